@@ -1,0 +1,81 @@
+"""Accuracy at k: is the true class among the k best guesses?"""
+
+from typing import Any
+
+import datasets
+import evaluate
+
+from ._accumulate import Accumulate
+from ._arrays import State, as_int_list
+from ._topk import accuracy, known_ranks, reduce_topk, topk_accuracy
+
+_DESCRIPTION = """
+Accuracy at k is the share of samples whose true class is among the k best guesses. It takes rows of guessed class ids
+(k is the length of the row, or any smaller k when the rows are ranked) or rows of class scores (any number of ks from
+one pass, without sorting), and says how ties count.
+"""
+
+_CITATION = """
+@inproceedings{lapin2015topk,
+  title={Top-k Multiclass {SVM}},
+  author={Lapin, Maksim and Hein, Matthias and Schiele, Bernt},
+  booktitle={Advances in Neural Information Processing Systems},
+  year={2015}
+}
+"""
+
+_KWARGS_DESCRIPTION = """
+Args:
+    predictions: (N, K) integer class ids, ranked best first if `k_list` is given, or (N, C) floating scores, higher
+        is more likely.
+    references: (N,) integer class ids.
+    k_list: ks to report, each at most K or C; an int is a one-element list. Without it there is one accuracy: for ids
+        a hit anywhere in the row, for scores the plain (closed-set) accuracy of the first highest score.
+    ties: for scores with `k_list`, "strict" (default: the true class must beat the (k+1)-th score), "optimistic"
+        (it must reach the k-th score) or "expected" (the chance of a hit when ties are broken at random).
+    percent: whether to report on the scale of 0 to 100. Defaults to False.
+    ignore_unknown: whether to leave out samples whose reference is negative. Defaults to False, an error.
+
+Returns:
+    accuracy: without `k_list`, in [0, 1]; higher is better.
+    accuracy@k: for each k of `k_list`.
+
+Raises:
+    ValueError: NaN, lengths or shapes that do not fit, class ids out of range, a k out of range, swapped columns.
+    TypeError: missing columns, unknown arguments, values that are not numbers.
+
+Examples:
+    >>> import evaluate
+    >>> accuracyk = evaluate.load("metrics/accuracyk")
+    >>> accuracyk.compute(predictions=[[0, 7, 1], [0, 2, 9], [8, 4, 0]], references=[7, 5, 0])
+    {'accuracy': 0.6666666666666666}
+    >>> accuracyk.compute(predictions=[[0.1, 0.7, 0.2], [0.5, 0.3, 0.2]], references=[1, 1], k_list=(1, 2))
+    {'accuracy@1': 0.5, 'accuracy@2': 1.0}
+"""
+
+
+@evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
+class Accuracyk(Accumulate, evaluate.Metric):
+    reduce = staticmethod(reduce_topk)
+    aliases = {"y_pred": "predictions", "preds": "predictions", "y_true": "references", "labels": "references"}
+    options = {"k_list": None, "ties": "strict", "percent": False, "ignore_unknown": False}
+
+    def _info(self) -> evaluate.MetricInfo:
+        references = {"references": datasets.Value("int64")}
+        return evaluate.MetricInfo(
+            description=_DESCRIPTION,
+            citation=_CITATION,
+            inputs_description=_KWARGS_DESCRIPTION,
+            features=[
+                datasets.Features({"predictions": datasets.Sequence(datasets.Value("float64")), **references}),
+                datasets.Features({"predictions": datasets.Sequence(datasets.Value("int64")), **references}),
+            ],
+            reference_urls=["https://papers.nips.cc/paper/2015/hash/0336dcbab05b9d5ad24f4333c7658a0e-Abstract.html"],
+        )
+
+    def summarise(self, state: State, k_list: Any, ties: str, percent: bool, ignore_unknown: bool) -> dict[str, float]:
+        above, tied, correct = known_ranks(state, ignore_unknown=ignore_unknown)
+        if k_list is None:
+            return {"accuracy": accuracy(correct, percent=percent)}
+        ks = as_int_list(k_list, "k_list", 1, int(state["predictions_width"]))
+        return {f"accuracy@{k}": topk_accuracy(above, tied, k, ties=ties, percent=percent) for k in ks}

@@ -1,0 +1,108 @@
+"""Anomaly suite: image-level and pixel-level metrics of industrial anomaly detection."""
+
+from typing import Any
+
+import datasets
+import evaluate
+
+from ._accumulate import Accumulate
+from ._arrays import State
+from ._curves import curve_metrics
+from ._regions import aupro_at, check_levels, level_counts, reduce_maps
+
+_DESCRIPTION = """
+Industrial anomaly detection from anomaly maps and masks: AUROC, average precision, area under the precision-recall curve
+and best F1 of images and of pixels, and the area under the per-region overlap curve (AUPRO) up to several limits of the
+false-positive rate. All are exact: every distinct score is a threshold, and one sort serves all pixel metrics.
+"""
+
+_CITATION = """
+@article{bergmann2021mvtec,
+  title={The {MVTec} Anomaly Detection Dataset: A Comprehensive Real-World Dataset for Unsupervised Anomaly Detection},
+  author={Bergmann, Paul and Batzner, Kilian and Fauser, Michael and Sattlegger, David and Steger, Carsten},
+  journal={International Journal of Computer Vision},
+  volume={129},
+  pages={1038--1059},
+  year={2021}
+}
+@inproceedings{zou2022spot,
+  title={Spot-the-difference self-supervised pre-training for anomaly detection and segmentation},
+  author={Zou, Yang and Jeong, Jongheon and Pemula, Latha and Zhang, Dongqing and Dabeer, Onkar},
+  booktitle={European Conference on Computer Vision},
+  pages={392--408},
+  year={2022}
+}
+"""
+
+_KWARGS_DESCRIPTION = """
+Args:
+    predictions: (N, H, W) anomaly maps, higher is more anomalous, or a list of maps of different shapes (H, W).
+    references: masks of the same shapes; 0 or False is normal, 1 or True anomalous.
+    image_scores: optional (N,) scores of the images. Default to the maps' maxima, see `image_reduction`.
+    image_labels: optional (N,) 1 for anomalous, 0 for normal. Default to whether the mask has an anomaly.
+    integration_limits: limits of the false-positive rate for AUPRO, in (0, 1]. Default to (0.3, 0.1, 0.05, 0.01).
+    num_thresholds: to take AUPRO from this many sampled thresholds, as PyADMetric does (it uses 99). An approximation
+        that is wrong where scores tie; by default every distinct score counts.
+    image_reduction: "max" (default), "mean", or an int k for the mean of the k highest scores of a map.
+    levels: which of "image" and "pixel" to report. Defaults to both. AUPRO belongs to "pixel".
+
+Returns:
+    image_auroc, pixel_auroc: area under the ROC curve, ties counting half.
+    image_ap, pixel_ap: average precision, the step sum under the precision-recall curve.
+    image_aupr, pixel_aupr: area under the same curve by trapezoids.
+    image_f1_max, pixel_f1_max: the best F1, and image_f1_max_threshold, pixel_f1_max_threshold: the highest threshold
+        that attains it; anomalous is what scores at least the threshold.
+    aupro@0.3 and so on: 1/L times the area under the mean overlap of the regions (8-connected per image) over the
+        false-positive rate of the normal pixels, up to L.
+
+Raises:
+    ValueError: NaN, maps and masks of different shapes, masks that are not binary, a level with one class only, a
+        limit out of range.
+    TypeError: missing columns, unknown arguments, values that are not numbers.
+
+Examples:
+    >>> import evaluate
+    >>> anomaly_suite = evaluate.load("metrics/anomaly_suite", integration_limits=[0.5])
+    >>> maps = [[[0.1, 0.2], [0.3, 0.9]], [[0.1, 0.4], [0.0, 0.2]]]
+    >>> masks = [[[0, 0], [1, 1]], [[0, 0], [0, 0]]]
+    >>> results = anomaly_suite.compute(predictions=maps, references=masks)
+    >>> {name: round(results[name], 4) for name in ("image_auroc", "pixel_auroc", "pixel_f1_max", "aupro@0.5")}
+    {'image_auroc': 1.0, 'pixel_auroc': 0.9167, 'pixel_f1_max': 0.8, 'aupro@0.5': 0.8333}
+"""
+
+
+@evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
+class AnomalySuite(Accumulate, evaluate.Metric):
+    reduce = staticmethod(reduce_maps)
+    options = {
+        "integration_limits": (0.3, 0.1, 0.05, 0.01),
+        "num_thresholds": None,
+        "image_reduction": "max",
+        "levels": ("image", "pixel"),
+    }
+    fixed_options = frozenset({"image_reduction"})
+
+    def _info(self) -> evaluate.MetricInfo:
+        return evaluate.MetricInfo(
+            description=_DESCRIPTION,
+            citation=_CITATION,
+            inputs_description=_KWARGS_DESCRIPTION,
+            features=datasets.Features(
+                {
+                    "predictions": datasets.Sequence(datasets.Sequence(datasets.Value("float32"))),
+                    "references": datasets.Sequence(datasets.Sequence(datasets.Value("uint8"))),
+                }
+            ),
+            reference_urls=["https://doi.org/10.1007/s11263-020-01400-4", "https://arxiv.org/abs/2207.14315"],
+        )
+
+    def summarise(
+        self, state: State, integration_limits: Any, num_thresholds: int | None, levels: Any
+    ) -> dict[str, float]:
+        counts = {level: level_counts(state, level) for level in check_levels(levels)}
+        results = {}
+        for level in counts:
+            results.update(curve_metrics(counts[level], f"{level}_"))
+        if "pixel" in counts:
+            results.update(aupro_at(integration_limits, state, counts["pixel"], num_thresholds))
+        return results

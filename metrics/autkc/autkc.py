@@ -1,0 +1,75 @@
+"""AUTKC: the area under the top-k curve."""
+
+from typing import Any
+
+import datasets
+import evaluate
+
+from ._accumulate import Accumulate
+from ._arrays import State, as_int_list
+from ._topk import autkc, known_ranks, reduce_topk_scores
+
+_DESCRIPTION = """
+AUTKC@K is the mean of the top-1 to top-K accuracies: the area under the curve of accuracy over k. Unlike accuracy at
+one k it rewards a true class that is ranked first over one that is ranked K-th.
+"""
+
+_CITATION = """
+@article{wang2023autkc,
+  title={Optimizing Partial Area Under the Top-k Curve: Theory and Practice},
+  author={Wang, Zitai and Xu, Qianqian and Yang, Zhiyong and He, Yuan and Cao, Xiaochun and Huang, Qingming},
+  journal={IEEE Transactions on Pattern Analysis and Machine Intelligence},
+  year={2023}
+}
+"""
+
+_KWARGS_DESCRIPTION = """
+Args:
+    predictions: (N, C) floating scores, higher is more likely.
+    references: (N,) integer class ids.
+    k_list: Ks to report, each at most C; an int is a one-element list. Defaults to (1,).
+    ties: "strict" (default: at each k the true class must beat the (k+1)-th score), "optimistic" (it must reach the
+        k-th score) or "expected" (the chance of a hit when ties are broken at random).
+    percent: whether to report on the scale of 0 to 100. Defaults to False.
+    ignore_unknown: whether to leave out samples whose reference is negative. Defaults to False, an error.
+
+Returns:
+    autkc@K: for each K of `k_list`, 1/(N K) sum over samples and k = 1..K of [s_y > s_(k+1)], where s_(k) is the k-th
+        highest score of the sample and s_(C+1) is minus infinity. In [0, 1]; higher is better.
+
+Raises:
+    ValueError: NaN, lengths or shapes that do not fit, class ids out of range, a K out of range, swapped columns.
+    TypeError: missing columns, unknown arguments, values that are not numbers.
+
+Examples:
+    >>> import evaluate
+    >>> autkc = evaluate.load("metrics/autkc")
+    >>> autkc.compute(predictions=[[0.1, 0.7, 0.2], [0.5, 0.3, 0.2]], references=[1, 1], k_list=(1, 2))
+    {'autkc@1': 0.5, 'autkc@2': 0.75}
+"""
+
+
+@evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
+class Autkc(Accumulate, evaluate.Metric):
+    reduce = staticmethod(reduce_topk_scores)
+    aliases = {"y_pred": "predictions", "preds": "predictions", "y_true": "references", "labels": "references"}
+    options = {"k_list": (1,), "ties": "strict", "percent": False, "ignore_unknown": False}
+
+    def _info(self) -> evaluate.MetricInfo:
+        return evaluate.MetricInfo(
+            description=_DESCRIPTION,
+            citation=_CITATION,
+            inputs_description=_KWARGS_DESCRIPTION,
+            features=datasets.Features(
+                {
+                    "predictions": datasets.Sequence(datasets.Value("float64")),
+                    "references": datasets.Value("int64"),
+                }
+            ),
+            reference_urls=["https://arxiv.org/abs/2209.01398"],
+        )
+
+    def summarise(self, state: State, k_list: Any, ties: str, percent: bool, ignore_unknown: bool) -> dict[str, float]:
+        above, tied, _ = known_ranks(state, ignore_unknown=ignore_unknown)
+        ks = as_int_list(k_list, "k_list", 1, int(state["predictions_width"]))
+        return {f"autkc@{k}": autkc(above, tied, k, ties=ties, percent=percent) for k in ks}

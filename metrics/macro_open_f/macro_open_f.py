@@ -1,0 +1,87 @@
+"""Macro open-set F-score: known classes recognised, unknown samples rejected."""
+
+from typing import Any
+
+import datasets
+import evaluate
+
+from ._accumulate import Accumulate
+from ._arrays import State
+from ._open_f import macro_open_f
+from ._open_set import count_classes, reduce_open_set
+
+_DESCRIPTION = """
+The macro open-set F-score is the harmonic mean of the precision and the recall averaged over the known classes, when a
+sample whose open-set score exceeds a threshold is rejected as unknown. It is reported at the best threshold, found over
+every distinct score, and at any thresholds of yours.
+"""
+
+_CITATION = """
+@article{mendesjunior2017nearest,
+  title={Nearest neighbors distance ratio open-set classifier},
+  author={Mendes J{\'u}nior, Pedro R. and de Souza, Roberto M. and Werneck, Rafael de O. and Stein, Bernardo V. and
+    Pazinato, Daniel V. and de Almeida, Waldir R. and Penatti, Ot{\'a}vio A. B. and Torres, Ricardo da S. and
+    Rocha, Anderson},
+  journal={Machine Learning},
+  volume={106},
+  pages={359--386},
+  year={2017}
+}
+"""
+
+_KWARGS_DESCRIPTION = """
+Args:
+    predictions: (N, C) scores of the known classes, higher is more likely, or (N,) predicted class ids.
+    references: (N,) class ids; a negative one says that the sample is unknown.
+    open_scores: (N,) open-set scores, higher is more unknown.
+    open_labels: optional (N,) 1 for unknown, 0 for known; overrides the sign of the references.
+    t_list: thresholds to use. Defaults to every distinct score. A sample is rejected as unknown when its score is
+        greater than the threshold.
+    num_classes: number C of known classes, for class ids when not every class occurs. Defaults to the number of
+        columns, or to one more than the largest id.
+
+Returns:
+    macro_open_f: the best F over the thresholds, in [0, 1]; higher is better.
+    macro_open_f_threshold: the lowest threshold that attains it (of a `t_list`, the first).
+    macro_open_f_curve: with `t_list`, F at each of its thresholds.
+
+Raises:
+    ValueError: NaN, lengths or shapes that do not fit, class ids out of range, an empty `t_list`.
+    TypeError: missing columns, unknown arguments, values that are not numbers.
+
+Examples:
+    >>> import evaluate
+    >>> macro_open_f = evaluate.load("metrics/macro_open_f")
+    >>> columns = dict(predictions=[0, 1, 1, 0], references=[0, 1, 0, -1], open_scores=[0.1, 0.4, 0.2, 0.6])
+    >>> macro_open_f.compute(**columns)
+    {'macro_open_f': 0.75, 'macro_open_f_threshold': 0.4}
+    >>> macro_open_f.compute(**columns, t_list=[0.1, 0.4])["macro_open_f_curve"]
+    [0.3333333333333333, 0.75]
+"""
+
+
+@evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
+class MacroOpenF(Accumulate, evaluate.Metric):
+    reduce = staticmethod(reduce_open_set)
+    aliases = {"close_pred": "predictions", "close_labels": "references", "open_pred": "open_scores"}
+    options = {"t_list": None, "num_classes": None}
+
+    def _info(self) -> evaluate.MetricInfo:
+        columns = {"references": datasets.Value("int64"), "open_scores": datasets.Value("float64")}
+        return evaluate.MetricInfo(
+            description=_DESCRIPTION,
+            citation=_CITATION,
+            inputs_description=_KWARGS_DESCRIPTION,
+            features=[
+                datasets.Features({"predictions": datasets.Sequence(datasets.Value("float64")), **columns}),
+                datasets.Features({"predictions": datasets.Value("int64"), **columns}),
+            ],
+            reference_urls=["https://doi.org/10.1007/s10994-016-5610-8", "https://arxiv.org/abs/2210.13458"],
+        )
+
+    def summarise(self, state: State, t_list: Any, num_classes: int | None) -> dict[str, Any]:
+        best, threshold, curve = macro_open_f(
+            state["predicted"], state["classes"], state["scores"], count_classes(state, num_classes), t_list
+        )
+        results = {"macro_open_f": best, "macro_open_f_threshold": threshold}
+        return results if curve is None else {**results, "macro_open_f_curve": curve}

@@ -1,0 +1,228 @@
+"""The mixin that gives an evaluate.Metric its direct, streaming and distributed paths.
+
+A metric is two functions: `reduce`, from the columns of a batch to a state (a dict of arrays), and `summarise`, from
+a state to the results. The mixin keeps the states of the batches and joins them when the results are asked for:
+compute, add_batch, add, state, merge and evaluate's gathering over processes are all made of these two.
+
+Rows never pass through evaluate's Arrow files: that costs seconds and gigabytes for a score matrix, and casts
+silently. With `num_process > 1` each process writes its reduced state as one row of such a file, and evaluate's own
+locks and rendezvous bring them to process 0.
+"""
+
+from __future__ import annotations
+
+import inspect
+import io
+import os
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ._arrays import State, concatenate, to_numpy
+
+# columns that metrics of this collection take: one that a metric does not use is ignored by it, for combine()
+SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels"})
+
+
+class Accumulate:
+    """Mixin for an evaluate.Metric, first among its bases.
+
+    A metric sets
+
+    reduce: a function from the columns of a batch (its positional parameters; those without a default are required)
+        and options (its keyword-only parameters) to a state
+    aliases: other names for columns
+    options: the options and their defaults
+    fixed_options: those that are applied as batches are added
+
+    and defines summarise(state, **options), which gets the options that its signature names. In a state, arrays of
+    no dimension must agree between batches, all others are joined along their first axis, and the first of them has
+    one entry per sample.
+    """
+
+    reduce: ClassVar[Callable[..., State]]
+    aliases: ClassVar[Mapping[str, str]] = {}
+    options: ClassVar[Mapping[str, Any]] = {}
+    fixed_options: ClassVar[frozenset[str]] = frozenset()
+
+    name: str  # this and the rest are evaluate's
+    num_process: int
+    selected_feature_format: Any
+    writer: Any
+    data: Any
+    file_paths: list[str] | None
+    filelocks: list[Any] | None
+    filelock: Any
+    rendez_vous_lock: Any
+    cache_file_name: str | None
+    _init_writer: Callable[[], None]
+    _finalize: Callable[[], None]
+    summarise: Callable[..., dict[str, Any]]
+
+    def __init__(self, config_name: str | None = None, **kwargs: Any) -> None:
+        """Take evaluate's own arguments, and the metric's options as keywords; any other name is a TypeError."""
+        own = _parameters(super().__init__)
+        given = {name: value for name, value in kwargs.items() if name not in own}
+        super().__init__(config_name, **{name: value for name, value in kwargs.items() if name in own})
+        unknown = [name for name in given if name not in self.options]
+        if unknown:
+            raise TypeError(self._unknown_name(unknown[0], self.options))
+        self._loaded_options = {**self.options, **given}
+        self._columns = [
+            name for name, parameter in _parameters(self.reduce).items() if parameter.kind != parameter.KEYWORD_ONLY
+        ]
+        self._states: list[State] = []
+
+    def compute(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> dict[str, Any] | None:
+        """Compute the results from the batches added before, and from the columns given here, if any.
+
+        Options given here override those given at load, for this call. The batches are dropped when the results
+        are there; a call that raises changes nothing. With `num_process > 1`, process 0 returns the results of all
+        processes and the others return None.
+        """
+        columns, overrides = self._sort_arguments({"predictions": predictions, "references": references, **kwargs})
+        options = {**self._loaded_options, **overrides}
+        for name in self.fixed_options & overrides.keys():
+            if self._states and overrides[name] != self._loaded_options[name]:
+                raise ValueError(f"{name}: it was applied as batches were added; give it at load, not at compute")
+        states = self._states + ([self._reduced(columns, options)] if columns else [])
+        states = self._gathered(states) if self.num_process > 1 else states
+        results = None if states is None else self._results(states, options)
+        self._states = []
+        return results
+
+    def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
+        """Add a batch of columns. An empty one adds nothing; one that raises leaves those before it untouched."""
+        columns, options = self._sort_arguments({"predictions": predictions, "references": references, **kwargs})
+        if options:
+            raise TypeError(f"{next(iter(options))}: it is an option; give it at load or to compute")
+        state = self._reduced(columns, self._loaded_options)
+        # the caller may reuse its buffers
+        self._states.append({name: _copy(array) for name, array in state.items()})
+
+    def add(self, *, prediction: Any = None, reference: Any = None, **kwargs: Any) -> None:
+        """Add one sample: the columns of add_batch, with one entry each."""
+        given = {"predictions": prediction, "references": reference}
+        sample = {**{name: value for name, value in given.items() if value is not None}, **kwargs}
+        self.add_batch(**{name: value if name in self.options else [value] for name, value in sample.items()})
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Return the reduced arrays of all batches added so far, as NumPy arrays; empty if there are none."""
+        return {name: to_numpy(array).copy() for name, array in _joined(self._states).items()}
+
+    def merge(self, state: Mapping[str, np.ndarray]) -> None:
+        """Take the reduced arrays of another metric's `state()`, as if its batches had been added here."""
+        arrays = {name: np.array(array) for name, array in state.items()}
+        _check_agreement([*self._states, arrays])
+        self._states.append(arrays)
+
+    def __len__(self) -> int:
+        """Number of samples added so far."""
+        return sum(_num_samples(state) for state in self._states)
+
+    def _results(self, states: list[State], options: Mapping[str, Any]) -> dict[str, Any]:
+        if not any(_num_samples(state) for state in states):
+            raise ValueError("expected at least one sample, got none: pass columns, or add batches before compute()")
+        takes = _parameters(self.summarise)
+        return self.summarise(_joined(states), **{name: value for name, value in options.items() if name in takes})
+
+    def _reduced(self, columns: Mapping[str, Any], options: Mapping[str, Any]) -> State:
+        takes = _parameters(self.reduce)
+        required = [name for name in self._columns if takes[name].default is inspect.Parameter.empty]
+        missing = [name for name in required if name not in columns]
+        if missing:
+            raise TypeError(f"{missing[0]}: {self.name} needs the columns {', '.join(required)}; got no {missing[0]}")
+        if all(hasattr(x, "__len__") and not isinstance(x, tuple) and len(x) == 0 for x in columns.values()):
+            return {}
+        state = self.reduce(**columns, **{name: value for name, value in options.items() if name in takes})
+        _check_agreement([*self._states, state])
+        return state
+
+    def _gathered(self, states: list[State]) -> list[State] | None:
+        """Bring the states of all processes to process 0, through evaluate's files; None on the others."""
+        import datasets
+
+        try:
+            self.selected_feature_format = datasets.Features({"state": datasets.Value("large_binary")})
+            self._init_writer()
+            self.writer.write({"state": _to_bytes(_joined(states))})
+            self._finalize()
+            return None if self.data is None else [_from_bytes(row) for row in self.data["state"]]
+        finally:
+            self._clean_up()
+
+    def _clean_up(self) -> None:
+        """Close and remove the files of a gathering, and release its locks, however it ended."""
+        self.data, self.writer = None, None
+        for path in self.file_paths or []:
+            if os.path.exists(path):
+                os.remove(path)
+        for lock in [*(self.filelocks or []), self.filelock, self.rendez_vous_lock]:
+            if lock is not None:
+                lock.release()
+        self.file_paths = self.filelocks = self.filelock = self.rendez_vous_lock = self.cache_file_name = None
+
+    def _sort_arguments(self, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Split arguments into columns, by their own names, and options; drop siblings' columns and None columns."""
+        columns: dict[str, Any] = {}
+        options: dict[str, Any] = {}
+        for given, value in arguments.items():
+            name = self.aliases.get(given, given)
+            if name in self.options:
+                options[name] = value
+            elif name in self._columns:
+                if value is None:
+                    continue
+                if name in columns:
+                    raise TypeError(f"{name} was given twice, once as {given}")
+                columns[name] = value
+            elif name not in SIBLING_COLUMNS:
+                raise TypeError(self._unknown_name(given, (*self._columns, *self.aliases, *self.options)))
+        return columns, options
+
+    def _unknown_name(self, name: str, known: Any) -> str:
+        return f"{self.name} has no argument {name!r}; it takes {', '.join(known) or 'no options'}"
+
+
+def _parameters(function: Callable[..., Any]) -> Mapping[str, Any]:
+    return inspect.signature(function).parameters
+
+
+def _num_samples(state: State) -> int:
+    return len(next(iter(state.values()))) if state else 0
+
+
+def _copy(array: Any) -> Any:
+    return array.copy() if isinstance(array, np.ndarray) else array.clone()
+
+
+def _check_agreement(states: list[State]) -> None:
+    """Raise ValueError unless the last state can be joined to the first: same arrays, same scalars."""
+    first, last = next((state for state in states if state), {}), states[-1]
+    if last and last.keys() != first.keys():
+        raise ValueError(f"expected a state of {', '.join(first)}, got one of {', '.join(last)}")
+    for name, array in last.items():
+        if array.ndim == 0 and array != first[name]:
+            raise ValueError(f"{name}: expected {first[name]} as in the batches before, got {array}")
+
+
+def _joined(states: list[State]) -> State:
+    states = [state for state in states if state]
+    if len(states) < 2:
+        return states[0] if states else {}
+    return {
+        name: array if array.ndim == 0 else concatenate([state[name] for state in states])
+        for name, array in states[0].items()
+    }
+
+
+def _to_bytes(state: State) -> bytes:
+    buffer = io.BytesIO()
+    np.savez(buffer, **{name: to_numpy(array) for name, array in state.items()})
+    return buffer.getvalue()
+
+
+def _from_bytes(data: bytes) -> State:
+    with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
+        return {name: arrays[name] for name in arrays.files}

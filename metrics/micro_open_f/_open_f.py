@@ -1,0 +1,142 @@
+"""Open-set F-scores from one sweep over the thresholds.
+
+A sample is accepted as known when its score is at most the threshold t, and rejected as unknown when it is greater.
+As t rises, each sample enters once and changes the counts of one class only. So one sort of the samples, and one
+more by class, give the counts at every distinct score; any list of thresholds reads from the same sweep.
+
+Macro averages need a sum over classes of ratios that change one at a time. Floating sums would depend on the order
+of those changes, so ratios are rounded to a multiple of 2^−b, as large a b as lets the sum of C of them fit int64
+(at least 2^−52 for up to 512 classes, near float64's own resolution): integer sums are exact in every order.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from array_api_compat import array_namespace
+
+from ._arrays import Array, as_scores, to_numpy
+
+
+def macro_open_f(
+    predicted: Array, classes: Array, scores: Array, num_classes: int, t_list: Any = None
+) -> tuple[float, float, list[float] | None]:
+    """Macro open-set F-score: F of the precision and recall averaged over the known classes.
+
+    F(t) = 2 P(t) R(t) / (P(t) + R(t)),  P(t) = 1/C Σ_c TP_c/(TP_c + FP_c),  R(t) = 1/C Σ_c TP_c/(TP_c + FN_c)
+
+    A known sample counts for its class, an unknown one that is accepted is a false positive of the class predicted;
+    samples are accepted when score ≤ t. 0/0 is 0.
+
+    Parameters: predicted (N,) class ids; classes (N,) true class ids, −1 for unknown; scores (N,), higher is more
+    unknown; num_classes is C; t_list, thresholds to use instead of every distinct score.
+    Returns (best F in [0, 1], lowest threshold that attains it (of a t_list: the first), F per threshold of t_list).
+    Source: Mendes Júnior et al., Nearest neighbors distance ratio open-set classifier, Machine Learning 2017.
+
+    >>> import numpy as np
+    >>> macro_open_f(np.asarray([0, 1, 1]), np.asarray([0, 1, -1]), np.asarray([0.1, 0.2, 0.9]), 2)
+    (1.0, 0.2, None)
+    """
+    scale = 2.0 ** min(52, 62 - num_classes.bit_length())
+    thresholds, order = _sorted_by_score(scores)
+    xp = array_namespace(scores)
+    predicted, classes = predicted[order], classes[order]
+    correct = predicted == classes
+    labels = xp.sort(classes)
+    class_ids = xp.arange(num_classes, device=classes.device)
+    totals = xp.searchsorted(labels, class_ids, side="right") - xp.searchsorted(labels, class_ids, side="left")
+    by_class = xp.argsort(predicted, stable=True)
+    hits = _running_count(correct[by_class], predicted[by_class])
+    accepted = _running_count(xp.ones_like(correct), predicted[by_class])
+    precision = _sweep(_fixed(hits, accepted, scale), predicted, by_class)
+    recall = _sweep(_fixed(hits, totals[predicted[by_class]], scale), predicted, by_class)
+    unit = num_classes * scale
+    f = _f_score(xp.astype(precision, xp.float64) / unit, xp.astype(recall, xp.float64) / unit)
+    return _best(thresholds, f, t_list)
+
+
+def micro_open_f(
+    predicted: Array, classes: Array, scores: Array, t_list: Any = None
+) -> tuple[float, float, list[float] | None]:
+    """Micro open-set F-score: F of the precision and recall of the counts pooled over the known classes.
+
+    F(t) = 2 P(t) R(t) / (P(t) + R(t)),  P(t) = Σ_c TP_c / Σ_c (TP_c + FP_c),  R(t) = Σ_c TP_c / Σ_c (TP_c + FN_c)
+
+    which is 2 Σ TP / (accepted + known samples). Parameters, returns and source as of `macro_open_f`, without C.
+
+    >>> import numpy as np
+    >>> micro_open_f(np.asarray([0, 1, 1]), np.asarray([0, 0, -1]), np.asarray([0.1, 0.2, 0.9]), [0.5, 1.0])
+    (0.5, 0.5, [0.5, 0.4])
+    """
+    thresholds, order = _sorted_by_score(scores)
+    xp = array_namespace(scores)
+    hits = xp.cumulative_sum(xp.astype((predicted == classes)[order], xp.int64))
+    accepted = xp.arange(1, hits.shape[0] + 1, device=hits.device)
+    known = int(xp.count_nonzero(classes >= 0))
+    f = xp.astype(2 * hits, xp.float64) / xp.astype(accepted + known, xp.float64)
+    return _best(thresholds, f, t_list)
+
+
+def _sorted_by_score(scores: Array) -> tuple[Array, Array]:
+    xp = array_namespace(scores)
+    order = xp.argsort(scores)
+    return scores[order], order
+
+
+def _running_count(flags: Array, groups: Array) -> Array:
+    """Running count of true flags within each run of equal, ascending groups."""
+    xp = array_namespace(flags)
+    counts = xp.cumulative_sum(xp.astype(flags, xp.int64), include_initial=True)
+    return counts[1:] - counts[xp.searchsorted(groups, groups, side="left")]
+
+
+def _fixed(count: Array, total: Array, scale: float) -> Array:
+    """count/total as an integer multiple of 1/scale; 0/0 is 0."""
+    xp = array_namespace(count)
+    ratio = xp.astype(count, xp.float64) / xp.astype(xp.clip(total, 1, None), xp.float64)
+    return xp.astype(xp.round(ratio * scale), xp.int64)
+
+
+def _sweep(values: Array, predicted: Array, by_class: Array) -> Array:
+    """Sum over classes of a per-class value, after each sample in score order.
+
+    `values` holds, in the order `by_class`, the value that the sample's class takes when the sample is accepted.
+    """
+    xp = array_namespace(values)
+    groups = predicted[by_class]
+    before = xp.concat([xp.zeros_like(values[:1]), values[:-1]])
+    same_class = xp.concat([xp.zeros_like(groups[:1], dtype=xp.bool), groups[1:] == groups[:-1]])
+    changes = xp.zeros_like(values)
+    changes[by_class] = values - xp.where(same_class, before, 0)
+    return xp.cumulative_sum(changes)
+
+
+def _f_score(precision: Array, recall: Array) -> Array:
+    xp = array_namespace(precision)
+    total = precision + recall
+    return 2 * precision * recall / xp.where(total == 0, xp.ones_like(total), total)
+
+
+def _best(scores: Array, f: Array, t_list: Any) -> tuple[float, float, list[float] | None]:
+    """Pick from F after each sample, in ascending order of the scores; only the last of equal scores is a threshold."""
+    xp = array_namespace(scores)
+    if t_list is None:
+        last = xp.concat([xp.nonzero(scores[1:] != scores[:-1])[0], xp.asarray([len(f) - 1], device=f.device)])
+        at = last[int(xp.argmax(f[last]))]
+        return float(f[at]), float(scores[at]), None
+    thresholds = check_thresholds(t_list)
+    accepted = np.searchsorted(to_numpy(xp.astype(scores, xp.float64)), thresholds, side="right")
+    curve = np.concatenate([[0.0], to_numpy(f)])[accepted]
+    best = int(np.argmax(curve))
+    return float(curve[best]), float(thresholds[best]), curve.tolist()
+
+
+def check_thresholds(t_list: Any) -> np.ndarray:
+    """Check a list of thresholds without NaN and return it as float64."""
+    if isinstance(t_list, (int, float)):
+        t_list = [t_list]
+    thresholds = np.asarray(to_numpy(as_scores(t_list, "t_list")), dtype=np.float64)
+    if not len(thresholds):
+        raise ValueError("t_list: expected at least one threshold, got none")
+    return thresholds

@@ -1,0 +1,157 @@
+"""Open-set recognition: what the samples of a batch come down to.
+
+A sample is its predicted class, its true class (−1 for unknown) and its open-set score. All open-set metrics are
+computed from these three, so that a batch of (N, C) scores leaves nothing but three numbers per sample.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from array_api_compat import array_namespace
+
+from ._arrays import (
+    Array,
+    State,
+    as_array,
+    as_flags,
+    as_int,
+    as_labels,
+    as_numbers,
+    as_scores,
+    check_class_ids,
+    check_lengths,
+    check_no_nan,
+    check_orientation,
+    is_floating,
+)
+
+
+def reduce_open_set(
+    predictions: Any, references: Any, open_scores: Any, open_labels: Any = None, *, num_classes: int | None = None
+) -> State:
+    """Reduce a batch to predicted classes, true classes and open-set scores.
+
+    Parameters: predictions (N, C) scores, of which the first highest is the predicted class, or (N,) class ids;
+    references (N,) class ids, negative for unknown samples; open_scores (N,), higher is more unknown;
+    open_labels (N,) 1 for unknown, 0 for known, which overrides the sign of the references.
+
+    Returns (N,) arrays `predicted`, `classes` (−1 for unknown) and `scores`, and the scalar `predictions_width`: C, or 0 for ids.
+    Raises ValueError for NaN, lengths and shapes that do not fit, classes out of range, swapped columns.
+    """
+    predictions, references = as_numbers(predictions, "predictions"), as_array(references, "references")
+    check_orientation(predictions, references)
+    labels, scores = as_labels(references, "references"), as_scores(open_scores, "open_scores")
+    unknown = labels < 0 if open_labels is None else as_flags(open_labels, "open_labels")
+    check_lengths(predictions=predictions, references=labels, open_scores=scores, open_labels=unknown)
+    xp = array_namespace(predictions)
+    if bool(xp.any(~unknown & (labels < 0))):
+        raise ValueError(
+            f"references: expected a class id of at least 0 where open_labels says known, got {int(xp.min(labels))}"
+        )
+    classes = xp.where(unknown, -1, labels)
+    predicted, width = predicted_classes(predictions)
+    limit = width or (None if num_classes is None else as_int(num_classes, "num_classes", 1))
+    if num_classes is not None and width and as_int(num_classes, "num_classes", 1) != width:
+        raise ValueError(f"num_classes: expected {width}, the number of columns of predictions, got {num_classes}")
+    if limit is not None:
+        check_class_ids(classes, "references", limit)
+        check_class_ids(predicted, "predictions", limit)
+    return {"predicted": predicted, "classes": classes, "scores": scores, "predictions_width": np.asarray(width)}
+
+
+def predicted_classes(predictions: Array) -> tuple[Array, int]:
+    """Return the predicted class of every sample, and the number of classes if it is known.
+
+    The first of the highest of (N, C) scores, and C; or the (N,) class ids themselves, and 0.
+    Raises ValueError for NaN, negative ids and other shapes.
+    """
+    xp = array_namespace(predictions)
+    if predictions.ndim == 2 and predictions.shape[1] > 1:
+        check_no_nan(predictions, "predictions")
+        return xp.argmax(predictions, axis=1), predictions.shape[1]
+    if predictions.ndim != 1:
+        raise ValueError(
+            f"predictions: expected (N, C) scores with C > 1 or (N,) class ids, got shape {tuple(predictions.shape)}"
+        )
+    ids = as_labels(predictions, "predictions")
+    if bool(xp.any(ids < 0)):
+        raise ValueError(f"predictions: expected class ids of at least 0, got {int(xp.min(ids))}")
+    return ids, 0
+
+
+def count_classes(state: State, num_classes: int | None = None) -> int:
+    """Number of known classes C of a state: the score columns, else `num_classes`, else one more than the largest id.
+
+    Raises ValueError if a class id reaches C.
+    """
+    width = int(state["predictions_width"])
+    num_classes = None if num_classes is None else as_int(num_classes, "num_classes", 1)
+    if width and num_classes not in (None, width):
+        raise ValueError(f"num_classes: expected {width}, the number of columns of predictions, got {num_classes}")
+    xp = array_namespace(state["classes"])
+    total = width or num_classes or 1 + max(int(xp.max(state[name])) for name in ("predicted", "classes"))
+    check_class_ids(state["classes"], "references", total)
+    check_class_ids(state["predicted"], "predictions", total)
+    return total
+
+
+def split_open_set(state: State) -> tuple[Array, Array, Array]:
+    """Return open-set scores of the unknown samples and of the known ones, and which of the known are correct."""
+    xp = array_namespace(state["scores"])
+    known = xp.nonzero(state["classes"] >= 0)[0]
+    unknown = xp.nonzero(state["classes"] < 0)[0]
+    correct = state["predicted"][known] == state["classes"][known]
+    return state["scores"][unknown], state["scores"][known], correct
+
+
+def reduce_known_unknown(
+    open_set_pred_known: Any, open_set_pred_unknown: Any, close_set_pred_class: Any, close_set_labels: Any
+) -> State:
+    """The same from XCurve's four arrays: scores of the known and of the unknown, classes predicted and true.
+
+    Parameters: open_set_pred_known, close_set_pred_class, close_set_labels (N_k,); open_set_pred_unknown (N_u,).
+    """
+    known = as_scores(open_set_pred_known, "open_set_pred_known")
+    unknown = as_scores(open_set_pred_unknown, "open_set_pred_unknown")
+    predicted = as_labels(close_set_pred_class, "close_set_pred_class")
+    labels = as_labels(close_set_labels, "close_set_labels")
+    check_lengths(open_set_pred_known=known, close_set_pred_class=predicted, close_set_labels=labels)
+    for ids, name in ((predicted, "close_set_pred_class"), (labels, "close_set_labels")):
+        negative = ids < 0
+        if bool(array_namespace(ids).any(negative)):
+            raise ValueError(f"{name}: expected class ids of at least 0, got {int(ids[negative][0])}")
+    xp = array_namespace(known, unknown, predicted, labels)
+    return {
+        "predicted": xp.concat([predicted, xp.zeros_like(unknown, dtype=xp.int64)]),
+        "classes": xp.concat([labels, xp.full_like(unknown, -1, dtype=xp.int64)]),
+        "scores": xp.concat([known, unknown]),
+        "predictions_width": np.asarray(0),
+    }
+
+
+def reduce_openauc(
+    predictions: Any = None,
+    references: Any = None,
+    open_scores: Any = None,
+    open_labels: Any = None,
+    open_set_pred_known: Any = None,
+    open_set_pred_unknown: Any = None,
+    close_set_pred_class: Any = None,
+    close_set_labels: Any = None,
+) -> State:
+    """Reduce a batch in either form: the columns of `reduce_open_set`, or the arrays of `reduce_known_unknown`.
+
+    Raises TypeError if columns of both forms are given, or if one is missing.
+    """
+    columns = (predictions, references, open_scores)
+    arrays = (open_set_pred_known, open_set_pred_unknown, close_set_pred_class, close_set_labels)
+    if all(array is None for array in arrays):
+        return reduce_open_set(*columns, open_labels)
+    if any(column is not None for column in (*columns, open_labels)):
+        raise TypeError(
+            "open_set_pred_known and its kin are given instead of predictions, references, open_scores and "
+            "open_labels; got columns of both forms"
+        )
+    return reduce_known_unknown(*arrays)

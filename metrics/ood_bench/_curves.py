@@ -1,0 +1,284 @@
+"""Everything that ROC and precision-recall curves say, from counts at the positives' scores.
+
+Positives are the samples to be detected (unknown, OOD, anomalous) and score higher. For every distinct positive
+score t, two counts are taken: the negatives above t, and those at or above t. Areas and operating points follow
+from them, since between two positive scores a curve only moves along the axis of the negatives. The full curve
+over all negatives is never built; both sides are sorted apart, which is faster than sorting scores with labels.
+
+Counts are integers, and each quantity is one division or one sum in the order of the scores: the order of the
+samples and how they came in batches cannot change a bit of it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from array_api_compat import array_namespace
+
+from ._arrays import Array, as_choice, as_fraction, check_no_nan, widen
+
+RATES = ("fpr", "tpr", "fnr", "tnr")
+
+
+class Counts(NamedTuple):
+    """Counts at the distinct scores of the positives, in descending order of the scores.
+
+    thresholds: (T,) distinct positive scores t_1 > … > t_T
+    tp: (T,) positives with a score ≥ t
+    above: (T,) negatives with a score > t
+    fp: (T,) negatives with a score ≥ t
+    """
+
+    thresholds: Array
+    tp: Array
+    above: Array
+    fp: Array
+    num_positives: int
+    num_negatives: int
+
+
+def exceedance_counts(positives: Array, negatives: Array) -> Counts:
+    """Count, for every distinct positive score, the positives and the negatives that reach or exceed it.
+
+    Parameters: positives (P,) and negatives (N,), real scores, higher is more positive, no NaN.
+    Raises ValueError if either is empty, or for NaN.
+
+    >>> import numpy as np
+    >>> counts = exceedance_counts(np.asarray([0.9, 0.4, 0.4]), np.asarray([0.4, 0.1]))
+    >>> counts.thresholds.tolist(), counts.tp.tolist(), counts.above.tolist(), counts.fp.tolist()
+    ([0.9, 0.4], [1, 3], [0, 0], [0, 1])
+    """
+    check_both_classes(positives.shape[0], negatives.shape[0])
+    xp = array_namespace(positives, negatives)
+    # NaN sorts to the end, where one look finds it
+    positives, negatives = xp.sort(widen(positives)), xp.sort(widen(negatives))
+    for side, name in ((positives, "positives"), (negatives, "negatives")):
+        check_no_nan(side[-1:], name)
+    num_positives, num_negatives = positives.shape[0], negatives.shape[0]
+    last = xp.concat([xp.asarray([0], device=positives.device), 1 + xp.nonzero(positives[1:] != positives[:-1])[0]])
+    first = xp.flip(last)  # the first of each group of equal scores, in descending order of the scores
+    thresholds = positives[first]
+    above = num_negatives - xp.searchsorted(negatives, thresholds, side="right")
+    fp = num_negatives - xp.searchsorted(negatives, thresholds, side="left")
+    return Counts(thresholds, num_positives - first, above, fp, num_positives, num_negatives)
+
+
+def check_both_classes(num_positives: int, num_negatives: int) -> None:
+    """Raise ValueError unless there are samples on both sides."""
+    if not num_positives or not num_negatives:
+        raise ValueError(
+            f"references: expected samples of both classes, got {num_positives} unknown (OOD, anomalous) "
+            f"and {num_negatives} known (in-distribution, normal)"
+        )
+
+
+def _group_sizes(counts: Counts) -> Array:
+    """Number of positives at each threshold."""
+    xp = array_namespace(counts.tp)
+    return xp.diff(counts.tp, prepend=xp.zeros_like(counts.tp[:1]))
+
+
+def _twice_wins(counts: Counts) -> int:
+    """Twice the number of (positive, negative) pairs in which the positive scores higher, plus the tied pairs."""
+    xp = array_namespace(counts.tp)
+    return int(xp.sum(_group_sizes(counts) * (2 * counts.num_negatives - counts.above - counts.fp)))
+
+
+def auroc(counts: Counts) -> float:
+    """Area under the ROC curve: the chance that a positive scores above a negative, ties counting half.
+
+    AUROC = 1/(P·N) Σ_i Σ_j ([p_i > n_j] + ½ [p_i = n_j])
+
+    Returns a float in [0, 1]; 0.5 is chance. Source: Hanley and McNeil, Radiology 1982.
+
+    >>> import numpy as np
+    >>> auroc(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.4, 0.1])))
+    0.875
+    """
+    return _twice_wins(counts) / (2 * counts.num_positives * counts.num_negatives)
+
+
+def openauc(unknown: Array, correct_known: Array, num_known: int) -> float:
+    """OpenAUC: the chance that a known sample is classified correctly and ranked below an unknown one.
+
+    OpenAUC = 1/(N_k·N_u) Σ_i Σ_j [h(x_i) = y_i] · ([r(x_j) > r(x_i)] + ½ [r(x_j) = r(x_i)])
+
+    It equals closed-set accuracy times the AUROC of the unknown samples against the correctly classified known.
+
+    Parameters: unknown (N_u,), open-set scores of the unknown samples; correct_known, those of the correctly
+    classified known samples; num_known is N_k, the number of all known samples.
+    Returns a float in [0, 1]; 0.0 if no known sample is correct. Raises ValueError without unknown or known samples.
+    Source: Wang et al., OpenAUC: Towards AUC-Oriented Open-Set Recognition, NeurIPS 2022.
+
+    >>> import numpy as np
+    >>> openauc(np.asarray([0.9, 0.4]), np.asarray([0.4, 0.1]), num_known=4)
+    0.4375
+    """
+    check_both_classes(unknown.shape[0], num_known)
+    if not correct_known.shape[0]:
+        return 0.0
+    return _twice_wins(exceedance_counts(unknown, correct_known)) / (2 * unknown.shape[0] * num_known)
+
+
+def closed_set_accuracy(correct: Array) -> float:
+    """Share of the known samples, (N_k,) booleans, that are classified correctly, in [0, 1].
+
+    >>> import numpy as np
+    >>> closed_set_accuracy(np.asarray([True, False, True, True]))
+    0.75
+    """
+    return int(array_namespace(correct).count_nonzero(correct)) / correct.shape[0]
+
+
+def average_precision(counts: Counts) -> float:
+    """Average precision: the step sum under the precision-recall curve.
+
+    AP = Σ_n (R_n − R_(n−1)) P_n over descending thresholds
+
+    Returns a float in (0, 1]; chance is the share of positives. Source: Zhu, Recall, Precision and Average
+    Precision, 2004; scikit-learn's average_precision_score is the same.
+
+    >>> import numpy as np
+    >>> round(average_precision(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1]))), 4)
+    0.8333
+    """
+    xp = array_namespace(counts.tp)
+    precision = xp.astype(counts.tp, xp.float64) / xp.astype(counts.tp + counts.fp, xp.float64)
+    return float(xp.sum(xp.astype(_group_sizes(counts), xp.float64) * precision)) / counts.num_positives
+
+
+def aupr(counts: Counts) -> float:
+    """Area under the precision-recall curve by trapezoids, from (recall 0, precision 1) on.
+
+    AUPR = Σ_n (R_n − R_(n−1)) (P_n + P_(n−1))/2 over all distinct scores, negatives' included
+
+    It interpolates linearly where precision is not linear, and so differs from average precision.
+    Returns a float in (0, 1]. Source: scikit-learn's auc(recall, precision) of precision_recall_curve.
+
+    >>> import numpy as np
+    >>> round(aupr(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1]))), 4)
+    0.7917
+    """
+    xp = array_namespace(counts.tp)
+    sizes = _group_sizes(counts)
+    # the point before a positive's threshold is that of the scores strictly above it
+    tp_before, fp_before = counts.tp - sizes, counts.above
+    accepted = tp_before + fp_before
+    before = xp.where(
+        accepted == 0,
+        xp.asarray(1.0, dtype=xp.float64, device=accepted.device),
+        xp.astype(tp_before, xp.float64) / xp.astype(xp.clip(accepted, 1, None), xp.float64),
+    )
+    precision = xp.astype(counts.tp, xp.float64) / xp.astype(counts.tp + counts.fp, xp.float64)
+    return float(xp.sum(xp.astype(sizes, xp.float64) * (precision + before))) / (2 * counts.num_positives)
+
+
+def f1_max(counts: Counts) -> tuple[float, float]:
+    """Highest F1 over all thresholds, and the highest threshold that attains it.
+
+    F1(t) = 2·TP / (TP + FP + P), positive iff score ≥ t
+
+    Returns (F1 in (0, 1], threshold: one of the positives' scores).
+    Source: Zou et al., SPot-the-Difference, ECCV 2022.
+
+    >>> import numpy as np
+    >>> f1_max(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1])))
+    (0.8, 0.4)
+    """
+    xp = array_namespace(counts.tp)
+    denominator = counts.tp + counts.fp + counts.num_positives
+    best = int(xp.argmax(xp.astype(2 * counts.tp, xp.float64) / xp.astype(denominator, xp.float64)))
+    return 2 * int(counts.tp[best]) / int(denominator[best]), float(counts.thresholds[best])
+
+
+def detection_accuracy(counts: Counts) -> float:
+    """Highest accuracy over all thresholds, rejecting nothing and rejecting everything included.
+
+    max_t (TP(t) + N − FP(t)) / (P + N)
+
+    Returns a float in [0.5, 1]. Source: Liang, Li and Srikant, ODIN, ICLR 2018 (there with equal class weights).
+
+    >>> import numpy as np
+    >>> detection_accuracy(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1])))
+    0.75
+    """
+    xp = array_namespace(counts.tp)
+    gain = max(0, int(xp.max(counts.tp - counts.fp)))
+    return (counts.num_negatives + gain) / (counts.num_positives + counts.num_negatives)
+
+
+def operating_point(counts: Counts, rate: str, bounded: str, bound: float) -> float:
+    """Best value of one rate among the thresholds at which another meets its bound.
+
+    Rates are fpr and fnr (lower is better, bounded from above), tpr and tnr (higher is better, bounded from below).
+    Thresholds are all scores and "detect nothing". So ("fpr", "tpr", 0.95) is the lowest FPR with TPR ≥ 0.95, and
+    ("tpr", "fpr", 0.05) the highest TPR with FPR ≤ 0.05.
+
+    Returns a float in [0, 1]. Raises ValueError for an unknown rate or a bound outside (0, 1].
+
+    >>> import numpy as np
+    >>> operating_point(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1])), "fpr", "tpr", 0.95)
+    0.5
+    """
+    bound = as_fraction(bound, "bound")
+    as_choice(rate, "rate", RATES)
+    as_choice(bounded, "bounded", RATES)
+    xp = array_namespace(counts.tp)
+    start = xp.zeros_like(counts.tp[:1])
+    tp, fp = xp.concat([start, counts.tp]), xp.concat([start, counts.fp])
+    limits, values = (_rate(name, tp, fp, counts) for name in (bounded, rate))
+    values = values[limits >= bound] if bounded in ("tpr", "tnr") else values[limits <= bound]
+    return float(xp.max(values) if rate in ("tpr", "tnr") else xp.min(values))
+
+
+def _rate(name: str, tp: Array, fp: Array, counts: Counts) -> Array:
+    xp = array_namespace(tp)
+    positives, negatives = counts.num_positives, counts.num_negatives
+    numerator, total = {
+        "tpr": (tp, positives),
+        "fnr": (positives - tp, positives),
+        "fpr": (fp, negatives),
+        "tnr": (negatives - fp, negatives),
+    }[name]
+    return xp.astype(numerator, xp.float64) / total
+
+
+def accuracy_at_tpr(counts: Counts, tpr: float = 0.95) -> float:
+    """Accuracy of positive against negative at the highest threshold whose TPR is at least `tpr`.
+
+    (TP + N − FP) / (P + N) at t* = max {t : TP(t)/P ≥ tpr}, positive iff score ≥ t*
+
+    Returns a float in [0, 1]. Raises ValueError unless 0 < tpr ≤ 1.
+    Source: Vaze et al., Open-Set Recognition: A Good Closed-Set Classifier is All You Need, ICLR 2022.
+
+    >>> import numpy as np
+    >>> accuracy_at_tpr(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1])))
+    0.75
+    """
+    tpr = as_fraction(tpr, "tpr")
+    xp = array_namespace(counts.tp)
+    reached = xp.astype(counts.tp, xp.float64) / counts.num_positives >= tpr
+    at = int(xp.argmax(xp.astype(reached, xp.int8)))
+    hits = int(counts.tp[at]) + counts.num_negatives - int(counts.fp[at])
+    return hits / (counts.num_positives + counts.num_negatives)
+
+
+def tpr_name(tpr: float) -> str:
+    """Name of an operating point in result keys.
+
+    >>> tpr_name(0.95), tpr_name(0.975)
+    ('tpr95', 'tpr97.5')
+    """
+    return f"tpr{100 * as_fraction(tpr, 'tpr'):g}"
+
+
+def curve_metrics(counts: Counts, prefix: str) -> dict[str, float]:
+    """AUROC, AP, AUPR and F1-max of the same counts, with names that start with `prefix`."""
+    best, threshold = f1_max(counts)
+    return {
+        f"{prefix}auroc": auroc(counts),
+        f"{prefix}ap": average_precision(counts),
+        f"{prefix}aupr": aupr(counts),
+        f"{prefix}f1_max": best,
+        f"{prefix}f1_max_threshold": threshold,
+    }

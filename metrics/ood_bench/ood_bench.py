@@ -1,0 +1,90 @@
+"""OOD bench: every metric of an out-of-distribution detector, by name, from one sort of its scores."""
+
+from typing import Any
+
+import datasets
+import evaluate
+
+from ._accumulate import Accumulate
+from ._arrays import State
+from ._curves import RATES
+from ._ood import bench_metrics, reduce_ood, split_ood
+
+_DESCRIPTION = f"""
+Metrics of an out-of-distribution (OOD) detector from its scores: AUROC, both areas under the precision-recall curve,
+detection accuracy, any operating point such as FPR at 95 % TPR (rates {', '.join(RATES)}), and scikit-learn's binary
+metrics by name. Every distinct score is a threshold and ties get half credit.
+"""
+
+_CITATION = """
+@inproceedings{hendrycks2017baseline,
+  title={A Baseline for Detecting Misclassified and Out-of-Distribution Examples in Neural Networks},
+  author={Hendrycks, Dan and Gimpel, Kevin},
+  booktitle={International Conference on Learning Representations},
+  year={2017}
+}
+@inproceedings{liang2018odin,
+  title={Enhancing The Reliability of Out-of-distribution Image Detection in Neural Networks},
+  author={Liang, Shiyu and Li, Yixuan and Srikant, R.},
+  booktitle={International Conference on Learning Representations},
+  year={2018}
+}
+"""
+
+_KWARGS_DESCRIPTION = """
+Args:
+    predictions: (N,) scores, higher is more OOD; or a tuple (in-distribution scores, OOD scores), without references.
+    references: (N,) labels, `in_value` or `out_value`.
+    metrics: names, or functions of sklearn.metrics. Defaults to ("auroc", "fpr95tpr"). Names are "auroc", "aupr_out",
+        "aupr_in", "detect_acc", "<rate><XX><rate>" with rates fpr, tpr, fnr, tnr and XX from 1 to 99, and the names of
+        scalar binary metrics of sklearn.metrics.
+    in_value, out_value: labels of in-distribution and of OOD samples. Default to 0 and 1.
+    threshold: for metrics of scikit-learn that judge decisions: a sample is OOD when its score is greater.
+    step: to take auroc, detect_acc and the operating points from every `step`-th score, as oodeel does (it uses 4).
+        An approximation; by default every distinct score counts.
+
+Returns:
+    auroc: chance that an OOD sample scores above an in-distribution one, ties counting half.
+    aupr_out, aupr_in: average precision with OOD, or in-distribution, as the positive class.
+    detect_acc: the highest accuracy over all thresholds.
+    fpr95tpr: the lowest FPR with TPR >= 0.95. Likewise the best value of any rate where another meets its bound, e.g.
+        tpr5fpr, the highest TPR with FPR <= 0.05.
+    and one float for each metric of scikit-learn, under its name.
+
+Raises:
+    ValueError: NaN, lengths or shapes that do not fit, other labels, one class only, an unknown metric, no threshold
+        where one is needed.
+    TypeError: missing columns, unknown arguments, values that are not numbers.
+
+Examples:
+    >>> import evaluate
+    >>> ood_bench = evaluate.load("metrics/ood_bench")
+    >>> ood_bench.compute(predictions=[0.1, 0.6, 0.4, 0.9], references=[0, 0, 1, 1])
+    {'auroc': 0.75, 'fpr95tpr': 0.5}
+    >>> ood_bench.compute(predictions=([0.1, 0.6], [0.4, 0.9]), metrics=["tpr5fpr", "f1_score"], threshold=0.5)
+    {'tpr5fpr': 0.5, 'f1_score': 0.5}
+"""
+
+
+@evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
+class OodBench(Accumulate, evaluate.Metric):
+    reduce = staticmethod(reduce_ood)
+    aliases = {"scores": "predictions", "labels": "references"}
+    options = {"metrics": ("auroc", "fpr95tpr"), "in_value": 0, "out_value": 1, "threshold": None, "step": None}
+
+    def _info(self) -> evaluate.MetricInfo:
+        return evaluate.MetricInfo(
+            description=_DESCRIPTION,
+            citation=_CITATION,
+            inputs_description=_KWARGS_DESCRIPTION,
+            features=datasets.Features(
+                {"predictions": datasets.Value("float64"), "references": datasets.Value("int64")}
+            ),
+            reference_urls=["https://arxiv.org/abs/1610.02136", "https://arxiv.org/abs/1706.02690"],
+        )
+
+    def summarise(
+        self, state: State, metrics: Any, in_value: int, out_value: int, threshold: float | None, step: int | None
+    ) -> dict[str, float]:
+        positives, negatives = split_ood(state["scores"], state["labels"], in_value=in_value, out_value=out_value)
+        return bench_metrics(positives, negatives, metrics, threshold=threshold, step=step)

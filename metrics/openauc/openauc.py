@@ -1,0 +1,89 @@
+"""OpenAUC: closed-set classification and open-set ranking in one number."""
+
+import datasets
+import evaluate
+
+from ._accumulate import Accumulate
+from ._arrays import State
+from ._curves import accuracy_at_tpr, auroc, closed_set_accuracy, exceedance_counts, openauc, tpr_name
+from ._open_set import reduce_openauc, split_open_set
+
+_DESCRIPTION = """
+OpenAUC is the chance that a known sample is both classified correctly and ranked below an unknown one. It is computed
+exactly, with half credit for ties, beside closed-set accuracy, the AUROC of unknown against known, and the accuracy of
+that decision at a given true-positive rate.
+"""
+
+_CITATION = """
+@inproceedings{wang2022openauc,
+  title={OpenAUC: Towards AUC-Oriented Open-Set Recognition},
+  author={Wang, Zitai and Xu, Qianqian and Yang, Zhiyong and He, Yuan and Cao, Xiaochun and Huang, Qingming},
+  booktitle={Advances in Neural Information Processing Systems},
+  year={2022}
+}
+@inproceedings{vaze2022openset,
+  title={Open-Set Recognition: A Good Closed-Set Classifier is All You Need},
+  author={Vaze, Sagar and Han, Kai and Vedaldi, Andrea and Zisserman, Andrew},
+  booktitle={International Conference on Learning Representations},
+  year={2022}
+}
+"""
+
+_KWARGS_DESCRIPTION = """
+Args:
+    predictions: (N, C) scores of the known classes, higher is more likely, or (N,) predicted class ids.
+    references: (N,) class ids; a negative one says that the sample is unknown.
+    open_scores: (N,) open-set scores, higher is more unknown.
+    open_labels: optional (N,) 1 for unknown, 0 for known; overrides the sign of the references.
+    open_set_pred_known, open_set_pred_unknown, close_set_pred_class, close_set_labels: instead of the columns above,
+        the four arrays of XCurve: scores of the known and of the unknown samples, classes predicted and true of the
+        known ones.
+    tpr: true-positive rate of the operating point, in (0, 1]. Defaults to 0.95.
+
+Returns:
+    openauc: 1/(N_k N_u) sum over known i and unknown j of [class of i is right] ([r_j > r_i] + [r_j = r_i] / 2).
+    closed_set_accuracy: share of the known samples whose class is right.
+    open_set_auroc: AUROC of the unknown (positive) against all known samples.
+    open_set_accuracy@tpr95: accuracy of unknown against known at the highest threshold whose TPR is at least `tpr`.
+
+Raises:
+    ValueError: NaN, lengths or shapes that do not fit, class ids out of range, no known or no unknown sample.
+    TypeError: missing columns, unknown arguments.
+
+Examples:
+    >>> import evaluate
+    >>> openauc = evaluate.load("metrics/openauc")
+    >>> results = openauc.compute(predictions=[0, 1, 1, 0], references=[0, 1, 0, -1], open_scores=[0.1, 0.4, 0.2, 0.3])
+    >>> round(results["openauc"], 4), round(results["open_set_auroc"], 4)
+    (0.3333, 0.6667)
+"""
+
+
+@evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
+class Openauc(Accumulate, evaluate.Metric):
+    reduce = staticmethod(reduce_openauc)
+    aliases = {"close_pred": "predictions", "close_labels": "references", "open_pred": "open_scores"}
+    options = {"tpr": 0.95}
+
+    def _info(self) -> evaluate.MetricInfo:
+        columns = {"references": datasets.Value("int64"), "open_scores": datasets.Value("float64")}
+        return evaluate.MetricInfo(
+            description=_DESCRIPTION,
+            citation=_CITATION,
+            inputs_description=_KWARGS_DESCRIPTION,
+            features=[
+                datasets.Features({"predictions": datasets.Sequence(datasets.Value("float64")), **columns}),
+                datasets.Features({"predictions": datasets.Value("int64"), **columns}),
+            ],
+            reference_urls=["https://arxiv.org/abs/2210.13458", "https://arxiv.org/abs/2110.06207"],
+        )
+
+    def summarise(self, state: State, tpr: float) -> dict[str, float]:
+        unknown, known, correct = split_open_set(state)
+        counts = exceedance_counts(unknown, known)
+        return {
+            "openauc": openauc(unknown, known[correct], len(known)),
+            "closed_set_accuracy": closed_set_accuracy(correct),
+            "open_set_auroc": auroc(counts),
+            f"open_set_accuracy@{tpr_name(tpr)}": accuracy_at_tpr(counts, tpr),
+        }

@@ -1,0 +1,317 @@
+"""Object detection with unknown objects: greedy one-to-one matching of boxes, and its counts.
+
+The pairs of all images that reach the IoU threshold are ranked once, by IoU. A pair is matched when it is the best
+that remains for both its boxes; all such pairs are taken at once, those that share a box with them are dropped, and
+the rest go into the next round. That is the same matching as taking the single best pair again and again, in a few
+vectorised rounds for all images together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from array_api_compat import array_namespace
+
+from ._arrays import (
+    Array,
+    State,
+    as_array,
+    as_bool,
+    as_choice,
+    as_fraction,
+    as_int,
+    as_int_list,
+    as_labels,
+    as_real,
+    as_scores,
+    to_numpy,
+)
+
+BOX_FORMATS = ("xyxy", "xywh", "cxcywh")
+_INT64 = (-(2**63), 2**63 - 1)
+_PAIRS = 1 << 22  # pairs of boxes compared at a time
+
+
+def reduce_boxes(predictions: Any, references: Any, *, box_format: str = "xyxy") -> State:
+    """Check the boxes of a batch of images and lay them out in two tables.
+
+    Parameters: predictions, per image (n, 6) rows x1, y1, x2, y2, confidence, class, or {"boxes", "scores",
+    "labels"}; references, per image (m, 5) rows x1, y1, x2, y2, class, or {"boxes", "labels"}; box_format, "xyxy",
+    "xywh" (corner and size) or "cxcywh" (centre and size).
+
+    Returns `num_predictions` and `num_references` (N,), and `predictions` (Σn, 6) and `references` (Σm, 5), xyxy.
+    Raises ValueError naming the image for shapes, NaN, x2 < x1, fractional classes; TypeError for what is no box.
+    """
+    as_choice(box_format, "box_format", BOX_FORMATS)
+    predicted = _tables(predictions, "predictions", ("boxes", "scores", "labels"), box_format)
+    true = _tables(references, "references", ("boxes", "labels"), box_format)
+    if len(predicted) != len(true):
+        raise ValueError(f"expected columns of one length, got {len(predicted)} predictions, {len(true)} references")
+    return {
+        "num_predictions": np.asarray([len(table) for table in predicted], dtype=np.int64),
+        "num_references": np.asarray([len(table) for table in true], dtype=np.int64),
+        "predictions": np.concatenate([np.zeros((0, 6)), *predicted]),
+        "references": np.concatenate([np.zeros((0, 5)), *true]),
+    }
+
+
+def _tables(images: Any, name: str, keys: Sequence[str], box_format: str) -> list[np.ndarray]:
+    if isinstance(images, Mapping) or (hasattr(images, "ndim") and images.ndim == 2) or not isinstance(images, Iterable):
+        raise TypeError(f"{name}: expected a list with one table or dict of boxes per image, got a single one: [x]")
+    return [_table(image, f"{name}[{i}]", keys, box_format) for i, image in enumerate(images)]
+
+
+def _table(image: Any, name: str, keys: Sequence[str], box_format: str) -> np.ndarray:
+    """One image's boxes as rows x1, y1, x2, y2, (confidence,) class, in float64."""
+    width = 3 + len(keys)
+    if isinstance(image, Mapping):
+        missing = [key for key in keys if key not in image]
+        if missing:
+            raise TypeError(f"{name}: expected keys {', '.join(keys)}, got {', '.join(map(str, image)) or 'none'}")
+        boxes = _rows(image["boxes"], f"{name}['boxes']", 4)
+        columns = [boxes, *(_rows(image[key], f"{name}['{key}']", 1) for key in keys[1:])]
+        if len({len(column) for column in columns}) > 1:
+            came = ", ".join(f"{len(column)} {key}" for column, key in zip(columns, keys))
+            raise ValueError(f"{name}: expected one length, got {came}")
+        table = np.concatenate(columns, axis=1)
+    else:
+        table = _rows(image, name, width)
+    return _checked(table, name, box_format)
+
+
+def _rows(x: Any, name: str, width: int) -> np.ndarray:
+    array = to_numpy(as_array(x, name))
+    if array.size == 0:
+        return np.zeros((0, width))
+    array = array.reshape(-1, 1) if width == 1 and array.ndim == 1 else array
+    if array.ndim != 2 or array.shape[1] != width:
+        hint = ""
+        if array.ndim == 2 and {array.shape[1], width} == {5, 6}:
+            hint = "; predictions have 6 columns (…, confidence, class), references 5 (…, class): are they swapped?"
+        raise ValueError(f"{name}: expected rows of {width} numbers, got shape {array.shape}{hint}")
+    return np.asarray(as_scores(array, name, ndim=2), dtype=np.float64)
+
+
+def _checked(table: np.ndarray, name: str, box_format: str) -> np.ndarray:
+    table = table.copy()
+    boxes, size = table[:, :4], table[:, 2:4].copy()
+    if box_format == "cxcywh":
+        boxes[:, :2] -= size / 2
+    if box_format != "xyxy":
+        boxes[:, 2:] = boxes[:, :2] + size
+    else:
+        size = boxes[:, 2:] - boxes[:, :2]
+    wrong = (size < 0).any(axis=1)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise ValueError(
+            f"{name}: expected x1 ≤ x2 and y1 ≤ y2 (box_format={box_format!r}), got {boxes[row].tolist()} in row {row}"
+        )
+    with np.errstate(over="ignore", invalid="ignore"):
+        if not np.isfinite(size.prod(axis=1)).all():
+            raise ValueError(f"{name}: expected boxes of finite area, got {boxes[~np.isfinite(size.prod(axis=1))][0]}")
+    as_labels(table[:, -1], f"{name} class")
+    return table
+
+
+def box_iou(boxes: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Intersection over union of each pair of rows of two (N, 4) arrays of xyxy boxes; 0 where both have no area.
+
+    IoU = |A ∩ B| / |A ∪ B|, in [0, 1]. Source: Everingham et al., The Pascal VOC Challenge, IJCV 2010.
+
+    >>> box_iou(np.asarray([[0, 0, 2, 2]]), np.asarray([[0, 0, 2, 1]])).tolist()
+    [0.5]
+    """
+    x1, y1, x2, y2 = (column.astype(np.float64) for column in boxes.T)
+    u1, v1, u2, v2 = (column.astype(np.float64) for column in others.T)
+    width = np.minimum(x2, u2) - np.maximum(x1, u1)
+    height = np.minimum(y2, v2) - np.maximum(y1, v1)
+    intersection = np.maximum(width, 0) * np.maximum(height, 0)
+    union = (x2 - x1) * (y2 - y1) + (u2 - u1) * (v2 - v1) - intersection
+    return np.divide(intersection, union, out=np.zeros_like(union), where=union > 0)
+
+
+def match_boxes(
+    predictions: np.ndarray,
+    references: np.ndarray,
+    num_predictions: np.ndarray,
+    num_references: np.ndarray,
+    iou_threshold: float = 0.5,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Match boxes one to one within each image, whatever their classes, highest IoU first.
+
+    The pair with the highest IoU is matched and its boxes are taken out, until every IoU left is below the
+    threshold. Of equal IoUs the more confident prediction goes first, then the smaller class and coordinates, so
+    that the order of the boxes does not matter.
+
+    Parameters: predictions (Σn, 6), references (Σm, 5) as `reduce_boxes` lays them out, with the number of each
+    image's rows; iou_threshold in (0, 1], matched at IoU ≥ threshold.
+    Returns the matched pairs as two index arrays, into predictions and into references.
+
+    >>> one = np.asarray([1])
+    >>> match_boxes(np.asarray([[0, 0, 4, 4, 0.9, 1]]), np.asarray([[0, 0, 4, 2, 1]]), one, one)
+    (array([0]), array([0]))
+    """
+    threshold = as_fraction(iou_threshold, "iou_threshold")
+    images = np.arange(len(num_predictions))
+    prediction_order = _canonical_order(predictions, np.repeat(images, num_predictions))
+    reference_order = _canonical_order(references, np.repeat(images, num_references))
+    boxes, others = predictions[prediction_order, :4], references[reference_order, :4]
+    found = [
+        _candidates(boxes, others, rows, counts, starts, threshold)
+        for rows, counts, starts in _chunks(num_predictions, num_references)
+    ]
+    rows, columns, ious = (np.concatenate(parts) for parts in zip(*found))
+    ranked = np.argsort(-ious, kind="stable")  # candidates come in canonical order, which settles equal IoUs
+    rows, columns = _match_ranked(rows[ranked], columns[ranked], len(boxes), len(others))
+    return prediction_order[rows], reference_order[columns]
+
+
+def _canonical_order(table: np.ndarray, image: np.ndarray) -> np.ndarray:
+    """Order of rows by image, descending confidence (if there is one), class, and coordinates."""
+    confidence = [-table[:, 4]] if table.shape[1] == 6 else []
+    return np.lexsort([*table[:, 3::-1].T, table[:, -1], *confidence, image])
+
+
+def _chunks(num_predictions: np.ndarray, num_references: np.ndarray) -> Iterable[tuple[np.ndarray, ...]]:
+    """Yield prediction rows, with the number and the start of their image's references, a few million pairs a time."""
+    counts = np.repeat(num_references, num_predictions)
+    starts = np.repeat(np.cumsum(num_references) - num_references, num_predictions)
+    chunk = np.cumsum(counts) // _PAIRS
+    cuts = np.flatnonzero(chunk[1:] != chunk[:-1]) + 1
+    for part in np.split(np.arange(len(counts)), cuts):
+        yield part, counts[part], starts[part]
+
+
+def _candidates(
+    boxes: np.ndarray, others: np.ndarray, rows: np.ndarray, counts: np.ndarray, starts: np.ndarray, threshold: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """All pairs of these prediction rows with the references of their image that reach the threshold."""
+    ends = np.cumsum(counts)
+    rows = np.repeat(rows, counts)
+    columns = np.arange(len(rows)) - np.repeat(ends - counts - starts, counts)
+    ious = box_iou(boxes[rows], others[columns])
+    keep = np.flatnonzero(ious >= threshold)
+    return rows[keep], columns[keep], ious[keep]
+
+
+def _match_ranked(
+    rows: np.ndarray, columns: np.ndarray, num_rows: int, num_columns: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Greedy matching of pairs listed best first: rounds of the pairs that are the best for both their boxes."""
+    matched = []
+    while len(rows):
+        rank = np.arange(len(rows))
+        best_of_row, best_of_column = np.empty(num_rows, np.int64), np.empty(num_columns, np.int64)
+        # of repeated indices the last assignment stays: the best rank
+        best_of_row[rows[::-1]] = rank[::-1]
+        best_of_column[columns[::-1]] = rank[::-1]
+        taken = np.flatnonzero((best_of_row[rows] == rank) & (best_of_column[columns] == rank))
+        matched.append((rows[taken], columns[taken]))
+        used_row, used_column = np.zeros(num_rows, bool), np.zeros(num_columns, bool)
+        used_row[rows[taken]] = used_column[columns[taken]] = True
+        left = ~used_row[rows] & ~used_column[columns]
+        rows, columns = rows[left], columns[left]
+    if not matched:
+        return np.empty(0, np.int64), np.empty(0, np.int64)
+    rows, columns = (np.concatenate(parts) for parts in zip(*matched))
+    return rows, columns
+
+
+def count_openset_detections(
+    state: State,
+    known_classes: Any,
+    *,
+    unknown_class_id: int = -1,
+    iou_threshold: float = 0.5,
+    conf_threshold: float = 0.0,
+    count_background: bool = False,
+) -> dict[str, int]:
+    """Count right and wrong detections of known and of unknown objects.
+
+    A reference is known if its class is among `known_classes`, else unknown; a prediction says "unknown" if its
+    class is `unknown_class_id`, else it says a known class. Predictions below `conf_threshold` are left out, the
+    rest are matched by `match_boxes`.
+
+    matched to →          known object                      unknown object
+    its class             TP_known                          –
+    another known class   FP_known, FN_known                FP_known, FN_unknown
+    "unknown"             FP_unknown, FN_known              TP_unknown
+
+    Unmatched objects are FN of their kind. Unmatched predictions are FP_known, or if they say "unknown", nothing,
+    unless `count_background` makes them FP_unknown.
+
+    Parameters: state of `reduce_boxes`. Returns the counts TP, FP, FN and total, each _known and _unknown.
+    Raises TypeError without known_classes, ValueError if they hold the unknown id or a threshold is out of range.
+    Source: the evaluation guide of OW-DLN; `count_background` follows its code.
+    """
+    known, unknown_id = check_known_classes(known_classes, unknown_class_id)
+    confident = state["predictions"][:, 4] >= as_real(conf_threshold, "conf_threshold")
+    image = np.repeat(np.arange(len(state["num_predictions"])), state["num_predictions"])
+    num_predictions = np.bincount(image[confident], minlength=len(state["num_predictions"]))
+    predictions, references = state["predictions"][confident], state["references"]
+    rows, columns = match_boxes(predictions, references, num_predictions, state["num_references"], iou_threshold)
+
+    is_known = np.isin(references[:, -1], known)
+    says_unknown = predictions[:, -1] == unknown_id
+    right = predictions[rows, -1] == references[columns, -1]
+    to_known, unknown_said = is_known[columns], says_unknown[rows]
+
+    tp_known = int(np.sum(to_known & right))
+    tp_unknown = int(np.sum(~to_known & unknown_said))
+    known_called_unknown = int(np.sum(to_known & unknown_said))
+    total_known = int(np.sum(is_known))
+    total_unknown = len(references) - total_known
+    background = int(np.sum(says_unknown)) - int(np.sum(unknown_said))
+    return {
+        "TP_known": tp_known,
+        "FP_known": int(np.sum(~says_unknown)) - tp_known,
+        "FN_known": total_known - tp_known,
+        "TP_unknown": tp_unknown,
+        "FP_unknown": known_called_unknown + background * as_bool(count_background, "count_background"),
+        "FN_unknown": total_unknown - tp_unknown,
+        "total_known": total_known,
+        "total_unknown": total_unknown,
+    }
+
+
+def check_known_classes(known_classes: Any, unknown_class_id: Any) -> tuple[list[int], int]:
+    """Check the list of known class ids (required) and the id that says "unknown", which must not be among them."""
+    unknown_id = as_int(unknown_class_id, "unknown_class_id", *_INT64)
+    if known_classes is None:
+        raise TypeError("known_classes: expected a list of the known class ids, got None; the option is required")
+    known = as_int_list(known_classes, "known_classes", *_INT64)
+    if unknown_id in known:
+        raise ValueError(f"known_classes: expected them without unknown_class_id, got {unknown_id} in {known}")
+    return known, unknown_id
+
+
+def openset_detection_rates(counts: Mapping[str, int]) -> dict[str, float]:
+    """The rates of open-set detection; 0/0 is 0.
+
+    U-Recall = TP_unknown / total_unknown                              in [0, 1], higher is better
+    WI = FP_unknown / total_known                                      lower is better
+    A-OSE = (FP_known + FN_known + FP_unknown + FN_unknown) / total    lower is better
+    Precision(Known) = TP_known / (TP_known + FP_known),  Recall(Known) = TP_known / total_known
+
+    Parameters: counts of `count_openset_detections`. Source: the evaluation guide of OW-DLN.
+
+    >>> counts = {"TP_known": 3, "FP_known": 1, "FN_known": 1, "total_known": 4}
+    >>> counts |= {"TP_unknown": 1, "FP_unknown": 1, "FN_unknown": 1, "total_unknown": 2}
+    >>> openset_detection_rates(counts)["U-Recall"], openset_detection_rates(counts)["WI"]
+    (0.5, 0.25)
+    """
+    errors = sum(counts[name] for name in ("FP_known", "FN_known", "FP_unknown", "FN_unknown"))
+    return {
+        "U-Recall": _ratio(counts["TP_unknown"], counts["total_unknown"]),
+        "WI": _ratio(counts["FP_unknown"], counts["total_known"]),
+        "A-OSE": _ratio(errors, counts["total_known"] + counts["total_unknown"]),
+        "Precision(Known)": _ratio(counts["TP_known"], counts["TP_known"] + counts["FP_known"]),
+        "Recall(Known)": _ratio(counts["TP_known"], counts["total_known"]),
+    }
+
+
+def _ratio(count: int, total: int) -> float:
+    return count / total if total else 0.0

@@ -1,0 +1,113 @@
+"""Open-set detection: known objects found, unknown objects called unknown."""
+
+from typing import Any
+
+import datasets
+import evaluate
+
+from ._accumulate import Accumulate
+from ._arrays import State
+from ._boxes import count_openset_detections, openset_detection_rates, reduce_boxes
+
+_DESCRIPTION = """
+Object detection with objects of unknown classes: recall of the unknown objects (U-Recall), known objects called unknown
+(WI) and all errors together (A-OSE), beside precision and recall of the known classes and the counts they come from.
+Boxes are matched one to one, whatever their classes, highest IoU first.
+"""
+
+_CITATION = """
+@inproceedings{dhamija2020overlooked,
+  title={The Overlooked Elephant of Object Detection: Open Set},
+  author={Dhamija, Akshay Raj and G{\"u}nther, Manuel and Ventura, Jonathan and Boult, Terrance E.},
+  booktitle={IEEE/CVF Winter Conference on Applications of Computer Vision},
+  year={2020}
+}
+@inproceedings{joseph2021owod,
+  title={Towards Open World Object Detection},
+  author={Joseph, K. J. and Khan, Salman and Khan, Fahad Shahbaz and Balasubramanian, Vineeth N.},
+  booktitle={IEEE/CVF Conference on Computer Vision and Pattern Recognition},
+  year={2021}
+}
+"""
+
+_KWARGS_DESCRIPTION = """
+Args:
+    predictions: for each image, (n, 6) rows x1, y1, x2, y2, confidence, class, or a dict of boxes, scores and labels.
+    references: for each image, (m, 5) rows x1, y1, x2, y2, class, or a dict of boxes and labels.
+    known_classes: ids of the known classes; required. Objects of other classes are unknown.
+    unknown_class_id: class by which a prediction says "unknown". Defaults to -1.
+    iou_threshold: boxes are matched at this IoU or above it, in (0, 1]. Defaults to 0.5.
+    conf_threshold: predictions with a lower confidence are left out. Defaults to 0.0.
+    box_format: "xyxy" (default), "xywh" (corner and size) or "cxcywh" (centre and size).
+    count_background: whether "unknown" predictions without an object count in FP_unknown. Defaults to False.
+
+Returns:
+    U-Recall: TP_unknown / total_unknown, higher is better.
+    WI: FP_unknown / total_known, lower is better.
+    A-OSE: (FP_known + FN_known + FP_unknown + FN_unknown) / all objects, lower is better.
+    Precision(Known), Recall(Known): of the known classes, higher is better.
+    TP_known, FP_known, FN_known, TP_unknown, FP_unknown, FN_unknown, total_known, total_unknown: the counts.
+
+Raises:
+    ValueError: NaN, tables of other shapes, x2 < x1 or y2 < y1, fractional classes, known_classes that hold the unknown
+        id, a threshold out of range, lengths that differ.
+    TypeError: missing columns or known_classes, unknown arguments, values that are not numbers.
+
+Examples:
+    >>> import evaluate
+    >>> openset_detection = evaluate.load("metrics/openset_detection", known_classes=[0, 1], unknown_class_id=999)
+    >>> found = [[10, 10, 50, 50, 0.9, 0], [60, 60, 100, 100, 0.8, 999], [200, 200, 220, 220, 0.3, 1]]
+    >>> true = [[10, 10, 50, 50, 0], [60, 60, 100, 100, 5]]
+    >>> results = openset_detection.compute(predictions=[found], references=[true])
+    >>> {name: results[name] for name in ("U-Recall", "WI", "A-OSE", "FP_known")}
+    {'U-Recall': 1.0, 'WI': 0.0, 'A-OSE': 0.5, 'FP_known': 1}
+"""
+
+
+@evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
+class OpensetDetection(Accumulate, evaluate.Metric):
+    reduce = staticmethod(reduce_boxes)
+    aliases = {"ground_truth": "references"}
+    options = {
+        "known_classes": None,
+        "unknown_class_id": -1,
+        "iou_threshold": 0.5,
+        "conf_threshold": 0.0,
+        "box_format": "xyxy",
+        "count_background": False,
+    }
+    fixed_options = frozenset({"box_format"})
+
+    def _info(self) -> evaluate.MetricInfo:
+        table = datasets.Sequence(datasets.Sequence(datasets.Value("float64")))
+        boxes = {"boxes": table, "labels": datasets.Sequence(datasets.Value("int64"))}
+        scores = {"scores": datasets.Sequence(datasets.Value("float64"))}
+        return evaluate.MetricInfo(
+            description=_DESCRIPTION,
+            citation=_CITATION,
+            inputs_description=_KWARGS_DESCRIPTION,
+            features=[
+                datasets.Features({"predictions": table, "references": table}),
+                datasets.Features({"predictions": {**boxes, **scores}, "references": boxes}),
+            ],
+            reference_urls=["https://arxiv.org/abs/2103.02603"],
+        )
+
+    def summarise(
+        self,
+        state: State,
+        known_classes: Any,
+        unknown_class_id: int,
+        iou_threshold: float,
+        conf_threshold: float,
+        count_background: bool,
+    ) -> dict[str, float | int]:
+        counts = count_openset_detections(
+            state,
+            known_classes,
+            unknown_class_id=unknown_class_id,
+            iou_threshold=iou_threshold,
+            conf_threshold=conf_threshold,
+            count_background=count_background,
+        )
+        return {**openset_detection_rates(counts), **counts}
