@@ -1,4 +1,5 @@
-"""Metrics for models that meet the open world: the kernel of the eight evaluate modules of this collection.
+"""
+Metrics for models that meet the open world: the kernel of the eight evaluate modules of this collection.
 
 Rules of the kernel, which every function follows:
 
@@ -39,7 +40,16 @@ from ._ood import bench_metrics, ftpn, get_curve, reduce_ood, split_ood
 from ._open_f import macro_open_f, micro_open_f
 from ._open_set import count_classes, reduce_known_unknown, reduce_open_set, split_open_set
 from ._regions import aupro, aupro_at, level_counts, reduce_maps, sampled_aupro, split_regions
-from ._topk import accuracy, autkc, known_ranks, listed_ranks, reduce_topk, reduce_topk_scores, topk_accuracy, true_class_ranks
+from ._topk import (
+    accuracy,
+    autkc,
+    known_ranks,
+    listed_ranks,
+    reduce_topk,
+    reduce_topk_scores,
+    topk_accuracy,
+    true_class_ranks,
+)
 
 __all__ = [
     "METRICS",
@@ -101,7 +111,8 @@ METRICS = (
 
 
 def load(name: str, **options: Any) -> Any:
-    """Load a metric of this collection by name, offline, from the installed package.
+    """
+    Load a metric of this collection by name, offline, from the installed package.
 
     Parameters: name, one of `METRICS`; options of the metric and arguments of `evaluate.load`, as keywords.
     Returns an `evaluate.Metric`. Raises ValueError for an unknown name, TypeError for an unknown option.

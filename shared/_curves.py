@@ -1,4 +1,5 @@
-"""Everything that ROC and precision-recall curves say, from counts at the positives' scores.
+"""
+Everything that ROC and precision-recall curves say, from counts at the positives' scores.
 
 Positives are the samples to be detected (unknown, OOD, anomalous) and score higher. For every distinct positive
 score t, two counts are taken: the negatives above t, and those at or above t. Areas and operating points follow
@@ -21,7 +22,8 @@ RATES = ("fpr", "tpr", "fnr", "tnr")
 
 
 class Counts(NamedTuple):
-    """Counts at the distinct scores of the positives, in descending order of the scores.
+    """
+    Counts at the distinct scores of the positives, in descending order of the scores.
 
     thresholds: (T,) distinct positive scores t_1 > … > t_T
     tp: (T,) positives with a score ≥ t
@@ -38,7 +40,8 @@ class Counts(NamedTuple):
 
 
 def exceedance_counts(positives: Array, negatives: Array) -> Counts:
-    """Count, for every distinct positive score, the positives and the negatives that reach or exceed it.
+    """
+    Count, for every distinct positive score, the positives and the negatives that reach or exceed it.
 
     Parameters: positives (P,) and negatives (N,), real scores, higher is more positive, no NaN.
     Raises ValueError if either is empty, or for NaN.
@@ -85,7 +88,8 @@ def _twice_wins(counts: Counts) -> int:
 
 
 def auroc(counts: Counts) -> float:
-    """Area under the ROC curve: the chance that a positive scores above a negative, ties counting half.
+    """
+    Area under the ROC curve: the chance that a positive scores above a negative, ties counting half.
 
     AUROC = 1/(P·N) Σ_i Σ_j ([p_i > n_j] + ½ [p_i = n_j])
 
@@ -99,7 +103,8 @@ def auroc(counts: Counts) -> float:
 
 
 def openauc(unknown: Array, correct_known: Array, num_known: int) -> float:
-    """OpenAUC: the chance that a known sample is classified correctly and ranked below an unknown one.
+    """
+    OpenAUC: the chance that a known sample is classified correctly and ranked below an unknown one.
 
     OpenAUC = 1/(N_k·N_u) Σ_i Σ_j [h(x_i) = y_i] · ([r(x_j) > r(x_i)] + ½ [r(x_j) = r(x_i)])
 
@@ -121,7 +126,8 @@ def openauc(unknown: Array, correct_known: Array, num_known: int) -> float:
 
 
 def closed_set_accuracy(correct: Array) -> float:
-    """Share of the known samples, (N_k,) booleans, that are classified correctly, in [0, 1].
+    """
+    Share of the known samples, (N_k,) booleans, that are classified correctly, in [0, 1].
 
     >>> import numpy as np
     >>> closed_set_accuracy(np.asarray([True, False, True, True]))
@@ -131,7 +137,8 @@ def closed_set_accuracy(correct: Array) -> float:
 
 
 def average_precision(counts: Counts) -> float:
-    """Average precision: the step sum under the precision-recall curve.
+    """
+    Average precision: the step sum under the precision-recall curve.
 
     AP = Σ_n (R_n − R_(n−1)) P_n over descending thresholds
 
@@ -148,7 +155,8 @@ def average_precision(counts: Counts) -> float:
 
 
 def aupr(counts: Counts) -> float:
-    """Area under the precision-recall curve by trapezoids, from (recall 0, precision 1) on.
+    """
+    Area under the precision-recall curve by trapezoids, from (recall 0, precision 1) on.
 
     AUPR = Σ_n (R_n − R_(n−1)) (P_n + P_(n−1))/2 over all distinct scores, negatives' included
 
@@ -174,7 +182,8 @@ def aupr(counts: Counts) -> float:
 
 
 def f1_max(counts: Counts) -> tuple[float, float]:
-    """Highest F1 over all thresholds, and the highest threshold that attains it.
+    """
+    Highest F1 over all thresholds, and the highest threshold that attains it.
 
     F1(t) = 2·TP / (TP + FP + P), positive iff score ≥ t
 
@@ -192,7 +201,8 @@ def f1_max(counts: Counts) -> tuple[float, float]:
 
 
 def detection_accuracy(counts: Counts) -> float:
-    """Highest accuracy over all thresholds, rejecting nothing and rejecting everything included.
+    """
+    Highest accuracy over all thresholds, rejecting nothing and rejecting everything included.
 
     max_t (TP(t) + N − FP(t)) / (P + N)
 
@@ -208,7 +218,8 @@ def detection_accuracy(counts: Counts) -> float:
 
 
 def operating_point(counts: Counts, rate: str, bounded: str, bound: float) -> float:
-    """Best value of one rate among the thresholds at which another meets its bound.
+    """
+    Best value of one rate among the thresholds at which another meets its bound.
 
     Rates are fpr and fnr (lower is better, bounded from above), tpr and tnr (higher is better, bounded from below).
     Thresholds are all scores and "detect nothing". So ("fpr", "tpr", 0.95) is the lowest FPR with TPR ≥ 0.95, and
@@ -244,7 +255,8 @@ def _rate(name: str, tp: Array, fp: Array, counts: Counts) -> Array:
 
 
 def accuracy_at_tpr(counts: Counts, tpr: float = 0.95) -> float:
-    """Accuracy of positive against negative at the highest threshold whose TPR is at least `tpr`.
+    """
+    Accuracy of positive against negative at the highest threshold whose TPR is at least `tpr`.
 
     (TP + N − FP) / (P + N) at t* = max {t : TP(t)/P ≥ tpr}, positive iff score ≥ t*
 
@@ -264,7 +276,8 @@ def accuracy_at_tpr(counts: Counts, tpr: float = 0.95) -> float:
 
 
 def tpr_name(tpr: float) -> str:
-    """Name of an operating point in result keys.
+    """
+    Name of an operating point in result keys.
 
     >>> tpr_name(0.95), tpr_name(0.975)
     ('tpr95', 'tpr97.5')

@@ -1,4 +1,5 @@
-"""Out-of-distribution benchmarks: metrics by name, oodeel's sampled curve, and scikit-learn's metrics.
+"""
+Out-of-distribution benchmarks: metrics by name, oodeel's sampled curve, and scikit-learn's metrics.
 
 The names are parsed once into functions of one shared pair of counts, so that every exact metric of a call costs a
 pass over counts and the scores are sorted once.
@@ -39,6 +40,7 @@ from ._curves import (
 )
 
 _POINT = re.compile(rf"({'|'.join(RATES)})([1-9]\d?)({'|'.join(RATES)})")
+_Arrays = tuple[np.ndarray, ...]
 _EXACT = ("auroc", "aupr_out", "aupr_in", "detect_acc")
 _SKLEARN_SCORES = (
     "average_precision_score",
@@ -65,7 +67,8 @@ _SKLEARN_LABELS = (
 
 
 def reduce_ood(predictions: Any, references: Any = None, *, in_value: int = 0, out_value: int = 1) -> State:
-    """Check a batch of scores with labels, or a pair (in-distribution scores, OOD scores) without them.
+    """
+    Check a batch of scores with labels, or a pair (in-distribution scores, OOD scores) without them.
 
     Returns `scores` (N,) and `labels` (N,) of `in_value` and `out_value`.
     Raises ValueError for NaN, lengths and shapes that do not fit, and labels that are neither value.
@@ -94,7 +97,7 @@ def reduce_ood(predictions: Any, references: Any = None, *, in_value: int = 0, o
 def _compact(labels: Array) -> Array:
     """Labels as int8 where they fit, an eighth of the memory."""
     xp = array_namespace(labels)
-    fits = not labels.shape[0] or (-128 <= int(xp.min(labels)) and int(xp.max(labels)) <= 127)
+    fits = not labels.shape[0] or (int(xp.min(labels)) >= -128 and int(xp.max(labels)) <= 127)
     return xp.astype(labels, xp.int8) if fits else labels
 
 
@@ -108,7 +111,8 @@ def check_label_values(in_value: Any, out_value: Any) -> tuple[int, int]:
 
 
 def split_ood(scores: Array, labels: Array, *, in_value: int = 0, out_value: int = 1) -> tuple[Array, Array]:
-    """Return the scores of the OOD samples and those of the in-distribution samples.
+    """
+    Return the scores of the OOD samples and those of the in-distribution samples.
 
     Raises ValueError for a label that is neither value.
     """
@@ -132,8 +136,8 @@ def _is_out(labels: Array, in_value: int, out_value: int) -> Array:
 class _Sides:
     """The two sides of a benchmark, and what several metrics need of them, computed once."""
 
-    def __init__(self, positives: Array, negatives: Array, threshold: float | None, step: int | None) -> None:
-        self.positives, self.negatives, self.threshold, self.step = positives, negatives, threshold, step
+    def __init__(self, positives: Array, negatives: Array, step: int | None) -> None:
+        self.positives, self.negatives, self.step = positives, negatives, step
 
     @cached_property
     def counts(self) -> Counts:
@@ -144,8 +148,8 @@ class _Sides:
         return exceedance_counts(-self.negatives, -self.positives)
 
     @cached_property
-    def curve(self) -> tuple[np.ndarray, ...]:
-        return _sampled_curve(to_numpy(self.positives), to_numpy(self.negatives), self.step)[1]
+    def curve(self) -> _Arrays:
+        return _sampled_curve(to_numpy(self.positives), to_numpy(self.negatives), self.step or 1)[1]
 
     @cached_property
     def ordered(self) -> tuple[np.ndarray, np.ndarray]:
@@ -163,7 +167,8 @@ def bench_metrics(
     threshold: float | None = None,
     step: int | None = None,
 ) -> dict[str, float]:
-    """Metrics of an OOD detector by name, from one sort of the scores.
+    """
+    Metrics of an OOD detector by name, from one sort of the scores.
 
     auroc         area under the ROC curve, ties counting half
     aupr_out      average precision with OOD as the positive class
@@ -192,7 +197,7 @@ def bench_metrics(
     if not measures:
         raise ValueError("metrics: expected at least one name, got none")
     check_both_classes(positives.shape[0], negatives.shape[0])
-    sides = _Sides(positives, negatives, threshold, step)
+    sides = _Sides(positives, negatives, step)
     return {name: float(measure(sides)) for name, measure in measures.items()}
 
 
@@ -249,7 +254,7 @@ def _sklearn_measure(metric: Any, name: str, threshold: float | None) -> Callabl
 
 
 def _sampled_measure(name: str) -> Callable[[_Sides], float]:
-    """oodeel's reading of its sampled curve: trapezoids, and the first point past a bound."""
+    """Oodeel's reading of its sampled curve: trapezoids, and the first point past a bound."""
     if name == "auroc":
         return lambda sides: -np.trapezoid(1.0 - sides.curve[0], sides.curve[1])
     if name == "detect_acc":
@@ -266,7 +271,8 @@ def _sampled_measure(name: str) -> Callable[[_Sides], float]:
 
 
 def ftpn(scores: Any, labels: Any, threshold: float) -> tuple[int, int, int, int]:
-    """Count false positives, true positives, false negatives and true negatives at one threshold.
+    """
+    Count false positives, true positives, false negatives and true negatives at one threshold.
 
     Parameters: scores (N,), higher is more OOD; labels (N,), 1 OOD, 0 not; OOD is said of scores ≥ threshold.
     Returns (FP, TP, FN, TN). Raises ValueError for NaN, lengths that differ and labels that are neither 0 nor 1.
@@ -284,7 +290,8 @@ def ftpn(scores: Any, labels: Any, threshold: float) -> tuple[int, int, int, int
 
 
 def get_curve(scores: Any, labels: Any, step: int = 4, return_raw: bool = False) -> tuple[Any, ...]:
-    """Rates at every `step`-th score in ascending order, as oodeel samples them.
+    """
+    Rates at every `step`-th score in ascending order, as oodeel samples them.
 
     Thresholds are s_(1), s_(1+step), … of the sorted scores s_(0) ≤ s_(1) ≤ …; OOD is said of scores ≥ threshold.
     The rates carry the two ends of the curve besides, the accuracy does not.
@@ -304,7 +311,7 @@ def get_curve(scores: Any, labels: Any, step: int = 4, return_raw: bool = False)
     return (raw, rates) if return_raw else rates
 
 
-def _sampled_curve(positives: np.ndarray, negatives: np.ndarray, step: int) -> tuple[tuple, tuple]:
+def _sampled_curve(positives: np.ndarray, negatives: np.ndarray, step: int) -> tuple[_Arrays, _Arrays]:
     thresholds = np.sort(np.concatenate([positives, negatives]))[1::step]
     num_positives, num_negatives = len(positives), len(negatives)
     tp = num_positives - np.searchsorted(np.sort(positives), thresholds, side="left")

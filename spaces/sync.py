@@ -1,4 +1,5 @@
-"""Copy the kernel files that each metric imports into its folder, and write its requirements.txt.
+"""
+Copy the kernel files that each metric imports into its folder, and write its requirements.txt.
 
     python spaces/sync.py            write what is missing or different, remove what is left over
     python spaces/sync.py --check    change nothing; list every drift and every trap of evaluate's loader, exit 1
@@ -28,7 +29,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="change nothing, exit 1 if anything is to be done")
     check = parser.parse_args().check
-    problems = [f"{problem}" for folder in metric_folders(ROOT) for problem in sync(folder, ROOT, check)]
+    problems = [problem for folder in metric_folders(ROOT) for problem in sync(folder, ROOT, check)]
     for problem in problems:
         print(problem, file=sys.stderr)
     return 1 if problems else 0
@@ -36,7 +37,8 @@ def main() -> int:
 
 def metric_folders(root: Path) -> list[Path]:
     """The folders under metrics/, one for each metric."""
-    return sorted(path for path in (root / "metrics").iterdir() if path.is_dir() and not path.name.startswith((".", "_")))
+    folders = (path for path in (root / "metrics").iterdir() if path.is_dir())
+    return sorted(path for path in folders if not path.name.startswith((".", "_")))
 
 
 def sync(folder: Path, root: Path, check: bool) -> Iterator[str]:
@@ -54,7 +56,7 @@ def sync(folder: Path, root: Path, check: bool) -> Iterator[str]:
         return
     closure = kernel_closure(kernel, imported)
     for name in sorted(closure - set(imported)):
-        yield f"{script.name}: add `from .{name} import …`; a file that it imports needs it, and the loader does not recurse"
+        yield f"{script.name}: add `from .{name} import …`, which another import needs: the loader does not recurse"
     wanted = {f"{name}.py": (kernel / f"{name}.py").read_bytes() for name in closure}
     wanted["requirements.txt"] = requirements(root, [script, *(kernel / f"{name}.py" for name in closure)]).encode()
     present = {path.name for path in folder.iterdir() if path.name.startswith("_") and path.suffix == ".py"}
@@ -75,8 +77,8 @@ def sync(folder: Path, root: Path, check: bool) -> Iterator[str]:
 
 def relative_imports(path: Path) -> list[str]:
     """Modules that a file imports by `from .name import …`, in order."""
-    nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-    return list(dict.fromkeys(node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.level and node.module))
+    nodes = [node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.ImportFrom)]
+    return list(dict.fromkeys(node.module for node in nodes if node.level and node.module))
 
 
 def kernel_closure(kernel: Path, names: list[str]) -> set[str]:
@@ -95,7 +97,8 @@ def requirements(root: Path, files: list[Path]) -> str:
     """requirements.txt: the third-party imports of the files, with the bounds of setup.cfg."""
     config = configparser.ConfigParser()
     config.read(root / "setup.cfg", encoding="utf-8")
-    lines = [*config["options"]["install_requires"].split("\n"), *config["options.extras_require"]["sklearn"].split("\n")]
+    lists = config["options"]["install_requires"], config["options.extras_require"]["sklearn"]
+    lines = "\n".join(lists).split("\n")
     bounds = {re.split(r"[<>=!~ ;\[]", line, maxsplit=1)[0]: line for line in filter(None, lines)}
     imported = {name for path in files for name in library_imports(path)} - sys.stdlib_module_names
     names = {DISTRIBUTIONS.get(name, name) for name in imported}
@@ -127,26 +130,29 @@ def _import_traps(script: Path, tree: ast.Module, lines: list[str]) -> Iterator[
     for node in ast.walk(tree):
         if not isinstance(node, (ast.Import, ast.ImportFrom)):
             continue
-        at_start, relative = node.col_offset == 0, isinstance(node, ast.ImportFrom) and node.level > 0
-        if isinstance(node, ast.Import) and at_start and len(node.names) > 1:
-            yield "one import a line; the loader reads the comma into the name", node.lineno
-        if at_start and any(re.search(r"#", line) for line in lines[node.lineno - 1 : node.end_lineno]):
-            yield "no comment on an import; the loader reads it as a '# From:' address", node.lineno
-        if isinstance(node, ast.Import) and at_start and any(alias.name.split(".")[0] == "torch" for alias in node.names):
-            yield "import torch in a function, not at column 0, where it becomes mandatory", node.lineno
-        if not isinstance(node, ast.ImportFrom):
+        relative = isinstance(node, ast.ImportFrom) and node.level > 0
+        if relative and isinstance(node, ast.ImportFrom):
+            yield from _relative_traps(script, node)
+        if node.col_offset:
             continue
-        if at_start and node.module and not relative and node.module.split(".")[0] == "torch":
+        modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""]
+        if any("#" in line for line in lines[node.lineno - 1 : node.end_lineno]):
+            yield "no comment on an import; the loader reads it as a '# From:' address", node.lineno
+        if len(modules) > 1:
+            yield "one import a line; the loader reads the comma into the name", node.lineno
+        if not relative and any(module.split(".")[0] == "torch" for module in modules):
             yield "import torch in a function, not at column 0, where it becomes mandatory", node.lineno
-        if relative and not at_start:
-            yield "relative imports at column 0 only; the loader does not copy this file", node.lineno
-        if relative and (node.level > 1 or not node.module or "." in node.module):
-            yield "write `from ._file import name`; the loader copies only flat files beside the script", node.lineno
-        if relative and node.module == script.stem:
-            yield "a kernel file must not have the script's name", node.lineno
-        bases = {"EvaluationModule", "Metric", "Comparison", "Measurement"}
-        if not relative and node.module and node.module.split(".")[0] == "evaluate" and bases & {a.name for a in node.names}:
+        if isinstance(node, ast.ImportFrom) and not relative and modules[0].split(".")[0] == "evaluate":
             yield "write `import evaluate`; a class imported by name is taken for the metric", node.lineno
+
+
+def _relative_traps(script: Path, node: ast.ImportFrom) -> Iterator[tuple[str, int]]:
+    if node.col_offset:
+        yield "relative imports at column 0 only; the loader does not copy this file", node.lineno
+    if node.level > 1 or not node.module or "." in node.module:
+        yield "write `from ._file import name`; the loader copies only flat files beside the script", node.lineno
+    if node.module == script.stem:
+        yield "a kernel file must not have the script's name", node.lineno
 
 
 def _quote_traps(tree: ast.Module, lines: list[str]) -> Iterator[tuple[str, int]]:

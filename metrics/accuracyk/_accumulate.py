@@ -1,4 +1,5 @@
-"""The mixin that gives an evaluate.Metric its direct, streaming and distributed paths.
+"""
+The mixin that gives an evaluate.Metric its direct, streaming and distributed paths.
 
 A metric is two functions: `reduce`, from the columns of a batch to a state (a dict of arrays), and `summarise`, from
 a state to the results. The mixin keeps the states of the batches and joins them when the results are asked for:
@@ -26,7 +27,8 @@ SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "imag
 
 
 class Accumulate:
-    """Mixin for an evaluate.Metric, first among its bases.
+    """
+    Mixin for an evaluate.Metric, first among its bases.
 
     A metric sets
 
@@ -64,7 +66,8 @@ class Accumulate:
         """Take evaluate's own arguments, and the metric's options as keywords; any other name is a TypeError."""
         own = _parameters(super().__init__)
         given = {name: value for name, value in kwargs.items() if name not in own}
-        super().__init__(config_name, **{name: value for name, value in kwargs.items() if name in own})
+        evaluates = {name: value for name, value in kwargs.items() if name in own}
+        super().__init__(config_name, **evaluates)  # type: ignore[call-arg]  # evaluate.Metric is next in line
         unknown = [name for name in given if name not in self.options]
         if unknown:
             raise TypeError(self._unknown_name(unknown[0], self.options))
@@ -75,7 +78,8 @@ class Accumulate:
         self._states: list[State] = []
 
     def compute(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> dict[str, Any] | None:
-        """Compute the results from the batches added before, and from the columns given here, if any.
+        """
+        Compute the results from the batches added before, and from the columns given here, if any.
 
         Options given here override those given at load, for this call. The batches are dropped when the results
         are there; a call that raises changes nothing. With `num_process > 1`, process 0 returns the results of all
@@ -86,8 +90,8 @@ class Accumulate:
         for name in self.fixed_options & overrides.keys():
             if self._states and overrides[name] != self._loaded_options[name]:
                 raise ValueError(f"{name}: it was applied as batches were added; give it at load, not at compute")
-        states = self._states + ([self._reduced(columns, options)] if columns else [])
-        states = self._gathered(states) if self.num_process > 1 else states
+        own = self._states + ([self._reduced(columns, options)] if columns else [])
+        states = self._gathered(own) if self.num_process > 1 else own
         results = None if states is None else self._results(states, options)
         self._states = []
         return results
@@ -219,7 +223,8 @@ def _joined(states: list[State]) -> State:
 
 def _to_bytes(state: State) -> bytes:
     buffer = io.BytesIO()
-    np.savez(buffer, **{name: to_numpy(array) for name, array in state.items()})
+    arrays: dict[str, Any] = {name: to_numpy(array) for name, array in state.items()}
+    np.savez(buffer, **arrays)
     return buffer.getvalue()
 
 

@@ -1,4 +1,4 @@
-"""Accuracy at k: is the true class among the k best guesses?"""
+"""Accuracy at k: how often the true class is among the k best guesses."""
 
 from typing import Any
 

@@ -11,9 +11,9 @@ from ._curves import curve_metrics
 from ._regions import aupro_at, check_levels, level_counts, reduce_maps
 
 _DESCRIPTION = """
-Industrial anomaly detection from anomaly maps and masks: AUROC, average precision, area under the precision-recall curve
-and best F1 of images and of pixels, and the area under the per-region overlap curve (AUPRO) up to several limits of the
-false-positive rate. All are exact: every distinct score is a threshold, and one sort serves all pixel metrics.
+Industrial anomaly detection from anomaly maps and masks: AUROC, average precision, area under the precision-recall
+curve and best F1 of images and of pixels, and the area under the per-region overlap curve (AUPRO) up to several limits
+of the false-positive rate. All are exact: every distinct score is a threshold, and one sort serves all pixel metrics.
 """
 
 _CITATION = """

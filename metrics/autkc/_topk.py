@@ -1,4 +1,5 @@
-"""Top-k metrics from the rank of the true class.
+"""
+Top-k metrics from the rank of the true class.
 
 One pass over the scores counts, for every sample, how many other classes score above the true class and how many
 tie with it. Every top-k quantity follows from these two integers, for every k at once; nothing is sorted.
@@ -21,7 +22,6 @@ from ._arrays import (
     as_array,
     as_bool,
     as_choice,
-    as_int,
     as_labels,
     as_numbers,
     check_class_ids,
@@ -38,7 +38,8 @@ _DEVICE_BLOCK = 1 << 27
 
 
 def true_class_ranks(scores: Array, labels: Array) -> tuple[Array, Array, Array]:
-    """Count the classes that score above, and that tie with, the true class of every sample.
+    """
+    Count the classes that score above, and that tie with, the true class of every sample.
 
     above_i = |{c : s_ic > s_i,y_i}|,  tied_i = |{c ≠ y_i : s_ic = s_i,y_i}|
 
@@ -77,7 +78,8 @@ def _block_ranks(scores: Array, labels: Array, start: int) -> tuple[Array, Array
 
 
 def listed_ranks(predictions: Array, labels: Array) -> Array:
-    """Count the guesses that come before the true class in rows of class ids ranked best first; K if it is absent.
+    """
+    Count the guesses that come before the true class in rows of class ids ranked best first; K if it is absent.
 
     Parameters: predictions (N, K) class ids; labels (N,) class ids. Returns (N,) integers in [0, K].
 
@@ -100,7 +102,8 @@ def reduce_topk_scores(predictions: Any, references: Any, *, ignore_unknown: boo
 
 
 def reduce_topk(predictions: Any, references: Any, *, ignore_unknown: bool = False) -> State:
-    """Reduce a batch of (N, C) scores or (N, K) class ids to the ranks of the true classes.
+    """
+    Reduce a batch of (N, C) scores or (N, K) class ids to the ranks of the true classes.
 
     A sample whose reference is negative is unknown: with `ignore_unknown` its `above` is −1, otherwise it is an
     error.
@@ -144,7 +147,8 @@ def reduce_topk(predictions: Any, references: Any, *, ignore_unknown: bool = Fal
 
 
 def known_ranks(state: State, *, ignore_unknown: bool = False) -> tuple[Array, Array, Array]:
-    """Return `above`, `tied` and `correct` of the known samples of a state.
+    """
+    Return `above`, `tied` and `correct` of the known samples of a state.
 
     Raises ValueError if there are none, or if there are unknown ones and `ignore_unknown` is false.
     """
@@ -158,7 +162,8 @@ def known_ranks(state: State, *, ignore_unknown: bool = False) -> tuple[Array, A
 
 
 def accuracy(correct: Array, *, percent: bool = False) -> float:
-    """Share of correct samples, (N,) booleans, in [0, 1], or in [0, 100] with `percent`.
+    """
+    Share of correct samples, (N,) booleans, in [0, 1], or in [0, 100] with `percent`.
 
     >>> import numpy as np
     >>> accuracy(np.asarray([True, False, True, True]))
@@ -168,7 +173,8 @@ def accuracy(correct: Array, *, percent: bool = False) -> float:
 
 
 def topk_accuracy(above: Array, tied: Array, k: int, *, ties: str = "strict", percent: bool = False) -> float:
-    """Top-k accuracy: the share of samples whose true class is among the k highest scores.
+    """
+    Top-k accuracy: the share of samples whose true class is among the k highest scores.
 
     strict:      [s_y > s_(k+1)], the true class must beat the (k+1)-th score: above + tied < k
     optimistic:  [s_y ≥ s_(k)], ties are decided in its favour: above < k
@@ -189,7 +195,8 @@ def topk_accuracy(above: Array, tied: Array, k: int, *, ties: str = "strict", pe
 
 
 def autkc(above: Array, tied: Array, k: int, *, ties: str = "strict", percent: bool = False) -> float:
-    """AUTKC@K, the area under the top-k curve: the mean of the top-1 to top-K accuracies.
+    """
+    AUTKC@K, the area under the top-k curve: the mean of the top-1 to top-K accuracies.
 
     AUTKC@K = 1/(N·K) Σ_i Σ_{k=1..K} [s_i,y > s_i,(k+1)],  s_(C+1) = −∞
 
@@ -206,7 +213,8 @@ def autkc(above: Array, tied: Array, k: int, *, ties: str = "strict", percent: b
 
 
 def _mean_hits(above: Array, tied: Array, ks: range, ties: str, percent: bool) -> float:
-    """Mean over the samples and over consecutive `ks` of the chance that the true class is among the top k.
+    """
+    Mean over the samples and over consecutive `ks` of the chance that the true class is among the top k.
 
     Hits are counted in integers, apart for each number of ties where the chance is a fraction of them.
     """

@@ -1,4 +1,5 @@
-"""Array backends and input checks: every column and option of every metric is checked here.
+"""
+Array backends and input checks: every column and option of every metric is checked here.
 
 A checked array is a NumPy array or, for tensors that live on an accelerator, the tensor itself. CPU tensors are
 viewed as NumPy arrays without a copy (np.sort is 30 times faster than torch.sort there), so torch is never
@@ -25,7 +26,8 @@ _MAX_EXACT = 2**53
 
 
 def as_array(x: Any, name: str) -> Array:
-    """Return `x` as a NumPy array, or as the tensor it is when it lives on an accelerator.
+    """
+    Return `x` as a NumPy array, or as the tensor it is when it lives on an accelerator.
 
     Takes lists, NumPy arrays, torch tensors, pandas Series, Arrow arrays and `datasets` columns. Nothing is copied
     that need not be. Raises TypeError for what is not an array, ValueError for rows of different lengths.
@@ -92,7 +94,8 @@ def concatenate(arrays: Sequence[Array]) -> Array:
 
 
 def widen(x: Array) -> Array:
-    """Return numbers as float32 or float64, whichever is the smaller that holds them exactly.
+    """
+    Return numbers as float32 or float64, whichever is the smaller that holds them exactly.
 
     Raises ValueError for 64-bit integers beyond 2^53, which float64 would round.
     """
@@ -206,10 +209,11 @@ def as_int(value: Any, name: str, low: int, high: int | None = None) -> int:
     """Check an integer option in [low, high]."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
         raise TypeError(f"{name}: expected an int, got {value!r}")
+    value = int(value)
     if value < low or (high is not None and value > high):
         upper = "" if high is None else f" and at most {high}"
         raise ValueError(f"{name}: expected an int of at least {low}{upper}, got {value}")
-    return int(value)
+    return value
 
 
 def as_int_list(value: Any, name: str, low: int, high: int) -> list[int]:
@@ -228,9 +232,10 @@ def as_fraction(value: Any, name: str) -> float:
     """Check a real option in (0, 1]."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name}: expected a number in (0, 1], got {value!r}")
+    value = float(value)
     if not 0 < value <= 1:
         raise ValueError(f"{name}: expected a number in (0, 1], got {value!r}")
-    return float(value)
+    return value
 
 
 def as_real(value: Any, name: str) -> float:

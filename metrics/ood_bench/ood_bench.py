@@ -12,7 +12,7 @@ from ._ood import bench_metrics, reduce_ood, split_ood
 
 _DESCRIPTION = f"""
 Metrics of an out-of-distribution (OOD) detector from its scores: AUROC, both areas under the precision-recall curve,
-detection accuracy, any operating point such as FPR at 95 % TPR (rates {', '.join(RATES)}), and scikit-learn's binary
+detection accuracy, any operating point such as FPR at 95 % TPR (rates {", ".join(RATES)}), and scikit-learn's binary
 metrics by name. Every distinct score is a threshold and ties get half credit.
 """
 
