@@ -13,7 +13,7 @@ then, for every region, a sum of integers over its pixels, so no curve has to be
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ from ._arrays import (
     State,
     as_choice,
     as_flags,
-    as_fraction,
+    as_fractions,
     as_int,
     as_numbers,
     as_scores,
@@ -225,7 +225,7 @@ def aupro(region_scores: Array, region_sizes: np.ndarray, counts: Counts, limits
     >>> aupro(scores, np.asarray([1, 1]), exceedance_counts(scores, normal), [1.0])
     [0.75]
     """
-    limits = [as_fraction(limit, "integration_limits") for limit in limits]
+    limits = as_fractions(limits, "integration_limits")
     above, fp = _counts_of_pixels(region_scores, counts)
     sizes = region_sizes.tolist()
     areas = []
@@ -265,7 +265,7 @@ def _region_sums(values: Array, sizes: np.ndarray) -> list[int]:
 
 def aupro_at(limits: Any, state: State, counts: Counts, num_thresholds: int | None = None) -> dict[str, float]:
     """AUPRO of a state of `reduce_maps` up to each limit, named "aupro@0.3": exact, or sampled with num_thresholds."""
-    limits = list(limits) if isinstance(limits, Iterable) else [limits]
+    limits = as_fractions(limits, "integration_limits")
     regions = state["anomalous"], state["region_sizes"]
     if num_thresholds is None:
         areas = aupro(*regions, counts, limits)
@@ -287,7 +287,7 @@ def sampled_aupro(
     Parameters: as `aupro`, with the normal pixels' scores instead of counts; num_thresholds ≥ 2.
     Source: PyADMetric's PRO, which is that of the MVTec 3D-AD evaluation (Bergmann et al., VISAPP 2022).
     """
-    limits = [as_fraction(limit, "integration_limits") for limit in limits]
+    limits = as_fractions(limits, "integration_limits")
     num_thresholds = as_int(num_thresholds, "num_thresholds", 2)
     normal, scores = np.sort(to_numpy(normal)), to_numpy(region_scores)
     ranks = np.linspace(0, len(normal) - 1, num=num_thresholds, dtype=int)

@@ -58,7 +58,15 @@ def sync(folder: Path, root: Path, check: bool) -> Iterator[str]:
     for name in sorted(closure - set(imported)):
         yield f"{script.name}: add `from .{name} import …`, which another import needs: the loader does not recurse"
     wanted = {f"{name}.py": (kernel / f"{name}.py").read_bytes() for name in closure}
-    wanted["requirements.txt"] = requirements(root, [script, *(kernel / f"{name}.py" for name in closure)]).encode()
+    libraries = {
+        name for path in [script, *(kernel / f"{name}.py" for name in closure)] for name in library_imports(path)
+    }
+    bounds = version_bounds(root)
+    for name in sorted(libraries - set(bounds)):
+        yield f"{script.name}: {name} is imported, but setup.cfg does not require it"
+    wanted["requirements.txt"] = (
+        GENERATED + "".join(f"{bounds[n]}\n" for n in sorted(libraries & set(bounds)))
+    ).encode()
     present = {path.name for path in folder.iterdir() if path.name.startswith("_") and path.suffix == ".py"}
     for name in sorted(present - set(wanted)):
         if check:
@@ -93,25 +101,24 @@ def kernel_closure(kernel: Path, names: list[str]) -> set[str]:
     return closure
 
 
-def requirements(root: Path, files: list[Path]) -> str:
-    """requirements.txt: the third-party imports of the files, with the bounds of setup.cfg."""
+def version_bounds(root: Path) -> dict[str, str]:
+    """Lines of setup.cfg for what the metrics may import, by name on PyPI."""
     config = configparser.ConfigParser()
     config.read(root / "setup.cfg", encoding="utf-8")
     lists = config["options"]["install_requires"], config["options.extras_require"]["sklearn"]
-    lines = "\n".join(lists).split("\n")
-    bounds = {re.split(r"[<>=!~ ;\[]", line, maxsplit=1)[0]: line for line in filter(None, lines)}
-    imported = {name for path in files for name in library_imports(path)} - sys.stdlib_module_names
-    names = {DISTRIBUTIONS.get(name, name) for name in imported}
-    return GENERATED + "".join(f"{bounds[name]}\n" for name in sorted(names))
+    lines = filter(None, "\n".join(lists).split("\n"))
+    return {re.split(r"[<>=!~ ;\[]", line, maxsplit=1)[0]: line for line in lines}
 
 
-def library_imports(path: Path) -> Iterator[str]:
-    """Top-level names of the libraries that a file imports, in functions too."""
+def library_imports(path: Path) -> set[str]:
+    """The libraries that a file imports, in functions too, by name on PyPI."""
+    found: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            yield from (alias.name.split(".")[0] for alias in node.names)
+            found |= {alias.name.split(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
-            yield node.module.split(".")[0]
+            found.add(node.module.split(".")[0])
+    return {DISTRIBUTIONS.get(name, name) for name in found - sys.stdlib_module_names}
 
 
 def traps(script: Path) -> Iterator[str]:

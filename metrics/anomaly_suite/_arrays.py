@@ -238,6 +238,14 @@ def as_fraction(value: Any, name: str) -> float:
     return value
 
 
+def as_fractions(value: Any, name: str) -> list[float]:
+    """Check a list of real options in (0, 1]; a number is a one-element list."""
+    values = [as_fraction(item, name) for item in (value if isinstance(value, Iterable) else [value])]
+    if not values:
+        raise ValueError(f"{name}: expected at least one value, got an empty list")
+    return values
+
+
 def as_real(value: Any, name: str) -> float:
     """Check a real option that is not NaN."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):

@@ -256,16 +256,16 @@ def _sklearn_measure(metric: Any, name: str, threshold: float | None) -> Callabl
 def _sampled_measure(name: str) -> Callable[[_Sides], float]:
     """Oodeel's reading of its sampled curve: trapezoids, and the first point past a bound."""
     if name == "auroc":
-        return lambda sides: -np.trapezoid(1.0 - sides.curve[0], sides.curve[1])
+        return lambda sides: -float(np.trapezoid(1.0 - sides.curve[0], sides.curve[1]))
     if name == "detect_acc":
-        return lambda sides: np.max(sides.curve[4])
+        return lambda sides: float(np.max(sides.curve[4]))
     rate, percent, bounded = _point(name)
 
     def measure(sides: _Sides) -> float:
         curves = dict(zip(("fpr", "tpr", "fnr", "tnr"), sides.curve))
         bound, limits = percent / 100, curves[bounded]
         past = limits < bound if bounded in ("fpr", "tpr") else limits > bound
-        return curves[rate][np.argmax(past)]
+        return float(curves[rate][np.argmax(past)])
 
     return measure
 

@@ -1,0 +1,152 @@
+"""One table of random cases: for each metric, columns with many ties and options, from a seeded generator.
+
+Scores are multiples of 1/64 in [−2, 2], which float16 and bfloat16 hold exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+Rng = np.random.Generator
+Columns = dict[str, Any]
+Options = dict[str, Any]
+
+
+def scores(rng: Rng, *shape: int) -> np.ndarray:
+    levels = int(rng.integers(2, 129))
+    return np.asarray(rng.integers(-levels, levels + 1, shape) / 64, dtype=np.float64)
+
+
+def both_classes(rng: Rng, n: int) -> np.ndarray:
+    labels = rng.integers(0, 2, n)
+    labels[rng.permutation(n)[:2]] = 0, 1
+    return labels
+
+
+def topk_scores(rng: Rng, n: int) -> tuple[Columns, Options]:
+    classes = int(rng.integers(1, 7))
+    references = rng.integers(0, classes, n)
+    ks = [int(k) for k in rng.integers(1, classes + 1, 3)]
+    options = {
+        "k_list": ks,
+        "ties": str(rng.choice(["strict", "optimistic", "expected"])),
+        "percent": bool(rng.random() < 0.3),
+    }
+    if rng.random() < 0.3:
+        references[rng.permutation(n)[: n // 2]] = -1
+        options["ignore_unknown"] = True
+    return {"predictions": scores(rng, n, classes), "references": references}, options
+
+
+def accuracyk(rng: Rng, n: int) -> tuple[Columns, Options]:
+    columns, options = topk_scores(rng, n)
+    if rng.random() < 0.4:
+        width = int(rng.integers(1, 5))
+        columns["predictions"] = rng.integers(0, 6, (n, width))
+        options["k_list"] = [int(k) for k in rng.integers(1, width + 1, 2)]
+    if rng.random() < 0.3:
+        del options["k_list"]
+    return columns, options
+
+
+def open_set(rng: Rng, n: int) -> Columns:
+    classes = int(rng.integers(2, 6))
+    references = rng.integers(0, classes, n)
+    unknown = both_classes(rng, n)
+    columns: Columns = {"predictions": scores(rng, n, classes), "references": references, "open_scores": scores(rng, n)}
+    if rng.random() < 0.4:
+        columns["predictions"] = rng.integers(0, classes, n)
+    if rng.random() < 0.5:
+        columns["open_labels"] = unknown
+    else:
+        references[unknown == 1] = -1
+    return columns
+
+
+def open_f(rng: Rng, n: int) -> tuple[Columns, Options]:
+    columns = open_set(rng, n)
+    return columns, {"t_list": [float(t) for t in scores(rng, 5)]} if rng.random() < 0.5 else {}
+
+
+def openauc(rng: Rng, n: int) -> tuple[Columns, Options]:
+    return open_set(rng, n), {"tpr": float(rng.choice([0.5, 0.75, 0.9, 0.95, 1.0]))}
+
+
+def ood_bench(rng: Rng, n: int) -> tuple[Columns, Options]:
+    rates = ["fpr", "tpr", "fnr", "tnr"]
+    points = [f"{rng.choice(rates)}{rng.integers(1, 100)}{rng.choice(rates)}" for _ in range(4)]
+    options: Options = {"metrics": ["auroc", "aupr_in", "aupr_out", "detect_acc", "fpr95tpr", *points]}
+    labels = both_classes(rng, n)
+    if rng.random() < 0.3:
+        options |= {"in_value": 1, "out_value": 0}
+    return {"predictions": scores(rng, n), "references": labels}, options
+
+
+def boxes(rng: Rng, n: int) -> np.ndarray:
+    corners = rng.integers(0, 9, (n, 4)) / 2
+    return np.concatenate([corners[:, :2], corners[:, :2] + corners[:, 2:]], axis=1)
+
+
+def openset_detection(rng: Rng, n: int) -> tuple[Columns, Options]:
+    found, true = [], []
+    for _ in range(n):
+        p, g = (int(k) for k in rng.integers(0, 6, 2))
+        found.append(np.column_stack([boxes(rng, p), scores(rng, p), rng.choice([0, 1, 2, 9], p)]))
+        true.append(np.column_stack([boxes(rng, g), rng.choice([0, 1, 3, 5], g)]))
+    options = {
+        "known_classes": [0, 1],
+        "unknown_class_id": 9,
+        "iou_threshold": float(rng.choice([0.25, 0.5, 0.75, 1.0])),
+        "conf_threshold": float(rng.choice([0.0, 0.5, -2.0])),
+        "count_background": bool(rng.random() < 0.5),
+    }
+    return {"predictions": found, "references": true}, options
+
+
+def anomaly_suite(rng: Rng, n: int) -> tuple[Columns, Options]:
+    height, width = (int(k) for k in rng.integers(1, 6, 2))
+    masks = rng.integers(0, 2, (n, height, width)) * rng.integers(0, 2, (n, 1, 1))
+    masks[0], masks[1] = 0, 0
+    masks[1, 0, 0] = 1
+    columns: Columns = {"predictions": scores(rng, n, height, width), "references": masks}
+    if rng.random() < 0.3:
+        columns |= {"image_scores": scores(rng, n), "image_labels": both_classes(rng, n)}
+    options: Options = {"integration_limits": [0.3, 0.1, 0.01, 1.0, float(rng.uniform(0.01, 1))]}
+    if rng.random() < 0.5:
+        options["image_reduction"] = rng.choice(np.asarray(["max", "mean", 1], dtype=object))
+    return columns, options
+
+
+class Metric(NamedTuple):
+    draw: Callable[[Rng, int], tuple[Columns, Options]]
+    scores: tuple[str, ...]  # columns in which only the order matters
+    thresholds: tuple[str, ...] = ()  # results that are scores themselves
+
+
+METRICS = {
+    "accuracyk": Metric(accuracyk, ("predictions",)),
+    "autkc": Metric(topk_scores, ("predictions",)),
+    "macro_open_f": Metric(open_f, ("open_scores",), ("macro_open_f_threshold",)),
+    "micro_open_f": Metric(open_f, ("open_scores",), ("micro_open_f_threshold",)),
+    "openauc": Metric(openauc, ("open_scores",)),
+    "ood_bench": Metric(ood_bench, ("predictions",)),
+    "openset_detection": Metric(openset_detection, ()),
+    "anomaly_suite": Metric(anomaly_suite, ("predictions",), ("image_f1_max_threshold", "pixel_f1_max_threshold")),
+}
+
+
+def draw(name: str, seed: int) -> tuple[Columns, Options]:
+    rng = np.random.default_rng([seed, *name.encode()])
+    return METRICS[name].draw(rng, int(rng.integers(2, 30)))
+
+
+def take(column: Any, rows: Any) -> Any:
+    """Some rows of a column, whether it is an array or a list of images."""
+    return column[rows] if isinstance(column, np.ndarray) else [column[i] for i in rows]
+
+
+def as_lists(column: Any) -> list[Any]:
+    return column.tolist() if isinstance(column, np.ndarray) else [as_lists(item) for item in column]

@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+# before evaluate is imported: copies of the scripts go to a folder of this run
+os.environ.setdefault("HF_MODULES_CACHE", tempfile.mkdtemp(prefix="openworld-modules-"))
+os.environ.setdefault("HF_METRICS_CACHE", tempfile.mkdtemp(prefix="openworld-metrics-"))
+os.environ["HF_HUB_OFFLINE"] = "1"
+
+import evaluate
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def load() -> Callable[..., Any]:
+    """Load a metric of the checkout; the script is copied and imported once."""
+    classes: dict[str, Any] = {}
+
+    def load_metric(name: str, **options: Any) -> Any:
+        if name not in classes:
+            classes[name] = type(evaluate.load(str(ROOT / "metrics" / name), module_type="metric"))
+        return classes[name](**options)
+
+    return load_metric

@@ -1,0 +1,362 @@
+"""Slow references: each metric in plain loops and the notation of its paper, in exact fractions.
+
+Each takes the columns as lists and returns what `compute` should, as fractions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+from itertools import pairwise, product
+from typing import Any
+
+Rows = Sequence[Sequence[float]]
+Scores = Sequence[float]
+Labels = Sequence[int]
+Results = dict[str, Any]
+
+
+def topk_hit(row: Scores, label: int, k: int, ties: str) -> Fraction:
+    ranked = sorted(row, reverse=True)
+    if ties == "strict":
+        return Fraction(k == len(row) or row[label] > ranked[k])
+    if ties == "optimistic":
+        return Fraction(row[label] >= ranked[k - 1])
+    above = sum(s > row[label] for s in row)
+    equal = sum(s == row[label] for s in row)
+    return Fraction(min(max(k - above, 0), equal), equal)
+
+
+def accuracyk(
+    predictions: Rows,
+    references: Labels,
+    k_list: Sequence[int] | None = None,
+    ties: str = "strict",
+    percent: bool = False,
+    ignore_unknown: bool = False,
+) -> Results:
+    pairs = [(row, y) for row, y in zip(predictions, references) if not (ignore_unknown and y < 0)]
+    one = 100 if percent else 1
+    scores = any(isinstance(s, float) for row in predictions for s in row)
+    if k_list is None:
+        right = sum(max(range(len(row)), key=row.__getitem__) == y if scores else y in row for row, y in pairs)
+        return {"accuracy": Fraction(one * right, len(pairs))}
+    results = {}
+    for k in k_list:
+        hits = [topk_hit(row, y, k, ties) if scores else Fraction(y in row[:k]) for row, y in pairs]
+        results[f"accuracy@{k}"] = one * sum(hits, Fraction()) / len(pairs)
+    return results
+
+
+def autkc(
+    predictions: Rows,
+    references: Labels,
+    k_list: Sequence[int] = (1,),
+    ties: str = "strict",
+    percent: bool = False,
+    ignore_unknown: bool = False,
+) -> Results:
+    pairs = [(row, y) for row, y in zip(predictions, references) if not (ignore_unknown and y < 0)]
+    results = {}
+    for K in k_list:
+        hits = sum((topk_hit(row, y, k, ties) for row, y in pairs for k in range(1, K + 1)), Fraction())
+        results[f"autkc@{K}"] = (100 if percent else 1) * hits / (K * len(pairs))
+    return results
+
+
+def ratio(count: int | Fraction, total: int | Fraction) -> Fraction:
+    return Fraction(count) / total if total else Fraction(0)
+
+
+def f_score(precision: Fraction, recall: Fraction) -> Fraction:
+    return ratio(2 * precision * recall, precision + recall)
+
+
+def confusion(
+    predictions: Any, references: Labels, open_scores: Scores, open_labels: Labels | None, t: float
+) -> Iterator[tuple[int, int, int]]:
+    """TP, FP and FN of each known class when scores above t are rejected."""
+    predicted = [p if isinstance(p, int) else max(range(len(p)), key=p.__getitem__) for p in predictions]
+    known = [y >= 0 if open_labels is None else not open_labels[i] for i, y in enumerate(references)]
+    if isinstance(predictions[0], int):
+        num_classes = 1 + max(*predicted, *(y for y, k in zip(references, known) if k), 0)
+    else:
+        num_classes = len(predictions[0])
+    accepted = [s <= t for s in open_scores]
+    for c in range(num_classes):
+        samples = list(zip(predicted, references, known, accepted))
+        tp = sum(a and k and p == c == y for p, y, k, a in samples)
+        fp = sum(a and p == c and not (k and y == c) for p, y, k, a in samples)
+        fn = sum(k and y == c and not (a and p == c) for p, y, k, a in samples)
+        yield tp, fp, fn
+
+
+def macro_f(counts: list[tuple[int, int, int]]) -> Fraction:
+    precision = sum((ratio(tp, tp + fp) for tp, fp, _ in counts), Fraction()) / len(counts)
+    recall = sum((ratio(tp, tp + fn) for tp, _, fn in counts), Fraction()) / len(counts)
+    return f_score(precision, recall)
+
+
+def micro_f(counts: list[tuple[int, int, int]]) -> Fraction:
+    tp, fp, fn = (sum(column) for column in zip(*counts))
+    return f_score(ratio(tp, tp + fp), ratio(tp, tp + fn))
+
+
+def open_f(
+    name: str,
+    average: Callable[[list[tuple[int, int, int]]], Fraction],
+    t_list: Sequence[float] | None,
+    columns: Results,
+) -> Results:
+    scores = columns["open_scores"]
+    thresholds = sorted(set(scores)) if t_list is None else t_list
+    columns = {"open_labels": None, **columns}
+    curve = [average(list(confusion(**columns, t=t))) for t in thresholds]
+    best = max(curve)
+    results: Results = {name: best, f"{name}_threshold": Fraction(thresholds[curve.index(best)])}
+    return results if t_list is None else {**results, f"{name}_curve": curve}
+
+
+def macro_open_f(t_list: Sequence[float] | None = None, **columns: Any) -> Results:
+    return open_f("macro_open_f", macro_f, t_list, columns)
+
+
+def micro_open_f(t_list: Sequence[float] | None = None, **columns: Any) -> Results:
+    return open_f("micro_open_f", micro_f, t_list, columns)
+
+
+def auroc(positives: Scores, negatives: Scores) -> Fraction:
+    wins = sum(2 * (p > n) + (p == n) for p, n in product(positives, negatives))
+    return Fraction(wins, 2 * len(positives) * len(negatives))
+
+
+def decisions(positives: Scores, negatives: Scores) -> list[tuple[float, int, int]]:
+    """Threshold, TP and FP at every distinct score in descending order; positive iff score ≥ threshold."""
+    return [
+        (t, sum(p >= t for p in positives), sum(n >= t for n in negatives))
+        for t in sorted({*positives, *negatives}, reverse=True)
+    ]
+
+
+def average_precision(positives: Scores, negatives: Scores) -> Fraction:
+    area, before = Fraction(0), 0
+    for _, tp, fp in decisions(positives, negatives):
+        area += Fraction(tp - before, len(positives)) * Fraction(tp, tp + fp)
+        before = tp
+    return area
+
+
+def aupr(positives: Scores, negatives: Scores) -> Fraction:
+    points = [(Fraction(0), Fraction(1))]
+    points += [(Fraction(tp, len(positives)), Fraction(tp, tp + fp)) for _, tp, fp in decisions(positives, negatives)]
+    return sum(((r1 - r0) * (p0 + p1) / 2 for (r0, p0), (r1, p1) in pairwise(points)), Fraction())
+
+
+def f1_max(positives: Scores, negatives: Scores) -> tuple[Fraction, float]:
+    scored = [(Fraction(2 * tp, tp + fp + len(positives)), t) for t, tp, fp in decisions(positives, negatives)]
+    return max(scored)
+
+
+def operating_point(positives: Scores, negatives: Scores, rate: str, bounded: str, bound: Fraction) -> Fraction:
+    num_positives, num_negatives = len(positives), len(negatives)
+    reached = []
+    for tp, fp in [(0, 0), *((tp, fp) for _, tp, fp in decisions(positives, negatives))]:
+        rates = {"tpr": Fraction(tp, num_positives), "fpr": Fraction(fp, num_negatives)}
+        rates |= {"fnr": 1 - rates["tpr"], "tnr": 1 - rates["fpr"]}
+        if rates[bounded] >= bound if bounded in ("tpr", "tnr") else rates[bounded] <= bound:
+            reached.append(rates[rate])
+    return max(reached) if rate in ("tpr", "tnr") else min(reached)
+
+
+def openauc(
+    predictions: Any,
+    references: Labels,
+    open_scores: Scores,
+    open_labels: Labels | None = None,
+    tpr: float = 0.95,
+) -> Results:
+    unknown = [y < 0 if open_labels is None else bool(open_labels[i]) for i, y in enumerate(references)]
+    predicted = [p if isinstance(p, int) else max(range(len(p)), key=p.__getitem__) for p in predictions]
+    right = [p == y and not u for p, y, u in zip(predicted, references, unknown)]
+    known_scores = [s for s, u in zip(open_scores, unknown) if not u]
+    unknown_scores = [s for s, u in zip(open_scores, unknown) if u]
+    pairs = [
+        Fraction(hit * (2 * (t > s) + (t == s)), 2)
+        for (s, u, hit), t in product(zip(open_scores, unknown, right), unknown_scores)
+        if not u
+    ]
+    at = next(
+        (tp, fp)
+        for _, tp, fp in decisions(unknown_scores, known_scores)
+        if Fraction(tp, len(unknown_scores)) >= Fraction(str(tpr))
+    )
+    correct = at[0] + len(known_scores) - at[1]
+    return {
+        "openauc": sum(pairs, Fraction()) / len(pairs),
+        "closed_set_accuracy": Fraction(sum(right), len(known_scores)),
+        "open_set_auroc": auroc(unknown_scores, known_scores),
+        f"open_set_accuracy@tpr{100 * tpr:g}": Fraction(correct, len(open_scores)),
+    }
+
+
+def ood_bench(
+    predictions: Scores,
+    references: Labels,
+    metrics: Sequence[str] = ("auroc", "fpr95tpr"),
+    in_value: int = 0,
+    out_value: int = 1,
+) -> Results:
+    ood = [s for s, y in zip(predictions, references) if y == out_value]
+    ind = [s for s, y in zip(predictions, references) if y == in_value]
+    results: Results = {}
+    for name in metrics:
+        if name == "auroc":
+            results[name] = auroc(ood, ind)
+        elif name == "aupr_out":
+            results[name] = average_precision(ood, ind)
+        elif name == "aupr_in":
+            results[name] = average_precision([-s for s in ind], [-s for s in ood])
+        elif name == "detect_acc":
+            right = [len(ind), *(tp + len(ind) - fp for _, tp, fp in decisions(ood, ind))]
+            results[name] = Fraction(max(right), len(ood) + len(ind))
+        else:
+            results[name] = operating_point(ood, ind, name[:3], name[-3:], Fraction(int(name[3:-3]), 100))
+    return results
+
+
+def iou(a: Scores, b: Scores) -> Fraction:
+    ax1, ay1, ax2, ay2, bx1, by1, bx2, by2 = map(Fraction, (*a[:4], *b[:4]))
+    width, height = min(ax2, bx2) - max(ax1, bx1), min(ay2, by2) - max(ay1, by1)
+    intersection = max(width, Fraction(0)) * max(height, Fraction(0))
+    return ratio(intersection, (ax2 - ax1) * (ay2 - ay1) + (bx2 - bx1) * (by2 - by1) - intersection)
+
+
+def openset_detection(
+    predictions: Sequence[Rows],
+    references: Sequence[Rows],
+    known_classes: Sequence[int],
+    unknown_class_id: int = -1,
+    iou_threshold: float = 0.5,
+    conf_threshold: float = 0.0,
+    count_background: bool = False,
+) -> Results:
+    n = dict.fromkeys(("TP_known", "FP_known", "FN_known", "TP_unknown", "FP_unknown", "FN_unknown"), 0)
+    n |= {"total_known": 0, "total_unknown": 0}
+    for found, true in zip(predictions, references):
+        left = [p for p in found if p[4] >= conf_threshold]
+        waiting = list(true)
+        for g in true:
+            n["total_known" if g[4] in known_classes else "total_unknown"] += 1
+        while left and waiting:
+            # equal IoUs: the more confident, then the smaller class and coordinates
+            p, g = min(
+                product(left, waiting),
+                key=lambda pair: (-iou(*pair), -pair[0][4], pair[0][5], pair[0][:4], pair[1][4], pair[1][:4]),
+            )
+            if iou(p, g) < Fraction(iou_threshold):
+                break
+            left.remove(p)
+            waiting.remove(g)
+            if g[4] in known_classes:
+                n["TP_known"] += p[5] == g[4]
+                n["FN_known"] += p[5] != g[4]
+                n["FP_unknown"] += p[5] == unknown_class_id
+                n["FP_known"] += p[5] not in (g[4], unknown_class_id)
+            else:
+                n["TP_unknown"] += p[5] == unknown_class_id
+                n["FN_unknown"] += p[5] != unknown_class_id
+                n["FP_known"] += p[5] != unknown_class_id
+        for g in waiting:
+            n["FN_known" if g[4] in known_classes else "FN_unknown"] += 1
+        for p in left:
+            if p[5] != unknown_class_id:
+                n["FP_known"] += 1
+            elif count_background:
+                n["FP_unknown"] += 1
+    errors = n["FP_known"] + n["FN_known"] + n["FP_unknown"] + n["FN_unknown"]
+    return {
+        "U-Recall": ratio(n["TP_unknown"], n["total_unknown"]),
+        "WI": ratio(n["FP_unknown"], n["total_known"]),
+        "A-OSE": ratio(errors, n["total_known"] + n["total_unknown"]),
+        "Precision(Known)": ratio(n["TP_known"], n["TP_known"] + n["FP_known"]),
+        "Recall(Known)": ratio(n["TP_known"], n["total_known"]),
+        **n,
+    }
+
+
+def components(mask: Sequence[Sequence[int]]) -> list[set[tuple[int, int]]]:
+    """8-connected components by flood fill."""
+    left = {(i, j) for i, row in enumerate(mask) for j, value in enumerate(row) if value}
+    found = []
+    while left:
+        region, front = set(), [left.pop()]
+        while front:
+            i, j = front.pop()
+            region.add((i, j))
+            near = {(i + di, j + dj) for di in (-1, 0, 1) for dj in (-1, 0, 1)} & left
+            left -= near
+            front += near
+        found.append(region)
+    return found
+
+
+def area_up_to(points: list[tuple[Fraction, Fraction]], limit: Fraction) -> Fraction:
+    area = Fraction(0)
+    for (x0, y0), (x1, y1) in pairwise(points):
+        if x0 >= limit:
+            break
+        if x1 > limit:
+            x1, y1 = limit, y0 + (y1 - y0) * (limit - x0) / (x1 - x0)
+        area += (x1 - x0) * (y0 + y1) / 2
+    return area
+
+
+def anomaly_suite(
+    predictions: Sequence[Rows],
+    references: Sequence[Sequence[Labels]],
+    image_scores: Scores | None = None,
+    image_labels: Labels | None = None,
+    integration_limits: Sequence[float] = (0.3, 0.1, 0.05, 0.01),
+    image_reduction: str | int = "max",
+    levels: Sequence[str] = ("image", "pixel"),
+) -> Results:
+    flat = [[s for row in score_map for s in row] for score_map in predictions]
+    if image_scores is None:
+        k = image_reduction if isinstance(image_reduction, int) else None
+        image_scores = [
+            max(pixels)
+            if image_reduction == "max"
+            else float(ratio(sum(map(Fraction, sorted(pixels)[-k if k else None :])), k or len(pixels)))
+            for pixels in flat
+        ]
+    if image_labels is None:
+        image_labels = [int(any(any(row) for row in mask)) for mask in references]
+    regions: list[list[float]] = []
+    normal: list[float] = []
+    for score_map, mask in zip(predictions, references):
+        regions += [[score_map[i][j] for i, j in region] for region in components(mask)]
+        normal += [s for scores, labels in zip(score_map, mask) for s, y in zip(scores, labels) if not y]
+    anomalous = [s for region in regions for s in region]
+    sides = {
+        "image": tuple([s for s, y in zip(image_scores, image_labels) if y == want] for want in (1, 0)),
+        "pixel": (anomalous, normal),
+    }
+    results: Results = {}
+    for level in levels:
+        best, threshold = f1_max(*sides[level])
+        results |= {
+            f"{level}_auroc": auroc(*sides[level]),
+            f"{level}_ap": average_precision(*sides[level]),
+            f"{level}_aupr": aupr(*sides[level]),
+            f"{level}_f1_max": best,
+            f"{level}_f1_max_threshold": Fraction(threshold),
+        }
+    if "pixel" not in levels:
+        return results
+    curve = [(Fraction(0), Fraction(0))]
+    for t in sorted({*anomalous, *normal}, reverse=True):
+        overlap = sum((Fraction(sum(s >= t for s in region), len(region)) for region in regions), Fraction())
+        curve.append((Fraction(sum(s >= t for s in normal), len(normal)), overlap / len(regions)))
+    for limit in integration_limits:
+        results[f"aupro@{limit}"] = area_up_to(curve, Fraction(limit)) / Fraction(limit)
+    return results

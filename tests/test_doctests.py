@@ -1,0 +1,52 @@
+"""The examples of the kernel, of the scripts and of the README run as they stand."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import re
+import sys
+from pathlib import Path
+
+import openworld_metrics
+import pytest
+
+KERNEL = sorted(path.stem for path in Path(openworld_metrics.__file__).parent.glob("*.py"))
+
+
+def run_examples(text: str, name: str) -> int:
+    """Run the examples of a text and return how many there were."""
+    report: list[str] = []
+    examples = doctest.DocTestParser().get_doctest(text, {}, name, None, 0)
+    doctest.DocTestRunner().run(examples, out=report.append)
+    assert not report, "".join(report)
+    return len(examples.examples)
+
+
+@pytest.mark.parametrize("module", KERNEL)
+def test_kernel(module: str, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(root)
+    name = "openworld_metrics" if module == "__init__" else f"openworld_metrics.{module}"
+    failed, _ = doctest.testmod(importlib.import_module(name))
+    assert failed == 0
+
+
+PUBLIC = [name for name in openworld_metrics.__all__ if callable(getattr(openworld_metrics, name))]
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_every_public_function_is_documented(name: str) -> None:
+    assert len(getattr(openworld_metrics, name).__doc__.splitlines()) >= 1
+
+
+@pytest.mark.parametrize("name", openworld_metrics.METRICS)
+def test_script(name: str, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(root)
+    metric = openworld_metrics.load(name)
+    assert run_examples(sys.modules[type(metric).__module__]._KWARGS_DESCRIPTION, name) >= 2
+
+
+def test_readme(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(root)
+    blocks = re.findall(r"```python\n(.*?)```", (root / "README.md").read_text(encoding="utf-8"), flags=re.DOTALL)
+    assert run_examples("\n".join(block for block in blocks if ">>>" in block), "README") >= 2

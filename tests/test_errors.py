@@ -1,0 +1,550 @@
+"""Bad input: a clear error that names the column, and nothing lost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+Load = Callable[..., Any]
+NAN = float("nan")
+
+TOPK = dict(predictions=[[0.1, 0.7, 0.2], [0.5, 0.3, 0.2]], references=[1, 1])
+IDS = dict(predictions=[[0, 7, 1], [0, 2, 9]], references=[7, 5])
+OPEN = dict(
+    predictions=[[0.1, 0.7], [0.5, 0.3], [0.4, 0.6], [0.2, 0.8]],
+    references=[1, 0, 0, -1],
+    open_scores=[0.1, 0.4, 0.2, 0.3],
+)
+OOD = dict(predictions=[0.1, 0.6, 0.4, 0.9], references=[0, 0, 1, 1])
+BOXES = dict(predictions=[[[0, 0, 2, 2, 0.9, 0]]], references=[[[0, 0, 2, 2, 0]]])
+MAPS = dict(predictions=[[[0.1, 0.9]], [[0.2, 0.3]]], references=[[[0, 1]], [[0, 0]]])
+GOOD: dict[str, dict[str, Any]] = {
+    "accuracyk": TOPK,
+    "autkc": TOPK,
+    "macro_open_f": OPEN,
+    "micro_open_f": OPEN,
+    "openauc": OPEN,
+    "ood_bench": OOD,
+    "openset_detection": BOXES,
+    "anomaly_suite": MAPS,
+}
+REQUIRED = {"openset_detection": {"known_classes": [0]}}
+FOUR = dict(
+    open_set_pred_known=[0.1, 0.2],
+    open_set_pred_unknown=[0.3],
+    close_set_pred_class=[0, 1],
+    close_set_labels=[0, 0],
+)
+
+# metric, what differs from its good columns, exception, message
+BAD_COLUMNS = [
+    ("accuracyk", dict(predictions=[[0.1, NAN, 0.2], [0.5, 0.3, 0.2]]), ValueError, r"predictions: .*NaN.*\(0, 1\)"),
+    ("accuracyk", dict(references=[1]), ValueError, "one length, got 2 predictions, 1 references"),
+    ("accuracyk", dict(predictions=[[0.1, 0.2], [0.3]]), ValueError, "predictions: expected rows of one length"),
+    ("accuracyk", dict(references=[1, 3]), ValueError, "references: expected class ids below 3, got 3"),
+    ("accuracyk", dict(references=[1, -1]), ValueError, "references: .*at least 0, got -1; ignore_unknown=True"),
+    ("accuracyk", dict(references=[1, 0.5]), ValueError, "references: expected integers, got 0.5"),
+    ("accuracyk", dict(references=[1, NAN]), ValueError, "references: expected no NaN"),
+    ("accuracyk", dict(references=["True", "False"]), TypeError, "references: expected numbers, got .*'True'"),
+    ("accuracyk", dict(references=[1, None]), TypeError, "references: expected numbers, got object"),
+    (
+        "accuracyk",
+        dict(references=[[1], [1]]),
+        ValueError,
+        r"references: expected integers of shape \(N,\), got .*\(2, 1\)",
+    ),
+    (
+        "accuracyk",
+        dict(predictions=[1, 2]),
+        ValueError,
+        r"predictions: expected .*got shape \(2,\).*predictions\[:, None\]",
+    ),
+    (
+        "accuracyk",
+        dict(predictions=[1, 1], references=[[0, 1], [1, 0]]),
+        ValueError,
+        "predictions and references are swapped",
+    ),
+    ("accuracyk", dict(predictions=np.zeros((2, 3, 1))), ValueError, r"predictions: expected .*\(2, 3, 1\)"),
+    ("accuracyk", dict(predictions=np.zeros((2, 0))), ValueError, r"predictions: expected at least one column"),
+    (
+        "accuracyk",
+        dict(predictions=np.zeros((2, 3), dtype=complex)),
+        TypeError,
+        "predictions: expected numbers, got complex",
+    ),
+    ("accuracyk", dict(predictions="scores.npy"), TypeError, "predictions: expected an array, got str"),
+    ("accuracyk", dict(predictions={"a": 1}), TypeError, "predictions: expected an array, got dict"),
+    (
+        "autkc",
+        dict(predictions=[[0, 1, 2], [2, 1, 0]]),
+        ValueError,
+        "predictions: expected .* floating scores, got int64 class ids",
+    ),
+    (
+        "macro_open_f",
+        dict(predictions=[[0.1, 0.2], [NAN, 0.1], [0.1, 0.2], [0.1, 0.2]]),
+        ValueError,
+        "predictions: .*NaN",
+    ),
+    (
+        "macro_open_f",
+        dict(open_scores=[0.1, NAN, 0.1, 0.2]),
+        ValueError,
+        "open_scores: expected no NaN, got NaN at position 1",
+    ),
+    ("macro_open_f", dict(open_scores=[0.1, 0.2]), ValueError, "got 4 predictions, 4 references, 2 open_scores"),
+    (
+        "macro_open_f",
+        dict(open_scores=[[0.1]] * 4),
+        ValueError,
+        r"open_scores: expected scores of shape \(N,\), got shape \(4, 1\)",
+    ),
+    ("macro_open_f", dict(references=[1, 0, 2, -1]), ValueError, "references: expected class ids below 2, got 2"),
+    ("macro_open_f", dict(open_labels=[0, 0, 0, 2]), ValueError, "open_labels: expected 0 or 1, got 2"),
+    (
+        "macro_open_f",
+        dict(open_labels=[0, 0, 0, 0]),
+        ValueError,
+        "references: .*at least 0 where open_labels says known, got -1",
+    ),
+    ("macro_open_f", dict(open_labels=[0, 0]), ValueError, "2 open_labels"),
+    (
+        "macro_open_f",
+        dict(predictions=[0, 1, 0, -1]),
+        ValueError,
+        "predictions: expected class ids of at least 0, got -1",
+    ),
+    ("macro_open_f", dict(predictions=[[0.1]] * 4), ValueError, r"predictions: expected \(N, C\) scores with C > 1"),
+    ("macro_open_f", dict(predictions=[0.5, 1.0, 0.0, 0.0]), ValueError, "predictions: expected integers, got 0.5"),
+    (
+        "micro_open_f",
+        dict(open_scores=None),
+        TypeError,
+        "open_scores: micro_open_f needs the columns .*; got no open_scores",
+    ),
+    ("openauc", dict(predictions=[0, 0, 0, 0], references=OPEN["predictions"]), ValueError, "swapped"),
+    ("openauc", dict(open_scores=None), TypeError, "open_scores: expected an array, got None"),
+    ("openauc", dict(**FOUR), TypeError, "open_set_pred_known .* instead of predictions"),
+    (
+        "ood_bench",
+        dict(predictions=[0.1, NAN, 0.4, 0.9]),
+        ValueError,
+        "predictions: expected no NaN, got NaN at position 1",
+    ),
+    (
+        "ood_bench",
+        dict(predictions=[[0.1], [0.6], [0.4], [0.9]]),
+        ValueError,
+        r"predictions: .*\(N,\), got shape \(4, 1\)",
+    ),
+    (
+        "ood_bench",
+        dict(references=[0, 0, 1, 2]),
+        ValueError,
+        r"references: expected 0 \(in_value\) or 1 \(out_value\), got 2",
+    ),
+    (
+        "ood_bench",
+        dict(references=None),
+        TypeError,
+        "references: expected a label for each score, or predictions as a tuple",
+    ),
+    (
+        "ood_bench",
+        dict(predictions=OOD["references"], references=OOD["predictions"]),
+        ValueError,
+        "predictions and references are swapped",
+    ),
+    ("ood_bench", dict(references=[False, True, "yes", "no"]), TypeError, "references: expected numbers"),
+    (
+        "openset_detection",
+        dict(predictions=[[[0, 0, 2, 2, 0.9]]]),
+        ValueError,
+        r"predictions\[0\]: expected rows of 6 numbers, got shape \(1, 5\)",
+    ),
+    (
+        "openset_detection",
+        dict(predictions=BOXES["references"], references=BOXES["predictions"]),
+        ValueError,
+        "are they swapped",
+    ),
+    (
+        "openset_detection",
+        dict(predictions=[[[3, 0, 2, 2, 0.9, 0]]]),
+        ValueError,
+        r"predictions\[0\]: expected x1 ≤ x2 .*in row 0",
+    ),
+    (
+        "openset_detection",
+        dict(references=[[[0, 3, 2, 2, 0]]]),
+        ValueError,
+        r"references\[0\]: expected x1 ≤ x2 and y1 ≤ y2",
+    ),
+    (
+        "openset_detection",
+        dict(predictions=[[[0, 0, NAN, 2, 0.9, 0]]]),
+        ValueError,
+        r"predictions\[0\]: expected no NaN",
+    ),
+    ("openset_detection", dict(predictions=[[[0, 0, 2, 2, NAN, 0]]]), ValueError, r"predictions\[0\]: expected no NaN"),
+    (
+        "openset_detection",
+        dict(predictions=[[[0, 0, 1e300, 1e300, 0.9, 0]]]),
+        ValueError,
+        r"predictions\[0\]: expected boxes of finite area",
+    ),
+    (
+        "openset_detection",
+        dict(predictions=[[[0, 0, 2, 2, 0.9, 0.5]]]),
+        ValueError,
+        r"predictions\[0\] class: expected integers, got 0.5",
+    ),
+    ("openset_detection", dict(references=[[], []]), ValueError, "one length, got 1 predictions, 2 references"),
+    (
+        "openset_detection",
+        dict(predictions=np.zeros((1, 6))),
+        TypeError,
+        "predictions: expected a list with one table or dict",
+    ),
+    (
+        "openset_detection",
+        dict(predictions=[{"boxes": []}]),
+        TypeError,
+        r"predictions\[0\]: expected keys boxes, scores, labels, got boxes",
+    ),
+    (
+        "openset_detection",
+        dict(predictions=[{"boxes": [[0, 0, 1, 1]], "scores": [], "labels": [0]}]),
+        ValueError,
+        r"predictions\[0\]: expected one length, got 1 boxes, 0 scores, 1 labels",
+    ),
+    ("anomaly_suite", dict(predictions=[[[0.1, NAN]], [[0.2, 0.3]]]), ValueError, r"predictions\[0\]: expected no NaN"),
+    (
+        "anomaly_suite",
+        dict(predictions=[[[0.1], [0.2]], [[0.2], [0.3]]]),
+        ValueError,
+        r"predictions\[0\], references\[0\]: .*\(2, 1\) and \(1, 2\)",
+    ),
+    (
+        "anomaly_suite",
+        dict(references=[[[0, 255]], [[0, 0]]]),
+        ValueError,
+        r"references\[0\]: expected a mask of 0 and 1 or booleans, got 255; binarise it, for example mask > 0",
+    ),
+    (
+        "anomaly_suite",
+        dict(predictions=MAPS["references"], references=MAPS["predictions"]),
+        ValueError,
+        r"references\[0\]: .*swapped\?",
+    ),
+    (
+        "anomaly_suite",
+        dict(predictions=[[0.1, 0.9], [0.2, 0.3]]),
+        ValueError,
+        r"predictions\[0\], references\[0\]: expected a map \(H, W\)",
+    ),
+    ("anomaly_suite", dict(references=[[[0, 1]]]), ValueError, "one length, got 2 predictions, 1 references"),
+    ("anomaly_suite", dict(image_scores=[0.1]), ValueError, "2 predictions, 1 image_scores"),
+    ("anomaly_suite", dict(image_labels=[0, 3]), ValueError, "image_labels: expected 0 or 1, got 3"),
+    (
+        "anomaly_suite",
+        dict(predictions=np.zeros((2, 1, 1, 2))),
+        ValueError,
+        r"predictions: expected \(N, H, W\) or a list of \(H, W\), got shape \(2, 1, 1, 2\)",
+    ),
+]
+
+# metric, options, exception, message; given to compute
+BAD_OPTIONS = [
+    ("accuracyk", dict(k_list=0), ValueError, "k_list: expected an int of at least 1 and at most 3, got 0"),
+    ("accuracyk", dict(k_list=[1, 4]), ValueError, "k_list: expected an int of at least 1 and at most 3, got 4"),
+    ("accuracyk", dict(k_list=1.0), TypeError, "k_list: expected an int or a list of ints, got 1.0"),
+    ("accuracyk", dict(k_list=[1.5]), TypeError, "k_list: expected an int, got 1.5"),
+    ("accuracyk", dict(k_list=[True]), TypeError, "k_list: expected an int, got True"),
+    ("accuracyk", dict(k_list=[]), ValueError, "k_list: expected at least one value"),
+    ("accuracyk", dict(k_list="12"), TypeError, "k_list: expected an int or a list of ints"),
+    (
+        "accuracyk",
+        dict(k_list=1, ties="half"),
+        ValueError,
+        "ties: expected one of 'strict', 'optimistic', 'expected', got 'half'",
+    ),
+    ("accuracyk", dict(percent="yes"), TypeError, "percent: expected True or False, got 'yes'"),
+    (
+        "accuracyk",
+        dict(top_k=1),
+        TypeError,
+        "accuracyk has no argument 'top_k'; it takes predictions, references, .*k_list",
+    ),
+    ("autkc", dict(k_list=4), ValueError, "k_list: .*at most 3, got 4"),
+    ("macro_open_f", dict(t_list=[]), ValueError, "t_list: expected at least one threshold, got none"),
+    ("macro_open_f", dict(t_list=[0.1, NAN]), ValueError, "t_list: expected no NaN"),
+    (
+        "macro_open_f",
+        dict(num_classes=3),
+        ValueError,
+        "num_classes: expected 2, the number of columns of predictions, got 3",
+    ),
+    ("macro_open_f", dict(num_classes=0), ValueError, "num_classes: expected an int of at least 1, got 0"),
+    ("openauc", dict(tpr=0), ValueError, r"tpr: expected a number in \(0, 1\], got 0"),
+    ("openauc", dict(tpr=95), ValueError, r"tpr: expected a number in \(0, 1\], got 95"),
+    ("openauc", dict(tpr="0.95"), TypeError, r"tpr: expected a number in \(0, 1\], got '0.95'"),
+    (
+        "ood_bench",
+        dict(metrics=["auroc", "auc"]),
+        ValueError,
+        "metrics: unknown metric 'auc'; known are auroc, .*roc_auc_score",
+    ),
+    ("ood_bench", dict(metrics=["fpr0tpr"]), ValueError, "metrics: unknown metric 'fpr0tpr'"),
+    ("ood_bench", dict(metrics=["fpr100tpr"]), ValueError, "metrics: unknown metric 'fpr100tpr'"),
+    ("ood_bench", dict(metrics=[print]), ValueError, "metrics: unknown metric 'print'"),
+    ("ood_bench", dict(metrics=[]), ValueError, "metrics: expected at least one name"),
+    (
+        "ood_bench",
+        dict(metrics=["f1_score"]),
+        ValueError,
+        "threshold: expected a number, since 'f1_score' judges scores > threshold",
+    ),
+    ("ood_bench", dict(metrics=["f1_score"], threshold="0.5"), TypeError, "threshold: expected a number, got '0.5'"),
+    ("ood_bench", dict(step=0), ValueError, "step: expected an int of at least 1, got 0"),
+    ("ood_bench", dict(in_value=1), ValueError, "in_value, out_value: expected two different labels, got 1 for both"),
+    ("ood_bench", dict(in_value=5), ValueError, r"references: expected 5 \(in_value\) or 1 \(out_value\), got 0"),
+    (
+        "openset_detection",
+        dict(known_classes=None),
+        TypeError,
+        "known_classes: expected a list of the known class ids, got None",
+    ),
+    ("openset_detection", dict(known_classes=[]), ValueError, "known_classes: expected at least one value"),
+    (
+        "openset_detection",
+        dict(known_classes=[0, -1]),
+        ValueError,
+        "known_classes: expected them without unknown_class_id, got -1",
+    ),
+    ("openset_detection", dict(known_classes=["cat"]), TypeError, "known_classes: expected an int, got 'cat'"),
+    ("openset_detection", dict(iou_threshold=0), ValueError, r"iou_threshold: expected a number in \(0, 1\], got 0"),
+    (
+        "openset_detection",
+        dict(iou_threshold=1.5),
+        ValueError,
+        r"iou_threshold: expected a number in \(0, 1\], got 1.5",
+    ),
+    ("openset_detection", dict(conf_threshold=NAN), ValueError, "conf_threshold: expected a number, got nan"),
+    ("openset_detection", dict(count_background=1), TypeError, "count_background: expected True or False, got 1"),
+    (
+        "openset_detection",
+        dict(box_format="xywh"),
+        ValueError,
+        "box_format: it was applied as batches were added; give it at load",
+    ),
+    (
+        "anomaly_suite",
+        dict(integration_limits=[0.3, 0]),
+        ValueError,
+        r"integration_limits: expected a number in \(0, 1\], got 0",
+    ),
+    ("anomaly_suite", dict(integration_limits=[]), ValueError, "integration_limits: expected at least one"),
+    ("anomaly_suite", dict(num_thresholds=1), ValueError, "num_thresholds: expected an int of at least 2, got 1"),
+    (
+        "anomaly_suite",
+        dict(levels=["image", "region"]),
+        ValueError,
+        "levels: expected one of 'image', 'pixel', got 'region'",
+    ),
+    ("anomaly_suite", dict(levels=[]), ValueError, "levels: expected at least one"),
+    (
+        "anomaly_suite",
+        dict(image_reduction="mean"),
+        ValueError,
+        "image_reduction: it was applied as batches were added",
+    ),
+]
+
+ONE_CLASS = [
+    ("openauc", {**OPEN, "references": [0, 1, 1, 1]}, "references: .* 0 unknown .* 4 known"),
+    ("openauc", {**OPEN, "references": [-1, -1, -1, -1]}, "references: .* 4 unknown .* 0 known"),
+    (
+        "ood_bench",
+        dict(predictions=[0.1, 0.2], references=[0, 0]),
+        "references: expected samples of both classes, got 0",
+    ),
+    ("ood_bench", dict(predictions=([], [0.2])), "references: expected samples of both classes"),
+    (
+        "anomaly_suite",
+        dict(predictions=[[[0.1, 0.2]]], references=[[[0, 0]]]),
+        "references: .* images, got 0 .* 1 .*levels",
+    ),
+    (
+        "anomaly_suite",
+        dict(predictions=[[[0.1, 0.2]]], references=[[[1, 0]]]),
+        "references: .* images, got 1 .* 0 .*levels",
+    ),
+    (
+        "anomaly_suite",
+        dict(predictions=[[[0.1]], [[0.2]]], references=[[[0]], [[0]]], image_labels=[0, 1]),
+        "pixels, got 0 .*'pixel' out of levels",
+    ),
+]
+
+every_metric = pytest.mark.parametrize("name", GOOD)
+
+
+def case_id(value: Any) -> str:
+    if isinstance(value, dict):
+        return "-".join(value)
+    return value if isinstance(value, str) and value in GOOD else ""
+
+
+def new(load: Load, name: str, tmp_path: Path, **options: Any) -> Any:
+    return load(name, cache_dir=str(tmp_path), **{**REQUIRED.get(name, {}), **options})
+
+
+def assert_no_files(folder: Path) -> None:
+    assert [path for path in folder.rglob("*") if path.is_file()] == []
+
+
+@pytest.mark.parametrize(("name", "changes", "error", "message"), BAD_COLUMNS, ids=case_id)
+def test_a_bad_batch_is_refused_and_nothing_is_lost(
+    name: str, changes: dict[str, Any], error: type[Exception], message: str, load: Load, tmp_path: Path
+) -> None:
+    expected = new(load, name, tmp_path).compute(**GOOD[name])
+    metric = new(load, name, tmp_path)
+    metric.add_batch(**GOOD[name])
+    bad = {key: value for key, value in {**GOOD[name], **changes}.items() if value is not None}
+    with pytest.raises(error, match=message):
+        metric.add_batch(**bad)
+    with pytest.raises(error, match=message):
+        metric.compute(**bad)
+    assert metric.compute() == expected
+    assert_no_files(tmp_path)
+
+
+@pytest.mark.parametrize(("name", "options", "error", "message"), BAD_OPTIONS, ids=case_id)
+def test_a_bad_option_is_refused_and_nothing_is_lost(
+    name: str, options: dict[str, Any], error: type[Exception], message: str, load: Load, tmp_path: Path
+) -> None:
+    expected = new(load, name, tmp_path).compute(**GOOD[name])
+    metric = new(load, name, tmp_path)
+    metric.add_batch(**GOOD[name])
+    with pytest.raises(error, match=message):
+        metric.compute(**options)
+    assert metric.compute() == expected
+    assert_no_files(tmp_path)
+
+
+@pytest.mark.parametrize(("name", "columns", "message"), ONE_CLASS)
+def test_one_class_where_two_are_needed(
+    name: str, columns: dict[str, Any], message: str, load: Load, tmp_path: Path
+) -> None:
+    metric = new(load, name, tmp_path)
+    metric.add_batch(**columns)
+    with pytest.raises(ValueError, match=message):
+        metric.compute()
+    assert len(metric) > 0
+    metric.add_batch(**GOOD[name])
+    metric.compute()
+
+
+@every_metric
+def test_no_samples(name: str, load: Load, tmp_path: Path) -> None:
+    metric = new(load, name, tmp_path)
+    with pytest.raises(ValueError, match="expected at least one sample, got none"):
+        metric.compute()
+    empty: dict[str, list[Any]] = {key: [] for key in GOOD[name]}
+    with pytest.raises(ValueError, match="expected at least one sample, got none"):
+        metric.compute(**empty)
+    metric.add_batch(**empty)
+    metric.add_batch(**GOOD[name])
+    metric.add_batch(**empty)
+    assert metric.compute() == new(load, name, tmp_path).compute(**GOOD[name])
+
+
+@every_metric
+def test_missing_columns(name: str, load: Load, tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match="references"):
+        new(load, name, tmp_path).compute(predictions=GOOD[name]["predictions"])
+    with pytest.raises(TypeError, match="predictions"):
+        new(load, name, tmp_path).compute(references=GOOD[name]["references"])
+
+
+@every_metric
+def test_unknown_names(name: str, load: Load, tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match=f"{name} has no argument 'colour'; it takes "):
+        new(load, name, tmp_path, colour="red")
+    with pytest.raises(TypeError, match=f"{name} has no argument 'colour'; it takes "):
+        new(load, name, tmp_path).compute(**GOOD[name], colour="red")
+    with pytest.raises(TypeError, match=f"{name} has no argument 'colour'; it takes "):
+        new(load, name, tmp_path).add_batch(**GOOD[name], colour="red")
+
+
+@every_metric
+def test_options_and_columns_in_the_wrong_place(name: str, load: Load, tmp_path: Path) -> None:
+    metric = new(load, name, tmp_path)
+    for option, value in metric.options.items():
+        with pytest.raises(TypeError, match=f"{option}: it is an option; give it at load or to compute"):
+            metric.add_batch(**GOOD[name], **{option: value})
+    for alias in metric.aliases:
+        with pytest.raises(TypeError, match=f"was given twice, once as {alias}"):
+            metric.compute(**GOOD[name], **{alias: [0]})
+
+
+@every_metric
+def test_columns_of_siblings_are_ignored(name: str, load: Load, tmp_path: Path) -> None:
+    metric = new(load, name, tmp_path)
+    n = len(GOOD[name]["references"])
+    siblings = {"open_scores": [0.0] * n, "image_scores": [0.0] * n}
+    own = {key: value for key, value in siblings.items() if key not in metric._columns}
+    assert metric.compute(**GOOD[name], **own) == new(load, name, tmp_path).compute(**GOOD[name])
+
+
+def test_ranked_ids_out_of_reach(load: Load, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"k_list: .*at most 3, got 5"):
+        new(load, "accuracyk", tmp_path).compute(**IDS, k_list=5)
+
+
+def test_batches_that_do_not_fit_each_other(load: Load, tmp_path: Path) -> None:
+    metric = new(load, "accuracyk", tmp_path)
+    metric.add_batch(**TOPK)
+    with pytest.raises(ValueError, match="predictions_width: expected 3 as in the batches before, got 2"):
+        metric.add_batch(predictions=[[0.1, 0.2]], references=[0])
+    with pytest.raises(ValueError, match="predictions_are_scores: expected True as in the batches before, got False"):
+        metric.add_batch(**IDS)
+    other = new(load, "ood_bench", tmp_path)
+    other.add_batch(**OOD)
+    with pytest.raises(ValueError, match=r"expected a state of above, .*, got one of scores"):
+        metric.merge(other.state())
+    assert metric.compute() == new(load, "accuracyk", tmp_path).compute(**TOPK)
+
+
+def test_image_reduction_beyond_the_pixels(load: Load, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="image_reduction: expected an int of at least 1 and at most 2, got 3"):
+        new(load, "anomaly_suite", tmp_path, image_reduction=3).compute(**MAPS)
+    with pytest.raises(ValueError, match="image_reduction: expected 'max', 'mean' or an int, got 'median'"):
+        new(load, "anomaly_suite", tmp_path, image_reduction="median").compute(**MAPS)
+
+
+def test_four_arrays_of_openauc(load: Load, tmp_path: Path) -> None:
+    metric = new(load, "openauc", tmp_path)
+    with pytest.raises(ValueError, match="2 open_set_pred_known, 1 close_set_pred_class, 2 close_set_labels"):
+        metric.compute(**{**FOUR, "close_set_pred_class": [0]})
+    with pytest.raises(TypeError, match="open_set_pred_unknown: expected an array, got None"):
+        metric.compute(**{**FOUR, "open_set_pred_unknown": None})
+    with pytest.raises(ValueError, match="close_set_labels: expected class ids of at least 0, got -1"):
+        metric.compute(**{**FOUR, "close_set_labels": [0, -1]})
+
+
+def test_unknown_samples_after_ignoring_them(load: Load, tmp_path: Path) -> None:
+    metric = new(load, "accuracyk", tmp_path, ignore_unknown=True)
+    metric.add_batch(predictions=[[0.1, 0.7]], references=[-1])
+    with pytest.raises(ValueError, match="expected at least one known sample"):
+        metric.compute()
+    metric.add_batch(predictions=[[0.1, 0.7]], references=[1])
+    with pytest.raises(ValueError, match="unknown samples were added under ignore_unknown=True"):
+        metric.compute(ignore_unknown=False)
+    assert metric.compute() == {"accuracy": 1.0}

@@ -1,0 +1,147 @@
+"""The metrics load as people load them: from the checkout, through evaluate, from a wheel, without torch."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import evaluate
+import numpy as np
+import openworld_metrics
+import pytest
+
+from tests import cases
+
+every_metric = pytest.mark.parametrize("name", openworld_metrics.METRICS)
+
+
+def run(code: str, cwd: Path, **environment: str) -> str:
+    """Run code in a fresh interpreter and return what it prints."""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=cwd,
+        env={**os.environ, "HF_HUB_OFFLINE": "1", **environment},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_collection_is_the_folders(root: Path) -> None:
+    folders = {path.name for path in (root / "metrics").iterdir() if (path / f"{path.name}.py").exists()}
+    assert folders == set(openworld_metrics.METRICS) == set(cases.METRICS)
+
+
+@every_metric
+def test_evaluate_loads_a_folder_under_its_name(name: str, root: Path) -> None:
+    metric = evaluate.load(str(root / "metrics" / name))
+    assert metric.name == name
+    assert metric.module_type == "metric"
+    for text in (metric.description, metric.citation, metric.inputs_description, repr(metric), metric.compute.__doc__):
+        assert text
+    assert {"predictions", "references"} <= set(metric._feature_names())
+
+
+@every_metric
+def test_the_docstring_names_every_argument(name: str, root: Path) -> None:
+    metric = evaluate.load(str(root / "metrics" / name))
+    for argument in (*metric._columns, *metric.options):
+        assert f"{argument}" in metric.inputs_description, argument
+
+
+@every_metric
+def test_a_copy_of_a_folder_is_complete(name: str, root: Path, tmp_path: Path) -> None:
+    shutil.copytree(root / "metrics" / name, tmp_path / name)
+    columns, options = cases.draw(name, 0)
+    lists = {key: cases.as_lists(column) for key, column in columns.items()}
+    code = f"import evaluate; print(evaluate.load({name!r}).compute(**{lists!r}, **{options!r}))"
+    printed = run(code, tmp_path, HF_MODULES_CACHE=str(tmp_path / "modules"))
+    assert ast.literal_eval(printed) == openworld_metrics.load(name).compute(**columns, **options)
+
+
+@every_metric
+def test_torch_is_never_imported_for_a_numpy_caller(name: str, root: Path) -> None:
+    code = (
+        "import sys, evaluate\n"
+        "from tests import cases\n"
+        "import openworld_metrics\n"
+        "assert 'torch' not in sys.modules, 'evaluate itself imports it'\n"
+        f"columns, options = cases.draw({name!r}, 0)\n"
+        f"print(openworld_metrics.load({name!r}).compute(**columns, **options))\n"
+        "assert 'torch' not in sys.modules\n"
+    )
+    assert run(code, root)
+
+
+@every_metric
+def test_results_are_json_and_survive_evaluate_save(name: str, load: Callable[..., Any], tmp_path: Path) -> None:
+    columns, options = cases.draw(name, 1)
+    results = load(name).compute(**columns, **options)
+    assert json.loads(json.dumps(results)) == results
+    saved = evaluate.save(tmp_path, **results)
+    assert {key: json.loads(saved.read_text())[key] for key in results} == results
+
+
+def test_the_command_of_the_readme(root: Path) -> None:
+    printed = run("import evaluate; print(evaluate.load('metrics/openauc', tpr=0.9))", root)
+    assert 'name: "openauc"' in printed
+
+
+def test_an_unknown_metric() -> None:
+    with pytest.raises(ValueError, match=r"name: expected one of accuracyk, .*, got 'acuracyk'"):
+        openworld_metrics.load("acuracyk")
+
+
+def test_a_wheel_holds_all_that_is_needed(root: Path, tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    shutil.copytree(root, source, ignore=shutil.ignore_patterns(".*", "build", "dist", "*.egg-info", "__pycache__"))
+    subprocess.run(
+        [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(tmp_path), str(source)],
+        check=True,
+        timeout=300,
+    )
+    (wheel,) = tmp_path.glob("*.whl")
+    site = tmp_path / "site"
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(site)
+    code = (
+        "import openworld_metrics; print(openworld_metrics.__file__)\n"
+        "for name in openworld_metrics.METRICS:\n"
+        "    options = {'known_classes': [0]} if name == 'openset_detection' else {}\n"
+        "    print(openworld_metrics.load(name, **options).name)"
+    )
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    path, *names = run(code, elsewhere, PYTHONPATH=str(site), HF_MODULES_CACHE=str(tmp_path / "modules")).split()
+    assert Path(path).parent == site / "openworld_metrics"
+    assert tuple(names) == openworld_metrics.METRICS
+    assert (site / "openworld_metrics" / "py.typed").exists()
+
+
+@every_metric
+def test_a_script_holds_no_arithmetic(name: str, root: Path) -> None:
+    tree = ast.parse((root / "metrics" / name / f"{name}.py").read_text())
+    arithmetic = [node.lineno for node in ast.walk(tree) if isinstance(node, (ast.BinOp, ast.AugAssign))]
+    unions = [node.lineno for node in ast.walk(tree) if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr)]
+    assert sorted(set(arithmetic) - set(unions)) == []
+
+
+def test_state_is_small_for_score_matrices(load: Callable[..., Any]) -> None:
+    rng = np.random.default_rng(0)
+    n, classes = 100, 2000
+    columns = dict(predictions=rng.random((n, classes)), references=rng.integers(0, classes, n))
+    for name, extra in [("accuracyk", {}), ("autkc", {}), ("openauc", {"open_scores": rng.random(n)})]:
+        metric = load(name)
+        metric.add_batch(**columns, **extra)
+        assert sum(array.nbytes for array in metric.state().values()) <= 32 * n
