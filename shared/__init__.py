@@ -1,5 +1,4 @@
-"""
-Metrics for models that meet the open world: the kernel of the eight evaluate modules of this collection.
+"""Metrics for models that meet the open world: the kernel of the eight evaluate modules of this collection.
 
 Rules of the kernel, which every function follows:
 
@@ -111,8 +110,7 @@ METRICS = (
 
 
 def load(name: str, **options: Any) -> Any:
-    """
-    Load a metric of this collection by name, offline, from the installed package.
+    """Load a metric of this collection by name, offline, from the installed package.
 
     Parameters: name, one of `METRICS`; options of the metric and arguments of `evaluate.load`, as keywords.
     Returns an `evaluate.Metric`. Raises ValueError for an unknown name, TypeError for an unknown option.

@@ -1,5 +1,4 @@
-"""
-Object detection with unknown objects: greedy one-to-one matching of boxes, and its counts.
+"""Object detection with unknown objects: greedy one-to-one matching of boxes, and its counts.
 
 The pairs of all images that reach the IoU threshold are ranked once, by IoU. A pair is matched when it is the best
 that remains for both its boxes; all such pairs are taken at once, those that share a box with them are dropped, and
@@ -34,8 +33,7 @@ _PAIRS = 1 << 22  # pairs of boxes compared at a time
 
 
 def reduce_boxes(predictions: Any, references: Any, *, box_format: str = "xyxy") -> State:
-    """
-    Check the boxes of a batch of images and lay them out in two tables.
+    """Check the boxes of a batch of images and lay them out in two tables.
 
     Parameters: predictions, per image (n, 6) rows x1, y1, x2, y2, confidence, class, or {"boxes", "scores",
     "labels"}; references, per image (m, 5) rows x1, y1, x2, y2, class, or {"boxes", "labels"}; box_format, "xyxy",
@@ -121,8 +119,7 @@ def _checked(table: np.ndarray, name: str, box_format: str) -> np.ndarray:
 
 
 def box_iou(boxes: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """
-    Intersection over union of each pair of rows of two (N, 4) arrays of xyxy boxes; 0 where both have no area.
+    """Intersection over union of each pair of rows of two (N, 4) arrays of xyxy boxes; 0 where both have no area.
 
     IoU = |A ∩ B| / |A ∪ B|, in [0, 1]. Source: Everingham et al., The Pascal VOC Challenge, IJCV 2010.
 
@@ -145,8 +142,7 @@ def match_boxes(
     num_references: np.ndarray,
     iou_threshold: float = 0.5,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """
-    Match boxes one to one within each image, whatever their classes, highest IoU first.
+    """Match boxes one to one within each image, whatever their classes, highest IoU first.
 
     The pair with the highest IoU is matched and its boxes are taken out, until every IoU left is below the
     threshold. Of equal IoUs the more confident prediction goes first, then the smaller class and coordinates, so
@@ -235,8 +231,7 @@ def count_openset_detections(
     conf_threshold: float = 0.0,
     count_background: bool = False,
 ) -> dict[str, int]:
-    """
-    Count right and wrong detections of known and of unknown objects.
+    """Count right and wrong detections of known and of unknown objects.
 
     A reference is known if its class is among `known_classes`, else unknown; a prediction says "unknown" if its
     class is `unknown_class_id`, else it says a known class. Predictions below `conf_threshold` are left out, the
@@ -296,8 +291,7 @@ def check_known_classes(known_classes: Any, unknown_class_id: Any) -> tuple[list
 
 
 def openset_detection_rates(counts: Mapping[str, int]) -> dict[str, float]:
-    """
-    The rates of open-set detection; 0/0 is 0.
+    """The rates of open-set detection; 0/0 is 0.
 
     U-Recall = TP_unknown / total_unknown                              in [0, 1], higher is better
     WI = FP_unknown / total_known                                      lower is better

@@ -1,5 +1,4 @@
-"""
-Open-set recognition: what the samples of a batch come down to.
+"""Open-set recognition: what the samples of a batch come down to.
 
 A sample is its predicted class, its true class (−1 for unknown) and its open-set score. All open-set metrics are
 computed from these three, so that a batch of (N, C) scores leaves nothing but three numbers per sample.
@@ -31,8 +30,7 @@ from ._arrays import (
 def reduce_open_set(
     predictions: Any, references: Any, open_scores: Any, open_labels: Any = None, *, num_classes: int | None = None
 ) -> State:
-    """
-    Reduce a batch to predicted classes, true classes and open-set scores.
+    """Reduce a batch to predicted classes, true classes and open-set scores.
 
     Parameters: predictions (N, C) scores, of which the first highest is the predicted class, or (N,) class ids;
     references (N,) class ids, negative for unknown samples; open_scores (N,), higher is more unknown;
@@ -64,8 +62,7 @@ def reduce_open_set(
 
 
 def predicted_classes(predictions: Array) -> tuple[Array, int]:
-    """
-    Return the predicted class of every sample, and the number of classes if it is known.
+    """Return the predicted class of every sample, and the number of classes if it is known.
 
     The first of the highest of (N, C) scores, and C; or the (N,) class ids themselves, and 0.
     Raises ValueError for NaN, negative ids and other shapes.
@@ -85,8 +82,7 @@ def predicted_classes(predictions: Array) -> tuple[Array, int]:
 
 
 def count_classes(state: State, num_classes: int | None = None) -> int:
-    """
-    Number of known classes C of a state: the score columns, else `num_classes`, else one more than the largest id.
+    """Number of known classes C of a state: the score columns, else `num_classes`, else one more than the largest id.
 
     Raises ValueError if a class id reaches C.
     """
@@ -113,8 +109,7 @@ def split_open_set(state: State) -> tuple[Array, Array, Array]:
 def reduce_known_unknown(
     open_set_pred_known: Any, open_set_pred_unknown: Any, close_set_pred_class: Any, close_set_labels: Any
 ) -> State:
-    """
-    The same from XCurve's four arrays: scores of the known and of the unknown, classes predicted and true.
+    """The same from XCurve's four arrays: scores of the known and of the unknown, classes predicted and true.
 
     Parameters: open_set_pred_known, close_set_pred_class, close_set_labels (N_k,); open_set_pred_unknown (N_u,).
     """
@@ -146,8 +141,7 @@ def reduce_openauc(
     close_set_pred_class: Any = None,
     close_set_labels: Any = None,
 ) -> State:
-    """
-    Reduce a batch in either form: the columns of `reduce_open_set`, or the arrays of `reduce_known_unknown`.
+    """Reduce a batch in either form: the columns of `reduce_open_set`, or the arrays of `reduce_known_unknown`.
 
     Raises TypeError if columns of both forms are given, or if one is missing.
     """

@@ -1,16 +1,16 @@
-"""
-Top-k metrics from the rank of the true class.
+"""Top-k metrics from the rank of the true class.
 
 One pass over the scores counts, for every sample, how many other classes score above the true class and how many
 tie with it. Every top-k quantity follows from these two integers, for every k at once; nothing is sorted.
 
-The pass runs over blocks of rows that fit the cache. On 50,000 × 1,000 float32 scores that takes a fraction of
-what sorting or partial sorting of each row takes (see `make bench`).
+The pass is a compiled loop for large matrices where numba is installed, else it runs over blocks of rows that fit the
+cache; either takes a fraction of what sorting or partial sorting of each row takes (see `_compiled.py`).
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,7 @@ from ._arrays import (
     is_floating,
     widen,
 )
+from ._compiled import row_ranks, worth_compiling
 
 TIES = ("strict", "optimistic", "expected")
 _BLOCK = 1 << 17  # scores per block: 512 KiB of float32
@@ -38,8 +39,7 @@ _DEVICE_BLOCK = 1 << 27
 
 
 def true_class_ranks(scores: Array, labels: Array) -> tuple[Array, Array, Array]:
-    """
-    Count the classes that score above, and that tie with, the true class of every sample.
+    """Count the classes that score above, and that tie with, the true class of every sample.
 
     above_i = |{c : s_ic > s_i,y_i}|,  tied_i = |{c ≠ y_i : s_ic = s_i,y_i}|
 
@@ -55,6 +55,9 @@ def true_class_ranks(scores: Array, labels: Array) -> tuple[Array, Array, Array]
     """
     xp = array_namespace(scores)
     num_samples, num_classes = scores.shape
+    loop = worth_compiling(row_ranks, scores.size, scores, labels) if is_numpy_array(scores) else None
+    if loop is not None and scores.dtype in (np.float32, np.float64):
+        return _compiled_ranks(loop, scores, labels)
     rows = max(1, (_BLOCK if is_numpy_array(scores) else _DEVICE_BLOCK) // max(1, num_classes))
     blocks = [
         _block_ranks(scores[start : start + rows], labels[start : start + rows], start)
@@ -64,6 +67,23 @@ def true_class_ranks(scores: Array, labels: Array) -> tuple[Array, Array, Array]
     return above, tied, correct
 
 
+def _compiled_ranks(loop: Callable[..., int], scores: Array, labels: Array) -> tuple[Array, Array, Array]:
+    above, tied = np.empty((2, len(scores)), np.int32)
+    row = loop(scores, labels, above, tied)
+    if row >= 0:
+        check_no_nan(scores[row : row + 1], "predictions", row)
+    return above, tied, _argmax_is_right(scores, labels, above, tied)
+
+
+def _argmax_is_right(scores: Array, labels: Array, above: Array, tied: Array) -> Array:
+    """Whether the true class is the first of the highest scores; only rows with ties at the top are looked at."""
+    xp = array_namespace(scores)
+    correct = above == 0
+    contested = xp.nonzero(correct & (tied > 0))[0]
+    correct[contested] = xp.argmax(scores[contested], axis=1) == labels[contested]
+    return correct
+
+
 def _block_ranks(scores: Array, labels: Array, start: int) -> tuple[Array, Array, Array]:
     xp = array_namespace(scores)
     scores = widen(scores)
@@ -71,15 +91,12 @@ def _block_ranks(scores: Array, labels: Array, start: int) -> tuple[Array, Array
     true_scores = xp.take_along_axis(scores, labels[:, None], axis=1)
     above = xp.count_nonzero(scores > true_scores, axis=1)
     tied = xp.count_nonzero(scores == true_scores, axis=1) - 1
-    correct = above == 0
-    contested = xp.nonzero(correct & (tied > 0))[0]
-    correct[contested] = xp.argmax(scores[contested], axis=1) == labels[contested]
+    correct = _argmax_is_right(scores, labels, above, tied)
     return xp.astype(above, xp.int32), xp.astype(tied, xp.int32), correct
 
 
 def listed_ranks(predictions: Array, labels: Array) -> Array:
-    """
-    Count the guesses that come before the true class in rows of class ids ranked best first; K if it is absent.
+    """Count the guesses that come before the true class in rows of class ids ranked best first; K if it is absent.
 
     Parameters: predictions (N, K) class ids; labels (N,) class ids. Returns (N,) integers in [0, K].
 
@@ -102,8 +119,7 @@ def reduce_topk_scores(predictions: Any, references: Any, *, ignore_unknown: boo
 
 
 def reduce_topk(predictions: Any, references: Any, *, ignore_unknown: bool = False) -> State:
-    """
-    Reduce a batch of (N, C) scores or (N, K) class ids to the ranks of the true classes.
+    """Reduce a batch of (N, C) scores or (N, K) class ids to the ranks of the true classes.
 
     A sample whose reference is negative is unknown: with `ignore_unknown` its `above` is −1, otherwise it is an
     error.
@@ -147,8 +163,7 @@ def reduce_topk(predictions: Any, references: Any, *, ignore_unknown: bool = Fal
 
 
 def known_ranks(state: State, *, ignore_unknown: bool = False) -> tuple[Array, Array, Array]:
-    """
-    Return `above`, `tied` and `correct` of the known samples of a state.
+    """Return `above`, `tied` and `correct` of the known samples of a state.
 
     Raises ValueError if there are none, or if there are unknown ones and `ignore_unknown` is false.
     """
@@ -162,8 +177,7 @@ def known_ranks(state: State, *, ignore_unknown: bool = False) -> tuple[Array, A
 
 
 def accuracy(correct: Array, *, percent: bool = False) -> float:
-    """
-    Share of correct samples, (N,) booleans, in [0, 1], or in [0, 100] with `percent`.
+    """Share of correct samples, (N,) booleans, in [0, 1], or in [0, 100] with `percent`.
 
     >>> import numpy as np
     >>> accuracy(np.asarray([True, False, True, True]))
@@ -173,8 +187,7 @@ def accuracy(correct: Array, *, percent: bool = False) -> float:
 
 
 def topk_accuracy(above: Array, tied: Array, k: int, *, ties: str = "strict", percent: bool = False) -> float:
-    """
-    Top-k accuracy: the share of samples whose true class is among the k highest scores.
+    """Top-k accuracy: the share of samples whose true class is among the k highest scores.
 
     strict:      [s_y > s_(k+1)], the true class must beat the (k+1)-th score: above + tied < k
     optimistic:  [s_y ≥ s_(k)], ties are decided in its favour: above < k
@@ -195,8 +208,7 @@ def topk_accuracy(above: Array, tied: Array, k: int, *, ties: str = "strict", pe
 
 
 def autkc(above: Array, tied: Array, k: int, *, ties: str = "strict", percent: bool = False) -> float:
-    """
-    AUTKC@K, the area under the top-k curve: the mean of the top-1 to top-K accuracies.
+    """AUTKC@K, the area under the top-k curve: the mean of the top-1 to top-K accuracies.
 
     AUTKC@K = 1/(N·K) Σ_i Σ_{k=1..K} [s_i,y > s_i,(k+1)],  s_(C+1) = −∞
 
@@ -213,8 +225,7 @@ def autkc(above: Array, tied: Array, k: int, *, ties: str = "strict", percent: b
 
 
 def _mean_hits(above: Array, tied: Array, ks: range, ties: str, percent: bool) -> float:
-    """
-    Mean over the samples and over consecutive `ks` of the chance that the true class is among the top k.
+    """Mean over the samples and over consecutive `ks` of the chance that the true class is among the top k.
 
     Hits are counted in integers, apart for each number of ties where the chance is a fraction of them.
     """

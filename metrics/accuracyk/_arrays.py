@@ -1,5 +1,4 @@
-"""
-Array backends and input checks: every column and option of every metric is checked here.
+"""Array backends and input checks: every column and option of every metric is checked here.
 
 A checked array is a NumPy array or, for tensors that live on an accelerator, the tensor itself. CPU tensors are
 viewed as NumPy arrays without a copy (np.sort is 30 times faster than torch.sort there), so torch is never
@@ -26,8 +25,7 @@ _MAX_EXACT = 2**53
 
 
 def as_array(x: Any, name: str) -> Array:
-    """
-    Return `x` as a NumPy array, or as the tensor it is when it lives on an accelerator.
+    """Return `x` as a NumPy array, or as the tensor it is when it lives on an accelerator.
 
     Takes lists, NumPy arrays, torch tensors, pandas Series, Arrow arrays and `datasets` columns. Nothing is copied
     that need not be. Raises TypeError for what is not an array, ValueError for rows of different lengths.
@@ -94,8 +92,7 @@ def concatenate(arrays: Sequence[Array]) -> Array:
 
 
 def widen(x: Array) -> Array:
-    """
-    Return numbers as float32 or float64, whichever is the smaller that holds them exactly.
+    """Return numbers as float32 or float64, whichever is the smaller that holds them exactly.
 
     Raises ValueError for 64-bit integers beyond 2^53, which float64 would round.
     """

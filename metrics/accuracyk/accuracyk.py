@@ -7,6 +7,7 @@ import evaluate
 
 from ._accumulate import Accumulate
 from ._arrays import State, as_int_list
+from ._compiled import compiled
 from ._topk import accuracy, known_ranks, reduce_topk, topk_accuracy
 
 _DESCRIPTION = """

@@ -1,5 +1,4 @@
-"""
-Anomaly maps: pixels by region, and the per-region overlap (PRO).
+"""Anomaly maps: pixels by region, and the per-region overlap (PRO).
 
 A batch of maps and masks becomes the scores of the normal pixels, those of the anomalous pixels grouped by region,
 and the sizes of the regions. Regions are the 8-connected components of a mask; they are found in the part of each
@@ -49,8 +48,7 @@ def reduce_maps(
     *,
     image_reduction: str | int = "max",
 ) -> State:
-    """
-    Reduce a batch of anomaly maps and masks to the scores of their pixels, regions and images.
+    """Reduce a batch of anomaly maps and masks to the scores of their pixels, regions and images.
 
     Parameters: predictions (N, H, W) anomaly maps, higher is more anomalous, or a list of (H_i, W_i); references,
     masks of the same shapes, 0 or False for normal; image_scores and image_labels (N,), by default the map's
@@ -157,8 +155,7 @@ def check_levels(levels: Any) -> list[str]:
 
 
 def level_counts(state: State, level: str) -> Counts:
-    """
-    Counts of the anomalous images against the normal ones, or of the anomalous pixels against the normal ones.
+    """Counts of the anomalous images against the normal ones, or of the anomalous pixels against the normal ones.
 
     Raises ValueError if there are no anomalous or no normal ones.
     """
@@ -176,8 +173,7 @@ def level_counts(state: State, level: str) -> Counts:
 
 
 def split_regions(score_map: Array, mask: Array) -> tuple[Array, Array, np.ndarray]:
-    """
-    Split one map's pixels into normal ones, and anomalous ones region by region with the regions' sizes.
+    """Split one map's pixels into normal ones, and anomalous ones region by region with the regions' sizes.
 
     Parameters: score_map (H, W); mask (H, W) booleans. Regions are 8-connected.
 
@@ -208,8 +204,7 @@ def _components(mask: np.ndarray, anomalous: np.ndarray) -> np.ndarray:
 
 
 def aupro(region_scores: Array, region_sizes: np.ndarray, counts: Counts, limits: Any) -> list[float]:
-    """
-    Area under the per-region overlap curve up to limits of the false-positive rate, divided by the limit.
+    """Area under the per-region overlap curve up to limits of the false-positive rate, divided by the limit.
 
     AUPRO@L = 1/L ∫_0^L PRO(f) df,  PRO(FPR(t)) = 1/K Σ_k |{p ∈ C_k : s_p ≥ t}| / |C_k|
 
@@ -277,8 +272,7 @@ def aupro_at(limits: Any, state: State, counts: Counts, num_thresholds: int | No
 def sampled_aupro(
     region_scores: Array, region_sizes: np.ndarray, normal: Array, limits: Any, num_thresholds: int
 ) -> list[float]:
-    """
-    AUPRO from a sampled curve: thresholds at evenly spaced ranks of the normal pixels. Approximate.
+    """AUPRO from a sampled curve: thresholds at evenly spaced ranks of the normal pixels. Approximate.
 
     The FPR at rank r (from 0) of N normal pixels is taken as 1 − (r + 1)/N whether or not scores tie, which is wrong
     where they do. A pixel is anomalous when its score is > threshold; the curve is cut at the limit by

@@ -7,6 +7,7 @@ import evaluate
 
 from ._accumulate import Accumulate
 from ._arrays import State
+from ._compiled import compiled
 from ._curves import curve_metrics
 from ._regions import aupro_at, check_levels, level_counts, reduce_maps
 

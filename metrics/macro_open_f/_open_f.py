@@ -1,5 +1,4 @@
-"""
-Open-set F-scores from one sweep over the thresholds.
+"""Open-set F-scores from one sweep over the thresholds.
 
 A sample is accepted as known when its score is at most the threshold t, and rejected as unknown when it is greater.
 As t rises, each sample enters once and changes the counts of one class only. So one sort of the samples, and one
@@ -23,8 +22,7 @@ from ._arrays import Array, as_scores, to_numpy
 def macro_open_f(
     predicted: Array, classes: Array, scores: Array, num_classes: int, t_list: Any = None
 ) -> tuple[float, float, list[float] | None]:
-    """
-    Macro open-set F-score: F of the precision and recall averaged over the known classes.
+    """Macro open-set F-score: F of the precision and recall averaged over the known classes.
 
     F(t) = 2 P(t) R(t) / (P(t) + R(t)),  P(t) = 1/C Σ_c TP_c/(TP_c + FP_c),  R(t) = 1/C Σ_c TP_c/(TP_c + FN_c)
 
@@ -61,8 +59,7 @@ def macro_open_f(
 def micro_open_f(
     predicted: Array, classes: Array, scores: Array, t_list: Any = None
 ) -> tuple[float, float, list[float] | None]:
-    """
-    Micro open-set F-score: F of the precision and recall of the counts pooled over the known classes.
+    """Micro open-set F-score: F of the precision and recall of the counts pooled over the known classes.
 
     F(t) = 2 P(t) R(t) / (P(t) + R(t)),  P(t) = Σ_c TP_c / Σ_c (TP_c + FP_c),  R(t) = Σ_c TP_c / Σ_c (TP_c + FN_c)
 
@@ -102,8 +99,7 @@ def _fixed(count: Array, total: Array, scale: float) -> Array:
 
 
 def _sweep(values: Array, predicted: Array, by_class: Array) -> Array:
-    """
-    Sum over classes of a per-class value, after each sample in score order.
+    """Sum over classes of a per-class value, after each sample in score order.
 
     `values` holds, in the order `by_class`, the value that the sample's class takes when the sample is accepted.
     """

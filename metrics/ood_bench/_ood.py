@@ -1,5 +1,4 @@
-"""
-Out-of-distribution benchmarks: metrics by name, oodeel's sampled curve, and scikit-learn's metrics.
+"""Out-of-distribution benchmarks: metrics by name, oodeel's sampled curve, and scikit-learn's metrics.
 
 The names are parsed once into functions of one shared pair of counts, so that every exact metric of a call costs a
 pass over counts and the scores are sorted once.
@@ -34,9 +33,10 @@ from ._curves import (
     auroc,
     average_precision,
     check_both_classes,
+    counts_of_sorted,
     detection_accuracy,
-    exceedance_counts,
     operating_point,
+    sort_sides,
 )
 
 _POINT = re.compile(rf"({'|'.join(RATES)})([1-9]\d?)({'|'.join(RATES)})")
@@ -67,8 +67,7 @@ _SKLEARN_LABELS = (
 
 
 def reduce_ood(predictions: Any, references: Any = None, *, in_value: int = 0, out_value: int = 1) -> State:
-    """
-    Check a batch of scores with labels, or a pair (in-distribution scores, OOD scores) without them.
+    """Check a batch of scores with labels, or a pair (in-distribution scores, OOD scores) without them.
 
     Returns `scores` (N,) and `labels` (N,) of `in_value` and `out_value`.
     Raises ValueError for NaN, lengths and shapes that do not fit, and labels that are neither value.
@@ -111,8 +110,7 @@ def check_label_values(in_value: Any, out_value: Any) -> tuple[int, int]:
 
 
 def split_ood(scores: Array, labels: Array, *, in_value: int = 0, out_value: int = 1) -> tuple[Array, Array]:
-    """
-    Return the scores of the OOD samples and those of the in-distribution samples.
+    """Return the scores of the OOD samples and those of the in-distribution samples.
 
     Raises ValueError for a label that is neither value.
     """
@@ -140,12 +138,17 @@ class _Sides:
         self.positives, self.negatives, self.step = positives, negatives, step
 
     @cached_property
+    def ascending(self) -> tuple[Array, Array]:
+        return sort_sides(self.positives, self.negatives)
+
+    @cached_property
     def counts(self) -> Counts:
-        return exceedance_counts(self.positives, self.negatives)
+        return counts_of_sorted(*self.ascending)
 
     @cached_property
     def flipped_counts(self) -> Counts:
-        return exceedance_counts(-self.negatives, -self.positives)
+        positives, negatives = (-array_namespace(side).flip(side) for side in self.ascending)
+        return counts_of_sorted(negatives, positives)
 
     @cached_property
     def curve(self) -> _Arrays:
@@ -167,8 +170,7 @@ def bench_metrics(
     threshold: float | None = None,
     step: int | None = None,
 ) -> dict[str, float]:
-    """
-    Metrics of an OOD detector by name, from one sort of the scores.
+    """Metrics of an OOD detector by name, from one sort of the scores.
 
     auroc         area under the ROC curve, ties counting half
     aupr_out      average precision with OOD as the positive class
@@ -271,8 +273,7 @@ def _sampled_measure(name: str) -> Callable[[_Sides], float]:
 
 
 def ftpn(scores: Any, labels: Any, threshold: float) -> tuple[int, int, int, int]:
-    """
-    Count false positives, true positives, false negatives and true negatives at one threshold.
+    """Count false positives, true positives, false negatives and true negatives at one threshold.
 
     Parameters: scores (N,), higher is more OOD; labels (N,), 1 OOD, 0 not; OOD is said of scores ≥ threshold.
     Returns (FP, TP, FN, TN). Raises ValueError for NaN, lengths that differ and labels that are neither 0 nor 1.
@@ -290,8 +291,7 @@ def ftpn(scores: Any, labels: Any, threshold: float) -> tuple[int, int, int, int
 
 
 def get_curve(scores: Any, labels: Any, step: int = 4, return_raw: bool = False) -> tuple[Any, ...]:
-    """
-    Rates at every `step`-th score in ascending order, as oodeel samples them.
+    """Rates at every `step`-th score in ascending order, as oodeel samples them.
 
     Thresholds are s_(1), s_(1+step), … of the sorted scores s_(0) ≤ s_(1) ≤ …; OOD is said of scores ≥ threshold.
     The rates carry the two ends of the curve besides, the accuracy does not.

@@ -7,6 +7,7 @@ import evaluate
 
 from ._accumulate import Accumulate
 from ._arrays import State
+from ._compiled import compiled
 from ._curves import RATES
 from ._ood import bench_metrics, reduce_ood, split_ood
 
