@@ -21,7 +21,7 @@ Array = Any  # a NumPy array, or a tensor on an accelerator
 State = dict[str, Array]
 
 # int64 holds 9.2e18 but float64 only every integer up to here
-_MAX_EXACT = 2**53
+MAX_EXACT = 2**53
 
 
 def as_array(x: Any, name: str) -> Array:
@@ -101,7 +101,7 @@ def widen(x: Array) -> Array:
         return x
     if xp.isdtype(x.dtype, ("bool", xp.int8, xp.uint8, xp.int16, xp.uint16, "real floating")):
         return xp.astype(x, xp.float32)
-    if x.shape[0] and x.dtype.itemsize == 8 and not -_MAX_EXACT <= int(xp.min(x)) <= int(xp.max(x)) <= _MAX_EXACT:
+    if x.shape[0] and x.dtype.itemsize == 8 and not -MAX_EXACT <= int(xp.min(x)) <= int(xp.max(x)) <= MAX_EXACT:
         raise ValueError("integer scores beyond 2**53 would be rounded: pass them as float64, rounded as you choose")
     return xp.astype(x, xp.float64)
 
@@ -164,7 +164,7 @@ def as_labels(x: Any, name: str, ndim: int = 1) -> Array:
         fractional = labels != xp.round(labels)
         if bool(xp.any(fractional)):
             raise ValueError(f"{name}: expected integers, got {float(labels[fractional][0])!r}")
-        if bool(xp.any(xp.abs(labels) > _MAX_EXACT)):
+        if bool(xp.any(xp.abs(labels) > MAX_EXACT)):
             raise ValueError(f"{name}: expected integers of at most 2**53, got {float(xp.max(xp.abs(labels)))!r}")
     return xp.astype(labels, xp.int64, copy=False)
 

@@ -92,7 +92,7 @@ def test_metrics_with_every_loop_compiled(name: str, backend: str, monkeypatch: 
         check(name, lambda _name, **options: metric(**options), seed, BACKENDS[backend])
 
 
-COMPILED = ("accuracyk", "autkc", "openauc", "ood_bench", "anomaly_suite")
+COMPILED = ("accuracyk", "autkc", "openauc", "ood_bench", "openset_detection", "anomaly_suite")
 
 
 def test_nan_is_found_in_large_inputs() -> None:

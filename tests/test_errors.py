@@ -196,13 +196,13 @@ BAD_COLUMNS = [
         "openset_detection",
         dict(predictions=[[[0, 0, 1e300, 1e300, 0.9, 0]]]),
         ValueError,
-        r"predictions\[0\]: expected boxes of finite area",
+        r"predictions\[0\]: expected a box of finite area, got .* in row 0",
     ),
     (
         "openset_detection",
         dict(predictions=[[[0, 0, 2, 2, 0.9, 0.5]]]),
         ValueError,
-        r"predictions\[0\] class: expected integers, got 0.5",
+        r"predictions\[0\]: expected an integer class, got 0.5 in row 0",
     ),
     ("openset_detection", dict(references=[[], []]), ValueError, "one length, got 1 predictions, 2 references"),
     (

@@ -142,11 +142,10 @@ class Accumulate:
 
     def _gathered(self, state: State) -> list[State] | None:
         """Bring the states of all processes to process 0, through files in the shared folder; None on the others."""
-        folder = Path(self.data_dir) / f"{self.experiment_id}-{self.num_process}"
-        folder.mkdir(exist_ok=True)
+        round_file = Path(self.data_dir) / f"{self.experiment_id}-{self.num_process}.round"
         if self.process_id == 0:
-            return [state, *_receive(folder, self.num_process, self.timeout)]
-        _send(folder, self.process_id, _to_bytes(state), self.timeout)
+            return [state, *_receive(round_file, self.num_process, self.timeout)]
+        _send(round_file, self.process_id, _to_bytes(state), self.timeout)
         return None
 
     def _sort_arguments(self, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -216,73 +215,78 @@ def _from_bytes(data: bytes) -> State:
 
 
 _POLL = 0.01  # seconds
+_LATE = (
+    "process {} waited {:g} s (timeout=) for {} to call compute(). All need the same cache_dir and experiment_id, "
+    "which here give {}"
+)
 
 
-def _receive(folder: Path, num_process: int, timeout: float) -> list[State]:
+def _receive(round_file: Path, num_process: int, timeout: float) -> list[State]:
     """As process 0, return the states of the others.
 
-    A file "round" says "open" and the round's id; each of the others answers with a file named after the id, so that
-    what a dead run left is never taken for an answer. It says "taken" when all have been read, and goes away. If it
-    goes away without, the round is void.
+    The round file says "open" and the round's id; each of the others answers with a file named after the id, so that
+    what a dead run left is never taken for an answer. The round file says "taken" when all have been read, and is
+    removed. If it is gone without having said so, the round is void.
     """
-    round_file, token = folder / "round", uuid.uuid4().hex
-    answers = {i: folder / f"{i}-{token}.npz" for i in range(1, num_process)}
+    token = uuid.uuid4().hex
+    answers = {i: _answer_file(round_file, i, token) for i in range(1, num_process)}
     _write(round_file, f"open {token}".encode())
     try:
         deadline = time.monotonic() + timeout
         while missing := [i for i, answer in answers.items() if not answer.exists()]:
             if _read(round_file) != f"open {token}":
-                raise ValueError(f"expected one process 0, got another one in {folder}: give each run an experiment_id")
-            if time.monotonic() > deadline:
-                raise TimeoutError(
-                    f"waited {timeout:g} s for process {', '.join(map(str, missing))} of {num_process} to call "
-                    f"compute(), with the same cache_dir and experiment_id, in {folder}; raise timeout= if it is late"
+                raise ValueError(
+                    f"expected one process 0, another one uses {round_file}; give each run an experiment_id"
                 )
+            if time.monotonic() > deadline:
+                late = f"process {', '.join(map(str, missing))} of {num_process}"
+                raise TimeoutError(_LATE.format(0, timeout, late, round_file))
             time.sleep(_POLL)
         states = [_from_bytes(answer.read_bytes()) for answer in answers.values()]
         _write(round_file, f"taken {token}".encode())
         for answer in answers.values():
-            answer.unlink()
+            answer.unlink(missing_ok=True)
         return states
     finally:
         if _read(round_file).endswith(token):
             round_file.unlink()
 
 
-def _send(folder: Path, process_id: int, state: bytes, timeout: float) -> None:
+def _send(round_file: Path, process_id: int, state: bytes, timeout: float) -> None:
     """As a process other than 0, answer the open round and return when the answer was taken."""
     answer, answered = None, ""
     deadline = time.monotonic() + timeout
     try:
         while True:
             # in this order: an answer that was taken is gone before another round opens
-            status, token = _read(folder / "round").split() or ["void", ""]
+            status, token = _read(round_file).split() or ["void", ""]
             if answer is not None and ((token == answered and status == "taken") or not answer.exists()):
                 return
             if status == "void" and answer is not None:
-                raise TimeoutError(f"process 0 gave up waiting for other processes in {folder}")
+                raise TimeoutError(f"process 0 gave up on the other processes; they met at {round_file}")
             if status == "open" and token != answered:
                 if answer is not None:
                     answer.unlink(missing_ok=True)
-                answer, answered = folder / f"{process_id}-{token}.npz", token
+                answer, answered = _answer_file(round_file, process_id, token), token
                 if answer.exists():
-                    raise ValueError(f"expected one process {process_id}, got another one in {folder}")
+                    raise ValueError(f"expected one process {process_id}, another one wrote {answer}")
                 _write(answer, state)
                 deadline = time.monotonic() + 2 * timeout  # process 0 waits for the others, and reads
             if time.monotonic() > deadline:
-                raise TimeoutError(
-                    f"process {process_id} waited {timeout:g} s for process 0 to call compute(), with the same cache_dir "
-                    f"and experiment_id, in {folder}; raise timeout= if it is late"
-                )
+                raise TimeoutError(_LATE.format(process_id, timeout, "process 0", round_file))
             time.sleep(_POLL)
     finally:
         if answer is not None:
             answer.unlink(missing_ok=True)
 
 
+def _answer_file(round_file: Path, process_id: int, token: str) -> Path:
+    return round_file.with_suffix(f".{process_id}-{token}.npz")
+
+
 def _write(path: Path, content: bytes) -> None:
     """Write a file that others see whole or not at all."""
-    draft = path.with_suffix(f".{uuid.uuid4().hex}")
+    draft = path.with_suffix(f".{uuid.uuid4().hex}.tmp")
     draft.write_bytes(content)
     draft.replace(path)
 

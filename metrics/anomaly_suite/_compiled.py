@@ -121,6 +121,30 @@ def merge_counts(positives: Any, negatives: Any, first: Any, above: Any, fp: Any
     return groups
 
 
+def pairs_above(
+    boxes: Any, others: Any, counts: Any, starts: Any, threshold: float, rows: Any, columns: Any, ious: Any
+) -> int:
+    """List the pairs of each box with its `counts` others from `starts` on whose IoU reaches the threshold.
+
+    Returns how many; IoU as in `box_iou`, operation by operation.
+    """
+    size = 0
+    for i in range(len(boxes)):
+        x1, y1, x2, y2 = boxes[i, 0], boxes[i, 1], boxes[i, 2], boxes[i, 3]
+        area = (x2 - x1) * (y2 - y1)
+        for j in range(starts[i], starts[i] + counts[i]):
+            width = min(x2, others[j, 2]) - max(x1, others[j, 0])
+            height = min(y2, others[j, 3]) - max(y1, others[j, 1])
+            if width > 0 and height > 0:
+                intersection = width * height
+                union = area + (others[j, 2] - others[j, 0]) * (others[j, 3] - others[j, 1]) - intersection
+                iou = intersection / union
+                if iou >= threshold:
+                    rows[size], columns[size], ious[size] = i, j, iou
+                    size += 1
+    return size
+
+
 def sort_scores(scores: np.ndarray) -> np.ndarray:
     """Return float32 or float64 scores in ascending order, NaN at an end."""
     if scores.dtype != np.float32 or worth_compiling(radix_sort, scores.size, scores) is None or not _radix_wins():

@@ -8,28 +8,30 @@ vectorised rounds for all images together.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ._arrays import (
+    MAX_EXACT,
     State,
-    as_array,
     as_bool,
     as_choice,
     as_fraction,
     as_int,
     as_int_list,
-    as_labels,
+    as_numbers,
     as_real,
-    as_scores,
     to_numpy,
 )
+from ._compiled import pairs_above, worth_compiling
+import itertools
 
 BOX_FORMATS = ("xyxy", "xywh", "cxcywh")
 _INT64 = (-(2**63), 2**63 - 1)
 _PAIRS = 1 << 22  # pairs of boxes compared at a time
+_PAIR_WORK = 16  # comparing a pair of boxes takes about as long as so many scores
 
 
 def reduce_boxes(predictions: Any, references: Any, *, box_format: str = "xyxy") -> State:
@@ -43,48 +45,52 @@ def reduce_boxes(predictions: Any, references: Any, *, box_format: str = "xyxy")
     Raises ValueError naming the image for shapes, NaN, x2 < x1, fractional classes; TypeError for what is no box.
     """
     as_choice(box_format, "box_format", BOX_FORMATS)
-    predicted = _tables(predictions, "predictions", ("boxes", "scores", "labels"), box_format)
-    true = _tables(references, "references", ("boxes", "labels"), box_format)
-    if len(predicted) != len(true):
-        raise ValueError(f"expected columns of one length, got {len(predicted)} predictions, {len(true)} references")
+    predicted, num_predictions = _table(predictions, "predictions", ("boxes", "scores", "labels"), box_format)
+    true, num_references = _table(references, "references", ("boxes", "labels"), box_format)
+    if len(num_predictions) != len(num_references):
+        raise ValueError(
+            f"expected columns of one length, got {len(num_predictions)} predictions, {len(num_references)} references"
+        )
     return {
-        "num_predictions": np.asarray([len(table) for table in predicted], dtype=np.int64),
-        "num_references": np.asarray([len(table) for table in true], dtype=np.int64),
-        "predictions": np.concatenate([np.zeros((0, 6)), *predicted]),
-        "references": np.concatenate([np.zeros((0, 5)), *true]),
+        "num_predictions": num_predictions,
+        "num_references": num_references,
+        "predictions": predicted,
+        "references": true,
     }
 
 
-def _tables(images: Any, name: str, keys: Sequence[str], box_format: str) -> list[np.ndarray]:
+def _table(images: Any, name: str, keys: Sequence[str], box_format: str) -> tuple[np.ndarray, np.ndarray]:
+    """All images' boxes as rows x1, y1, x2, y2, (confidence,) class in float64, and the number of each image's."""
     if (
         isinstance(images, Mapping)
         or (hasattr(images, "ndim") and images.ndim == 2)
         or not isinstance(images, Iterable)
     ):
         raise TypeError(f"{name}: expected a list with one table or dict of boxes per image, got a single one: [x]")
-    return [_table(image, f"{name}[{i}]", keys, box_format) for i, image in enumerate(images)]
+    tables = [_image_table(image, name, i, keys) for i, image in enumerate(images)]
+    counts = np.asarray([len(table) for table in tables], dtype=np.int64)
+    table = np.concatenate([np.zeros((0, 3 + len(keys))), *tables])
+    _check_table(table, counts, name, box_format)
+    return _as_corners(table, box_format), counts
 
 
-def _table(image: Any, name: str, keys: Sequence[str], box_format: str) -> np.ndarray:
-    """One image's boxes as rows x1, y1, x2, y2, (confidence,) class, in float64."""
+def _image_table(image: Any, name: str, i: int, keys: Sequence[str]) -> np.ndarray:
     width = 3 + len(keys)
-    if isinstance(image, Mapping):
-        missing = [key for key in keys if key not in image]
-        if missing:
-            raise TypeError(f"{name}: expected keys {', '.join(keys)}, got {', '.join(map(str, image)) or 'none'}")
-        boxes = _rows(image["boxes"], f"{name}['boxes']", 4)
-        columns = [boxes, *(_rows(image[key], f"{name}['{key}']", 1) for key in keys[1:])]
-        if len({len(column) for column in columns}) > 1:
-            came = ", ".join(f"{len(column)} {key}" for column, key in zip(columns, keys))
-            raise ValueError(f"{name}: expected one length, got {came}")
-        table = np.concatenate(columns, axis=1)
-    else:
-        table = _rows(image, name, width)
-    return _checked(table, name, box_format)
+    if isinstance(image, np.ndarray) and image.shape[1:] == (width,) and image.dtype == np.float64:
+        return image
+    if not isinstance(image, Mapping):
+        return _rows(image, f"{name}[{i}]", width)
+    if any(key not in image for key in keys):
+        raise TypeError(f"{name}[{i}]: expected keys {', '.join(keys)}, got {', '.join(map(str, image)) or 'none'}")
+    columns = [_rows(image[key], f"{name}[{i}][{key!r}]", 1 if k else 4) for k, key in enumerate(keys)]
+    if len({len(column) for column in columns}) > 1:
+        came = ", ".join(f"{len(column)} {key}" for column, key in zip(columns, keys))
+        raise ValueError(f"{name}[{i}]: expected one length, got {came}")
+    return np.concatenate(columns, axis=1)
 
 
 def _rows(x: Any, name: str, width: int) -> np.ndarray:
-    array = to_numpy(as_array(x, name))
+    array = to_numpy(as_numbers(x, name))
     if array.size == 0:
         return np.zeros((0, width))
     array = array.reshape(-1, 1) if width == 1 and array.ndim == 1 else array
@@ -93,29 +99,35 @@ def _rows(x: Any, name: str, width: int) -> np.ndarray:
         if array.ndim == 2 and {array.shape[1], width} == {5, 6}:
             hint = "; predictions have 6 columns (…, confidence, class), references 5 (…, class): are they swapped?"
         raise ValueError(f"{name}: expected rows of {width} numbers, got shape {array.shape}{hint}")
-    return np.asarray(as_scores(array, name, ndim=2), dtype=np.float64)
+    return array.astype(np.float64)
 
 
-def _checked(table: np.ndarray, name: str, box_format: str) -> np.ndarray:
-    table = table.copy()
-    boxes, size = table[:, :4], table[:, 2:4].copy()
+def _as_corners(table: np.ndarray, box_format: str) -> np.ndarray:
     if box_format == "cxcywh":
-        boxes[:, :2] -= size / 2
+        table[:, :2] -= table[:, 2:4] / 2
     if box_format != "xyxy":
-        boxes[:, 2:] = boxes[:, :2] + size
-    else:
-        size = boxes[:, 2:] - boxes[:, :2]
-    wrong = (size < 0).any(axis=1)
-    if wrong.any():
-        row = int(np.argmax(wrong))
-        raise ValueError(
-            f"{name}: expected x1 ≤ x2 and y1 ≤ y2 (box_format={box_format!r}), got {boxes[row].tolist()} in row {row}"
-        )
-    with np.errstate(over="ignore", invalid="ignore"):
-        if not np.isfinite(size.prod(axis=1)).all():
-            raise ValueError(f"{name}: expected boxes of finite area, got {boxes[~np.isfinite(size.prod(axis=1))][0]}")
-    as_labels(table[:, -1], f"{name} class")
+        table[:, 2:4] += table[:, :2]
     return table
+
+
+def _check_table(table: np.ndarray, counts: np.ndarray, name: str, box_format: str) -> None:
+    """Raise ValueError for the first bad row, with its image and its place there."""
+
+    def refuse(bad: np.ndarray, expected: str, column: slice | int) -> None:
+        if bad.any():
+            row = int(np.argmax(bad))
+            image = int(np.searchsorted(np.cumsum(counts), row, side="right"))
+            place = row - int(counts[:image].sum())
+            raise ValueError(f"{name}[{image}]: expected {expected}, got {table[row, column].tolist()} in row {place}")
+
+    with np.errstate(over="ignore", invalid="ignore"):
+        size = table[:, 2:4] - table[:, :2] if box_format == "xyxy" else table[:, 2:4]
+        refuse(np.isnan(table).any(axis=1), "no NaN", slice(None))
+        ordered = "x1 ≤ x2 and y1 ≤ y2" if box_format == "xyxy" else "a width and a height of at least 0"
+        refuse((size[:, 0] < 0) | (size[:, 1] < 0), f"{ordered} (box_format={box_format!r})", slice(4))
+        refuse(~np.isfinite(size[:, 0] * size[:, 1]), "a box of finite area", slice(4))
+        refuse(table[:, -1] != np.round(table[:, -1]), "an integer class", -1)
+        refuse(np.abs(table[:, -1]) > MAX_EXACT, "a class of at most 2**53", -1)
 
 
 def box_iou(boxes: np.ndarray, others: np.ndarray) -> np.ndarray:
@@ -157,44 +169,49 @@ def match_boxes(
     (array([0]), array([0]))
     """
     threshold = as_fraction(iou_threshold, "iou_threshold")
-    images = np.arange(len(num_predictions))
-    prediction_order = _canonical_order(predictions, np.repeat(images, num_predictions))
-    reference_order = _canonical_order(references, np.repeat(images, num_references))
-    boxes, others = predictions[prediction_order, :4], references[reference_order, :4]
+    counts = np.repeat(num_references, num_predictions)  # of the references in each prediction's image
+    starts = np.repeat(np.cumsum(num_references) - num_references, num_predictions)
     found = [
-        _candidates(boxes, others, rows, counts, starts, threshold)
-        for rows, counts, starts in _chunks(num_predictions, num_references)
+        _candidates(predictions, references, part, counts[part], starts[part], threshold) for part in _chunks(counts)
     ]
     rows, columns, ious = (np.concatenate(parts) for parts in zip(*found))
-    ranked = np.argsort(-ious, kind="stable")  # candidates come in canonical order, which settles equal IoUs
-    rows, columns = _match_ranked(rows[ranked], columns[ranked], len(boxes), len(others))
-    return prediction_order[rows], reference_order[columns]
+    ranked = np.argsort(-ious)
+    if (ious[ranked[1:]] == ious[ranked[:-1]]).any():
+        ranked = _rank_with_ties(predictions[rows], references[columns], ious)
+    return _match_ranked(rows[ranked], columns[ranked], len(predictions), len(references))
 
 
-def _canonical_order(table: np.ndarray, image: np.ndarray) -> np.ndarray:
-    """Order of rows by image, descending confidence (if there is one), class, and coordinates."""
-    confidence = [-table[:, 4]] if table.shape[1] == 6 else []
-    return np.lexsort([*table[:, 3::-1].T, table[:, -1], *confidence, image])
+def _rank_with_ties(predictions: np.ndarray, references: np.ndarray, ious: np.ndarray) -> np.ndarray:
+    """Order of pairs by IoU, then confidence, then class and coordinates of both boxes."""
+    boxes, others = predictions[:, 3::-1].T, references[:, 3::-1].T  # the last key of lexsort counts first
+    return np.lexsort([*others, references[:, 4], *boxes, predictions[:, 5], -predictions[:, 4], -ious])
 
 
-def _chunks(num_predictions: np.ndarray, num_references: np.ndarray) -> Iterable[tuple[np.ndarray, ...]]:
-    """Yield prediction rows, with the number and the start of their image's references, a few million pairs a time."""
-    counts = np.repeat(num_references, num_predictions)
-    starts = np.repeat(np.cumsum(num_references) - num_references, num_predictions)
+def _chunks(counts: np.ndarray) -> Iterator[slice]:
+    """Cut prediction rows into runs of a few million pairs."""
     chunk = np.cumsum(counts) // _PAIRS
-    cuts = np.flatnonzero(chunk[1:] != chunk[:-1]) + 1
-    for part in np.split(np.arange(len(counts)), cuts):
-        yield part, counts[part], starts[part]
+    cuts = [0, *(np.flatnonzero(chunk[1:] != chunk[:-1]) + 1).tolist(), len(counts)]
+    return (slice(start, stop) for start, stop in itertools.pairwise(cuts))
 
 
 def _candidates(
-    boxes: np.ndarray, others: np.ndarray, rows: np.ndarray, counts: np.ndarray, starts: np.ndarray, threshold: float
+    predictions: np.ndarray,
+    references: np.ndarray,
+    part: slice,
+    counts: np.ndarray,
+    starts: np.ndarray,
+    threshold: float,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """All pairs of these prediction rows with the references of their image that reach the threshold."""
-    ends = np.cumsum(counts)
-    rows = np.repeat(rows, counts)
-    columns = np.arange(len(rows)) - np.repeat(ends - counts - starts, counts)
-    ious = box_iou(boxes[rows], others[columns])
+    """All pairs of a run of prediction rows with the references of their images that reach the threshold."""
+    total = int(counts.sum())
+    loop = worth_compiling(pairs_above, _PAIR_WORK * total, predictions, references)
+    if loop is not None:
+        rows, columns, ious = np.empty(total, np.int64), np.empty(total, np.int64), np.empty(total)
+        size = loop(predictions[part], references, counts, starts, threshold, rows, columns, ious)
+        return rows[:size] + part.start, columns[:size], ious[:size]
+    rows = np.repeat(np.arange(part.start, part.stop), counts)
+    columns = np.arange(total) - np.repeat(np.cumsum(counts) - counts - starts, counts)
+    ious = box_iou(predictions[rows, :4], references[columns, :4])
     keep = np.flatnonzero(ious >= threshold)
     return rows[keep], columns[keep], ious[keep]
 
@@ -250,10 +267,12 @@ def count_openset_detections(
     Source: the evaluation guide of OW-DLN; `count_background` follows its code.
     """
     known, unknown_id = check_known_classes(known_classes, unknown_class_id)
-    confident = state["predictions"][:, 4] >= as_real(conf_threshold, "conf_threshold")
-    image = np.repeat(np.arange(len(state["num_predictions"])), state["num_predictions"])
-    num_predictions = np.bincount(image[confident], minlength=len(state["num_predictions"]))
-    predictions, references = state["predictions"][confident], state["references"]
+    predictions, references, num_predictions = state["predictions"], state["references"], state["num_predictions"]
+    confident = predictions[:, 4] >= as_real(conf_threshold, "conf_threshold")
+    if not confident.all():
+        image = np.repeat(np.arange(len(num_predictions)), num_predictions)
+        num_predictions = np.bincount(image[confident], minlength=len(num_predictions))
+        predictions = predictions[confident]
     rows, columns = match_boxes(predictions, references, num_predictions, state["num_references"], iou_threshold)
 
     is_known = np.isin(references[:, -1], known)

@@ -1,0 +1,1 @@
+"""The eight metrics on real data that packages bundle: `python -m demo`."""

@@ -1,0 +1,95 @@
+"""Panels of the photographs and of the canvases: an anomaly map, the PRO curve, detections."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from matplotlib.patches import Rectangle
+from scipy import ndimage
+
+from demo.compute import Results
+from demo.curves import cut, region_overlap
+from demo.detection import OUTCOMES, outcomes
+from demo.digits import NUM_KNOWN
+from demo.open_set_panels import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION
+
+_LIMIT = 0.3
+# colour and line style of each outcome; only a missed object is a true box
+_STYLES = dict(
+    zip(
+        OUTCOMES,
+        ((BLUE, "-"), (ORANGE, "-"), (PURPLE, "-"), (GREEN, "-"), (VERMILION, "-"), (SKY, "-"), ("black", "--")),
+    )
+)
+
+
+def region_overlap_curve(ax: Axes, results: Results) -> None:
+    """The PRO curve, and the area up to the limit of 0.3 that AUPRO divides by the limit."""
+    x, y = cut(region_overlap(results.anomalies), _LIMIT)
+    value = results.metrics["anomaly_suite"][f"aupro@{_LIMIT}"]
+    ax.plot(x, y, color=BLUE, label="per-region overlap (PRO)")
+    ax.fill_between(x, y, color=BLUE, alpha=0.2, lw=0, label=f"area / {_LIMIT} = {value:.4f}")
+    ax.axvline(_LIMIT, color="black", ls="--", label=f"limit: FPR = {_LIMIT}")
+    ax.set(xlabel="FPR of the normal pixels", ylabel="mean share of a defect that is found")
+    ax.set(xlim=(0, 0.31), ylim=(0, 1.02))
+    ax.set_title(f"Per-region overlap: AUPRO@{_LIMIT} = {value:.4f}")
+    ax.legend(loc="lower center")
+
+
+def anomaly_example(axes: Sequence[Axes], results: Results) -> None:
+    """The test tile with the most defects: as it is, with the outline of its mask, and its anomaly map."""
+    anomalies, values = results.anomalies, results.metrics["anomaly_suite"]
+    connected = np.ones((3, 3))
+    chosen = int(np.argmax([ndimage.label(mask, connected)[1] for mask in anomalies.masks]))
+    tile, mask, score_map = anomalies.tiles[chosen], anomalies.masks[chosen], anomalies.maps[chosen]
+    axes[0].imshow(tile)
+    axes[1].imshow(tile)
+    image = axes[2].imshow(score_map, cmap="viridis")
+    for ax in axes[1:]:
+        ax.contour(mask, [0.5], colors="black", linewidths=2.6)
+        ax.contour(mask, [0.5], colors="white", linewidths=1.2)
+    for ax, name in zip(axes, ("tile with pasted defects", "outline of the mask", "anomaly map")):
+        ax.set(xticks=[], yticks=[], xlabel=name)
+    bar = axes[2].inset_axes((0, -0.14, 1, 0.045))
+    axes[2].figure.colorbar(
+        image, cax=bar, orientation="horizontal", label="squared error of R + G + B, each in [0, 1]"
+    )
+    title = f"Anomalies: pixel AUROC = {values['pixel_auroc']:.4f}, AP = {values['pixel_ap']:.4f}, "
+    axes[1].set_title(title + f"best F1 = {values['pixel_f1_max']:.4f}; image AUROC = {values['image_auroc']:.4f}")
+
+
+def detection_example(ax: Axes, results: Results) -> None:
+    """The canvas with the most kinds of outcomes: predicted boxes by outcome, and true boxes."""
+    data, values = results.detections, results.metrics["openset_detection"]
+    named = [outcomes(*boxes) for boxes in zip(data.predictions, data.references)]
+    chosen = int(np.argmax([len({outcome for _, outcome in boxes}) for boxes in named]))
+    ax.imshow(data.canvases[chosen], cmap="gray_r", vmin=0, vmax=32)
+    missed = [tuple(box) for box, outcome in named[chosen] if outcome == "missed object"]
+    for box, outcome in named[chosen]:
+        colour, style = _STYLES[outcome]
+        _box(ax, box[:4], colour, style, 2.2)
+        if outcome != "missed object":
+            label = "unknown" if box[5] < 0 else f"{box[5]:.0f}"
+            ax.text(box[0] - 1, box[1] - 2, label, color=colour, weight="bold", va="bottom")
+    for box in data.references[chosen]:
+        if tuple(box) not in missed:
+            _box(ax, box[:4], "black", ":", 1.4)
+    handles = [
+        Line2D([], [], color=colour, ls=style, lw=2.2, label=outcome)
+        for outcome, (colour, style) in _STYLES.items()
+        if any(outcome == other for boxes in named for _, other in boxes)
+    ]
+    handles.append(Line2D([], [], color="black", ls=":", lw=1.4, label="true box of a detected object"))
+    ax.set(xlabel=f"x (pixels); known are 0–{NUM_KNOWN - 1}", ylabel="y (pixels)")
+    ax.set_title(
+        f"Detection: U-Recall = {values['U-Recall']:.4f}, WI = {values['WI']:.4f}, A-OSE = {values['A-OSE']:.4f}"
+    )
+    ax.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2, frameon=False)
+
+
+def _box(ax: Axes, box: np.ndarray, colour: str, style: str, width: float) -> None:
+    x1, y1, x2, y2 = (edge - 0.5 for edge in box)  # a pixel is drawn around its centre
+    ax.add_patch(Rectangle((x1, y1), x2 - x1, y2 - y1, fill=False, ec=colour, ls=style, lw=width))

@@ -1,0 +1,44 @@
+"""The figure: the curves behind the numbers, drawn from the same arrays."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+from demo import image_panels, open_set_panels
+from demo.compute import Results
+
+_STYLE: Any = {
+    "axes.titlesize": 10.5,
+    "axes.grid": False,
+    "font.size": 9.5,
+    "legend.fontsize": 9,
+    "legend.framealpha": 0.9,
+}
+
+
+def draw(results: Results, path: Path) -> None:
+    """Draw the eight panels into a PNG file."""
+    with mpl.rc_context(_STYLE):
+        figure = Figure(figsize=(16.5, 14.5), layout=ConstrainedLayoutEngine(w_pad=0.15, h_pad=0.15))
+        FigureCanvasAgg(figure)
+        grid = figure.add_gridspec(3, 3)
+        panels = (
+            open_set_panels.top_k,
+            open_set_panels.open_f,
+            open_set_panels.histograms,
+            open_set_panels.roc_curve,
+            open_set_panels.openauc_curve,
+            image_panels.region_overlap_curve,
+        )
+        for i, panel in enumerate(panels):
+            panel(figure.add_subplot(grid[i // 3, i % 3]), results)
+        examples = grid[2, :2].subgridspec(1, 3)
+        image_panels.anomaly_example([figure.add_subplot(examples[i]) for i in range(3)], results)
+        image_panels.detection_example(figure.add_subplot(grid[2, 2]), results)
+        figure.savefig(path, dpi=100)
