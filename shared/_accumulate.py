@@ -1,21 +1,22 @@
-"""
-The mixin that gives an evaluate.Metric its direct, streaming and distributed paths.
+"""The mixin that gives an evaluate.Metric its direct, streaming and distributed paths.
 
 A metric is two functions: `reduce`, from the columns of a batch to a state (a dict of arrays), and `summarise`, from
 a state to the results. The mixin keeps the states of the batches and joins them when the results are asked for:
 compute, add_batch, add, state, merge and evaluate's gathering over processes are all made of these two.
 
 Rows never pass through evaluate's Arrow files: that costs seconds and gigabytes for a score matrix, and casts
-silently. With `num_process > 1` each process writes its reduced state as one row of such a file, and evaluate's own
-locks and rendezvous bring them to process 0.
+silently. With `num_process > 1` the reduced states meet in evaluate's shared folder. Its locks are not used: two
+processes that look whether a third holds a lock take each other for it, and a process that dies leaves its file.
 """
 
 from __future__ import annotations
 
 import inspect
 import io
-import os
+import time
+import uuid
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -27,8 +28,7 @@ SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "imag
 
 
 class Accumulate:
-    """
-    Mixin for an evaluate.Metric, first among its bases.
+    """Mixin for an evaluate.Metric, first among its bases.
 
     A metric sets
 
@@ -48,18 +48,12 @@ class Accumulate:
     options: ClassVar[Mapping[str, Any]] = {}
     fixed_options: ClassVar[frozenset[str]] = frozenset()
 
-    name: str  # this and the rest are evaluate's
+    name: str  # this and the next five are evaluate's
     num_process: int
-    selected_feature_format: Any
-    writer: Any
-    data: Any
-    file_paths: list[str] | None
-    filelocks: list[Any] | None
-    filelock: Any
-    rendez_vous_lock: Any
-    cache_file_name: str | None
-    _init_writer: Callable[[], None]
-    _finalize: Callable[[], None]
+    process_id: int
+    experiment_id: str
+    data_dir: str
+    timeout: float
     summarise: Callable[..., dict[str, Any]]
 
     def __init__(self, config_name: str | None = None, **kwargs: Any) -> None:
@@ -78,12 +72,11 @@ class Accumulate:
         self._states: list[State] = []
 
     def compute(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> dict[str, Any] | None:
-        """
-        Compute the results from the batches added before, and from the columns given here, if any.
+        """Compute the results from the batches added before, and from the columns given here, if any.
 
         Options given here override those given at load, for this call. The batches are dropped when the results
         are there; a call that raises changes nothing. With `num_process > 1`, process 0 returns the results of all
-        processes and the others return None.
+        processes and the others return None; TimeoutError if one does not come within `timeout` seconds.
         """
         columns, overrides = self._sort_arguments({"predictions": predictions, "references": references, **kwargs})
         options = {**self._loaded_options, **overrides}
@@ -91,7 +84,7 @@ class Accumulate:
             if self._states and overrides[name] != self._loaded_options[name]:
                 raise ValueError(f"{name}: it was applied as batches were added; give it at load, not at compute")
         own = self._states + ([self._reduced(columns, options)] if columns else [])
-        states = self._gathered(own) if self.num_process > 1 else own
+        states = self._gathered(_joined(own)) if self.num_process > 1 else own
         results = None if states is None else self._results(states, options)
         self._states = []
         return results
@@ -121,6 +114,10 @@ class Accumulate:
         _check_agreement([*self._states, arrays])
         self._states.append(arrays)
 
+    def reset(self) -> None:
+        """Drop the batches added so far."""
+        self._states = []
+
     def __len__(self) -> int:
         """Number of samples added so far."""
         return sum(_num_samples(state) for state in self._states)
@@ -143,29 +140,13 @@ class Accumulate:
         _check_agreement([*self._states, state])
         return state
 
-    def _gathered(self, states: list[State]) -> list[State] | None:
-        """Bring the states of all processes to process 0, through evaluate's files; None on the others."""
-        import datasets
-
-        try:
-            self.selected_feature_format = datasets.Features({"state": datasets.Value("large_binary")})
-            self._init_writer()
-            self.writer.write({"state": _to_bytes(_joined(states))})
-            self._finalize()
-            return None if self.data is None else [_from_bytes(row) for row in self.data["state"]]
-        finally:
-            self._clean_up()
-
-    def _clean_up(self) -> None:
-        """Close and remove the files of a gathering, and release its locks, however it ended."""
-        self.data, self.writer = None, None
-        for path in self.file_paths or []:
-            if os.path.exists(path):
-                os.remove(path)
-        for lock in [*(self.filelocks or []), self.filelock, self.rendez_vous_lock]:
-            if lock is not None:
-                lock.release()
-        self.file_paths = self.filelocks = self.filelock = self.rendez_vous_lock = self.cache_file_name = None
+    def _gathered(self, state: State) -> list[State] | None:
+        """Bring the states of all processes to process 0, through files in the shared folder; None on the others."""
+        round_file = Path(self.data_dir) / f"{self.experiment_id}-{self.num_process}.round"
+        if self.process_id == 0:
+            return [state, *_receive(round_file, self.num_process, self.timeout)]
+        _send(round_file, self.process_id, _to_bytes(state), self.timeout)
+        return None
 
     def _sort_arguments(self, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         """Split arguments into columns, by their own names, and options; drop siblings' columns and None columns."""
@@ -180,7 +161,8 @@ class Accumulate:
                     continue
                 if name in columns:
                     raise TypeError(f"{name} was given twice, once as {given}")
-                columns[name] = value
+                # Arrow's nested columns yield Arrow scalars, which NumPy does not take
+                columns[name] = value.to_numpy(zero_copy_only=False) if hasattr(value, "to_pylist") else value
             elif name not in SIBLING_COLUMNS:
                 raise TypeError(self._unknown_name(given, (*self._columns, *self.aliases, *self.options)))
         return columns, options
@@ -231,3 +213,87 @@ def _to_bytes(state: State) -> bytes:
 def _from_bytes(data: bytes) -> State:
     with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
         return {name: arrays[name] for name in arrays.files}
+
+
+_POLL = 0.01  # seconds
+_LATE = (
+    "process {} waited {:g} s (timeout=) for {} to call compute(). All need the same cache_dir and experiment_id, "
+    "which here give {}"
+)
+
+
+def _receive(round_file: Path, num_process: int, timeout: float) -> list[State]:
+    """As process 0, return the states of the others.
+
+    The round file says "open" and the round's id; each of the others answers with a file named after the id, so that
+    what a dead run left is never taken for an answer. The round file says "taken" when all have been read, and is
+    removed. If it is gone without having said so, the round is void.
+    """
+    token = uuid.uuid4().hex
+    answers = {i: _answer_file(round_file, i, token) for i in range(1, num_process)}
+    _write(round_file, f"open {token}".encode())
+    try:
+        deadline = time.monotonic() + timeout
+        while missing := [i for i, answer in answers.items() if not answer.exists()]:
+            if _read(round_file) != f"open {token}":
+                raise ValueError(
+                    f"expected one process 0, another one uses {round_file}; give each run an experiment_id"
+                )
+            if time.monotonic() > deadline:
+                late = f"process {', '.join(map(str, missing))} of {num_process}"
+                raise TimeoutError(_LATE.format(0, timeout, late, round_file))
+            time.sleep(_POLL)
+        states = [_from_bytes(answer.read_bytes()) for answer in answers.values()]
+        _write(round_file, f"taken {token}".encode())
+        for answer in answers.values():
+            answer.unlink(missing_ok=True)
+        return states
+    finally:
+        if _read(round_file).endswith(token):
+            round_file.unlink()
+
+
+def _send(round_file: Path, process_id: int, state: bytes, timeout: float) -> None:
+    """As a process other than 0, answer the open round and return when the answer was taken."""
+    answer, answered = None, ""
+    deadline = time.monotonic() + timeout
+    try:
+        while True:
+            # in this order: an answer that was taken is gone before another round opens
+            status, token = _read(round_file).split() or ["void", ""]
+            if answer is not None and ((token == answered and status == "taken") or not answer.exists()):
+                return
+            if status == "void" and answer is not None:
+                raise TimeoutError(f"process 0 gave up on the other processes; they met at {round_file}")
+            if status == "open" and token != answered:
+                if answer is not None:
+                    answer.unlink(missing_ok=True)
+                answer, answered = _answer_file(round_file, process_id, token), token
+                if answer.exists():
+                    raise ValueError(f"expected one process {process_id}, another one wrote {answer}")
+                _write(answer, state)
+                deadline = time.monotonic() + 2 * timeout  # process 0 waits for the others, and reads
+            if time.monotonic() > deadline:
+                raise TimeoutError(_LATE.format(process_id, timeout, "process 0", round_file))
+            time.sleep(_POLL)
+    finally:
+        if answer is not None:
+            answer.unlink(missing_ok=True)
+
+
+def _answer_file(round_file: Path, process_id: int, token: str) -> Path:
+    return round_file.with_suffix(f".{process_id}-{token}.npz")
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Write a file that others see whole or not at all."""
+    draft = path.with_suffix(f".{uuid.uuid4().hex}.tmp")
+    draft.write_bytes(content)
+    draft.replace(path)
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text()
+    except FileNotFoundError:
+        return ""

@@ -11,7 +11,7 @@ float64 that holds them exactly, so that equal values give equal results whateve
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,8 @@ State = dict[str, Array]
 
 # int64 holds 9.2e18 but float64 only every integer up to here
 MAX_EXACT = 2**53
+_BLOCK = 1 << 17  # scores per block of rows: 512 KiB of float32
+_DEVICE_BLOCK = 1 << 27
 
 
 def as_array(x: Any, name: str) -> Array:
@@ -34,42 +36,55 @@ def as_array(x: Any, name: str) -> Array:
         raise TypeError(f"{name}: expected an array, got None")
     if isinstance(x, (str, bytes, Mapping, set, frozenset)):
         raise TypeError(f"{name}: expected an array, got {type(x).__name__}")
-    if isinstance(x, np.ndarray) and x.dtype != object:
-        return x
+    if isinstance(x, np.ma.MaskedArray):
+        raise TypeError(f"{name}: expected an array without a mask, got a masked one; drop or fill what is masked")
     if is_torch_array(x):
-        return _from_tensor(x)
-    if hasattr(x, "to_numpy"):
-        return as_array(x.to_numpy(), name)
-    if hasattr(x, "__array__") and not isinstance(x, np.ndarray):
-        return as_array(np.asarray(x), name)
-    return _from_rows(list(x) if isinstance(x, Iterable) else x, name)
+        return _from_tensor(x, name)
+    array = np.asarray(x) if hasattr(x, "__array__") else None
+    if array is None or array.dtype == object:
+        array = _from_rows(x if array is None else array, name)
+    return array if is_torch_array(array) or array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
 
-def _from_tensor(x: Any) -> Array:
+def _from_tensor(x: Any, name: str) -> Array:
     x = x.detach()
     if x.device.type != "cpu":
         return x
-    # NumPy has no bfloat16
-    return (x.float() if "bfloat16" in str(x.dtype) else x).numpy()
+    try:
+        return (x.float() if "bfloat16" in str(x.dtype) else x).numpy()  # NumPy has no bfloat16
+    except (TypeError, RuntimeError) as error:
+        raise TypeError(f"{name}: expected a dense tensor of numbers, got {x.layout} {x.dtype} ({error})") from None
 
 
 def _from_rows(rows: Any, name: str) -> Array:
-    if isinstance(rows, list) and rows and is_torch_array(rows[0]) and rows[0].device.type != "cpu":
-        xp = array_namespace(rows[0])
-        return xp.stack(rows)
-    if isinstance(rows, list) and rows and (is_torch_array(rows[0]) or hasattr(rows[0], "dtype")):
-        rows = [as_array(row, name) if hasattr(row, "dtype") else row for row in rows]
+    """An array from nested sequences whose items may be tensors, arrays or Arrow scalars."""
+    if not isinstance(rows, Iterable) or getattr(rows, "ndim", 1) == 0:
+        raise TypeError(f"{name}: expected an array, got {rows!r}")
+    rows = list(rows)
+    if rows and is_torch_array(rows[0]) and rows[0].device.type != "cpu":
+        return array_namespace(rows[0]).stack(rows)
+    rows = [_item(row, name) for row in rows]
     try:
         array = np.asarray(rows)
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, RuntimeError) as error:
         raise ValueError(f"{name}: expected rows of one length, got rows that differ ({error})") from None
     if array.dtype == object:
         raise TypeError(f"{name}: expected numbers, got {_examples(array)}")
     return array
 
 
+def _item(row: Any, name: str) -> Any:
+    if hasattr(row, "as_py"):
+        return row.as_py()
+    if isinstance(row, (list, tuple)) and row and (is_torch_array(row[0]) or hasattr(row[0], "as_py")):
+        return [_item(item, name) for item in row]
+    return as_array(row, name) if is_torch_array(row) or isinstance(row, np.ndarray) else row
+
+
 def _examples(array: np.ndarray) -> str:
-    return f"{array.dtype.name} values such as {', '.join(repr(value) for value in array.reshape(-1)[:3].tolist())}"
+    values = array.reshape(-1).tolist()
+    odd = [value for value in values if not isinstance(value, numbers.Real)] or values
+    return f"{array.dtype.name} values such as {', '.join(map(repr, odd[:3]))}"
 
 
 def to_numpy(x: Array) -> np.ndarray:
@@ -91,7 +106,7 @@ def concatenate(arrays: Sequence[Array]) -> Array:
     return array_namespace(*arrays).concat(list(arrays))
 
 
-def widen(x: Array) -> Array:
+def widen(x: Array, name: str = "scores") -> Array:
     """Return numbers as float32 or float64, whichever is the smaller that holds them exactly.
 
     Raises ValueError for 64-bit integers beyond 2^53, which float64 would round.
@@ -102,7 +117,7 @@ def widen(x: Array) -> Array:
     if xp.isdtype(x.dtype, ("bool", xp.int8, xp.uint8, xp.int16, xp.uint16, "real floating")):
         return xp.astype(x, xp.float32)
     if x.shape[0] and x.dtype.itemsize == 8 and not -MAX_EXACT <= int(xp.min(x)) <= int(xp.max(x)) <= MAX_EXACT:
-        raise ValueError("integer scores beyond 2**53 would be rounded: pass them as float64, rounded as you choose")
+        raise ValueError(f"{name}: expected integers within ±2**53, which float64 holds, got larger ones")
     return xp.astype(x, xp.float64)
 
 
@@ -113,7 +128,7 @@ def as_scores(x: Any, name: str, ndim: int = 1) -> Array:
         scores = scores.reshape((0,) * ndim)
     if scores.ndim != ndim:
         raise ValueError(f"{name}: expected scores of shape {_SHAPES[ndim]}, got shape {tuple(scores.shape)}")
-    scores = widen(scores)
+    scores = widen(scores, name)
     check_no_nan(scores, name)
     return scores
 
@@ -144,6 +159,34 @@ def check_no_nan(scores: Array, name: str, first: int = 0) -> None:
         raise ValueError(f"{name}: expected no NaN, got NaN at position {position}")
 
 
+def as_matrix(x: Any, name: str) -> Array:
+    """As `as_numbers`, but bfloat16 tensors stay as they are: `row_blocks` widens them block by block."""
+    if is_torch_array(x) and "bfloat16" in str(x.dtype):
+        return x.detach()
+    return as_numbers(x, name)
+
+
+def bfloat16_bits(x: Array) -> np.ndarray | None:
+    """The bit patterns of a bfloat16 tensor on the CPU, as int16; None for any other array."""
+    if not is_torch_array(x) or x.device.type != "cpu":
+        return None
+    return np.asarray(x.view(array_namespace(x).int16))
+
+
+def row_blocks(scores: Array, name: str) -> Iterator[tuple[slice, Array]]:
+    """Cut a matrix into blocks of rows that fit the cache, widened to float32 or float64; NumPy arrays on the CPU."""
+    num_rows, num_columns = scores.shape
+    length = max(1, (_BLOCK if device_of(scores) is None else _DEVICE_BLOCK) // max(1, num_columns))
+    for start in range(0, max(1, num_rows), length):
+        rows = slice(start, min(start + length, num_rows))
+        yield rows, as_array(widen(scores[rows], name), name)
+
+
+def device_of(x: Array) -> Any:
+    """The accelerator that an array lives on; None for the CPU."""
+    return None if is_numpy_array(x) or x.device.type == "cpu" else x.device
+
+
 def is_floating(x: Array) -> bool:
     """Whether the array's type is a floating one (scores) rather than an integer one (class ids)."""
     return bool(array_namespace(x).isdtype(x.dtype, "real floating"))
@@ -160,12 +203,15 @@ def as_labels(x: Any, name: str, ndim: int = 1) -> Array:
             f"{name}: expected integers of shape {'(N,)' if ndim == 1 else '(N, K)'}, got shape {tuple(labels.shape)}"
         )
     if is_floating(labels) and labels.shape[0]:
+        labels = xp.astype(labels, xp.float64)
         check_no_nan(labels, name)
         fractional = labels != xp.round(labels)
         if bool(xp.any(fractional)):
             raise ValueError(f"{name}: expected integers, got {float(labels[fractional][0])!r}")
         if bool(xp.any(xp.abs(labels) > MAX_EXACT)):
-            raise ValueError(f"{name}: expected integers of at most 2**53, got {float(xp.max(xp.abs(labels)))!r}")
+            raise ValueError(f"{name}: expected integers within ±2**53, got {float(xp.max(xp.abs(labels)))!r}")
+    elif "uint64" in str(labels.dtype) and labels.shape[0] and int(xp.max(labels)) >= 2**63:
+        raise ValueError(f"{name}: expected integers below 2**63, got {int(xp.max(labels))}")
     return xp.astype(labels, xp.int64, copy=False)
 
 
@@ -204,6 +250,7 @@ def check_class_ids(labels: Array, name: str, num_classes: int) -> None:
 
 def as_int(value: Any, name: str, low: int, high: int | None = None) -> int:
     """Check an integer option in [low, high]."""
+    value = _plain(value)
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
         raise TypeError(f"{name}: expected an int, got {value!r}")
     value = int(value)
@@ -215,18 +262,25 @@ def as_int(value: Any, name: str, low: int, high: int | None = None) -> int:
 
 def as_int_list(value: Any, name: str, low: int, high: int) -> list[int]:
     """Check a list of integer options in [low, high]; an int is a one-element list."""
+    value = _plain(value)
     if isinstance(value, numbers.Integral):
         value = (value,)
     if isinstance(value, (str, Mapping)) or not isinstance(value, Iterable):
         raise TypeError(f"{name}: expected an int or a list of ints, got {value!r}")
-    values = [as_int(item.item() if hasattr(item, "item") else item, name, low, high) for item in value]
+    values = [as_int(_plain(item), name, low, high) for item in value]
     if not values:
         raise ValueError(f"{name}: expected at least one value, got an empty list")
     return values
 
 
+def _plain(value: Any) -> Any:
+    """Numbers and lists for arrays, tensors and their scalars; anything else as it is."""
+    return value.tolist() if hasattr(value, "tolist") else value
+
+
 def as_fraction(value: Any, name: str) -> float:
     """Check a real option in (0, 1]."""
+    value = _plain(value)
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name}: expected a number in (0, 1], got {value!r}")
     value = float(value)
@@ -237,6 +291,7 @@ def as_fraction(value: Any, name: str) -> float:
 
 def as_fractions(value: Any, name: str) -> list[float]:
     """Check a list of real options in (0, 1]; a number is a one-element list."""
+    value = _plain(value)
     values = [as_fraction(item, name) for item in (value if isinstance(value, Iterable) else [value])]
     if not values:
         raise ValueError(f"{name}: expected at least one value, got an empty list")
@@ -245,6 +300,7 @@ def as_fractions(value: Any, name: str) -> list[float]:
 
 def as_real(value: Any, name: str) -> float:
     """Check a real option that is not NaN."""
+    value = _plain(value)
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name}: expected a number, got {value!r}")
     if value != value:
@@ -261,6 +317,6 @@ def as_bool(value: Any, name: str) -> bool:
 
 def as_choice(value: Any, name: str, choices: Sequence[str]) -> str:
     """Check an option that is one of a few words."""
-    if value not in choices:
+    if not isinstance(value, str) or value not in choices:
         raise ValueError(f"{name}: expected one of {', '.join(map(repr, choices))}, got {value!r}")
     return str(value)

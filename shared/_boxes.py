@@ -1,14 +1,14 @@
 """Object detection with unknown objects: greedy one-to-one matching of boxes, and its counts.
 
-The pairs of all images that reach the IoU threshold are ranked once, by IoU. A pair is matched when it is the best
-that remains for both its boxes; all such pairs are taken at once, those that share a box with them are dropped, and
-the rest go into the next round. That is the same matching as taking the single best pair again and again, in a few
-vectorised rounds for all images together.
+The pairs of all images that reach the IoU threshold are listed and ranked together, best first; one pass over the
+list takes each pair whose boxes are both still free. That is the same as taking the best pair of each image again and
+again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,6 @@ from ._arrays import (
     to_numpy,
 )
 from ._compiled import pairs_above, worth_compiling
-import itertools
 
 BOX_FORMATS = ("xyxy", "xywh", "cxcywh")
 _INT64 = (-(2**63), 2**63 - 1)
@@ -91,8 +90,10 @@ def _image_table(image: Any, name: str, i: int, keys: Sequence[str]) -> np.ndarr
 
 def _rows(x: Any, name: str, width: int) -> np.ndarray:
     array = to_numpy(as_numbers(x, name))
-    if array.size == 0:
+    if array.shape[:1] == (0,):
         return np.zeros((0, width))
+    if array.dtype.kind in "iu" and array.dtype.itemsize == 8 and np.abs(array.astype(np.float64)).max() > MAX_EXACT:
+        raise ValueError(f"{name}: expected integers within ±2**53, got larger ones")
     array = array.reshape(-1, 1) if width == 1 and array.ndim == 1 else array
     if array.ndim != 2 or array.shape[1] != width:
         hint = ""
@@ -110,6 +111,9 @@ def _as_corners(table: np.ndarray, box_format: str) -> np.ndarray:
     return table
 
 
+_NONE = np.zeros(0, dtype=bool)
+
+
 def _check_table(table: np.ndarray, counts: np.ndarray, name: str, box_format: str) -> None:
     """Raise ValueError for the first bad row, with its image and its place there."""
 
@@ -121,13 +125,16 @@ def _check_table(table: np.ndarray, counts: np.ndarray, name: str, box_format: s
             raise ValueError(f"{name}[{image}]: expected {expected}, got {table[row, column].tolist()} in row {place}")
 
     with np.errstate(over="ignore", invalid="ignore"):
+        nan = np.isnan(table)
+        refuse(nan.any(axis=1) if nan.any() else _NONE, "no NaN", slice(None))
         size = table[:, 2:4] - table[:, :2] if box_format == "xyxy" else table[:, 2:4]
-        refuse(np.isnan(table).any(axis=1), "no NaN", slice(None))
         ordered = "x1 ≤ x2 and y1 ≤ y2" if box_format == "xyxy" else "a width and a height of at least 0"
         refuse((size[:, 0] < 0) | (size[:, 1] < 0), f"{ordered} (box_format={box_format!r})", slice(4))
-        refuse(~np.isfinite(size[:, 0] * size[:, 1]), "a box of finite area", slice(4))
+        # of two such boxes the union is finite too
+        finite = np.isfinite(4 * size[:, 0] * size[:, 1]) & np.isfinite(table[:, 0] + table[:, 1] + size[:, 0])
+        refuse(~(finite & np.isfinite(size[:, 1])), "a box of finite area", slice(4))
         refuse(table[:, -1] != np.round(table[:, -1]), "an integer class", -1)
-        refuse(np.abs(table[:, -1]) > MAX_EXACT, "a class of at most 2**53", -1)
+        refuse(np.abs(table[:, -1]) > MAX_EXACT, "a class within ±2**53", -1)
 
 
 def box_iou(boxes: np.ndarray, others: np.ndarray) -> np.ndarray:
@@ -191,7 +198,7 @@ def _chunks(counts: np.ndarray) -> Iterator[slice]:
     """Cut prediction rows into runs of a few million pairs."""
     chunk = np.cumsum(counts) // _PAIRS
     cuts = [0, *(np.flatnonzero(chunk[1:] != chunk[:-1]) + 1).tolist(), len(counts)]
-    return (slice(start, stop) for start, stop in itertools.pairwise(cuts))
+    return (slice(start, stop) for start, stop in pairwise(cuts))
 
 
 def _candidates(
@@ -219,24 +226,13 @@ def _candidates(
 def _match_ranked(
     rows: np.ndarray, columns: np.ndarray, num_rows: int, num_columns: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Greedy matching of pairs listed best first: rounds of the pairs that are the best for both their boxes."""
-    matched = []
-    while len(rows):
-        rank = np.arange(len(rows))
-        best_of_row, best_of_column = np.empty(num_rows, np.int64), np.empty(num_columns, np.int64)
-        # of repeated indices the last assignment stays: the best rank
-        best_of_row[rows[::-1]] = rank[::-1]
-        best_of_column[columns[::-1]] = rank[::-1]
-        taken = np.flatnonzero((best_of_row[rows] == rank) & (best_of_column[columns] == rank))
-        matched.append((rows[taken], columns[taken]))
-        used_row, used_column = np.zeros(num_rows, bool), np.zeros(num_columns, bool)
-        used_row[rows[taken]] = used_column[columns[taken]] = True
-        left = ~used_row[rows] & ~used_column[columns]
-        rows, columns = rows[left], columns[left]
-    if not matched:
-        return np.empty(0, np.int64), np.empty(0, np.int64)
-    rows, columns = (np.concatenate(parts) for parts in zip(*matched))
-    return rows, columns
+    """Take pairs listed best first, each whose boxes are both still free."""
+    row_used, column_used, matched = bytearray(num_rows), bytearray(num_columns), []
+    for pair, (row, column) in enumerate(zip(rows.tolist(), columns.tolist())):
+        if not row_used[row] and not column_used[column]:
+            row_used[row] = column_used[column] = 1
+            matched.append(pair)
+    return rows[matched], columns[matched]
 
 
 def count_openset_detections(

@@ -2,7 +2,7 @@
 
 Each does what a few NumPy calls do, in one pass and with the same result to the bit; without numba, or for small
 inputs, the callers use NumPy. Importing numba and loading the compiled code from its cache takes about half a second
-once in a process (and compiling a second or two once on a machine), so nothing below a few million scores pays it.
+once in a process (and compiling a second or two once on a machine), so nothing below half a million scores pays it.
 
 Measured on 2 shared cores of an AMD EPYC with AVX-512 (NumPy 2.4, numba 0.68; `make bench` measures them anew):
 ranks of 50,000 × 1,000 float32 scores 8 ms compiled, as long as a bare read of the matrix, and 60–90 ms in NumPy;
@@ -21,7 +21,7 @@ import numpy as np
 
 from ._arrays import Array
 
-WORTHWHILE = 1 << 22  # scores below which NumPy is used
+WORTHWHILE = 1 << 19  # scores below which NumPy is used
 
 
 @cache
@@ -55,6 +55,27 @@ def row_ranks(scores: Any, labels: Any, above: Any, tied: Any) -> int:
             higher += score > true_score
             equal += score == true_score
             nan += score != score
+        if nan:
+            return i
+        above[i] = higher
+        tied[i] = equal - 1
+    return -1
+
+
+def row_ranks_bfloat16(bits: Any, labels: Any, above: Any, tied: Any) -> int:
+    """The same of bfloat16 scores as int16 bit patterns, compared as the integers that their order is that of."""
+    num_rows, num_columns = bits.shape
+    for i in range(num_rows):
+        true_bits = np.int32(bits[i, labels[i]])
+        true_score = (true_bits & 0x7FFF) * (1 if true_bits >= 0 else -1)
+        higher, equal, nan = 0, 0, 0
+        for j in range(num_columns):
+            pattern = np.int32(bits[i, j])
+            size = pattern & 0x7FFF
+            score = size if pattern >= 0 else -size
+            higher += score > true_score
+            equal += score == true_score
+            nan += size > 0x7F80
         if nan:
             return i
         above[i] = higher
@@ -99,6 +120,63 @@ def radix_sort(keys: Any, spare: Any) -> None:
         high[key >> 22] += 1
 
 
+def radix_sort_double(keys: Any, spare: Any) -> None:
+    """Sort float64 bit patterns in `keys`, by value: three passes over the upper half, then runs that are equal there.
+
+    NaN goes to either end, and −0.0 becomes 0.0.
+    """
+    size = keys.size
+    low, middle, high = np.zeros(2048, np.int64), np.zeros(2048, np.int64), np.zeros(1024, np.int64)
+    sign, ones = np.uint64(1 << 63), np.uint64(0xFFFFFFFFFFFFFFFF)
+    shift_low, shift_middle, shift_high = np.uint64(32), np.uint64(43), np.uint64(54)
+    digit = np.uint64(2047)
+    for i in range(size):
+        key = keys[i]
+        if key == sign:
+            key = np.uint64(0)
+        key ^= ones if key & sign else sign
+        keys[i] = key
+        low[(key >> shift_low) & digit] += 1
+        middle[(key >> shift_middle) & digit] += 1
+        high[key >> shift_high] += 1
+    at_low, at_middle, at_high = 0, 0, 0
+    for d in range(2048):
+        low[d], at_low = at_low, at_low + low[d]
+        middle[d], at_middle = at_middle, at_middle + middle[d]
+    for d in range(1024):
+        high[d], at_high = at_high, at_high + high[d]
+    for i in range(size):
+        key = keys[i]
+        spare[low[(key >> shift_low) & digit]] = key
+        low[(key >> shift_low) & digit] += 1
+    for i in range(size):
+        key = spare[i]
+        keys[middle[(key >> shift_middle) & digit]] = key
+        middle[(key >> shift_middle) & digit] += 1
+    for i in range(size):
+        key = keys[i]
+        spare[high[key >> shift_high]] = key
+        high[key >> shift_high] += 1
+    start = 0
+    while start < size:
+        stop = start + 1
+        while stop < size and spare[stop] >> shift_low == spare[start] >> shift_low:
+            stop += 1
+        if stop - start > 32:
+            spare[start:stop].sort()
+        else:
+            for i in range(start + 1, stop):
+                key, j = spare[i], i - 1
+                while j >= start and spare[j] > key:
+                    spare[j + 1] = spare[j]
+                    j -= 1
+                spare[j + 1] = key
+        start = stop
+    for i in range(size):
+        key = spare[i]
+        spare[i] = key ^ (sign if key & sign else ones)
+
+
 def merge_counts(positives: Any, negatives: Any, first: Any, above: Any, fp: Any) -> int:
     """Count negatives above, and at or above, each distinct positive; both ascending, results descending.
 
@@ -133,37 +211,52 @@ def pairs_above(
         x1, y1, x2, y2 = boxes[i, 0], boxes[i, 1], boxes[i, 2], boxes[i, 3]
         area = (x2 - x1) * (y2 - y1)
         for j in range(starts[i], starts[i] + counts[i]):
-            width = min(x2, others[j, 2]) - max(x1, others[j, 0])
-            height = min(y2, others[j, 3]) - max(y1, others[j, 1])
-            if width > 0 and height > 0:
-                intersection = width * height
-                union = area + (others[j, 2] - others[j, 0]) * (others[j, 3] - others[j, 1]) - intersection
-                iou = intersection / union
-                if iou >= threshold:
-                    rows[size], columns[size], ious[size] = i, j, iou
-                    size += 1
+            u1, v1, u2, v2 = others[j, 0], others[j, 1], others[j, 2], others[j, 3]
+            width = (x2 if x2 < u2 else u2) - (x1 if x1 > u1 else u1)
+            if width <= 0:
+                continue
+            height = (y2 if y2 < v2 else v2) - (y1 if y1 > v1 else v1)
+            if height <= 0:
+                continue
+            intersection = width * height
+            union = area + (u2 - u1) * (v2 - v1) - intersection
+            iou = intersection / union if union > 0 else 0.0
+            if iou >= threshold:
+                rows[size], columns[size], ious[size] = i, j, iou
+                size += 1
     return size
 
 
 def sort_scores(scores: np.ndarray) -> np.ndarray:
-    """Return float32 or float64 scores in ascending order, NaN at an end."""
-    if scores.dtype != np.float32 or worth_compiling(radix_sort, scores.size, scores) is None or not _radix_wins():
+    """Return float32 or float64 scores in ascending order, NaN at an end; as they are if they are in order."""
+    if _in_order(scores[:1000]) and _in_order(scores):
+        return scores
+    dtype = scores.dtype.name
+    if worth_compiling(_RADIX[dtype][0], scores.size, scores) is None or not _radix_wins(dtype):
         return np.sort(scores)
     return _radix_sorted(scores)
 
 
+def _in_order(scores: np.ndarray) -> bool:
+    return bool((scores[1:] >= scores[:-1]).all())
+
+
+_RADIX = {"float32": (radix_sort, np.uint32), "float64": (radix_sort_double, np.uint64)}
+
+
 def _radix_sorted(scores: np.ndarray) -> np.ndarray:
-    keys, spare = np.array(scores).view(np.uint32), np.empty(scores.size, np.uint32)
-    sort = compiled(radix_sort)
+    function, bits = _RADIX[scores.dtype.name]
+    keys, spare = np.array(scores).view(bits), np.empty(scores.size, bits)
+    sort = compiled(function)
     assert sort is not None  # the caller has asked
     sort(keys, spare)
-    return spare.view(np.float32)
+    return spare.view(scores.dtype)
 
 
 @cache
-def _radix_wins() -> bool:
+def _radix_wins(dtype: str) -> bool:
     """Whether the compiled sort beats np.sort on this machine: one timing of each, after a warm-up."""
-    sample = np.random.default_rng(0).random(1 << 18, dtype=np.float32)
+    sample = np.random.default_rng(0).random(1 << 18).astype(dtype)
     _radix_sorted(sample)
     times = []
     for sort in (_radix_sorted, np.sort):

@@ -58,11 +58,16 @@ def exceedance_counts(positives: Array, negatives: Array) -> Counts:
     return counts_of_sorted(*sort_sides(positives, negatives))
 
 
+def ascending(scores: Array) -> Array:
+    """Return float32 or float64 scores in ascending order."""
+    return sort_scores(scores) if is_numpy_array(scores) else array_namespace(scores).sort(scores)
+
+
 def sort_sides(positives: Array, negatives: Array) -> tuple[Array, Array]:
     """Return both sides' scores in ascending order. Raises ValueError for NaN."""
     sides = []
     for scores, name in ((widen(positives), "positives"), (widen(negatives), "negatives")):
-        side = sort_scores(scores) if is_numpy_array(scores) else array_namespace(scores).sort(scores)
+        side = ascending(scores)
         # NaN is sorted to an end, where one look finds it
         check_no_nan(side[:1], name)
         check_no_nan(side[-1:], name)
@@ -233,7 +238,7 @@ def f1_max(counts: Counts) -> tuple[float, float]:
         here = int(array_namespace(f1).argmax(f1))
         if float(f1[here]) > best:
             best, at = float(f1[here]), start + here
-    return best, float(counts.thresholds[at])
+    return best, float(counts.thresholds[at]) + 0.0  # 0.0 for −0.0
 
 
 def detection_accuracy(counts: Counts) -> float:
@@ -316,7 +321,7 @@ def tpr_name(tpr: float) -> str:
     >>> tpr_name(0.95), tpr_name(0.975)
     ('tpr95', 'tpr97.5')
     """
-    return f"tpr{100 * as_fraction(tpr, 'tpr'):g}"
+    return f"tpr{100 * as_fraction(tpr, 'tpr'):.12g}"
 
 
 def curve_metrics(counts: Counts, prefix: str) -> dict[str, float]:

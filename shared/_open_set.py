@@ -18,13 +18,15 @@ from ._arrays import (
     as_flags,
     as_int,
     as_labels,
-    as_numbers,
+    as_matrix,
     as_scores,
     check_class_ids,
     check_lengths,
     check_no_nan,
     check_orientation,
+    row_blocks,
 )
+from ._curves import ascending
 
 
 def reduce_open_set(
@@ -40,12 +42,12 @@ def reduce_open_set(
     0 for ids.
     Raises ValueError for NaN, lengths and shapes that do not fit, classes out of range, swapped columns.
     """
-    predictions, references = as_numbers(predictions, "predictions"), as_array(references, "references")
+    predictions, references = as_matrix(predictions, "predictions"), as_array(references, "references")
     check_orientation(predictions, references)
     labels, scores = as_labels(references, "references"), as_scores(open_scores, "open_scores")
     unknown = labels < 0 if open_labels is None else as_flags(open_labels, "open_labels")
     check_lengths(predictions=predictions, references=labels, open_scores=scores, open_labels=unknown)
-    xp = array_namespace(predictions)
+    xp = array_namespace(labels)
     if bool(xp.any(~unknown & (labels < 0))):
         raise ValueError(
             f"references: expected a class id of at least 0 where open_labels says known, got {int(xp.min(labels))}"
@@ -67,18 +69,25 @@ def predicted_classes(predictions: Array) -> tuple[Array, int]:
     The first of the highest of (N, C) scores, and C; or the (N,) class ids themselves, and 0.
     Raises ValueError for NaN, negative ids and other shapes.
     """
-    xp = array_namespace(predictions)
     if predictions.ndim == 2 and predictions.shape[1] > 1:
-        check_no_nan(predictions, "predictions")
-        return xp.argmax(predictions, axis=1), predictions.shape[1]
+        return _first_highest(predictions), predictions.shape[1]
     if predictions.ndim != 1:
         raise ValueError(
             f"predictions: expected (N, C) scores with C > 1 or (N,) class ids, got shape {tuple(predictions.shape)}"
         )
     ids = as_labels(predictions, "predictions")
+    xp = array_namespace(ids)
     if bool(xp.any(ids < 0)):
         raise ValueError(f"predictions: expected class ids of at least 0, got {int(xp.min(ids))}")
     return ids, 0
+
+
+def _first_highest(predictions: Array) -> Array:
+    found = []
+    for rows, block in row_blocks(predictions, "predictions"):
+        check_no_nan(block, "predictions", rows.start)
+        found.append(array_namespace(block).argmax(block, axis=1))
+    return array_namespace(*found).concat(found)
 
 
 def count_classes(state: State, num_classes: int | None = None) -> int:
@@ -98,12 +107,15 @@ def count_classes(state: State, num_classes: int | None = None) -> int:
 
 
 def split_open_set(state: State) -> tuple[Array, Array, Array]:
-    """Return open-set scores of the unknown samples and of the known ones, and which of the known are correct."""
+    """Return open-set scores of the unknown samples, in ascending order, and of the known, and which known are correct.
+
+    The first are sorted since several quantities compare others with them.
+    """
     xp = array_namespace(state["scores"])
     known = xp.nonzero(state["classes"] >= 0)[0]
     unknown = xp.nonzero(state["classes"] < 0)[0]
     correct = state["predicted"][known] == state["classes"][known]
-    return state["scores"][unknown], state["scores"][known], correct
+    return ascending(state["scores"][unknown]), state["scores"][known], correct
 
 
 def reduce_known_unknown(

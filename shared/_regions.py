@@ -12,11 +12,11 @@ then, for every region, a sum of integers over its pixels, so no curve has to be
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace
+from array_api_compat import array_namespace, is_numpy_array, is_torch_array
 
 from ._arrays import (
     Array,
@@ -85,20 +85,22 @@ _EMPTY = np.zeros(0, dtype=np.float32)
 
 def check_reduction(image_reduction: Any) -> None:
     """Check that an image reduction is "max", "mean" or a positive int."""
-    if image_reduction not in REDUCTIONS:
+    if not isinstance(image_reduction, str) or image_reduction not in REDUCTIONS:
         if isinstance(image_reduction, str):
             raise ValueError(f"image_reduction: expected 'max', 'mean' or an int, got {image_reduction!r}")
         as_int(image_reduction, "image_reduction", 1)
 
 
 def _images(x: Any, name: str) -> Sequence[Array]:
-    """The images of a stack, or of a list in which their shapes may differ."""
-    if isinstance(x, (list, tuple)) and x:
-        return [as_numbers(row, f"{name}[{i}]") for i, row in enumerate(x)]
-    stack = as_numbers(x, name)
-    if stack.ndim != 3 and stack.shape != (0,):
-        raise ValueError(f"{name}: expected (N, H, W) or a list of (H, W), got shape {tuple(stack.shape)}")
-    return stack
+    """The images of a stack, or of any sequence in which their shapes may differ."""
+    if (is_numpy_array(x) and x.dtype != object) or is_torch_array(x):
+        stack = as_numbers(x, name)
+        if stack.ndim != 3 and stack.shape != (0,):
+            raise ValueError(f"{name}: expected (N, H, W) or a list of (H, W), got shape {tuple(stack.shape)}")
+        return stack
+    if isinstance(x, (str, bytes, Mapping)) or not isinstance(x, Iterable):
+        raise TypeError(f"{name}: expected (N, H, W) or a list of (H, W), got {type(x).__name__}")
+    return [as_numbers(row, f"{name}[{i}]") for i, row in enumerate(x)]
 
 
 def _checked_pair(score_map: Array, mask: Array, i: int) -> tuple[Array, Array]:
@@ -118,7 +120,7 @@ def _checked_pair(score_map: Array, mask: Array, i: int) -> tuple[Array, Array]:
                 + ("are predictions and references swapped?" if swapped else "binarise it, for example mask > 0")
             )
         mask = ones
-    score_map = widen(score_map)
+    score_map = widen(score_map, f"predictions[{i}]")
     check_no_nan(score_map, f"predictions[{i}]")
     return score_map, mask
 
@@ -134,7 +136,13 @@ def _image_score(score_map: Array, image_reduction: str | int) -> Array:
     if image_reduction != "mean":
         k = as_int(image_reduction, "image_reduction", 1, pixels.shape[0])
         pixels = xp.sort(pixels)[-k:]
-    return xp.sum(pixels) / pixels.shape[0]
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = xp.sum(pixels) / pixels.shape[0]
+    if bool(xp.isnan(mean)):
+        raise ValueError(
+            f"predictions: expected maps with a mean (image_reduction={image_reduction!r}), got +inf and -inf"
+        )
+    return mean
 
 
 def _stack_scalars(values: list[Array]) -> Array:
@@ -148,6 +156,8 @@ LEVELS = ("image", "pixel")
 
 def check_levels(levels: Any) -> list[str]:
     """Check the levels to report: "image", "pixel", or a list of them."""
+    if not isinstance(levels, Iterable):
+        raise TypeError(f"levels: expected a list of {LEVELS}, got {levels!r}")
     chosen = [levels] if isinstance(levels, str) else list(levels)
     if not chosen:
         raise ValueError(f"levels: expected at least one of {LEVELS}, got none")

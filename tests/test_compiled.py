@@ -31,23 +31,52 @@ def by_numba(function: Callable[..., Any]) -> Callable[..., Any]:
 ways = pytest.mark.parametrize("way", [plain, by_numba])
 
 
+SORTS = {
+    "float32": (_compiled.radix_sort, np.uint32, [0x7FC00000, 0xFFC00000, 0x7F800001, 0xFFFFFFFF]),
+    "float64": (_compiled.radix_sort_double, np.uint64, [0x7FF8 << 48, 0xFFF8 << 48, (0x7FF << 52) + 1, 2**64 - 1]),
+}
+sorts = pytest.mark.parametrize("dtype", SORTS)
+
+
 @ways
 @seeds
-def test_radix_sort(way: Callable[..., Any], seed: int) -> None:
+@sorts
+def test_radix_sort(way: Callable[..., Any], seed: int, dtype: str) -> None:
+    function, bits, _ = SORTS[dtype]
     rng = np.random.default_rng(seed)
-    scores = rng.choice(np.concatenate([SPECIAL, rng.standard_normal(50).astype(np.float32)]), 200)
-    keys, spare = scores.view(np.uint32).copy(), np.empty(200, np.uint32)
-    way(_compiled.radix_sort)(keys, spare)
-    np.testing.assert_array_equal(spare.view(np.float32), np.sort(scores))
+    close = 1e12 + np.arange(40) * np.spacing(1e12)  # equal in the upper half of float64
+    scores = rng.choice(np.concatenate([SPECIAL, rng.standard_normal(50), close]).astype(dtype), 500)
+    keys, spare = scores.view(bits).copy(), np.empty(500, bits)
+    way(function)(keys, spare)
+    np.testing.assert_array_equal(spare.view(dtype), np.sort(scores))
 
 
 @ways
-def test_radix_sort_brings_nan_to_an_end(way: Callable[..., Any]) -> None:
-    for nan in (0x7FC00000, 0xFFC00000, 0x7F800001, 0xFFFFFFFF):
-        keys = np.asarray([*SPECIAL.view(np.uint32), nan, 5], dtype=np.uint32)
+@sorts
+def test_radix_sort_brings_nan_to_an_end(way: Callable[..., Any], dtype: str) -> None:
+    function, bits, patterns = SORTS[dtype]
+    for nan in patterns:
+        keys = np.asarray([*SPECIAL.astype(dtype).view(bits), nan, 5], dtype=bits)
         spare = np.empty_like(keys)
-        way(_compiled.radix_sort)(keys, spare)
-        assert np.isnan(spare.view(np.float32)[[0, -1]]).sum() == 1
+        way(function)(keys, spare)
+        assert np.isnan(spare.view(dtype)[[0, -1]]).sum() == 1
+
+
+@ways
+@seeds
+def test_row_ranks_of_bfloat16(way: Callable[..., Any], seed: int) -> None:
+    torch = pytest.importorskip("torch")
+    rng = np.random.default_rng(seed)
+    scores = torch.from_numpy(rng.choice(SPECIAL, (20, 7))).to(torch.bfloat16)
+    labels = rng.integers(0, 7, 20)
+    above, tied = np.empty((2, 20), np.int32)
+    bits = scores.view(torch.int16).numpy()
+    assert way(_compiled.row_ranks_bfloat16)(bits, labels, above, tied) == -1
+    expected = _topk.true_class_ranks(scores.float().numpy(), labels)
+    np.testing.assert_array_equal(above, expected[0])
+    np.testing.assert_array_equal(tied, expected[1])
+    scores[3, 1] = float("nan")
+    assert way(_compiled.row_ranks_bfloat16)(scores.view(torch.int16).numpy(), labels, above, tied) == 3
 
 
 @ways
@@ -79,7 +108,7 @@ def test_merge_counts(way: Callable[..., Any], seed: int) -> None:
     np.testing.assert_array_equal(fp[:groups], expected.fp)
 
 
-@pytest.mark.parametrize("backend", ["numpy-float32", "numpy-float64", "numpy-fortran", "torch-float32"])
+@pytest.mark.parametrize("backend", ["numpy-float32", "numpy-float64", "numpy-fortran", "torch-bfloat16"])
 @pytest.mark.parametrize("name", cases.METRICS)
 def test_metrics_with_every_loop_compiled(name: str, backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("numba")
@@ -87,7 +116,7 @@ def test_metrics_with_every_loop_compiled(name: str, backend: str, monkeypatch: 
     module = sys.modules[metric.__module__.rpartition(".")[0] + "._compiled"] if name in COMPILED else None
     if module is not None:
         monkeypatch.setattr(module, "WORTHWHILE", 0)
-        monkeypatch.setattr(module, "_radix_wins", lambda: True)
+        monkeypatch.setattr(module, "_radix_wins", lambda _: True)
     for seed in range(200, 210):
         check(name, lambda _name, **options: metric(**options), seed, BACKENDS[backend])
 

@@ -161,7 +161,8 @@ class Accumulate:
                     continue
                 if name in columns:
                     raise TypeError(f"{name} was given twice, once as {given}")
-                columns[name] = value
+                # Arrow's nested columns yield Arrow scalars, which NumPy does not take
+                columns[name] = value.to_numpy(zero_copy_only=False) if hasattr(value, "to_pylist") else value
             elif name not in SIBLING_COLUMNS:
                 raise TypeError(self._unknown_name(given, (*self._columns, *self.aliases, *self.options)))
         return columns, options

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace, is_numpy_array
+from array_api_compat import array_namespace
 
 from ._arrays import (
     Array,
@@ -23,19 +23,19 @@ from ._arrays import (
     as_bool,
     as_choice,
     as_labels,
-    as_numbers,
+    as_matrix,
+    bfloat16_bits,
     check_class_ids,
     check_lengths,
     check_no_nan,
     check_orientation,
     is_floating,
+    row_blocks,
     widen,
 )
-from ._compiled import row_ranks, worth_compiling
+from ._compiled import row_ranks, row_ranks_bfloat16, worth_compiling
 
 TIES = ("strict", "optimistic", "expected")
-_BLOCK = 1 << 17  # scores per block: 512 KiB of float32
-_DEVICE_BLOCK = 1 << 27
 
 
 def true_class_ranks(scores: Array, labels: Array) -> tuple[Array, Array, Array]:
@@ -53,46 +53,45 @@ def true_class_ranks(scores: Array, labels: Array) -> tuple[Array, Array, Array]
     >>> above.tolist(), tied.tolist(), correct.tolist()
     ([0, 0], [1, 0], [False, True])
     """
-    xp = array_namespace(scores)
-    num_samples, num_classes = scores.shape
-    loop = worth_compiling(row_ranks, scores.size, scores, labels) if is_numpy_array(scores) else None
-    if loop is not None and scores.dtype in (np.float32, np.float64):
-        return _compiled_ranks(loop, scores, labels)
-    rows = max(1, (_BLOCK if is_numpy_array(scores) else _DEVICE_BLOCK) // max(1, num_classes))
-    blocks = [
-        _block_ranks(scores[start : start + rows], labels[start : start + rows], start)
-        for start in range(0, max(1, num_samples), rows)
-    ]
-    above, tied, correct = (xp.concat(parts) for parts in zip(*blocks))
+    work = math.prod(scores.shape)
+    bits = bfloat16_bits(scores)
+    loop = None if bits is None else worth_compiling(row_ranks_bfloat16, work, labels)
+    if bits is not None and loop is not None:
+        above, tied = np.empty((2, len(labels)), np.int32)
+        row = loop(bits, labels, above, tied)
+        if row < 0:
+            return above, tied, _argmax_is_right(scores, labels, above, tied)
+    loop = worth_compiling(row_ranks, work, labels)
+    blocks = [_block_ranks(block, labels[rows], rows.start, loop) for rows, block in row_blocks(scores, "predictions")]
+    above, tied, correct = (array_namespace(labels).concat(parts) for parts in zip(*blocks))
     return above, tied, correct
 
 
-def _compiled_ranks(loop: Callable[..., int], scores: Array, labels: Array) -> tuple[Array, Array, Array]:
-    above, tied = np.empty((2, len(scores)), np.int32)
-    row = loop(scores, labels, above, tied)
-    if row >= 0:
-        check_no_nan(scores[row : row + 1], "predictions", row)
+def _block_ranks(
+    scores: Array, labels: Array, start: int, loop: Callable[..., int] | None
+) -> tuple[Array, Array, Array]:
+    xp = array_namespace(scores)
+    if loop is not None:
+        above, tied = np.empty((2, len(labels)), np.int32)
+        if loop(scores, labels, above, tied) >= 0:
+            check_no_nan(scores, "predictions", start)
+    else:
+        check_no_nan(scores, "predictions", start)
+        true_scores = xp.take_along_axis(scores, labels[:, None], axis=1)
+        above = xp.astype(xp.count_nonzero(scores > true_scores, axis=1), xp.int32)
+        tied = xp.astype(xp.count_nonzero(scores == true_scores, axis=1) - 1, xp.int32)
     return above, tied, _argmax_is_right(scores, labels, above, tied)
 
 
 def _argmax_is_right(scores: Array, labels: Array, above: Array, tied: Array) -> Array:
-    """Whether the true class is the first of the highest scores; only rows with ties at the top are looked at."""
-    xp = array_namespace(scores)
+    """Whether the true class is the first of the highest scores; only rows with ties there need a look."""
+    xp = array_namespace(labels)
     correct = above == 0
     contested = xp.nonzero(correct & (tied > 0))[0]
-    correct[contested] = xp.argmax(scores[contested], axis=1) == labels[contested]
+    if contested.shape[0]:
+        highest = as_array(widen(scores[contested]), "predictions")
+        correct[contested] = xp.argmax(highest, axis=1) == labels[contested]
     return correct
-
-
-def _block_ranks(scores: Array, labels: Array, start: int) -> tuple[Array, Array, Array]:
-    xp = array_namespace(scores)
-    scores = widen(scores)
-    check_no_nan(scores, "predictions", start)
-    true_scores = xp.take_along_axis(scores, labels[:, None], axis=1)
-    above = xp.count_nonzero(scores > true_scores, axis=1)
-    tied = xp.count_nonzero(scores == true_scores, axis=1) - 1
-    correct = _argmax_is_right(scores, labels, above, tied)
-    return xp.astype(above, xp.int32), xp.astype(tied, xp.int32), correct
 
 
 def listed_ranks(predictions: Array, labels: Array) -> Array:
@@ -112,7 +111,7 @@ def listed_ranks(predictions: Array, labels: Array) -> Array:
 
 def reduce_topk_scores(predictions: Any, references: Any, *, ignore_unknown: bool = False) -> State:
     """As `reduce_topk`, of (N, C) scores only: class ids are a ValueError."""
-    predictions = as_numbers(predictions, "predictions")
+    predictions = as_matrix(predictions, "predictions")
     if predictions.ndim == 2 and not is_floating(predictions):
         raise ValueError(f"predictions: expected (N, C) floating scores, got {predictions.dtype} class ids")
     return reduce_topk(predictions, references, ignore_unknown=ignore_unknown)
@@ -127,7 +126,7 @@ def reduce_topk(predictions: Any, references: Any, *, ignore_unknown: bool = Fal
     the scalars `predictions_width` (C or K) and `predictions_are_scores` (whether the rows are scores rather than ids).
     Raises ValueError for NaN, lengths and shapes that do not fit, classes out of range, swapped columns.
     """
-    predictions, references = as_numbers(predictions, "predictions"), as_array(references, "references")
+    predictions, references = as_matrix(predictions, "predictions"), as_array(references, "references")
     check_orientation(predictions, references)
     labels = as_labels(references, "references")
     if predictions.ndim != 2:
@@ -136,7 +135,7 @@ def reduce_topk(predictions: Any, references: Any, *, ignore_unknown: bool = Fal
             f"predictions: expected (N, C) scores or (N, K) class ids, got shape {tuple(predictions.shape)}{hint}"
         )
     check_lengths(predictions=predictions, references=labels)
-    xp = array_namespace(predictions)
+    xp = array_namespace(labels)
     width, scored = predictions.shape[1], is_floating(predictions)
     if width == 0:
         raise ValueError("predictions: expected at least one column, got shape (N, 0)")

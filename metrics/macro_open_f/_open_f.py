@@ -11,6 +11,9 @@ of those changes, so ratios are rounded to a multiple of 2^−b, as large a b as
 
 from __future__ import annotations
 
+import numbers
+from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -44,16 +47,20 @@ def macro_open_f(
     predicted, classes = predicted[order], classes[order]
     correct = predicted == classes
     labels = xp.sort(classes)
-    class_ids = xp.arange(num_classes, device=classes.device)
-    totals = xp.searchsorted(labels, class_ids, side="right") - xp.searchsorted(labels, class_ids, side="left")
+    totals = xp.searchsorted(labels, predicted, side="right") - xp.searchsorted(labels, predicted, side="left")
     by_class = xp.argsort(predicted, stable=True)
     hits = _running_count(correct[by_class], predicted[by_class])
     accepted = _running_count(xp.ones_like(correct), predicted[by_class])
     precision = _sweep(_fixed(hits, accepted, scale), predicted, by_class)
-    recall = _sweep(_fixed(hits, totals[predicted[by_class]], scale), predicted, by_class)
+    recall = _sweep(_fixed(hits, totals[by_class], scale), predicted, by_class)
     unit = num_classes * scale
     f = _f_score(xp.astype(precision, xp.float64) / unit, xp.astype(recall, xp.float64) / unit)
-    return _best(thresholds, f, t_list)
+
+    def exact(sample: int) -> Fraction:
+        accepted = slice(sample + 1)
+        return _exact_macro_f(to_numpy(predicted[accepted]), to_numpy(correct[accepted]), to_numpy(classes))
+
+    return _best(thresholds, f, t_list, exact)
 
 
 def micro_open_f(
@@ -118,23 +125,54 @@ def _f_score(precision: Array, recall: Array) -> Array:
     return 2 * precision * recall / xp.where(total == 0, xp.ones_like(total), total)
 
 
-def _best(scores: Array, f: Array, t_list: Any) -> tuple[float, float, list[float] | None]:
-    """Pick from F after each sample, in ascending order of the scores; only the last of equal scores is a threshold."""
+def _exact_macro_f(predicted: np.ndarray, correct: np.ndarray, classes: np.ndarray) -> Fraction:
+    """Macro F when these samples are accepted, times the same factor for all: C is left out of P and R alike."""
+    accepted, samples = np.bincount(predicted), np.bincount(classes[classes >= 0], minlength=1)
+    hits = np.bincount(predicted[correct], minlength=1)
+    found = np.flatnonzero(hits).tolist()
+    precision = sum((Fraction(int(hits[c]), int(accepted[c])) for c in found), Fraction())
+    recall = sum((Fraction(int(hits[c]), int(samples[c])) for c in found), Fraction())
+    return precision * recall / (precision + recall) if found else Fraction()
+
+
+_ROUNDING = 2.0**-36  # relative; far above that of F, and only says which thresholds are compared in fractions
+
+
+def _first_best(f: np.ndarray, exact: Callable[[int], Fraction] | None) -> int:
+    """Index of the first of the highest values; those that rounding may have parted or joined are compared exactly."""
+    best = int(np.argmax(f))
+    near = np.flatnonzero(f >= f[best] * (1 - _ROUNDING))
+    _, first = np.unique(f[near], return_index=True)
+    if exact is None or len(first) == 1:
+        return best
+    candidates = np.sort(near[first]).tolist()
+    values = [exact(i) for i in candidates]
+    return candidates[values.index(max(values))]
+
+
+def _best(
+    scores: Array, f: Array, t_list: Any, exact: Callable[[int], Fraction] | None = None
+) -> tuple[float, float, list[float] | None]:
+    """Pick from F after each sample, in ascending order of the scores; only the last of equal scores is a threshold.
+
+    `exact` gives a number in the same order as F after a sample, without rounding.
+    """
     xp = array_namespace(scores)
     if t_list is None:
         last = xp.concat([xp.nonzero(scores[1:] != scores[:-1])[0], xp.asarray([len(f) - 1], device=f.device)])
-        at = last[int(xp.argmax(f[last]))]
-        return float(f[at]), float(scores[at]), None
+        ends = to_numpy(last)
+        at = int(ends[_first_best(to_numpy(f[last]), exact and (lambda i: exact(int(ends[i]))))])
+        return float(f[at]), float(scores[at]) + 0.0, None  # 0.0 for −0.0
     thresholds = check_thresholds(t_list)
     accepted = np.searchsorted(to_numpy(xp.astype(scores, xp.float64)), thresholds, side="right")
     curve = np.concatenate([[0.0], to_numpy(f)])[accepted]
-    best = int(np.argmax(curve))
+    best = _first_best(curve, exact and (lambda i: exact(int(accepted[i]) - 1)))
     return float(curve[best]), float(thresholds[best]), curve.tolist()
 
 
 def check_thresholds(t_list: Any) -> np.ndarray:
     """Check a list of thresholds without NaN and return it as float64."""
-    if isinstance(t_list, (int, float)):
+    if isinstance(t_list, numbers.Real) or getattr(t_list, "ndim", 1) == 0:
         t_list = [t_list]
     thresholds = np.asarray(to_numpy(as_scores(t_list, "t_list")), dtype=np.float64)
     if not len(thresholds):

@@ -7,6 +7,8 @@ import evaluate
 
 from ._accumulate import Accumulate
 from ._arrays import State
+from ._compiled import compiled
+from ._curves import ascending
 from ._open_f import micro_open_f
 from ._open_set import count_classes, reduce_open_set
 

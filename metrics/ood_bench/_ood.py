@@ -56,7 +56,6 @@ _SKLEARN_LABELS = (
     "balanced_accuracy_score",
     "cohen_kappa_score",
     "f1_score",
-    "fbeta_score",
     "hamming_loss",
     "jaccard_score",
     "matthews_corrcoef",
@@ -64,6 +63,7 @@ _SKLEARN_LABELS = (
     "recall_score",
     "zero_one_loss",
 )
+_SKLEARN_PARTIAL = ("fbeta_score",)  # by name it lacks an argument
 
 
 def reduce_ood(predictions: Any, references: Any = None, *, in_value: int = 0, out_value: int = 1) -> State:
@@ -85,8 +85,8 @@ def reduce_ood(predictions: Any, references: Any = None, *, in_value: int = 0, o
         return {"scores": xp.concat(sides), "labels": _compact(xp.concat(labels))}
     predictions, references = as_array(predictions, "predictions"), as_array(references, "references")
     check_orientation(predictions, references)
-    if is_floating(references) and not is_floating(predictions):
-        raise ValueError("predictions and references are swapped: references hold floats and predictions integers")
+    if is_floating(references) and not is_floating(predictions) and bool((references != references.round()).any()):
+        raise ValueError("predictions and references are swapped: references hold fractions and predictions integers")
     scores, labels = as_scores(predictions, "predictions"), as_labels(references, "references")
     check_lengths(predictions=scores, references=labels)
     _is_out(labels, in_value, out_value)
@@ -102,8 +102,8 @@ def _compact(labels: Array) -> Array:
 
 def check_label_values(in_value: Any, out_value: Any) -> tuple[int, int]:
     """Check the labels of in-distribution and OOD samples: two different integers."""
-    low = -(2**63)
-    in_value, out_value = as_int(in_value, "in_value", low), as_int(out_value, "out_value", low)
+    limits = -(2**63), 2**63 - 1
+    in_value, out_value = as_int(in_value, "in_value", *limits), as_int(out_value, "out_value", *limits)
     if in_value == out_value:
         raise ValueError(f"in_value, out_value: expected two different labels, got {in_value} for both")
     return in_value, out_value
@@ -157,7 +157,8 @@ class _Sides:
     @cached_property
     def ordered(self) -> tuple[np.ndarray, np.ndarray]:
         """Labels and scores in an order that does not depend on how the samples came."""
-        sides = [np.sort(to_numpy(side)) for side in (self.negatives, self.positives)]
+        # in float64, since scikit-learn computes in the precision that it is given
+        sides = [np.sort(to_numpy(side)).astype(np.float64) for side in (self.negatives, self.positives)]
         labels = np.repeat(np.asarray([0, 1]), [len(side) for side in sides])
         return labels, np.concatenate(sides)
 
@@ -193,9 +194,15 @@ def bench_metrics(
     """
     if isinstance(metrics, str) or not isinstance(metrics, Iterable):
         metrics = (metrics,)
+    metrics = [str(metric) if isinstance(metric, str) else metric for metric in metrics]
     threshold = None if threshold is None else as_real(threshold, "threshold")
     step = None if step is None else as_int(step, "step", 1)
-    measures = dict(_parse(metric, threshold, step) for metric in metrics)
+    measures = {}
+    for metric in dict.fromkeys(metrics):
+        name, measure = _parse(metric, threshold, step)
+        if name in measures:
+            raise ValueError(f"metrics: expected each name once, since they name the results; got {name!r} twice")
+        measures[name] = measure
     if not measures:
         raise ValueError("metrics: expected at least one name, got none")
     check_both_classes(positives.shape[0], negatives.shape[0])
@@ -205,21 +212,32 @@ def bench_metrics(
 
 def _parse(metric: Any, threshold: float | None, step: int | None) -> tuple[str, Callable[[_Sides], float]]:
     """Return the name of a metric and the function that computes it."""
-    function = getattr(metric, "func", metric)  # of a functools.partial
-    name = metric if isinstance(metric, str) else str(getattr(function, "__name__", metric))
-    if isinstance(metric, str):
-        if name == "aupr_out":
-            return name, lambda sides: average_precision(sides.counts)
-        if name == "aupr_in":
-            return name, lambda sides: average_precision(sides.flipped_counts)
+    if not isinstance(metric, str):
+        name = str(getattr(getattr(metric, "func", metric), "__name__", metric))  # func of a functools.partial
+        if name in (*_SKLEARN_SCORES, *_SKLEARN_LABELS, *_SKLEARN_PARTIAL):
+            return name, _sklearn_measure(metric, name, threshold)
+    else:
+        name = metric
+        if name in _AREAS:
+            return name, _AREAS[name]
         if name in ("auroc", "detect_acc") or _POINT.fullmatch(name):
             return name, _exact_measure(name) if step is None else _sampled_measure(name)
-    if name in _SKLEARN_SCORES + _SKLEARN_LABELS:
-        return name, _sklearn_measure(metric, name, threshold)
+        if name in (*_SKLEARN_SCORES, *_SKLEARN_LABELS):
+            return name, _sklearn_measure(metric, name, threshold)
     raise ValueError(
         f"metrics: unknown metric {name!r}; known are {', '.join(_EXACT)}, <rate><1 to 99><rate> such as 'fpr95tpr' "
-        f"with rates {', '.join(RATES)}, and sklearn.metrics' {', '.join(_SKLEARN_SCORES + _SKLEARN_LABELS)}"
+        f"with rates {', '.join(RATES)}, sklearn.metrics' {', '.join(_SKLEARN_SCORES + _SKLEARN_LABELS)}, and "
+        f"functools.partial of {', '.join(_SKLEARN_PARTIAL)}"
     )
+
+
+# the last two are scikit-learn's names for the same numbers
+_AREAS: dict[str, Callable[[_Sides], float]] = {
+    "aupr_out": lambda sides: average_precision(sides.counts),
+    "aupr_in": lambda sides: average_precision(sides.flipped_counts),
+    "roc_auc_score": lambda sides: auroc(sides.counts),
+    "average_precision_score": lambda sides: average_precision(sides.counts),
+}
 
 
 def _exact_measure(name: str) -> Callable[[_Sides], float]:
@@ -244,7 +262,7 @@ def _sklearn_measure(metric: Any, name: str, threshold: float | None) -> Callabl
     if function is None:
         raise ValueError(f"metrics: scikit-learn {sklearn.__version__} has no {name!r}; it came in a later version")
     if name in _SKLEARN_SCORES:
-        return lambda sides: function(*sides.ordered)
+        return lambda sides: function(*_finite(*sides.ordered, name))
     if threshold is None:
         raise ValueError(f"threshold: expected a number, since {name!r} judges scores > threshold; got None")
 
@@ -253,6 +271,12 @@ def _sklearn_measure(metric: Any, name: str, threshold: float | None) -> Callabl
         return function(labels, (scores.astype(np.float64) > threshold).astype(np.int64))
 
     return measure
+
+
+def _finite(labels: np.ndarray, scores: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray]:
+    if not np.isfinite(scores).all():
+        raise ValueError(f"predictions: expected finite scores for scikit-learn's {name!r}, got infinite ones")
+    return labels, scores
 
 
 def _sampled_measure(name: str) -> Callable[[_Sides], float]:

@@ -1,0 +1,221 @@
+"""What is measured: our metric through `compute`, and the peers that answer the same question, on the same arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import sklearn.metrics as sk
+import torch
+from oodeel.eval.metrics import bench_metrics as oodeel_bench_metrics
+from torchmetrics.functional.classification import binary_auroc, multiclass_accuracy
+from XCurve.Metrics.AUTKC import AUTKC, TopkAcc
+from XCurve.Metrics.OpenAUC import MacroF, MicroF, OpenAUC
+
+if not hasattr(np, "trapz"):
+    np.trapz = np.trapezoid  # NumPy 2.4 took away the name that adeval 1.1 uses
+from adeval import auroc_aupr_aupro as adeval_pixel_metrics
+
+import openworld_metrics
+from tests.benchmarks.measure import Call
+from tests.benchmarks.peers import match_per_image, sampled_pro
+
+Rng = np.random.Generator
+
+
+class Peer(NamedTuple):
+    """A peer's call, the largest share of its time that ours may take, and how far its numbers may be from ours."""
+
+    call: Call
+    target: float
+    numbers: Callable[[Any], list[float]]
+    tolerance: float = 1e-6
+    approximate: bool = False
+
+
+class Work(NamedTuple):
+    """One row group of the table; `data` is read once and sorted once as physical yardsticks."""
+
+    name: str
+    ours: Call
+    numbers: Callable[[dict[str, Any]], list[float]]
+    peers: dict[str, Peer]
+    data: np.ndarray | None = None
+
+
+def values(results: dict[str, Any]) -> list[float]:
+    return [float(value) for value in results.values()]
+
+
+def floats(results: Any) -> list[float]:
+    return [float(value) for value in (results if isinstance(results, (list, tuple)) else [results])]
+
+
+def topk(rng: Rng, n: int, classes: int, dtype: str = "float32", sklearn: bool = False) -> Work:
+    scores = rng.random((n, classes), dtype=np.float32)
+    tensor = torch.from_numpy(scores).to(getattr(torch, dtype))
+    references = rng.integers(0, classes, n)
+    labels = torch.from_numpy(references)
+    accuracyk = openworld_metrics.load("accuracyk", k_list=(1, 5), percent=True)
+    autkc = openworld_metrics.load("autkc", k_list=(1, 5, 10), percent=True)
+    columns = dict(predictions=tensor if dtype == "bfloat16" else scores, references=references)
+    # ties, which are many in bfloat16, count otherwise there
+    tolerance = 100.0 if dtype == "bfloat16" else 1e-3
+    peers = {
+        "XCurve AUTKC": Peer(
+            lambda: AUTKC(tensor, labels, (1, 5, 10)), 0.5 if sklearn else 1.0, lambda r: floats(r), tolerance
+        ),
+        "XCurve TopkAcc": Peer(lambda: TopkAcc(tensor, labels, (1, 5)), 1.0, lambda r: [], tolerance),
+    }
+    if sklearn:
+        peers["scikit-learn top_k_accuracy_score, k=5"] = Peer(
+            lambda: sk.top_k_accuracy_score(references, scores, k=5, labels=np.arange(classes)), 1 / 80, lambda r: []
+        )
+        peers["torchmetrics multiclass_accuracy, k=5"] = Peer(
+            lambda: multiclass_accuracy(tensor, labels, classes, top_k=5, average="micro"), 1 / 10, lambda r: []
+        )
+    return Work(
+        f"accuracyk k=1,5 and autkc K=1,5,10; {n:,} × {classes:,} {dtype}",
+        lambda: {**accuracyk.compute(**columns), **autkc.compute(**columns)},
+        lambda r: [value for key, value in r.items() if key.startswith("autkc")],
+        peers,
+        scores if dtype == "float32" else None,
+    )
+
+
+def ood(rng: Rng, n: int, share: float, target: float) -> Work:
+    labels = (rng.random(n) < share).astype(np.int64)
+    scores = rng.random(n, dtype=np.float32) + 0.3 * labels.astype(np.float32)
+    tensors = torch.from_numpy(scores) / 2, torch.from_numpy(labels)
+    metric = openworld_metrics.load("ood_bench", metrics=["auroc", "aupr_out", "aupr_in", "fpr95tpr", "detect_acc"])
+    return Work(
+        f"ood_bench, five metrics; {n:,} float32, {share:.0%} OOD",
+        lambda: metric.compute(predictions=scores, references=labels),
+        lambda r: [r["auroc"]],
+        {
+            "scikit-learn roc_auc_score": Peer(lambda: sk.roc_auc_score(labels, scores), target, floats),
+            "torchmetrics binary_auroc": Peer(lambda: binary_auroc(*tensors), 1 / 5, floats, 1e-3),
+        },
+        scores,
+    )
+
+
+def ood_step(rng: Rng) -> Work:
+    labels = rng.integers(0, 2, 80_000)
+    scores = rng.random(80_000) + 0.3 * labels
+    names = ["auroc", "fpr95tpr"]
+    metric = openworld_metrics.load("ood_bench", metrics=names, step=4)
+    return Work(
+        "ood_bench step=4; 80,000 scores",
+        lambda: metric.compute(predictions=scores, references=labels),
+        values,
+        {"oodeel bench_metrics": Peer(lambda: oodeel_bench_metrics(scores, labels, metrics=names), 1 / 100, values)},
+    )
+
+
+def anomaly(rng: Rng, n: int) -> Work:
+    maps, masks = rng.random((n, 256, 256), dtype=np.float32), np.zeros((n, 256, 256), dtype=bool)
+    for mask in masks[: 2 * n // 3]:
+        for row, column in rng.integers(0, 220, (3, 2)):
+            mask[row : row + 30, column : column + 30] = True
+    maps[masks] += 0.3
+    metric = openworld_metrics.load("anomaly_suite")
+    image_labels, image_scores = masks.any(axis=(1, 2)), maps.max(axis=(1, 2))
+
+    def by_scikit_learn() -> list[float]:
+        labels, scores = masks.reshape(-1), maps.reshape(-1)
+        found = []
+        for y, s in ((image_labels, image_scores), (labels, scores)):
+            precision, recall, _ = sk.precision_recall_curve(y, s)
+            f1 = np.max(2 * precision * recall / np.maximum(precision + recall, 1e-12))
+            sk.precision_recall_curve(y, s)  # once for AUPR and once for F1, as the seed's toolkit does
+            found += [sk.roc_auc_score(y, s), sk.average_precision_score(y, s), sk.auc(recall, precision), float(f1)]
+        sampled_pro(masks, maps, 99)
+        return found
+
+    return Work(
+        f"anomaly_suite, everything; {n:,} × 256 × 256",
+        lambda: metric.compute(predictions=maps, references=masks),
+        lambda r: [r[f"{level}_{name}"] for level in ("image", "pixel") for name in ("auroc", "ap", "aupr", "f1_max")],
+        {
+            "scikit-learn and sampled PRO": Peer(by_scikit_learn, 1 / 60, floats),
+            "adeval auroc_aupr_aupro": Peer(
+                lambda: adeval_pixel_metrics(list(maps), list(masks.astype(np.uint8))), 1.0, lambda r: [], 1, True
+            ),
+        },
+        maps.reshape(-1),
+    )
+
+
+def open_f(rng: Rng, name: str, theirs: Callable[..., Any]) -> Work:
+    n, classes = 20_000, 100
+    open_labels = rng.integers(0, 2, n)
+    arrays = rng.random((n, classes)), rng.integers(0, classes, n), rng.random(n), open_labels
+    columns = dict(zip(("close_pred", "close_labels", "open_pred", "open_labels"), arrays))
+    t_list = [k / 100 for k in range(1, 100)]
+    metric = openworld_metrics.load(name)
+    return Work(
+        f"{name}; 20,000 × 100, 99 thresholds",
+        lambda: metric.compute(**columns, t_list=t_list),
+        lambda r: r[f"{name}_curve"],
+        {
+            f"XCurve {theirs.__name__} (the other's name)": Peer(lambda: theirs(*arrays, t_list), 1 / 50, floats),
+            "1/3 of every distinct threshold": Peer(lambda: metric.compute(**columns), 3.0, lambda r: []),
+        },
+    )
+
+
+def open_auc(rng: Rng) -> Work:
+    n = 1_000_000
+    names = ("open_set_pred_known", "open_set_pred_unknown", "close_set_pred_class", "close_set_labels")
+    arrays = rng.random(n), rng.random(n) + 0.3, rng.integers(0, 4, n), rng.integers(0, 4, n)
+    metric = openworld_metrics.load("openauc")
+    return Work(
+        "openauc; 1,000,000 + 1,000,000",
+        lambda: metric.compute(**dict(zip(names, arrays))),
+        lambda r: [r["openauc"]],
+        {"XCurve OpenAUC": Peer(lambda: OpenAUC(*arrays), 1 / 10, floats)},
+        np.concatenate(arrays[:2]),
+    )
+
+
+def detection(rng: Rng, images: int, found: int, true: int) -> Work:
+    def boxes(n: int, extra: int) -> np.ndarray:
+        table = rng.random((n, 4 + extra)) * 100
+        table[:, 2:4] = table[:, :2] + table[:, 2:4] * 0.5
+        table[:, -1] = rng.integers(0, 8, n)
+        return table
+
+    predictions, references = ([boxes(k, extra) for _ in range(images)] for k, extra in ((found, 2), (true, 1)))
+    metric = openworld_metrics.load("openset_detection", known_classes=range(5), unknown_class_id=7)
+    return Work(
+        f"openset_detection; {images:,} × {found:,} × {true:,} boxes",
+        lambda: metric.compute(predictions=predictions, references=references),
+        lambda r: [float(r["TP_known"])],
+        {
+            "NumPy, image by image": Peer(
+                lambda: match_per_image(predictions, references, range(5)), 1 / 4, lambda r: [float(r)]
+            )
+        },
+    )
+
+
+def all_works() -> Iterator[Callable[[], Work]]:
+    """The rows, each made when it is measured, so that one at a time is in memory."""
+    rng = np.random.default_rng(0)
+    yield lambda: topk(rng, 50_000, 1_000, sklearn=True)
+    yield lambda: topk(rng, 200_000, 100)
+    yield lambda: topk(rng, 5_000, 21_841)
+    yield lambda: topk(rng, 200_000, 100, "bfloat16")
+    yield lambda: topk(rng, 5_000, 21_841, "bfloat16")
+    yield lambda: ood(rng, 10_000_000, 0.03, 1 / 15)
+    yield lambda: ood(rng, 10_000_000, 0.5, 1 / 12)
+    yield lambda: ood_step(rng)
+    yield lambda: anomaly(rng, 83)
+    yield lambda: anomaly(rng, 1_000)
+    yield lambda: open_f(rng, "macro_open_f", MicroF)
+    yield lambda: open_f(rng, "micro_open_f", MacroF)
+    yield lambda: open_auc(rng)
+    yield lambda: detection(rng, 1_000, 100, 8)
+    yield lambda: detection(rng, 1, 5_000, 500)
