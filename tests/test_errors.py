@@ -517,8 +517,15 @@ def test_batches_that_do_not_fit_each_other(load: Load, tmp_path: Path) -> None:
         metric.add_batch(**IDS)
     other = new(load, "ood_bench", tmp_path)
     other.add_batch(**OOD)
-    with pytest.raises(ValueError, match=r"expected a state of above, .*, got one of scores"):
-        metric.merge(other.state())
+    for state, message in [
+        (other.state(), "state: expected one of accuracyk, got one of ood_bench"),
+        ({"above": [0]}, "state: expected one of accuracyk, got one of no metric"),
+        ({"above": [0], "metric": "accuracyk"}, "expected a state of above, tied"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            metric.merge(state)
+    with pytest.raises(TypeError, match="state: expected the dict that state"):
+        metric.merge(None)
     assert metric.compute() == new(load, "accuracyk", tmp_path).compute(**TOPK)
 
 

@@ -8,6 +8,7 @@ import evaluate
 from ._accumulate import Accumulate
 from ._arrays import State, as_int_list
 from ._compiled import compiled
+from ._gather import receive
 from ._topk import accuracy, known_ranks, reduce_topk, topk_accuracy
 
 _DESCRIPTION = """

@@ -9,6 +9,7 @@ from ._accumulate import Accumulate
 from ._arrays import State
 from ._compiled import compiled
 from ._curves import curve_metrics
+from ._gather import receive
 from ._regions import aupro_at, check_levels, level_counts, reduce_maps
 
 _DESCRIPTION = """

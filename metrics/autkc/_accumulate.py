@@ -5,16 +5,12 @@ a state to the results. The mixin keeps the states of the batches and joins them
 compute, add_batch, add, state, merge and evaluate's gathering over processes are all made of these two.
 
 Rows never pass through evaluate's Arrow files: that costs seconds and gigabytes for a score matrix, and casts
-silently. With `num_process > 1` the reduced states meet in evaluate's shared folder. Its locks are not used: two
-processes that look whether a third holds a lock take each other for it, and a process that dies leaves its file.
+silently. With `num_process > 1` the reduced states meet in evaluate's shared folder (see _gather.py).
 """
 
 from __future__ import annotations
 
 import inspect
-import io
-import time
-import uuid
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
@@ -22,6 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ._arrays import State, concatenate, to_numpy
+from ._gather import receive, send
 
 # columns that metrics of this collection take: one that a metric does not use is ignored by it, for combine()
 SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels"})
@@ -76,16 +73,23 @@ class Accumulate:
 
         Options given here override those given at load, for this call. The batches are dropped when the results
         are there; a call that raises changes nothing. With `num_process > 1`, process 0 returns the results of all
-        processes and the others return None; TimeoutError if one does not come within `timeout` seconds.
+        processes and the others return None; TimeoutError if one does not come within `timeout` seconds. What process
+        0 raises, the others raise too, and all keep their batches.
         """
         columns, overrides = self._sort_arguments({"predictions": predictions, "references": references, **kwargs})
         options = {**self._loaded_options, **overrides}
         for name in self.fixed_options & overrides.keys():
             if self._states and overrides[name] != self._loaded_options[name]:
                 raise ValueError(f"{name}: it was applied as batches were added; give it at load, not at compute")
-        own = self._states + ([self._reduced(columns, options)] if columns else [])
-        states = self._gathered(_joined(own)) if self.num_process > 1 else own
-        results = None if states is None else self._results(states, options)
+        states = self._states + ([self._reduced(columns, options)] if columns else [])
+        results = None
+        if self.num_process == 1:
+            results = self._results(states, options)
+        elif self.process_id == 0:
+            with receive(self._round_file, self.num_process, self.timeout) as others:
+                results = self._results([*states, *others], options)
+        else:
+            send(_joined(states), self._round_file, self.process_id, self.timeout)
         self._states = []
         return results
 
@@ -106,11 +110,19 @@ class Accumulate:
 
     def state(self) -> dict[str, np.ndarray]:
         """Return the reduced arrays of all batches added so far, as NumPy arrays; empty if there are none."""
-        return {name: to_numpy(array).copy() for name, array in _joined(self._states).items()}
+        arrays = {name: to_numpy(array).copy() for name, array in _joined(self._states).items()}
+        return {**arrays, "metric": np.asarray(self.name)} if arrays else {}
 
     def merge(self, state: Mapping[str, np.ndarray]) -> None:
-        """Take the reduced arrays of another metric's `state()`, as if its batches had been added here."""
-        arrays = {name: np.array(array) for name, array in state.items()}
+        """Take the reduced arrays of another metric's `state()`, as if its batches had been added here.
+
+        Raises TypeError for what is no state, ValueError for a state of another metric or of other columns.
+        """
+        if not isinstance(state, Mapping):
+            raise TypeError(f"state: expected the dict that state() returns, got {type(state).__name__}")
+        if state and str(state.get("metric")) != self.name:
+            raise ValueError(f"state: expected one of {self.name}, got one of {state.get('metric', 'no metric')}")
+        arrays = {name: np.array(array) for name, array in state.items() if name != "metric"}
         _check_agreement([*self._states, arrays])
         self._states.append(arrays)
 
@@ -125,6 +137,8 @@ class Accumulate:
     def _results(self, states: list[State], options: Mapping[str, Any]) -> dict[str, Any]:
         if not any(_num_samples(state) for state in states):
             raise ValueError("expected at least one sample, got none: pass columns, or add batches before compute()")
+        for end in range(2, len(states) + 1):
+            _check_agreement(states[:end])
         takes = _parameters(self.summarise)
         return self.summarise(_joined(states), **{name: value for name, value in options.items() if name in takes})
 
@@ -134,19 +148,15 @@ class Accumulate:
         missing = [name for name in required if name not in columns]
         if missing:
             raise TypeError(f"{missing[0]}: {self.name} needs the columns {', '.join(required)}; got no {missing[0]}")
-        if all(hasattr(x, "__len__") and not isinstance(x, tuple) and len(x) == 0 for x in columns.values()):
+        if all(_is_empty(column) for column in columns.values()):
             return {}
         state = self.reduce(**columns, **{name: value for name, value in options.items() if name in takes})
         _check_agreement([*self._states, state])
         return state
 
-    def _gathered(self, state: State) -> list[State] | None:
-        """Bring the states of all processes to process 0, through files in the shared folder; None on the others."""
-        round_file = Path(self.data_dir) / f"{self.experiment_id}-{self.num_process}.round"
-        if self.process_id == 0:
-            return [state, *_receive(round_file, self.num_process, self.timeout)]
-        _send(round_file, self.process_id, _to_bytes(state), self.timeout)
-        return None
+    @property
+    def _round_file(self) -> Path:
+        return Path(self.data_dir) / f"{self.experiment_id}-{self.num_process}.round"
 
     def _sort_arguments(self, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         """Split arguments into columns, by their own names, and options; drop siblings' columns and None columns."""
@@ -175,6 +185,10 @@ def _parameters(function: Callable[..., Any]) -> Mapping[str, Any]:
     return inspect.signature(function).parameters
 
 
+def _is_empty(column: Any) -> bool:
+    return hasattr(column, "__len__") and getattr(column, "ndim", 1) > 0 and len(column) == 0
+
+
 def _num_samples(state: State) -> int:
     return len(next(iter(state.values()))) if state else 0
 
@@ -201,99 +215,3 @@ def _joined(states: list[State]) -> State:
         name: array if array.ndim == 0 else concatenate([state[name] for state in states])
         for name, array in states[0].items()
     }
-
-
-def _to_bytes(state: State) -> bytes:
-    buffer = io.BytesIO()
-    arrays: dict[str, Any] = {name: to_numpy(array) for name, array in state.items()}
-    np.savez(buffer, **arrays)
-    return buffer.getvalue()
-
-
-def _from_bytes(data: bytes) -> State:
-    with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
-        return {name: arrays[name] for name in arrays.files}
-
-
-_POLL = 0.01  # seconds
-_LATE = (
-    "process {} waited {:g} s (timeout=) for {} to call compute(). All need the same cache_dir and experiment_id, "
-    "which here give {}"
-)
-
-
-def _receive(round_file: Path, num_process: int, timeout: float) -> list[State]:
-    """As process 0, return the states of the others.
-
-    The round file says "open" and the round's id; each of the others answers with a file named after the id, so that
-    what a dead run left is never taken for an answer. The round file says "taken" when all have been read, and is
-    removed. If it is gone without having said so, the round is void.
-    """
-    token = uuid.uuid4().hex
-    answers = {i: _answer_file(round_file, i, token) for i in range(1, num_process)}
-    _write(round_file, f"open {token}".encode())
-    try:
-        deadline = time.monotonic() + timeout
-        while missing := [i for i, answer in answers.items() if not answer.exists()]:
-            if _read(round_file) != f"open {token}":
-                raise ValueError(
-                    f"expected one process 0, another one uses {round_file}; give each run an experiment_id"
-                )
-            if time.monotonic() > deadline:
-                late = f"process {', '.join(map(str, missing))} of {num_process}"
-                raise TimeoutError(_LATE.format(0, timeout, late, round_file))
-            time.sleep(_POLL)
-        states = [_from_bytes(answer.read_bytes()) for answer in answers.values()]
-        _write(round_file, f"taken {token}".encode())
-        for answer in answers.values():
-            answer.unlink(missing_ok=True)
-        return states
-    finally:
-        if _read(round_file).endswith(token):
-            round_file.unlink()
-
-
-def _send(round_file: Path, process_id: int, state: bytes, timeout: float) -> None:
-    """As a process other than 0, answer the open round and return when the answer was taken."""
-    answer, answered = None, ""
-    deadline = time.monotonic() + timeout
-    try:
-        while True:
-            # in this order: an answer that was taken is gone before another round opens
-            status, token = _read(round_file).split() or ["void", ""]
-            if answer is not None and ((token == answered and status == "taken") or not answer.exists()):
-                return
-            if status == "void" and answer is not None:
-                raise TimeoutError(f"process 0 gave up on the other processes; they met at {round_file}")
-            if status == "open" and token != answered:
-                if answer is not None:
-                    answer.unlink(missing_ok=True)
-                answer, answered = _answer_file(round_file, process_id, token), token
-                if answer.exists():
-                    raise ValueError(f"expected one process {process_id}, another one wrote {answer}")
-                _write(answer, state)
-                deadline = time.monotonic() + 2 * timeout  # process 0 waits for the others, and reads
-            if time.monotonic() > deadline:
-                raise TimeoutError(_LATE.format(process_id, timeout, "process 0", round_file))
-            time.sleep(_POLL)
-    finally:
-        if answer is not None:
-            answer.unlink(missing_ok=True)
-
-
-def _answer_file(round_file: Path, process_id: int, token: str) -> Path:
-    return round_file.with_suffix(f".{process_id}-{token}.npz")
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Write a file that others see whole or not at all."""
-    draft = path.with_suffix(f".{uuid.uuid4().hex}.tmp")
-    draft.write_bytes(content)
-    draft.replace(path)
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text()
-    except FileNotFoundError:
-        return ""

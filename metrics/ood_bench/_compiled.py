@@ -70,7 +70,7 @@ def row_ranks_bfloat16(bits: Any, labels: Any, above: Any, tied: Any) -> int:
         true_score = (true_bits & 0x7FFF) * (1 if true_bits >= 0 else -1)
         higher, equal, nan = 0, 0, 0
         for j in range(num_columns):
-            pattern = np.int32(bits[i, j])
+            pattern: Any = np.int32(bits[i, j])
             size = pattern & 0x7FFF
             score = size if pattern >= 0 else -size
             higher += score > true_score

@@ -9,6 +9,7 @@ from ._accumulate import Accumulate
 from ._arrays import State
 from ._compiled import compiled
 from ._curves import RATES
+from ._gather import receive
 from ._ood import bench_metrics, reduce_ood, split_ood
 
 _DESCRIPTION = f"""

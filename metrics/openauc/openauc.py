@@ -7,6 +7,7 @@ from ._accumulate import Accumulate
 from ._arrays import State
 from ._compiled import compiled
 from ._curves import accuracy_at_tpr, auroc, closed_set_accuracy, exceedance_counts, openauc, tpr_name
+from ._gather import receive
 from ._open_set import reduce_openauc, split_open_set
 
 _DESCRIPTION = """

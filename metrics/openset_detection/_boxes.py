@@ -92,7 +92,7 @@ def _rows(x: Any, name: str, width: int) -> np.ndarray:
     array = to_numpy(as_numbers(x, name))
     if array.shape[:1] == (0,):
         return np.zeros((0, width))
-    if array.dtype.kind in "iu" and array.dtype.itemsize == 8 and np.abs(array.astype(np.float64)).max() > MAX_EXACT:
+    if array.dtype.kind in "iu" and max(int(array.max()), -int(array.min())) > MAX_EXACT:
         raise ValueError(f"{name}: expected integers within ±2**53, got larger ones")
     array = array.reshape(-1, 1) if width == 1 and array.ndim == 1 else array
     if array.ndim != 2 or array.shape[1] != width:

@@ -9,6 +9,7 @@ from ._accumulate import Accumulate
 from ._arrays import State
 from ._boxes import count_openset_detections, openset_detection_rates, reduce_boxes
 from ._compiled import compiled
+from ._gather import receive
 
 _DESCRIPTION = """
 Object detection with objects of unknown classes: recall of the unknown objects (U-Recall), known objects called unknown
