@@ -14,7 +14,7 @@ from XCurve.Metrics.AUTKC import AUTKC, TopkAcc
 from XCurve.Metrics.OpenAUC import MacroF, MicroF, OpenAUC
 
 if not hasattr(np, "trapz"):
-    np.trapz = np.trapezoid  # NumPy 2.4 took away the name that adeval 1.1 uses
+    vars(np)["trapz"] = np.trapezoid  # NumPy 2.4 took away the name that adeval 1.1 uses
 from adeval import auroc_aupr_aupro as adeval_pixel_metrics
 
 import openworld_metrics
@@ -161,8 +161,22 @@ def open_f(rng: Rng, name: str, theirs: Callable[..., Any]) -> Work:
         lambda r: r[f"{name}_curve"],
         {
             f"XCurve {theirs.__name__} (the other's name)": Peer(lambda: theirs(*arrays, t_list), 1 / 50, floats),
-            "1/3 of every distinct threshold": Peer(lambda: metric.compute(**columns), 3.0, lambda r: []),
         },
+    )
+
+
+def open_f_sweep(rng: Rng, name: str) -> Work:
+    n, classes = 20_000, 100
+    columns = dict(
+        predictions=rng.random((n, classes)), references=rng.integers(-classes, classes, n), open_scores=rng.random(n)
+    )
+    t_list = [k / 100 for k in range(1, 100)]
+    metric = openworld_metrics.load(name)
+    return Work(
+        f"{name}; 20,000 × 100, every distinct threshold",
+        lambda: metric.compute(**columns),
+        lambda r: [],
+        {"ours, 99 thresholds": Peer(lambda: metric.compute(**columns, t_list=t_list), 3.0, lambda r: [])},
     )
 
 
@@ -216,6 +230,8 @@ def all_works() -> Iterator[Callable[[], Work]]:
     yield lambda: anomaly(rng, 1_000)
     yield lambda: open_f(rng, "macro_open_f", MicroF)
     yield lambda: open_f(rng, "micro_open_f", MacroF)
+    yield lambda: open_f_sweep(rng, "macro_open_f")
+    yield lambda: open_f_sweep(rng, "micro_open_f")
     yield lambda: open_auc(rng)
     yield lambda: detection(rng, 1_000, 100, 8)
     yield lambda: detection(rng, 1, 5_000, 500)
