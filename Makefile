@@ -2,22 +2,42 @@
 #
 #   make demo     compute the eight metrics on real data and draw demo/report.png
 #   make test     run the whole suite
+#   make test-without-torch      all tests that need no torch, in an environment that has none
+#   make test-versions           the same on each Python of PYTHONS, e.g. PYTHONS="python3.10 python3.13"
+#   make bench    measure against the peers, and write the table into the README
 #   make lint     ruff, mypy, and the check that the generated copies are in sync
-#   make sync     copy the kernel into the metric folders
+#   make sync     copy the kernel into the metric folders, and write their app.py and requirements.txt
+#   make spaces   serve the pages of all metrics as one, on a free local port
+#   make screenshots             the pictures of pages in the README
 
 PYTHON ?= python3
 VENV ?= .venv
+PYTHONS ?= python3.10 python3.11 python3.12 python3.13
 BIN := $(VENV)/bin
 export HF_HUB_OFFLINE := 1
 export HF_EVALUATE_OFFLINE := 1
 
-.PHONY: demo test lint sync clean
+.PHONY: bench demo test test-without-torch test-versions lint sync spaces screenshots chromium clean
 
 demo: $(VENV)/installed
 	$(BIN)/python -m demo
 
-test: $(VENV)/installed
-	$(BIN)/python -m pytest tests
+test: $(VENV)/installed chromium
+	$(BIN)/python -m pytest -rs tests
+
+test-without-torch: $(VENV)-without-torch/installed
+	! $(VENV)-without-torch/bin/python -c "import torch" 2>/dev/null
+	$(VENV)-without-torch/bin/python -m pytest tests
+
+test-versions:
+	set -e; for python in $(PYTHONS); do \
+		version=$$($$python -c 'import sys; print("%d.%d" % sys.version_info[:2])'); \
+		$(MAKE) test-without-torch PYTHON=$$python VENV=$(VENV)-$$version; \
+	done
+
+bench: $(VENV)/installed-bench
+	$(BIN)/python -m tests.benchmarks
+	$(BIN)/python -m tests.benchmarks.growth
 
 lint: $(VENV)/installed
 	$(BIN)/ruff check .
@@ -28,11 +48,33 @@ lint: $(VENV)/installed
 sync: $(VENV)/installed
 	$(BIN)/python spaces/sync.py
 
+spaces: $(VENV)/installed
+	$(BIN)/python spaces/gallery.py
+
+screenshots: $(VENV)/installed chromium
+	$(BIN)/python spaces/screenshots/take.py
+
+# the browser of the apps' tests, where it may be installed
+chromium:
+	@command -v chromium >/dev/null || command -v google-chrome >/dev/null \
+	|| { test "$$(id -u)" = 0 && command -v apt-get >/dev/null \
+	     && apt-get -qq update && apt-get -qq install -y --no-install-recommends chromium >/dev/null; } \
+	|| echo "There is no Chromium, and it cannot be installed here: tests in a browser are skipped."
+
 $(VENV)/installed: setup.cfg pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[demo,test,lint]'
 	$(BIN)/python -m pip install --quiet --no-deps --constraint constraints.txt XCurve oodeel
 	touch $@
 
+$(VENV)-without-torch/installed: setup.cfg pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)-without-torch
+	$(VENV)-without-torch/bin/python -m pip install --quiet --constraint constraints.txt --editable '.[test-without-torch]'
+	touch $@
+
+$(VENV)/installed-bench: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[bench]'
+	touch $@
+
 clean:
-	rm -rf $(VENV) build dist *.egg-info
+	rm -rf $(VENV) $(VENV)-* build dist *.egg-info

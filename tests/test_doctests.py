@@ -8,8 +8,9 @@ import re
 import sys
 from pathlib import Path
 
-import openworld_metrics
 import pytest
+
+import openworld_metrics
 
 KERNEL = sorted(path.stem for path in Path(openworld_metrics.__file__).parent.glob("*.py"))
 

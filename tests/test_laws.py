@@ -168,7 +168,9 @@ def test_inputs_are_not_modified_and_may_be_reused(name: str, seed: int, load: L
     columns, options = cases.draw(name, seed)
     at_load, at_compute = split_options(options)
     expected = load(name).compute(**columns, **options)
-    buffers: dict[str, Any] = {k: [i.copy() for i in c] if isinstance(c, list) else c.copy() for k, c in columns.items()}
+    buffers: dict[str, Any] = {
+        k: [i.copy() for i in c] if isinstance(c, list) else c.copy() for k, c in columns.items()
+    }
     metric = load(name, **at_load)
     metric.add_batch(**buffers)
     for key, column in columns.items():

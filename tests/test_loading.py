@@ -15,9 +15,9 @@ from typing import Any
 
 import evaluate
 import numpy as np
-import openworld_metrics
 import pytest
 
+import openworld_metrics
 from tests import cases
 
 every_metric = pytest.mark.parametrize("name", openworld_metrics.METRICS)

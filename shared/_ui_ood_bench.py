@@ -1,0 +1,147 @@
+"""The page of ood_bench: histograms of both sets' scores, and the ROC curve with the operating points."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from ._curves import RATES, Counts, exceedance_counts, operating_point
+from ._ood import split_ood
+from ._ui_page import Column, Computed, Example, Option, Page, rows
+from ._ui_plots import BLUE, GREEN, GREY, ORANGE, RED, curve, figure, point
+from ._ui_results import short
+from ._ui_roc import chance, roc_points, unit_square
+
+BINS = 40
+MAX_MARKED = 4  # operating points in the picture
+_POINT = re.compile(rf"({'|'.join(RATES)})([1-9]\d?)({'|'.join(RATES)})")
+
+
+def locate(counts: Counts, name: str) -> tuple[float, float, float] | None:
+    """FPR, TPR and threshold of an operating point such as "fpr95tpr"; None where nothing has to be detected."""
+    match = _POINT.fullmatch(name)
+    if match is None:
+        return None
+    rate, percent, bounded = match[1], int(match[2]), match[3]
+    best = operating_point(counts, rate, bounded, percent / 100)
+    tpr, fpr = np.asarray(counts.tp) / counts.num_positives, np.asarray(counts.fp) / counts.num_negatives
+    rates = {"tpr": tpr, "fpr": fpr, "fnr": 1 - tpr, "tnr": 1 - fpr}
+    slack = np.abs(rates[rate] - best)
+    limit = rates[bounded] - percent / 100
+    meets = limit >= -1e-12 if bounded in ("tpr", "tnr") else limit <= 1e-12
+    at = np.flatnonzero(meets & (slack < 1e-12))
+    return (float(fpr[at[0]]), float(tpr[at[0]]), float(counts.thresholds[at[0]])) if len(at) else None
+
+
+def _draw(computed: Computed) -> Sequence[Any]:
+    options, state = computed.options, computed.state
+    out, inside = split_ood(
+        state["scores"], state["labels"], in_value=options["in_value"], out_value=options["out_value"]
+    )
+    counts = exceedance_counts(out, inside)
+    names = [name for name in computed.results if _POINT.fullmatch(name)][:MAX_MARKED]
+    points = {name: found for name in names if (found := locate(counts, name)) is not None}
+    return [_histograms(inside, out, points, options["threshold"]), _roc(counts, computed, points)]
+
+
+def _histograms(inside: Any, out: Any, points: dict[str, Any], threshold: float | None) -> go.Figure:
+    fig = figure("score (higher is more OOD)", "share of the set", barmode="overlay", bargap=0.04)
+    both = np.concatenate([inside, out])
+    finite = both[np.isfinite(both)].astype(np.float64)
+    edges = np.histogram_bin_edges(finite if len(finite) else [0.0], bins=min(BINS, 5 + len(finite) // 2))
+    for scores, name, color in ((inside, "in-distribution", BLUE), (out, "OOD", ORANGE)):
+        shares = np.histogram(scores[np.isfinite(scores)], edges)[0] / len(scores)
+        hover = "%{x:.4g}: %{y:.1%}<extra>" + name + "</extra>"
+        fig.add_bar(
+            x=((edges[:-1] + edges[1:]) / 2).tolist(),
+            y=shares.tolist(),
+            width=(edges[1:] - edges[:-1]).tolist(),
+            name=f"{name} (N = {len(scores):,})",
+            marker=dict(color=color, line=dict(color=color, width=1)),
+            opacity=0.55,
+            hovertemplate=hover,
+        )
+    top = max(max(trace.y) for trace in fig.data)
+    for name, (_, _, at) in points.items():
+        _line(fig, at, top, f"threshold of {name}", RED)
+    if threshold is not None:
+        _line(fig, float(threshold), top, "threshold", GREY)
+    return fig.update_yaxes(tickformat=".0%", rangemode="tozero")
+
+
+def _line(fig: go.Figure, at: float, top: float, name: str, color: str) -> None:
+    if np.isfinite(at):
+        fig.add_scatter(
+            x=[at, at],
+            y=[0, 1.05 * top],
+            name=f"{name} = {short(at)}",
+            mode="lines",
+            line=dict(color=color, dash="dash"),
+        )
+
+
+def _roc(counts: Counts, computed: Computed, points: dict[str, Any]) -> go.Figure:
+    fig = unit_square(figure("false-positive rate", "true-positive rate (OOD detected)"))
+    sampled = computed.options["step"] is not None
+    value = computed.results.get("auroc")
+    area = f", AUROC = {short(value)}" if value is not None and not sampled else ""
+    curve(fig, *roc_points(counts), f"ROC{area}" + (" (every score; the numbers are sampled)" if sampled else ""))
+    for i, (name, (fpr, tpr, _)) in enumerate(points.items()):
+        point(fig, fpr, tpr, f"{name} = {short(computed.results[name])}", (RED, GREEN, ORANGE, GREY)[i])
+    return chance(fig)
+
+
+PAGE = Page(
+    name="ood_bench",
+    question="Are out-of-distribution samples told from in-distribution ones?",
+    columns=(
+        Column("predictions", ("scores", "score", "ood_score", "open_scores")),
+        Column("references", ("labels", "label", "is_ood", "open_labels")),
+    ),
+    options=(
+        Option(
+            "metrics",
+            "several",
+            ("auroc", "fpr95tpr", "aupr_out", "aupr_in", "detect_acc", "tpr5fpr", "f1_score", "accuracy_score"),
+        ),
+        Option("in_value", "number"),
+        Option("out_value", "number"),
+        Option("threshold", "number"),
+        Option("step", "number"),
+    ),
+    examples=(
+        Example(
+            "Ten scores",
+            (
+                rows("""
+                scores, labels
+                0.77690503, 0
+                0.16216813, 0
+                0.2373073, 1
+                0.30772442, 1
+                0.06389388, 1
+                0.90795935, 1
+                0.15873279, 1
+                0.77110265, 1
+                0.19173886, 0
+                0.70849355, 1
+            """),
+            ),
+        ),
+        Example(
+            "A detector that separates",
+            ({"scores": [0.1, 0.2, 0.3, 0.7, 0.9], "labels": [0, 0, 0, 1, 1]},),
+        ),
+        Example(
+            "An operating point and a metric of scikit-learn",
+            ({"scores": [0.1, 0.6, 0.4, 0.9], "labels": [0, 0, 1, 1]},),
+            {"metrics": ("auroc", "tpr5fpr", "f1_score"), "threshold": 0.5},
+        ),
+    ),
+    pictures=("Scores of both sets", "ROC curve"),
+    draw=_draw,
+)

@@ -1,0 +1,50 @@
+"""Write the pictures of pages that the README shows: `make screenshots`."""
+
+from __future__ import annotations
+
+import io
+import runpy
+import shutil
+from pathlib import Path
+from typing import Any
+
+from PIL import Image
+from playwright.sync_api import sync_playwright
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+PAGES = {"openauc": "light", "openset_detection": "light", "anomaly_suite": "dark"}
+WIDTH = 640  # of a picture, half that of the window
+
+
+def main() -> None:
+    """Compute the example of each page, and take a picture of its top."""
+    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=chromium, args=["--no-sandbox", "--disable-background-networking"]
+        )
+        for name, theme in PAGES.items():
+            app = runpy.run_path(str(ROOT / "metrics" / name / "app.py"))
+            demo = app["ui"].build(app["page"], app["FOLDER"])
+            _, address, _ = app["ui"].launch(demo, prevent_thread_lock=True, quiet=True)
+            take(browser, f"{address}?__theme={theme}", name)
+            demo.close()
+        browser.close()
+
+
+def take(browser: Any, address: str, name: str) -> None:
+    """Press Compute, wait for the pictures, and write the window's contents."""
+    page = browser.new_page(viewport={"width": 2 * WIDTH, "height": 1400})
+    page.goto(address)
+    page.locator(f"#{name}-compute").click()
+    page.locator(f"#{name}-results .js-plotly-plot .main-svg").last.wait_for()
+    page.wait_for_timeout(1000)
+    shot = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+    small = shot.resize((WIDTH, WIDTH * shot.height // shot.width), Image.Resampling.LANCZOS)
+    small.quantize(256, Image.Quantize.MAXCOVERAGE).save(HERE / f"{name}.png", optimize=True)
+    page.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,62 @@
+"""Start an app as a person would, on a free local port, and stop it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+PATIENCE = 120  # seconds until an app has to answer
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+CHROMIUM_OPTIONS = ("--no-sandbox", "--disable-background-networking", "--disable-component-update", "--no-first-run")
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@contextmanager
+def serve(script: Path, folder: Path, *, python: str = sys.executable, **environment: str) -> Iterator[str]:
+    """Run a script that serves a page, from `folder`, and give its address; its output goes to app.log there."""
+    port = free_port()
+    settings = {
+        "GRADIO_SERVER_NAME": "127.0.0.1",
+        "GRADIO_SERVER_PORT": str(port),
+        "GRADIO_ANALYTICS_ENABLED": "False",
+        "GRADIO_TEMP_DIR": str(folder / "uploads"),
+    }
+    with (folder / "app.log").open("w") as log:
+        process = subprocess.Popen(
+            [python, str(script)], cwd=folder, env={**os.environ, **settings, **environment}, stdout=log, stderr=log
+        )
+    try:
+        _wait(f"http://127.0.0.1:{port}", process, folder / "app.log")
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        process.terminate()
+        try:
+            process.wait(20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _wait(address: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            with urllib.request.urlopen(address, timeout=5):
+                return
+        except (urllib.error.URLError, OSError):
+            time.sleep(0.1)
+    raise AssertionError(f"the app does not answer: {log.read_text()[-2000:]}")

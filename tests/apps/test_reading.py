@@ -1,0 +1,307 @@
+"""Uploads: every format gives the metric's numbers and Python that gives them too; what is unsafe is refused."""
+
+from __future__ import annotations
+
+import importlib
+import io
+import json
+import struct
+import zipfile
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow
+import pyarrow.parquet
+import pytest
+from PIL import Image
+
+import openworld_metrics
+from openworld_metrics import _ui_limits, _ui_read
+from openworld_metrics._ui_columns import groups, guess
+from openworld_metrics._ui_compute import Runner, explain
+from openworld_metrics._ui_images import read_photograph
+from openworld_metrics._ui_inputs import gather, read_sources
+from openworld_metrics._ui_limits import RefusedError
+from openworld_metrics._ui_options import CONTROLS, shown
+from openworld_metrics._ui_page import argument_help
+from tests.apps import steps
+from tests.apps.steps import BOXES, STEPS, drawn
+
+FORMATS = {"npz": steps.npz, "npy": steps.npy, "csv": steps.csv, "parquet": steps.parquet, "json": steps.as_json}
+TABULAR = [name for name in openworld_metrics.METRICS if name not in ("openset_detection", "anomaly_suite")]
+
+
+@pytest.fixture(scope="module")
+def runners(root: Path) -> Callable[[str], Runner]:
+    made: dict[str, Runner] = {}
+
+    def runner(name: str) -> Runner:
+        if name not in made:
+            page = importlib.import_module(f"openworld_metrics._ui_{name}").PAGE
+            made[name] = Runner(page, root / "metrics" / name)
+        return made[name]
+
+    return runner
+
+
+def show(runner: Runner, files: list[list[Path]], **options: Any) -> Any:
+    page = runner.page
+    values = {**runner.defaults, **page.examples[0].options, **options}
+    controls = [shown(option, values[option.name]) for option in page.options]
+    files = [*files, *([[]] * (len(page.sources) - len(files)))]
+    return runner.show([None] * len(page.sources), files, [[]] * len(page.columns), "automatic", controls)
+
+
+def rerun(call: str, folder: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Run the Python that a page shows, beside the files, as a person would."""
+    monkeypatch.chdir(folder)
+    names: dict[str, Any] = {}
+    exec(call.replace('load("metrics/', f'load("{root}/metrics/'), names)
+    return names["results"]
+
+
+@pytest.mark.parametrize("name", TABULAR)
+@pytest.mark.parametrize("kind", FORMATS)
+def test_every_format(
+    kind: str, name: str, runners: Any, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    columns = drawn(name)
+    found = show(runners(name), FORMATS[kind](columns, tmp_path))
+    options = runners(name).page.examples[0].options
+    assert json.loads(found.json) == runners(name).results(columns, options)
+    assert rerun(found.call, tmp_path, root, monkeypatch) == json.loads(found.json)
+
+
+def test_boxes_from_yolo_files(runners: Any, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = []
+    sides: list[tuple[str, Any]] = [("predictions", BOXES[0]), ("references", BOXES[1])]
+    for name, images in sides:
+        (tmp_path / name).mkdir()
+        for i, rows in enumerate(images):
+            boxes = np.asarray(rows, dtype=float)
+            centre, size = (boxes[:, :2] + boxes[:, 2:4]) / 400, (boxes[:, 2:4] - boxes[:, :2]) / 200
+            lines = np.column_stack([boxes[:, -1], centre, size, boxes[:, 4:-1]])
+            np.savetxt(tmp_path / name / f"image{i}.txt", lines)
+        (tmp_path / name / "nothing.txt").write_text("")
+        files.append(sorted((tmp_path / name).iterdir()))
+    runner = runners("openset_detection")
+    brought = read_sources(runner.page, [None, None], files)
+    assert brought[0].options == {"box_format": "cxcywh"}
+    found = show(runner, files, box_format="cxcywh")
+    options = runner.page.examples[0].options
+    assert json.loads(found.json) == runner.results({"predictions": BOXES[0], "references": BOXES[1]}, options)
+    assert rerun(found.call, tmp_path, root, monkeypatch) == json.loads(found.json)
+
+
+def test_boxes_from_tables(runners: Any, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = []
+    sides: list[tuple[str, Any, list[str]]] = [("p", BOXES[0], ["score", "label"]), ("r", BOXES[1], ["category"])]
+    for name, images, last in sides:
+        rows = [(f"{i}.jpg", *row) for i, image in enumerate(images) for row in image]
+        table = pd.DataFrame(rows, columns=["file", "xmin", "ymin", "xmax", "ymax", *last])
+        table.to_csv(tmp_path / f"{name}.csv", index=False)
+        files.append([tmp_path / f"{name}.csv"])
+    runner = runners("openset_detection")
+    found = show(runner, files)
+    options = runner.page.examples[0].options
+    assert json.loads(found.json) == runner.results({"predictions": BOXES[0], "references": BOXES[1]}, options)
+    assert rerun(found.call, tmp_path, root, monkeypatch) == json.loads(found.json)
+
+
+def test_maps_from_png(runners: Any, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    columns: dict[str, Any] = {"predictions": [], "references": []}
+    files = []
+    rng = np.random.default_rng(0)
+    for name, high in (("predictions", 65536), ("references", 2)):
+        (tmp_path / name).mkdir()
+        for i in range(3):
+            array = rng.integers(0, high, (5 + i, 7))
+            columns[name].append(array)
+            pixels = array.astype(np.uint16) if high > 2 else (255 * array).astype(np.uint8)
+            Image.fromarray(pixels).save(tmp_path / name / f"{i}.png")
+        files.append(sorted((tmp_path / name).iterdir()))
+    columns["references"][1][:] = 0
+    Image.fromarray(np.zeros((6, 7), np.uint8)).save(files[1][1])
+    found = show(runners("anomaly_suite"), files)
+    assert json.loads(found.json) == runners("anomaly_suite").results(columns, {})
+    assert found.num_images == 3
+    assert rerun(found.call, tmp_path, root, monkeypatch) == json.loads(found.json)
+
+
+def test_maps_with_image_scores(runners: Any, tmp_path: Path) -> None:
+    columns = {**drawn("anomaly_suite")}
+    n = len(columns["predictions"])
+    columns |= {"image_scores": np.linspace(0, 1, n), "image_labels": np.arange(n) % 2}
+    found = show(runners("anomaly_suite"), steps.npz(columns, tmp_path))
+    assert json.loads(found.json) == runners("anomaly_suite").results(columns, {})
+
+
+def test_columns_can_be_chosen(runners: Any, tmp_path: Path) -> None:
+    page = runners("macro_open_f").page
+    table = pd.DataFrame({f"logit{i}": [0.1 * i, 0.5] for i in range(3)} | {"y": [1, 2], "d": [0.3, 0.2]})
+    data = [_ui_read.read_table(table)]
+    assert groups(data[0]) == {"logit0 … logit2": ["logit0", "logit1", "logit2"]}
+    assert guess(page, data)["predictions"] == ["logit0 … logit2"]
+    with pytest.raises(TypeError, match=r"references: no column of this name was found; .* from logit0, .*, d"):
+        gather(page, data)
+    chosen = {"predictions": ["logit2", "logit0"], "references": ["y"], "open_scores": ["d"]}
+    given = gather(page, data, chosen)
+    assert given.columns["predictions"].tolist() == [[0.2, 0.0], [0.5, 0.5]]
+    assert given.columns["references"].tolist() == [1, 2]
+    with pytest.raises(ValueError, match=r"open_scores: expected names of columns, got 'e'; there are logit0"):
+        gather(page, data, {**chosen, "open_scores": ["e"]})
+
+
+def test_whole_numbers_can_be_scores(runners: Any) -> None:
+    page = runners("accuracyk").page
+    data = [_ui_read.read_table(pd.DataFrame({"class 0": [1, 0], "class 1": [0, 1], "references": [0, 1]}))]
+    assert gather(page, data).columns["predictions"].dtype.kind == "i"
+    assert gather(page, data, read_as="scores").columns["predictions"].dtype.kind == "f"
+
+
+def test_empty_cells_and_words_reach_the_metric(runners: Any) -> None:
+    runner = runners("ood_bench")
+    table = pd.DataFrame({"scores": [0.1, "", 0.3, ""], "labels": [0, 1, 1, ""]})
+    values: tuple[Any, ...] = ([None], [[], []], "automatic")
+    controls = [shown(option, runner.defaults[option.name]) for option in runner.page.options]
+    with pytest.raises(ValueError, match="predictions: expected no NaN, got NaN at position 1"):
+        runner.show([table], *values, controls)
+    table.loc[1, "scores"] = "high"
+    with pytest.raises(TypeError, match=r"predictions: expected numbers, got .*'high'"):
+        runner.show([table], *values, controls)
+
+
+@pytest.mark.parametrize("name", openworld_metrics.METRICS)
+def test_every_option_has_a_control(name: str, runners: Any) -> None:
+    runner = runners(name)
+    assert [option.name for option in runner.page.options] == list(runner.defaults)
+    assert {option.control for option in runner.page.options} <= CONTROLS.keys()
+    help_of = argument_help(runner.inputs_description)
+    assert all(help_of[argument.name] for argument in (*runner.page.options, *runner.page.columns))
+    assert set(runner.page.examples[0].options) <= set(runner.defaults)
+    assert len(runner.page.pictures) == STEPS[name].pictures
+
+
+def pickled(path: Path) -> Path:
+    np.save(path.with_suffix(".npy"), np.asarray([{"a": 1}], dtype=object), allow_pickle=True)
+    return path.with_suffix(".npy")
+
+
+def pickled_npz(path: Path) -> Path:
+    np.savez(path.with_suffix(".npz"), references=np.asarray([{"a": 1}], dtype=object))
+    return path.with_suffix(".npz")
+
+
+def zip_bomb(path: Path) -> Path:
+    with zipfile.ZipFile(path.with_suffix(".npz"), "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("predictions.npy", bytes(_ui_limits.MAX_UNPACKED + 1))
+    assert path.with_suffix(".npz").stat().st_size < 1_000_000
+    return path.with_suffix(".npz")
+
+
+def npy_header_of(path: Path, shape: str) -> Path:
+    header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}".ljust(117) + "\n"
+    path.with_suffix(".npy").write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode())
+    return path.with_suffix(".npy")
+
+
+def npz_header_lie(path: Path) -> Path:
+    with zipfile.ZipFile(path.with_suffix(".npz"), "w") as archive:
+        archive.writestr("predictions.npy", npy_header_of(path, "(10000000000,)").read_bytes())
+    return path.with_suffix(".npz")
+
+
+def parquet_bomb(path: Path) -> Path:
+    zeros = pyarrow.table({"predictions": np.zeros(_ui_limits.MAX_UNPACKED // 8 + 1, np.int8)})
+    pyarrow.parquet.write_table(zeros, path.with_suffix(".parquet"))
+    assert path.with_suffix(".parquet").stat().st_size < 1_000_000
+    return path.with_suffix(".parquet")
+
+
+def large(path: Path) -> Path:
+    with path.with_suffix(".csv").open("wb") as file:
+        file.truncate(_ui_limits.MAX_BYTES + 1)
+    return path.with_suffix(".csv")
+
+
+def large_json(path: Path) -> Path:
+    with path.with_suffix(".json").open("wb") as file:
+        file.truncate(_ui_limits.MAX_JSON_BYTES + 1)
+    return path.with_suffix(".json")
+
+
+def deep_json(path: Path) -> Path:
+    path.with_suffix(".json").write_text("[" * 200_000)
+    return path.with_suffix(".json")
+
+
+def nonsense(suffix: str) -> Callable[[Path], Path]:
+    def write(path: Path) -> Path:
+        path.with_suffix(suffix).write_bytes(b"\x00\xffnonsense, 1\n2, 3, 4\n")
+        return path.with_suffix(suffix)
+
+    return write
+
+
+REFUSED = {
+    "pickle-npy": (pickled, "upload.npy: cannot be read as npy: .*allow_pickle=False"),
+    "pickle-npz": (pickled_npz, "upload.npz: cannot be read as npz: .*allow_pickle=False"),
+    "zip-bomb": (zip_bomb, "upload.npz: expected at most 200,000,000 bytes unpacked, got 200,000,"),
+    "npy-header": (lambda path: npy_header_of(path, "(10000000000,)"), "upload.npy: expected at most 200,000,000"),
+    "npz-header": (npz_header_lie, "upload.npz: "),
+    "parquet-bomb": (parquet_bomb, "upload.parquet: expected at most 200,000,000 bytes unpacked"),
+    "large-csv": (large, "expected at most 50,000,000 bytes of files, got 50,000,001"),
+    "large-json": (large_json, "upload.json: expected at most 10,000,000 bytes, got 10,000,001"),
+    "deep-json": (deep_json, "upload.json: "),
+    "other-suffix": (nonsense(".pkl"), r"upload.pkl: expected one of .csv, .parquet, .npz, .npy, .json, got .pkl"),
+    **{kind: (nonsense(kind), f"upload{kind}: cannot be read as {kind[1:]}: ") for kind in _ui_read.READERS},
+}
+
+
+@pytest.mark.parametrize("kind", REFUSED)
+def test_refused(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write, message = REFUSED[kind]
+    path = write(tmp_path / "upload")
+    if kind.startswith("large"):
+        monkeypatch.setattr(Path, "read_text", lambda *_, **__: pytest.fail("read"))
+    with pytest.raises(RefusedError, match=message) as raised:
+        _ui_read.read_files([path], {})
+    assert str(tmp_path.parent) not in str(raised.value)
+
+
+def test_too_many_files(tmp_path: Path) -> None:
+    with pytest.raises(RefusedError, match="expected at most 200 files, got 201"):
+        _ui_read.read_files([tmp_path / f"{i}.csv" for i in range(201)], {})
+
+
+def test_png_bomb_and_other_images(tmp_path: Path) -> None:
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    size = struct.pack(">IIBBBBB", 30_000, 30_000, 8, 0, 0, 0, 0)
+    bomb = b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", size) + chunk(b"IDAT", zlib.compress(b"")) + chunk(b"IEND", b"")
+    (tmp_path / "bomb.png").write_bytes(bomb)
+    picture = io.BytesIO()
+    Image.new("RGB", (4, 4)).save(picture, "GIF")
+    (tmp_path / "gif.png").write_bytes(picture.getvalue())
+    for name in ("bomb", "gif"):
+        with pytest.raises(RefusedError, match=f"{name}.png: ") as raised:
+            read_photograph(tmp_path / f"{name}.png")
+        assert str(tmp_path) not in str(raised.value)
+
+
+def test_what_is_said_of_errors() -> None:
+    assert explain(ValueError("tpr: expected a number in (0, 1], got 2")) == "tpr: expected a number in (0, 1], got 2"
+    assert explain(ValueError("no file '/srv/app/x.csv'")) == "no file '…/x.csv'"
+    assert explain(KeyError("/srv/app/secret")) == "This input cannot be computed (KeyError)."
+
+
+def test_a_file_of_one_side_does_not_stand_for_the_other(runners: Any, tmp_path: Path) -> None:
+    rows = [("a.jpg", 1, 2, 3, 4, 0.5, 0)]
+    pd.DataFrame(rows, columns=["image", "x1", "y1", "x2", "y2", "score", "class"]).to_csv(tmp_path / "p.csv")
+    with pytest.raises(TypeError, match="references: no column of this name was found"):
+        show(runners("openset_detection"), [[tmp_path / "p.csv"]])

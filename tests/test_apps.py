@@ -1,0 +1,269 @@
+"""The eight apps in a real browser and through their API, each served from its own folder."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import gradio_client
+import pytest
+
+import openworld_metrics
+from tests.apps.serving import CHROMIUM, CHROMIUM_OPTIONS, serve
+from tests.apps.steps import STEPS, as_lists, drawn
+
+Load = Callable[..., Any]
+needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: apt-get install chromium")
+
+
+class App(NamedTuple):
+    name: str
+    address: str
+    folder: Path  # where it runs: logs and uploads
+    stop: ExitStack
+
+
+@pytest.fixture(scope="module")
+def start(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Future[App]]]:
+    """Start an app in the background, so that the next one is there when the tests of this one end."""
+    with ThreadPoolExecutor(1) as threads, ExitStack() as running:
+        started: dict[str, Future[App]] = {}
+
+        def enter(name: str) -> App:
+            folder, stop = tmp_path_factory.mktemp(name), running.enter_context(ExitStack())
+            address = stop.enter_context(serve(root / "metrics" / name / "app.py", folder))
+            return App(name, address, folder, stop)
+
+        def start_one(name: str) -> Future[App]:
+            if name not in started:
+                started[name] = threads.submit(enter, name)
+            return started[name]
+
+        yield start_one
+
+
+@pytest.fixture(scope="module", params=openworld_metrics.METRICS)
+def app(request: pytest.FixtureRequest, start: Callable[[str], Future[App]]) -> Iterator[App]:
+    found = start(request.param).result()
+    wanted = {item.callspec.params.get("app") for item in request.session.items if hasattr(item, "callspec")}
+    for following in openworld_metrics.METRICS[openworld_metrics.METRICS.index(request.param) + 1 :][:1]:
+        if following in wanted:
+            start(following)
+    yield found
+    found.stop.close()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=list(CHROMIUM_OPTIONS))
+        yield chromium
+        chromium.close()
+
+
+class Page:
+    """An app's page in a tab of the browser."""
+
+    def __init__(self, tab: Any, name: str) -> None:
+        self.tab, self.name = tab, name
+
+    def part(self, what: str) -> Any:
+        return self.tab.locator(f"#{self.name}-{what}")
+
+    def cell(self) -> str:
+        """The first cell of the table, once it is there."""
+        cell = self.part("table0").get_by_role("gridcell").first
+        cell.wait_for()
+        return str(cell.inner_text())
+
+    def compute(self) -> None:
+        """Press the button, and wait until the answer replaces what was there."""
+        self.tab.evaluate("name => document.querySelector(`#${name}-numbers table`)?.classList.add('old')", self.name)
+        self.part("compute").click()
+        self.tab.locator(f"#{self.name}-numbers table:not(.old), #{self.name}-told .error").first.wait_for()
+
+    def numbers(self) -> dict[str, Any]:
+        """The shown numbers in full, which three decimals have to agree with."""
+        found: dict[str, Any] = {}
+        assert self.part("told").all_inner_texts() in ([], [""]), "an error is shown"
+        for row in self.part("numbers").locator("tr").all():
+            full = [json.loads(cell.get_attribute("title")) for cell in row.locator("td span").all()]
+            for cell, value in zip(row.locator("td span").all(), full):
+                assert float(cell.inner_text()) == pytest.approx(value, abs=5e-4, rel=5e-3)
+                assert re.fullmatch(r"\d+|-?\d+\.\d{3}|-?\d\.\d\de[-+]\d+", cell.inner_text())
+            name = row.locator("th").inner_text()
+            found[name] = full if name.endswith("_curve") else full[0]
+        return found
+
+    def option(self, name: str, how: str) -> Any:
+        field = "input[type=number]" if how == "number" else "input, textarea"
+        return self.part(f"option-{name}").locator(field).first
+
+    def set_option(self, name: str, how: str, typed: str) -> None:
+        field = self.option(name, how)
+        if how == "tick":
+            field.check()
+        else:
+            field.fill(typed)
+            field.press("Enter" if how == "pick" else "Tab")
+
+    def traces(self) -> list[int]:
+        """How many traces each picture has drawn."""
+        self.tab.locator(".js-plotly-plot .main-svg").first.wait_for()
+        self.tab.wait_for_timeout(300)
+        return list(self.tab.evaluate("[...document.querySelectorAll('.js-plotly-plot')].map(p => p.data.length)"))
+
+
+@pytest.fixture
+def page(app: App, browser: Any) -> Iterator[Page]:
+    """A new tab at the app's address. Whatever happens there, the console stays free of errors."""
+    with browser.new_context(viewport={"width": 1280, "height": 900}) as context:
+        tab = context.new_page()
+        tab.set_default_timeout(60_000)
+        errors: list[str] = []
+        tab.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
+        tab.on("pageerror", lambda error: errors.append(str(error)))
+        tab.goto(app.address)
+        tab.locator(f"#{app.name}-compute").wait_for()
+        yield Page(tab, app.name)
+        assert errors == []
+
+
+@needs_browser
+def test_the_example(page: Page, load: Load) -> None:
+    steps = STEPS[page.name]
+    assert page.cell()
+    button = page.part("compute").bounding_box()
+    assert button["y"] + button["height"] <= 900, "the button is in sight without scrolling"
+    page.compute()
+    results = load(page.name).compute(**steps.columns, **steps.options)
+    assert page.numbers() == results
+    traces = page.traces()
+    assert len(traces) == steps.pictures
+    assert min(traces) >= 1
+    assert page.tab.locator(".js-plotly-plot .xtick").count() >= 2 * steps.pictures
+
+
+@needs_browser
+def test_what_can_be_taken_away(page: Page, load: Load, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page.compute()
+    steps = STEPS[page.name]
+    results = load(page.name).compute(**steps.columns, **steps.options)
+    # an editor draws only the lines in sight, so the text is taken as the copy button gives it
+    page.tab.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.part("results").get_by_label("Copy").first.click()
+    call = page.tab.evaluate("navigator.clipboard.readText()")
+    monkeypatch.chdir(root)
+    names: dict[str, Any] = {}
+    exec(call, names)
+    assert names["results"] == results
+    page.tab.get_by_role("tab", name="JSON").click()
+    with page.tab.expect_download() as download:
+        page.part("download").click()
+    assert download.value.suggested_filename == f"{page.name}.json"
+    assert json.loads(Path(download.value.path()).read_text()) == results
+
+
+@needs_browser
+def test_an_option_and_an_error(page: Page, load: Load) -> None:
+    steps = STEPS[page.name]
+    option, how, typed, value = steps.change
+    page.set_option(option, how, typed)
+    page.compute()
+    options = {**steps.options, option: value}
+    assert page.numbers() == load(page.name).compute(**steps.columns, **options)
+
+    cell = page.cell()
+    option, how, typed, value = steps.wrong
+    page.set_option(option, how, typed)
+    page.compute()
+    with pytest.raises((ValueError, TypeError)) as raised:
+        load(page.name).compute(**steps.columns, **{**options, option: value})
+    told = page.part("told").locator("[role=alert]")
+    assert told.inner_text() == re.sub(r"\s+", " ", str(raised.value))
+    assert page.part("told").evaluate("e => e.getBoundingClientRect().bottom <= window.innerHeight")
+    assert not page.part("results").is_visible()
+    assert page.option(option, how).input_value() == typed
+    assert page.cell() == cell
+
+
+@needs_browser
+def test_a_file(page: Page, load: Load, tmp_path: Path) -> None:
+    steps, columns = STEPS[page.name], drawn(page.name)
+    for i, paths in enumerate(steps.upload(columns, tmp_path)):
+        page.part(f"file{i}").locator("input[type=file]").set_input_files(paths)
+    page.part("read").get_by_text("Read from the files").wait_for()
+    page.compute()
+    lists = {name: as_lists(column) for name, column in columns.items()}
+    assert page.numbers() == load(page.name).compute(**lists, **steps.options)
+    assert min(page.traces()) >= 1
+
+
+@needs_browser
+def test_a_narrow_dark_page_by_keyboard(app: App, browser: Any) -> None:
+    with browser.new_context(viewport={"width": 400, "height": 800}) as context:
+        tab = context.new_page()
+        tab.set_default_timeout(60_000)
+        tab.goto(f"{app.address}/?__theme=dark")
+        page = Page(tab, app.name)
+        page.part("compute").wait_for()
+        for _ in range(120):
+            tab.keyboard.press("Tab")
+            if tab.evaluate("document.activeElement.id") == f"{app.name}-compute":
+                break
+        tab.keyboard.press("Enter")
+        page.part("numbers").locator("table").wait_for()
+        tab.wait_for_function(
+            "name => { const top = document.querySelector(`#${name}-numbers table`).getBoundingClientRect().top;"
+            " return top >= 0 && top < 700; }",
+            arg=app.name,
+        )
+        assert len(page.traces()) == STEPS[app.name].pictures
+        assert tab.evaluate("document.documentElement.scrollWidth") <= 400
+        for part in ("numbers", "compute", "table0", "plot0"):
+            box = page.part(part).bounding_box()
+            assert box["x"] >= 0, part
+            assert box["x"] + box["width"] <= 400, part
+        fill = tab.locator(".js-plotly-plot .xtick text").first.evaluate("e => getComputedStyle(e).fill")
+        assert min(map(int, re.findall(r"\d+", fill)[:3])) > 180, "labels have to be light on a dark page"
+
+
+def test_the_endpoint(app: App, load: Load) -> None:
+    client = gradio_client.Client(app.address, verbose=False, download_files=False, analytics_enabled=False)
+    steps = STEPS[app.name]
+    columns = {name: as_lists(column) for name, column in steps.columns.items()}
+    options = {name: list(value) if isinstance(value, tuple) else value for name, value in steps.options.items()}
+    results = load(app.name).compute(**steps.columns, **steps.options)
+    assert client.predict(columns=columns, options=options, api_name="/compute") == results
+    with pytest.raises(Exception, match=re.escape(f"{app.name} has no argument 'nonsense'")):
+        client.predict(columns={**columns, "nonsense": [1]}, options=options, api_name="/compute")
+    client.close()
+    assert list(client.view_api(return_format="dict")["named_endpoints"]) == ["/compute"]
+
+
+def test_no_error_on_the_server(app: App) -> None:
+    assert "Traceback" not in (app.folder / "app.log").read_text()
+
+
+@needs_browser
+def test_the_gallery(root: Path, browser: Any, tmp_path: Path, load: Load) -> None:
+    with serve(root / "spaces" / "gallery.py", tmp_path) as address, browser.new_context() as context:
+        tab = context.new_page()
+        tab.set_default_timeout(60_000)
+        errors: list[str] = []
+        tab.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
+        tab.goto(address)
+        for name in openworld_metrics.METRICS:
+            tab.get_by_role("tab", name=name, exact=True).click()
+            page = Page(tab, name)
+            page.part("compute").wait_for()
+            page.compute()
+            assert page.numbers() == load(name).compute(**STEPS[name].columns, **STEPS[name].options)
+        assert errors == []

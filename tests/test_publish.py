@@ -1,0 +1,174 @@
+"""What goes to the Hub: a card that it accepts, and a folder that runs on its own, under any name."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import gradio_client
+import pytest
+
+import openworld_metrics
+from tests.apps.serving import serve
+from tests.apps.steps import STEPS, as_lists
+
+every_metric = pytest.mark.parametrize("name", openworld_metrics.METRICS)
+LOAD = "import evaluate, sys; print(evaluate.load(sys.argv[1]).compute(**eval(sys.argv[2])))"
+
+
+@pytest.fixture(scope="module")
+def publish(root: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location("publish", root / "spaces" / "publish.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def folder(root: Path, tmp_path: Path) -> Path:
+    """A copy of a metric's folder that a test may break."""
+    return Path(shutil.copytree(root / "metrics" / "openauc", tmp_path / "openauc"))
+
+
+@every_metric
+def test_every_card_passes(name: str, publish: ModuleType, root: Path) -> None:
+    assert list(publish.check(root / "metrics" / name)) == []
+
+
+WRONG = {
+    "no-front-matter": ("---\ntitle", "title", "starts with front matter"),
+    "no-yaml": ("title: openauc", "title: [openauc", "front matter is not YAML"),
+    "sdk-version-as-number": (
+        'sdk_version: "6.31.0"',
+        "sdk_version: 6.31",
+        "sdk_version: expected str, got 6.31",
+    ),
+    "python-version-as-number": ('"3.11"', "3.11", "python_version: expected str, got 3.11; quote it"),
+    "color": ("colorFrom: purple", "colorFrom: violet", "colorFrom: expected one of blue, gray"),
+    "sdk": ("sdk: gradio", "sdk: docker", "sdk: expected gradio, got 'docker'"),
+    "app-file": ("app_file: app.py", "app_file: main.py", "app_file: 'main.py' is not in the folder"),
+    "tag": ("- metric\n", "", "tags: expected metric among them"),
+    "short-description": ("short_description: ", "short_description: " + "x" * 60, "expected at most 60 characters"),
+    "pinned": ("pinned: false", "pinned: 'no'", "pinned: expected bool"),
+    "old-sdk": ('"6.31.0"', '"5.1.0"', "excludes the card's sdk_version 5.1.0"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_a_wrong_card(case: str, publish: ModuleType, folder: Path) -> None:
+    before, after, message = WRONG[case]
+    card = folder / "README.md"
+    text = card.read_text(encoding="utf-8")
+    assert before in text
+    card.write_text(text.replace(before, after, 1), encoding="utf-8")
+    found = list(publish.check(folder))
+    assert any(message in problem for problem in found), found
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("numpy>=99", "excludes the version it is tested with"),
+        ("no-such-package-here>=1", "is not installed here"),
+        ("numpy >> 1", "cannot be read"),
+    ],
+)
+def test_wrong_requirements(line: str, message: str, publish: ModuleType, folder: Path) -> None:
+    with (folder / "requirements.txt").open("a") as file:
+        file.write(f"{line}\n")
+    assert any(message in problem for problem in publish.check(folder))
+
+
+def run(publish: ModuleType, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
+    monkeypatch.setattr("sys.argv", ["publish.py", *arguments])
+    return int(publish.main())
+
+
+def test_dry_run_writes_the_folders(
+    publish: ModuleType, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    for part in ("shared", "metrics", "spaces", "setup.cfg"):
+        copy: Any = shutil.copytree if (root / part).is_dir() else shutil.copy
+        copy(root / part, tmp_path / part)
+    monkeypatch.setattr(publish, "ROOT", tmp_path)
+    assert run(publish, monkeypatch, "--all", "--namespace", "someone", "--dry-run") == 0
+    assert "someone/openauc: would upload dist/spaces/openauc" in capsys.readouterr().out
+    for name in openworld_metrics.METRICS:
+        ours = {p.name: p.read_bytes() for p in (root / "metrics" / name).iterdir() if p.name != "__pycache__"}
+        assert {p.name: p.read_bytes() for p in (tmp_path / "dist" / "spaces" / name).iterdir()} == ours
+    with (tmp_path / "metrics" / "openauc" / "_curves.py").open("a") as file:
+        file.write("# changed\n")
+    assert run(publish, monkeypatch, "openauc", "--namespace", "someone", "--dry-run") == 1
+    assert "openauc/_curves.py: differs from its source" in capsys.readouterr().err
+
+
+def test_upload(publish: ModuleType, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import huggingface_hub
+
+    calls: list[Any] = []
+
+    class Api:
+        def create_repo(self, *args: Any, **kwargs: Any) -> None:
+            calls.append((args, kwargs))
+
+        def upload_folder(self, **kwargs: Any) -> None:
+            calls.append(kwargs)
+
+    monkeypatch.setattr(huggingface_hub, "HfApi", Api)
+    assert publish.upload(folder, "someone") == "https://huggingface.co/spaces/someone/openauc"
+    assert calls[0] == (("someone/openauc",), {"repo_type": "space", "space_sdk": "gradio", "exist_ok": True})
+    assert calls[1]["folder_path"] == folder
+
+
+@pytest.mark.parametrize("arguments", [["--namespace", "x"], ["nothing", "--namespace", "x"], ["openauc"]])
+def test_wrong_arguments(arguments: list[str], publish: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(SystemExit):
+        run(publish, monkeypatch, *arguments)
+
+
+def clean_environment(folder: Path) -> dict[str, str]:
+    """Nothing of this run but the paths to programs: no repository, no cache of modules."""
+    kept = {key: os.environ[key] for key in ("PATH", "HOME", "LANG") if key in os.environ}
+    return {**kept, "HF_HOME": str(folder / "hub"), "HF_HUB_OFFLINE": "1", "PYTHONNOUSERSITE": "1"}
+
+
+def test_a_folder_in_an_environment_of_its_own(
+    publish: ModuleType, root: Path, tmp_path: Path, load: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on the Hub: the folder is called app, and nothing is installed but what its requirements.txt asks for."""
+    name = "ood_bench"
+    written = publish.write(root / "metrics" / name, tmp_path / "dist")
+    space = written.rename(tmp_path / "app")
+    subprocess.run([sys.executable, "-m", "venv", str(tmp_path / "venv")], check=True, timeout=300)
+    python = str(tmp_path / "venv" / "bin" / "python")
+    pip = [python, "-m", "pip", "install", "--quiet", "-c", str(root / "constraints.txt"), "-r"]
+    done = subprocess.run(
+        [*pip, str(space / "requirements.txt")], capture_output=True, text=True, timeout=900, check=False
+    )
+    if done.returncode and ("Temporary failure" in done.stderr or "No matching distribution" in done.stderr):
+        pytest.skip("no package index is reachable, so no fresh environment can be made")
+    assert done.returncode == 0, done.stderr
+    environment = clean_environment(tmp_path)
+    probe = [python, "-c", "import importlib.util as u; print(u.find_spec('openworld_metrics'))"]
+    assert subprocess.run(probe, capture_output=True, text=True, env=environment, check=True).stdout.strip() == "None"
+
+    columns = {key: as_lists(value) for key, value in STEPS[name].columns.items()}
+    expected = load(name).compute(**STEPS[name].columns)
+    command = [python, "-c", LOAD, str(space / f"{name}.py"), repr(columns)]
+    loaded = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=tmp_path, check=False)
+    assert loaded.stdout.strip() == repr(expected), loaded.stderr
+    for key in set(os.environ) - set(environment):
+        monkeypatch.delenv(key)
+    serving = {key: value for key, value in environment.items() if key.startswith(("HF_", "PYTHON"))}
+    with serve(space / "app.py", tmp_path, python=python, **serving) as address:
+        client = gradio_client.Client(address, verbose=False, analytics_enabled=False)
+        assert client.predict(columns=columns, api_name="/compute") == expected
+        client.close()
