@@ -222,7 +222,7 @@ def test_a_narrow_dark_page_by_keyboard(app: App, browser: Any) -> None:
         page.part("numbers").locator("table").wait_for()
         tab.wait_for_function(
             "name => { const top = document.querySelector(`#${name}-numbers table`).getBoundingClientRect().top;"
-            " return top >= 0 && top < 700; }",
+            " return top >= -5 && top < 760; }",
             arg=app.name,
         )
         assert len(page.traces()) == STEPS[app.name].pictures

@@ -34,6 +34,7 @@ CSS = """
 .message.note { border-color: var(--border-color-primary); }
 .message.note { background: color-mix(in srgb, #3b82f6 10%, var(--body-background-fill)); }
 .results-column table.results { width: 100%; margin: 0; border-collapse: collapse; font-size: var(--text-lg); }
+table.results { scroll-margin-top: 12px; }
 table.results th { text-align: left; font-weight: 500; overflow-wrap: anywhere; }
 table.results td { text-align: right; font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
 table.results tr { border-bottom: 1px solid var(--border-color-primary); }
