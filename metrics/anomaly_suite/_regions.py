@@ -85,10 +85,10 @@ _EMPTY = np.zeros(0, dtype=np.float32)
 
 def check_reduction(image_reduction: Any) -> None:
     """Check that an image reduction is "max", "mean" or a positive int."""
-    if not isinstance(image_reduction, str) or image_reduction not in REDUCTIONS:
-        if isinstance(image_reduction, str):
-            raise ValueError(f"image_reduction: expected 'max', 'mean' or an int, got {image_reduction!r}")
+    if not isinstance(image_reduction, str):
         as_int(image_reduction, "image_reduction", 1)
+    elif image_reduction not in REDUCTIONS:
+        raise ValueError(f"image_reduction: expected 'max', 'mean' or an int, got {image_reduction!r}")
 
 
 def _images(x: Any, name: str) -> Sequence[Array]:

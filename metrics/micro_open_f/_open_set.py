@@ -54,9 +54,7 @@ def reduce_open_set(
         )
     classes = xp.where(unknown, -1, labels)
     predicted, width = predicted_classes(predictions)
-    limit = width or (None if num_classes is None else as_int(num_classes, "num_classes", 1))
-    if num_classes is not None and width and as_int(num_classes, "num_classes", 1) != width:
-        raise ValueError(f"num_classes: expected {width}, the number of columns of predictions, got {num_classes}")
+    limit = _given_classes(width, num_classes)
     if limit is not None:
         check_class_ids(classes, "references", limit)
         check_class_ids(predicted, "predictions", limit)
@@ -90,17 +88,24 @@ def _first_highest(predictions: Array) -> Array:
     return array_namespace(*found).concat(found)
 
 
+def _given_classes(width: int, num_classes: int | None) -> int | None:
+    """The number of classes where columns or the option say it; they must not differ."""
+    if num_classes is None:
+        return width or None
+    num_classes = as_int(num_classes, "num_classes", 1)
+    if width and num_classes != width:
+        raise ValueError(f"num_classes: expected {width}, the number of columns of predictions, got {num_classes}")
+    return num_classes
+
+
 def count_classes(state: State, num_classes: int | None = None) -> int:
     """Number of known classes C of a state: the score columns, else `num_classes`, else one more than the largest id.
 
     Raises ValueError if a class id reaches C.
     """
     width = int(state["predictions_width"])
-    num_classes = None if num_classes is None else as_int(num_classes, "num_classes", 1)
-    if width and num_classes not in (None, width):
-        raise ValueError(f"num_classes: expected {width}, the number of columns of predictions, got {num_classes}")
     xp = array_namespace(state["classes"])
-    total = width or num_classes or 1 + max(int(xp.max(state[name])) for name in ("predicted", "classes"))
+    total = _given_classes(width, num_classes) or 1 + max(int(xp.max(state[name])) for name in ("predicted", "classes"))
     check_class_ids(state["classes"], "references", total)
     check_class_ids(state["predicted"], "predictions", total)
     return total
