@@ -20,7 +20,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ._boxes import box_iou, count_openset_detections, match_boxes, openset_detection_rates, reduce_boxes
+from ._boxes import box_iou, reduce_boxes
 from ._curves import (
     Counts,
     accuracy_at_tpr,
@@ -35,9 +35,12 @@ from ._curves import (
     openauc,
     operating_point,
 )
+from ._matching import match_boxes
 from ._ood import bench_metrics, ftpn, get_curve, reduce_ood, split_ood
 from ._open_f import macro_open_f, micro_open_f
 from ._open_set import count_classes, reduce_known_unknown, reduce_open_set, split_open_set
+from ._openset_counts import count_openset_detections, openset_detection, openset_detection_rates
+from ._owod import owod_detection
 from ._regions import aupro, aupro_at, level_counts, reduce_maps, sampled_aupro, split_regions
 from ._topk import (
     accuracy,
@@ -49,6 +52,7 @@ from ._topk import (
     topk_accuracy,
     true_class_ranks,
 )
+from ._voc import voc_average_precision
 
 __all__ = [
     "METRICS",
@@ -80,8 +84,10 @@ __all__ = [
     "match_boxes",
     "micro_open_f",
     "openauc",
+    "openset_detection",
     "openset_detection_rates",
     "operating_point",
+    "owod_detection",
     "reduce_boxes",
     "reduce_known_unknown",
     "reduce_maps",
@@ -95,6 +101,7 @@ __all__ = [
     "split_regions",
     "topk_accuracy",
     "true_class_ranks",
+    "voc_average_precision",
 ]
 
 METRICS = (

@@ -308,6 +308,15 @@ def as_real(value: Any, name: str) -> float:
     return float(value)
 
 
+def as_reals(value: Any, name: str) -> list[float]:
+    """Check a list of real options that are not NaN; a number is a one-element list."""
+    value = _plain(value)
+    values = [as_real(item, name) for item in (value if isinstance(value, Iterable) else [value])]
+    if not values:
+        raise ValueError(f"{name}: expected at least one value, got an empty list")
+    return values
+
+
 def as_bool(value: Any, name: str) -> bool:
     """Check an option that is True or False."""
     if not isinstance(value, (bool, np.bool_)):

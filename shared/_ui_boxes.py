@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import plotly.graph_objects as go
 
-from ._boxes import check_known_classes, match_boxes
+from ._matching import match_boxes
+from ._outcomes import check_known_classes
 from ._ui_page import Computed
 from ._ui_plots import BLUE, GREEN, GREY, ORANGE, RED, figure, photograph_behind
 

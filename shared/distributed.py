@@ -2,8 +2,8 @@
 
 Each row group is reduced by `metric.add_batch` and `metric.state` where it is read, and states meet by `metric.merge`
 in a tree, so that no machine holds more than a few of them. Scores of matrices never travel, and the result has the
-bits of one process. States of the counting metrics (accuracyk, autkc, openset_detection) are tallies of bounded size;
-the others, which rank every score, keep a few numbers for each sample.
+bits of one process. States of the counting metrics (accuracyk, autkc, and openset_detection without tables) are tallies
+of bounded size; the others, which rank every score, keep a few numbers for each sample.
 
 Dask rather than Ray Data: its bags reduce in a tree by one call, over any Python objects, where Ray Data aggregates
 them in one place or shuffles; and it is pure Python, from a laptop to Slurm, Kubernetes or an existing cluster.
@@ -26,7 +26,7 @@ import pyarrow.dataset as ds
 
 from . import load
 from .readers import from_arrow
-from .tallies import COUNTING, add_tallies, tally, tally_results
+from .tallies import add_tallies, can_tally, tally, tally_results
 
 Partial = dict[str, Any]
 
@@ -69,15 +69,15 @@ def reduce_shard(name: str, options: Mapping[str, Any], columns: Mapping[str, st
     partials = []
     for batch in shard.to_batches(columns=list(dict.fromkeys(columns.values()))):
         metric.add_batch(**{column: from_arrow(batch.column(there)) for column, there in columns.items()})
-        if name in COUNTING:
+        if can_tally(name, options):
             partials.append(tally(metric, metric.state()))
             metric.reset()
-    return add_tallies(name, partials) if name in COUNTING else metric.state()
+    return add_tallies(name, partials) if can_tally(name, options) else metric.state()
 
 
 def merge_partials(name: str, options: Mapping[str, Any], partials: Iterable[Partial]) -> Partial:
     """Merge what `reduce_shard` gave for several shards, or this function for several groups of them."""
-    if name in COUNTING:
+    if can_tally(name, options):
         return add_tallies(name, list(partials))
     metric = _new(name, options)
     for state in partials:
@@ -88,7 +88,7 @@ def merge_partials(name: str, options: Mapping[str, Any], partials: Iterable[Par
 def results(name: str, options: Mapping[str, Any], merged: Partial) -> dict[str, Any]:
     """Results of the metric from what all shards were merged to."""
     metric = _new(name, options)
-    if name in COUNTING:
+    if can_tally(name, options):
         return tally_results(metric, merged)
     metric.merge({key: np.asarray(array) for key, array in merged.items()})
     return dict(metric.compute())

@@ -1,19 +1,21 @@
 """States that do not grow: equal samples are counted instead of kept.
 
 The top-k metrics keep three small integers for each sample, of which there are few different ones, and open-set
-detection keeps boxes, of which its results need eight counts once its options are known. A tally holds just that, so
-that any number of shards reduces to one of bounded size. All counts are integers: results have the same bits.
+detection keeps boxes, of which its results need eight counts once its options are known; tables and confidence-ranked
+measures need the boxes. A tally holds just that, so that any number of shards reduces to one of bounded size. All
+counts are integers: results have the same bits.
 """
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from ._boxes import count_openset_detections, openset_detection_rates
+from ._openset_counts import openset_detection_rates
 
 Tally = dict[str, Any]
 TOPK = ("accuracyk", "autkc")
@@ -21,14 +23,25 @@ COUNTING = (*TOPK, "openset_detection")
 _ROW = ("above", "tied", "correct")
 
 
+def can_tally(name: str, options: Mapping[str, Any]) -> bool:
+    """Whether a tally is enough for a metric's results with these options; else whole states are needed."""
+    tables = options.get("per_class") or options.get("per_image") or options.get("conf_list") is not None
+    return name in COUNTING and options.get("protocol", "ow-dln") == "ow-dln" and not tables
+
+
 def tally(metric: Any, state: Mapping[str, Any]) -> Tally:
-    """Count the samples of a state of one of the `COUNTING` metrics, by that metric's options; empty if it is."""
+    """Count the samples of a state of a metric that `can_tally`, by that metric's options; empty if it is."""
     if not state:
         return {}
     if metric.name in TOPK:
         return _unique(state, np.ones(len(state["above"]), dtype=np.int64))
-    options = {name: value for name, value in metric._loaded_options.items() if name != "box_format"}
-    return dict(count_openset_detections(dict(state), **options))
+    results = metric.summarise(dict(state), **{name: metric._loaded_options[name] for name in _takes(metric)})
+    return {name: count for name, count in results.items() if isinstance(count, int)}
+
+
+def _takes(metric: Any) -> list[str]:
+    """The options that summarise takes, after the state."""
+    return list(inspect.signature(metric.summarise).parameters)[1:]
 
 
 def add_tallies(name: str, tallies: Sequence[Tally]) -> Tally:

@@ -49,6 +49,23 @@ def test_two_workers_equal_one_process(name: str, client: Any, load: Load, tmp_p
 
 
 @pytest.mark.usefixtures("client")
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"per_class": True, "per_image": True},
+        {"matching": "confidence", "conf_list": [0.5, -1.0]},
+        {"protocol": "owod", "recall_level": None},
+    ],
+    ids=str,
+)
+def test_what_needs_the_boxes(options: cases.Options, load: Load, tmp_path: Path) -> None:
+    columns, _ = cases.draw("openset_detection", 9)
+    options = {"known_classes": [0, 1], "unknown_class_id": 9, **options}
+    computed = distributed.compute_parquet("openset_detection", write(columns, tmp_path), split_every=2, **options)
+    assert computed == load("openset_detection").compute(**columns, **options)
+
+
+@pytest.mark.usefixtures("client")
 def test_named_columns_and_a_list_of_files(load: Load, tmp_path: Path) -> None:
     columns, options = cases.draw("ood_bench", 9)
     write({"s": columns["predictions"], "y": columns["references"]}, tmp_path)

@@ -60,6 +60,9 @@ def _commas(value: Any) -> str:
     return "" if value is None else ", ".join(map(str, value if isinstance(value, (list, tuple)) else [value]))
 
 
+_NONE = "none"
+
+
 class _Kind(NamedTuple):
     make: Callable[..., Any]
     parse: Callable[[Any], Any] = lambda value: value
@@ -97,6 +100,17 @@ CONTROLS: Mapping[str, _Kind] = {
         parse=tuple,
         show=lambda value: list(value),
         blank_is_default=False,
+    ),
+    "number or none": _Kind(
+        lambda option, **kwargs: gr.Textbox(max_lines=1, placeholder="a number, or nothing", **kwargs),
+        _number,
+        _commas,
+        blank_is_default=False,
+    ),
+    "choice or none": _Kind(
+        lambda option, **kwargs: gr.Radio([_NONE, *option.choices], **kwargs),
+        parse=lambda value: None if value == _NONE else value,
+        show=lambda value: _NONE if value is None else value,
     ),
     "word or number": _Kind(_word_or_number, parse=_number, show=str),
 }

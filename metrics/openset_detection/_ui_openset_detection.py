@@ -61,6 +61,14 @@ PAGE = Page(
         Option("conf_threshold", "fraction"),
         Option("box_format", "choice", ("xyxy", "xywh", "cxcywh")),
         Option("count_background", "flag"),
+        Option("protocol", "choice", ("ow-dln", "owod")),
+        Option("matching", "choice or none", ("iou", "confidence")),
+        Option("recall_level", "number or none"),
+        Option("previously_known", "numbers"),
+        Option("plus_one", "flag"),
+        Option("per_class", "flag"),
+        Option("per_image", "flag"),
+        Option("conf_list", "numbers"),
     ),
     examples=(
         Example(

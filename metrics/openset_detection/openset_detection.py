@@ -7,14 +7,22 @@ import evaluate
 
 from ._accumulate import Accumulate
 from ._arrays import State
-from ._boxes import count_openset_detections, openset_detection_rates, reduce_boxes
+from ._boxes import reduce_boxes
 from ._compiled import compiled
 from ._gather import receive
+from ._matching import match_boxes
+from ._openset_counts import openset_detection
+from ._outcomes import ratio
+from ._owod import owod_detection
+from ._protocols import detection_results
+from ._voc import voc_average_precision
+from ._wilderness import wilderness_above
 
 _DESCRIPTION = """
 Object detection with objects of unknown classes: recall of the unknown objects (U-Recall), known objects called unknown
 (WI) and all errors together (A-OSE), beside precision and recall of the known classes and the counts they come from.
-Boxes are matched one to one, whatever their classes, highest IoU first.
+Boxes are matched one to one, whatever their classes, highest IoU first. protocol="owod" gives what papers on open-world
+detection report under the same names, and mAP, matched as in Pascal VOC.
 """
 
 _CITATION = """
@@ -35,24 +43,44 @@ _CITATION = """
 _KWARGS_DESCRIPTION = """
 Args:
     predictions: for each image, (n, 6) rows x1, y1, x2, y2, confidence, class, or a dict of boxes, scores and labels.
-    references: for each image, (m, 5) rows x1, y1, x2, y2, class, or a dict of boxes and labels.
+    references: for each image, (m, 5) rows x1, y1, x2, y2, class, or a dict of boxes and labels; ignored in the dict
+        is 1 for difficult or crowd objects, which count nowhere, and 0 for the others.
     known_classes: ids of the known classes; required. Objects of other classes are unknown.
     unknown_class_id: class by which a prediction says "unknown". Defaults to -1.
     iou_threshold: boxes are matched at this IoU or above it, in (0, 1]. Defaults to 0.5.
     conf_threshold: predictions with a lower confidence are left out. Defaults to 0.0.
     box_format: "xyxy" (default), "xywh" (corner and size) or "cxcywh" (centre and size).
     count_background: whether "unknown" predictions without an object count in FP_unknown. Defaults to False.
+    protocol: "ow-dln" (default), the definitions of OW-DLN's guide, or "owod", those of papers on open-world detection.
+    matching: "iou", highest IoU first, or "confidence", most confident prediction first. Defaults to None, which is
+        "iou", and Pascal VOC's matching for protocol="owod", which takes no other.
+    recall_level: recall at which "owod" compares precisions for WI, in (0, 1]; None leaves WI out. Defaults to 0.8.
+    previously_known: those of known_classes that earlier tasks knew, for mAP of "owod" by previously and newly known.
+        Defaults to None.
+    plus_one: whether widths and heights are x2 - x1 + 1, as in the VOC devkit's code. Defaults to False.
+    per_class: whether to return a table of counts and rates by class. Defaults to False.
+    per_image: whether to return a table of counts and rates by image. Defaults to False.
+    conf_list: confidences for a sweep of U-Recall, WI and A-OSE; "ow-dln" needs matching="confidence" for it.
+        Defaults to None.
 
 Returns:
     U-Recall: TP_unknown / total_unknown, higher is better.
-    WI: FP_unknown / total_known, lower is better.
-    A-OSE: (FP_known + FN_known + FP_unknown + FN_unknown) / all objects, lower is better.
-    Precision(Known), Recall(Known): of the known classes, higher is better.
+    WI: FP_unknown / total_known, lower is better; for "owod", precision in images without unknown objects over
+        precision in all, minus 1.
+    A-OSE: (FP_known + FN_known + FP_unknown + FN_unknown) / all objects, lower is better; for "owod", the number of
+        unknown objects on which a known class is predicted.
+    Precision(Known), Recall(Known): of the known classes, higher is better; not for "owod".
+    A-OSE(detections), WI(OWOD), WI(OWOD)@0.8: for "owod", the number of predictions of known classes on unknown
+        objects; their share at recalls of 0.1 to 0.9, and at 0.8.
+    U-AP, mAP, mAP(previously known), mAP(newly known): for "owod", average precision of "unknown", and its mean over
+        the known classes; the last two with previously_known.
     TP_known, FP_known, FN_known, TP_unknown, FP_unknown, FN_unknown, total_known, total_unknown: the counts.
+    per_class, per_image, sweep: the tables that are asked for, dicts of columns of one length.
 
 Raises:
     ValueError: NaN, tables of other shapes, x2 < x1 or y2 < y1, fractional classes, known_classes that hold the unknown
-        id, a threshold out of range, lengths that differ.
+        id, a threshold out of range, lengths that differ, an option that the protocol has not, WI of "owod" where
+        images without unknown objects do not reach recall_level.
     TypeError: missing columns or known_classes, unknown arguments, values that are not numbers.
 
 Examples:
@@ -77,6 +105,14 @@ class OpensetDetection(Accumulate, evaluate.Metric):
         "conf_threshold": 0.0,
         "box_format": "xyxy",
         "count_background": False,
+        "protocol": "ow-dln",
+        "matching": None,
+        "recall_level": 0.8,
+        "previously_known": None,
+        "plus_one": False,
+        "per_class": False,
+        "per_image": False,
+        "conf_list": None,
     }
     fixed_options = frozenset({"box_format"})
 
@@ -84,6 +120,7 @@ class OpensetDetection(Accumulate, evaluate.Metric):
         table = datasets.Sequence(datasets.Sequence(datasets.Value("float64")))
         boxes = {"boxes": table, "labels": datasets.Sequence(datasets.Value("int64"))}
         scores = {"scores": datasets.Sequence(datasets.Value("float64"))}
+        ignored = {"ignored": datasets.Sequence(datasets.Value("int64"))}
         return evaluate.MetricInfo(
             description=_DESCRIPTION,
             citation=_CITATION,
@@ -91,6 +128,7 @@ class OpensetDetection(Accumulate, evaluate.Metric):
             features=[
                 datasets.Features({"predictions": table, "references": table}),
                 datasets.Features({"predictions": {**boxes, **scores}, "references": boxes}),
+                datasets.Features({"predictions": {**boxes, **scores}, "references": {**boxes, **ignored}}),
             ],
             reference_urls=["https://arxiv.org/abs/2103.02603"],
         )
@@ -103,13 +141,28 @@ class OpensetDetection(Accumulate, evaluate.Metric):
         iou_threshold: float,
         conf_threshold: float,
         count_background: bool,
-    ) -> dict[str, float | int]:
-        counts = count_openset_detections(
+        protocol: str,
+        matching: str | None,
+        recall_level: float | None,
+        previously_known: Any,
+        plus_one: bool,
+        per_class: bool,
+        per_image: bool,
+        conf_list: Any,
+    ) -> dict[str, Any]:
+        return detection_results(
             state,
             known_classes,
             unknown_class_id=unknown_class_id,
             iou_threshold=iou_threshold,
             conf_threshold=conf_threshold,
             count_background=count_background,
+            protocol=protocol,
+            matching=matching,
+            recall_level=recall_level,
+            previously_known=previously_known,
+            plus_one=plus_one,
+            per_class=per_class,
+            per_image=per_image,
+            conf_list=conf_list,
         )
-        return {**openset_detection_rates(counts), **counts}

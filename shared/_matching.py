@@ -1,0 +1,144 @@
+"""Which prediction takes which object: one-to-one matching of boxes within each image, whatever their classes.
+
+The pairs of all images that reach the IoU threshold are listed and ranked together, best first; one pass over the
+list takes each pair whose boxes are both still free. Ranked by IoU, that is the same as taking the best pair of each
+image again and again; ranked by confidence and then IoU, the same as going through the predictions of each image,
+most confident first, and giving each the free object that it overlaps most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from ._arrays import as_choice, as_fraction
+from ._boxes import box_iou
+from ._compiled import pairs_above, worth_compiling
+
+MATCHINGS = ("iou", "confidence")
+_PAIRS = 1 << 18  # pairs of boxes compared at a time: what they need fits the cache
+_PAIR_WORK = 16  # comparing a pair of boxes takes about as long as so many scores
+
+
+class Pairs(NamedTuple):
+    """Pairs of a prediction and an object of its image: their rows in the two tables, and their IoU."""
+
+    rows: np.ndarray
+    columns: np.ndarray
+    ious: np.ndarray
+
+    def take(self, which: np.ndarray) -> Pairs:
+        """Some of the pairs, by a mask or by their places."""
+        return Pairs(self.rows[which], self.columns[which], self.ious[which])
+
+
+def match_boxes(
+    predictions: np.ndarray,
+    references: np.ndarray,
+    num_predictions: np.ndarray,
+    num_references: np.ndarray,
+    iou_threshold: float = 0.5,
+    *,
+    matching: str = "iou",
+) -> tuple[np.ndarray, np.ndarray]:
+    """Match boxes one to one within each image, whatever their classes.
+
+    "iou": the pair with the highest IoU is matched and its boxes are taken out, until every IoU left is below the
+    threshold. Of equal IoUs the more confident prediction goes first.
+    "confidence": the most confident prediction takes the object that it overlaps most, then the next one takes what
+    is still free, and so on. Of equal confidences the higher IoU goes first.
+    Then the smaller class and coordinates go first, so that the order of the boxes never matters.
+
+    Parameters: predictions (Σn, 6), references (Σm, 5) as `reduce_boxes` lays them out, with the number of each
+    image's rows; iou_threshold in (0, 1], matched at IoU ≥ threshold.
+    Returns the matched pairs as two index arrays, into predictions and into references.
+
+    >>> one, two = np.asarray([1]), np.asarray([2])
+    >>> found = np.asarray([[0, 0, 4, 3, 0.9, 1], [0, 0, 4, 4, 0.01, 1]])
+    >>> for matching in ("iou", "confidence"):
+    ...     print(match_boxes(found, np.asarray([[0, 0, 4, 4, 1]]), two, one, matching=matching)[0])
+    [1]
+    [0]
+    """
+    pairs = overlapping_pairs(predictions, references, num_predictions, num_references, iou_threshold)
+    matched = match_pairs(pairs, predictions, references, matching)
+    return matched.rows, matched.columns
+
+
+def overlapping_pairs(
+    predictions: np.ndarray,
+    references: np.ndarray,
+    num_predictions: np.ndarray,
+    num_references: np.ndarray,
+    iou_threshold: float,
+) -> Pairs:
+    """List all pairs of a prediction and an object of one image whose IoU reaches the threshold."""
+    threshold = as_fraction(iou_threshold, "iou_threshold")
+    counts = np.repeat(num_references, num_predictions)  # of the references in each prediction's image
+    starts = np.repeat(np.cumsum(num_references) - num_references, num_predictions)
+    found = [
+        _pairs_of(predictions, references, part, counts[part], starts[part], threshold) for part in _chunks(counts)
+    ]
+    return found[0] if len(found) == 1 else Pairs(*(np.concatenate(parts) for parts in zip(*found)))
+
+
+def match_pairs(pairs: Pairs, predictions: np.ndarray, references: np.ndarray, matching: str) -> Pairs:
+    """Choose from the pairs those that are matched; see `match_boxes`."""
+    as_choice(matching, "matching", MATCHINGS)
+    keys = [-predictions[pairs.rows, 4], -pairs.ious]
+    if matching == "confidence":
+        keys.reverse()
+    ranked = rank_pairs(pairs, predictions, references, keys)
+    return _take_free(pairs.take(ranked), len(predictions), len(references))
+
+
+def rank_pairs(pairs: Pairs, predictions: np.ndarray, references: np.ndarray, keys: list[np.ndarray]) -> np.ndarray:
+    """Order of the pairs by keys, of which the last counts first, then by class and coordinates of both boxes."""
+    ranked = np.lexsort(keys)
+    if np.logical_and.reduce([key[ranked[1:]] == key[ranked[:-1]] for key in keys]).any():
+        boxes, others = predictions[pairs.rows, 3::-1].T, references[pairs.columns, 3::-1].T
+        labels = predictions[pairs.rows, 5], references[pairs.columns, 4]
+        ranked = np.lexsort([*others, labels[1], *boxes, labels[0], *keys])
+    return ranked
+
+
+def _chunks(counts: np.ndarray) -> Iterator[slice]:
+    """Cut prediction rows into runs of a few hundred thousand pairs."""
+    chunk = np.cumsum(counts) // _PAIRS
+    cuts = [0, *(np.flatnonzero(chunk[1:] != chunk[:-1]) + 1).tolist(), len(counts)]
+    return (slice(start, stop) for start, stop in pairwise(cuts))
+
+
+def _pairs_of(
+    predictions: np.ndarray,
+    references: np.ndarray,
+    part: slice,
+    counts: np.ndarray,
+    starts: np.ndarray,
+    threshold: float,
+) -> Pairs:
+    """The pairs of a run of prediction rows."""
+    total = int(counts.sum())
+    loop = worth_compiling(pairs_above, _PAIR_WORK * total, predictions, references)
+    if loop is not None:
+        rows, columns, ious = np.empty(total, np.int64), np.empty(total, np.int64), np.empty(total)
+        size = loop(predictions[part], references, counts, starts, threshold, rows, columns, ious)
+        return Pairs(rows[:size] + part.start, columns[:size], ious[:size])
+    rows = np.repeat(np.arange(part.start, part.stop), counts)
+    columns = np.arange(total) - np.repeat(np.cumsum(counts) - counts - starts, counts)
+    ious = box_iou(predictions[rows, :4], references[columns, :4])
+    keep = np.flatnonzero(ious >= threshold)
+    return Pairs(rows[keep], columns[keep], ious[keep])
+
+
+def _take_free(ranked: Pairs, num_rows: int, num_columns: int) -> Pairs:
+    """Take pairs listed best first, each whose boxes are both still free."""
+    row_used, column_used, taken = bytearray(num_rows), bytearray(num_columns), []
+    for pair, (row, column) in enumerate(zip(ranked.rows.tolist(), ranked.columns.tolist())):
+        if not row_used[row] and not column_used[column]:
+            row_used[row] = column_used[column] = 1
+            taken.append(pair)
+    return ranked.take(np.asarray(taken, dtype=np.int64))

@@ -1,0 +1,86 @@
+"""Pascal VOC's matching of detections, class by class, and the area under its precision-recall curve.
+
+A prediction points at the object of its class that it overlaps most, and takes none when that one is taken. So no
+loop is needed: of the predictions that point at one object, the most confident is the TP. The counts of all
+predictions that reach a confidence then depend on no order, and each distinct confidence is a threshold.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from ._matching import Pairs, rank_pairs
+from ._outcomes import FP_KNOWN, FP_UNKNOWN, NEITHER, TP_KNOWN, TP_UNKNOWN, Boxes, Outcomes
+
+
+class Curve(NamedTuple):
+    """TP, FP, and predictions on unknown objects, among those that reach each distinct confidence, from the highest."""
+
+    tp: np.ndarray
+    fp: np.ndarray
+    open: np.ndarray
+
+
+def voc_outcomes(boxes: Boxes, pairs: Pairs) -> Outcomes:
+    """What each prediction counts as within its class, where all unknown objects are of one class.
+
+    On an ignored object it counts nowhere. Of equal IoUs, an object that is not ignored comes first, then smaller
+    class and coordinates. Predictions of a class that is neither known nor the unknown id count nowhere.
+    """
+    confidence, label = boxes.predictions[:, 4:].T
+    pairs = pairs.take(label[pairs.rows] == boxes.object_label[pairs.columns])
+    keys = [boxes.ignored[pairs.columns], -pairs.ious, pairs.rows]
+    pairs = pairs.take(rank_pairs(pairs, boxes.predictions, boxes.references, keys))
+    pointing = pairs.take(_first_of_each(pairs.rows))
+    to_ignored = boxes.ignored[pointing.columns]
+    taking = pointing.take(~to_ignored)
+    taking = taking.take(np.lexsort((-confidence[taking.rows], taking.columns)))
+    taking = taking.take(_first_of_each(taking.columns))
+
+    says_unknown = label == boxes.unknown_id
+    outcome = np.where(says_unknown, FP_UNKNOWN, np.where(np.isin(label, boxes.known), FP_KNOWN, NEITHER))
+    outcome[pointing.rows[to_ignored]] = NEITHER
+    outcome[taking.rows] = np.where(says_unknown[taking.rows], TP_UNKNOWN, TP_KNOWN)
+    matched = np.full(len(label), -1)
+    matched[taking.rows] = taking.columns
+    return Outcomes(boxes, outcome, matched)
+
+
+def confidence_curve(found: Outcomes, on_unknown: np.ndarray, rows: np.ndarray) -> Curve:
+    """Counts of some of the predictions, at each of their distinct confidences."""
+    confidence = found.boxes.predictions[rows, 4]
+    ranked = np.argsort(-confidence)
+    last = np.ones(len(ranked), dtype=bool)
+    last[:-1] = confidence[ranked[1:]] != confidence[ranked[:-1]]
+    outcome = found.outcome[rows]
+    is_tp = (outcome == TP_KNOWN) | (outcome == TP_UNKNOWN)
+    kinds = is_tp, ~is_tp & (outcome != NEITHER), on_unknown[rows]
+    return Curve(*(np.cumsum(kind[ranked])[last] for kind in kinds))
+
+
+def voc_average_precision(tp: np.ndarray, fp: np.ndarray, num_objects: int) -> float:
+    """Area under the precision envelope: all-point average precision, as in VOC from 2010 on.
+
+    AP = 1/n Σₖ (TPₖ − TPₖ₋₁) · max over j ≥ k of TPⱼ / (TPⱼ + FPⱼ), in [0, 1]; 0.0 for n = 0.
+
+    Parameters: tp, fp (K,), counts of the predictions that reach each distinct confidence, from the highest;
+    num_objects n. Source: Everingham et al., The Pascal VOC Challenge, IJCV 2010, and its devkit of 2010.
+
+    >>> voc_average_precision(np.asarray([1, 1, 2]), np.asarray([0, 1, 1]), 2)
+    0.8333333333333333
+    """
+    if not num_objects:
+        return 0.0
+    precision = tp / np.maximum(tp + fp, 1)
+    envelope = np.maximum.accumulate(precision[::-1])[::-1]
+    return math.fsum((np.diff(tp, prepend=0) * envelope).tolist()) / num_objects
+
+
+def _first_of_each(groups: np.ndarray) -> np.ndarray:
+    """The first of each run of equal numbers."""
+    first = np.ones(len(groups), dtype=bool)
+    first[1:] = groups[1:] != groups[:-1]
+    return first
