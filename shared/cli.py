@@ -1,4 +1,4 @@
-"""The command `openworld-metrics`: list the metrics, describe one, compute one from files.
+"""The command `openworld-metrics`: list the metrics, describe one, compute one from files; evaluate a detector.
 
     openworld-metrics compute openauc --predictions logits.npy --references labels.csv --open-scores scores.npy
 
@@ -18,6 +18,7 @@ from typing import Any
 import click
 
 from . import METRICS, load
+from .detection.command import detect
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]}, invoke_without_command=True)
@@ -64,7 +65,7 @@ def compute(name: str, options: tuple[str, ...], save: Path | None, plot: Path |
     the one named as the option is (open_scores). FILE may be - for JSON or comma-separated values on standard input.
     Parquet files are read in batches.
     """
-    metric = load(name, **dict(map(_option, options)))
+    metric = load(name, **dict(map(read_option, options)))
     _add(metric, {column: place for column, place in places.items() if place is not None})
     if plot is None:
         results = metric.compute()
@@ -77,6 +78,9 @@ def compute(name: str, options: tuple[str, ...], save: Path | None, plot: Path |
     if save is not None:
         save.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
     click.echo(_table(results) if sys.stdout.isatty() else json.dumps(results))
+
+
+cli.add_command(detect)
 
 
 def main() -> None:
@@ -109,11 +113,11 @@ def _summary(name: str) -> str:
     return str(ast.get_docstring(ast.parse(text))).splitlines()[0]
 
 
-def _option(text: str) -> tuple[str, Any]:
+def read_option(text: str) -> tuple[str, Any]:
     """A key and a value: a Python literal if it is one, else a word, or a list of them between commas.
 
-    >>> _option("k_list=1,5"), _option("ties=expected"), _option("metrics=auroc,aupr_in"), _option("percent=true")
-    (('k_list', (1, 5)), ('ties', 'expected'), ('metrics', ['auroc', 'aupr_in']), ('percent', True))
+    >>> [read_option(text) for text in ("k_list=1,5", "ties=expected", "metrics=auroc,aupr_in", "percent=true")]
+    [('k_list', (1, 5)), ('ties', 'expected'), ('metrics', ['auroc', 'aupr_in']), ('percent', True)]
     """
     key, equals, value = text.partition("=")
     if not equals:

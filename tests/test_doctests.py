@@ -12,7 +12,9 @@ import pytest
 
 import openworld_metrics
 
-KERNEL = sorted(path.stem for path in Path(openworld_metrics.__file__).parent.glob("*.py"))
+PACKAGE = Path(openworld_metrics.__file__).parent
+FILES = [*PACKAGE.glob("*.py"), *PACKAGE.glob("detection/*.py")]
+KERNEL = sorted(".".join(path.relative_to(PACKAGE).with_suffix("").parts) for path in FILES)
 
 
 def run_examples(text: str, name: str) -> int:
@@ -27,7 +29,7 @@ def run_examples(text: str, name: str) -> int:
 @pytest.mark.parametrize("module", KERNEL)
 def test_kernel(module: str, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(root)
-    name = "openworld_metrics" if module == "__init__" else f"openworld_metrics.{module}"
+    name = f"openworld_metrics.{module}".removesuffix(".__init__")
     failed, _ = doctest.testmod(importlib.import_module(name))
     assert failed == 0
 

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import openworld_metrics
+from openworld_metrics import detection
 
 MODULES = ("combining", "distributed", "evaluators", "plots", "readers", "tallies")
 
@@ -20,6 +21,9 @@ def public_functions() -> Iterator[Any]:
     for name in openworld_metrics.__all__:
         if inspect.isfunction(function := getattr(openworld_metrics, name)):
             yield pytest.param(function, id=name)
+    for name in detection.__all__:
+        if inspect.isfunction(function := getattr(detection, name)):
+            yield pytest.param(function, id=f"detection.{name}")
     for module in MODULES:
         for name, function in vars(importlib.import_module(f"openworld_metrics.{module}")).items():
             if inspect.isfunction(function) and function.__module__.endswith(module) and not name.startswith("_"):

@@ -1,0 +1,66 @@
+"""Write the demo's canvases as a YOLO data set, with the detector's predictions, for `make demo-detection`.
+
+python -m demo.detection_files [FOLDER]    by default demo/pasted-digits
+
+FOLDER/data.yaml               names of the ten digits, and where the images are
+FOLDER/images/val/000.png      the canvases
+FOLDER/labels/val/000.txt      the true boxes
+FOLDER/predictions/000.txt     what the detector found, class 999 where it says "unknown"
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import yaml
+from PIL import Image
+
+from demo.detection import UNKNOWN, detect_digits
+from demo.digits import recognise_digits
+from openworld_metrics.detection import (
+    Detections,
+    read_dict_predictions,
+    read_dicts,
+    write_yolo,
+    write_yolo_predictions,
+)
+
+UNKNOWN_ID = 999
+NAMES = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+_WHITE = 16  # of the canvases' grey values
+
+
+def main(folder: Path) -> None:
+    """Detect the digits and write all files."""
+    found = detect_digits(recognise_digits())
+    true = [{"boxes": boxes[:, :4], "labels": boxes[:, 4]} for boxes in found.references]
+    predicted = [
+        {
+            "boxes": boxes[:, :4],
+            "scores": boxes[:, 4],
+            "labels": np.where(boxes[:, 5] == UNKNOWN, UNKNOWN_ID, boxes[:, 5]),
+        }
+        for boxes in found.predictions
+    ]
+    dataset = read_dicts(true)
+    height, width = found.canvases.shape[1:]
+    dataset = dataset._replace(
+        names=[f"{int(name):03}" for name in dataset.names], sizes=[(width, height)] * len(dataset.names)
+    )
+    images = folder / "images" / "val"
+    images.mkdir(parents=True, exist_ok=True)
+    for name, canvas in zip(dataset.names, found.canvases):
+        grey = np.clip(canvas / _WHITE, 0, 1) * 255
+        Image.fromarray(grey.round().astype(np.uint8)).save(images / f"{name}.png")
+    write_yolo(dataset, folder / "labels" / "val")
+    write_yolo_predictions(
+        Detections(dataset, read_dict_predictions(predicted, dataset).predictions), folder / "predictions"
+    )
+    content = {"path": ".", "val": "images/val", "names": dict(enumerate(NAMES))}
+    (folder / "data.yaml").write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parent / "pasted-digits")

@@ -1,0 +1,208 @@
+"""COCO's JSON: annotations of a data set, and results of a detector. Boxes are x, y, width, height in pixels.
+
+Annotations with iscrowd = 1 are ignored: to find them is neither right nor wrong. Category ids are the class ids.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from itertools import chain
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import numpy as np
+
+from .dataset import Dataset, Detections, Size, predicted_boxes, split_by_image, true_boxes
+
+
+def read_coco(annotations: str | Path, images: str | Path | None = None) -> Dataset:
+    """Read the annotations of a data set in COCO's format ("instances").
+
+    Parameters: annotations, a JSON file with `images`, `annotations` and `categories`; images, the folder of the
+    image files, needed only to draw them or if the file has no sizes.
+
+    Returns the images in the order of the file. Raises ValueError, with the file and the place of the entry, for
+    what is malformed, for annotations of unknown images or categories, and for ids that occur twice.
+    """
+    return coco_dataset(read_json(Path(annotations)), Path(annotations), images)
+
+
+def read_coco_results(results: str | Path, dataset: Dataset) -> Detections:
+    """Read a detector's results in COCO's format: a JSON list of image_id, category_id, bbox and score.
+
+    Parameters: results, the file; dataset, whose `ids` the image ids are: those of COCO annotations, or else the
+    number that the name of an image file is, or the name.
+
+    Returns the predictions of the data set's images. Raises ValueError, with the file and the place of the entry,
+    for what is malformed, and for results of unknown images.
+    """
+    return coco_detections(read_json(Path(results)), Path(results), dataset)
+
+
+def read_json(path: Path) -> Any:
+    """The content of a JSON file. Raises ValueError, with file and line, for what is none."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8-sig"))
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{path}:{error.lineno}: expected JSON, got {error.msg}") from error
+    except (OSError, UnicodeDecodeError, RecursionError) as error:
+        raise ValueError(f"{path}: expected JSON, got {getattr(error, 'strerror', None) or error}") from error
+
+
+def coco_dataset(content: Any, path: Path, images: str | Path | None = None) -> Dataset:
+    """The data set that the content of an annotation file describes; `path` is for messages."""
+    if not isinstance(content, dict) or not all(isinstance(content.get(key), list) for key in ("images", "categories")):
+        raise ValueError(f"{path}: expected an object with images, annotations and categories")
+    places = _ids(content["images"], f"{path}: images")
+    classes = {
+        i: str(content["categories"][k]["name"])
+        for i, k in _ids(content["categories"], f"{path}: categories", "name").items()
+    }
+    entries = content.get("annotations")
+    if not isinstance(entries, list):
+        raise ValueError(f"{path}: expected a list of annotations, got {type(entries).__name__}")
+    table = _Table(entries, f"{path}: annotations", places)
+    labels = table.integers("category_id")
+    table.refuse(~np.isin(labels, list(classes)), "a category of the file", "category_id")
+    ignored = np.asarray([bool(entry.get("iscrowd", 0) or entry.get("ignore", 0)) for entry in entries], dtype=bool)
+    columns = {"boxes": table.boxes(), "labels": labels, "ignored": ignored}
+    parts = split_by_image(columns, table.image, len(places))
+    files = [str(entry.get("file_name", entry["id"])) for entry in content["images"]]
+    return Dataset(
+        _unique(
+            [PurePosixPath(name).with_suffix("").as_posix() if PurePosixPath(name).name else name for name in files],
+            path,
+        ),
+        [true_boxes(part["boxes"], part["labels"], part["ignored"]) for part in parts],
+        classes,
+        [None if images is None else _existing(Path(images), name) for name in files],
+        [_size(entry) for entry in content["images"]],
+        list(places),
+    )
+
+
+def coco_detections(content: Any, path: Path, dataset: Dataset) -> Detections:
+    """The predictions that the content of a file of results holds; `path` is for messages."""
+    if not isinstance(content, list):
+        raise ValueError(f"{path}: expected a list of results, got {type(content).__name__}")
+    places = {key: i for i, key in enumerate(dataset.ids)}
+    if len(places) < len(dataset.ids):
+        raise ValueError(f"{path}: expected images with different ids, got {len(places)} of {len(dataset.ids)} images")
+    table = _Table(content, f"{path}: results", places)
+    columns = {"boxes": table.boxes(), "scores": table.numbers("score"), "labels": table.integers("category_id")}
+    return Detections(dataset, [predicted_boxes(**part) for part in split_by_image(columns, table.image, len(places))])
+
+
+class _Table:
+    """A list of entries, read a column at a time; only where that fails, entry by entry to name the first bad one."""
+
+    def __init__(self, entries: Sequence[Any], where: str, places: dict[Any, int]) -> None:
+        self.entries, self.where = entries, where
+        self.image = self._column("image_id", "an id of an image", lambda entry: places[entry["image_id"]], np.int64)
+
+    def numbers(self, key: str) -> np.ndarray:
+        """A column of finite numbers."""
+        column = self._column(key, "a number", lambda entry: _number(entry[key]), np.float64)
+        self.refuse(~np.isfinite(column), "a finite number", key)
+        return column
+
+    def integers(self, key: str) -> np.ndarray:
+        """A column of integers."""
+        return self._column(key, "an integer", lambda entry: _integer(entry[key]), np.int64)
+
+    def boxes(self) -> np.ndarray:
+        """The boxes, as x1, y1, x2, y2."""
+        try:
+            flat = np.fromiter(chain.from_iterable(entry["bbox"] for entry in self.entries), np.float64)
+            boxes = (
+                flat.reshape(len(self.entries), 4) if {len(entry["bbox"]) for entry in self.entries} <= {4} else None
+            )
+        except (TypeError, KeyError, ValueError):
+            boxes = None
+        if boxes is None:
+            flat = self._column(
+                "bbox", "x, y, width, height", lambda entry: tuple(map(_number, _four(entry["bbox"]))), object
+            )
+            boxes = np.asarray(flat.tolist(), dtype=np.float64).reshape(-1, 4)
+        bad = np.asarray(~np.isfinite(boxes).all(axis=1) | (boxes[:, 2:] < 0).any(axis=1))
+        self.refuse(bad, "x, y, width, height of at least 0", "bbox")
+        boxes[:, 2:] += boxes[:, :2]
+        return boxes
+
+    def refuse(self, bad: np.ndarray, expected: str, key: str) -> None:
+        """Raise ValueError for the first entry that is bad."""
+        if bad.any():
+            self._refuse(int(np.argmax(bad)), expected, key)
+
+    def _column(self, key: str, expected: str, get: Callable[[Any], Any], dtype: Any) -> np.ndarray:
+        try:
+            return np.fromiter(map(get, self.entries), dtype, len(self.entries))
+        except (TypeError, KeyError, ValueError, OverflowError):
+            for i, entry in enumerate(self.entries):
+                try:
+                    np.fromiter([get(entry)], dtype, 1)
+                except (TypeError, KeyError, ValueError, OverflowError):
+                    self._refuse(i, expected, key)
+            raise
+
+    def _refuse(self, i: int, expected: str, key: str) -> None:
+        entry = self.entries[i]
+        came = repr(entry[key]) if isinstance(entry, dict) and key in entry else f"no {key}"
+        raise ValueError(f"{self.where}[{i}]: expected {key} to be {expected}, got {came}")
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise TypeError
+    return float(value)
+
+
+def _integer(value: Any) -> int:
+    if _number(value) != int(value):
+        raise ValueError
+    return int(value)
+
+
+def _four(value: Any) -> list[Any]:
+    if not isinstance(value, list) or len(value) != 4:
+        raise ValueError
+    return value
+
+
+def _ids(entries: Sequence[Any], where: str, *keys: str) -> dict[Any, int]:
+    """Places of entries by their ids."""
+    found: dict[Any, int] = {}
+    for i, entry in enumerate(entries):
+        missing = [key for key in ("id", *keys) if not isinstance(entry, dict) or key not in entry]
+        if missing:
+            raise ValueError(f"{where}[{i}]: expected an {missing[0]}, got none")
+        key = entry["id"]
+        if not isinstance(key, int) and (keys or not isinstance(key, str)):
+            raise ValueError(f"{where}[{i}]: expected an integer id, got {key!r}")
+        if key in found:
+            raise ValueError(f"{where}[{i}]: expected an id of its own, got {key!r} again")
+        found[key] = i
+    return found
+
+
+def _unique(names: list[str], path: Path) -> list[str]:
+    if len(set(names)) < len(names):
+        twice = next(name for i, name in enumerate(names) if name in names[:i])
+        raise ValueError(f"{path}: expected each image once, got {twice} twice")
+    return names
+
+
+def _size(entry: dict[str, Any]) -> Size | None:
+    width, height = entry.get("width"), entry.get("height")
+    known = isinstance(width, int) and isinstance(height, int) and width > 0 and height > 0
+    return (width, height) if known else None  # type: ignore[return-value]  # mypy does not follow `known`
+
+
+def _existing(folder: Path, name: str) -> Path:
+    """The file of an image: in the folder as the annotations name it, or by the last part of that."""
+    places = (folder / name, folder / PurePosixPath(name).name)
+    found = next((path for path in places if path.is_file()), None)
+    if found is None:
+        raise ValueError(f"{places[0]}: expected an image, got none")
+    return found

@@ -1,0 +1,102 @@
+"""From detections to numbers, and to the text or JSON of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from .dataset import Detections
+from .standard import standard_metrics
+
+BATCH = 64  # images
+Results = dict[str, dict[str, Any]]
+
+_MEANINGS = {
+    "U-Recall": "unknown objects called unknown; higher is better",
+    "WI": "known objects called unknown; lower is better",
+    "A-OSE": "all errors over all objects; lower is better",
+    "Precision(Known)": "higher is better",
+    "Recall(Known)": "higher is better",
+}
+_TITLES = {"standard_metrics": "Standard metrics (known classes)", "openset_metrics": "Open-set metrics"}
+
+
+def evaluate_detections(
+    detections: Detections,
+    known_classes: Sequence[int],
+    *,
+    standard: bool = True,
+    progress: bool = False,
+    **options: Any,
+) -> Results:
+    """Compute the open-set numbers of detections, beside the standard ones.
+
+    Parameters: detections, as a reader gives them; known_classes, ids, all others are unknown; standard, whether to
+    compute the standard metrics, which needs pycocotools; progress, whether to show a bar on a terminal; options of
+    the metric openset_detection, such as unknown_class_id, iou_threshold, conf_threshold or protocol.
+
+    Returns "openset_metrics", the results of openset_detection, and "standard_metrics", those of `standard_metrics`.
+    Raises TypeError and ValueError as the metric does.
+    """
+    openset = openset_metrics(detections, known_classes=list(known_classes), progress=progress, **options)
+    if not standard:
+        return {"openset_metrics": openset}
+    conf_threshold = options.get("conf_threshold", 0.0)
+    closed = standard_metrics(detections, known_classes, conf_threshold=conf_threshold)
+    return {"standard_metrics": closed, "openset_metrics": openset}
+
+
+def openset_metrics(detections: Detections, *, progress: bool = False, **options: Any) -> dict[str, Any]:
+    """Compute the metric openset_detection, a few images at a time.
+
+    Parameters: detections, as a reader gives them; progress, whether to show a bar on a terminal; options of the
+    metric. Returns its results; raises TypeError and ValueError as it does.
+    """
+    from tqdm import tqdm
+
+    from .. import load
+
+    metric = load("openset_detection", **options)
+    true, found = detections.dataset.references, detections.predictions
+    # disable=None: no bar where standard error is not a terminal
+    with tqdm(total=len(true), unit=" images", disable=None if progress else True) as bar:
+        for start in range(0, len(true), BATCH):
+            part = slice(start, start + BATCH)
+            metric.add_batch(predictions=found[part], references=true[part])
+            bar.update(len(true[part]))
+    results: dict[str, Any] = metric.compute()
+    return results
+
+
+def summary(results: Results) -> str:
+    """The results as a text to read: a section each for the standard and the open-set metrics."""
+    parts = []
+    for section, values in results.items():
+        rows = {key: value for key, value in values.items() if not isinstance(value, Mapping)}
+        tables = {key: value for key, value in values.items() if isinstance(value, Mapping)}
+        width = max(map(len, rows))
+        lines = [f"{key:{width}}  {_cell(value):10}  {_MEANINGS.get(key, '')}".rstrip() for key, value in rows.items()]
+        parts.append("\n".join([_TITLES[section], "-" * len(_TITLES[section]), *lines]))
+        parts += [f"{key}\n{_table(value)}" for key, value in tables.items()]
+    return "\n\n".join(parts)
+
+
+def save_results(results: Results, path: str | Path) -> None:
+    """Write results to a file: JSON if its name ends in .json, else the `summary`."""
+    path = Path(path)
+    text = json.dumps(results, indent=2) if path.suffix == ".json" else summary(results)
+    path.write_text(text + "\n", encoding="utf-8")
+
+
+def _table(columns: Mapping[str, Sequence[Any]]) -> str:
+    cells = [[key, *map(_cell, values)] for key, values in columns.items()]
+    widths = [max(map(len, column)) for column in cells]
+    return "\n".join("  ".join(cell.rjust(width) for cell, width in zip(row, widths)) for row in zip(*cells))
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(_cell, value))
+    return f"{value:.6f}" if isinstance(value, float) else str(value)

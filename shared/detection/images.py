@@ -1,0 +1,62 @@
+"""Image files of a data set: where they are, and their sizes, read without decoding them. Needs Pillow."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from .dataset import Size
+from .extra import detection_extra
+
+SUFFIXES = frozenset([".avif", ".bmp", ".jpeg", ".jpg", ".mpo", ".png", ".tif", ".tiff", ".webp"])
+_ORIENTATION = 0x0112
+_TURNED = (5, 6, 7, 8)  # by a quarter
+
+
+def find_images(folder: str | Path) -> dict[str, Path]:
+    """Find the images in a folder and below it: path in the folder, without the ending → file, sorted.
+
+    Raises ValueError if there are none, or two that differ in the ending only.
+    """
+    folder = Path(folder)
+    found: dict[str, Path] = {}
+    for path in sorted(path for path in folder.rglob("*") if path.suffix.lower() in SUFFIXES):
+        name = path.relative_to(folder).with_suffix("").as_posix()
+        if name in found:
+            raise ValueError(f"{path}: expected one image of that name, got {found[name].name} too")
+        found[name] = path
+    if not found:
+        raise ValueError(f"{folder}: expected a folder with images, got {'none' if folder.is_dir() else 'no folder'}")
+    return found
+
+
+def implied_images(labels: Path, folder: str = "labels", images: str = "images") -> Path:
+    """The folder of the images by a layout: …/labels/val → …/images/val; the labels' own, if it has images itself.
+
+    Raises ValueError if there is no such folder.
+    """
+    parts = labels.absolute().parts
+    if folder in parts:
+        last = len(parts) - 1 - parts[::-1].index(folder)
+        beside = Path(*parts[:last], images, *parts[last + 1 :])
+        if beside.is_dir():
+            return beside
+    if any(path.suffix.lower() in SUFFIXES for path in labels.iterdir()):
+        return labels
+    raise ValueError(f"{labels}: expected its images in a folder {images!r} in place of {folder!r}; say where they are")
+
+
+def image_size(path: str | Path) -> Size:
+    """Width and height of an image in pixels as it is shown: a photograph turned by its EXIF orientation is.
+
+    Raises ValueError for a file that Pillow cannot open.
+    """
+    with detection_extra():
+        from PIL import Image
+    try:
+        with Image.open(path) as image:
+            width, height = image.size
+            # other formats would be decoded for it, and readers do not turn them
+            turned = image.format in ("JPEG", "MPO") and image.getexif().get(_ORIENTATION) in _TURNED
+    except (OSError, SyntaxError, ValueError) as error:
+        raise ValueError(f"{path}: expected an image, got {getattr(error, 'strerror', None) or error}") from error
+    return (height, width) if turned else (width, height)

@@ -1,0 +1,178 @@
+"""Detections from whatever the command line names: which reader a folder or a file is for, and which ids it uses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from .coco import coco_dataset, coco_detections, read_json
+from .dataset import Dataset, Detections, rename_classes
+from .dicts import load_dicts, read_dict_predictions, read_dicts
+from .voc import read_voc
+from .yolo import read_yolo, read_yolo_predictions
+from .yolo_data import SPLITS, class_names, read_yaml, read_yolo_data
+
+_Read = TypeVar("_Read")
+_YAML = (".yaml", ".yml")
+
+
+def read_references(
+    references: str | Path,
+    *,
+    images: str | Path | None = None,
+    split: str | None = None,
+    classes: Mapping[int, str] | None = None,
+    one_based: bool = True,
+) -> Dataset:
+    """Read true boxes of any of the formats.
+
+    Parameters: references, a folder of YOLO labels or of Pascal VOC annotations, a data.yaml, COCO annotations
+    (.json), or dicts as of torchvision (.json, .pt); images, the folder of the images; split, of a data.yaml ("val"
+    unless said), a folder below that of the labels, or a list in ImageSets/Main of Pascal VOC; classes, id → name,
+    where the files give no names or, in Pascal VOC, no ids; one_based, of Pascal VOC: see `read_voc`.
+
+    Returns the data set. Raises ValueError for what is none of these, and as the readers do.
+    """
+    return _references(Path(references), images, split, classes, one_based)[0]
+
+
+def read_detections(
+    predictions: str | Path,
+    references: str | Path,
+    *,
+    images: str | Path | None = None,
+    split: str | None = None,
+    classes: Mapping[int, str] | None = None,
+    unknown_class_id: int = -1,
+    one_based: bool = True,
+) -> Detections:
+    """Read predicted and true boxes, each of any of the formats.
+
+    Parameters: predictions, a folder of YOLO predictions, COCO results (.json), or dicts as of torchvision (.json,
+    .pt); classes, id → name of the predictions, which get the ids that the references have for these names;
+    unknown_class_id, which stays as it is; the others as `read_references` has them.
+
+    Returns the detections. Raises ValueError for what is none of these, and as the readers do. So too if ids of the
+    predictions may mean other classes than those of the references and no `classes` say: YOLO counts classes from 0,
+    COCO has ids of its own, and Pascal VOC has none.
+    """
+    place = Path(predictions)
+    dataset, theirs = _references(Path(references), images, split, classes, one_based)
+    ours = _kind(place, "predictions")
+    content = None if ours == "YOLO" else _content(place)
+    if isinstance(content, list) and not any(isinstance(entry, dict) and "boxes" in entry for entry in content):
+        ours = "COCO"
+    if classes is None and None not in (ours, theirs) and ours != theirs:
+        raise ValueError(
+            f"{place}: expected the names of the classes, since ids of {ours} predictions may mean others than those of"
+            f" {theirs} references; say them with --names data.yaml, or --names cat dog"
+        )
+    if ours == "YOLO":
+        detections = read_yolo_predictions(place, dataset)
+    elif ours == "COCO":
+        detections = coco_detections(content, place, dataset)
+    else:
+        detections = _with_file(place, read_dict_predictions, content, dataset)
+    if classes is None or not dataset.classes or dict(classes) == dataset.classes:
+        return detections
+    return _with_file(place, rename_classes, detections, classes, unknown_class_id)
+
+
+def _references(
+    place: Path, images: str | Path | None, split: str | None, classes: Mapping[int, str] | None, one_based: bool
+) -> tuple[Dataset, str | None]:
+    """The data set, and whose class ids it has; None for dicts, whose ids are whatever the predictions have."""
+    kind = _kind(place, "references")
+    if place.suffix in _YAML:
+        return read_yolo_data(place, split or "val"), kind
+    if kind == "VOC":
+        return read_voc(place, images, split=split, classes=classes, one_based=one_based), kind
+    if kind == "YOLO":
+        pictures = None if images is None else _of_split(Path(images), split or "val")
+        return read_yolo(_of_split(place, split or "val"), pictures, classes=classes), kind
+    content = _content(place)
+    if isinstance(content, dict):
+        return coco_dataset(content, place, images), "COCO"
+    return _with_file(place, read_dicts, content, classes=classes), None
+
+
+def read_names(words: Sequence[str]) -> dict[int, str]:
+    """Class names by their ids, from a file or from themselves, which are then numbered from 0.
+
+    Parameters: words, names, or one file: a data.yaml, COCO annotations (.json), or .txt or .names with a name a line.
+
+    >>> read_names(["cat", "dog"])
+    {0: 'cat', 1: 'dog'}
+    """
+    path = Path(words[0])
+    if len(words) > 1 or path.suffix not in (*_YAML, ".json", ".txt", ".names"):
+        return dict(enumerate(words))
+    if path.suffix in _YAML:
+        return class_names(read_yaml(path), path)
+    if path.suffix == ".json":
+        content = read_json(path)
+        categories = content.get("categories") if isinstance(content, dict) else None
+        named: dict[str, Any] = {"images": [], "annotations": [], "categories": categories}
+        return coco_dataset(named, path).classes
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except OSError as error:
+        raise ValueError(f"{path}: expected names, got {error.strerror}") from error
+    return {i: line.strip() for i, line in enumerate(lines) if line.strip()}
+
+
+def class_ids(words: Sequence[str], classes: Mapping[int, str]) -> list[int]:
+    """Ids of classes that are told by id or by name; what can be an integer is an id.
+
+    >>> class_ids(["0", "dog"], {0: "cat", 4: "dog"})
+    [0, 4]
+    """
+    by_name = {name: i for i, name in classes.items()}
+    found = []
+    for word in words:
+        try:
+            found.append(int(word))
+        except ValueError:
+            if word not in by_name:
+                came = ", ".join(by_name) or "none, since the references give none: use --names, or ids"
+                raise ValueError(f"{word}: expected an id or the name of a class, of {came}") from None
+            found.append(by_name[word])
+    return found
+
+
+def _kind(place: Path, name: str) -> str | None:
+    """The format of a folder or a file; None for a file whose content has to tell."""
+    if place.is_dir():
+        return "VOC" if name == "references" and any(place.glob("*.xml")) else "YOLO"
+    if place.suffix in _YAML and name == "references":
+        return "YOLO"
+    if place.suffix in (".json", ".pt") and place.is_file():
+        return None
+    known = "a folder, .json or .pt" if name == "predictions" else "a folder, a data.yaml, .json or .pt"
+    raise ValueError(
+        f"{place}: expected {name} in {known}, got {'another file' if place.exists() else 'nothing there'}"
+    )
+
+
+def _content(path: Path) -> Any:
+    return load_dicts(path) if path.suffix == ".pt" else read_json(path)
+
+
+def _of_split(folder: Path, split: str) -> Path:
+    """The folder of a split in that of all splits; the folder itself if it has no splits."""
+    for parent in (folder, folder / "labels"):
+        if (parent / split).is_dir():
+            return parent / split
+        others = [name for name in SPLITS if (parent / name).is_dir()]
+        if others:
+            raise ValueError(f"{parent}: expected a folder {split!r} in it, got {', '.join(others)}")
+    return folder
+
+
+def _with_file(place: Path, read: Callable[..., _Read], *arguments: Any, **options: Any) -> _Read:
+    """What a reader returns that knows of no file; its messages get the file's name."""
+    try:
+        return read(*arguments, **options)
+    except (ValueError, TypeError) as error:
+        raise type(error)(f"{place}: {error}") from error

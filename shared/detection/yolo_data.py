@@ -1,0 +1,113 @@
+"""The data.yaml of a YOLO data set: its folders, splits and class names. Needs PyYAML."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from .dataset import Dataset
+from .extra import detection_extra
+from .images import find_images
+from .yolo import yolo_dataset
+
+SPLITS = ("train", "val", "test")
+
+
+def read_yolo_data(data: str | Path, split: str = "val") -> Dataset:
+    """Read a split of the YOLO data set that a data.yaml describes.
+
+    Parameters: data, a file with `names` (list, or id → name), `train`, `val` or `test` (a folder of images, a .txt
+    with their paths, or a list of such) and optionally `path`, to which these are relative; a relative `path` is
+    sought from the file's folder, then from the working directory. split, one of the three.
+
+    Returns the images of the split with the labels of …/labels/… beside …/images/…, those without a text file as
+    images without objects. Raises ValueError for a file without them, and with file and line for a malformed label.
+    """
+    data = Path(data)
+    content = read_yaml(data)
+    if split not in SPLITS or not content.get(split):
+        there = ", ".join(name for name in SPLITS if content.get(name)) or "none"
+        raise ValueError(f"{data}: expected a split {split!r}, got {there}")
+    if "kpt_shape" in content:
+        raise ValueError(f"{data}: expected boxes or polygons, got key points (kpt_shape)")
+    root = _root(data, content)
+    entries = content[split] if isinstance(content[split], list) else [content[split]]
+    images = [path for entry in entries for path in _images(data, root, str(entry))]
+    texts = [_text_of(path) for path in images]
+    names = [_name(path) for path in images]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"{data}: expected each image of {split} once, got {twice} twice")
+    return yolo_dataset(names, images, [text if text.is_file() else None for text in texts], class_names(content, data))
+
+
+def read_yaml(path: Path) -> dict[str, Any]:
+    """The mapping that a YAML file holds. Raises ValueError, with file and line, if it holds none."""
+    with detection_extra():
+        import yaml
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        raise ValueError(f"{path}:{line}: expected YAML, got {error.problem}") from error
+    except (yaml.YAMLError, OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path}: expected YAML, got {getattr(error, 'strerror', None) or error}") from error
+    if not isinstance(content, dict):
+        raise ValueError(f"{path}: expected names and splits, got {type(content).__name__}")
+    return content
+
+
+def class_names(content: Mapping[str, Any], path: Path) -> dict[int, str]:
+    """Names of the classes by their ids, from `names` of a data.yaml, a list or a mapping."""
+    names = content.get("names")
+    if isinstance(names, list):
+        names = dict(enumerate(names))
+    if not isinstance(names, dict) or not names or not all(isinstance(key, int) for key in names):
+        raise ValueError(f"{path}: expected names, as a list or as ids with names, got {names!r}")
+    return {key: str(name) for key, name in names.items()}
+
+
+def _root(data: Path, content: Mapping[str, Any]) -> Path:
+    named = Path(str(content.get("path") or "."))
+    places = dict.fromkeys((data.parent / named, Path.cwd() / named))
+    found = next((place for place in places if place.is_dir()), None)
+    if found is None:
+        raise ValueError(f"{data}: expected the folder of path, got none at {' nor '.join(map(str, places))}")
+    return found
+
+
+def _images(data: Path, root: Path, entry: str) -> Iterator[Path]:
+    """The images of a folder, or those that a text file lists."""
+    # an entry ../valid/images is meant from the root by some exporters, which write no path
+    places = [root / entry, root / entry.removeprefix("../")]
+    place = next((place for place in places if place.exists()), None)
+    if place is None:
+        raise ValueError(f"{data}: expected a folder or a list of images, got none at {places[0]}")
+    if place.is_dir():
+        yield from find_images(place).values()
+        return
+    if place.suffix != ".txt":
+        raise ValueError(f"{data}: expected a folder of images or a .txt that lists them, got {place}")
+    for number, line in enumerate(place.read_text(encoding="utf-8").splitlines(), 1):
+        if line.strip():
+            paths = [place.parent / line.strip(), root / line.strip()]
+            path = next((path for path in paths if path.is_file()), None)
+            if path is None:
+                raise ValueError(f"{place}:{number}: expected an image, got none at {paths[0]}")
+            yield path
+
+
+def _text_of(image: Path) -> Path:
+    """…/images/val/x.jpg → …/labels/val/x.txt; beside the image where no folder is called images."""
+    parts = list(image.parts)
+    if "images" in parts[:-1]:
+        parts[len(parts) - 1 - parts[::-1].index("images")] = "labels"
+    return Path(*parts).with_suffix(".txt")
+
+
+def _name(image: Path) -> str:
+    """The path of an image from its last folder called images."""
+    parts = image.with_suffix("").parts
+    start = len(parts) - parts[::-1].index("images") if "images" in parts[:-1] else len(parts) - 1
+    return "/".join(parts[start:])

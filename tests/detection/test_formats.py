@@ -1,0 +1,273 @@
+"""One data set in every format is the same boxes and the same numbers; tiny files written by hand."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PIL import Image
+
+import openworld_metrics
+from openworld_metrics import detection
+from openworld_metrics.detection import Dataset, Detections
+from openworld_metrics.detection.images import find_images, image_size
+from tests.detection import scenes
+
+TRUE, FOUND = ("boxes", "labels", "ignored"), ("boxes", "scores", "labels")
+
+
+@pytest.mark.parametrize("name", scenes.WRITERS)
+@pytest.mark.parametrize("seed", range(3))
+def test_every_format_gives_the_same_boxes_and_numbers(name: str, seed: int, tmp_path: Path) -> None:
+    made = scenes.scene(seed)
+    places = scenes.WRITERS[name](made, tmp_path)
+    read = detection.read_detections(**places, unknown_class_id=scenes.UNKNOWN_ID)
+    scenes.assert_same_boxes(read.dataset.references, made.dataset.references, TRUE)
+    scenes.assert_same_boxes(read.predictions, made.predictions, FOUND)
+    options: dict[str, Any] = {"unknown_class_id": scenes.UNKNOWN_ID, "conf_threshold": 0.1}
+    results = detection.evaluate_detections(read, scenes.KNOWN, **options)
+    metric = openworld_metrics.load("openset_detection", known_classes=scenes.KNOWN, **options)
+    expected = metric.compute(predictions=made.predictions, references=made.dataset.references)
+    assert results["openset_metrics"] == expected
+    assert results == detection.evaluate_detections(made, scenes.KNOWN, **options)
+
+
+@pytest.mark.parametrize("name", ["COCO", "VOC", "dicts"])
+def test_what_is_ignored_stays_so(name: str, tmp_path: Path) -> None:
+    made = scenes.scene(5, ignored=0.4)
+    assert any(boxes["ignored"].any() for boxes in made.dataset.references)
+    places = scenes.WRITERS[name](made, tmp_path)
+    read = detection.read_detections(**places, unknown_class_id=scenes.UNKNOWN_ID)
+    scenes.assert_same_boxes(read.dataset.references, made.dataset.references, TRUE)
+
+
+def test_tensors_in_a_file(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    made = scenes.scene(1)
+    for side, images in (("predictions", made.predictions), ("references", made.dataset.references)):
+        tensors = [{key: torch.from_numpy(column) for key, column in boxes.items()} for boxes in images]
+        torch.save(tensors, tmp_path / f"{side}.pt")
+    read = detection.read_detections(tmp_path / "predictions.pt", tmp_path / "references.pt")
+    scenes.assert_same_boxes(read.dataset.references, made.dataset.references, TRUE)
+    scenes.assert_same_boxes(read.predictions, made.predictions, FOUND)
+
+
+sides = st.floats(0, 1, allow_subnormal=False)
+
+
+@st.composite
+def any_detections(draw: st.DrawFn) -> Detections:
+    images = draw(st.lists(st.lists(st.tuples(sides, sides, sides, sides, sides, st.integers(0, 4)), max_size=4)))
+    sizes = draw(st.lists(st.tuples(st.integers(1, 5000), st.integers(1, 5000)), min_size=len(images)))[: len(images)]
+    tables = [np.asarray(rows, dtype=np.float64).reshape(-1, 6) for rows in images]
+    boxes = [np.sort(table[:, :4].reshape(-1, 2, 2), axis=1).reshape(-1, 4) for table in tables]
+    boxes = [corners * [*size, *size] for corners, size in zip(boxes, sizes)]
+    labels = [table[:, 5].astype(np.int64) for table in tables]
+    true = [dict(boxes=b, labels=c, ignored=np.zeros(len(c), np.int64)) for b, c in zip(boxes, labels)]
+    found = [dict(boxes=b, scores=t[:, 4], labels=c) for b, t, c in zip(boxes, tables, labels)]
+    names = [f"{i:04}" for i in range(len(images))]
+    dataset = Dataset(names, true, scenes.NAMES, [None] * len(names), [*sizes], list(range(len(names))))
+    return Detections(dataset, found)
+
+
+@given(any_detections())
+@settings(max_examples=40, deadline=None)
+def test_any_boxes_are_read_as_written(made: Detections) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        places = scenes.write_as_coco(made, Path(folder))
+        coco = detection.read_detections(**places)
+        pages = [scenes.voc(*page) for page in zip(made.dataset.references, made.dataset.sizes)]
+        texts = Path(folder, "texts")
+        detection.write_yolo_predictions(made, texts)
+        for path in [*texts.glob("*.txt")]:
+            if not path.read_text():
+                path.unlink()
+        yolo = detection.read_yolo_predictions(texts, made.dataset) if any(texts.glob("*.txt")) else made
+        for name, page in zip(made.dataset.names, pages):
+            Path(folder, f"{name}.xml").write_text(page)
+        voc = detection.read_voc(folder, classes=scenes.NAMES) if pages else made.dataset
+    scenes.assert_same_boxes(coco.dataset.references, made.dataset.references, TRUE, 1e-11)
+    scenes.assert_same_boxes(voc.references, made.dataset.references, TRUE, 1e-11)
+    for read in (coco, yolo):
+        scenes.assert_same_boxes(read.predictions, made.predictions, FOUND, 1e-11)
+        # what a threshold or a rank may hang on has all its digits
+        scenes.assert_same_boxes(read.predictions, made.predictions, ("scores", "labels"))
+
+
+def picture(path: Path, width: int, height: int, **options: Any) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    Image.new("L", (width, height)).save(path, **options)
+
+
+def test_yolo_by_hand(tmp_path: Path) -> None:
+    picture(tmp_path / "images/val/a/x.jpg", 200, 100)
+    picture(tmp_path / "images/val/y.png", 10, 20)
+    labels = tmp_path / "labels" / "val"
+    (labels / "a").mkdir(parents=True)
+    # a box, a triangle, an empty line
+    (labels / "a" / "x.txt").write_text("3 0.5 0.5 0.25 0.5\n\n1 0.1 0.2 0.3 0.2 0.2 0.6\n")
+    (labels / "classes.txt").write_text("cat\n")  # as annotation tools leave it
+    dataset = detection.read_yolo(labels, classes={1: "dog", 3: "fox"})
+    assert (dataset.names, dataset.sizes) == (["a/x", "y"], [(200, 100), (10, 20)])
+    np.testing.assert_allclose(dataset.references[0]["boxes"], [[75, 25, 125, 75], [20, 20, 60, 60]])
+    assert dataset.references[0]["labels"].tolist() == [3, 1]
+    assert dataset.references[1]["boxes"].shape == (0, 4)
+    assert dataset.paths == [tmp_path / "images/val/a/x.jpg", tmp_path / "images/val/y.png"]
+
+    found = tmp_path / "found"  # flat, as Ultralytics saves them
+    found.mkdir()
+    (found / "x.txt").write_text("999 0.5 0.5 0.25 0.5 0.875\n")
+    predictions = detection.read_yolo_predictions(found, dataset).predictions
+    assert [boxes["scores"].tolist() for boxes in predictions] == [[0.875], []]
+    assert predictions[0]["boxes"].tolist() == [[75, 25, 125, 75]]
+
+
+def test_data_yaml_by_hand(tmp_path: Path) -> None:
+    for name in ("one", "two", "three"):
+        picture(tmp_path / "set/images" / f"{name}.png", 8, 8)
+    (tmp_path / "set/labels").mkdir()
+    (tmp_path / "set/labels/one.txt").write_text("0 0.5 0.5 1 1")
+    (tmp_path / "set/some.txt").write_text("./images/three.png\nimages/one.png\n\n")
+    (tmp_path / "data.yaml").write_text(
+        "path: set\ntrain: images\nval: some.txt\ntest: [some.txt, images/../images]\nnames: [cat, dog]\n"
+    )
+    val = detection.read_yolo_data(tmp_path / "data.yaml")
+    assert (val.names, val.classes) == (["three", "one"], {0: "cat", 1: "dog"})
+    assert [boxes["boxes"].tolist() for boxes in val.references] == [[], [[0, 0, 8, 8]]]
+    assert detection.read_yolo_data(tmp_path / "data.yaml", "train").names == ["one", "three", "two"]
+    with pytest.raises(ValueError, match=r"data.yaml: expected each image of test once, got three twice"):
+        detection.read_yolo_data(tmp_path / "data.yaml", "test")
+
+
+def test_an_exporters_data_yaml(tmp_path: Path) -> None:
+    """Without path, and with folders as seen from a folder that is not there."""
+    picture(tmp_path / "valid/images/x.png", 8, 8)
+    (tmp_path / "data.yaml").write_text("val: ../valid/images\nnc: 1\nnames: ['cat']\n")
+    assert detection.read_yolo_data(tmp_path / "data.yaml").names == ["x"]
+
+
+def test_coco_by_hand(tmp_path: Path) -> None:
+    annotations = {
+        "images": [
+            {"id": 7, "file_name": "val/b.jpg", "width": 30, "height": 20},
+            {"id": 2, "file_name": "val/a.jpg", "width": 30, "height": 20},
+        ],
+        "categories": [{"id": 18, "name": "dog"}, {"id": 44, "name": "bottle"}],
+        "annotations": [
+            {"id": 1, "image_id": 2, "category_id": 44, "bbox": [1, 2, 3, 4], "iscrowd": 0},
+            {"id": 2, "image_id": 7, "category_id": 18, "bbox": [5.5, 6, 7, 8], "iscrowd": 1},
+            {"id": 3, "image_id": 2, "category_id": 18, "bbox": [0, 0, 1, 1]},
+        ],
+    }
+    (tmp_path / "instances.json").write_text(json.dumps(annotations))
+    (tmp_path / "results.json").write_text(
+        json.dumps([{"image_id": 2, "category_id": 999, "bbox": [1, 2, 3, 4], "score": 0.5}])
+    )
+    dataset = detection.read_coco(tmp_path / "instances.json")
+    assert (dataset.names, dataset.ids, dataset.classes) == (["val/b", "val/a"], [7, 2], {18: "dog", 44: "bottle"})
+    assert dataset.references[0]["boxes"].tolist() == [[5.5, 6, 12.5, 14]]
+    assert [boxes["ignored"].tolist() for boxes in dataset.references] == [[1], [0, 0]]
+    assert dataset.references[1]["boxes"].tolist() == [[1, 2, 4, 6], [0, 0, 1, 1]]
+    found = detection.read_coco_results(tmp_path / "results.json", dataset)
+    assert [boxes["boxes"].tolist() for boxes in found.predictions] == [[], [[1, 2, 4, 6]]]
+
+    picture(tmp_path / "pictures/a.jpg", 30, 20)
+    picture(tmp_path / "pictures/b.jpg", 30, 20)
+    with_images = detection.read_coco(tmp_path / "instances.json", tmp_path / "pictures")
+    assert with_images.paths == [tmp_path / "pictures/b.jpg", tmp_path / "pictures/a.jpg"]
+
+
+VOC = """<annotation>
+  <filename>x.jpg</filename>
+  <size><width>30</width><height>20</height></size>
+  <object>
+    <name>dog</name><truncated>1</truncated>
+    <bndbox><xmin>1</xmin><ymin>1</ymin><xmax>30</xmax><ymax>20</ymax></bndbox>
+    <part><name>head</name><bndbox><xmin>9</xmin><ymin>9</ymin><xmax>9</xmax><ymax>9</ymax></bndbox></part>
+  </object>
+  <object>
+    <name>cat</name><difficult>1</difficult>
+    <bndbox><ymax>7.5</ymax><xmax>6</xmax><ymin>5</ymin><xmin>4</xmin></bndbox>
+  </object>
+</annotation>"""
+
+
+def test_voc_by_hand(tmp_path: Path) -> None:
+    (tmp_path / "Annotations").mkdir()
+    (tmp_path / "Annotations" / "x.xml").write_text(VOC)
+    dataset = detection.read_voc(tmp_path / "Annotations")
+    assert (dataset.names, dataset.classes, dataset.sizes) == (["x"], {0: "cat", 1: "dog"}, [(30, 20)])
+    assert dataset.references[0]["boxes"].tolist() == [[0, 0, 30, 20], [3, 4, 6, 7.5]]
+    assert dataset.references[0]["ignored"].tolist() == [0, 1]
+    as_written = detection.read_voc(tmp_path / "Annotations", classes={5: "dog", 6: "cat"}, one_based=False)
+    assert as_written.references[0]["boxes"].tolist() == [[1, 1, 30, 20], [4, 5, 6, 7.5]]
+    assert as_written.references[0]["labels"].tolist() == [5, 6]
+
+    picture(tmp_path / "JPEGImages/x.jpg", 30, 20)
+    picture(tmp_path / "JPEGImages/y.jpg", 40, 20)
+    assert detection.read_voc(tmp_path / "Annotations").paths == [tmp_path / "JPEGImages/x.jpg"]
+    # an image without annotations belongs to the data set if its folder is named, or a list has it
+    assert detection.read_voc(tmp_path / "Annotations", tmp_path / "JPEGImages").names == ["x", "y"]
+    (tmp_path / "ImageSets/Main").mkdir(parents=True)
+    (tmp_path / "ImageSets/Main/test.txt").write_text("y  1\nx -1\n")
+    listed = detection.read_voc(tmp_path / "Annotations", split="test")
+    assert (listed.names, [len(boxes["labels"]) for boxes in listed.references]) == (["y", "x"], [0, 2])
+
+
+def test_targets_of_transformers() -> None:
+    target = {
+        "image_id": np.asarray([139]),
+        "class_labels": [17],
+        "boxes": np.asarray([[0.5, 0.5, 0.5, 1.0]], dtype=np.float32),
+        "orig_size": [100, 200],  # height, width
+        "iscrowd": [1],
+    }
+    dataset = detection.read_dicts([target])
+    assert dataset.references[0]["boxes"].tolist() == [[50, 0, 150, 100]]
+    assert (dataset.ids, dataset.references[0]["ignored"].tolist()) == ([139], [1])
+    found = {"image_id": 139, "boxes": [[50, 0, 150, 100]], "scores": [0.5], "labels": [17]}
+    assert detection.read_dict_predictions([found], dataset).predictions[0]["labels"].tolist() == [17]
+    assert len(detection.read_dict_predictions([], dataset._replace(ids=[], names=[])).predictions) == 0
+
+
+def test_other_ids_are_matched_by_name(tmp_path: Path) -> None:
+    """YOLO counts classes from 0, the COCO file beside it numbers them otherwise."""
+    made = scenes.scene(2)
+    places = scenes.write_as_yolo(made, tmp_path / "yolo")
+    shift = {label: label + 10 for label in scenes.NAMES}
+    moved = [{**boxes, "labels": boxes["labels"] + 10} for boxes in made.dataset.references]
+    classes = {shift[label]: name for label, name in scenes.NAMES.items()}
+    detection.write_coco(made.dataset._replace(references=moved, classes=classes), tmp_path / "coco.json")
+    mixed = {"predictions": places["predictions"], "references": tmp_path / "coco.json"}
+    with pytest.raises(ValueError, match=r"ids of YOLO predictions may mean others than those of COCO references"):
+        detection.read_detections(**mixed, unknown_class_id=scenes.UNKNOWN_ID)
+    names = detection.read_names([str(places["references"])])
+    assert names == scenes.NAMES == detection.read_names(list(scenes.NAMES.values()))
+    read = detection.read_detections(**mixed, classes=names, unknown_class_id=scenes.UNKNOWN_ID)
+    options: dict[str, Any] = {"unknown_class_id": scenes.UNKNOWN_ID}
+    expected = detection.evaluate_detections(made, scenes.KNOWN, **options)
+    assert detection.evaluate_detections(read, [shift[label] for label in scenes.KNOWN], **options) == expected
+
+
+def test_names_the_references_do_not_have_get_ids_of_their_own() -> None:
+    made = scenes.scene(0)
+    names = {**scenes.NAMES, 1: "yak"}
+    renamed = detection.rename_classes(made, names, scenes.UNKNOWN_ID)
+    labels = np.concatenate([boxes["labels"] for boxes in renamed.predictions])
+    before = np.concatenate([boxes["labels"] for boxes in made.predictions])
+    assert labels[before != 1].tolist() == before[before != 1].tolist()
+    assert (labels[before == 1] > scenes.UNKNOWN_ID).all()
+
+
+def test_a_photograph_that_is_turned(tmp_path: Path) -> None:
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    picture(tmp_path / "turned.jpg", 40, 30, exif=exif)
+    picture(tmp_path / "upright.jpg", 40, 30)
+    assert [image_size(path) for path in find_images(tmp_path).values()] == [(30, 40), (40, 30)]
