@@ -4,7 +4,7 @@ Rules of the kernel, which every function follows:
 
 - Scores rank. Open-set, OOD and anomaly scores are higher for what is unknown, OOD or anomalous. NaN is an error,
   ±inf is a score like any other, and −0.0 equals 0.0.
-- Counts are int64, divided once; sums of fractions are exact or in the order of the scores. So results do not depend
+- Counts are int64, divided once; fractions are summed as integers or exactly. So results do not depend
   on the order of the samples, on their batches, or on the number of processes.
 - There are no epsilons: ties get half credit in rank statistics, 0/0 is 0.0 in F-scores and detection ratios, and a
   quantity that needs two classes raises ValueError when one is missing.
@@ -20,28 +20,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from ._bench import bench_metrics
 from ._boxes import box_iou, reduce_boxes
-from ._curves import (
-    Counts,
-    accuracy_at_tpr,
-    aupr,
-    auroc,
-    average_precision,
-    closed_set_accuracy,
-    curve_metrics,
-    detection_accuracy,
-    exceedance_counts,
-    f1_max,
-    openauc,
-    operating_point,
-)
+from ._counts import Counts, exceedance_counts
+from ._curves import aupr, auroc, average_precision, curve_metrics, detection_accuracy, f1_max, operating_point
 from ._matching import match_boxes
-from ._ood import bench_metrics, ftpn, get_curve, reduce_ood, split_ood
+from ._ood import reduce_ood, split_ood
 from ._open_f import macro_open_f, micro_open_f
-from ._open_set import count_classes, reduce_known_unknown, reduce_open_set, split_open_set
+from ._open_set import count_classes, reduce_known_unknown, reduce_open_set
+from ._openauc import accuracy_at_tpr, openauc, openauc_metrics, split_open_set
 from ._openset_counts import count_openset_detections, openset_detection, openset_detection_rates
 from ._owod import owod_detection
-from ._regions import aupro, aupro_at, level_counts, reduce_maps, sampled_aupro, split_regions
+from ._regions import anomaly_metrics, aupro, level_counts, reduce_maps, sampled_aupro, split_regions
+from ._sampled import ftpn, get_curve
 from ._topk import (
     accuracy,
     autkc,
@@ -59,15 +50,14 @@ __all__ = [
     "Counts",
     "accuracy",
     "accuracy_at_tpr",
+    "anomaly_metrics",
     "aupr",
     "aupro",
-    "aupro_at",
     "auroc",
     "autkc",
     "average_precision",
     "bench_metrics",
     "box_iou",
-    "closed_set_accuracy",
     "count_classes",
     "count_openset_detections",
     "curve_metrics",
@@ -84,6 +74,7 @@ __all__ = [
     "match_boxes",
     "micro_open_f",
     "openauc",
+    "openauc_metrics",
     "openset_detection",
     "openset_detection_rates",
     "operating_point",

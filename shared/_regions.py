@@ -35,7 +35,8 @@ from ._arrays import (
     to_numpy,
     widen,
 )
-from ._curves import Counts, exceedance_counts
+from ._counts import Counts, ascending, check_both_classes, exceedance_counts, runs, sort_sides, split
+from ._curves import curve_metrics
 
 REDUCTIONS = ("max", "mean")
 
@@ -69,18 +70,31 @@ def reduce_maps(
         image_labels = np.asarray([bool(array_namespace(mask).any(mask)) for _, mask in pairs], dtype=bool)
     image_scores, image_labels = as_scores(image_scores, "image_scores"), as_flags(image_labels, "image_labels")
     check_lengths(predictions=pairs, image_scores=image_scores, image_labels=image_labels)
-    regions = [split_regions(score_map, mask) for score_map, mask in pairs]
-    normal, anomalous, sizes = zip(*regions) if regions else ([_EMPTY], [_EMPTY], [_EMPTY])
+    return {"image_scores": image_scores, "image_labels": image_labels, **_pixels(pairs)}
+
+
+def _pixels(pairs: Sequence[tuple[Array, Array]]) -> State:
+    """Scores of all maps' pixels: the normal ones, the anomalous ones region by region, and the regions' sizes."""
+    if not pairs:
+        empty = np.zeros(0, dtype=np.float32)
+        return {"normal": empty, "anomalous": empty, "region_sizes": np.zeros(0, dtype=np.int64)}
+    xp = array_namespace(*(score_map for score_map, _ in pairs))
+    num_normal = sum(math.prod(mask.shape) - int(array_namespace(mask).count_nonzero(mask)) for _, mask in pairs)
+    dtype = xp.result_type(*(score_map for score_map, _ in pairs))
+    # filled map by map: joining the parts in the end would hold all pixels twice
+    normal, at = xp.empty((num_normal,), dtype=dtype, device=pairs[0][0].device), 0
+    anomalous, sizes = [], []
+    for score_map, mask in pairs:
+        part, regions, region_sizes = split_regions(score_map, mask)
+        normal[at : at + part.shape[0]] = part
+        at += part.shape[0]
+        anomalous.append(regions)
+        sizes.append(region_sizes)
     return {
-        "image_scores": image_scores,
-        "image_labels": image_labels,
-        "normal": concatenate(normal),
+        "normal": normal,
         "anomalous": concatenate(anomalous),
         "region_sizes": np.concatenate(sizes).astype(np.int64),
     }
-
-
-_EMPTY = np.zeros(0, dtype=np.float32)
 
 
 def check_reduction(image_reduction: Any) -> None:
@@ -169,17 +183,46 @@ def level_counts(state: State, level: str) -> Counts:
 
     Raises ValueError if there are no anomalous or no normal ones.
     """
+    return exceedance_counts(*_level_sides(state, level))
+
+
+def _level_sides(state: State, level: str) -> tuple[Array, Array]:
     if as_choice(level, "levels", LEVELS) == "pixel":
         positives, negatives = state["anomalous"], state["normal"]
     else:
-        scores, anomalous = state["image_scores"], on_device(state["image_labels"], state["image_scores"])
-        positives, negatives = scores[anomalous], scores[~anomalous]
+        anomalous = on_device(state["image_labels"], state["image_scores"])
+        positives, negatives = split(state["image_scores"], anomalous)
     if not positives.shape[0] or not negatives.shape[0]:
         raise ValueError(
             f"references: expected anomalous and normal {level}s, got {positives.shape[0]} anomalous and "
             f"{negatives.shape[0]} normal; leave {level!r} out of levels={LEVELS} to go without"
         )
-    return exceedance_counts(positives, negatives)
+    return positives, negatives
+
+
+def anomaly_metrics(
+    state: State, integration_limits: Any, levels: Any = LEVELS, *, num_thresholds: int | None = None
+) -> dict[str, float]:
+    """All metrics of the levels asked for: those of `curve_metrics`, and for pixels AUPRO up to each limit.
+
+    Parameters: state of `reduce_maps`, whose normal pixels are sorted where they lie, to save a copy; the others as
+    of `aupro` and `sampled_aupro`, which num_thresholds asks for.
+    Returns {"image_auroc": …, "pixel_auroc": …, "aupro@0.3": …}. Raises ValueError if a level has one class only.
+    """
+    chosen = check_levels(levels)
+    sides = {level: _level_sides(state, level) for level in chosen}
+    limits = as_fractions(integration_limits, "integration_limits")
+    if "pixel" in sides:
+        state["normal"] = ascending(state["normal"], owned=True)
+        sides["pixel"] = state["anomalous"], state["normal"]
+    results: dict[str, float] = {}
+    for level, (positives, negatives) in sides.items():
+        results.update(curve_metrics(runs(*sort_sides(positives, negatives)), f"{level}_"))
+    if "pixel" in sides:
+        regions = state["anomalous"], state["region_sizes"], state["normal"], limits
+        areas = aupro(*regions) if num_thresholds is None else sampled_aupro(*regions, num_thresholds)
+        results.update({f"aupro@{limit}": area for limit, area in zip(limits, areas)})
+    return results
 
 
 def split_regions(score_map: Array, mask: Array) -> tuple[Array, Array, np.ndarray]:
@@ -213,29 +256,28 @@ def _components(mask: np.ndarray, anomalous: np.ndarray) -> np.ndarray:
     return labels[rows - top, columns - left]
 
 
-def aupro(region_scores: Array, region_sizes: np.ndarray, counts: Counts, limits: Any) -> list[float]:
+def aupro(region_scores: Array, region_sizes: np.ndarray, normal: Array, limits: Any) -> list[float]:
     """Area under the per-region overlap curve up to limits of the false-positive rate, divided by the limit.
 
     AUPRO@L = 1/L ∫_0^L PRO(f) df,  PRO(FPR(t)) = 1/K Σ_k |{p ∈ C_k : s_p ≥ t}| / |C_k|
 
     FPR is counted over the normal pixels; between distinct scores the curve is linear, and it is cut at L exactly.
 
-    Parameters: region_scores (A,), the anomalous pixels region by region; region_sizes (K,), Σ = A; counts of
-    `exceedance_counts(region_scores, normal_scores)`; limits in (0, 1].
-    Returns one float in [0, 1] for each limit. Raises ValueError for a limit out of range.
+    Parameters: region_scores (A,), the anomalous pixels region by region; region_sizes (K,), Σ = A; normal (N,), the
+    normal pixels; limits in (0, 1].
+    Returns one float in [0, 1] for each limit. Raises ValueError for a limit out of range, or if a side is empty.
     Source: Bergmann et al., The MVTec Anomaly Detection Dataset, IJCV 2021.
 
-    >>> from openworld_metrics import exceedance_counts
-    >>> scores, normal = np.asarray([0.9, 0.2]), np.asarray([0.1, 0.5])
-    >>> aupro(scores, np.asarray([1, 1]), exceedance_counts(scores, normal), [1.0])
+    >>> aupro(np.asarray([0.9, 0.2]), np.asarray([1, 1]), np.asarray([0.1, 0.5]), [1.0])
     [0.75]
     """
     limits = as_fractions(limits, "integration_limits")
-    above, fp = _counts_of_pixels(region_scores, counts)
+    check_both_classes(region_scores.shape[0], normal.shape[0])
+    above, fp = _counts_of_pixels(region_scores, normal)
     sizes = region_sizes.tolist()
     areas = []
     for limit in limits:
-        reach = limit * counts.num_negatives  # the limit in normal pixels
+        reach = limit * normal.shape[0]  # the limit in normal pixels
         whole = fp <= reach  # the pixel's step ends before the limit
         cut = (above < reach) & ~whole  # the limit cuts it; one group of equal scores at most
         count, twice, partial = (_region_sums(x, region_sizes) for x in (whole, whole * (above + fp), cut))
@@ -248,15 +290,17 @@ def aupro(region_scores: Array, region_sizes: np.ndarray, counts: Counts, limits
     return areas
 
 
-def _counts_of_pixels(scores: Array, counts: Counts) -> tuple[Array, Array]:
+def _counts_of_pixels(scores: Array, normal: Array) -> tuple[Array, Array]:
     """Normal pixels above, and at or above, the score of each anomalous pixel."""
     xp = array_namespace(scores)
     order = xp.argsort(scores, descending=True)
-    ordered = scores[order]
-    changed = xp.astype(ordered[1:] != ordered[:-1], xp.int64)
-    group = xp.cumulative_sum(changed, include_initial=True)  # index of its threshold in counts
-    above, fp = xp.zeros_like(group), xp.zeros_like(group)
-    above[order], fp[order] = counts.above[group], counts.fp[group]
+    above, fp = xp.empty_like(order), xp.empty_like(order)
+    stop = 0
+    for counts in runs(*sort_sides(xp.flip(scores[order]), normal)):
+        start, stop = stop, int(counts.tp[-1])
+        pixels = order[start:stop]
+        above[pixels] = xp.repeat(counts.above, counts.sizes)
+        fp[pixels] = xp.repeat(counts.fp, counts.sizes)
     return above, fp
 
 
@@ -268,17 +312,6 @@ def _region_sums(values: Array, sizes: np.ndarray) -> list[int]:
     return np.diff(to_numpy(running[ends]), prepend=0).tolist()
 
 
-def aupro_at(limits: Any, state: State, counts: Counts, num_thresholds: int | None = None) -> dict[str, float]:
-    """AUPRO of a state of `reduce_maps` up to each limit, named "aupro@0.3": exact, or sampled with num_thresholds."""
-    limits = as_fractions(limits, "integration_limits")
-    regions = state["anomalous"], state["region_sizes"]
-    if num_thresholds is None:
-        areas = aupro(*regions, counts, limits)
-    else:
-        areas = sampled_aupro(*regions, state["normal"], limits, num_thresholds)
-    return {f"aupro@{limit}": area for limit, area in zip(limits, areas)}
-
-
 def sampled_aupro(
     region_scores: Array, region_sizes: np.ndarray, normal: Array, limits: Any, num_thresholds: int
 ) -> list[float]:
@@ -288,7 +321,7 @@ def sampled_aupro(
     where they do. A pixel is anomalous when its score is > threshold; the curve is cut at the limit by
     interpolation.
 
-    Parameters: as `aupro`, with the normal pixels' scores instead of counts; num_thresholds ≥ 2.
+    Parameters: as of `aupro`; num_thresholds ≥ 2.
     Source: PyADMetric's PRO, which is that of the MVTec 3D-AD evaluation (Bergmann et al., VISAPP 2022).
     """
     limits = as_fractions(limits, "integration_limits")

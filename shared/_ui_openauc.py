@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ._curves import exceedance_counts
-from ._open_set import split_open_set
+from ._counts import exceedance_counts
+from ._openauc import split_open_set
 from ._ui_open_f import COLUMNS
 from ._ui_page import Computed, Example, Option, Page, rows
 from ._ui_plots import GREY, curve, figure
@@ -22,12 +22,12 @@ def open_set_roc(state: Any) -> tuple[np.ndarray, np.ndarray]:
     At a threshold, the first is the share of the known samples that are accepted and of the right class, the second
     the share of the unknown samples that are accepted. The area is OpenAUC.
     """
-    unknown, known, correct = split_open_set(state)
-    if not np.any(correct):
+    unknown, correct, wrong = split_open_set(state)
+    if not len(correct):
         return np.asarray([0.0, 1.0]), np.zeros(2)
     # accepted first is what scores lowest
-    fpr, hits = roc_points(exceedance_counts(-known[correct], -unknown))
-    return fpr, hits * (np.count_nonzero(correct) / len(known))
+    fpr, hits = roc_points(exceedance_counts(-correct, -unknown))
+    return fpr, hits * (len(correct) / (len(correct) + len(wrong)))
 
 
 def _draw(computed: Computed) -> Sequence[Any]:

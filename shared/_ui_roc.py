@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from ._curves import Counts
+from ._counts import Counts
 from ._ui_plots import GREY
 
 

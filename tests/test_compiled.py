@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from openworld_metrics import _compiled, _curves, _topk, load
+from openworld_metrics import _compiled, _topk, exceedance_counts, load
 from tests import cases
 from tests.test_references import BACKENDS, check
 
@@ -48,7 +48,7 @@ def test_radix_sort(way: Callable[..., Any], seed: int, dtype: str) -> None:
     scores = rng.choice(np.concatenate([SPECIAL, rng.standard_normal(50), close]).astype(dtype), 500)
     keys, spare = scores.view(bits).copy(), np.empty(500, bits)
     way(function)(keys, spare)
-    np.testing.assert_array_equal(spare.view(dtype), np.sort(scores))
+    np.testing.assert_array_equal(keys.view(dtype), np.sort(scores))
 
 
 @ways
@@ -59,7 +59,7 @@ def test_radix_sort_brings_nan_to_an_end(way: Callable[..., Any], dtype: str) ->
         keys = np.asarray([*SPECIAL.astype(dtype).view(bits), nan, 5], dtype=bits)
         spare = np.empty_like(keys)
         way(function)(keys, spare)
-        assert np.isnan(spare.view(dtype)[[0, -1]]).sum() == 1
+        assert np.isnan(keys.view(dtype)[[0, -1]]).sum() == 1
 
 
 @ways
@@ -99,13 +99,26 @@ def test_row_ranks(way: Callable[..., Any], seed: int, dtype: str) -> None:
 def test_merge_counts(way: Callable[..., Any], seed: int) -> None:
     rng = np.random.default_rng(seed)
     positives, negatives = (np.sort(rng.integers(0, 12, n) / 8) for n in rng.integers(1, 40, 2))
-    first, above, fp = np.empty((3, len(positives)), np.int32)
-    groups = way(_compiled.merge_counts)(positives, negatives, first, above, fp)
-    expected = _curves.counts_of_sorted(positives, negatives)
-    np.testing.assert_array_equal(positives[first[:groups]], expected.thresholds)
-    np.testing.assert_array_equal(len(positives) - first[:groups], expected.tp)
-    np.testing.assert_array_equal(above[:groups], expected.above)
-    np.testing.assert_array_equal(fp[:groups], expected.fp)
+    expected = exceedance_counts(positives, negatives)
+    stop, higher, found = len(positives), 0, []
+    while stop:  # in runs of at most three thresholds
+        first, above, fp = np.empty((3, 3), np.int64)
+        groups = way(_compiled.merge_counts)(positives[:stop], negatives, higher, first, above, fp)
+        found += [*zip(positives[first[:groups]], len(positives) - first[:groups], above[:groups], fp[:groups])]
+        stop, higher = first[groups - 1], fp[groups - 1]
+    columns = [expected.thresholds, expected.tp, expected.above, expected.fp]
+    np.testing.assert_array_equal(found, np.stack(columns, axis=1))
+
+
+@ways
+@seeds
+def test_split_loop(way: Callable[..., Any], seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    values, mask = rng.random(50).astype(np.float32), rng.random(50) < rng.choice([0.0, 0.3, 1.0])
+    chosen, others = np.empty(mask.sum(), np.float32), np.empty((~mask).sum(), np.float32)
+    way(_compiled.split_loop)(values, mask, chosen, others)
+    np.testing.assert_array_equal(chosen, values[mask])
+    np.testing.assert_array_equal(others, values[~mask])
 
 
 @pytest.mark.parametrize("backend", ["numpy-float32", "numpy-float64", "numpy-fortran", "torch-bfloat16"])

@@ -101,7 +101,7 @@ TRAPS = {
     ),
     "class-name": ("class Openauc(", "class OpenAUC(", "expected a class Openauc"),
     "missing-import": (
-        "from ._open_set import reduce_openauc, split_open_set\n",
+        "from ._open_set import reduce_openauc\n",
         "from ._regions import reduce_maps\n",
         "add `from ._open_set",
     ),

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from ._curves import Counts
+from ._counts import Counts
 from ._ui_page import Computed
 from ._ui_plots import BLUE, GREEN, RED, curve, figure, photograph_behind
 from ._ui_results import short

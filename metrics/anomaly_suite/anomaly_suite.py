@@ -8,9 +8,10 @@ import evaluate
 from ._accumulate import Accumulate
 from ._arrays import State
 from ._compiled import compiled
+from ._counts import Counts
 from ._curves import curve_metrics
 from ._gather import receive
-from ._regions import aupro_at, check_levels, level_counts, reduce_maps
+from ._regions import anomaly_metrics, reduce_maps
 
 _DESCRIPTION = """
 Industrial anomaly detection from anomaly maps and masks: AUROC, average precision, area under the precision-recall
@@ -101,10 +102,4 @@ class AnomalySuite(Accumulate, evaluate.Metric):
     def summarise(
         self, state: State, integration_limits: Any, num_thresholds: int | None, levels: Any
     ) -> dict[str, float]:
-        counts = {level: level_counts(state, level) for level in check_levels(levels)}
-        results = {}
-        for level in counts:
-            results.update(curve_metrics(counts[level], f"{level}_"))
-        if "pixel" in counts:
-            results.update(aupro_at(integration_limits, state, counts["pixel"], num_thresholds))
-        return results
+        return anomaly_metrics(state, integration_limits, levels, num_thresholds=num_thresholds)

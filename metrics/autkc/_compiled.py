@@ -84,7 +84,7 @@ def row_ranks_bfloat16(bits: Any, labels: Any, above: Any, tied: Any) -> int:
 
 
 def radix_sort(keys: Any, spare: Any) -> None:
-    """Sort float32 bit patterns into `spare`, by value: three passes over 11 bits. NaN goes to either end.
+    """Sort float32 bit patterns by value: three passes over 11 bits, with `spare` to move them. NaN goes to either end.
 
     −0.0 becomes 0.0, which it equals.
     """
@@ -118,10 +118,11 @@ def radix_sort(keys: Any, spare: Any) -> None:
         key = keys[i]
         spare[high[key >> 22]] = key ^ (sign if key & sign else ones)
         high[key >> 22] += 1
+    keys[:] = spare
 
 
 def radix_sort_double(keys: Any, spare: Any) -> None:
-    """Sort float64 bit patterns in `keys`, by value: three passes over the upper half, then runs that are equal there.
+    """Sort float64 bit patterns by value: three passes over the upper half, then runs that are equal there.
 
     NaN goes to either end, and −0.0 becomes 0.0.
     """
@@ -174,17 +175,31 @@ def radix_sort_double(keys: Any, spare: Any) -> None:
         start = stop
     for i in range(size):
         key = spare[i]
-        spare[i] = key ^ (sign if key & sign else ones)
+        keys[i] = key ^ (sign if key & sign else ones)
 
 
-def merge_counts(positives: Any, negatives: Any, first: Any, above: Any, fp: Any) -> int:
+def split_loop(values: Any, mask: Any, chosen: Any, others: Any) -> None:
+    """Copy the values where the mask is true to `chosen`, and those where it is false to `others`, in their order."""
+    i, j = 0, 0
+    for k in range(values.size):
+        # written to both sides, and kept on one of them, without a branch that would be mispredicted
+        if i < chosen.size:
+            chosen[i] = values[k]
+        if j < others.size:
+            others[j] = values[k]
+        i += mask[k]
+        j += not mask[k]
+
+
+def merge_counts(positives: Any, negatives: Any, higher: int, first: Any, above: Any, fp: Any) -> int:
     """Count negatives above, and at or above, each distinct positive; both ascending, results descending.
 
-    `first` gets the index of the first of each group of equal positives. Returns the number of groups.
+    `higher` negatives are known to lie above all positives; `first` gets the index of the first of each group of equal
+    positives. Returns the number of groups, which ends when `first` is full.
     """
     num_negatives = negatives.size
-    i, higher, groups = positives.size - 1, 0, 0
-    while i >= 0:
+    i, groups = positives.size - 1, 0
+    while i >= 0 and groups < first.size:
         score = positives[i]
         while i >= 0 and positives[i] == score:
             i -= 1
@@ -227,40 +242,34 @@ def pairs_above(
     return size
 
 
-def sort_scores(scores: np.ndarray) -> np.ndarray:
-    """Return float32 or float64 scores in ascending order, NaN at an end; as they are if they are in order."""
-    if _in_order(scores[:1000]) and _in_order(scores):
-        return scores
+def sort_in_place(scores: np.ndarray) -> None:
+    """Sort float32 or float64 scores in ascending order, NaN at an end; −0.0 may become 0.0, which it equals."""
     dtype = scores.dtype.name
     if worth_compiling(_RADIX[dtype][0], scores.size, scores) is None or not _radix_wins(dtype):
-        return np.sort(scores)
-    return _radix_sorted(scores)
-
-
-def _in_order(scores: np.ndarray) -> bool:
-    return bool((scores[1:] >= scores[:-1]).all())
+        scores.sort()
+    else:
+        _radix_sort(scores)
 
 
 _RADIX = {"float32": (radix_sort, np.uint32), "float64": (radix_sort_double, np.uint64)}
 
 
-def _radix_sorted(scores: np.ndarray) -> np.ndarray:
+def _radix_sort(scores: np.ndarray) -> None:
     function, bits = _RADIX[scores.dtype.name]
-    keys, spare = np.array(scores).view(bits), np.empty(scores.size, bits)
     sort = compiled(function)
     assert sort is not None  # the caller has asked
-    sort(keys, spare)
-    return spare.view(scores.dtype)
+    sort(scores.view(bits), np.empty(scores.size, bits))
 
 
 @cache
 def _radix_wins(dtype: str) -> bool:
     """Whether the compiled sort beats np.sort on this machine: one timing of each, after a warm-up."""
     sample = np.random.default_rng(0).random(1 << 18).astype(dtype)
-    _radix_sorted(sample)
+    _radix_sort(sample.copy())
     times = []
-    for sort in (_radix_sorted, np.sort):
+    for sort in (_radix_sort, np.ndarray.sort):
+        scores = sample.copy()
         start = time.perf_counter()
-        sort(sample)
+        sort(scores)
         times.append(time.perf_counter() - start)
     return times[0] < times[1]

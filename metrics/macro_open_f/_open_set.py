@@ -26,7 +26,6 @@ from ._arrays import (
     check_orientation,
     row_blocks,
 )
-from ._curves import ascending
 
 
 def reduce_open_set(
@@ -109,18 +108,6 @@ def count_classes(state: State, num_classes: int | None = None) -> int:
     check_class_ids(state["classes"], "references", total)
     check_class_ids(state["predicted"], "predictions", total)
     return total
-
-
-def split_open_set(state: State) -> tuple[Array, Array, Array]:
-    """Return open-set scores of the unknown samples, in ascending order, and of the known, and which known are correct.
-
-    The first are sorted since several quantities compare others with them.
-    """
-    xp = array_namespace(state["scores"])
-    known = xp.nonzero(state["classes"] >= 0)[0]
-    unknown = xp.nonzero(state["classes"] < 0)[0]
-    correct = state["predicted"][known] == state["classes"][known]
-    return ascending(state["scores"][unknown]), state["scores"][known], correct
 
 
 def reduce_known_unknown(

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from ._curves import RATES, Counts, exceedance_counts, operating_point
+from ._counts import Counts, exceedance_counts
+from ._curves import RATES, operating_point
 from ._ood import split_ood
 from ._ui_page import Column, Computed, Example, Option, Page, rows
 from ._ui_plots import BLUE, GREEN, GREY, ORANGE, RED, curve, figure, point

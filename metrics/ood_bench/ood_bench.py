@@ -7,10 +7,13 @@ import evaluate
 
 from ._accumulate import Accumulate
 from ._arrays import State
+from ._bench import bench_metrics
 from ._compiled import compiled
+from ._counts import Counts
 from ._curves import RATES
 from ._gather import receive
-from ._ood import bench_metrics, reduce_ood, split_ood
+from ._ood import reduce_ood, split_ood
+from ._sampled import sampled_curve
 
 _DESCRIPTION = f"""
 Metrics of an out-of-distribution (OOD) detector from its scores: AUROC, both areas under the precision-recall curve,

@@ -1,139 +1,73 @@
-"""Everything that ROC and precision-recall curves say, from counts at the positives' scores.
+"""What ROC and precision-recall curves say: areas, best points and operating points, from exceedance counts.
 
-Positives are the samples to be detected (unknown, OOD, anomalous) and score higher. For every distinct positive
-score t, two counts are taken: the negatives above t, and those at or above t. Areas and operating points follow
-from them, since between two positive scores a curve only moves along the axis of the negatives. The full curve
-over all negatives is never built; both sides are sorted apart, which is faster than sorting scores with labels.
-
-Counts are integers, and each quantity is one division or one sum in the order of the scores: the order of the
-samples and how they came in batches cannot change a bit of it.
+Each is a `Quantity`: a part from every run of thresholds, and a value from the parts, so that one pass over the runs
+gives any number of them. Parts are integers, or ratios of integers summed as integers: neither the order of the
+samples, nor their batches, nor where runs end can change a bit of a result.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
 
-import numpy as np
-from array_api_compat import array_namespace, is_numpy_array
+from array_api_compat import array_namespace
 
-from ._arrays import Array, as_choice, as_fraction, check_no_nan, widen
-from ._compiled import merge_counts, sort_scores, worth_compiling
+from ._arrays import Array, as_choice, as_fraction
+from ._counts import Counts
 
-_BLOCK = 1 << 15  # thresholds: a few arrays of 256 KiB
-_DEVICE_BLOCK = 1 << 26
 RATES = ("fpr", "tpr", "fnr", "tnr")
 
 
-class Counts(NamedTuple):
-    """Counts at the distinct scores of the positives, in descending order of the scores.
+class Quantity(NamedTuple):
+    """A quantity of a curve: value(parts, num_positives, num_negatives) from the part(counts) of each run, in order."""
 
-    thresholds: (T,) distinct positive scores t_1 > … > t_T
-    tp: (T,) positives with a score ≥ t
-    above: (T,) negatives with a score > t
-    fp: (T,) negatives with a score ≥ t
-    """
-
-    thresholds: Array
-    tp: Array
-    above: Array
-    fp: Array
-    num_positives: int
-    num_negatives: int
+    part: Callable[[Counts], Any]
+    value: Callable[[list[Any], int, int], Any]
 
 
-def exceedance_counts(positives: Array, negatives: Array) -> Counts:
-    """Count, for every distinct positive score, the positives and the negatives that reach or exceed it.
-
-    Parameters: positives (P,) and negatives (N,), real scores, higher is more positive, no NaN.
-    Raises ValueError if either is empty, or for NaN.
-
-    >>> import numpy as np
-    >>> counts = exceedance_counts(np.asarray([0.9, 0.4, 0.4]), np.asarray([0.4, 0.1]))
-    >>> counts.thresholds.tolist(), counts.tp.tolist(), counts.above.tolist(), counts.fp.tolist()
-    ([0.9, 0.4], [1, 3], [0, 0], [0, 1])
-    """
-    check_both_classes(positives.shape[0], negatives.shape[0])
-    return counts_of_sorted(*sort_sides(positives, negatives))
+def quantities(runs: Iterable[Counts], wanted: Mapping[str, Quantity]) -> dict[str, Any]:
+    """Values of the quantities that are wanted, by name, from one pass over the runs of counts."""
+    parts: dict[str, list[Any]] = {name: [] for name in wanted}
+    totals = 0, 0
+    for run in runs:
+        totals = run.num_positives, run.num_negatives
+        for name, quantity in wanted.items():
+            parts[name].append(quantity.part(run))
+    return {name: quantity.value(parts[name], *totals) for name, quantity in wanted.items()}
 
 
-def ascending(scores: Array) -> Array:
-    """Return float32 or float64 scores in ascending order."""
-    return sort_scores(scores) if is_numpy_array(scores) else array_namespace(scores).sort(scores)
+def _value(counts: Counts, quantity: Quantity) -> Any:
+    return quantities([counts], {"": quantity})[""]
 
 
-def sort_sides(positives: Array, negatives: Array) -> tuple[Array, Array]:
-    """Return both sides' scores in ascending order. Raises ValueError for NaN."""
-    sides = []
-    for scores, name in ((widen(positives), "positives"), (widen(negatives), "negatives")):
-        side = ascending(scores)
-        # NaN is sorted to an end, where one look finds it
-        check_no_nan(side[:1], name)
-        check_no_nan(side[-1:], name)
-        sides.append(side)
-    return sides[0], sides[1]
-
-
-def counts_of_sorted(positives: Array, negatives: Array) -> Counts:
-    """The same of scores that are sorted in ascending order and hold no NaN."""
-    num_positives, num_negatives = positives.shape[0], negatives.shape[0]
-    merge = worth_compiling(merge_counts, num_positives + num_negatives, positives, negatives)
-    if merge is not None:
-        whole = np.int32 if max(num_positives, num_negatives) < 2**31 else np.int64
-        first, above, fp = (np.empty(num_positives, whole) for _ in range(3))
-        groups = merge(positives, negatives, first, above, fp)
-        first, above, fp = first[:groups], above[:groups], fp[:groups]
-    else:
-        xp = array_namespace(positives, negatives)
-        starts = xp.nonzero(positives[1:] != positives[:-1])[0] + 1
-        first = xp.flip(xp.concat([xp.asarray([0], dtype=starts.dtype, device=starts.device), starts]))
-        above = num_negatives - xp.searchsorted(negatives, positives[first], side="right")
-        fp = num_negatives - xp.searchsorted(negatives, positives[first], side="left")
-    return Counts(positives[first], num_positives - first, above, fp, num_positives, num_negatives)
-
-
-def check_both_classes(num_positives: int, num_negatives: int) -> None:
-    """Raise ValueError unless there are samples on both sides."""
-    if not num_positives or not num_negatives:
-        raise ValueError(
-            f"references: expected samples of both classes, got {num_positives} unknown (OOD, anomalous) "
-            f"and {num_negatives} known (in-distribution, normal)"
-        )
-
-
-class _Block(NamedTuple):
-    """A run of consecutive thresholds, with counts in int64; sizes are the positives at each threshold."""
-
-    start: int
-    sizes: Array
-    tp: Array
-    above: Array
-    fp: Array
-
-
-def _blocks(counts: Counts) -> Iterator[_Block]:
-    """Cut the counts into blocks that fit the cache, which bounds the memory of what is computed from them."""
-    xp = array_namespace(counts.tp)
-    length = _BLOCK if is_numpy_array(counts.tp) else _DEVICE_BLOCK
-    for start in range(0, counts.tp.shape[0], length):
-        stop = start + length
-        tp, above, fp = (xp.astype(x[start:stop], xp.int64) for x in (counts.tp, counts.above, counts.fp))
-        before = xp.astype(counts.tp[start - 1 : start], xp.int64) if start else xp.zeros_like(tp[:1])
-        yield _Block(start, xp.diff(tp, prepend=before), tp, above, fp)
-
-
-def _ratio(count: Array, total: Array) -> Array:
+def _ratio(count: Array, total: Array | int) -> Array:
     xp = array_namespace(count)
-    return xp.astype(count, xp.float64) / xp.astype(total, xp.float64)
+    return xp.astype(count, xp.float64) / (total if isinstance(total, int) else xp.astype(total, xp.float64))
 
 
-def _twice_wins(counts: Counts) -> int:
+_SCALE = 53  # ratios are counted in units of 2^-53, float64's own resolution below 1
+_LOW = 27
+
+
+def _scaled(count: Array, total: Array) -> Array:
+    """count/total, at most 1, as an integer in units of 2^-53."""
+    xp = array_namespace(count)
+    return xp.astype(xp.round(_ratio(count, total) * 2.0**_SCALE), xp.int64)
+
+
+def _weighted_sum(sizes: Array, scaled: Array) -> int:
+    """Σ sizes·scaled, exactly: in two sums, of the upper and of the lower bits, which int64 holds."""
+    xp = array_namespace(sizes)
+    upper, lower = (int(xp.sum(sizes * bits)) for bits in (scaled >> _LOW, scaled & ((1 << _LOW) - 1)))
+    return (upper << _LOW) + lower
+
+
+def twice_wins(counts: Counts) -> int:
     """Twice the number of (positive, negative) pairs in which the positive scores higher, plus the tied pairs."""
-    return sum(
-        int(array_namespace(sizes).sum(sizes * (2 * counts.num_negatives - above - fp)))
-        for _, sizes, _, above, fp in _blocks(counts)
-    )
+    return int(array_namespace(counts.sizes).sum(counts.sizes * (2 * counts.num_negatives - counts.above - counts.fp)))
+
+
+AUROC = Quantity(twice_wins, lambda wins, positives, negatives: sum(wins) / (2 * positives * negatives))
 
 
 def auroc(counts: Counts) -> float:
@@ -144,42 +78,18 @@ def auroc(counts: Counts) -> float:
     Returns a float in [0, 1]; 0.5 is chance. Source: Hanley and McNeil, Radiology 1982.
 
     >>> import numpy as np
+    >>> from openworld_metrics import exceedance_counts
     >>> auroc(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.4, 0.1])))
     0.875
     """
-    return _twice_wins(counts) / (2 * counts.num_positives * counts.num_negatives)
+    return float(_value(counts, AUROC))
 
 
-def openauc(unknown: Array, correct_known: Array, num_known: int) -> float:
-    """OpenAUC: the chance that a known sample is classified correctly and ranked below an unknown one.
-
-    OpenAUC = 1/(N_k·N_u) Σ_i Σ_j [h(x_i) = y_i] · ([r(x_j) > r(x_i)] + ½ [r(x_j) = r(x_i)])
-
-    It equals closed-set accuracy times the AUROC of the unknown samples against the correctly classified known.
-
-    Parameters: unknown (N_u,), open-set scores of the unknown samples; correct_known, those of the correctly
-    classified known samples; num_known is N_k, the number of all known samples.
-    Returns a float in [0, 1]; 0.0 if no known sample is correct. Raises ValueError without unknown or known samples.
-    Source: Wang et al., OpenAUC: Towards AUC-Oriented Open-Set Recognition, NeurIPS 2022.
-
-    >>> import numpy as np
-    >>> openauc(np.asarray([0.9, 0.4]), np.asarray([0.4, 0.1]), num_known=4)
-    0.4375
-    """
-    check_both_classes(unknown.shape[0], num_known)
-    if not correct_known.shape[0]:
-        return 0.0
-    return _twice_wins(exceedance_counts(unknown, correct_known)) / (2 * unknown.shape[0] * num_known)
+def _precision_sum(counts: Counts) -> int:
+    return _weighted_sum(counts.sizes, _scaled(counts.tp, counts.tp + counts.fp))
 
 
-def closed_set_accuracy(correct: Array) -> float:
-    """Share of the known samples, (N_k,) booleans, that are classified correctly, in [0, 1].
-
-    >>> import numpy as np
-    >>> closed_set_accuracy(np.asarray([True, False, True, True]))
-    0.75
-    """
-    return int(array_namespace(correct).count_nonzero(correct)) / correct.shape[0]
+AVERAGE_PRECISION = Quantity(_precision_sum, lambda sums, positives, _: sum(sums) / (positives << _SCALE))
 
 
 def average_precision(counts: Counts) -> float:
@@ -191,11 +101,24 @@ def average_precision(counts: Counts) -> float:
     Precision, 2004; scikit-learn's average_precision_score is the same.
 
     >>> import numpy as np
+    >>> from openworld_metrics import exceedance_counts
     >>> round(average_precision(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1]))), 4)
     0.8333
     """
-    areas = [float(array_namespace(sizes).sum(sizes * _ratio(tp, tp + fp))) for _, sizes, tp, _, fp in _blocks(counts)]
-    return math.fsum(areas) / counts.num_positives
+    return float(_value(counts, AVERAGE_PRECISION))
+
+
+def _trapezoid_sum(counts: Counts) -> int:
+    # the point before a positive's threshold is that of the scores strictly above it, at first precision 1
+    xp = array_namespace(counts.tp)
+    tp = counts.tp - counts.sizes
+    accepted = tp + counts.above
+    none = accepted == 0
+    before = _scaled(xp.where(none, 1, tp), xp.where(none, 1, accepted))
+    return _precision_sum(counts) + _weighted_sum(counts.sizes, before)
+
+
+AUPR = Quantity(_trapezoid_sum, lambda sums, positives, _: sum(sums) / (positives << (_SCALE + 1)))
 
 
 def aupr(counts: Counts) -> float:
@@ -207,17 +130,21 @@ def aupr(counts: Counts) -> float:
     Returns a float in (0, 1]. Source: scikit-learn's auc(recall, precision) of precision_recall_curve.
 
     >>> import numpy as np
+    >>> from openworld_metrics import exceedance_counts
     >>> round(aupr(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1]))), 4)
     0.7917
     """
-    areas = []
-    for _, sizes, tp, above, fp in _blocks(counts):
-        xp = array_namespace(tp)
-        # the point before a positive's threshold is that of the scores strictly above it, at first precision 1
-        accepted = tp - sizes + above
-        before = xp.where(accepted == 0, 1.0, _ratio(tp - sizes, xp.clip(accepted, 1, None)))
-        areas.append(float(xp.sum(sizes * (_ratio(tp, tp + fp) + before))))
-    return math.fsum(areas) / (2 * counts.num_positives)
+    return float(_value(counts, AUPR))
+
+
+def _best_f1(counts: Counts) -> tuple[float, float]:
+    f1 = _ratio(2 * counts.tp, counts.tp + counts.fp + counts.num_positives)
+    at = int(array_namespace(f1).argmax(f1))
+    return float(f1[at]), float(counts.thresholds[at]) + 0.0  # 0.0 for −0.0
+
+
+# the first of equal values, which has the highest threshold
+F1_MAX = Quantity(_best_f1, lambda best, *_: max(best, key=lambda pair: pair[0]))
 
 
 def f1_max(counts: Counts) -> tuple[float, float]:
@@ -229,16 +156,22 @@ def f1_max(counts: Counts) -> tuple[float, float]:
     Source: Zou et al., SPot-the-Difference, ECCV 2022.
 
     >>> import numpy as np
+    >>> from openworld_metrics import exceedance_counts
     >>> f1_max(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1])))
     (0.8, 0.4)
     """
-    best, at = 0.0, 0
-    for start, _, tp, _, fp in _blocks(counts):
-        f1 = _ratio(2 * tp, tp + fp + counts.num_positives)
-        here = int(array_namespace(f1).argmax(f1))
-        if float(f1[here]) > best:
-            best, at = float(f1[here]), start + here
-    return best, float(counts.thresholds[at]) + 0.0  # 0.0 for −0.0
+    best, threshold = _value(counts, F1_MAX)
+    return best, threshold
+
+
+def _gain(counts: Counts) -> int:
+    return int(array_namespace(counts.tp).max(counts.tp - counts.fp))
+
+
+# a gain of 0 is that of rejecting nothing
+DETECTION_ACCURACY = Quantity(
+    _gain, lambda gains, positives, negatives: (negatives + max(0, *gains)) / (positives + negatives)
+)
 
 
 def detection_accuracy(counts: Counts) -> float:
@@ -249,11 +182,11 @@ def detection_accuracy(counts: Counts) -> float:
     Returns a float in [0.5, 1]. Source: Liang, Li and Srikant, ODIN, ICLR 2018 (there with equal class weights).
 
     >>> import numpy as np
+    >>> from openworld_metrics import exceedance_counts
     >>> detection_accuracy(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1])))
     0.75
     """
-    gain = max(0, *(int(array_namespace(tp).max(tp - fp)) for _, _, tp, _, fp in _blocks(counts)))
-    return (counts.num_negatives + gain) / (counts.num_positives + counts.num_negatives)
+    return float(_value(counts, DETECTION_ACCURACY))
 
 
 def operating_point(counts: Counts, rate: str, bounded: str, bound: float) -> float:
@@ -266,71 +199,52 @@ def operating_point(counts: Counts, rate: str, bounded: str, bound: float) -> fl
     Returns a float in [0, 1]. Raises ValueError for an unknown rate or a bound outside (0, 1].
 
     >>> import numpy as np
+    >>> from openworld_metrics import exceedance_counts
     >>> operating_point(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1])), "fpr", "tpr", 0.95)
     0.5
     """
+    return float(_value(counts, best_rate(rate, bounded, bound)))
+
+
+def best_rate(rate: str, bounded: str, bound: float) -> Quantity:
+    """The quantity of `operating_point`."""
     bound = as_fraction(bound, "bound")
     as_choice(rate, "rate", RATES)
     as_choice(bounded, "bounded", RATES)
-    xp = array_namespace(counts.tp)
-    nothing = xp.zeros_like(counts.tp[:1], dtype=xp.int64)
-    best = []
-    for tp, fp in [(nothing, nothing), *((block.tp, block.fp) for block in _blocks(counts))]:
-        limits, values = (_rate(name, tp, fp, counts) for name in (bounded, rate))
-        values = values[limits >= bound] if bounded in ("tpr", "tnr") else values[limits <= bound]
-        if values.shape[0]:
-            best.append(float(xp.max(values) if rate in ("tpr", "tnr") else xp.min(values)))
-    return max(best) if rate in ("tpr", "tnr") else min(best)
+    best = max if rate in ("tpr", "tnr") else min
+
+    def meets(limits: Any) -> Any:
+        return limits >= bound if bounded in ("tpr", "tnr") else limits <= bound
+
+    def part(counts: Counts) -> float | None:
+        xp = array_namespace(counts.tp)
+        values = _rate(rate, counts)[meets(_rate(bounded, counts))]
+        return float(xp.max(values) if best is max else xp.min(values)) if values.shape[0] else None
+
+    def value(parts: list[float | None], *_: int) -> float:
+        nothing = [_AT_NOTHING[rate]] if meets(_AT_NOTHING[bounded]) else []
+        return best([*nothing, *(found for found in parts if found is not None)])
+
+    return Quantity(part, value)
 
 
-def _rate(name: str, tp: Array, fp: Array, counts: Counts) -> Array:
-    xp = array_namespace(tp)
-    positives, negatives = counts.num_positives, counts.num_negatives
+_AT_NOTHING = {"tpr": 0.0, "fnr": 1.0, "fpr": 0.0, "tnr": 1.0}  # the rates where nothing is detected
+
+
+def _rate(name: str, counts: Counts) -> Array:
+    tp, fp, positives, negatives = counts.tp, counts.fp, counts.num_positives, counts.num_negatives
     numerator, total = {
         "tpr": (tp, positives),
         "fnr": (positives - tp, positives),
         "fpr": (fp, negatives),
         "tnr": (negatives - fp, negatives),
     }[name]
-    return xp.astype(numerator, xp.float64) / total
+    return _ratio(numerator, total)
 
 
-def accuracy_at_tpr(counts: Counts, tpr: float = 0.95) -> float:
-    """Accuracy of positive against negative at the highest threshold whose TPR is at least `tpr`.
-
-    (TP + N − FP) / (P + N) at t* = max {t : TP(t)/P ≥ tpr}, positive iff score ≥ t*
-
-    Returns a float in [0, 1]. Raises ValueError unless 0 < tpr ≤ 1.
-    Source: Vaze et al., Open-Set Recognition: A Good Closed-Set Classifier is All You Need, ICLR 2022.
-
-    >>> import numpy as np
-    >>> accuracy_at_tpr(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1])))
-    0.75
-    """
-    tpr = as_fraction(tpr, "tpr")
-    xp = array_namespace(counts.tp)
-    reached = xp.astype(counts.tp, xp.float64) / counts.num_positives >= tpr
-    at = int(xp.argmax(xp.astype(reached, xp.int8)))  # the first
-    hits = int(counts.tp[at]) + counts.num_negatives - int(counts.fp[at])
-    return hits / (counts.num_positives + counts.num_negatives)
-
-
-def tpr_name(tpr: float) -> str:
-    """Name of an operating point in result keys.
-
-    >>> tpr_name(0.95), tpr_name(0.975)
-    ('tpr95', 'tpr97.5')
-    """
-    return f"tpr{100 * as_fraction(tpr, 'tpr'):.12g}"
-
-
-def curve_metrics(counts: Counts, prefix: str) -> dict[str, float]:
-    """AUROC, AP, AUPR and F1-max of the same counts, with names that start with `prefix`."""
-    best, threshold = f1_max(counts)
-    return {
-        f"{prefix}auroc": auroc(counts),
-        f"{prefix}ap": average_precision(counts),
-        f"{prefix}aupr": aupr(counts),
-        f"{prefix}f1_max": best,
-        f"{prefix}f1_max_threshold": threshold,
-    }
+def curve_metrics(runs: Iterable[Counts], prefix: str) -> dict[str, float]:
+    """AUROC, AP, AUPR and F1-max from one pass over runs of counts, with names that start with `prefix`."""
+    wanted = {"auroc": AUROC, "ap": AVERAGE_PRECISION, "aupr": AUPR, "f1_max": F1_MAX}
+    values = quantities(runs, wanted)
+    values["f1_max"], values["f1_max_threshold"] = values["f1_max"]
+    return {f"{prefix}{name}": value for name, value in values.items()}

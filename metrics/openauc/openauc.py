@@ -6,9 +6,11 @@ import evaluate
 from ._accumulate import Accumulate
 from ._arrays import State
 from ._compiled import compiled
-from ._curves import accuracy_at_tpr, auroc, closed_set_accuracy, exceedance_counts, openauc, tpr_name
+from ._counts import Counts
+from ._curves import AUROC
 from ._gather import receive
-from ._open_set import reduce_openauc, split_open_set
+from ._open_set import reduce_openauc
+from ._openauc import openauc_metrics
 
 _DESCRIPTION = """
 OpenAUC is the chance that a known sample is both classified correctly and ranked below an unknown one. It is computed
@@ -81,11 +83,4 @@ class Openauc(Accumulate, evaluate.Metric):
         )
 
     def summarise(self, state: State, tpr: float) -> dict[str, float]:
-        unknown, known, correct = split_open_set(state)
-        counts = exceedance_counts(unknown, known)
-        return {
-            "openauc": openauc(unknown, known[correct], len(known)),
-            "closed_set_accuracy": closed_set_accuracy(correct),
-            "open_set_auroc": auroc(counts),
-            f"open_set_accuracy@{tpr_name(tpr)}": accuracy_at_tpr(counts, tpr),
-        }
+        return openauc_metrics(state, tpr)
