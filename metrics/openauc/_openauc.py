@@ -81,6 +81,7 @@ def accuracy_at_tpr(unknown: Array, known: Array, tpr: float = 0.95) -> float:
     Returns a float in [0, 1]. Raises ValueError for a tpr out of range, or if a side is empty.
     Source: Vaze et al., Open-Set Recognition: A Good Closed-Set Classifier is All You Need, ICLR 2022.
 
+    >>> import numpy as np
     >>> accuracy_at_tpr(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1]))
     0.75
     """
