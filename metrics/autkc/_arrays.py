@@ -194,6 +194,12 @@ def is_floating(x: Array) -> bool:
 
 def as_labels(x: Any, name: str, ndim: int = 1) -> Array:
     """Check integers of `ndim` dimensions and return them as int64; floats are taken when they are integral."""
+    labels = as_integers(x, name, ndim)
+    return array_namespace(labels).astype(labels, array_namespace(labels).int64, copy=False)
+
+
+def as_integers(x: Any, name: str, ndim: int = 1) -> Array:
+    """As `as_labels`, but in the integer or boolean type that they came in, or in float64."""
     labels = as_numbers(x, name)
     xp = array_namespace(labels)
     if labels.shape == (0,):
@@ -212,7 +218,7 @@ def as_labels(x: Any, name: str, ndim: int = 1) -> Array:
             raise ValueError(f"{name}: expected integers within ±2**53, got {float(xp.max(xp.abs(labels)))!r}")
     elif "uint64" in str(labels.dtype) and labels.shape[0] and int(xp.max(labels)) >= 2**63:
         raise ValueError(f"{name}: expected integers below 2**63, got {int(xp.max(labels))}")
-    return xp.astype(labels, xp.int64, copy=False)
+    return labels
 
 
 def as_flags(x: Any, name: str) -> Array:
