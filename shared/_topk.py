@@ -175,25 +175,29 @@ def known_ranks(state: State, *, ignore_unknown: bool = False) -> tuple[Array, A
     return state["above"][known], state["tied"][known], state["correct"][known]
 
 
-def accuracy(correct: Array, *, percent: bool = False) -> float:
+def accuracy(correct: Array, *, percent: bool = False, counts: Array | None = None) -> float:
     """Share of correct samples, (N,) booleans, in [0, 1], or in [0, 100] with `percent`.
+
+    counts (N,) says how many samples each entry stands for; by default one.
 
     >>> import numpy as np
     >>> accuracy(np.asarray([True, False, True, True]))
     0.75
     """
-    return _one(percent) * int(array_namespace(correct).count_nonzero(correct)) / correct.shape[0]
+    return _one(percent) * _sum(correct, counts) / _num_samples(correct, counts)
 
 
-def topk_accuracy(above: Array, tied: Array, k: int, *, ties: str = "strict", percent: bool = False) -> float:
+def topk_accuracy(
+    above: Array, tied: Array, k: int, *, ties: str = "strict", percent: bool = False, counts: Array | None = None
+) -> float:
     """Top-k accuracy: the share of samples whose true class is among the k highest scores.
 
     strict:      [s_y > s_(k+1)], the true class must beat the (k+1)-th score: above + tied < k
     optimistic:  [s_y ≥ s_(k)], ties are decided in its favour: above < k
     expected:    the chance of a hit when ties are broken at random
 
-    Parameters: above, tied (N,) from `true_class_ranks`; k ≥ 1. Returns a float in [0, 1], or in [0, 100]
-    with `percent`.
+    Parameters: above, tied (N,) from `true_class_ranks`; k ≥ 1; counts (N,), how many samples each entry stands
+    for, by default one. Returns a float in [0, 1], or in [0, 100] with `percent`.
     Raises ValueError for an unknown `ties`.
     Source: Lapin, Hein and Schiele, Top-k Multiclass SVM, NeurIPS 2015; the strict form is that of Wang et al.,
     Optimizing Partial Area Under the Top-k Curve, T-PAMI 2023.
@@ -203,16 +207,18 @@ def topk_accuracy(above: Array, tied: Array, k: int, *, ties: str = "strict", pe
     >>> topk_accuracy(above, tied, 2), topk_accuracy(above, tied, 2, ties="optimistic")
     (0.3333333333333333, 0.6666666666666666)
     """
-    return _mean_hits(above, tied, range(k, k + 1), ties, percent)
+    return _mean_hits(above, tied, range(k, k + 1), ties, percent, counts)
 
 
-def autkc(above: Array, tied: Array, k: int, *, ties: str = "strict", percent: bool = False) -> float:
+def autkc(
+    above: Array, tied: Array, k: int, *, ties: str = "strict", percent: bool = False, counts: Array | None = None
+) -> float:
     """AUTKC@K, the area under the top-k curve: the mean of the top-1 to top-K accuracies.
 
     AUTKC@K = 1/(N·K) Σ_i Σ_{k=1..K} [s_i,y > s_i,(k+1)],  s_(C+1) = −∞
 
-    Parameters: above, tied (N,) from `true_class_ranks`; k is K ≥ 1. Returns a float in [0, 1], or in
-    [0, 100] with `percent`.
+    Parameters: above, tied (N,) from `true_class_ranks`; k is K ≥ 1; counts (N,), how many samples each entry
+    stands for, by default one. Returns a float in [0, 1], or in [0, 100] with `percent`.
     Raises ValueError for an unknown `ties`.
     Source: Wang et al., Optimizing Partial Area Under the Top-k Curve, T-PAMI 2023.
 
@@ -220,25 +226,37 @@ def autkc(above: Array, tied: Array, k: int, *, ties: str = "strict", percent: b
     >>> autkc(np.asarray([0, 2]), np.asarray([0, 0]), 3)
     0.6666666666666666
     """
-    return _mean_hits(above, tied, range(1, k + 1), ties, percent)
+    return _mean_hits(above, tied, range(1, k + 1), ties, percent, counts)
 
 
-def _mean_hits(above: Array, tied: Array, ks: range, ties: str, percent: bool) -> float:
+def _mean_hits(above: Array, tied: Array, ks: range, ties: str, percent: bool, counts: Array | None) -> float:
     """Mean over the samples and over consecutive `ks` of the chance that the true class is among the top k.
 
     Hits are counted in integers, apart for each number of ties where the chance is a fraction of them.
     """
     as_choice(ties, "ties", TIES)
     xp = array_namespace(above, tied)
-    total, one = above.shape[0] * len(ks), _one(percent)
+    total, one = _num_samples(above, counts) * len(ks), _one(percent)
     above, tied = xp.astype(above, xp.int64), xp.astype(tied, xp.int64)
     if ties != "expected":
         needed = above + tied if ties == "strict" else above  # a hit at every k > needed
-        return one * int(xp.sum(xp.clip(ks[-1] - needed, 0, len(ks)))) / total
+        return one * _sum(xp.clip(ks[-1] - needed, 0, len(ks)), counts) / total
     # of the tied + 1 places that the true class may take, those among the top k
     places = sum(xp.clip(k - above, 0, None) - xp.clip(k - above - tied - 1, 0, None) for k in ks)
-    hits = [(int(xp.sum(places[tied == count])), count + 1) for count in map(int, xp.unique_values(tied))]
+    places = places if counts is None else places * counts
+    hits = [(_sum(places[tied == count]), count + 1) for count in map(int, xp.unique_values(tied))]
     return math.fsum(one * good / possible for good, possible in hits) / total
+
+
+def _sum(values: Array, counts: Array | None = None) -> int:
+    """Sum of integers or flags, each `counts` times."""
+    xp = array_namespace(values)
+    values = xp.astype(values, xp.int64)
+    return int(xp.sum(values if counts is None else values * counts))
+
+
+def _num_samples(entries: Array, counts: Array | None) -> int:
+    return entries.shape[0] if counts is None else _sum(counts)
 
 
 def _one(percent: bool) -> int:

@@ -2,8 +2,9 @@
 
 Each row group is reduced by `metric.add_batch` and `metric.state` where it is read, and states meet by `metric.merge`
 in a tree, so that no machine holds more than a few of them. Scores of matrices never travel, and the result has the
-bits of one process. States of the counting metrics (accuracyk, autkc, and openset_detection without tables) are tallies
-of bounded size; the others, which rank every score, keep a few numbers for each sample.
+bits of one process. States of the counting metrics (accuracyk, autkc, the open-set F-scores with `t_list`, and
+openset_detection without tables) are tallies of bounded size; the others, which rank every score, keep a few numbers
+for each sample.
 
 Dask rather than Ray Data: its bags reduce in a tree by one call, over any Python objects, where Ray Data aggregates
 them in one place or shuffles; and it is pure Python, from a laptop to Slurm, Kubernetes or an existing cluster.

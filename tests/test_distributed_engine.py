@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from openworld_metrics import distributed
-from openworld_metrics.tallies import COUNTING, add_tallies, tally, tally_results
+from openworld_metrics.tallies import COUNTING, OPEN_F, add_tallies, can_tally, tally, tally_results
 from tests import cases
 from tests.test_laws import length, rows
 
@@ -87,10 +87,27 @@ def test_what_a_worker_raises_arrives(tmp_path: Path) -> None:
         distributed.compute_parquet("openauc", write(rows(columns, []), tmp_path / "."), {"predictions": "references"})
 
 
+def draw_counting(name: str, seed: int) -> tuple[cases.Columns, cases.Options]:
+    """A case of which a tally is enough: open-set F-scores at given thresholds, two of them equal."""
+    columns, options = cases.draw(name, seed)
+    if name in OPEN_F:
+        options["t_list"] = [0.25, -np.inf, -0.0, np.inf, 0.25, *columns["open_scores"][::3].tolist()]
+    assert can_tally(name, options)
+    return columns, options
+
+
+@pytest.mark.usefixtures("client")
+@pytest.mark.parametrize("name", OPEN_F)
+def test_open_f_at_thresholds_on_two_workers(name: str, load: Load, tmp_path: Path) -> None:
+    columns, options = draw_counting(name, 5)
+    computed = distributed.compute_parquet(name, write(columns, tmp_path), split_every=2, **options)
+    assert computed == load(name).compute(**columns, **options)
+
+
 @pytest.mark.parametrize("name", COUNTING)
 @pytest.mark.parametrize("seed", range(40))
 def test_tallies_have_the_bits_of_samples(name: str, seed: int, load: Load) -> None:
-    columns, options = cases.draw(name, seed)
+    columns, options = draw_counting(name, seed)
     metric = load(name, **options)
     tallies = []
     for part in np.array_split(np.arange(length(columns)), 3):
@@ -103,7 +120,7 @@ def test_tallies_have_the_bits_of_samples(name: str, seed: int, load: Load) -> N
 
 @pytest.mark.parametrize("name", COUNTING)
 def test_tallies_do_not_grow(name: str, load: Load) -> None:
-    columns, options = cases.draw(name, 9)
+    columns, options = draw_counting(name, 9)
     metric = load(name, **options)
     metric.add_batch(**columns)
     one = tally(metric, metric.state())
@@ -124,3 +141,22 @@ def test_shards_of_other_widths_are_refused(load: Load) -> None:
         metric.reset()
     with pytest.raises(ValueError, match="predictions_width: expected the same in all shards, got 2, 3"):
         add_tallies("autkc", tallies)
+
+
+def test_open_f_tallies_take_any_class_ids(load: Load) -> None:
+    columns = {"predictions": [7, 10**15, 3], "references": [7, 3, -1], "open_scores": [0.1, 0.2, 0.3]}
+    metric = load("macro_open_f", t_list=[0.2, 0.3])
+    metric.add_batch(**columns)
+    counted = tally(metric, metric.state())
+    metric.reset()
+    assert tally_results(metric, counted) == metric.compute(**columns)
+    limited = load("macro_open_f", t_list=[0.2, 0.3], num_classes=9)
+    with pytest.raises(ValueError, match="predictions: expected class ids below 9, got 1000000000000000"):
+        tally_results(limited, counted)
+
+
+@pytest.mark.parametrize("name", COUNTING)
+def test_no_samples_at_all(name: str, load: Load) -> None:
+    metric = load(name, **draw_counting(name, 9)[1])
+    with pytest.raises(ValueError, match="expected at least one sample, got none"):
+        tally_results(metric, add_tallies(name, [{}, tally(metric, {})]))

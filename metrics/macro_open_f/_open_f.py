@@ -41,7 +41,7 @@ def macro_open_f(
     >>> macro_open_f(np.asarray([0, 1, 1]), np.asarray([0, 1, -1]), np.asarray([0.1, 0.2, 0.9]), 2)
     (1.0, 0.2, None)
     """
-    scale = 2.0 ** min(52, 62 - num_classes.bit_length())
+    scale = macro_scale(num_classes)
     thresholds, order = _sorted_by_score(scores)
     xp = array_namespace(scores)
     predicted, classes = predicted[order], classes[order]
@@ -51,14 +51,14 @@ def macro_open_f(
     by_class = xp.argsort(predicted, stable=True)
     hits = _running_count(correct[by_class], predicted[by_class])
     accepted = _running_count(xp.ones_like(correct), predicted[by_class])
-    precision = _sweep(_fixed(hits, accepted, scale), predicted, by_class)
-    recall = _sweep(_fixed(hits, totals[by_class], scale), predicted, by_class)
-    unit = num_classes * scale
-    f = _f_score(xp.astype(precision, xp.float64) / unit, xp.astype(recall, xp.float64) / unit)
+    precision = _sweep(fixed_ratio(hits, accepted, scale), predicted, by_class)
+    recall = _sweep(fixed_ratio(hits, totals[by_class], scale), predicted, by_class)
+    f = macro_f(precision, recall, num_classes)
 
     def exact(sample: int) -> Fraction:
-        accepted = slice(sample + 1)
-        return _exact_macro_f(to_numpy(predicted[accepted]), to_numpy(correct[accepted]), to_numpy(classes))
+        predicted_then, correct_then = to_numpy(predicted[: sample + 1]), to_numpy(correct[: sample + 1])
+        known = to_numpy(classes[classes >= 0])
+        return exact_macro_f(np.bincount(predicted_then[correct_then]), np.bincount(predicted_then), np.bincount(known))
 
     return _best(thresholds, f, t_list, exact)
 
@@ -81,8 +81,7 @@ def micro_open_f(
     hits = xp.cumulative_sum(xp.astype((predicted == classes)[order], xp.int64))
     accepted = xp.arange(1, hits.shape[0] + 1, device=hits.device)
     known = int(xp.count_nonzero(classes >= 0))
-    f = xp.astype(2 * hits, xp.float64) / xp.astype(accepted + known, xp.float64)
-    return _best(thresholds, f, t_list)
+    return _best(thresholds, micro_f(hits, accepted, known), t_list)
 
 
 def _sorted_by_score(scores: Array) -> tuple[Array, Array]:
@@ -98,7 +97,12 @@ def _running_count(flags: Array, groups: Array) -> Array:
     return counts[1:] - counts[xp.searchsorted(groups, groups, side="left")]
 
 
-def _fixed(count: Array, total: Array, scale: float) -> Array:
+def macro_scale(num_classes: int) -> float:
+    """The denominator of ratios whose sum over so many classes fits int64."""
+    return 2.0 ** min(52, 62 - num_classes.bit_length())
+
+
+def fixed_ratio(count: Array, total: Array, scale: float) -> Array:
     """count/total as an integer multiple of 1/scale; 0/0 is 0."""
     xp = array_namespace(count)
     ratio = xp.astype(count, xp.float64) / xp.astype(xp.clip(total, 1, None), xp.float64)
@@ -119,16 +123,23 @@ def _sweep(values: Array, predicted: Array, by_class: Array) -> Array:
     return xp.cumulative_sum(changes)
 
 
-def _f_score(precision: Array, recall: Array) -> Array:
+def macro_f(precision: Array, recall: Array, num_classes: int) -> Array:
+    """F of the means over classes, from sums of `fixed_ratio` over them; 0/0 is 0."""
     xp = array_namespace(precision)
+    unit = num_classes * macro_scale(num_classes)
+    precision, recall = xp.astype(precision, xp.float64) / unit, xp.astype(recall, xp.float64) / unit
     total = precision + recall
     return 2 * precision * recall / xp.where(total == 0, xp.ones_like(total), total)
 
 
-def _exact_macro_f(predicted: np.ndarray, correct: np.ndarray, classes: np.ndarray) -> Fraction:
-    """Macro F when these samples are accepted, times the same factor for all: C is left out of P and R alike."""
-    accepted, samples = np.bincount(predicted), np.bincount(classes[classes >= 0], minlength=1)
-    hits = np.bincount(predicted[correct], minlength=1)
+def micro_f(hits: Array, accepted: Array, known: int) -> Array:
+    """F of pooled counts: samples accepted correctly, samples accepted, and known samples."""
+    xp = array_namespace(hits)
+    return xp.astype(2 * hits, xp.float64) / xp.astype(accepted + known, xp.float64)
+
+
+def exact_macro_f(hits: np.ndarray, accepted: np.ndarray, samples: np.ndarray) -> Fraction:
+    """Macro F from counts by class, times the same factor for all: C is left out of P and R alike."""
     found = np.flatnonzero(hits).tolist()
     precision = sum((Fraction(int(hits[c]), int(accepted[c])) for c in found), Fraction())
     recall = sum((Fraction(int(hits[c]), int(samples[c])) for c in found), Fraction())
@@ -138,7 +149,7 @@ def _exact_macro_f(predicted: np.ndarray, correct: np.ndarray, classes: np.ndarr
 _ROUNDING = 2.0**-36  # relative; far above that of F, and only says which thresholds are compared in fractions
 
 
-def _first_best(f: np.ndarray, exact: Callable[[int], Fraction] | None) -> int:
+def first_best(f: np.ndarray, exact: Callable[[int], Fraction] | None) -> int:
     """Index of the first of the highest values; those that rounding may have parted or joined are compared exactly."""
     best = int(np.argmax(f))
     near = np.flatnonzero(f >= f[best] * (1 - _ROUNDING))
@@ -161,12 +172,12 @@ def _best(
     if t_list is None:
         last = xp.concat([xp.nonzero(scores[1:] != scores[:-1])[0], xp.asarray([len(f) - 1], device=f.device)])
         ends = to_numpy(last)
-        at = int(ends[_first_best(to_numpy(f[last]), exact and (lambda i: exact(int(ends[i]))))])
+        at = int(ends[first_best(to_numpy(f[last]), exact and (lambda i: exact(int(ends[i]))))])
         return float(f[at]), float(scores[at]) + 0.0, None  # 0.0 for −0.0
     thresholds = check_thresholds(t_list)
     accepted = np.searchsorted(to_numpy(xp.astype(scores, xp.float64)), thresholds, side="right")
     curve = np.concatenate([[0.0], to_numpy(f)])[accepted]
-    best = _first_best(curve, exact and (lambda i: exact(int(accepted[i]) - 1)))
+    best = first_best(curve, exact and (lambda i: exact(int(accepted[i]) - 1)))
     return float(curve[best]), float(thresholds[best]), curve.tolist()
 
 
