@@ -43,7 +43,6 @@ BACKENDS: dict[str, Callable[[np.ndarray], Any]] = {
     "torch-float16": as_tensor("float16"),
     "torch-bfloat16": as_tensor("bfloat16"),
 }
-CUDA = {f"cuda-{dtype}": as_tensor(dtype, "cuda") for dtype in ("float64", "float32", "float16", "bfloat16")}
 
 
 def convert(column: Any, backend: Callable[[np.ndarray], Any]) -> Any:
@@ -78,12 +77,3 @@ def test_metric_equals_its_slow_reference(name: str, seed: int, load: Callable[.
 def test_every_type_of_input_gives_the_reference(name: str, backend: str, load: Callable[..., Any]) -> None:
     for seed in range(100, 110):
         check(name, load, seed, BACKENDS[backend])
-
-
-@pytest.mark.gpu
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
-@pytest.mark.parametrize("backend", CUDA)
-@pytest.mark.parametrize("name", cases.METRICS)
-def test_cuda_tensors_give_the_reference(name: str, backend: str, load: Callable[..., Any]) -> None:
-    for seed in range(100, 110):
-        check(name, load, seed, CUDA[backend])

@@ -51,7 +51,7 @@ def _from_tensor(x: Any, name: str) -> Array:
     if x.device.type != "cpu":
         return x
     try:
-        return (x.float() if "bfloat16" in str(x.dtype) else x).numpy()  # NumPy has no bfloat16
+        return _without_bfloat16(x).numpy()
     except (TypeError, RuntimeError) as error:
         raise TypeError(f"{name}: expected a dense tensor of numbers, got {x.layout} {x.dtype} ({error})") from None
 
@@ -89,7 +89,11 @@ def _examples(array: np.ndarray) -> str:
 
 def to_numpy(x: Array) -> np.ndarray:
     """Return a checked array as a NumPy array (a transfer when it lives on an accelerator)."""
-    return x if isinstance(x, np.ndarray) else x.cpu().numpy()
+    return x if isinstance(x, np.ndarray) else _without_bfloat16(x).cpu().numpy()
+
+
+def _without_bfloat16(x: Any) -> Any:
+    return x.float() if "bfloat16" in str(x.dtype) else x  # NumPy has no bfloat16
 
 
 def on_device(x: np.ndarray, like: Array) -> Array:
