@@ -113,22 +113,25 @@ class _Table:
 
     def boxes(self) -> np.ndarray:
         """The boxes, as x1, y1, x2, y2."""
-        try:
-            flat = np.fromiter(chain.from_iterable(entry["bbox"] for entry in self.entries), np.float64)
-            boxes = (
-                flat.reshape(len(self.entries), 4) if {len(entry["bbox"]) for entry in self.entries} <= {4} else None
-            )
-        except (TypeError, KeyError, ValueError):
-            boxes = None
+        boxes = self._plain_boxes()
         if boxes is None:
-            flat = self._column(
-                "bbox", "x, y, width, height", lambda entry: tuple(map(_number, _four(entry["bbox"]))), object
+            rows = self._column(
+                "bbox", "x, y, width, height", lambda entry: [*map(_number, _four(entry["bbox"]))], object
             )
-            boxes = np.asarray(flat.tolist(), dtype=np.float64).reshape(-1, 4)
+            boxes = np.asarray(rows.tolist(), dtype=np.float64).reshape(-1, 4)
         bad = np.asarray(~np.isfinite(boxes).all(axis=1) | (boxes[:, 2:] < 0).any(axis=1))
         self.refuse(bad, "x, y, width, height of at least 0", "bbox")
         boxes[:, 2:] += boxes[:, :2]
         return boxes
+
+    def _plain_boxes(self) -> np.ndarray | None:
+        """All boxes at once; None if one of them is not four numbers."""
+        try:
+            flat = np.asarray([*chain.from_iterable(entry["bbox"] for entry in self.entries)])
+            plain = flat.dtype.kind in "iuf" and {len(entry["bbox"]) for entry in self.entries} <= {4}
+        except (TypeError, KeyError, ValueError, OverflowError):
+            return None
+        return flat.astype(np.float64).reshape(-1, 4) if plain else None
 
     def refuse(self, bad: np.ndarray, expected: str, key: str) -> None:
         """Raise ValueError for the first entry that is bad."""
@@ -176,7 +179,7 @@ def _ids(entries: Sequence[Any], where: str, *keys: str) -> dict[Any, int]:
     for i, entry in enumerate(entries):
         missing = [key for key in ("id", *keys) if not isinstance(entry, dict) or key not in entry]
         if missing:
-            raise ValueError(f"{where}[{i}]: expected an {missing[0]}, got none")
+            raise ValueError(f"{where}[{i}]: expected {missing[0]}, got none")
         key = entry["id"]
         if not isinstance(key, int) and (keys or not isinstance(key, str)):
             raise ValueError(f"{where}[{i}]: expected an integer id, got {key!r}")

@@ -20,6 +20,14 @@ _MEANINGS = {
     "Precision(Known)": "higher is better",
     "Recall(Known)": "higher is better",
 }
+_MEANINGS_OWOD = {
+    "WI": "precision without unknown objects over that with them, minus 1; lower is better",
+    "WI(OWOD)@0.8": "share of known-class predictions that lie on unknown objects; lower is better",
+    "A-OSE": "unknown objects taken for known; lower is better",
+    "A-OSE(detections)": "predictions of known classes on unknown objects; lower is better",
+    "U-Recall": "unknown objects called unknown; higher is better",
+    "U-AP": "average precision of unknown; higher is better",
+}
 _TITLES = {"standard_metrics": "Standard metrics (known classes)", "openset_metrics": "Open-set metrics"}
 
 
@@ -52,7 +60,8 @@ def openset_metrics(detections: Detections, *, progress: bool = False, **options
     """Compute the metric openset_detection, a few images at a time.
 
     Parameters: detections, as a reader gives them; progress, whether to show a bar on a terminal; options of the
-    metric. Returns its results; raises TypeError and ValueError as it does.
+    metric. Returns its results, with a column "name" in tables of classes that have names and of images; raises
+    TypeError and ValueError as it does.
     """
     from tqdm import tqdm
 
@@ -67,6 +76,12 @@ def openset_metrics(detections: Detections, *, progress: bool = False, **options
             metric.add_batch(predictions=found[part], references=true[part])
             bar.update(len(true[part]))
     results: dict[str, Any] = metric.compute()
+    if "per_image" in results:
+        results["per_image"] = {"name": detections.dataset.names, **results["per_image"]}
+    if "per_class" in results and detections.dataset.classes:
+        names = {options.get("unknown_class_id", -1): "unknown", **detections.dataset.classes}
+        named = [names.get(label, str(label)) for label in results["per_class"]["class"]]
+        results["per_class"] = {"name": named, **results["per_class"]}
     return results
 
 
@@ -77,7 +92,8 @@ def summary(results: Results) -> str:
         rows = {key: value for key, value in values.items() if not isinstance(value, Mapping)}
         tables = {key: value for key, value in values.items() if isinstance(value, Mapping)}
         width = max(map(len, rows))
-        lines = [f"{key:{width}}  {_cell(value):10}  {_MEANINGS.get(key, '')}".rstrip() for key, value in rows.items()]
+        meanings = _MEANINGS_OWOD if "U-AP" in rows else _MEANINGS
+        lines = [f"{key:{width}}  {_cell(value):10}  {meanings.get(key, '')}".rstrip() for key, value in rows.items()]
         parts.append("\n".join([_TITLES[section], "-" * len(_TITLES[section]), *lines]))
         parts += [f"{key}\n{_table(value)}" for key, value in tables.items()]
     return "\n\n".join(parts)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from .. import match_boxes, reduce_boxes
+from .. import reduce_boxes
+from .._openset_counts import openset_outcomes
+from .._outcomes import NEITHER
 from .dataset import Detections
 
 RIGHT = "known, right class"
@@ -45,44 +47,43 @@ def box_outcomes(
     unknown_class_id: int = -1,
     iou_threshold: float = 0.5,
     conf_threshold: float = 0.0,
-    matching: str | None = None,
+    matching: str = "iou",
+    plus_one: bool = False,
 ) -> list[list[Outcome]]:
     """Say of each predicted box, and of each object that none was matched to, what became of it.
 
-    Boxes are matched whatever their classes, as `match_boxes` does.
+    Boxes are matched whatever their classes; see `match_boxes`.
 
     Parameters: detections; known_classes, ids; the others are options of the metric.
     Returns for each image its boxes, the predictions first and the most confident of them first.
     """
-    confident = [boxes["scores"] >= conf_threshold for boxes in detections.predictions]
-    predictions = [
-        {name: column[keep] for name, column in boxes.items()} for boxes, keep in zip(detections.predictions, confident)
-    ]
-    # an ignored object may be found, or not
-    state = reduce_boxes(predictions, detections.dataset.references)
-    tables, counts = (state["predictions"], state["references"]), (state["num_predictions"], state["num_references"])
-    chosen: dict[str, Any] = {} if matching is None else {"matching": matching}
-    matched = dict(zip(*(part.tolist() for part in match_boxes(*tables, *counts, iou_threshold, **chosen))))
-    taken, known = set(matched.values()), set(known_classes)
-    ignored = [flag for boxes in detections.dataset.references for flag in boxes["ignored"].tolist()]
-    images: list[list[Outcome]] = []
-    found, true = (iter(enumerate(table.tolist())) for table in tables)
-    for num_found, num_true in zip(*(count.tolist() for count in counts)):
-        here = []
-        for _ in range(num_found):
-            i, (x1, y1, x2, y2, score, label) = next(found)
-            j = matched.get(i)
-            true_label = None if j is None else int(tables[1][j, 4])
-            outcome = (
-                IGNORED if j is not None and ignored[j] else _outcome(int(label), true_label, known, unknown_class_id)
-            )
-            here.append(Outcome((x1, y1, x2, y2), outcome, int(label), score, true_label))
-        here.sort(key=lambda box: -float(box.score or 0))
-        for _ in range(num_true):
-            j, (x1, y1, x2, y2, label) = next(true)
-            if j not in taken:
-                here.append(Outcome((x1, y1, x2, y2), IGNORED if ignored[j] else MISSED, int(label), None, None))
-        images.append(here)
+    state = reduce_boxes(detections.predictions, detections.dataset.references)
+    found = openset_outcomes(
+        state,
+        known_classes,
+        unknown_class_id=unknown_class_id,
+        iou_threshold=iou_threshold,
+        conf_threshold=conf_threshold,
+        matching=matching,
+        count_background=True,  # so that what counts as neither lies on an ignored object
+        plus_one=plus_one,
+    )
+    # those of `found` are larger with plus_one
+    predictions, references = state["predictions"][state["predictions"][:, 4] >= conf_threshold], state["references"]
+    labels, known = references[:, 4].astype(np.int64).tolist(), set(known_classes)
+    images: list[list[Outcome]] = [[] for _ in detections.predictions]
+    rows = zip(predictions.tolist(), found.boxes.image.tolist(), found.matched.tolist(), found.outcome.tolist())
+    for (x1, y1, x2, y2, score, said), image, matched, outcome in rows:
+        true_label = None if matched < 0 else labels[matched]
+        word = IGNORED if matched < 0 and outcome == NEITHER else _word(int(said), true_label, known, unknown_class_id)
+        images[image].append(Outcome((x1, y1, x2, y2), word, int(said), score, true_label))
+    for boxes in images:
+        boxes.sort(key=lambda box: -float(box.score or 0))
+    taken = set(found.matched.tolist())
+    objects = zip(references.tolist(), found.boxes.object_image.tolist(), found.boxes.ignored.tolist())
+    for row, ((x1, y1, x2, y2, label), image, ignored) in enumerate(objects):
+        if row not in taken:
+            images[image].append(Outcome((x1, y1, x2, y2), IGNORED if ignored else MISSED, int(label), None, None))
     return images
 
 
@@ -98,7 +99,7 @@ def worst_images(images: Sequence[Sequence[Outcome]], number: int) -> list[int]:
     return [i for i in order[:number] if errors[i]]
 
 
-def _outcome(label: int, true_label: int | None, known: set[int], unknown_class_id: int) -> str:
+def _word(label: int, true_label: int | None, known: set[int], unknown_class_id: int) -> str:
     if true_label is None:
         return NO_OBJECT
     if true_label not in known:

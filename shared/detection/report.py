@@ -63,7 +63,7 @@ def write_report(
     folder.mkdir(parents=True, exist_ok=True)
     if options.get("protocol") == "owod":
         options["matching"] = "confidence"  # owod's own goes class by class; here a box is one thing only
-    taken = ("unknown_class_id", "iou_threshold", "conf_threshold", "matching")
+    taken = ("unknown_class_id", "iou_threshold", "conf_threshold", "matching", "plus_one")
     options = {name: options[name] for name in taken if options.get(name) is not None}
     boxes = box_outcomes(detections, known_classes, **options)
     names = {options.get("unknown_class_id", -1): "unknown", **detections.dataset.classes}

@@ -1,0 +1,364 @@
+"""Every malformed file or line is one ValueError that names it: the file, and the line or the entry."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+
+from openworld_metrics import detection
+from openworld_metrics.detection import Dataset
+from tests.detection import scenes
+
+Write = Mapping[str, str]
+
+
+def write(folder: Path, files: Write) -> None:
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.suffix == ".png" and not text:
+            Image.new("L", (8, 8)).save(path)
+        else:
+            path.write_text(text)
+
+
+# lines of a label file, or of predictions → what is said of them, after the file's name
+LINES: dict[str, tuple[str, str]] = {
+    "words": ("0 0.5 0.5 0.5 0.5\ncat 0.5 0.5 0.5 0.5", r":2: expected numbers, got 'cat 0.5 0.5 0.5 0.5'"),
+    "too few": ("\n\n0 0.5 0.5 0.5", r":3: expected class cx cy w h, got 4 numbers$"),
+    "even more": ("0 .1 .1 .2 .2 .3 .3 .9", r":1: expected class cx cy w h, got 8 numbers$"),
+    "confidences": ("0 0.5 0.5 0.5 0.5 0.9", r":1: expected class cx cy w h, got 6 numbers; are these predictions\?"),
+    "moved numbers": ("0 0.5 0.5 0.5\n0 0.5 0.5 0.5 0.5 0.5", r":1: expected class cx cy w h, got 4 numbers"),
+    "pixels": ("0 .1 .1 .1 .1\n0 320 240 50 60", r":2: expected coordinates from 0 to 1, as shares of the image, got"),
+    "polygon in pixels": ("0 10 10 20 10 20 30", r":1: expected coordinates from 0 to 1, as shares of the image, got"),
+    "no number": ("0 nan 0.5 0.5 0.5", r":1: expected coordinates from 0 to 1"),
+    "a negative width": ("0 0.5 0.5 -0.005 0.5", r":1: expected a width and a height of at least 0, got"),
+    "half a class": ("0.5 0.5 0.5 0.5 0.5", r":1: expected an integer class, got '0.5 0.5 0.5 0.5 0.5'"),
+    "an infinite class": ("inf 0.5 0.5 0.5 0.5", r":1: expected an integer class, got"),
+    "commas": ("0,0.5,0.5,0.5,0.5", r":1: expected numbers, got '0,0.5,0.5,0.5,0.5'"),
+}
+FOUND: dict[str, tuple[str, str]] = {
+    "no confidence": (
+        "0 .5 .5 .5 .5",
+        r":1: expected class cx cy w h confidence, got 5 numbers; save predictions with",
+    ),
+    "no such confidence": ("0 0.5 0.5 0.5 0.5 nan", r":1: expected a confidence, got"),
+    "pixels": ("0 32 24 5 6 0.5", r":1: expected coordinates from 0 to 1"),
+    "a polygon without": ("0 .1 .1 .2 .2 .3 .3", r":1: expected class cx cy w h confidence, got 7 numbers$"),
+}
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_lines_of_labels(name: str, tmp_path: Path) -> None:
+    text, pattern = LINES[name]
+    write(tmp_path, {"images/x.png": "", "labels/x.txt": text})
+    with pytest.raises(ValueError, match=rf"^{tmp_path}/labels/x.txt{pattern}"):
+        detection.read_yolo(tmp_path / "labels")
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_lines_of_predictions(name: str, tmp_path: Path) -> None:
+    text, pattern = FOUND[name]
+    write(tmp_path, {"images/x.png": "", "labels/x.txt": "0 0.5 0.5 1 1", "found/x.txt": text})
+    with pytest.raises(ValueError, match=rf"^{tmp_path}/found/x.txt{pattern}"):
+        detection.read_yolo_predictions(tmp_path / "found", detection.read_yolo(tmp_path / "labels"))
+
+
+LABEL = {"labels/x.txt": "0 0.5 0.5 1 1"}
+FILES: dict[str, tuple[Write, str]] = {
+    "no labels": ({"labels/x.md": "", "images/x.png": ""}, r"labels: expected a folder with .txt files, got none"),
+    "no folder": ({"images/x.png": ""}, r"labels: expected a folder with .txt files, got no folder"),
+    "no images": (LABEL, r"labels: expected its images in a folder 'images' in place of 'labels'; say where they are"),
+    "an empty images folder": ({**LABEL, "images/x.md": ""}, r"images: expected a folder with images, got none"),
+    "no image": ({**LABEL, "images/y.png": ""}, r"labels/x.txt: expected an image of that name, got none"),
+    "two images": ({**LABEL, "images/x.png": "", "images/x.jpg": "-"}, r"x.png: expected one image of that name, got"),
+    "a broken image": ({**LABEL, "images/x.png": "-"}, r"images/x.png: expected an image, got cannot identify"),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_folders_of_labels(name: str, tmp_path: Path) -> None:
+    files, pattern = FILES[name]
+    write(tmp_path, files)
+    with pytest.raises(ValueError, match=rf"^{tmp_path}/.*{pattern}"):
+        detection.read_yolo(tmp_path / "labels")
+
+
+def test_predictions_of_no_image(tmp_path: Path) -> None:
+    write(tmp_path, {"images/a/x.png": "", "images/b/y.png": "", "labels/a/x.txt": "0 0.5 0.5 1 1"})
+    dataset = detection.read_yolo(tmp_path / "labels")
+    write(tmp_path, {"found/y.txt": "", "found/z.txt": "0 0.5 0.5 1 1 1"})
+    with pytest.raises(ValueError, match=r"found/z.txt: expected predictions for an image of the references"):
+        detection.read_yolo_predictions(tmp_path / "found", dataset)
+    write(tmp_path, {"twice/y.txt": "", "twice/b/y.txt": ""})
+    with pytest.raises(ValueError, match=r"twice/y.txt: expected one file for image b/y, got two"):
+        detection.read_yolo_predictions(tmp_path / "twice", dataset)
+    unsized = dataset._replace(sizes=[None, None], paths=[None, None])
+    write(tmp_path, {"sizes/x.txt": "0 0.5 0.5 1 1 1"})
+    with pytest.raises(ValueError, match=r"a/x: expected its size, or the image; say where the images are"):
+        detection.read_yolo_predictions(tmp_path / "sizes", unsized)
+
+
+YAML: dict[str, tuple[str, str]] = {
+    "no YAML": ("names: [cat\nval: images", r":2: expected YAML, got expected ',' or ']'"),
+    "a list": ("- cat", r": expected names and splits, got list"),
+    "no such split": ("train: images\nnames: [cat]", r": expected a split 'val', got train"),
+    "no split": ("names: [cat]", r": expected a split 'val', got none"),
+    "no such folder": (
+        "val: pictures\nnames: [cat]",
+        r": expected a folder or a list of images, got none at .*pictures",
+    ),
+    "no such path": (
+        "path: there\nval: images\nnames: [cat]",
+        r": expected the folder of path, got none at .*there nor",
+    ),
+    "no names": ("val: images", r": expected names, as a list or as ids with names, got None"),
+    "names of names": ("val: images\nnames: {cat: 1}", r": expected names, as a list or as ids with names, got"),
+    "another list": ("val: list.md\nnames: [cat]", r": expected a folder of images or a .txt that lists them, got"),
+    "key points": ("val: images\nnames: [cat]\nkpt_shape: [17, 3]", r": expected boxes or polygons, got key points"),
+}
+
+
+@pytest.mark.parametrize("name", YAML)
+def test_data_yaml(name: str, tmp_path: Path) -> None:
+    text, pattern = YAML[name]
+    write(tmp_path, {"images/x.png": "", "data.yaml": text, "list.md": ""})
+    with pytest.raises(ValueError, match=rf"^{tmp_path}/data.yaml{pattern}"):
+        detection.read_yolo_data(tmp_path / "data.yaml")
+
+
+def test_a_list_of_images(tmp_path: Path) -> None:
+    write(tmp_path, {"images/x.png": "", "data.yaml": "val: val.txt\nnames: [cat]", "val.txt": "images/x.png\n\ny.png"})
+    with pytest.raises(ValueError, match=rf"^{tmp_path}/val.txt:3: expected an image, got none at .*/y.png"):
+        detection.read_yolo_data(tmp_path / "data.yaml")
+
+
+COCO: dict[str, Any] = {
+    "images": [{"id": 1, "file_name": "x.png"}],
+    "categories": [{"id": 3, "name": "cat"}],
+    "annotations": [{"id": 1, "image_id": 1, "category_id": 3, "bbox": [0, 0, 4, 4]}],
+}
+GOOD = COCO["annotations"][0]
+ANNOTATIONS: dict[str, tuple[Any, str]] = {
+    "a list": ([], r": expected an object with images, annotations and categories"),
+    "no annotations": ({**COCO, "annotations": None}, r": expected a list of annotations, got NoneType"),
+    "no id": ({**COCO, "images": [{}]}, r": images\[0\]: expected id, got none"),
+    "no name": ({**COCO, "categories": [{"id": 3}]}, r": categories\[0\]: expected name, got none"),
+    "two of an id": ({**COCO, "categories": COCO["categories"] * 2}, r": categories\[1\]: expected an id of its own"),
+    "a word for an id": (
+        {**COCO, "categories": [{"id": "a", "name": "b"}]},
+        r": categories\[0\]: expected an integer id",
+    ),
+    "two of a name": (
+        {**COCO, "images": [*COCO["images"], {"id": 2, "file_name": "x.jpg"}]},
+        r": expected each image once, got x twice",
+    ),
+    "no such image": (
+        {**COCO, "annotations": [GOOD, {**GOOD, "image_id": 8}]},
+        r": annotations\[1\]: expected image_id to be an id of an image, got 8",
+    ),
+    "no such category": (
+        {**COCO, "annotations": [GOOD, {**GOOD, "category_id": 8}]},
+        r": annotations\[1\]: expected category_id to be a category of the file, got 8",
+    ),
+    "no box": (
+        {**COCO, "annotations": [{"image_id": 1, "category_id": 3}]},
+        r": annotations\[0\]: expected bbox to be x, y, width, height, got no bbox",
+    ),
+    "a short box": (
+        {**COCO, "annotations": [{**GOOD, "bbox": [1, 2, 3]}, {**GOOD, "bbox": [1, 2, 3, 4, 5]}]},
+        r": annotations\[0\]: expected bbox to be x, y, width, height, got \[1, 2, 3\]",
+    ),
+    "words in a box": (
+        {**COCO, "annotations": [GOOD, {**GOOD, "bbox": [1, 2, 3, "4"]}]},
+        r": annotations\[1\]: expected bbox to be x, y, width, height, got \[1, 2, 3, '4'\]",
+    ),
+    "a negative width": (
+        {**COCO, "annotations": [GOOD, {**GOOD, "bbox": [1, 2, -3, 4]}]},
+        r": annotations\[1\]: expected bbox to be x, y, width, height of at least 0, got \[1, 2, -3, 4\]",
+    ),
+    "an entry of nothing": ({**COCO, "annotations": [None]}, r": annotations\[0\]: expected image_id to be an id"),
+}
+
+
+@pytest.mark.parametrize("name", ANNOTATIONS)
+def test_coco(name: str, tmp_path: Path) -> None:
+    content, pattern = ANNOTATIONS[name]
+    (tmp_path / "x.json").write_text(json.dumps(content))
+    with pytest.raises(ValueError, match=rf"^{tmp_path}/x.json{pattern}"):
+        detection.read_coco(tmp_path / "x.json")
+
+
+RESULT = {"image_id": 1, "category_id": 3, "bbox": [0, 0, 4, 4], "score": 0.5}
+RESULTS: dict[str, tuple[str, str]] = {
+    "no JSON": ('[\n{"image_id": 1\n}}', r":3: expected JSON, got Expecting ',' delimiter"),
+    "no list": ("{}", r": expected a list of results, got dict"),
+    "no score": (json.dumps([GOOD]), r": results\[0\]: expected score to be a number, got no score"),
+    "a word": (
+        json.dumps([RESULT, {**RESULT, "score": "high"}]),
+        r": results\[1\]: expected score to be a number, got",
+    ),
+    "no number": (json.dumps([{**RESULT, "score": float("nan")}]), r": results\[0\]: expected score to be a finite"),
+    "half a class": (
+        json.dumps([{**RESULT, "category_id": 0.5}]),
+        r": results\[0\]: expected category_id to be an int",
+    ),
+    "a flag": (json.dumps([{**RESULT, "category_id": True}]), r": results\[0\]: expected category_id to be an integer"),
+    "no such image": (
+        json.dumps([{**RESULT, "image_id": "1"}]),
+        r": results\[0\]: expected image_id to be an id of an",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_coco_results(name: str, tmp_path: Path) -> None:
+    text, pattern = RESULTS[name]
+    (tmp_path / "x.json").write_text(text)
+    (tmp_path / "coco.json").write_text(json.dumps(COCO))
+    with pytest.raises(ValueError, match=rf"^{tmp_path}/x.json{pattern}"):
+        detection.read_coco_results(tmp_path / "x.json", detection.read_coco(tmp_path / "coco.json"))
+
+
+BOX = "<bndbox><xmin>1</xmin><ymin>1</ymin><xmax>5</xmax><ymax>5</ymax></bndbox>"
+XML: dict[str, tuple[str, str]] = {
+    "no XML": ("<annotation>\n<object>", r":2: expected XML, got no element found"),
+    "no name": (f"<a>\n<object>{BOX}</object></a>", r":2: expected an object with a name, got none"),
+    "no box": ("<a>\n\n<object><name>cat</name></object></a>", r":3: expected bndbox with xmin, ymin, xmax, ymax, got"),
+    "words": (
+        f"<a><object><name>cat</name>{BOX.replace('>1<', '>one<')}</object></a>",
+        r":1: expected bndbox with .*, got \['one', 'one', '5', '5'\]",
+    ),
+    "backwards": (f"<a><object><name>cat</name>{BOX.replace('>1<', '>7<')}</object></a>", r":1: expected xmin ≤ xmax"),
+    "half difficult": (
+        f"<a><object><name>cat</name><difficult>?</difficult>{BOX}</object></a>",
+        r":1: expected difficult to be 0 or 1, got '\?'",
+    ),
+    "another class": (f"<a><object><name>yak</name>{BOX}</object></a>", r":1: expected one of cat, dog, got 'yak'"),
+}
+
+
+@pytest.mark.parametrize("name", XML)
+def test_voc(name: str, tmp_path: Path) -> None:
+    text, pattern = XML[name]
+    (tmp_path / "x.xml").write_text(text)
+    with pytest.raises(ValueError, match=rf"^{tmp_path}/x.xml{pattern}"):
+        detection.read_voc(tmp_path, classes={0: "cat", 1: "dog"})
+
+
+def test_voc_images(tmp_path: Path) -> None:
+    write(tmp_path, {"Annotations/x.xml": "<a/>", "pictures/y.png": ""})
+    with pytest.raises(ValueError, match=r"Annotations/x.xml: expected an image of that name in .*pictures, got none"):
+        detection.read_voc(tmp_path / "Annotations", tmp_path / "pictures")
+    with pytest.raises(ValueError, match=r"ImageSets/Main/val.txt: expected a list of images, got No such file"):
+        detection.read_voc(tmp_path / "Annotations", split="val")
+    write(tmp_path, {"ImageSets/Main/val.txt": "z"})
+    with pytest.raises(
+        ValueError, match=r"Annotations/z.xml: expected annotations, or an image of that name, got none"
+    ):
+        detection.read_voc(tmp_path / "Annotations", split="val")
+    with pytest.raises(ValueError, match=r"pictures: expected a folder with .xml files, got none"):
+        detection.read_voc(tmp_path / "pictures")
+
+
+TRUE = {"boxes": [[0, 0, 4, 4]], "labels": [1]}
+DICTS: dict[str, tuple[Any, str]] = {
+    "a single one": (TRUE, r"references: expected a list with a dict for each image, got dict"),
+    "no labels": ([TRUE, {"boxes": []}], r"references\[1\]: expected a dict with boxes, labels, got boxes"),
+    "rows": ([[[0, 0, 4, 4, 1]]], r"references\[0\]: expected a dict with boxes, labels, got list"),
+    "lengths": (
+        [{**TRUE, "labels": [1, 2]}],
+        r"references\[0\]: expected one length, got 2 labels, 1 boxes|1 boxes, 2",
+    ),
+    "shapes": (
+        [{**TRUE, "boxes": [[0, 0, 4]]}],
+        r"references\[0\]: expected boxes \(n, 4\), the others \(n,\), got boxes",
+    ),
+    "words": ([{**TRUE, "labels": ["cat"]}], r"references\[0\]\['labels'\]: expected numbers, got \['cat'\]"),
+    "no number": (
+        [{**TRUE, "boxes": [[0, 0, float("nan"), 4]]}],
+        r"references\[0\]\['boxes'\]: expected finite numbers",
+    ),
+    "backwards": ([{**TRUE, "boxes": [[5, 0, 4, 4]]}], r"references\[0\]: expected x1 ≤ x2 and y1 ≤ y2, got \[5.0,"),
+    "half a class": ([{**TRUE, "labels": [0.5]}], r"references\[0\]: expected integer labels, got 0.5"),
+    "no size": ([{"boxes": [], "class_labels": []}], r"references\[0\]: expected orig_size beside class_labels"),
+    "some ids": (
+        [{**TRUE, "image_id": 4}, TRUE],
+        r"references: expected an image_id of its own in each dict, got 1 of 2",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DICTS)
+def test_dicts(name: str) -> None:
+    references, pattern = DICTS[name]
+    with pytest.raises((ValueError, TypeError), match=rf"^{pattern}"):
+        detection.read_dicts(references)
+
+
+def test_predicted_dicts() -> None:
+    dataset = detection.read_dicts([TRUE])
+    with pytest.raises(
+        TypeError, match=r"^predictions\[0\]: expected a dict with boxes, scores, labels, got boxes, labels"
+    ):
+        detection.read_dict_predictions([TRUE], dataset)
+    found = {**TRUE, "scores": [0.5]}
+    with pytest.raises(ValueError, match=r"^predictions: expected 1 images, got 2"):
+        detection.read_dict_predictions([found, found], dataset)
+    with pytest.raises(ValueError, match=r"^predictions\[0\]: expected an image of the references, got 4"):
+        detection.read_dict_predictions([{**found, "image_id": 4}], dataset)
+
+
+def made() -> Dataset:
+    return scenes.scene(0).dataset
+
+
+NAMES: dict[str, tuple[Callable[[], Any], str]] = {
+    "no such class": (
+        lambda: detection.class_ids(["yak"], {0: "cat"}),
+        r"yak: expected an id or the name of a class, of cat",
+    ),
+    "no names": (
+        lambda: detection.class_ids(["yak"], {}),
+        r"of none, since the references give none: use --names, or ids",
+    ),
+    "no such file": (lambda: detection.read_names(["no/names.txt"]), r"no/names.txt: expected names, got No such file"),
+    "no name for a class": (
+        lambda: detection.rename_classes(scenes.scene(0), {0: "cat"}),
+        r"names: expected one for each predicted class, got none for",
+    ),
+    "a name for two": (
+        lambda: detection.rename_classes(scenes.scene(0), {0: "cat", 1: "cat"}),
+        r"names: expected each once, got \['cat', 'cat'\]",
+    ),
+    "ids of two images": (
+        lambda: detection.read_detections("x.csv", "y.csv"),
+        r"y.csv: expected references in a folder, a data.yaml, .json or .pt, got nothing there",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names(name: str) -> None:
+    call, pattern = NAMES[name]
+    with pytest.raises(ValueError, match=pattern):
+        call()
+
+
+def test_images_of_one_id(tmp_path: Path) -> None:
+    (tmp_path / "x.json").write_text("[]")
+    with pytest.raises(ValueError, match=r"x.json: expected images with different ids, got 1 of 7 images"):
+        detection.read_coco_results(tmp_path / "x.json", made()._replace(ids=[1] * 7))
+
+
+def test_splits(tmp_path: Path) -> None:
+    write(tmp_path, {"labels/train/x.txt": "", "images/train/x.png": "", "found/x.txt": ""})
+    with pytest.raises(ValueError, match=rf"^{tmp_path}/labels: expected a folder 'val' in it, got train"):
+        detection.read_references(tmp_path / "labels")
+    for place in (tmp_path, tmp_path / "labels", tmp_path / "labels" / "train"):
+        assert detection.read_references(place, split="train").names == ["x"]
