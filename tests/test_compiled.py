@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from openworld_metrics import _compiled, _topk, exceedance_counts, load
+from openworld_metrics import _compiled, _open_f, _topk, exceedance_counts, load
 from tests import cases
 from tests.test_references import BACKENDS, check
 
@@ -112,6 +112,20 @@ def test_merge_counts(way: Callable[..., Any], seed: int) -> None:
 
 @ways
 @seeds
+def test_sweep_loop(way: Callable[..., Any], seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    ids, flags, totals = rng.integers(0, 5, 60), rng.random(60) < 0.5, rng.integers(0, 30, 5)
+    counts = rng.integers(0, 9, 5), 9 + rng.integers(0, 9, 5)
+    expected_counts = [x.copy() for x in counts]
+    expected = _open_f._changes(ids, flags, *expected_counts, totals, 2.0**52)
+    precision, recall = np.empty((2, 60), np.int64)
+    way(_compiled.sweep_loop)(ids, flags, *counts, totals, 2.0**52, precision, recall)
+    np.testing.assert_array_equal([precision, recall], expected)
+    np.testing.assert_array_equal(counts, expected_counts)
+
+
+@ways
+@seeds
 def test_split_loop(way: Callable[..., Any], seed: int) -> None:
     rng = np.random.default_rng(seed)
     values, mask = rng.random(50).astype(np.float32), rng.random(50) < rng.choice([0.0, 0.3, 1.0])
@@ -126,15 +140,13 @@ def test_split_loop(way: Callable[..., Any], seed: int) -> None:
 def test_metrics_with_every_loop_compiled(name: str, backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("numba")
     metric = type(load(name))
-    module = sys.modules[metric.__module__.rpartition(".")[0] + "._compiled"] if name in COMPILED else None
-    if module is not None:
-        monkeypatch.setattr(module, "WORTHWHILE", 0)
-        monkeypatch.setattr(module, "_radix_wins", lambda _: True)
+    module = sys.modules[metric.__module__.rpartition(".")[0] + "._compiled"]
+    monkeypatch.setattr(module, "WORTHWHILE", 0)
+    monkeypatch.setattr(module, "_radix_wins", lambda _: True)
     for seed in range(200, 210):
         check(name, lambda _name, **options: metric(**options), seed, BACKENDS[backend])
 
 
-COMPILED = ("accuracyk", "autkc", "openauc", "ood_bench", "openset_detection", "anomaly_suite")
 
 
 def test_nan_is_found_in_large_inputs() -> None:

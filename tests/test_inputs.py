@@ -121,6 +121,8 @@ def test_numpy_numbers_as_options(load: Load) -> None:
 def test_a_class_id_beyond_memory_needs_no_table(load: Load) -> None:
     columns = dict(predictions=[0, 1, 1], references=[0, 1, -1], open_scores=[0.1, 0.2, 0.9])
     assert load("macro_open_f", num_classes=10**9).compute(**columns)["macro_open_f"] == pytest.approx(2e-9)
+    columns = dict(predictions=[0, 2**40, 3], references=[0, 2**40, -1], open_scores=[0.1, 0.2, 0.9])
+    assert load("macro_open_f").compute(**columns)["macro_open_f"] == pytest.approx(2 / (2**40 + 1))
 
 
 def test_box_labels_keep_their_value(load: Load) -> None:

@@ -17,9 +17,10 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace
+from array_api_compat import array_namespace, is_numpy_array
 
 from ._arrays import Array, as_scores, to_numpy
+from ._compiled import sort_in_place, sweep_loop, worth_compiling
 
 
 def macro_open_f(
@@ -41,26 +42,34 @@ def macro_open_f(
     >>> macro_open_f(np.asarray([0, 1, 1]), np.asarray([0, 1, -1]), np.asarray([0.1, 0.2, 0.9]), 2)
     (1.0, 0.2, None)
     """
-    scale = macro_scale(num_classes)
-    thresholds, order = _sorted_by_score(scores)
-    xp = array_namespace(scores)
-    predicted, classes = predicted[order], classes[order]
     correct = predicted == classes
-    labels = xp.sort(classes)
-    totals = xp.searchsorted(labels, predicted, side="right") - xp.searchsorted(labels, predicted, side="left")
-    by_class = xp.argsort(predicted, stable=True)
-    hits = _running_count(correct[by_class], predicted[by_class])
-    accepted = _running_count(xp.ones_like(correct), predicted[by_class])
-    precision = _sweep(fixed_ratio(hits, accepted, scale), predicted, by_class)
-    recall = _sweep(fixed_ratio(hits, totals[by_class], scale), predicted, by_class)
-    f = macro_f(precision, recall, num_classes)
+    known = classes[classes >= 0]
+    if num_classes > predicted.shape[0]:  # counts by class are kept for those that are predicted
+        distinct = array_namespace(predicted).unique_values(predicted)
+        predicted, known = (_index_of(distinct, ids) for ids in (predicted, known))
+    thresholds, predicted, correct = _sorted_by_score(scores, predicted, correct)
+    totals = _count_ids(known, min(num_classes, predicted.shape[0]))
+    f = _macro_sweep(predicted, correct, totals, num_classes)
 
     def exact(sample: int) -> Fraction:
         predicted_then, correct_then = to_numpy(predicted[: sample + 1]), to_numpy(correct[: sample + 1])
-        known = to_numpy(classes[classes >= 0])
-        return exact_macro_f(np.bincount(predicted_then[correct_then]), np.bincount(predicted_then), np.bincount(known))
+        return exact_macro_f(np.bincount(predicted_then[correct_then]), np.bincount(predicted_then), to_numpy(totals))
 
     return _best(thresholds, f, t_list, exact)
+
+
+def _index_of(distinct: Array, ids: Array) -> Array:
+    """Place of each id among ascending ones, without the ids that are not there."""
+    xp = array_namespace(ids)
+    place = xp.clip(xp.searchsorted(distinct, ids), 0, distinct.shape[0] - 1)
+    return place[distinct[place] == ids]
+
+
+def _count_ids(ids: Array, num_ids: int) -> Array:
+    """How often each of 0, 1, …, num_ids − 1 occurs."""
+    xp = array_namespace(ids)
+    ends = xp.searchsorted(xp.sort(ids), xp.arange(num_ids, device=ids.device), side="right")
+    return xp.diff(ends, prepend=xp.zeros_like(ends[:1]))
 
 
 def micro_open_f(
@@ -76,25 +85,81 @@ def micro_open_f(
     >>> micro_open_f(np.asarray([0, 1, 1]), np.asarray([0, 0, -1]), np.asarray([0.1, 0.2, 0.9]), [0.5, 1.0])
     (0.5, 0.5, [0.5, 0.4])
     """
-    thresholds, order = _sorted_by_score(scores)
     xp = array_namespace(scores)
-    hits = xp.cumulative_sum(xp.astype((predicted == classes)[order], xp.int64))
+    correct = predicted == classes
+    thresholds, _, correct = _sorted_by_score(scores, xp.zeros_like(predicted), correct)
+    hits = xp.cumulative_sum(xp.astype(correct, xp.int64))
     accepted = xp.arange(1, hits.shape[0] + 1, device=hits.device)
     known = int(xp.count_nonzero(classes >= 0))
     return _best(thresholds, micro_f(hits, accepted, known), t_list)
 
 
-def _sorted_by_score(scores: Array) -> tuple[Array, Array]:
+def _sorted_by_score(scores: Array, ids: Array, flags: Array) -> tuple[Array, Array, Array]:
+    """Scores in ascending order, with the ids (from 0 on) and flags that belong to them."""
     xp = array_namespace(scores)
-    order = xp.argsort(scores)
-    return scores[order], order
+    if not is_numpy_array(scores) or scores.dtype != np.float32 or int(ids.max(initial=0)) >= 2**31:
+        order = xp.argsort(scores)
+        return scores[order], ids[order], flags[order]
+    # One sort instead of an argsort and two gathers: a float64 whose upper half is the score's bits is ordered by the
+    # score, whatever its lower half holds. It is never NaN, since the bits of inf as a float32 are a finite float64's.
+    keys = np.ascontiguousarray(scores).view(np.uint32).astype(np.uint64) << np.uint64(32)
+    keys |= (ids.astype(np.uint64) << np.uint64(1)) | flags
+    sort_in_place(keys.view(np.float64))
+    low = keys.astype(np.uint32)
+    keys >>= np.uint64(32)
+    return (
+        keys.astype(np.uint32).view(np.float32),
+        (low >> np.uint32(1)).astype(np.int64),
+        (low & np.uint32(1)).astype(bool),
+    )
 
 
-def _running_count(flags: Array, groups: Array) -> Array:
-    """Running count of true flags within each run of equal, ascending groups."""
-    xp = array_namespace(flags)
-    counts = xp.cumulative_sum(xp.astype(flags, xp.int64), include_initial=True)
-    return counts[1:] - counts[xp.searchsorted(groups, groups, side="left")]
+_BLOCK = 1 << 15  # samples
+_DEVICE_BLOCK = 1 << 26
+
+
+def _macro_sweep(predicted: Array, correct: Array, totals: Array, num_classes: int) -> Array:
+    """Macro F after each sample, in score order; `totals` are the samples of each class that is predicted."""
+    xp = array_namespace(predicted)
+    scale = macro_scale(num_classes)
+    hits, accepted = xp.zeros_like(totals), xp.zeros_like(totals)
+    precision, recall = 0, 0
+    f = xp.empty_like(predicted, dtype=xp.float64)
+    loop = worth_compiling(sweep_loop, 8 * predicted.shape[0], predicted, correct)
+    length = _BLOCK if is_numpy_array(predicted) else _DEVICE_BLOCK
+    for start in range(0, predicted.shape[0], length):
+        block = slice(start, start + length)
+        ids, flags = predicted[block], correct[block]
+        if loop is not None:
+            changes = np.empty(len(ids), np.int64), np.empty(len(ids), np.int64)
+            loop(ids, flags, hits, accepted, totals, scale, *changes)
+        else:
+            changes = _changes(ids, flags, hits, accepted, totals, scale)
+        precisions, recalls = (xp.cumulative_sum(change) for change in changes)
+        f[block] = macro_f(precision + precisions, recall + recalls, num_classes)
+        precision, recall = precision + int(precisions[-1]), recall + int(recalls[-1])
+    return f
+
+
+def _changes(
+    ids: Array, flags: Array, hits: Array, accepted: Array, totals: Array, scale: float
+) -> tuple[Array, Array]:
+    """As `sweep_loop`: what each sample adds to the sums over classes of precision and of recall."""
+    xp = array_namespace(ids)
+    order = xp.argsort(ids, stable=True)
+    groups, right = ids[order], xp.astype(flags[order], xp.int64)
+    first = xp.searchsorted(groups, groups, side="left")
+    before = xp.cumulative_sum(right, include_initial=True)
+    hits_after = hits[groups] + before[1:] - before[first]
+    accepted_after = accepted[groups] + xp.arange(1, first.shape[0] + 1, device=first.device) - first
+    hits_before = hits_after - right
+    precision = fixed_ratio(hits_after, accepted_after, scale) - fixed_ratio(hits_before, accepted_after - 1, scale)
+    recall = fixed_ratio(hits_after, totals[groups], scale) - fixed_ratio(hits_before, totals[groups], scale)
+    last = xp.searchsorted(groups, groups, side="right") - 1
+    hits[groups], accepted[groups] = hits_after[last], accepted_after[last]
+    changes = xp.empty_like(precision), xp.empty_like(recall)
+    changes[0][order], changes[1][order] = precision, recall
+    return changes
 
 
 def macro_scale(num_classes: int) -> float:
@@ -107,20 +172,6 @@ def fixed_ratio(count: Array, total: Array, scale: float) -> Array:
     xp = array_namespace(count)
     ratio = xp.astype(count, xp.float64) / xp.astype(xp.clip(total, 1, None), xp.float64)
     return xp.astype(xp.round(ratio * scale), xp.int64)
-
-
-def _sweep(values: Array, predicted: Array, by_class: Array) -> Array:
-    """Sum over classes of a per-class value, after each sample in score order.
-
-    `values` holds, in the order `by_class`, the value that the sample's class takes when the sample is accepted.
-    """
-    xp = array_namespace(values)
-    groups = predicted[by_class]
-    before = xp.concat([xp.zeros_like(values[:1]), values[:-1]])
-    same_class = xp.concat([xp.zeros_like(groups[:1], dtype=xp.bool), groups[1:] == groups[:-1]])
-    changes = xp.zeros_like(values)
-    changes[by_class] = values - xp.where(same_class, before, 0)
-    return xp.cumulative_sum(changes)
 
 
 def macro_f(precision: Array, recall: Array, num_classes: int) -> Array:

@@ -7,6 +7,7 @@ import evaluate
 
 from ._accumulate import Accumulate
 from ._arrays import State
+from ._compiled import compiled
 from ._gather import receive
 from ._open_f import macro_open_f
 from ._open_set import count_classes, reduce_open_set

@@ -214,6 +214,24 @@ def merge_counts(positives: Any, negatives: Any, higher: int, first: Any, above:
     return groups
 
 
+def sweep_loop(
+    ids: Any, flags: Any, hits: Any, accepted: Any, totals: Any, scale: float, precision: Any, recall: Any
+) -> None:
+    """Accept samples one by one: what each adds to the sums over classes of precision and of recall, times `scale`.
+
+    `hits` and `accepted` count by class, before and after; ratios are rounded as in `fixed_ratio`.
+    """
+    for i in range(len(ids)):
+        c = ids[i]
+        total = max(totals[c], 1)
+        precision[i] = -np.int64(np.rint(hits[c] / max(accepted[c], 1) * scale))
+        recall[i] = -np.int64(np.rint(hits[c] / total * scale))
+        hits[c] += flags[i]
+        accepted[c] += 1
+        precision[i] += np.int64(np.rint(hits[c] / accepted[c] * scale))
+        recall[i] += np.int64(np.rint(hits[c] / total * scale))
+
+
 def pairs_above(
     boxes: Any, others: Any, counts: Any, starts: Any, threshold: float, rows: Any, columns: Any, ious: Any
 ) -> int:
