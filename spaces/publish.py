@@ -34,8 +34,10 @@ KINDS: dict[str, type] = {
     "python_version": str,
     "app_file": str,
     "pinned": bool,
+    "license": str,
     "tags": list,
     "description": str,
+    "short_description": str,
 }
 MAX_SHORT = 60
 IGNORED = ("__pycache__", "*.pyc", ".*")
@@ -96,8 +98,9 @@ def _wrong_values(values: dict[str, Any], folder: Path) -> Iterator[str]:
     for key in ("colorFrom", "colorTo"):
         if values.get(key) not in COLORS:
             yield f"{key}: expected one of {', '.join(sorted(COLORS))}, got {values.get(key)!r}"
-    if values.get("sdk") != "gradio":
-        yield f"sdk: expected gradio, got {values.get('sdk')!r}"
+    for key, expected in (("title", folder.name), ("sdk", "gradio"), ("license", "apache-2.0")):
+        if values.get(key) != expected:
+            yield f"{key}: expected {expected}, got {values.get(key)!r}"
     if not re.fullmatch(r"\d+\.\d+\.\d+", str(values.get("sdk_version"))):
         yield f"sdk_version: expected a full version such as 6.31.0, got {values.get('sdk_version')!r}"
     if not (folder / str(values.get("app_file"))).is_file():
@@ -105,9 +108,11 @@ def _wrong_values(values: dict[str, Any], folder: Path) -> Iterator[str]:
     missing = {"evaluate", "metric"} - {str(tag) for tag in values.get("tags") or []}
     if missing:
         yield f"tags: expected {', '.join(sorted(missing))} among them"
-    short = values.get("short_description", "")
-    if not isinstance(short, str) or len(short) > MAX_SHORT:
-        yield f"short_description: expected at most {MAX_SHORT} characters, got {len(str(short))}"
+    for key in ("emoji", "description", "short_description"):
+        if not str(values.get(key, "")).strip():
+            yield f"{key}: expected some text, got {values.get(key)!r}"
+    if len(str(values.get("short_description", ""))) > MAX_SHORT:
+        yield f"short_description: expected at most {MAX_SHORT} characters, got {len(str(values['short_description']))}"
 
 
 def _wrong_requirements(values: dict[str, Any], folder: Path) -> Iterator[str]:

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import importlib.util
 import os
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 # before evaluate is imported: copies of the scripts go to a folder of this run
@@ -20,6 +22,21 @@ ROOT = Path(__file__).resolve().parent.parent
 @pytest.fixture(scope="session")
 def root() -> Path:
     return ROOT
+
+
+@pytest.fixture(scope="session")
+def space_script() -> Callable[[str], ModuleType]:
+    """Import a script of spaces/ by its name; each call gives a module of its own."""
+
+    def import_script(name: str) -> ModuleType:
+        spec = importlib.util.spec_from_file_location(name, ROOT / "spaces" / f"{name}.py")
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module
+
+    return import_script
 
 
 @pytest.fixture(scope="session")

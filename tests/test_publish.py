@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -23,13 +23,8 @@ LOAD = "import evaluate, sys; print(evaluate.load(sys.argv[1]).compute(**eval(sy
 
 
 @pytest.fixture(scope="module")
-def publish(root: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location("publish", root / "spaces" / "publish.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def publish(space_script: Callable[[str], ModuleType]) -> ModuleType:
+    return space_script("publish")
 
 
 @pytest.fixture
@@ -53,6 +48,10 @@ WRONG = {
     ),
     "python-version-as-number": ('"3.11"', "3.11", "python_version: expected str, got 3.11; quote it"),
     "color": ("colorFrom: purple", "colorFrom: violet", "colorFrom: expected one of blue, gray"),
+    "title": ("title: openauc", "title: OpenAUC", "title: expected openauc, got 'OpenAUC'"),
+    "license": ("license: apache-2.0", "license: mit", "license: expected apache-2.0, got 'mit'"),
+    "no-license": ("license: apache-2.0", "", "license: expected str, got None"),
+    "no-emoji": ("emoji: ", "emoji: ' ' # ", "emoji: expected some text, got ' '"),
     "sdk": ("sdk: gradio", "sdk: docker", "sdk: expected gradio, got 'docker'"),
     "app-file": ("app_file: app.py", "app_file: main.py", "app_file: 'main.py' is not in the folder"),
     "tag": ("- metric\n", "", "tags: expected metric among them"),

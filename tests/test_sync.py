@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
@@ -14,13 +14,8 @@ import openworld_metrics
 
 
 @pytest.fixture(scope="module")
-def sync(root: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location("sync", root / "spaces" / "sync.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def sync(space_script: Callable[[str], ModuleType]) -> ModuleType:
+    return space_script("sync")
 
 
 @pytest.fixture

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 from ._open_f import macro_open_f
 from ._open_set import count_classes
-from ._ui_open_f import COLUMNS, OPTIONS, draw_f
-from ._ui_page import Computed, Example, Page, rows
+from ._ui_open_f import CLASS_IDS, open_f_page
+from ._ui_page import Computed, Example, rows
 
 
 def _f_at(computed: Computed, thresholds: list[float]) -> list[float]:
@@ -17,20 +14,14 @@ def _f_at(computed: Computed, thresholds: list[float]) -> list[float]:
     return macro_open_f(state["predicted"], state["classes"], state["scores"], classes, thresholds)[2] or []
 
 
-def _draw(computed: Computed) -> Sequence[Any]:
-    return draw_f(computed, "macro_open_f", _f_at)
-
-
-PAGE = Page(
-    name="macro_open_f",
-    question="Are known classes recognised and unknown samples rejected, each class counting the same?",
-    columns=COLUMNS,
-    options=OPTIONS,
-    examples=(
-        Example(
-            "Scores of five classes, half of the samples unknown",
-            (
-                rows("""
+PAGE = open_f_page(
+    "macro_open_f",
+    "Are known classes recognised and unknown samples rejected, each class counting the same?",
+    _f_at,
+    Example(
+        "Scores of five classes, half of the samples unknown",
+        (
+            rows("""
                 class 0, class 1, class 2, class 3, class 4, references, open_scores, open_labels
                 0.94476045, 0.31232958, 0.7594962, 0.5459496, 0.11673619, 1, 0.43159292, 0
                 0.40129684, 0.46983343, 0.59049727, 0.02780379, 0.39378312, 0, 0.54486159, 1
@@ -43,20 +34,11 @@ PAGE = Page(
                 0.234557, 0.84534896, 0.25663904, 0.57333292, 0.1715498, 2, 0.31708952, 1
                 0.97534425, 0.86363475, 0.79658496, 0.98944572, 0.01503485, 1, 0.51067112, 1
             """),
-            ),
-        ),
-        Example(
-            "Class ids, two thresholds",
-            (
-                {
-                    "predictions": [0, 1, 1, 0],
-                    "references": [0, 1, 0, -1],
-                    "open_scores": [0.1, 0.4, 0.2, 0.6],
-                },
-            ),
-            {"t_list": (0.1, 0.4)},
         ),
     ),
-    pictures=("F over the threshold",),
-    draw=_draw,
+    Example(
+        "Class ids, two thresholds",
+        (CLASS_IDS,),
+        {"t_list": (0.1, 0.4)},
+    ),
 )

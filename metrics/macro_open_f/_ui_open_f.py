@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ._ui_page import Column, Computed, Option
+from ._ui_page import Column, Computed, Example, Option, Page, Table
 from ._ui_plots import BLUE, ORANGE, curve, figure, point, thin
 from ._ui_results import short
 
@@ -18,8 +18,22 @@ COLUMNS = (
     Column("open_labels", ("open_label", "is_unknown", "unknown"), required=False),
 )
 OPTIONS = (Option("t_list", "numbers"), Option("num_classes", "number"))
+CLASS_IDS: Table = {"predictions": [0, 1, 1, 0], "references": [0, 1, 0, -1], "open_scores": [0.1, 0.4, 0.2, 0.6]}
 
 Curve = Callable[[Computed, list[float]], list[float]]  # F at each of some thresholds
+
+
+def open_f_page(name: str, question: str, f_at: Curve, *examples: Example) -> Page:
+    """The page of one of the two F-scores."""
+    return Page(
+        name=name,
+        question=question,
+        columns=COLUMNS,
+        options=OPTIONS,
+        examples=examples,
+        pictures=("F over the threshold",),
+        draw=lambda computed: draw_f(computed, name, f_at),
+    )
 
 
 def draw_f(computed: Computed, name: str, f_at: Curve) -> Sequence[Any]:

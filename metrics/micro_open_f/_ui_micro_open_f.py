@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 from ._open_f import micro_open_f
-from ._ui_open_f import COLUMNS, OPTIONS, draw_f
-from ._ui_page import Computed, Example, Page, rows
+from ._ui_open_f import CLASS_IDS, open_f_page
+from ._ui_page import Computed, Example, rows
 
 
 def _f_at(computed: Computed, thresholds: list[float]) -> list[float]:
@@ -15,20 +12,14 @@ def _f_at(computed: Computed, thresholds: list[float]) -> list[float]:
     return micro_open_f(state["predicted"], state["classes"], state["scores"], thresholds)[2] or []
 
 
-def _draw(computed: Computed) -> Sequence[Any]:
-    return draw_f(computed, "micro_open_f", _f_at)
-
-
-PAGE = Page(
-    name="micro_open_f",
-    question="Are known classes recognised and unknown samples rejected, each sample counting the same?",
-    columns=COLUMNS,
-    options=OPTIONS,
-    examples=(
-        Example(
-            "Scores of five classes, three of ten samples known",
-            (
-                rows("""
+PAGE = open_f_page(
+    "micro_open_f",
+    "Are known classes recognised and unknown samples rejected, each sample counting the same?",
+    _f_at,
+    Example(
+        "Scores of five classes, three of ten samples known",
+        (
+            rows("""
                 class 0, class 1, class 2, class 3, class 4, references, open_scores, open_labels
                 0.22505163, 0.56565412, 0.4587647, 0.30046217, 0.25092002, 1, 0.58096977, 1
                 0.77524922, 0.18918122, 0.51540363, 0.22983436, 0.38370275, 0, 0.72253053, 1
@@ -41,20 +32,11 @@ PAGE = Page(
                 0.63162671, 0.82508019, 0.05080957, 0.88448093, 0.32695938, 3, 0.0078515, 0
                 0.16358325, 0.31049377, 0.26492354, 0.94893459, 0.21349402, 0, 0.70920022, 1
             """),
-            ),
-            {"t_list": (0, 2, 0.4, 0.6, 0.8)},
         ),
-        Example(
-            "Class ids, every threshold",
-            (
-                {
-                    "predictions": [0, 1, 1, 0],
-                    "references": [0, 1, 0, -1],
-                    "open_scores": [0.1, 0.4, 0.2, 0.6],
-                },
-            ),
-        ),
+        {"t_list": (0, 2, 0.4, 0.6, 0.8)},
     ),
-    pictures=("F over the threshold",),
-    draw=_draw,
+    Example(
+        "Class ids, every threshold",
+        (CLASS_IDS,),
+    ),
 )

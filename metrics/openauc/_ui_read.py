@@ -34,9 +34,12 @@ Reader = Callable[[list[Path], str], Data]  # the files, and what the names of i
 
 def read_table(frame: pd.DataFrame | None) -> Data:
     """Columns of the page's table. Rows and columns that are empty are left out; what is no number stays as it is."""
-    frame = pd.DataFrame() if frame is None else frame.replace(r"^\s*$", np.nan, regex=True).dropna(how="all")
-    frame = frame.dropna(how="all", axis=1)
+    frame = pd.DataFrame() if frame is None else frame.map(_filled).dropna(how="all").dropna(how="all", axis=1)
     return Data({str(name).strip(): _numbers(frame[name]) for name in frame.columns})
+
+
+def _filled(cell: Any) -> Any:
+    return np.nan if isinstance(cell, str) and not cell.strip() else cell
 
 
 def _numbers(column: Any) -> Any:
