@@ -40,7 +40,8 @@ def scene(seed: int, images: int = 7, *, ignored: float = 0.0) -> Detections:
         true = {"boxes": boxes, "labels": labels, "ignored": (rng.random(count) < ignored).astype(np.int64)}
         kept = rng.random(count) < 0.8
         shifted = boxes[kept] + rng.integers(-2, 3, (int(kept.sum()), 1))
-        said = np.where(rng.random(len(shifted)) < 0.6, labels[kept], rng.choice([0, 1, 2, UNKNOWN_ID], len(shifted)))
+        right = np.where(np.isin(labels, KNOWN), labels, UNKNOWN_ID)[kept]
+        said = np.where(rng.random(len(shifted)) < 0.6, right, rng.choice([0, 1, 2, UNKNOWN_ID], len(shifted)))
         other = np.asarray([[1.0, 1, 9, 9]] if rng.random() < 0.7 else np.zeros((0, 4)))
         found = {
             "boxes": np.concatenate([shifted, other]),

@@ -1,0 +1,192 @@
+"""openworld-metrics detect: the seed's arguments, text and JSON, reports, and one line for whatever is wrong."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from openworld_metrics import cli, detection
+from openworld_metrics.detection import Detections
+from openworld_metrics.detection.evaluation import Results
+from tests.detection import scenes
+from tests.detection.fake import FakeModel
+from tests.test_cli import on_terminal
+
+Run = Callable[..., tuple[int, str, str]]
+FILES = ["--predictions", "predictions", "--references", "data.yaml"]
+CLASSES = ["--known-classes", "0", "1", "2", "--unknown-id", "999"]
+
+
+@pytest.fixture
+def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Detections:
+    """A YOLO data set in the working directory."""
+    made = scenes.scene(4, 10)
+    scenes.write_as_yolo(made, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return made
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
+    def run_command(*arguments: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["openworld-metrics", "detect", *map(str, arguments)])
+        with pytest.raises(SystemExit) as exit_:
+            cli.main()
+        output, errors = capfd.readouterr()
+        return int(exit_.value.code or 0), output, errors
+
+    return run_command
+
+
+def expected(made: Detections, **options: object) -> Results:
+    given = {"unknown_class_id": scenes.UNKNOWN_ID, "conf_threshold": 0.001, "iou_threshold": 0.5, **options}
+    return detection.evaluate_detections(made, scenes.KNOWN, **given)
+
+
+def test_the_seeds_arguments(made: Detections, run: Run) -> None:
+    arguments = [*FILES, *CLASSES, "--conf", 0.001, "--iou", 0.6, "--split", "val", "--save", "openset_results.txt"]
+    code, output, errors = run(*arguments, "--save", "x.json")
+    assert (code, json.loads(output)) == (0, expected(made))
+    assert errors == (
+        "openworld-metrics: --iou is the IoU of a model's non-maximum suppression, and does nothing to saved"
+        " predictions; boxes are matched at --iou-threshold\n"
+    )
+    assert json.loads(Path("x.json").read_text()) == expected(made)
+    assert Path("openset_results.txt").read_text() == detection.summary(expected(made)) + "\n"
+
+
+@pytest.mark.parametrize(
+    "words", [["0", "1", "2"], ["0,1,2"], ["cat", "dog", "cow"], ["cat,1", "cow"], ["0", "--known-classes", "1", "2"]]
+)
+def test_lists_of_classes(words: list[str], made: Detections, run: Run) -> None:
+    code, output, errors = run(*FILES, "--known-classes", *words, "--unknown-id", "999", "--no-standard")
+    assert (code, errors) == (0, "")
+    assert json.loads(output) == {"openset_metrics": expected(made)["openset_metrics"]}
+
+
+def test_a_negative_id(made: Detections, run: Run) -> None:
+    given = ["--known-classes", "0", "-5", "2", "--unknown-id", "-1"]
+    code, output, _ = run(*FILES, *given, "--option", "per_class=true")
+    assert (code, json.loads(output)["openset_metrics"]["per_class"]["class"][0]) == (0, -5)
+
+
+def test_options_reach_the_metric(made: Detections, run: Run) -> None:
+    given = ["--iou-threshold", 0.75, "--conf", 0.5, "--matching", "confidence", "--per-class"]
+    code, output, errors = run(*FILES, *CLASSES, *given, "--option", "conf_list=0.6,0.8", "--option", "plus_one=true")
+    options = {"iou_threshold": 0.75, "conf_threshold": 0.5, "matching": "confidence", "per_class": True}
+    assert (code, errors) == (0, "")
+    assert json.loads(output) == expected(made, **options, conf_list=(0.6, 0.8), plus_one=True)
+
+
+def test_owod(made: Detections, run: Run) -> None:
+    given = ["--protocol", "owod", "--previously-known", "cat", "dog", "--option", "recall_level=none"]
+    code, output, errors = run(*FILES, *CLASSES, *given, "--report", "report", "--save", "owod.txt")
+    assert (code, errors) == (0, "")
+    options = {"protocol": "owod", "previously_known": [0, 1], "recall_level": None}
+    assert json.loads(output) == expected(made, **options)
+    assert "unknown objects taken for known; lower is better" in Path("owod.txt").read_text()
+    assert Path("report/index.html").exists()
+
+
+def test_folders_instead_of_data_yaml(made: Detections, run: Run) -> None:
+    places = ["--predictions", "predictions", "--references", "labels", "--split", "val"]
+    for more in ([], ["--images", "images"], ["--images", "images/val"]):
+        code, output, errors = run(*places, *CLASSES, *more)
+        assert (code, errors) == (0, "")
+        assert json.loads(output) == expected(made)
+
+
+def test_other_numbers_by_name(made: Detections, run: Run, tmp_path: Path) -> None:
+    written = scenes.write_as_voc(made, tmp_path / "voc")
+    places = ["--predictions", "predictions", "--references", written["references"]]
+    code, output, errors = run(*places, *CLASSES)
+    assert (code, output) == (2, "")
+    assert errors.startswith("openworld-metrics: predictions: expected the names of the classes, since ids of YOLO")
+    for names in (["data.yaml"], list(scenes.NAMES.values())):
+        code, output, _ = run(*places, "--names", *names, *CLASSES)
+        assert (code, json.loads(output)) == (0, expected(made))
+    Path("names.txt").write_text("\n".join(scenes.NAMES.values()))
+    assert run(*places, "--names", "names.txt", *CLASSES)[0] == 0
+    detection.write_coco(made.dataset, "coco.json")
+    assert run(*places, "--names", "coco.json", *CLASSES)[0] == 0
+    # pixels from 0 are other boxes
+    code, output, _ = run(*places, "--names", "data.yaml", "--voc-from-zero", *CLASSES)
+    assert json.loads(output)["standard_metrics"] != expected(made)["standard_metrics"]
+
+
+def test_a_model(made: Detections, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    ultralytics, model = ModuleType("ultralytics"), FakeModel(made)
+    vars(ultralytics)["YOLO"] = lambda path: model
+    monkeypatch.setitem(sys.modules, "ultralytics", ultralytics)
+    given = ["--model", "yolo.pt", "--data", "data.yaml", *CLASSES, "--save", "x.txt", "--report", "report"]
+    code, output, errors = run(*given)
+    assert (code, errors) == (0, "")
+    assert json.loads(output) == expected(made)
+    assert model.calls[0] == {"conf": 0.001, "iou": 0.6, "verbose": False}
+    run(*given, "--iou", 0.7, "--conf", 0.5, "--split", "val")
+    assert model.calls[-1] == {"conf": 0.5, "iou": 0.7, "verbose": False}
+    assert Path("report/index.html").exists()
+
+
+WRONG: dict[str, tuple[list[str], str]] = {
+    "nothing": (CLASSES, "expected --predictions and --references, or --model and --data"),
+    "no classes": (FILES, "Missing option '--known-classes'"),
+    "both": ([*FILES, *CLASSES, "--model", "x.pt"], "expected --data data.yaml and no --predictions with --model"),
+    "no data": ([*CLASSES, "--model", "x.pt", "--data", "labels"], "expected --data data.yaml and no --predictions"),
+    "no ultralytics": (["--model", "x.pt", "--data", "data.yaml", *CLASSES], "note that its licence is AGPL-3.0"),
+    "no such class": (
+        [*FILES, "--known-classes", "yak"],
+        "yak: expected an id or the name of a class, of cat, dog, cow",
+    ),
+    "no such place": (
+        ["--predictions", "x", *FILES[2:], *CLASSES],
+        "x: expected predictions in a folder, .json or .pt",
+    ),
+    "no such split": ([*FILES, *CLASSES, "--split", "test"], "data.yaml: expected a split 'test', got val"),
+    "no such id": ([*FILES, *CLASSES, "--unknown-id", "x"], "'x' is not a valid integer"),
+    "no such protocol": ([*FILES, *CLASSES, "--protocol", "voc"], "protocol: expected"),
+    "an id that is known": (
+        [*FILES, *CLASSES, "--unknown-id", "1"],
+        "known_classes: expected them without unknown_class",
+    ),
+    "no such option": ([*FILES, *CLASSES, "--option", "k=1"], "openset_detection has no argument 'k'"),
+    "no such folder": ([*FILES, *CLASSES, "--save", "no/such/x.txt"], "No such file or directory"),
+    "a report for a file": ([*FILES, *CLASSES, "--report", "data.yaml"], "Directory 'data.yaml' is a file"),
+    "a bad line": ([*FILES, *CLASSES, "--references", "bad.yaml"], "labels/bad/0000.txt:2: expected numbers, got 'x'"),
+    "an argument": ([*FILES, "--unknown-id", "1", "2", "--known-classes", "0"], "Got unexpected extra argument"),
+}
+
+
+@pytest.mark.usefixtures("made")
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_is_one_line(name: str, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ultralytics", None)
+    Path("images/val").rename("images/bad") if name == "a bad line" else None
+    Path("labels/bad").mkdir()
+    Path("labels/bad/0000.txt").write_text("0 .5 .5 .5 .5\nx\n")
+    Path("bad.yaml").write_text("val: images/bad\nnames: [cat]")
+    arguments, words = WRONG[name]
+    code, output, errors = run(*arguments)
+    assert (code, output) == (2, "")
+    assert errors.count("\n") == 1
+    assert errors.startswith("openworld-metrics: ")
+    assert words in errors
+
+
+def test_text_and_a_bar_on_a_terminal(made: Detections, tmp_path: Path) -> None:
+    printed = on_terminal(["detect", *FILES, *CLASSES, "--report", "report"], tmp_path).replace("\r\n", "\n")
+    assert detection.summary(expected(made)) in printed
+    assert "100%" in printed
+    assert "10/10" in printed
+    assert printed.rstrip().endswith("report: report/index.html")
+
+
+def test_help(run: Run) -> None:
+    code, output, _ = run("--help")
+    assert code == 0
+    assert all(part in output for part in ("--known-classes CLASS …", "AGPL-3.0", "IoU at which boxes are matched"))

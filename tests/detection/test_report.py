@@ -1,0 +1,116 @@
+"""The report: what became of each box, which images are the worst, and that what is drawn can be seen."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image, ImageColor
+
+from openworld_metrics import detection
+from openworld_metrics.detection import Dataset, Detections, outcomes
+from openworld_metrics.detection.pictures import COLORS, MAX_WITHOUT_OBJECT
+from tests.detection import scenes
+
+OPTIONS = {"unknown_class_id": scenes.UNKNOWN_ID, "conf_threshold": 0.1}
+
+
+def counted(made: Detections, matching: str) -> Counter[str]:
+    images = detection.box_outcomes(made, scenes.KNOWN, unknown_class_id=999, conf_threshold=0.1, matching=matching)
+    return Counter(box.outcome for boxes in images for box in boxes)
+
+
+@pytest.mark.parametrize("matching", ["iou", "confidence"])
+@pytest.mark.parametrize("ignored", [0.0, 0.3])
+def test_outcomes_are_those_that_the_metric_counts(matching: str, ignored: float) -> None:
+    made = scenes.scene(6, 40, ignored=ignored)
+    results = detection.openset_metrics(made, known_classes=scenes.KNOWN, matching=matching, **OPTIONS)
+    counts = counted(made, matching)
+    assert results["TP_known"] == counts[outcomes.RIGHT] > 0
+    assert results["TP_unknown"] == counts[outcomes.CALLED_UNKNOWN_RIGHTLY] > 0
+    assert results["FP_unknown"] == counts[outcomes.CALLED_UNKNOWN] > 0
+    errors = counts[outcomes.WRONG_CLASS] + counts[outcomes.CALLED_UNKNOWN] + counts[outcomes.TAKEN_FOR_KNOWN]
+    assert results["FN_known"] + results["FN_unknown"] == errors + counts[outcomes.MISSED]
+    assert (counts[outcomes.IGNORED] > 0) == (ignored > 0)
+
+
+def drawn() -> Detections:
+    """An image with a box of each outcome, one with a missed object, and one without an error."""
+    boxes = np.asarray([[20 * k + 2, 10, 20 * k + 14, 30] for k in range(8)], dtype=np.float64)
+    true = {
+        "boxes": boxes[:7],
+        "labels": np.asarray([0, 7, 0, 0, 7, 1, 0]),
+        "ignored": np.asarray([0, 0, 0, 0, 0, 0, 1]),
+    }
+    found = {
+        "boxes": boxes[[0, 1, 2, 3, 4, 7]],
+        "scores": np.linspace(0.9, 0.4, 6),
+        "labels": np.asarray([0, 999, 1, 999, 0, 1]),
+    }
+    missed = {key: column[5:6] for key, column in true.items()}
+    fine = {key: column[:1] for key, column in true.items()}
+    nothing = {key: column[:0] for key, column in found.items()}
+    dataset = Dataset(
+        ["all", "<missed>", "fine"], [true, missed, fine], {0: "cat"}, [None] * 3, [(160, 40)] * 3, [0, 1, 2]
+    )
+    return Detections(dataset, [found, nothing, {key: column[:1] for key, column in found.items()}])
+
+
+def test_a_report_of_every_outcome(tmp_path: Path) -> None:
+    made = drawn()
+    options = {"unknown_class_id": 999, "iou_threshold": 0.6}
+    results = detection.evaluate_detections(made, [0, 1], unknown_class_id=999, iou_threshold=0.6)
+    page = detection.write_report(made, results, tmp_path / "new" / "report", [0, 1], **options)
+    assert sorted(path.name for path in page.parent.iterdir()) == ["001.png", "002.png", "index.html"]
+    text = page.read_text(encoding="utf-8")
+    assert detection.summary(results) in text
+    assert "2 of 3 images" in text
+    assert "IoU ≥ 0.6" in text
+    assert re.findall(r"<b>(.*?)</b>: (.*?)</fig", text) == [
+        ("all", "; ".join(f"{outcome}: 1" for outcome in outcomes.OUTCOMES)),
+        ("&lt;missed&gt;", "missed object: 1"),
+    ]
+    pixels = np.asarray(Image.open(page.parent / "001.png").convert("RGB"))
+    assert pixels.shape == (200, 800, 3)
+    seen = {tuple(color) for color in np.unique(pixels.reshape(-1, 3), axis=0).tolist()}
+    assert {ImageColor.getrgb(color) for color in COLORS.values()} <= seen
+
+
+def test_images_behind_the_boxes_and_no_more_than_asked_for(tmp_path: Path) -> None:
+    made = scenes.scene(8, 12)
+    places = scenes.write_as_yolo(made, tmp_path)
+    read = detection.read_detections(**places, unknown_class_id=999)
+    results = detection.evaluate_detections(read, scenes.KNOWN, standard=False, unknown_class_id=999)
+    page = detection.write_report(read, results, tmp_path / "report", scenes.KNOWN, images=3, unknown_class_id=999)
+    pictures = sorted(page.parent.glob("*.png"))
+    assert [path.name for path in pictures] == ["001.png", "002.png", "003.png"]
+    background = ImageColor.getrgb("#335577")
+    for path in pictures:
+        pixels = np.asarray(Image.open(path).convert("RGB")).reshape(-1, 3)
+        assert np.mean((pixels == background).all(axis=1)) > 0.3
+    boxes = detection.box_outcomes(read, scenes.KNOWN, unknown_class_id=999)
+    worst = outcomes.worst_images(boxes, 3)
+    errors = [sum(outcomes.count_outcomes(part)[name] for name in outcomes.ERRORS) for part in boxes]
+    assert sorted(errors, reverse=True)[:3] == [errors[i] for i in worst]
+
+
+def test_nothing_to_draw(tmp_path: Path) -> None:
+    fine = drawn()
+    fine = Detections(
+        Dataset(*(column[2:] if isinstance(column, list) else column for column in fine.dataset)), fine.predictions[2:]
+    )
+    results = detection.evaluate_detections(fine, [0], standard=False)
+    page = detection.write_report(fine, results, tmp_path, [0])
+    assert "No image has an error" in page.read_text(encoding="utf-8")
+    assert [path.name for path in tmp_path.iterdir()] == ["index.html"]
+
+
+def test_a_crowd_of_boxes_that_match_nothing() -> None:
+    from openworld_metrics.detection.pictures import shown_boxes
+
+    boxes = [outcomes.Outcome((0, 0, 1, 1), outcomes.NO_OBJECT, 0, 1 - k / 100, None) for k in range(90)]
+    right = outcomes.Outcome((0, 0, 1, 1), outcomes.RIGHT, 0, 0.01, 0)
+    assert list(shown_boxes([*boxes, right])) == [*boxes[:MAX_WITHOUT_OBJECT], right]
