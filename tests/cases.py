@@ -94,15 +94,27 @@ def openset_detection(rng: Rng, n: int) -> tuple[Columns, Options]:
     found, true = [], []
     for _ in range(n):
         p, g = (int(k) for k in rng.integers(0, 6, 2))
-        found.append(np.column_stack([boxes(rng, p), scores(rng, p), rng.choice([0, 1, 2, 9], p)]))
-        true.append(np.column_stack([boxes(rng, g), rng.choice([0, 1, 3, 5], g)]))
-    options = {
+        objects = np.column_stack([boxes(rng, g), rng.choice([0, 1, 3, 5], g)])
+        table = np.column_stack([boxes(rng, p), scores(rng, p), rng.choice([0, 1, 2, 9], p)])
+        near = rng.integers(0, g, p) if g else np.zeros(0, dtype=int)  # most predictions are near an object
+        moved = objects[near, :4] + rng.integers(0, 2, (len(near), 4)) * [0, 0, 0.5, 0.5]
+        table[: len(near), :4] = np.where(rng.random((len(near), 1)) < 0.7, moved, table[: len(near), :4])
+        table[: len(near), 5] = np.where(rng.random(len(near)) < 0.5, objects[near, 4], table[: len(near), 5])
+        table[table[:, 5] > 2, 5] = 9
+        found.append(table)
+        true.append(objects)
+    options: Options = {
         "known_classes": [0, 1],
         "unknown_class_id": 9,
         "iou_threshold": float(rng.choice([0.25, 0.5, 0.75, 1.0])),
         "conf_threshold": float(rng.choice([0.0, 0.5, -2.0])),
-        "count_background": bool(rng.random() < 0.5),
+        "plus_one": bool(rng.random() < 0.2),
     }
+    if rng.random() < 0.5:
+        options |= {"protocol": "owod", "recall_level": None}
+    else:
+        options["count_background"] = bool(rng.random() < 0.5)
+        options["matching"] = rng.choice(np.asarray([None, "iou", "confidence"], dtype=object))
     return {"predictions": found, "references": true}, options
 
 

@@ -10,6 +10,9 @@ from fractions import Fraction
 from itertools import pairwise, product
 from typing import Any
 
+from tests.detection_references import openset_detection as openset_detection
+from tests.detection_references import ratio
+
 Rows = Sequence[Sequence[float]]
 Scores = Sequence[float]
 Labels = Sequence[int]
@@ -62,10 +65,6 @@ def autkc(
         hits = sum((topk_hit(row, y, k, ties) for row, y in pairs for k in range(1, K + 1)), Fraction())
         results[f"autkc@{K}"] = (100 if percent else 1) * hits / (K * len(pairs))
     return results
-
-
-def ratio(count: int | Fraction, total: int | Fraction) -> Fraction:
-    return Fraction(count) / total if total else Fraction(0)
 
 
 def f_score(precision: Fraction, recall: Fraction) -> Fraction:
@@ -222,66 +221,6 @@ def ood_bench(
         else:
             results[name] = operating_point(ood, ind, name[:3], name[-3:], Fraction(int(name[3:-3]), 100))
     return results
-
-
-def iou(a: Scores, b: Scores) -> Fraction:
-    ax1, ay1, ax2, ay2, bx1, by1, bx2, by2 = map(Fraction, (*a[:4], *b[:4]))
-    width, height = min(ax2, bx2) - max(ax1, bx1), min(ay2, by2) - max(ay1, by1)
-    intersection = max(width, Fraction(0)) * max(height, Fraction(0))
-    return ratio(intersection, (ax2 - ax1) * (ay2 - ay1) + (bx2 - bx1) * (by2 - by1) - intersection)
-
-
-def openset_detection(
-    predictions: Sequence[Rows],
-    references: Sequence[Rows],
-    known_classes: Sequence[int],
-    unknown_class_id: int = -1,
-    iou_threshold: float = 0.5,
-    conf_threshold: float = 0.0,
-    count_background: bool = False,
-) -> Results:
-    n = dict.fromkeys(("TP_known", "FP_known", "FN_known", "TP_unknown", "FP_unknown", "FN_unknown"), 0)
-    n |= {"total_known": 0, "total_unknown": 0}
-    for found, true in zip(predictions, references):
-        left = [p for p in found if p[4] >= conf_threshold]
-        waiting = list(true)
-        for g in true:
-            n["total_known" if g[4] in known_classes else "total_unknown"] += 1
-        while left and waiting:
-            # equal IoUs: the more confident, then the smaller class and coordinates
-            p, g = min(
-                product(left, waiting),
-                key=lambda pair: (-iou(*pair), -pair[0][4], pair[0][5], pair[0][:4], pair[1][4], pair[1][:4]),
-            )
-            if iou(p, g) < Fraction(iou_threshold):
-                break
-            left.remove(p)
-            waiting.remove(g)
-            if g[4] in known_classes:
-                n["TP_known"] += p[5] == g[4]
-                n["FN_known"] += p[5] != g[4]
-                n["FP_unknown"] += p[5] == unknown_class_id
-                n["FP_known"] += p[5] not in (g[4], unknown_class_id)
-            else:
-                n["TP_unknown"] += p[5] == unknown_class_id
-                n["FN_unknown"] += p[5] != unknown_class_id
-                n["FP_known"] += p[5] != unknown_class_id
-        for g in waiting:
-            n["FN_known" if g[4] in known_classes else "FN_unknown"] += 1
-        for p in left:
-            if p[5] != unknown_class_id:
-                n["FP_known"] += 1
-            elif count_background:
-                n["FP_unknown"] += 1
-    errors = n["FP_known"] + n["FN_known"] + n["FP_unknown"] + n["FN_unknown"]
-    return {
-        "U-Recall": ratio(n["TP_unknown"], n["total_unknown"]),
-        "WI": ratio(n["FP_unknown"], n["total_known"]),
-        "A-OSE": ratio(errors, n["total_known"] + n["total_unknown"]),
-        "Precision(Known)": ratio(n["TP_known"], n["TP_known"] + n["FP_known"]),
-        "Recall(Known)": ratio(n["TP_known"], n["total_known"]),
-        **n,
-    }
 
 
 def components(mask: Sequence[Sequence[int]]) -> list[set[tuple[int, int]]]:
