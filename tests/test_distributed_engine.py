@@ -88,8 +88,9 @@ def test_what_a_worker_raises_arrives(tmp_path: Path) -> None:
 
 
 def draw_counting(name: str, seed: int) -> tuple[cases.Columns, cases.Options]:
-    """A case of which a tally is enough: open-set F-scores at given thresholds, two of them equal."""
+    """A case of which a tally is enough: open-set F-scores at given thresholds, two equal; OW-DLN's counts."""
     columns, options = cases.draw(name, seed)
+    options = {key: value for key, value in options.items() if key not in ("protocol", "recall_level")}
     if name in OPEN_F:
         options["t_list"] = [0.25, -np.inf, -0.0, np.inf, 0.25, *columns["open_scores"][::3].tolist()]
     assert can_tally(name, options)

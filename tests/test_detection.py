@@ -1,0 +1,375 @@
+"""Open-set detection in depth: ignored objects, tables, sweeps, wilderness impact, and mAP against COCO's tools."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests import cases
+from tests.detection_references import openset_detection as slow
+from tests.test_laws import many, rows
+
+Load = Callable[..., Any]
+seeds = st.integers(0, 2**32)
+DETECTION = "openset_detection"
+KNOWN = {"known_classes": [0, 1], "unknown_class_id": 9}
+CONFIDENCES = [0.5, -1.0, 0.0, 0.5, 1.25, 3.0]
+PROTOCOLS = [{"matching": "confidence"}, {"protocol": "owod", "recall_level": None}]
+each_protocol = pytest.mark.parametrize("protocol", PROTOCOLS, ids=["ow-dln", "owod"])
+
+
+def draw(seed: int) -> cases.Columns:
+    return cases.draw(DETECTION, seed)[0]
+
+
+def ignoring(columns: cases.Columns, rng: np.random.Generator, share: float = 0.3) -> list[np.ndarray]:
+    return [(rng.random(len(true)) < share).astype(int) for true in columns["references"]]
+
+
+def as_dicts(columns: cases.Columns, ignored: list[np.ndarray]) -> cases.Columns:
+    objects = zip(columns["references"], ignored)
+    return {
+        "predictions": columns["predictions"],
+        "references": [{"boxes": true[:, :4], "labels": true[:, 4], "ignored": flags} for true, flags in objects],
+    }
+
+
+def as_lists(columns: cases.Columns) -> tuple[list[Any], list[Any]]:
+    return cases.as_lists(columns["predictions"]), cases.as_lists(columns["references"])
+
+
+@many
+@given(seed=seeds)
+def test_ignored_objects_equal_the_slow_reference(seed: int, load: Load) -> None:
+    rng = np.random.default_rng(seed)
+    columns, options = cases.draw(DETECTION, seed)
+    ignored = ignoring(columns, rng)
+    expected = slow(*as_lists(columns), **options, ignored=[flags.tolist() for flags in ignored])
+    results = load(DETECTION).compute(**as_dicts(columns, ignored), **options)
+    assert list(results) == list(expected)
+    for name, value in results.items():
+        want = expected[name]
+        assert value == pytest.approx([float(x) for x in want] if isinstance(want, list) else float(want), abs=1e-14)
+
+
+@many
+@given(seed=seeds)
+def test_an_object_ignored_changes_nothing_but_what_lies_on_it(seed: int, load: Load) -> None:
+    columns, options = cases.draw(DETECTION, seed)
+    rng = np.random.default_rng(seed)
+    far = [np.concatenate([true, [[1000, 1000, 1004, 1004, rng.choice([0, 5])]]]) for true in columns["references"]]
+    ignored = [np.arange(len(true)) == len(true) - 1 for true in far]
+    added = as_dicts({**columns, "references": far}, ignored)
+    assert load(DETECTION).compute(**added, **options) == load(DETECTION).compute(**columns, **options)
+
+
+@each_protocol
+@many
+@given(seed=seeds)
+def test_a_sweep_equals_a_call_for_each_confidence(protocol: cases.Options, seed: int, load: Load) -> None:
+    columns = draw(seed)
+    columns = as_dicts(columns, ignoring(columns, np.random.default_rng(seed)))
+    metric = load(DETECTION, **KNOWN, **protocol)
+    sweep = metric.compute(**columns, conf_threshold=-1.0, conf_list=CONFIDENCES)["sweep"]
+    alone = [metric.compute(**columns, conf_threshold=confidence) for confidence in CONFIDENCES]
+    for name in set(sweep) - {"confidence"}:
+        assert sweep[name] == [results[name] for results in alone], name
+    assert sweep["confidence"] == CONFIDENCES
+
+
+@each_protocol
+@many
+@given(seed=seeds)
+def test_a_row_by_image_is_that_image_alone(protocol: cases.Options, seed: int, load: Load) -> None:
+    columns = draw(seed)
+    columns = as_dicts(columns, ignoring(columns, np.random.default_rng(seed)))
+    metric = load(DETECTION, **KNOWN, **protocol, conf_threshold=-1.0)
+    table = metric.compute(**columns, per_image=True)["per_image"]
+    assert table.pop("image") == [*range(len(columns["references"]))]
+    for i in range(len(columns["references"])):
+        alone = metric.compute(**rows(columns, [i]))
+        assert {name: column[i] for name, column in table.items()} == {name: alone[name] for name in table}
+
+
+@each_protocol
+@many
+@given(seed=seeds)
+def test_rows_by_class_add_up(protocol: cases.Options, seed: int, load: Load) -> None:
+    columns = draw(seed)
+    columns = as_dicts(columns, ignoring(columns, np.random.default_rng(seed)))
+    results = load(DETECTION, **KNOWN, **protocol, conf_threshold=-1.0).compute(**columns, per_class=True)
+    table = results["per_class"]
+    assert table["class"][-1] == 9
+    assert {0, 1, 9} <= set(table["class"]) <= {0, 1, 2, 9}  # predictions of class 2 are of no known class
+    for column, count in (("TP", "TP"), ("FP", "FP"), ("FN", "FN"), ("objects", "total")):
+        assert sum(table[column][:-1]) == results[f"{count}_known"]
+        assert table[column][-1] == results[f"{count}_unknown"]
+    if "mAP" in results:
+        known = [row for row, objects in zip(table["AP"][:-1], table["objects"]) if objects]
+        assert results["mAP"] == pytest.approx(sum(known) / max(len(known), 1), abs=1e-14)
+        assert results["U-AP"] == table["AP"][-1]
+        assert sum(table["A-OSE(detections)"]) == results["A-OSE(detections)"]
+    else:
+        assert sum(table["called unknown"][:-1]) == results["FP_unknown"]
+        assert table["called unknown"][-1] == results["TP_unknown"]
+
+
+@each_protocol
+@many
+@given(seed=seeds)
+def test_order_of_boxes_does_not_matter(protocol: cases.Options, seed: int, load: Load) -> None:
+    rng = np.random.default_rng(seed)
+    columns = draw(seed)
+    ignored = ignoring(columns, rng)
+    orders = [rng.permutation(len(flags)) for flags in ignored]
+    shuffled = {
+        "predictions": [rng.permutation(found) for found in columns["predictions"]],
+        "references": [true[order] for true, order in zip(columns["references"], orders)],
+    }
+    metric = load(DETECTION, **KNOWN, **protocol, conf_list=CONFIDENCES, per_class=True, per_image=True)
+    expected = metric.compute(**as_dicts(columns, ignored))
+    assert metric.compute(**as_dicts(shuffled, [f[order] for f, order in zip(ignored, orders)])) == expected
+
+
+@many
+@given(seed=seeds)
+def test_a_less_confident_box_takes_nothing_by_confidence(seed: int, load: Load) -> None:
+    rng = np.random.default_rng(seed)
+    columns = draw(seed)
+    metric = load(DETECTION, **KNOWN, matching="confidence")
+    more = [
+        np.concatenate([found, np.column_stack([cases.boxes(rng, 3), np.full(3, -3.0), rng.choice([0, 1, 9], 3)])])
+        for found in columns["predictions"]
+    ]
+    assert metric.compute(predictions=more, references=columns["references"], conf_threshold=-2.0) == metric.compute(
+        **columns, conf_threshold=-2.0
+    )
+
+
+@many
+@given(seed=seeds)
+def test_wi_equals_the_slow_reference_or_says_why_not(seed: int, load: Load) -> None:
+    rng = np.random.default_rng(seed)
+    columns, level = draw(seed), float(rng.choice([0.1, 0.2, 0.25, 0.3, 0.5]))
+    options: cases.Options = {**KNOWN, "protocol": "owod", "recall_level": level, "conf_threshold": -2.0}
+    options["iou_threshold"] = 0.25
+    try:
+        expected = slow(*as_lists(columns), **options)
+    except ValueError:
+        with pytest.raises(ValueError, match="recall_level=None leaves WI out"):
+            load(DETECTION).compute(**columns, **options)
+        return
+    assert load(DETECTION).compute(**columns, **options)["WI"] == float(expected["WI"])
+
+
+def box(x: float, *rest: float) -> list[float]:
+    return [x, 0, x + 10, 10, *rest]
+
+
+# an image without unknown objects: two known objects, found, and a false one; an image with an unknown one taken for 0
+FOUND = [
+    [box(0, 0.9, 0), box(20, 0.6, 1), box(40, 0.3, 1)],
+    [box(0, 0.8, 0), box(20, 0.7, 0), box(20, 0.5, 1), box(40, 0.65, -1)],
+]
+TRUE = [[box(0, 0), box(20, 1)], [box(0, 0), box(20, 5), box(40, 7)]]
+
+
+def test_owod_of_two_images_by_hand(load: Load) -> None:
+    metric = load(DETECTION, known_classes=[0, 1], protocol="owod", previously_known=[0], conf_list=[0.75])
+    results = metric.compute(predictions=FOUND, references=TRUE)
+    # recall 0.8 of the two known objects of the first image needs both: confidence 0.6, where its precision is 2/2,
+    # and that of both images 3/4
+    assert results.pop("WI") == 1 / 3  # 4/3 − 1
+    # class 0 reaches 1/2 at 0.9 and 2/2 at 0.8 without an unknown object; class 1 reaches 1/1 at 0.6
+    assert results.pop("WI(OWOD)") == [0.0] * 9
+    assert results == {
+        "WI(OWOD)@0.8": 0.0,
+        "A-OSE": 1,
+        "A-OSE(detections)": 2,
+        "U-Recall": 1 / 2,
+        "U-AP": 1 / 2,
+        "mAP": 1.0,
+        "mAP(previously known)": 1.0,
+        "mAP(newly known)": 1.0,
+        "TP_known": 3,
+        "FP_known": 3,
+        "FN_known": 0,
+        "TP_unknown": 1,
+        "FP_unknown": 0,
+        "FN_unknown": 1,
+        "total_known": 3,
+        "total_unknown": 2,
+        "sweep": {
+            "confidence": [0.75],
+            "U-Recall": [0.0],
+            "WI": [0.0],
+            "A-OSE": [0],
+            "A-OSE(detections)": [0],
+        },
+    }
+
+
+def test_wi_of_owod_counts_what_lies_on_unknown_objects_at_the_nearest_recall(load: Load) -> None:
+    found = [[box(20 * i, 0.9 - i / 10, 0) for i in range(5)]]
+    true = [[box(0, 5), *(box(20 * i, 0) for i in (1, 2, 4))]]
+    results = load(DETECTION, known_classes=[0], protocol="owod", recall_level=None).compute(
+        predictions=found, references=true
+    )
+    # at 0.9, 0.8, …: on an unknown object, right, right, wrong, right; recalls 0, 1/3, 2/3, 2/3, 1;
+    # 1/3 and 2/3 are as near to 0.5
+    assert results["WI(OWOD)"] == [1.0, 1 / 2, 1 / 2, 1 / 2, 1 / 2, 1 / 3, 1 / 3, 1 / 3, 1 / 5]
+    assert results["WI(OWOD)@0.8"] == 1 / 3
+
+
+def test_a_low_confidence_steals_by_iou_only(load: Load) -> None:
+    columns = dict(predictions=[[[0, 0, 4, 3, 0.9, 0], [0, 0, 4, 4, 0.01, -1]]], references=[[[0, 0, 4, 4, 0]]])
+    metric = load(DETECTION, known_classes=[0])
+    assert metric.compute(**columns)["TP_known"] == 0
+    assert metric.compute(**columns, matching="confidence")["TP_known"] == 1
+
+
+def test_a_pixel_more_matches_what_is_next_to_the_threshold(load: Load) -> None:
+    columns = dict(predictions=[[[0, 0, 9, 3, 0.9, 0]]], references=[[[0, 0, 9, 8, 0]]])
+    metric = load(DETECTION, known_classes=[0], iou_threshold=0.4)
+    assert metric.compute(**columns)["TP_known"] == 0  # 27 / 72
+    assert metric.compute(**columns, plus_one=True)["TP_known"] == 1  # 40 / 90
+
+
+def test_difficult_objects_as_voc(load: Load) -> None:
+    # both predictions on the difficult object count nowhere; the regular one's second is wrong
+    found = [box(0, 0.9, 0), box(1, 0.8, 0), box(20, 0.7, 0), box(21, 0.6, 0)]
+    true = {"boxes": [box(0), box(20)], "labels": [0, 0], "ignored": [1, 0]}
+    results = load(DETECTION, known_classes=[0], protocol="owod").compute(predictions=[found], references=[true])
+    assert (results["TP_known"], results["FP_known"], results["total_known"]) == (1, 1, 1)
+    results = load(DETECTION, known_classes=[0]).compute(predictions=[found], references=[true])
+    assert (results["TP_known"], results["FP_known"], results["total_known"]) == (1, 1, 1)
+
+
+def test_empty_cases_of_owod(load: Load) -> None:
+    metric = load(DETECTION, known_classes=[0, 1], protocol="owod")
+    only_known = metric.compute(predictions=FOUND[:1], references=TRUE[:1])
+    assert [only_known[name] for name in ("WI", "A-OSE", "U-Recall", "U-AP", "mAP")] == [0.0, 0, 0.0, 0.0, 1.0]
+    nothing = metric.compute(predictions=[[]], references=[[]], recall_level=None, per_class=True, per_image=True)
+    tables = [nothing.pop(name) for name in ("per_class", "per_image")]
+    assert nothing.pop("WI(OWOD)") == [0.0] * 9
+    assert set(nothing.values()) == {0}
+    assert tables[0]["class"] == [0, 1, -1]
+    assert tables[1]["image"] == [0]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (dict(protocol="coco"), "protocol: expected one of 'ow-dln', 'owod', got 'coco'"),
+        (dict(matching="best"), "matching: expected one of 'iou', 'confidence', got 'best'"),
+        (dict(protocol="owod", matching="iou"), "matching: expected None, since protocol='owod' .*, got 'iou'"),
+        (dict(protocol="owod", count_background=True), "count_background: expected False, since protocol='owod'"),
+        (dict(previously_known=[0]), r"previously_known: expected None, since mAP is of protocol='owod', got \[0\]"),
+        (dict(protocol="owod", previously_known=[0, 1]), "previously_known: expected some, not all, of known_classes"),
+        (dict(protocol="owod", previously_known=[3]), r"previously_known: .* of known_classes \[0, 1\], got \[3\]"),
+        (dict(protocol="owod", recall_level=80), r"recall_level: expected a number in \(0, 1\], got 80"),
+        (dict(protocol="owod", conf_threshold=0.7), r"recall_level: expected at most 1/2 = 0.5, .* got 0.8; .*=None"),
+        (dict(conf_list=[0.5]), "conf_list: expected matching='confidence'"),
+        (dict(protocol="owod", conf_list=[]), "conf_list: expected at least one value"),
+        (dict(protocol="owod", conf_list=[float("nan")]), "conf_list: expected a number, got nan"),
+    ],
+    ids=str,
+)
+def test_options_that_do_not_go_together(options: dict[str, Any], message: str, load: Load) -> None:
+    with pytest.raises(ValueError, match=message):
+        load(DETECTION, known_classes=[0, 1]).compute(predictions=FOUND, references=TRUE, **options)
+
+
+def test_wi_without_images_of_known_objects_alone(load: Load) -> None:
+    metric = load(DETECTION, known_classes=[0, 1], protocol="owod")
+    with pytest.raises(ValueError, match=r"images without unknown objects, .* has a known object; recall_level=None"):
+        metric.compute(predictions=FOUND[1:], references=TRUE[1:])
+    assert "WI" not in metric.compute(predictions=FOUND[1:], references=TRUE[1:], recall_level=None)
+
+
+@pytest.mark.parametrize("option", ["per_class", "per_image", "plus_one"])
+def test_flags(option: str, load: Load) -> None:
+    with pytest.raises(TypeError, match=f"{option}: expected True or False, got 'yes'"):
+        load(DETECTION, known_classes=[0]).compute(predictions=FOUND, references=TRUE, **{option: "yes"})
+
+
+@pytest.mark.parametrize(
+    ("ignored", "message"),
+    [
+        ([2], r"references\[0\]\['ignored'\]: expected 0 or 1, got 2"),
+        ([1, 0], r"references\[0\]: expected one length, got 1 boxes, 2 ignored"),
+    ],
+)
+def test_flags_of_objects(ignored: list[int], message: str, load: Load) -> None:
+    true = {"boxes": [[0, 0, 1, 1]], "labels": [0], "ignored": ignored}
+    with pytest.raises(ValueError, match=message):
+        load(DETECTION, known_classes=[0]).compute(predictions=[[]], references=[true])
+
+
+def disjoint(rng: np.random.Generator, images: int, objects: int) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Objects apart from each other, where COCO's matching and VOC's are the same, and predictions near them."""
+    found, true = [], []
+    for _ in range(images):
+        cells = rng.permutation(100)[:objects]
+        corner = np.column_stack([cells % 10, cells // 10]) * 20.0
+        boxes = np.concatenate([corner, corner + rng.integers(5, 15, (objects, 2))], axis=1)
+        labels = np.arange(objects) % 3
+        true.append(np.column_stack([boxes, labels]))
+        near = np.repeat(boxes, 4, axis=0) + rng.integers(0, 4, (4 * objects, 4))
+        said = np.where(rng.random(4 * objects) < 0.7, np.repeat(labels, 4), rng.integers(0, 3, 4 * objects))
+        found.append(np.column_stack([near, rng.permutation(4 * objects) / (4 * objects) + rng.random(), said]))
+    return found, true
+
+
+@pytest.mark.parametrize("iou_threshold", [0.5, 0.75])
+@pytest.mark.parametrize("seed", range(5))
+def test_average_precision_against_pycocotools(seed: int, iou_threshold: float, load: Load) -> None:
+    """COCO's precision in the middle of each step of recall, whose mean is the area under the envelope."""
+    coco_module, evaluator = pytest.importorskip("pycocotools.coco"), pytest.importorskip("pycocotools.cocoeval")
+    found, true = disjoint(np.random.default_rng(seed), 6, 12)
+    results = load(DETECTION, known_classes=[0, 1], unknown_class_id=2, protocol="owod", recall_level=None).compute(
+        predictions=found, references=true, iou_threshold=iou_threshold, per_class=True
+    )
+
+    def entries(tables: list[np.ndarray]) -> list[dict[str, Any]]:
+        rows = [(i, row) for i, table in enumerate(tables) for row in table.tolist()]
+        return [
+            {
+                "id": k + 1,
+                "image_id": i,
+                "category_id": int(row[-1]),
+                "bbox": [row[0], row[1], row[2] - row[0], row[3] - row[1]],
+                "area": (row[2] - row[0]) * (row[3] - row[1]),
+                "iscrowd": 0,
+                "score": row[4],
+            }
+            for k, (i, row) in enumerate(rows)
+        ]
+
+    with contextlib.redirect_stdout(io.StringIO()):
+        coco = coco_module.COCO()
+        coco.dataset = {
+            "images": [{"id": i} for i in range(len(true))],
+            "categories": [{"id": c} for c in range(3)],
+            "annotations": entries(true),
+        }
+        coco.createIndex()
+        evaluation = evaluator.COCOeval(coco, coco.loadRes(entries(found)), "bbox")
+        evaluation.params.iouThrs = np.asarray([iou_threshold])
+        objects = results["per_class"]["objects"][0]
+        assert set(results["per_class"]["objects"]) == {objects}
+        evaluation.params.recThrs = (np.arange(objects) + 0.5) / objects
+        evaluation.params.maxDets = [1000]
+        evaluation.evaluate()
+        evaluation.accumulate()
+    precision, recall = (evaluation.eval[name][0, ..., 0, -1] for name in ("precision", "recall"))
+    assert results["per_class"]["AP"] == pytest.approx(precision.mean(axis=0).tolist(), abs=1e-12)
+    assert results["per_class"]["Recall"] == pytest.approx(recall.tolist(), abs=1e-12)
+    assert results["mAP"] == pytest.approx(precision.mean(axis=0)[:2].mean(), abs=1e-12)
