@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -55,7 +56,7 @@ class Accumulate:
 
     def __init__(self, config_name: str | None = None, **kwargs: Any) -> None:
         """Take evaluate's own arguments, and the metric's options as keywords; any other name is a TypeError."""
-        own = _parameters(super().__init__)
+        own = _parameters(super().__init__.__func__)  # type: ignore[attr-defined]
         given = {name: value for name, value in kwargs.items() if name not in own}
         evaluates = {name: value for name, value in kwargs.items() if name in own}
         super().__init__(config_name, **evaluates)  # type: ignore[call-arg]  # evaluate.Metric is next in line
@@ -139,7 +140,7 @@ class Accumulate:
             raise ValueError("expected at least one sample, got none: pass columns, or add batches before compute()")
         for end in range(2, len(states) + 1):
             _check_agreement(states[:end])
-        takes = _parameters(self.summarise)
+        takes = _parameters(type(self).summarise)
         return self.summarise(_joined(states), **{name: value for name, value in options.items() if name in takes})
 
     def _reduced(self, columns: Mapping[str, Any], options: Mapping[str, Any]) -> State:
@@ -181,6 +182,7 @@ class Accumulate:
         return f"{self.name} has no argument {name!r}; it takes {', '.join(known) or 'no options'}"
 
 
+@cache
 def _parameters(function: Callable[..., Any]) -> Mapping[str, Any]:
     return inspect.signature(function).parameters
 

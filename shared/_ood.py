@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from array_api_compat import array_namespace
-
 from ._arrays import (
     Array,
     State,
+    array_namespace,
     as_array,
     as_int,
     as_integers,

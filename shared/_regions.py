@@ -16,11 +16,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace, is_numpy_array, is_torch_array
+from array_api_compat import is_numpy_array, is_torch_array
 
 from ._arrays import (
     Array,
     State,
+    array_namespace,
     as_choice,
     as_flags,
     as_fractions,
@@ -63,7 +64,7 @@ def reduce_maps(
     check_reduction(image_reduction)
     maps, masks = _images(predictions, "predictions"), _images(references, "references")
     check_lengths(predictions=maps, references=masks)
-    pairs = [_checked_pair(score_map, mask, i) for i, (score_map, mask) in enumerate(zip(maps, masks))]
+    pairs = _checked_pairs(maps, masks)
     if image_scores is None:
         image_scores = _stack_scalars([_image_score(score_map, image_reduction) for score_map, _ in pairs])
     if image_labels is None:
@@ -115,6 +116,20 @@ def _images(x: Any, name: str) -> Sequence[Array]:
     if isinstance(x, (str, bytes, Mapping)) or not isinstance(x, Iterable):
         raise TypeError(f"{name}: expected (N, H, W) or a list of (H, W), got {type(x).__name__}")
     return [as_numbers(row, f"{name}[{i}]") for i, row in enumerate(x)]
+
+
+def _checked_pairs(maps: Any, masks: Any) -> list[tuple[Array, Array]]:
+    """Maps in float32 or float64 without NaN, with masks of booleans of the same shapes."""
+    if not isinstance(maps, list) and not isinstance(masks, list) and maps.shape == masks.shape:
+        xp = array_namespace(masks)
+        flags = masks if masks.dtype == xp.bool else masks == 1
+        scores = widen(maps, "predictions")
+        binary = flags is masks or bool(xp.all(flags | (masks == 0)))
+        if binary and not bool(
+            array_namespace(scores).any(scores != scores)
+        ):  # else one of the images is not, and the message says which
+            return list(zip(scores, flags))
+    return [_checked_pair(score_map, mask, i) for i, (score_map, mask) in enumerate(zip(maps, masks))]
 
 
 def _checked_pair(score_map: Array, mask: Array, i: int) -> tuple[Array, Array]:

@@ -147,8 +147,6 @@ def test_metrics_with_every_loop_compiled(name: str, backend: str, monkeypatch: 
         check(name, lambda _name, **options: metric(**options), seed, BACKENDS[backend])
 
 
-
-
 def test_nan_is_found_in_large_inputs() -> None:
     scores = np.zeros((4200, 1000), dtype=np.float32)
     scores[4100, 7] = np.nan

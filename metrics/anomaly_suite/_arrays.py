@@ -14,8 +14,10 @@ import numbers
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+import array_api_compat
+import array_api_compat.numpy
 import numpy as np
-from array_api_compat import array_namespace, is_numpy_array, is_torch_array
+from array_api_compat import is_numpy_array, is_torch_array
 
 Array = Any  # a NumPy array, or a tensor on an accelerator
 State = dict[str, Array]
@@ -24,6 +26,14 @@ State = dict[str, Array]
 MAX_EXACT = 2**53
 _BLOCK = 1 << 17  # scores per block of rows: 512 KiB of float32
 _DEVICE_BLOCK = 1 << 27
+
+
+def array_namespace(*arrays: Array) -> Any:
+    """The array API namespace of the arrays; NumPy's is found without array_api_compat's look at every library."""
+    for array in arrays:
+        if type(array) is not np.ndarray:
+            return array_api_compat.array_namespace(*arrays)
+    return array_api_compat.numpy
 
 
 def as_array(x: Any, name: str) -> Array:

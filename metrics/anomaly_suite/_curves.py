@@ -10,9 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from array_api_compat import array_namespace
-
-from ._arrays import Array, as_choice, as_fraction
+from ._arrays import Array, array_namespace, as_choice, as_fraction
 from ._counts import Counts
 
 RATES = ("fpr", "tpr", "fnr", "tnr")

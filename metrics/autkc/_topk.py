@@ -14,11 +14,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace
 
 from ._arrays import (
     Array,
     State,
+    array_namespace,
     as_array,
     as_bool,
     as_choice,

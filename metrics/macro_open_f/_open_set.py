@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace
 
 from ._arrays import (
     Array,
     State,
+    array_namespace,
     as_array,
     as_flags,
     as_int,

@@ -12,9 +12,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace
 
-from ._arrays import Array, as_int, as_real, to_numpy
+from ._arrays import Array, array_namespace, as_int, as_real, to_numpy
 from ._counts import Counts, check_both_classes, runs, sort_sides
 from ._curves import AUROC, AVERAGE_PRECISION, DETECTION_ACCURACY, RATES, Quantity, best_rate, quantities
 from ._sampled import sampled_curve

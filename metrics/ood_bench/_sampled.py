@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace
 
-from ._arrays import as_int, as_real, to_numpy
+from ._arrays import array_namespace, as_int, as_real, to_numpy
 from ._counts import check_both_classes
 from ._ood import reduce_ood, split_ood
 

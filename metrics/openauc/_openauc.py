@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import math
 
-from array_api_compat import array_namespace
-
-from ._arrays import Array, State, as_fraction, concatenate
+from ._arrays import Array, State, array_namespace, as_fraction, concatenate
 from ._counts import ascending, check_both_classes, runs, sort_sides, split
 from ._curves import twice_wins
 
