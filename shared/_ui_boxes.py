@@ -8,19 +8,24 @@ from typing import Any, NamedTuple
 import numpy as np
 import plotly.graph_objects as go
 
-from ._matching import match_boxes
-from ._outcomes import check_known_classes
+from ._matching import overlapping_pairs
+from ._openset_counts import openset_outcomes
+from ._outcomes import FP_UNKNOWN, NEITHER, select_boxes
+from ._outcomes import Outcomes as Matched
 from ._ui_page import Computed
 from ._ui_plots import BLUE, GREEN, GREY, ORANGE, RED, figure, photograph_behind
+from ._voc import voc_outcomes
 
 MAX_BOXES = 300  # of an image
 PREDICTED = {
     "TP known": (GREEN, "right class"),
     "TP unknown": (BLUE, "unknown, called so"),
     "FP known": (RED, "wrong class, or no object"),
-    "FP unknown": (ORANGE, "known, called unknown"),
+    "FP unknown": (ORANGE, "called unknown, and is not"),
     "background": ("#a855f7", "unknown, no object"),
+    "left out": (GREY, "on an ignored object, or of no class that counts"),
 }
+_WORDS = ("TP known", "FP known", "TP unknown", "FP unknown", "left out")  # in the order of the kernel's outcomes
 OBJECTS = ("known", "unknown", "no object")
 SAID = ("its class", "another class", "unknown", "missed")
 
@@ -30,6 +35,7 @@ class Outcomes(NamedTuple):
 
     predicted, true: (n, 6) and (m, 5) rows, xyxy, of predictions that are confident enough and of objects
     outcome: a key of PREDICTED for each prediction; missed: whether an object was matched by none
+    known, ignored: whether an object is of a known class, and whether it counts nowhere
     said: counts of OBJECTS × SAID
     """
 
@@ -40,41 +46,53 @@ class Outcomes(NamedTuple):
     outcome: np.ndarray
     missed: np.ndarray
     known: np.ndarray
+    ignored: np.ndarray
     said: np.ndarray
 
 
 def outcomes(state: Mapping[str, Any], options: Mapping[str, Any]) -> Outcomes:
     """Say for each box what the metric counts it as."""
-    known_classes, unknown_id = check_known_classes(options["known_classes"], options["unknown_class_id"])
-    images = np.arange(len(state["num_predictions"]))
-    image = np.repeat(images, state["num_predictions"])
-    confident = state["predictions"][:, 4] >= options["conf_threshold"]
-    predicted, true, image = state["predictions"][confident], state["references"], image[confident]
-    counts = np.bincount(image, minlength=len(images))
-    rows, columns = match_boxes(predicted, true, counts, state["num_references"], options["iou_threshold"])
-    known, says_unknown = np.isin(true[:, -1], known_classes), predicted[:, -1] == unknown_id
-    right = predicted[rows, -1] == true[columns, -1]
-    missed = np.ones(len(true), dtype=bool)
-    missed[columns] = False
+    one_to_one = _one_to_one(state, options)
+    found, is_voc = one_to_one, options["protocol"] == "owod"
+    if is_voc:
+        own = ("known_classes", "unknown_class_id", "conf_threshold", "plus_one")
+        boxes = select_boxes(dict(state), *(options[name] for name in own))
+        found = voc_outcomes(boxes, overlapping_pairs(*boxes[:4], options["iou_threshold"]))
+    boxes = found.boxes
+    outcome = np.asarray(_WORDS, dtype=object)[found.outcome]
+    outcome[(found.outcome == FP_UNKNOWN) & (found.matched < 0) & (not is_voc)] = "background"
+    missed = np.ones(len(boxes.references), dtype=bool)
+    missed[found.matched[found.matched >= 0]] = False
+    predicted = state["predictions"][state["predictions"][:, 4] >= options["conf_threshold"]]
+    known = boxes.object_label != boxes.unknown_id
+    images = boxes.image, boxes.object_image
+    return Outcomes(predicted, state["references"], *images, outcome, missed, known, boxes.ignored, _said(one_to_one))
 
-    outcome = np.where(says_unknown, "background", "FP known").astype(object)
-    outcome[rows[known[columns] & right]] = "TP known"
-    outcome[rows[known[columns] & says_unknown[rows]]] = "FP unknown"
-    outcome[rows[~known[columns] & says_unknown[rows]]] = "TP unknown"
 
+def _one_to_one(state: Mapping[str, Any], options: Mapping[str, Any]) -> Matched:
+    """Predictions that are matched whatever their classes; for owod, which does not do so, the most confident first."""
+    matching = options["matching"] or ("confidence" if options["protocol"] == "owod" else "iou")
+    own = ("known_classes", "unknown_class_id", "iou_threshold", "conf_threshold", "plus_one")
+    chosen = {name: options[name] for name in own}
+    return openset_outcomes(dict(state), **chosen, matching=matching, count_background=True)
+
+
+def _said(found: Matched) -> np.ndarray:
+    boxes = found.boxes
+    says_unknown = boxes.predictions[:, 5] == boxes.unknown_id
+    rows = np.flatnonzero(found.matched >= 0)
+    objects = found.matched[rows]
+    kind = (boxes.object_label == boxes.unknown_id).astype(int)
+    right = boxes.predictions[rows, 5] == boxes.object_label[objects]
+    word = np.where(says_unknown[rows], 2, np.where(right, 0, 1))
+    missed = ~boxes.ignored
+    missed[objects] = False
+    alone = says_unknown[(found.matched < 0) & (found.outcome != NEITHER)]
     said = np.zeros((len(OBJECTS), len(SAID)), dtype=int)
-    word = np.where(says_unknown[rows], 2, np.where(right & known[columns], 0, 1))
-    alone = np.setdiff1d(np.arange(len(predicted)), rows)
-    for kind, words in (
-        (0, word[known[columns]]),
-        (1, word[~known[columns]]),
-        (0, [3] * int(np.sum(missed & known))),
-        (1, [3] * int(np.sum(missed & ~known))),
-        (2, np.where(says_unknown[alone], 2, 1)),
-    ):
-        said[kind] += np.bincount(np.asarray(words, dtype=int), minlength=len(SAID))
-    true_image = np.repeat(images, state["num_references"])
-    return Outcomes(predicted, true, image, true_image, outcome, missed, known, said)
+    np.add.at(said, (kind[objects], word), 1)
+    np.add.at(said[:, 3], kind[missed], 1)
+    said[2, 1:3] = np.sum(~alone), np.sum(alone)
+    return said
 
 
 def draw_boxes(found: Outcomes, computed: Computed) -> go.Figure:
@@ -84,10 +102,12 @@ def draw_boxes(found: Outcomes, computed: Computed) -> go.Figure:
     true = np.flatnonzero(found.true_image == computed.image)
     boxes = np.concatenate([found.predicted[predicted, :4], found.true[true, :4]])
     photograph_behind(fig, computed.photograph, None if boxes.max(initial=0) > 1.5 else (1.0, 1.0))
-    for missed, name in ((False, "object, found"), (True, "object, missed")):
-        rows = true[found.missed[true] == missed]
+    for missed, name in ((False, "object, found"), (True, "object, missed"), (None, "object, ignored")):
+        ignored = found.ignored[true]
+        rows = true[ignored if missed is None else ~ignored & (found.missed[true] == missed)]
         texts = [f"{'known' if found.known[i] else 'unknown'} object, class {found.true[i, -1]:g}" for i in rows]
-        _rectangles(fig, found.true[rows, :4], texts, name, GREY, "dot" if missed else "dash")
+        dash = "dash" if missed is False else "dot" if missed else "longdashdot"
+        _rectangles(fig, found.true[rows, :4], texts, name, GREY, dash)
     for outcome, (color, words) in PREDICTED.items():
         rows = predicted[found.outcome[predicted] == outcome]
         texts = [f"{outcome}: class {found.predicted[i, -1]:g}, confidence {found.predicted[i, 4]:.3g}" for i in rows]

@@ -1,4 +1,4 @@
-"""The page of openset_detection: the boxes of one image by outcome, and what objects were called."""
+"""The page of openset_detection: the boxes of one image by outcome, what objects were called, and the sweep."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ import numpy as np
 from ._ui_boxes import draw_boxes, draw_confusion, outcomes
 from ._ui_page import Column, Computed, Example, Option, Page, Source
 from ._ui_read import Data
+from ._ui_sweep import draw_sweep
 
 
 def _draw(computed: Computed) -> Sequence[Any]:
     found = outcomes(computed.state, computed.options)
-    return [draw_boxes(found, computed), draw_confusion(found)]
+    return [draw_boxes(found, computed), draw_confusion(found), draw_sweep(computed)]
 
 
 def read_yolo(paths: list[Path], tag: str = "") -> Data:
@@ -117,7 +118,7 @@ PAGE = Page(
             {"known_classes": (0, 1, 2), "unknown_class_id": 999},
         ),
     ),
-    pictures=("Boxes by outcome", "What objects were called"),
+    pictures=("Boxes by outcome", "What objects were called", "Over the confidence threshold"),
     draw=_draw,
     sources=(Source("Predictions", {".txt": read_yolo}), Source("References", {".txt": read_yolo})),
     images=True,

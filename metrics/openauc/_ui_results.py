@@ -15,14 +15,30 @@ import numpy as np
 from ._ui_inputs import Given
 
 MAX_CURVE = 5  # values of a list that the table shows
+MAX_ROWS = 30  # of a table among the results
 
 
 def results_table(results: Mapping[str, Any]) -> str:
     """The numbers with three decimals, as HTML; a number's title is the number in full."""
+    tables = {name: value for name, value in results.items() if isinstance(value, Mapping)}
     rows = "".join(
-        f'<tr><th scope="row">{html.escape(name)}</th><td>{_cell(value)}</td></tr>' for name, value in results.items()
+        f'<tr><th scope="row">{html.escape(name)}</th><td>{_cell(value)}</td></tr>'
+        for name, value in results.items()
+        if name not in tables
     )
-    return f'<table class="results"><tbody>{rows}</tbody></table>'
+    numbers = f'<table class="results"><tbody>{rows}</tbody></table>'
+    return numbers + "".join(_table(name, columns) for name, columns in tables.items())
+
+
+def _table(name: str, columns: Mapping[str, list[Any]]) -> str:
+    """A table among the results, folded, with its first rows."""
+    head = "".join(f'<th scope="col">{html.escape(column)}</th>' for column in columns)
+    lines = [*zip(*columns.values())]
+    body = "".join(f"<tr>{''.join(f'<td>{_cell(value)}</td>' for value in line)}</tr>" for line in lines[:MAX_ROWS])
+    more = f"<p>… and {len(lines) - MAX_ROWS:,} more rows, in the JSON below</p>" if len(lines) > MAX_ROWS else ""
+    title = f"<summary>{html.escape(name)}, {len(lines):,} rows</summary>"
+    table = f'<table class="results"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+    return f'<details>{title}<div style="overflow-x: auto">{table}</div>{more}</details>'
 
 
 def _cell(value: Any) -> str:

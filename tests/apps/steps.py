@@ -164,7 +164,7 @@ STEPS = {
         ("count_background", "tick", "", True),
         ("known_classes", "text", "0, 999", (0, 999)),
         as_json,
-        pictures=2,
+        pictures=3,
     ),
     "anomaly_suite": Steps(
         {"predictions": _maps(_DIGITS) / 10, "references": _maps(_MASKS)},

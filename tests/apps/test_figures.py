@@ -11,7 +11,16 @@ import numpy as np
 import pytest
 
 import openworld_metrics
-from openworld_metrics import _ui_boxes, _ui_limits, _ui_ood_bench, _ui_openauc, _ui_regions, _ui_roc
+from openworld_metrics import (
+    _ui_boxes,
+    _ui_limits,
+    _ui_ood_bench,
+    _ui_openauc,
+    _ui_regions,
+    _ui_results,
+    _ui_roc,
+    _ui_sweep,
+)
 from openworld_metrics._ui_page import Computed
 from tests import cases
 
@@ -99,18 +108,44 @@ def test_operating_points_lie_on_the_curve(seed: int, load: Load) -> None:
 @pytest.mark.parametrize("seed", SEEDS)
 def test_boxes_add_up_to_the_counts(seed: int, load: Load) -> None:
     columns, options = cases.draw("openset_detection", seed)
+    rng = np.random.default_rng(seed)
+    columns["references"] = [
+        {"boxes": true[:, :4], "labels": true[:, 4], "ignored": rng.integers(0, 2, len(true))}
+        for true in columns["references"]
+    ]
     found = computed("openset_detection", load, columns, options)
     boxes, results = _ui_boxes.outcomes(found.state, found.options), found.results
     number = {name: int(np.sum(boxes.outcome == name)) for name in _ui_boxes.PREDICTED}
+    background = number["background"] * found.options["count_background"]
     assert number["TP known"] == results["TP_known"]
     assert number["FP known"] == results["FP_known"]
     assert number["TP unknown"] == results["TP_unknown"]
-    assert number["FP unknown"] + number["background"] * options["count_background"] == results["FP_unknown"]
+    assert number["FP unknown"] + background == results["FP_unknown"]
     assert boxes.said[0].sum() == results["total_known"]
     assert boxes.said[1].sum() == results["total_unknown"]
-    assert boxes.said[0, 0] == results["TP_known"]
-    assert boxes.said[1, 2] == results["TP_unknown"]
-    assert boxes.said[1].sum() - boxes.said[1, 2] == results["FN_unknown"]
+    if found.options["protocol"] == "ow-dln":
+        assert boxes.said[0, 0] == results["TP_known"]
+        assert boxes.said[1, 2] == results["TP_unknown"]
+        assert boxes.said[1].sum() - boxes.said[1, 2] == results["FN_unknown"]
+
+
+@pytest.mark.parametrize("options", [{"protocol": "owod", "recall_level": None}, {"matching": "confidence"}], ids=str)
+def test_sweep_and_tables_are_shown(options: cases.Options, load: Load) -> None:
+    columns, _ = cases.draw("openset_detection", 3)
+    options = {"known_classes": [0, 1], "conf_list": [0.5, 0.0, 1.0], "per_class": True, "per_image": True, **options}
+    found = computed("openset_detection", load, columns, options)
+    sweep = draw(found, "openset_detection")[2]
+    assert list(sweep.data[0].x) == [0.0, 0.5, 1.0]
+    assert [y for _, y in sorted(zip(found.results["sweep"]["confidence"], found.results["sweep"]["A-OSE"]))] == list(
+        sweep.data[-1].y
+    )
+    shown = _ui_results.results_table(found.results)
+    rows = len(columns["references"])
+    assert f"per_image, {rows} rows" in shown
+    assert shown.count("<tr>") > rows + 3
+    del options["conf_list"]
+    without = draw(computed("openset_detection", load, columns, options), "openset_detection")[2]
+    assert 3 < len(without.data[0].x) <= _ui_sweep.MAX_LEVELS
 
 
 def test_no_more_is_drawn_than_is_said(load: Load) -> None:

@@ -1,0 +1,46 @@
+"""U-Recall, WI and A-OSE of detection over the confidence threshold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from ._protocols import detection_results
+from ._ui_page import Computed
+from ._ui_plots import BLUE, ORANGE, RED, curve, figure, thin
+
+MAX_LEVELS = 200  # of a sweep that is not asked for
+
+
+def draw_sweep(computed: Computed) -> go.Figure:
+    """U-Recall, WI and A-OSE over the confidence threshold; counts on an axis of their own."""
+    by_iou = computed.options["protocol"] == "ow-dln" and computed.options["matching"] != "confidence"
+    fig = figure(
+        "confidence threshold, matched by confidence" if by_iou else "confidence threshold", "rate", height=300
+    )
+    sweep = computed.results.get("sweep") or _sweep(computed, by_iou)
+    order = np.argsort(sweep["confidence"])
+    for name, color in {"U-Recall": BLUE, "WI": ORANGE, "A-OSE": RED}.items():
+        if name in sweep:
+            counted = isinstance(sweep[name][0], int)
+            x, y = (np.asarray(sweep[key])[order] for key in ("confidence", name))
+            curve(fig, x, y, f"{name}, count" if counted else name, color, yaxis="y2" if counted else "y")
+    if any(trace.yaxis == "y2" for trace in fig.data):
+        right = dict(overlaying="y", side="right", showgrid=False, rangemode="tozero", automargin=True)
+        fig.update_layout(yaxis2=right)
+    return fig.update_yaxes(rangemode="tozero")
+
+
+def _sweep(computed: Computed, by_iou: bool) -> Mapping[str, Any]:
+    """The sweep at confidences that occur, for options that ask for none."""
+    confidences = computed.state["predictions"][:, 4]
+    levels = np.unique(confidences[np.isfinite(confidences) & (confidences >= computed.options["conf_threshold"])])
+    chosen = levels[thin(len(levels), MAX_LEVELS)].tolist() or [0.0]
+    options = {**computed.options, "conf_list": chosen, "per_class": False, "per_image": False}
+    del options["box_format"]
+    if by_iou:
+        options["matching"] = "confidence"
+    return detection_results(dict(computed.state), **options)["sweep"]
