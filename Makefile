@@ -1,9 +1,11 @@
 # Commands of the project. Each creates .venv as needed; nothing but Python ≥ 3.10 and make has to be there.
 #
 #   make demo     compute the eight metrics on real data and draw demo/report.png
+#   make demo-detection          evaluate a detector from its files, and draw demo/pasted-digits/report/index.html
 #   make test     run the whole suite
 #   make test-without-torch      all tests that need no torch, in an environment that has none
 #   make test-versions           the same on each Python of PYTHONS, e.g. PYTHONS="python3.10 python3.13"
+#   make test-ultralytics        the detection tests with a real model, in an environment of 6 GB of its own
 #   make bench    measure against the peers, and write the table into the README
 #   make lint     ruff, mypy, and the check that the generated copies are in sync
 #   make sync     copy the kernel into the metric folders, and write their app.py and requirements.txt
@@ -17,10 +19,17 @@ BIN := $(VENV)/bin
 export HF_HUB_OFFLINE := 1
 export HF_EVALUATE_OFFLINE := 1
 
-.PHONY: bench demo test test-without-torch test-versions lint sync spaces screenshots chromium clean
+.PHONY: bench demo demo-detection test test-ultralytics test-without-torch test-versions lint sync spaces screenshots chromium clean
 
 demo: $(VENV)/installed
 	$(BIN)/python -m demo
+
+demo-detection: $(VENV)/installed
+	$(BIN)/python -m demo.detection_files
+	cd demo/pasted-digits && $(abspath $(BIN))/openworld-metrics detect --predictions predictions \
+		--references data.yaml --known-classes 0 1 2 3 4 5 --unknown-id 999 --per-class \
+		--save openset_results.txt --save openset_results.json --report report
+	@echo "report: demo/pasted-digits/report/index.html"
 
 test: $(VENV)/installed chromium
 	$(BIN)/python -m pytest -rs tests
@@ -28,6 +37,10 @@ test: $(VENV)/installed chromium
 test-without-torch: $(VENV)-without-torch/installed
 	! $(VENV)-without-torch/bin/python -c "import torch" 2>/dev/null
 	$(VENV)-without-torch/bin/python -m pytest tests
+
+# ultralytics is under the AGPL-3.0 licence; its torch is not the one of constraints.txt
+test-ultralytics: $(VENV)-ultralytics/installed
+	$(VENV)-ultralytics/bin/python -m pytest -rs -s tests/detection/test_ultralytics.py tests/detection/test_validator.py
 
 test-versions:
 	set -e; for python in $(PYTHONS); do \
@@ -38,6 +51,7 @@ test-versions:
 bench: $(VENV)/installed-bench
 	$(BIN)/python -m tests.benchmarks
 	$(BIN)/python -m tests.benchmarks.growth
+	$(BIN)/python -m tests.benchmarks.files
 
 lint: $(VENV)/installed
 	$(BIN)/ruff check .
@@ -70,6 +84,11 @@ $(VENV)/installed: setup.cfg pyproject.toml constraints.txt
 $(VENV)-without-torch/installed: setup.cfg pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)-without-torch
 	$(VENV)-without-torch/bin/python -m pip install --quiet --constraint constraints.txt --editable '.[test-without-torch]'
+	touch $@
+
+$(VENV)-ultralytics/installed: setup.cfg pyproject.toml
+	$(PYTHON) -m venv $(VENV)-ultralytics
+	$(VENV)-ultralytics/bin/python -m pip install --quiet --editable '.[ultralytics]' pytest hypothesis
 	touch $@
 
 $(VENV)/installed-bench: $(VENV)/installed

@@ -26,6 +26,7 @@ def read_yolo_data(data: str | Path, split: str = "val") -> Dataset:
     """
     data = Path(data)
     content = read_yaml(data)
+    content.setdefault("val", content.get("validation"))  # Ultralytics takes either
     if split not in SPLITS or not content.get(split):
         there = ", ".join(name for name in SPLITS if content.get(name)) or "none"
         raise ValueError(f"{data}: expected a split {split!r}, got {there}")
