@@ -1,0 +1,65 @@
+"""The blocks of the README's section on detection run as they stand, one after the other, on the demo's files."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from demo import detection_files
+
+ROOT = Path(__file__).resolve().parents[2]
+SECTION = (
+    (ROOT / "README.md").read_text(encoding="utf-8").partition("\n## Detection: from files")[2].partition("\n## ")[0]
+)
+COMMANDS, SCRIPT = (re.findall(rf"```{kind}\n(.*?)```", SECTION, flags=re.DOTALL)[0] for kind in ("", "python"))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where demo/pasted-digits is, and the commands and the script have run."""
+    folder = tmp_path_factory.mktemp("readme")
+    detection_files.main(folder / "demo" / "pasted-digits")
+    return folder
+
+
+def test_the_section_runs(folder: Path) -> None:
+    here = str(Path(sys.executable).parent)
+    environment = {**os.environ, "PATH": os.pathsep.join([here, os.environ["PATH"]])}
+    run = subprocess.run(
+        ["bash", "-e", "-c", COMMANDS], cwd=folder, env=environment, capture_output=True, text=True, timeout=300
+    )
+    assert (run.returncode, run.stderr) == (0, "")
+    first, second, owod = map(json.loads, run.stdout.splitlines())
+    assert first["openset_metrics"]["total_known"] + first["openset_metrics"]["total_unknown"] == 480
+    assert 0.5 < first["openset_metrics"]["U-Recall"] < 1
+    assert 0.5 < first["standard_metrics"]["mAP50-95"] < first["standard_metrics"]["mAP50"] < 1
+    assert first["standard_metrics"] == second["standard_metrics"] == owod["standard_metrics"]
+    assert "U-AP" in owod["openset_metrics"]
+    digits = folder / "demo" / "pasted-digits"
+    assert json.loads((digits / "results.json").read_text()) == second
+    assert len([*(digits / "report").glob("*.png")]) == 20
+
+    script = subprocess.run(
+        [sys.executable, "-c", SCRIPT], cwd=digits, capture_output=True, text=True, timeout=300, check=True
+    )
+    numbers = first["openset_metrics"]["U-Recall"], first["standard_metrics"]["mAP50"]
+    assert script.stdout.split() == [str(number) for number in numbers]
+
+
+def test_the_files_hold_what_the_demo_computes(folder: Path) -> None:
+    from demo.detection import detect_digits
+    from demo.digits import NUM_KNOWN, recognise_digits
+    from openworld_metrics import detection, load
+
+    digits = folder / "demo" / "pasted-digits"
+    read = detection.read_detections(digits / "predictions", digits / "data.yaml", unknown_class_id=999)
+    found = detect_digits(recognise_digits())
+    metric = load("openset_detection", known_classes=range(NUM_KNOWN))
+    expected = metric.compute(predictions=found.predictions, references=found.references)
+    assert detection.openset_metrics(read, known_classes=range(NUM_KNOWN), unknown_class_id=999) == expected
