@@ -9,15 +9,15 @@ standard error, and exit code 2. Built on click, which needs nothing else.
 from __future__ import annotations
 
 import ast
-import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
 from . import METRICS, load
+from .command_text import as_json, as_table, read_option
 from .detection.command import detect
 
 
@@ -63,9 +63,9 @@ def compute(name: str, options: tuple[str, ...], save: Path | None, plot: Path |
 
     FILE may name its columns, as in scores.parquet:logits or table.csv:cat,dog; without, the column is the only one, or
     the one named as the option is (open_scores). FILE may be - for JSON or comma-separated values on standard input.
-    Parquet files are read in batches.
+    Parquet files are read in batches. In JSON results an infinite threshold is "Infinity" or "-Infinity".
     """
-    metric = load(name, **dict(map(read_option, options)))
+    metric = load(name, **_options(name, options))
     _add(metric, {column: place for column, place in places.items() if place is not None})
     if plot is None:
         results = metric.compute()
@@ -76,8 +76,8 @@ def compute(name: str, options: tuple[str, ...], save: Path | None, plot: Path |
         results = metric.compute()
         draw(name, results, state, plot)
     if save is not None:
-        save.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
-    click.echo(_table(results) if sys.stdout.isatty() else json.dumps(results))
+        save.write_text(as_json(results, indent=2) + "\n", encoding="utf-8")
+    click.echo(as_table(results) if sys.stdout.isatty() else as_json(results))
 
 
 cli.add_command(detect)
@@ -113,20 +113,17 @@ def _summary(name: str) -> str:
     return str(ast.get_docstring(ast.parse(text))).splitlines()[0]
 
 
-def read_option(text: str) -> tuple[str, Any]:
-    """A key and a value: a Python literal if it is one, else a word, or a list of them between commas.
-
-    >>> [read_option(text) for text in ("k_list=1,5", "ties=expected", "metrics=auroc,aupr_in", "percent=true")]
-    [('k_list', (1, 5)), ('ties', 'expected'), ('metrics', ['auroc', 'aupr_in']), ('percent', True)]
-    """
-    key, equals, value = text.partition("=")
-    if not equals:
-        raise click.BadParameter(f"expected KEY=VALUE, got {text!r}", param_hint="--option")
-    value = value.capitalize() if value in ("true", "false", "none") else value
-    try:
-        return key, ast.literal_eval(value)
-    except (ValueError, SyntaxError):
-        return key, value.split(",") if "," in value else value
+def _options(name: str, texts: Sequence[str]) -> dict[str, Any]:
+    """The options of a metric, each given once; evaluate's own arguments, such as num_process, are none."""
+    known = load(name).options
+    options: dict[str, Any] = {}
+    for key, value in map(read_option, texts):
+        if key not in known:
+            raise click.BadParameter(f"{name} takes {', '.join(known)}, got {key!r}", param_hint="--option")
+        if key in options:
+            raise click.BadParameter(f"expected {key} once, got it twice", param_hint="--option")
+        options[key] = value
+    return options
 
 
 def _add(metric: Any, places: Mapping[str, str]) -> None:
@@ -145,14 +142,3 @@ def _add(metric: Any, places: Mapping[str, str]) -> None:
         for batch in batches(columns):
             metric.add_batch(**batch)
             progress.update(len(next(iter(batch.values()))))
-
-
-def _table(results: Mapping[str, Any]) -> str:
-    width = max(map(len, results))
-    return "\n".join(f"{name:{width}}  {_cell(value)}" for name, value in results.items())
-
-
-def _cell(value: Any) -> str:
-    if isinstance(value, list):
-        return ", ".join(map(_cell, value))
-    return f"{value:.6f}" if isinstance(value, float) else str(value)

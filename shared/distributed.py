@@ -26,7 +26,7 @@ import numpy as np
 import pyarrow.dataset as ds
 
 from . import load
-from .readers import from_arrow
+from .arrow import from_arrow
 from .tallies import add_tallies, can_tally, tally, tally_results
 
 Partial = dict[str, Any]

@@ -6,7 +6,7 @@ Files are never unpickled: .npy and .npz hold numbers only, and .pt is read with
 
 from __future__ import annotations
 
-import io
+import codecs
 import json
 import pickle
 import sys
@@ -16,10 +16,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.csv
 import pyarrow.parquet as pq
+
+from .arrow import from_arrow, read_csv, side_by_side
 
 BATCH = 8192  # rows
 
@@ -28,16 +27,20 @@ def open_column(place: str, column: str) -> Any:
     """Open a column of a file, or of standard input for "-": an array, a list, or a `ParquetColumn`, not yet read.
 
     In a file of several columns (.npz, .csv, .parquet, or a dict in .json or .pt) it is the one of that name, or the
-    ones named after a colon in `place`, side by side. A .csv without a header is one column, as wide as it is.
+    ones named after a colon in `place`, side by side. A .csv whose first line is numbers, and of which no column is
+    named, has no header: it is one column, as wide as it is.
     Raises ValueError, with the place, for what cannot be read.
     """
     path, names = _split(place)
-    readers: dict[str, Callable[[Path], Any]] = {"-": _standard_input, ".parquet": _open_parquet, **_READERS}
-    kind = "-" if str(path) == "-" else path.suffix
-    if kind not in readers:
-        raise ValueError(f"{place}: expected a file ending in .parquet, {', '.join(_READERS)}, or -")
+    kind = "-" if str(path) == "-" else path.suffix.lower()
+    if kind not in ("-", ".csv", *_READERS):
+        raise ValueError(f"{place}: expected a file ending in .csv, {', '.join(_READERS)}, or -")
     try:
-        return _pick(readers[kind](path), column, names)
+        if kind == "-":
+            content = _standard_input(bool(names))
+        else:
+            content = read_csv(path.read_bytes(), bool(names)) if kind == ".csv" else _READERS[kind](path)
+        return _pick(content, column, names)
     except Exception as error:
         raise ValueError(f"{place}: {_reason(error)}") from error
 
@@ -69,24 +72,8 @@ class ParquetColumn:
             with pq.ParquetFile(self.path) as file:
                 for batch in file.iter_batches(BATCH, columns=self.names):
                     yield _side_by_side([from_arrow(batch.column(name)) for name in self.names])
-        except (ValueError, OSError) as error:
+        except Exception as error:
             raise ValueError(f"{self.path}: {_reason(error)}") from error
-
-
-def from_arrow(column: Any) -> Any:
-    """A column of Arrow as an array: rows of one length become (N, C), or (N, H, W), without a Python object each."""
-    if isinstance(column, pa.ChunkedArray):
-        column = column.combine_chunks()
-    if column.null_count:
-        raise ValueError(f"expected no missing values, got {column.null_count}")
-    if not pa.types.is_nested(column.type):
-        return column.to_numpy(zero_copy_only=False)
-    if not pa.types.is_struct(column.type):
-        lengths = np.unique(pc.list_value_length(column).to_numpy(zero_copy_only=False))
-        inner = from_arrow(column.flatten())
-        if len(lengths) == 1 and isinstance(inner, np.ndarray):
-            return inner.reshape(len(column), int(lengths[0]), *inner.shape[1:])
-    return column.to_pylist()
 
 
 def _split(place: str) -> tuple[Path, list[str]]:
@@ -94,6 +81,8 @@ def _split(place: str) -> tuple[Path, list[str]]:
     # a file that is there, or C:\… on Windows, has no column after its colon
     if not colon or Path(place).exists() or not (Path(name).suffix or name == "-"):
         return Path(place), []
+    if not all(names.split(",")):
+        raise ValueError(f"{place}: expected FILE:COLUMN,COLUMN, got a column without a name")
     return Path(name), names.split(",")
 
 
@@ -102,22 +91,13 @@ def _read_npy(path: Path) -> Any:
 
 
 def _read_npz(path: Path) -> dict[str, Any]:
-    with np.load(path, allow_pickle=False) as arrays:
+    # NumPy leaves a broken file open
+    with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
         return {name: arrays[name] for name in arrays.files}
 
 
-def _read_csv(source: Any) -> Any:
-    text = source.read_bytes() if isinstance(source, Path) else source
-    first = text.split(b"\n", 1)[0].decode()
-    headless = all(_is_number(cell) for cell in first.split(","))
-    options = pyarrow.csv.ReadOptions(autogenerate_column_names=headless)
-    table = pyarrow.csv.read_csv(io.BytesIO(text), read_options=options)
-    columns = {name: from_arrow(table[name]) for name in table.column_names}
-    return _side_by_side(list(columns.values())) if headless else columns
-
-
 def _read_json(path: Path) -> Any:
-    return json.loads(path.read_text(encoding="utf-8"))
+    return json.loads(path.read_bytes())
 
 
 def _read_pt(path: Path) -> Any:
@@ -125,7 +105,7 @@ def _read_pt(path: Path) -> Any:
 
     try:
         return torch.load(path, map_location="cpu", weights_only=True)
-    except (pickle.UnpicklingError, RuntimeError):
+    except (pickle.UnpicklingError, RuntimeError, EOFError):
         # torch's own messages are long, and advise to switch the safeguard off
         raise ValueError("expected tensors, or a dict of tensors, got other pickled objects or no .pt file") from None
 
@@ -137,27 +117,24 @@ def _open_parquet(path: Path) -> Any:
 _READERS: dict[str, Callable[[Path], Any]] = {
     ".npy": _read_npy,
     ".npz": _read_npz,
-    ".csv": _read_csv,
+    ".parquet": _open_parquet,
     ".json": _read_json,
     ".pt": _read_pt,
 }
 
 
 @cache
-def _standard_input(_: Path) -> Any:
+def _standard_input(named: bool) -> Any:
     """JSON, or a table of comma-separated values; read once, though several columns may come from it."""
-    text = sys.stdin.buffer.read().lstrip()
+    text = _standard_input_bytes().removeprefix(codecs.BOM_UTF8).lstrip()
     if not text:
         raise ValueError("expected JSON or comma-separated values, got nothing")
-    return json.loads(text) if text[:1] in b"[{" else _read_csv(text)
+    return json.loads(text) if text[:1] in b"[{" else read_csv(text, named)
 
 
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+@cache
+def _standard_input_bytes() -> bytes:
+    return sys.stdin.buffer.read()
 
 
 def _pick(content: Any, column: str, names: list[str]) -> Any:
@@ -175,12 +152,14 @@ def _pick(content: Any, column: str, names: list[str]) -> Any:
 
 
 def _side_by_side(columns: list[Any]) -> Any:
-    if len(columns) == 1:
-        return columns[0]
     if isinstance(columns[0], ParquetColumn):
         return ParquetColumn(columns[0].path, [name for column in columns for name in column.names])
-    return np.column_stack(columns)
+    return side_by_side(columns)
 
 
 def _reason(error: Exception) -> str:
+    if isinstance(error, UnicodeDecodeError):
+        return f"expected UTF-8 text, got the byte {error.object[error.start]:#04x} at place {error.start}"
+    if isinstance(error, KeyError):  # its text is its argument's repr
+        return str(error.args[0])
     return getattr(error, "strerror", None) or str(error) or type(error).__name__

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import importlib.util
+import io
 import os
+import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +18,7 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 import evaluate
 import pytest
 
+Run = Callable[..., tuple[int, str, str]]
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -50,3 +53,23 @@ def load() -> Callable[..., Any]:
         return classes[name](**options)
 
     return load_metric
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path) -> Run:
+    """Run the command in tmp_path, with its standard input, and return the exit code, output and errors."""
+    from openworld_metrics import cli, readers
+
+    monkeypatch.chdir(tmp_path)
+
+    def run_command(*arguments: object, stdin: str = "") -> tuple[int, str, str]:
+        readers._standard_input.cache_clear()
+        readers._standard_input_bytes.cache_clear()
+        monkeypatch.setattr(sys, "argv", ["openworld-metrics", *map(str, arguments)])
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
+        with pytest.raises(SystemExit) as exit_:
+            cli.main()
+        output, errors = capfd.readouterr()
+        return int(exit_.value.code or 0), output, errors
+
+    return run_command

@@ -11,6 +11,8 @@ from typing import Any
 
 import click
 
+from ..command_text import read_option
+
 _Run = tuple[Any, list[int], Any, dict[str, Any]]  # detections, known classes, results, options
 _IOU_OF_A_MODEL = (
     "openworld-metrics: --iou is the IoU of a model's non-maximum suppression, and does nothing to saved predictions;"
@@ -128,7 +130,6 @@ def _from_model(given: Mapping[str, Any]) -> _Run:
 
 def _options(given: Mapping[str, Any], classes: Mapping[int, str]) -> dict[str, Any]:
     """The options of the metric, those that were given."""
-    from ..cli import read_option
     from .opening import class_ids
 
     options: dict[str, Any] = {

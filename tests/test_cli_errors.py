@@ -1,0 +1,174 @@
+"""Whatever is wrong with a file or an option of the command line is one line on standard error, and exit code 2."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tests.conftest import Run
+
+WRONG = {
+    "no such command": (["conpute"], "No such command 'conpute'"),
+    "no such metric": (["compute", "opnauc"], "'opnauc' is not one of 'accuracyk'"),
+    "no such flag": (["compute", "openauc", "--refs", "x.npy"], "No such option"),
+    "no columns": (["compute", "openauc"], "expected at least one sample, got none"),
+    "no such file": (["compute", "accuracyk", "--predictions", "none.npy"], "none.npy: No such file or directory"),
+    "a folder": (["compute", "accuracyk", "--predictions", "folder.npy"], "folder.npy: Is a directory"),
+    "another ending": (["compute", "accuracyk", "--predictions", "x.pkl"], "x.pkl: expected a file ending in .csv"),
+    "pickled npy": (["compute", "accuracyk", "--predictions", "pickled.npy"], "pickled.npy: .*Python objects"),
+    "pickled npz": (["compute", "accuracyk", "--predictions", "pickled.npz"], "pickled.npz: Object arrays cannot"),
+    "broken npy": (["compute", "accuracyk", "--predictions", "broken.npy"], "broken.npy: "),
+    "broken npz": (["compute", "accuracyk", "--predictions", "broken.npz"], "broken.npz: "),
+    "broken csv": (["compute", "accuracyk", "--predictions", "broken.csv"], "broken.csv: "),
+    "broken parquet": (["compute", "accuracyk", "--predictions", "broken.parquet"], "broken.parquet: .*Parquet"),
+    "broken json": (["compute", "accuracyk", "--predictions", "broken.json"], "broken.json: Expecting"),
+    "an empty npy": (["compute", "accuracyk", "--predictions", "empty.npy"], "empty.npy: No data left in file"),
+    "an empty npz": (["compute", "accuracyk", "--predictions", "empty.npz"], "empty.npz: No data left in file"),
+    "an empty csv": (
+        ["compute", "accuracyk", "--predictions", "empty.csv"],
+        "empty.csv: expected comma-separated .*, got",
+    ),
+    "an empty parquet": (["compute", "accuracyk", "--predictions", "empty.parquet"], "empty.parquet: .* 0 bytes"),
+    "an empty json": (["compute", "accuracyk", "--predictions", "empty.json"], "empty.json: Expecting value"),
+    "half an npy": (["compute", "accuracyk", "--predictions", "half.npy"], "half.npy: "),
+    "half an npz": (["compute", "accuracyk", "--predictions", "half.npz"], "half.npz: File is not a zip file"),
+    "half a parquet": (["compute", "accuracyk", "--predictions", "half.parquet"], "half.parquet: "),
+    "UTF-16 in csv": (
+        ["compute", "accuracyk", "--predictions", "utf16.csv"],
+        "utf16.csv: expected UTF-8 text, got the byte 0xff at place 0",
+    ),
+    "one name twice": (
+        ["compute", "accuracyk", "--predictions", "twice.parquet:a"],
+        'twice.parquet: Field "a" exists 2 times in schema',
+    ),
+    "no name": (
+        ["compute", "accuracyk", "--predictions", "good.csv:a,"],
+        "good.csv:a,: expected FILE:COLUMN,COLUMN, got",
+    ),
+    "structs": (
+        ["compute", "accuracyk", "--predictions", "structs.parquet"],
+        "predictions: expected numbers, got object",
+    ),
+    "words by number": (
+        ["compute", "accuracyk", "--predictions", "words.parquet"],
+        "expected numbers, got str32 .* 'a'",
+    ),
+    "NaN in json": (
+        ["compute", "autkc", "--predictions", "nan.json"],
+        "predictions: expected no NaN, got NaN at",
+    ),
+    "a very large int": (["compute", "accuracyk", "--predictions", "large.json"], "large.json: Exceeds the limit"),
+    "json nested too deep": (["compute", "accuracyk", "--predictions", "deep.json"], "deep.json: maximum recursion"),
+    "a link to itself": (
+        ["compute", "accuracyk", "--predictions", "link.npy"],
+        "link.npy: Too many levels of symbolic",
+    ),
+    "a folder of parquet": (
+        ["compute", "accuracyk", "--predictions", "folder.parquet"],
+        "folder.parquet: .* directory",
+    ),
+    "names or values": (
+        ["compute", "accuracyk", "--predictions", "pandas.csv"],
+        "pandas.csv: expected names or values in the first line, got 0,1, .* as in FILE:0,1, or put a line of names",
+    ),
+    "missing values": (
+        ["compute", "accuracyk", "--predictions", "gaps.csv:a,b"],
+        "gaps.csv:a,b: expected no missing values",
+    ),
+    "gaps in parquet": (["compute", "accuracyk", "--predictions", "gaps.parquet"], "gaps.parquet: expected no missing"),
+    "which column": (
+        ["compute", "accuracyk", "--predictions", "good.csv"],
+        "good.csv: expected a column predictions, got a, b; name others as in FILE:COLUMN,COLUMN",
+    ),
+    "no such column": (["compute", "accuracyk", "--predictions", "good.csv:c"], "good.csv:c: expected a column c, got"),
+    "text": (
+        ["compute", "accuracyk", "--predictions", "text.csv:a,b"],
+        "expected numbers, got str32 values such as 'a'",
+    ),
+    "empty input": (["compute", "accuracyk", "--predictions", "-"], "-: expected JSON or comma-separated values, got"),
+    "lengths": (
+        ["compute", "accuracyk", "--predictions", "good.parquet", "--references", "good.npy"],
+        "expected columns of one length, got 2 predictions, 3 references",
+    ),
+    "no such option": (["compute", "accuracyk", "--option", "k=1"], "accuracyk takes k_list, ties, .*, got 'k'"),
+    "an option of evaluate": (["compute", "accuracyk", "--option", "num_process=2"], "accuracyk takes k_list, .*, got"),
+    "an option twice": (["compute", "autkc", "--option", "k_list=1", "--option", "k_list=2"], "expected k_list once"),
+    "nested too deep": (["compute", "autkc", "--option", "ties=" + "(" * 9999], "autkc needs the columns"),
+    "another deep one": (["compute", "autkc", "--option", "ties=" + "-" * 99999 + "1"], "autkc needs the columns"),
+    "no value": (["compute", "accuracyk", "--option", "k_list"], "expected KEY=VALUE, got 'k_list'"),
+    "a bad value": (
+        ["compute", "accuracyk", "--predictions", "good.csv:a,b", "--references", "-", "--option", "k_list=9"],
+        "k_list: expected an int of at least 1 and at most 2, got 9",
+    ),
+    "an unwritable file": (
+        ["compute", "accuracyk", "--predictions", "good.csv:a,b", "--references", "-", "--save", "no/such/folder.json"],
+        "No such file or directory",
+    ),
+    "an unknown picture": (
+        ["compute", "accuracyk", "--predictions", "good.csv:a,b", "--references", "-", "--plot", "x.docx"],
+        "docx",
+    ),
+}
+
+
+@pytest.fixture
+def bad_files(tmp_path: Path) -> None:
+    np.save(tmp_path / "pickled.npy", np.asarray([{}, None]), allow_pickle=True)
+    np.savez(tmp_path / "pickled.npz", predictions=np.asarray([{}, None]))
+    for ending in ("npy", "npz", "csv", "parquet", "json", "pt"):
+        (tmp_path / f"broken.{ending}").write_bytes(b"nonsense\n1,2,3")
+    (tmp_path / "folder.npy").mkdir()
+    (tmp_path / "folder.parquet").mkdir()
+    (tmp_path / "gaps.csv").write_text("a,b\n1,2\n,4\n")
+    (tmp_path / "good.csv").write_text("a,b\n1,2\n3,4\n")
+    (tmp_path / "text.csv").write_text("a,b\na,b\nc,d\n")
+    pq.write_table(pa.table({"predictions": [[1, 2], [None, 3], [4, 5]]}), tmp_path / "gaps.parquet")
+    pq.write_table(pa.table({"predictions": [[1, 2], [2, 3]]}), tmp_path / "good.parquet")
+    np.save(tmp_path / "good.npy", np.arange(3))
+    np.savez(tmp_path / "good.npz", np.arange(3))
+    for ending in ("npy", "npz", "csv", "parquet", "json"):
+        (tmp_path / f"empty.{ending}").touch()
+    for ending in ("npy", "npz", "parquet"):
+        whole = (tmp_path / f"good.{ending}").read_bytes()
+        (tmp_path / f"half.{ending}").write_bytes(whole[: len(whole) // 2])
+    (tmp_path / "utf16.csv").write_text("a,b\n1,2\n", encoding="utf-16")
+    (tmp_path / "pandas.csv").write_text("0,1\n0.2,0.8\n0.3,0.7\n")
+    (tmp_path / "nan.json").write_text("[[NaN, 1.0, 2.0], [0, 0, 1], [0, 0, 1]]")
+    (tmp_path / "large.json").write_text("9" * 5000)
+    (tmp_path / "deep.json").write_text("[" * 200_000)
+    (tmp_path / "link.npy").symlink_to("link.npy")
+    pq.write_table(pa.table([pa.array([1, 2, 3])] * 2, names=["a", "a"]), tmp_path / "twice.parquet")
+    pq.write_table(pa.table({"x": [{"y": 1}, {"y": 2}, {"y": 3}]}), tmp_path / "structs.parquet")
+    pq.write_table(pa.table({"x": pa.array(["a", "b", "a"]).dictionary_encode()}), tmp_path / "words.parquet")
+
+
+def assert_one_line(failed: tuple[int, str, str], pattern: str) -> None:
+    code, output, errors = failed
+    assert (code, output) == (2, ""), errors
+    assert errors.count("\n") == 1
+    assert errors.startswith("openworld-metrics: ")
+    with pytest.raises(ValueError, match=pattern):
+        raise ValueError(errors)
+
+
+@pytest.mark.usefixtures("bad_files")
+@pytest.mark.parametrize("wrong", WRONG)
+def test_what_is_wrong_is_one_line(wrong: str, run: Run) -> None:
+    arguments, pattern = WRONG[wrong]
+    needs_references = "--predictions" in arguments and "--references" not in arguments
+    stdin = "" if wrong == "empty input" else "[1, 2]"
+    more = ["--references", "good.npy"] if needs_references else []
+    assert_one_line(run(*arguments, *more, stdin=stdin), pattern)
+
+
+@pytest.mark.usefixtures("bad_files")
+def test_pt_files_are_never_unpickled(run: Run, tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    torch.save({"predictions": Path("x")}, tmp_path / "pickled.pt")
+    for name in ("pickled", "broken"):
+        failed = run("compute", "accuracyk", "--predictions", f"{name}.pt", "--references", "good.npy")
+        assert_one_line(failed, f"{name}.pt: expected tensors, or a dict of tensors")
