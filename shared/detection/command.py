@@ -91,7 +91,7 @@ def _from_files(given: Mapping[str, Any]) -> _Run:
     from .opening import class_ids, read_detections, read_names
 
     references = given["references"] or given["data"]
-    if given["predictions"] is None or references is None:
+    if given["predictions"] is None or references is None or None not in (given["references"], given["data"]):
         raise click.UsageError("expected --predictions and --references, or --model and --data")
     if given["iou"] is not None:
         click.echo(_IOU_OF_A_MODEL, err=True)
@@ -117,8 +117,11 @@ def _from_model(given: Mapping[str, Any]) -> _Run:
     from .yolo_data import class_names, read_yaml
 
     data = given["data"] or given["references"]
-    if given["predictions"] is not None or data is None or Path(data).suffix not in (".yaml", ".yml"):
-        raise click.UsageError("expected --data data.yaml and no --predictions with --model")
+    if data is None or Path(data).suffix not in (".yaml", ".yml"):
+        raise click.UsageError("expected --data data.yaml with --model")
+    for name in ("predictions", "images", "names"):
+        if given[name]:
+            raise click.UsageError(f"expected no --{name} with --model, got {given[name]}")
     classes = class_names(read_yaml(Path(data)), Path(data))
     known, options = class_ids(_words(given["known_classes"]), classes), _options(given, classes)
     iou = 0.6 if given["iou"] is None else given["iou"]

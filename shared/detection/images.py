@@ -57,6 +57,6 @@ def image_size(path: str | Path) -> Size:
             width, height = image.size
             # other formats would be decoded for it, and readers do not turn them
             turned = image.format in ("JPEG", "MPO") and image.getexif().get(_ORIENTATION) in _TURNED
-    except (OSError, SyntaxError, ValueError) as error:
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         raise ValueError(f"{path}: expected an image, got {getattr(error, 'strerror', None) or error}") from error
     return (height, width) if turned else (width, height)

@@ -55,7 +55,7 @@ def read_detections(
 
     Returns the detections. Raises ValueError for what is none of these, and as the readers do. So too if ids of the
     predictions may mean other classes than those of the references and no `classes` say: YOLO counts classes from 0,
-    COCO has ids of its own, and Pascal VOC has none.
+    COCO has ids of its own, and Pascal VOC has none. And for COCO results of categories that the references lack.
     """
     place = Path(predictions)
     dataset, theirs = _references(Path(references), images, split, classes, one_based)
@@ -63,20 +63,33 @@ def read_detections(
     content = None if ours == "YOLO" else _content(place)
     if isinstance(content, list) and not any(isinstance(entry, dict) and "boxes" in entry for entry in content):
         ours = "COCO"
-    if classes is None and None not in (ours, theirs) and ours != theirs:
+    if classes is None and (theirs == "VOC" or None not in (ours, theirs)) and ours != theirs:
         raise ValueError(
-            f"{place}: expected the names of the classes, since ids of {ours} predictions may mean others than those of"
-            f" {theirs} references; say them with --names data.yaml, or --names cat dog"
+            f"{place}: expected the names of the classes, since ids of {ours or 'these'} predictions may mean others"
+            f" than those of {theirs} references; say them with --names data.yaml, or --names cat dog"
         )
     if ours == "YOLO":
         detections = read_yolo_predictions(place, dataset)
     elif ours == "COCO":
         detections = coco_detections(content, place, dataset)
+        if classes is None:
+            _check_categories(detections, place, unknown_class_id)
     else:
         detections = _with_file(place, read_dict_predictions, content, dataset)
     if classes is None or not dataset.classes or dict(classes) == dataset.classes:
         return detections
     return _with_file(place, rename_classes, detections, classes, unknown_class_id)
+
+
+def _check_categories(detections: Detections, place: Path, unknown_class_id: int) -> None:
+    """Raise ValueError for a predicted id that is no category: ids that count from 0 are a usual mistake."""
+    known = {*detections.dataset.classes, unknown_class_id}
+    found = {label for boxes in detections.predictions for label in boxes["labels"].tolist()}
+    if detections.dataset.classes and not found <= known:
+        raise ValueError(
+            f"{place}: expected category ids of the references, or {unknown_class_id} for unknown, got"
+            f" {min(found - known)}; if the ids are others, say their names with --names"
+        )
 
 
 def _references(
@@ -85,6 +98,7 @@ def _references(
     """The data set, and whose class ids it has; None for dicts, whose ids are whatever the predictions have."""
     kind = _kind(place, "references")
     if place.suffix in _YAML:
+        _check_no_images(place, images)
         return read_yolo_data(place, split or "val"), kind
     if kind == "VOC":
         return read_voc(place, images, split=split, classes=classes, one_based=one_based), kind
@@ -94,7 +108,13 @@ def _references(
     content = _content(place)
     if isinstance(content, dict):
         return coco_dataset(content, place, images), "COCO"
+    _check_no_images(place, images)
     return _with_file(place, read_dicts, content, classes=classes), None
+
+
+def _check_no_images(place: Path, images: str | Path | None) -> None:
+    if images is not None:
+        raise ValueError(f"{place}: expected no folder of images, for which it has no use, got {images}")
 
 
 def read_names(words: Sequence[str]) -> dict[int, str]:

@@ -34,6 +34,7 @@ COLORS = {
 DASHED = (MISSED, IGNORED)
 MAX_WITHOUT_OBJECT = 20  # of an image, the most confident; a low confidence threshold lets hundreds through
 _WIDTHS = (800, 1280)  # of a picture
+_HEIGHT = 2000
 _DASH = 8
 
 
@@ -52,7 +53,8 @@ def draw_image(boxes: Sequence[Outcome], names: Mapping[int, str], path: Path | 
         with Image.open(path) as image:
             picture = ImageOps.exif_transpose(image).convert("RGB")
     scale = min(max(picture.width, _WIDTHS[0]), _WIDTHS[1]) / picture.width
-    picture = picture.resize((round(picture.width * scale), round(picture.height * scale)))
+    scale = min(scale, _HEIGHT / picture.height)
+    picture = picture.resize((max(1, round(picture.width * scale)), max(1, round(picture.height * scale))))
     draw, font = ImageDraw.Draw(picture), ImageFont.load_default(14)
     shown = list(shown_boxes(boxes))
     for box in shown:

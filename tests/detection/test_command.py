@@ -136,8 +136,13 @@ def test_a_model(made: Detections, run: Run, monkeypatch: pytest.MonkeyPatch) ->
 WRONG: dict[str, tuple[list[str], str]] = {
     "nothing": (CLASSES, "expected --predictions and --references, or --model and --data"),
     "no classes": (FILES, "Missing option '--known-classes'"),
-    "both": ([*FILES, *CLASSES, "--model", "x.pt"], "expected --data data.yaml and no --predictions with --model"),
-    "no data": ([*CLASSES, "--model", "x.pt", "--data", "labels"], "expected --data data.yaml and no --predictions"),
+    "both": ([*FILES, *CLASSES, "--model", "x.pt"], "expected no --predictions with --model, got predictions"),
+    "both references": (
+        [*FILES, *CLASSES, "--data", "data.yaml"],
+        "expected --predictions and --references, or --model",
+    ),
+    "images for a data.yaml": ([*FILES, *CLASSES, "--images", "images"], "data.yaml: expected no folder of images"),
+    "no data": ([*CLASSES, "--model", "x.pt", "--data", "labels"], "expected --data data.yaml with --model"),
     "no ultralytics": (["--model", "x.pt", "--data", "data.yaml", *CLASSES], "note that its licence is AGPL-3.0"),
     "no such class": (
         [*FILES, "--known-classes", "yak"],

@@ -255,6 +255,21 @@ def test_other_ids_are_matched_by_name(tmp_path: Path) -> None:
     assert detection.evaluate_detections(read, [shift[label] for label in scenes.KNOWN], **options) == expected
 
 
+def test_categories_that_the_references_lack(tmp_path: Path) -> None:
+    places = scenes.write_as_coco(scenes.scene(2), tmp_path)
+    with pytest.raises(
+        ValueError, match=r"results.json: expected category ids of the references, or -1 for unknown, got 999"
+    ):
+        detection.read_detections(**places)
+    detection.read_detections(**places, classes={**scenes.NAMES, 999: "yak"})
+
+
+def test_voc_has_no_ids(tmp_path: Path) -> None:
+    places = scenes.write_as_voc(scenes.scene(2), tmp_path)
+    with pytest.raises(ValueError, match=r"ids of these predictions may mean others than those of VOC references"):
+        detection.read_detections(places["predictions"], places["references"])
+
+
 def test_names_the_references_do_not_have_get_ids_of_their_own() -> None:
     made = scenes.scene(0)
     names = {**scenes.NAMES, 1: "yak"}
