@@ -7,6 +7,7 @@
 #   make test-versions           the same on each Python of PYTHONS, e.g. PYTHONS="python3.10 python3.13"
 #   make test-ultralytics        the detection tests with a real model, in an environment of 6 GB of its own
 #   make bench    measure against the peers, and write the table into the README
+#   make bench-gpu               the same for CUDA tensors, on a machine with a CUDA device and a CUDA build of torch
 #   make lint     ruff, mypy, and the check that the generated copies are in sync
 #   make sync     copy the kernel into the metric folders, and write their app.py and requirements.txt
 #   make spaces   serve the pages of all metrics as one, on a free local port
@@ -19,7 +20,8 @@ BIN := $(VENV)/bin
 export HF_HUB_OFFLINE := 1
 export HF_EVALUATE_OFFLINE := 1
 
-.PHONY: bench demo demo-detection test test-ultralytics test-without-torch test-versions lint sync spaces screenshots chromium clean
+.PHONY: bench bench-gpu demo demo-detection test test-ultralytics test-without-torch test-versions lint sync spaces \
+	screenshots chromium clean
 
 demo: $(VENV)/installed
 	$(BIN)/python -m demo
@@ -50,8 +52,12 @@ test-versions:
 
 bench: $(VENV)/installed-bench
 	$(BIN)/python -m tests.benchmarks
+	$(BIN)/python -m tests.benchmarks.small
 	$(BIN)/python -m tests.benchmarks.growth
 	$(BIN)/python -m tests.benchmarks.files
+
+bench-gpu: $(VENV)/installed-bench
+	$(BIN)/python -m tests.benchmarks.gpu
 
 lint: $(VENV)/installed
 	$(BIN)/ruff check .

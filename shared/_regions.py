@@ -16,7 +16,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from array_api_compat import is_numpy_array, is_torch_array
 
 from ._arrays import (
     Array,
@@ -32,6 +31,8 @@ from ._arrays import (
     check_no_nan,
     concatenate,
     is_floating,
+    is_numpy_array,
+    is_torch_array,
     on_device,
     to_numpy,
     widen,

@@ -17,7 +17,6 @@ from typing import Any
 import array_api_compat
 import array_api_compat.numpy
 import numpy as np
-from array_api_compat import is_numpy_array, is_torch_array
 
 Array = Any  # a NumPy array, or a tensor on an accelerator
 State = dict[str, Array]
@@ -28,8 +27,19 @@ _BLOCK = 1 << 17  # scores per block of rows: 512 KiB of float32
 _DEVICE_BLOCK = 1 << 27
 
 
+# NumPy arrays are recognised without array_api_compat's look at every library, which batches of a few samples feel
+def is_numpy_array(x: Any) -> bool:
+    """Whether this is a NumPy array."""
+    return isinstance(x, np.ndarray)
+
+
+def is_torch_array(x: Any) -> bool:
+    """Whether this is a torch tensor."""
+    return not isinstance(x, np.ndarray) and bool(array_api_compat.is_torch_array(x))
+
+
 def array_namespace(*arrays: Array) -> Any:
-    """The array API namespace of the arrays; NumPy's is found without array_api_compat's look at every library."""
+    """The array API namespace of the arrays."""
     for array in arrays:
         if type(array) is not np.ndarray:
             return array_api_compat.array_namespace(*arrays)
@@ -126,7 +136,7 @@ def widen(x: Array, name: str = "scores") -> Array:
     Raises ValueError for 64-bit integers beyond 2^53, which float64 would round.
     """
     xp = array_namespace(x)
-    if xp.isdtype(x.dtype, (xp.float32, xp.float64)):
+    if x.dtype in (xp.float32, xp.float64):
         return x
     if xp.isdtype(x.dtype, ("bool", xp.int8, xp.uint8, xp.int16, xp.uint16, "real floating")):
         return xp.astype(x, xp.float32)
@@ -153,11 +163,10 @@ _SHAPES = {1: "(N,)", 2: "(N, C)", 3: "(N, H, W)"}
 def as_numbers(x: Any, name: str) -> Array:
     """Check that `x` holds booleans, integers, or floats of at most 64 bits."""
     array = as_array(x, name)
-    xp = array_namespace(array)
     if is_numpy_array(array):
         real = array.dtype.kind in "biu" or (array.dtype.kind == "f" and array.dtype.itemsize <= 8)
     else:
-        real = xp.isdtype(array.dtype, ("bool", "integral", "real floating"))
+        real = array_namespace(array).isdtype(array.dtype, ("bool", "integral", "real floating"))
     if not real:
         raise TypeError(f"{name}: expected numbers, got {_examples(array) if is_numpy_array(array) else array.dtype}")
     return array
@@ -203,7 +212,7 @@ def device_of(x: Array) -> Any:
 
 def is_floating(x: Array) -> bool:
     """Whether the array's type is a floating one (scores) rather than an integer one (class ids)."""
-    return bool(array_namespace(x).isdtype(x.dtype, "real floating"))
+    return x.dtype.kind == "f" if is_numpy_array(x) else bool(array_namespace(x).isdtype(x.dtype, "real floating"))
 
 
 def as_labels(x: Any, name: str, ndim: int = 1) -> Array:
@@ -230,7 +239,7 @@ def as_integers(x: Any, name: str, ndim: int = 1) -> Array:
             raise ValueError(f"{name}: expected integers, got {float(labels[fractional][0])!r}")
         if bool(xp.any(xp.abs(labels) > MAX_EXACT)):
             raise ValueError(f"{name}: expected integers within ±2**53, got {float(xp.max(xp.abs(labels)))!r}")
-    elif "uint64" in str(labels.dtype) and labels.shape[0] and int(xp.max(labels)) >= 2**63:
+    elif labels.dtype == getattr(xp, "uint64", None) and labels.shape[0] and int(xp.max(labels)) >= 2**63:
         raise ValueError(f"{name}: expected integers below 2**63, got {int(xp.max(labels))}")
     return labels
 

@@ -17,9 +17,8 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from array_api_compat import is_numpy_array
 
-from ._arrays import Array, array_namespace, as_scores, to_numpy
+from ._arrays import Array, array_namespace, as_scores, is_numpy_array, to_numpy
 from ._compiled import sort_in_place, sweep_loop, worth_compiling
 
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from ._arrays import Array
 
-WORTHWHILE = 1 << 19  # scores below which NumPy is used
+WORTHWHILE = 1 << 19  # scores in all before which NumPy is used
 
 
 @cache
@@ -38,10 +38,18 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any] | None:
 
 
 def worth_compiling(function: Callable[..., Any], work: int, *arrays: Array) -> Callable[..., Any] | None:
-    """Return the compiled loop for so many scores in NumPy arrays, or None where NumPy is to do the work."""
-    if work < WORTHWHILE or not all(isinstance(array, np.ndarray) for array in arrays):
-        return None
-    return compiled(function)
+    """Return the compiled loop for NumPy arrays, or None where NumPy is to do the work.
+
+    `work` is counted in scores, and added up over the calls of a process: many small batches are worth it too.
+    """
+    for array in arrays:
+        if not isinstance(array, np.ndarray):
+            return None
+    _work[function] = _work.get(function, 0) + work
+    return compiled(function) if _work[function] >= WORTHWHILE else None
+
+
+_work: dict[Callable[..., Any], int] = {}
 
 
 def row_ranks(scores: Any, labels: Any, above: Any, tied: Any) -> int:

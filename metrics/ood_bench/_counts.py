@@ -14,9 +14,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from array_api_compat import is_numpy_array
 
-from ._arrays import Array, array_namespace, check_no_nan, widen
+from ._arrays import Array, array_namespace, check_no_nan, is_numpy_array, widen
 from ._compiled import merge_counts, sort_in_place, split_loop, worth_compiling
 
 _RUN = 1 << 15  # thresholds: a few arrays of 256 KiB

@@ -12,11 +12,12 @@ import numpy as np
 README = Path(__file__).resolve().parents[2] / "README.md"
 
 
-def write(marker: str, lines: Sequence[str]) -> None:
-    """Replace what stands between `<!-- marker -->` and `<!-- end of marker -->`."""
+def write(marker: str, lines: Sequence[str], device: str = "") -> None:
+    """Replace what stands between `<!-- marker -->` and `<!-- end of marker -->`; `device` names a GPU."""
     head, begin, rest = README.read_text(encoding="utf-8").partition(f"<!-- {marker} -->\n")
     _, end, tail = rest.partition(f"<!-- end of {marker} -->")
-    machine = f"{os.cpu_count()} cores of {processor()}, Python {platform.python_version()}, NumPy {np.__version__}."
+    machine = device + " and " if device else ""
+    machine += f"{os.cpu_count()} cores of {processor()}, Python {platform.python_version()}, NumPy {np.__version__}."
     body = f"Measured on {machine}\n\n" + "\n".join(lines) + "\n"
     README.write_text(head + begin + body + end + tail, encoding="utf-8")
 
