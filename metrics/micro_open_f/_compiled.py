@@ -245,26 +245,26 @@ def pairs_above(
 ) -> int:
     """List the pairs of each box with its `counts` others from `starts` on whose IoU reaches the threshold.
 
-    Returns how many; IoU as in `box_iou`, operation by operation.
+    Returns how many there are; those beyond the length of `rows` are not listed. IoU as in `box_iou`, operation by
+    operation; the division is spared where the product is clear.
     """
     size = 0
+    clear = 0.999 * threshold
     for i in range(len(boxes)):
         x1, y1, x2, y2 = boxes[i, 0], boxes[i, 1], boxes[i, 2], boxes[i, 3]
         area = (x2 - x1) * (y2 - y1)
         for j in range(starts[i], starts[i] + counts[i]):
             u1, v1, u2, v2 = others[j, 0], others[j, 1], others[j, 2], others[j, 3]
-            width = (x2 if x2 < u2 else u2) - (x1 if x1 > u1 else u1)
-            if width <= 0:
-                continue
-            height = (y2 if y2 < v2 else v2) - (y1 if y1 > v1 else v1)
-            if height <= 0:
-                continue
+            width = max(min(x2, u2) - max(x1, u1), 0.0)
+            height = max(min(y2, v2) - max(y1, v1), 0.0)
             intersection = width * height
             union = area + (u2 - u1) * (v2 - v1) - intersection
-            iou = intersection / union if union > 0 else 0.0
-            if iou >= threshold:
-                rows[size], columns[size], ious[size] = i, j, iou
-                size += 1
+            if intersection >= clear * union and union > 0:
+                iou = intersection / union
+                if iou >= threshold:
+                    if size < len(rows):
+                        rows[size], columns[size], ious[size] = i, j, iou
+                    size += 1
     return size
 
 

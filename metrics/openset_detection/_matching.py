@@ -8,7 +8,6 @@ most confident first, and giving each the free object that it overlaps most.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -19,7 +18,7 @@ from ._boxes import box_iou
 from ._compiled import pairs_above, worth_compiling
 
 MATCHINGS = ("iou", "confidence")
-_PAIRS = 1 << 18  # pairs of boxes compared at a time: what they need fits the cache
+_PAIRS = 1 << 17  # pairs of boxes compared at a time: what they need fits the cache
 _PAIR_WORK = 16  # comparing a pair of boxes takes about as long as so many scores
 
 
@@ -79,10 +78,18 @@ def overlapping_pairs(
     threshold = as_fraction(iou_threshold, "iou_threshold")
     counts = np.repeat(num_references, num_predictions)  # of the references in each prediction's image
     starts = np.repeat(np.cumsum(num_references) - num_references, num_predictions)
-    found = [
-        _pairs_of(predictions, references, part, counts[part], starts[part], threshold) for part in _chunks(counts)
-    ]
-    return found[0] if len(found) == 1 else Pairs(*(np.concatenate(parts) for parts in zip(*found)))
+    loop = worth_compiling(pairs_above, _PAIR_WORK * int(counts.sum()), predictions, references)
+    if loop is None:
+        parts = (slice(*part) for part in pairwise(_cuts(counts)))
+        found = [_pairs_of(predictions, references, part, counts[part], starts[part], threshold) for part in parts]
+        return Pairs(*(np.concatenate(arrays) for arrays in zip(*found)))
+    length = 2 * len(predictions)
+    while True:  # once, unless most predictions overlap several objects
+        rows, columns, ious = np.empty(length, np.int64), np.empty(length, np.int64), np.empty(length)
+        size = loop(predictions, references, counts, starts, threshold, rows, columns, ious)
+        if size <= length:
+            return Pairs(rows[:size], columns[:size], ious[:size])
+        length = size
 
 
 def match_pairs(pairs: Pairs, predictions: np.ndarray, references: np.ndarray, matching: str) -> Pairs:
@@ -105,11 +112,10 @@ def rank_pairs(pairs: Pairs, predictions: np.ndarray, references: np.ndarray, ke
     return ranked
 
 
-def _chunks(counts: np.ndarray) -> Iterator[slice]:
+def _cuts(counts: np.ndarray) -> list[int]:
     """Cut prediction rows into runs of a few hundred thousand pairs."""
     chunk = np.cumsum(counts) // _PAIRS
-    cuts = [0, *(np.flatnonzero(chunk[1:] != chunk[:-1]) + 1).tolist(), len(counts)]
-    return (slice(start, stop) for start, stop in pairwise(cuts))
+    return [0, *(np.flatnonzero(chunk[1:] != chunk[:-1]) + 1).tolist(), len(counts)]
 
 
 def _pairs_of(
@@ -121,17 +127,15 @@ def _pairs_of(
     threshold: float,
 ) -> Pairs:
     """The pairs of a run of prediction rows."""
-    total = int(counts.sum())
-    loop = worth_compiling(pairs_above, _PAIR_WORK * total, predictions, references)
-    if loop is not None:
-        rows, columns, ious = np.empty(total, np.int64), np.empty(total, np.int64), np.empty(total)
-        size = loop(predictions[part], references, counts, starts, threshold, rows, columns, ious)
-        return Pairs(rows[:size] + part.start, columns[:size], ious[:size])
     rows = np.repeat(np.arange(part.start, part.stop), counts)
-    columns = np.arange(total) - np.repeat(np.cumsum(counts) - counts - starts, counts)
+    columns = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts - starts, counts)
+    for low, high in ((0, 2), (1, 3)):  # boxes that overlap do so on either axis
+        start = np.maximum(predictions[:, low][rows], references[:, low][columns])
+        stop = np.minimum(predictions[:, high][rows], references[:, high][columns])
+        overlap = np.flatnonzero(start < stop)
+        rows, columns = rows[overlap], columns[overlap]
     ious = box_iou(predictions[rows, :4], references[columns, :4])
-    keep = np.flatnonzero(ious >= threshold)
-    return Pairs(rows[keep], columns[keep], ious[keep])
+    return Pairs(rows, columns, ious).take(ious >= threshold)
 
 
 def _take_free(ranked: Pairs, num_rows: int, num_columns: int) -> Pairs:

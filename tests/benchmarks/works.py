@@ -19,7 +19,7 @@ from adeval import auroc_aupr_aupro as adeval_pixel_metrics
 
 import openworld_metrics
 from tests.benchmarks.measure import Call
-from tests.benchmarks.peers import match_per_image, sampled_pro
+from tests.benchmarks.peers import match_by_confidence, match_per_image, sampled_pro, voc_mean_average_precision
 
 Rng = np.random.Generator
 
@@ -194,7 +194,7 @@ def open_auc(rng: Rng) -> Work:
     )
 
 
-def detection(rng: Rng, images: int, found: int, true: int) -> Work:
+def detection(rng: Rng, images: int, found: int, true: int, way: str = "ow-dln, by IoU") -> Work:
     def boxes(n: int, extra: int) -> np.ndarray:
         table = rng.random((n, 4 + extra)) * 100
         table[:, 2:4] = table[:, :2] + table[:, 2:4] * 0.5
@@ -202,17 +202,25 @@ def detection(rng: Rng, images: int, found: int, true: int) -> Work:
         return table
 
     predictions, references = ([boxes(k, extra) for _ in range(images)] for k, extra in ((found, 2), (true, 1)))
-    metric = openworld_metrics.load("openset_detection", known_classes=range(5), unknown_class_id=7)
+    options, number, peer = DETECTION[way]
+    metric = openworld_metrics.load("openset_detection", known_classes=range(5), unknown_class_id=7, **options)
     return Work(
-        f"openset_detection; {images:,} × {found:,} × {true:,} boxes",
+        f"openset_detection; {way}; {images:,} × {found:,} × {true:,} boxes",
         lambda: metric.compute(predictions=predictions, references=references),
-        lambda r: [float(r["TP_known"])],
+        lambda r: [float(r[number])],
         {
             "NumPy, image by image": Peer(
-                lambda: match_per_image(predictions, references, range(5)), 1 / 4, lambda r: [float(r)]
+                lambda: peer(predictions, references, range(5)), 1 / 4, lambda r: [float(r)], 1e-12
             )
         },
     )
+
+
+DETECTION: dict[str, tuple[dict[str, Any], str, Callable[..., float]]] = {
+    "ow-dln, by IoU": ({}, "TP_known", match_per_image),
+    "ow-dln, by confidence": ({"matching": "confidence"}, "TP_known", match_by_confidence),
+    "owod": ({"protocol": "owod", "recall_level": None}, "mAP", voc_mean_average_precision),
+}
 
 
 def all_works() -> Iterator[Callable[[], Work]]:
@@ -235,3 +243,6 @@ def all_works() -> Iterator[Callable[[], Work]]:
     yield lambda: open_auc(rng)
     yield lambda: detection(rng, 1_000, 100, 8)
     yield lambda: detection(rng, 1, 5_000, 500)
+    yield lambda: detection(rng, 5_000, 100, 8)
+    yield lambda: detection(rng, 5_000, 100, 8, "ow-dln, by confidence")
+    yield lambda: detection(rng, 5_000, 100, 8, "owod")
