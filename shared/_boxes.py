@@ -10,6 +10,7 @@ import numpy as np
 from ._arrays import MAX_EXACT, State, as_choice, as_flags, as_numbers, to_numpy
 
 BOX_FORMATS = ("xyxy", "xywh", "cxcywh")
+_ROWS = 1 << 13  # rows checked at a time: what they need fits the cache
 
 
 def reduce_boxes(predictions: Any, references: Any, *, box_format: str = "xyxy") -> State:
@@ -69,7 +70,8 @@ def _table(images: list[Any], name: str, keys: Sequence[str], box_format: str) -
     tables = [_image_table(image, name, i, keys) for i, image in enumerate(images)]
     counts = np.asarray([len(table) for table in tables], dtype=np.int64)
     table = np.concatenate([np.zeros((0, 3 + len(keys))), *tables])
-    _check_table(table, counts, name, box_format)
+    for start in range(0, len(table), _ROWS):
+        _check_rows(table, slice(start, start + _ROWS), counts, name, box_format)
     return _as_corners(table, box_format), counts
 
 
@@ -114,27 +116,28 @@ def _as_corners(table: np.ndarray, box_format: str) -> np.ndarray:
 _NONE = np.zeros(0, dtype=bool)
 
 
-def _check_table(table: np.ndarray, counts: np.ndarray, name: str, box_format: str) -> None:
-    """Raise ValueError for the first bad row, with its image and its place there."""
+def _check_rows(table: np.ndarray, part: slice, counts: np.ndarray, name: str, box_format: str) -> None:
+    """Raise ValueError for the first bad one of some rows, with its image and its place there."""
 
     def refuse(bad: np.ndarray, expected: str, column: slice | int) -> None:
         if bad.any():
-            row = int(np.argmax(bad))
+            row = part.start + int(np.argmax(bad))
             image = int(np.searchsorted(np.cumsum(counts), row, side="right"))
             place = row - int(counts[:image].sum())
             raise ValueError(f"{name}[{image}]: expected {expected}, got {table[row, column].tolist()} in row {place}")
 
+    rows = table[part]
     with np.errstate(over="ignore", invalid="ignore"):
-        nan = np.isnan(table)
+        nan = np.isnan(rows)
         refuse(nan.any(axis=1) if nan.any() else _NONE, "no NaN", slice(None))
-        size = table[:, 2:4] - table[:, :2] if box_format == "xyxy" else table[:, 2:4]
+        size = rows[:, 2:4] - rows[:, :2] if box_format == "xyxy" else rows[:, 2:4]
         ordered = "x1 ≤ x2 and y1 ≤ y2" if box_format == "xyxy" else "a width and a height of at least 0"
         refuse((size[:, 0] < 0) | (size[:, 1] < 0), f"{ordered} (box_format={box_format!r})", slice(4))
         # of two such boxes the union is finite too
-        finite = np.isfinite(4 * size[:, 0] * size[:, 1]) & np.isfinite(table[:, 0] + table[:, 1] + size[:, 0])
+        finite = np.isfinite(4 * size[:, 0] * size[:, 1]) & np.isfinite(rows[:, 0] + rows[:, 1] + size[:, 0])
         refuse(~(finite & np.isfinite(size[:, 1])), "a box of finite area", slice(4))
-        refuse(table[:, -1] != np.round(table[:, -1]), "an integer class", -1)
-        refuse(np.abs(table[:, -1]) > MAX_EXACT, "a class within ±2**53", -1)
+        refuse(rows[:, -1] != np.round(rows[:, -1]), "an integer class", -1)
+        refuse(np.abs(rows[:, -1]) > MAX_EXACT, "a class within ±2**53", -1)
 
 
 def box_iou(boxes: np.ndarray, others: np.ndarray) -> np.ndarray:
