@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 
 from ._arrays import Array, array_namespace, as_scores, is_numpy_array, to_numpy
-from ._compiled import sort_in_place, sweep_loop, worth_compiling
+from ._compiled import sweep_loop, worth_compiling
+from ._sorting import sort_in_place
 
 
 def macro_open_f(

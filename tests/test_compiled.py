@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from openworld_metrics import _compiled, _open_f, _topk, exceedance_counts, load
+from openworld_metrics import _compiled, _open_f, _sorting, _topk, exceedance_counts, load
 from tests import cases
 from tests.test_references import BACKENDS, check
 
@@ -31,34 +31,36 @@ def by_numba(function: Callable[..., Any]) -> Callable[..., Any]:
 ways = pytest.mark.parametrize("way", [plain, by_numba])
 
 
-SORTS = {
-    "float32": (_compiled.radix_sort, np.uint32, [0x7FC00000, 0xFFC00000, 0x7F800001, 0xFFFFFFFF]),
-    "float64": (_compiled.radix_sort_double, np.uint64, [0x7FF8 << 48, 0xFFF8 << 48, (0x7FF << 52) + 1, 2**64 - 1]),
+NAN = {
+    "float32": [0x7FC00000, 0xFFC00000, 0x7F800001, 0xFFFFFFFF],
+    "float64": [0x7FF8 << 48, 0xFFF8 << 48, (0x7FF << 52) + 1, 2**64 - 1],
 }
-sorts = pytest.mark.parametrize("dtype", SORTS)
+dtypes = pytest.mark.parametrize("dtype", NAN)
+
+
+def sort_keys(way: Callable[..., Any], keys: np.ndarray) -> None:
+    way(_sorting.radix_sort)(keys, np.empty_like(keys), _sorting._constants(8 * keys.itemsize))
 
 
 @ways
 @seeds
-@sorts
+@dtypes
 def test_radix_sort(way: Callable[..., Any], seed: int, dtype: str) -> None:
-    function, bits, _ = SORTS[dtype]
     rng = np.random.default_rng(seed)
     close = 1e12 + np.arange(40) * np.spacing(1e12)  # equal in the upper half of float64
     scores = rng.choice(np.concatenate([SPECIAL, rng.standard_normal(50), close]).astype(dtype), 500)
-    keys, spare = scores.view(bits).copy(), np.empty(500, bits)
-    way(function)(keys, spare)
-    np.testing.assert_array_equal(keys.view(dtype), np.sort(scores))
+    expected = np.sort(scores)
+    sort_keys(way, scores.view(dtype.replace("float", "uint")))
+    np.testing.assert_array_equal(scores, expected)
 
 
 @ways
-@sorts
+@dtypes
 def test_radix_sort_brings_nan_to_an_end(way: Callable[..., Any], dtype: str) -> None:
-    function, bits, patterns = SORTS[dtype]
-    for nan in patterns:
-        keys = np.asarray([*SPECIAL.astype(dtype).view(bits), nan, 5], dtype=bits)
-        spare = np.empty_like(keys)
-        way(function)(keys, spare)
+    unsigned = dtype.replace("float", "uint")
+    for nan in NAN[dtype]:
+        keys = np.asarray([*SPECIAL.astype(dtype).view(unsigned), nan, 5], dtype=unsigned)
+        sort_keys(way, keys)
         assert np.isnan(keys.view(dtype)[[0, -1]]).sum() == 1
 
 
@@ -140,9 +142,11 @@ def test_split_loop(way: Callable[..., Any], seed: int) -> None:
 def test_metrics_with_every_loop_compiled(name: str, backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("numba")
     metric = type(load(name))
-    module = sys.modules[metric.__module__.rpartition(".")[0] + "._compiled"]
-    monkeypatch.setattr(module, "WORTHWHILE", 0)
-    monkeypatch.setattr(module, "_radix_wins", lambda _: True)
+    package = metric.__module__.rpartition(".")[0]
+    monkeypatch.setattr(sys.modules[f"{package}._compiled"], "WORTHWHILE", 0)
+    if f"{package}._sorting" in sys.modules:
+        monkeypatch.setattr(sys.modules[f"{package}._sorting"], "SMALL", 0)
+        monkeypatch.setattr(sys.modules[f"{package}._sorting"], "_radix_wins", lambda _: True)
     for seed in range(200, 210):
         check(name, lambda _name, **options: metric(**options), seed, BACKENDS[backend])
 

@@ -12,6 +12,7 @@ from ._counts import Counts
 from ._curves import curve_metrics
 from ._gather import receive
 from ._regions import anomaly_metrics, reduce_maps
+from ._sorting import sort_in_place
 
 _DESCRIPTION = """
 Industrial anomaly detection from anomaly maps and masks: AUROC, average precision, area under the precision-recall

@@ -11,6 +11,7 @@ from ._compiled import compiled
 from ._gather import receive
 from ._open_f import macro_open_f
 from ._open_set import count_classes, reduce_open_set
+from ._sorting import sort_in_place
 
 _DESCRIPTION = """
 The macro open-set F-score is the harmonic mean of the precision and the recall averaged over the known classes, when a

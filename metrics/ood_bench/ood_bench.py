@@ -14,6 +14,7 @@ from ._curves import RATES
 from ._gather import receive
 from ._ood import reduce_ood, split_ood
 from ._sampled import sampled_curve
+from ._sorting import sort_in_place
 
 _DESCRIPTION = f"""
 Metrics of an out-of-distribution (OOD) detector from its scores: AUROC, both areas under the precision-recall curve,

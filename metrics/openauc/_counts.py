@@ -16,7 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ._arrays import Array, array_namespace, check_no_nan, is_numpy_array, widen
-from ._compiled import merge_counts, sort_in_place, split_loop, worth_compiling
+from ._compiled import merge_counts, split_loop, worth_compiling
+from ._sorting import sort_in_place
 
 _RUN = 1 << 15  # thresholds: a few arrays of 256 KiB
 _DEVICE_RUN = 1 << 24

@@ -11,6 +11,7 @@ from ._curves import AUROC
 from ._gather import receive
 from ._open_set import reduce_openauc
 from ._openauc import openauc_metrics
+from ._sorting import sort_in_place
 
 _DESCRIPTION = """
 OpenAUC is the chance that a known sample is both classified correctly and ranked below an unknown one. It is computed
