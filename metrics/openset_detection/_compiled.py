@@ -5,14 +5,11 @@ inputs, the callers use NumPy. Importing numba and loading the compiled code fro
 once in a process (and compiling a second or two once on a machine), so nothing below half a million scores pays it.
 
 Measured on 2 shared cores of an AMD EPYC with AVX-512 (NumPy 2.4, numba 0.68; `make bench` measures them anew):
-ranks of 50,000 × 1,000 float32 scores 8 ms compiled, as long as a bare read of the matrix, and 60–90 ms in NumPy;
-sorting 10 million float32 scores 100 ms compiled and 450 ms by np.sort. np.sort is faster than that on processors
-that run its AVX-512 code well (32 ms on one), so which of the two sorts is timed once, on a small part of the work.
+ranks of 50,000 × 1,000 float32 scores 8 ms compiled, as long as a bare read of the matrix, and 60–90 ms in NumPy.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -89,101 +86,6 @@ def row_ranks_bfloat16(bits: Any, labels: Any, above: Any, tied: Any) -> int:
         above[i] = higher
         tied[i] = equal - 1
     return -1
-
-
-def radix_sort(keys: Any, spare: Any) -> None:
-    """Sort float32 bit patterns by value: three passes over 11 bits, with `spare` to move them. NaN goes to either end.
-
-    −0.0 becomes 0.0, which it equals.
-    """
-    size = keys.size
-    low, middle, high = np.zeros(2048, np.int64), np.zeros(2048, np.int64), np.zeros(1024, np.int64)
-    sign, ones = np.uint32(0x80000000), np.uint32(0xFFFFFFFF)
-    for i in range(size):
-        key = keys[i]
-        if key == sign:
-            key = np.uint32(0)
-        key ^= ones if key & sign else sign  # ascending as unsigned integers
-        keys[i] = key
-        low[key & 2047] += 1
-        middle[(key >> 11) & 2047] += 1
-        high[key >> 22] += 1
-    at_low, at_middle, at_high = 0, 0, 0
-    for digit in range(2048):
-        low[digit], at_low = at_low, at_low + low[digit]
-        middle[digit], at_middle = at_middle, at_middle + middle[digit]
-    for digit in range(1024):
-        high[digit], at_high = at_high, at_high + high[digit]
-    for i in range(size):
-        key = keys[i]
-        spare[low[key & 2047]] = key
-        low[key & 2047] += 1
-    for i in range(size):
-        key = spare[i]
-        keys[middle[(key >> 11) & 2047]] = key
-        middle[(key >> 11) & 2047] += 1
-    for i in range(size):
-        key = keys[i]
-        spare[high[key >> 22]] = key ^ (sign if key & sign else ones)
-        high[key >> 22] += 1
-    keys[:] = spare
-
-
-def radix_sort_double(keys: Any, spare: Any) -> None:
-    """Sort float64 bit patterns by value: three passes over the upper half, then runs that are equal there.
-
-    NaN goes to either end, and −0.0 becomes 0.0.
-    """
-    size = keys.size
-    low, middle, high = np.zeros(2048, np.int64), np.zeros(2048, np.int64), np.zeros(1024, np.int64)
-    sign, ones = np.uint64(1 << 63), np.uint64(0xFFFFFFFFFFFFFFFF)
-    shift_low, shift_middle, shift_high = np.uint64(32), np.uint64(43), np.uint64(54)
-    digit = np.uint64(2047)
-    for i in range(size):
-        key = keys[i]
-        if key == sign:
-            key = np.uint64(0)
-        key ^= ones if key & sign else sign
-        keys[i] = key
-        low[(key >> shift_low) & digit] += 1
-        middle[(key >> shift_middle) & digit] += 1
-        high[key >> shift_high] += 1
-    at_low, at_middle, at_high = 0, 0, 0
-    for d in range(2048):
-        low[d], at_low = at_low, at_low + low[d]
-        middle[d], at_middle = at_middle, at_middle + middle[d]
-    for d in range(1024):
-        high[d], at_high = at_high, at_high + high[d]
-    for i in range(size):
-        key = keys[i]
-        spare[low[(key >> shift_low) & digit]] = key
-        low[(key >> shift_low) & digit] += 1
-    for i in range(size):
-        key = spare[i]
-        keys[middle[(key >> shift_middle) & digit]] = key
-        middle[(key >> shift_middle) & digit] += 1
-    for i in range(size):
-        key = keys[i]
-        spare[high[key >> shift_high]] = key
-        high[key >> shift_high] += 1
-    start = 0
-    while start < size:
-        stop = start + 1
-        while stop < size and spare[stop] >> shift_low == spare[start] >> shift_low:
-            stop += 1
-        if stop - start > 32:
-            spare[start:stop].sort()
-        else:
-            for i in range(start + 1, stop):
-                key, j = spare[i], i - 1
-                while j >= start and spare[j] > key:
-                    spare[j + 1] = spare[j]
-                    j -= 1
-                spare[j + 1] = key
-        start = stop
-    for i in range(size):
-        key = spare[i]
-        keys[i] = key ^ (sign if key & sign else ones)
 
 
 def split_loop(values: Any, mask: Any, chosen: Any, others: Any) -> None:
@@ -266,36 +168,3 @@ def pairs_above(
                         rows[size], columns[size], ious[size] = i, j, iou
                     size += 1
     return size
-
-
-def sort_in_place(scores: np.ndarray) -> None:
-    """Sort float32 or float64 scores in ascending order, NaN at an end; −0.0 may become 0.0, which it equals."""
-    dtype = scores.dtype.name
-    if worth_compiling(_RADIX[dtype][0], scores.size, scores) is None or not _radix_wins(dtype):
-        scores.sort()
-    else:
-        _radix_sort(scores)
-
-
-_RADIX = {"float32": (radix_sort, np.uint32), "float64": (radix_sort_double, np.uint64)}
-
-
-def _radix_sort(scores: np.ndarray) -> None:
-    function, bits = _RADIX[scores.dtype.name]
-    sort = compiled(function)
-    assert sort is not None  # the caller has asked
-    sort(scores.view(bits), np.empty(scores.size, bits))
-
-
-@cache
-def _radix_wins(dtype: str) -> bool:
-    """Whether the compiled sort beats np.sort on this machine: one timing of each, after a warm-up."""
-    sample = np.random.default_rng(0).random(1 << 18).astype(dtype)
-    _radix_sort(sample.copy())
-    times = []
-    for sort in (_radix_sort, np.ndarray.sort):
-        scores = sample.copy()
-        start = time.perf_counter()
-        sort(scores)
-        times.append(time.perf_counter() - start)
-    return times[0] < times[1]
