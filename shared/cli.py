@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 
 from . import METRICS, load
-from .command_text import as_json, as_table, read_option
+from .command_text import as_json, as_table, read_options
 from .detection.command import detect
 
 
@@ -65,7 +65,7 @@ def compute(name: str, options: tuple[str, ...], save: Path | None, plot: Path |
     the one named as the option is (open_scores). FILE may be - for JSON or comma-separated values on standard input.
     Parquet files are read in batches. In JSON results an infinite threshold is "Infinity" or "-Infinity".
     """
-    metric = load(name, **_options(name, options))
+    metric = load(name, **read_options(name, options))
     _add(metric, {column: place for column, place in places.items() if place is not None})
     if plot is None:
         results = metric.compute()
@@ -111,19 +111,6 @@ def _summary(name: str) -> str:
     script = next(path for path in (package, package.parent) if (path / "metrics" / name).is_dir())
     text = (script / "metrics" / name / f"{name}.py").read_text(encoding="utf-8")
     return str(ast.get_docstring(ast.parse(text))).splitlines()[0]
-
-
-def _options(name: str, texts: Sequence[str]) -> dict[str, Any]:
-    """The options of a metric, each given once; evaluate's own arguments, such as num_process, are none."""
-    known = load(name).options
-    options: dict[str, Any] = {}
-    for key, value in map(read_option, texts):
-        if key not in known:
-            raise click.BadParameter(f"{name} takes {', '.join(known)}, got {key!r}", param_hint="--option")
-        if key in options:
-            raise click.BadParameter(f"expected {key} once, got it twice", param_hint="--option")
-        options[key] = value
-    return options
 
 
 def _add(metric: Any, places: Mapping[str, str]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
@@ -24,6 +24,21 @@ def read_option(text: str) -> tuple[str, Any]:
         raise click.BadParameter(f"expected KEY=VALUE, got {text!r}", param_hint="--option")
     parsed = _literal(value)
     return key, [_literal(part) for part in value.split(",")] if parsed == value and "," in value else parsed
+
+
+def read_options(name: str, texts: Sequence[str]) -> dict[str, Any]:
+    """The options of a metric, each given once; evaluate's own arguments, such as num_process, are none."""
+    from . import load
+
+    known = load(name).options
+    options: dict[str, Any] = {}
+    for key, value in map(read_option, texts):
+        if key not in known:
+            raise click.BadParameter(f"{name} takes {', '.join(known)}, got {key!r}", param_hint="--option")
+        if key in options:
+            raise click.BadParameter(f"expected {key} once, got it twice", param_hint="--option")
+        options[key] = value
+    return options
 
 
 def _literal(text: str) -> Any:

@@ -13,7 +13,8 @@ from .coco import read_coco, read_coco_results
 from .dataset import Dataset, Detections, rename_classes
 from .dicts import read_dict_predictions, read_dicts
 from .evaluation import evaluate_detections, openset_metrics, save_results, summary
-from .opening import class_ids, read_detections, read_names, read_references
+from .names import class_ids, read_names
+from .opening import read_detections, read_references
 from .outcomes import box_outcomes
 from .report import write_report
 from .standard import standard_metrics

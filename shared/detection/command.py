@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from collections.abc import Mapping, Sequence
@@ -11,7 +10,7 @@ from typing import Any
 
 import click
 
-from ..command_text import read_option
+from ..command_text import as_json, read_options
 
 _Run = tuple[Any, list[int], Any, dict[str, Any]]  # detections, known classes, results, options
 _IOU_OF_A_MODEL = (
@@ -81,14 +80,15 @@ def detect(save: tuple[Path, ...], report: Path | None, **arguments: Any) -> Non
     for path in save:
         save_results(results, path)
     page = None if report is None else write_report(detections, results, report, known, progress=True, **options)
-    click.echo(summary(results) if sys.stdout.isatty() else json.dumps(results))
+    click.echo(summary(results) if sys.stdout.isatty() else as_json(results))
     if page is not None and sys.stdout.isatty():
         click.echo(f"\nreport: {page}")
 
 
 def _from_files(given: Mapping[str, Any]) -> _Run:
     from .evaluation import evaluate_detections
-    from .opening import class_ids, read_detections, read_names
+    from .names import class_ids, read_names
+    from .opening import read_detections
 
     references = given["references"] or given["data"]
     if given["predictions"] is None or references is None or None not in (given["references"], given["data"]):
@@ -112,7 +112,7 @@ def _from_files(given: Mapping[str, Any]) -> _Run:
 
 
 def _from_model(given: Mapping[str, Any]) -> _Run:
-    from .opening import class_ids
+    from .names import class_ids
     from .validator import OpenSetValidator
     from .yolo_data import class_names, read_yaml
 
@@ -133,7 +133,7 @@ def _from_model(given: Mapping[str, Any]) -> _Run:
 
 def _options(given: Mapping[str, Any], classes: Mapping[int, str]) -> dict[str, Any]:
     """The options of the metric, those that were given."""
-    from .opening import class_ids
+    from .names import class_ids
 
     options: dict[str, Any] = {
         "unknown_class_id": given["unknown_id"],
@@ -143,7 +143,11 @@ def _options(given: Mapping[str, Any], classes: Mapping[int, str]) -> dict[str, 
     options |= {name: given[name] for name in ("protocol", "matching", "per_class") if given[name]}
     if given["previously_known"]:
         options["previously_known"] = class_ids(_words(given["previously_known"]), classes)
-    return options | dict(map(read_option, given["more"]))
+    more = read_options("openset_detection", given["more"])
+    for name in ("known_classes", "box_format"):
+        if name in more:
+            raise click.BadParameter(f"expected other options than {name}, got {more[name]!r}", param_hint="--option")
+    return options | more
 
 
 def _words(given: Sequence[str]) -> list[str]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ..command_text import as_json
 from .dataset import Detections
 from .standard import standard_metrics
 
@@ -67,6 +67,8 @@ def openset_metrics(detections: Detections, *, progress: bool = False, **options
 
     from .. import load
 
+    if options.get("box_format", "xyxy") != "xyxy":
+        raise ValueError(f"box_format: expected xyxy, as readers give boxes, got {options['box_format']!r}")
     metric = load("openset_detection", **options)
     true, found = detections.dataset.references, detections.predictions
     # disable=None: no bar where standard error is not a terminal
@@ -102,7 +104,7 @@ def summary(results: Results) -> str:
 def save_results(results: Results, path: str | Path) -> None:
     """Write results to a file: JSON if its name ends in .json, else the `summary`."""
     path = Path(path)
-    text = json.dumps(results, indent=2) if path.suffix == ".json" else summary(results)
+    text = as_json(results, indent=2) if path.suffix == ".json" else summary(results)
     path.write_text(text + "\n", encoding="utf-8")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -11,7 +11,7 @@ from .dataset import Dataset, Detections, rename_classes
 from .dicts import load_dicts, read_dict_predictions, read_dicts
 from .voc import read_voc
 from .yolo import read_yolo, read_yolo_predictions
-from .yolo_data import SPLITS, class_names, read_yaml, read_yolo_data
+from .yolo_data import SPLITS, read_yolo_data
 
 _Read = TypeVar("_Read")
 _YAML = (".yaml", ".yml")
@@ -115,50 +115,6 @@ def _references(
 def _check_no_images(place: Path, images: str | Path | None) -> None:
     if images is not None:
         raise ValueError(f"{place}: expected no folder of images, for which it has no use, got {images}")
-
-
-def read_names(words: Sequence[str]) -> dict[int, str]:
-    """Class names by their ids, from a file or from themselves, which are then numbered from 0.
-
-    Parameters: words, names, or one file: a data.yaml, COCO annotations (.json), or .txt or .names with a name a line.
-
-    >>> read_names(["cat", "dog"])
-    {0: 'cat', 1: 'dog'}
-    """
-    path = Path(words[0])
-    if len(words) > 1 or path.suffix not in (*_YAML, ".json", ".txt", ".names"):
-        return dict(enumerate(words))
-    if path.suffix in _YAML:
-        return class_names(read_yaml(path), path)
-    if path.suffix == ".json":
-        content = read_json(path)
-        categories = content.get("categories") if isinstance(content, dict) else None
-        named: dict[str, Any] = {"images": [], "annotations": [], "categories": categories}
-        return coco_dataset(named, path).classes
-    try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except OSError as error:
-        raise ValueError(f"{path}: expected names, got {error.strerror}") from error
-    return {i: line.strip() for i, line in enumerate(lines) if line.strip()}
-
-
-def class_ids(words: Sequence[str], classes: Mapping[int, str]) -> list[int]:
-    """Ids of classes that are told by id or by name; what can be an integer is an id.
-
-    >>> class_ids(["0", "dog"], {0: "cat", 4: "dog"})
-    [0, 4]
-    """
-    by_name = {name: i for i, name in classes.items()}
-    found = []
-    for word in words:
-        try:
-            found.append(int(word))
-        except ValueError:
-            if word not in by_name:
-                came = ", ".join(by_name) or "none, since the references give none: use --names, or ids"
-                raise ValueError(f"{word}: expected an id or the name of a class, of {came}") from None
-            found.append(by_name[word])
-    return found
 
 
 def _kind(place: Path, name: str) -> str | None:

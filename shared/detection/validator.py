@@ -14,7 +14,7 @@ import numpy as np
 
 from .dataset import Boxes, Dataset, Detections, predicted_boxes
 from .evaluation import Results, evaluate_detections, save_results
-from .opening import class_ids
+from .names import class_ids
 from .yolo_data import read_yolo_data
 
 

@@ -159,7 +159,12 @@ WRONG: dict[str, tuple[list[str], str]] = {
         [*FILES, *CLASSES, "--unknown-id", "1"],
         "known_classes: expected them without unknown_class",
     ),
-    "no such option": ([*FILES, *CLASSES, "--option", "k=1"], "openset_detection has no argument 'k'"),
+    "no such option": (
+        [*FILES, *CLASSES, "--option", "k=1"],
+        "openset_detection takes known_classes, ",
+    ),
+    "another format": ([*FILES, *CLASSES, "--option", "box_format=xywh"], "expected other options than box_format"),
+    "an option of evaluate": ([*FILES, *CLASSES, "--option", "num_process=2"], "got 'num_process'"),
     "no such folder": ([*FILES, *CLASSES, "--save", "no/such/x.txt"], "No such file or directory"),
     "a report for a file": ([*FILES, *CLASSES, "--report", "data.yaml"], "Directory 'data.yaml' is a file"),
     "a bad line": ([*FILES, *CLASSES, "--references", "bad.yaml"], "labels/bad/0000.txt:2: expected numbers, got 'x'"),
