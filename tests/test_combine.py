@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from openworld_metrics.combining import combine
+from tests import cases
 from tests.accuracy import Accuracy
 
 Load = Callable[..., Any]
@@ -60,6 +61,14 @@ def test_batches_with_accuracy(combine: Any, load: Load, accuracy: Accuracy) -> 
         for batch in halves(whole):
             combined.add_batch(**batch)
         assert combined.compute() == {**expected(load, whole), "accuracy": hits(whole)}
+
+
+def test_no_two_metrics_use_one_name(load: Load) -> None:
+    results = []
+    for name in cases.METRICS:
+        drawn, options = cases.draw(name, 2)
+        results += [*load(name).compute(**drawn, **options)]
+    assert len(results) == len(set(results)) > 40
 
 
 @either

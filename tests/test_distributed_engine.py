@@ -17,6 +17,7 @@ from openworld_metrics.tallies import COUNTING, OPEN_F, add_tallies, can_tally, 
 from tests import cases
 from tests.test_laws import length, rows
 
+dask = pytest.importorskip("dask")
 dask_distributed = pytest.importorskip("distributed")
 pytest.importorskip("dask.bag")
 Load = Callable[..., Any]
@@ -26,7 +27,9 @@ every_metric = pytest.mark.parametrize("name", cases.METRICS)
 @pytest.fixture(scope="module")
 def client() -> Iterator[Any]:
     own = dict(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None)
-    with dask_distributed.LocalCluster(**own) as cluster, dask_distributed.Client(cluster) as client:
+    # on a busy machine its processes take their time to start
+    patience = dask.config.set({f"distributed.comm.timeouts.{name}": "120s" for name in ("connect", "tcp")})
+    with patience, dask_distributed.LocalCluster(**own) as cluster, dask_distributed.Client(cluster) as client:
         yield client
 
 

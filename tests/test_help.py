@@ -18,9 +18,10 @@ MODULES = ("arrow", "combining", "command_text", "distributed", "evaluators", "p
 
 
 def public_functions() -> Iterator[Any]:
-    for name in openworld_metrics.__all__:
-        if inspect.isfunction(function := getattr(openworld_metrics, name)):
-            yield pytest.param(function, id=name)
+    for package in (openworld_metrics, openworld_metrics.detection):
+        for name in package.__all__:
+            if inspect.isfunction(function := getattr(package, name)):
+                yield pytest.param(function, id=name)
     for name in detection.__all__:
         if inspect.isfunction(function := getattr(detection, name)):
             yield pytest.param(function, id=f"detection.{name}")

@@ -8,7 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
-import zipfile
+import sysconfig
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -23,10 +23,10 @@ from tests import cases
 every_metric = pytest.mark.parametrize("name", openworld_metrics.METRICS)
 
 
-def run(code: str, cwd: Path, **environment: str) -> str:
+def run(code: str, cwd: Path, python: str = sys.executable, **environment: str) -> str:
     """Run code in a fresh interpreter and return what it prints."""
     done = subprocess.run(
-        [sys.executable, "-c", code],
+        [python, "-c", code],
         cwd=cwd,
         env={**os.environ, "HF_HUB_OFFLINE": "1", **environment},
         capture_output=True,
@@ -105,30 +105,51 @@ def test_an_unknown_metric() -> None:
         openworld_metrics.load("acuracyk")
 
 
-def test_a_wheel_holds_all_that_is_needed(root: Path, tmp_path: Path) -> None:
-    source = tmp_path / "source"
+@pytest.fixture(scope="module")
+def installed(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The bin folder of a new virtual environment with the wheel, and with the dependencies of this one."""
+    folder = tmp_path_factory.mktemp("wheel")
+    source, environment = folder / "source", folder / "venv"
     shutil.copytree(root, source, ignore=shutil.ignore_patterns(".*", "build", "dist", "*.egg-info", "__pycache__"))
-    subprocess.run(
-        [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(tmp_path), str(source)],
-        check=True,
-        timeout=300,
-    )
-    (wheel,) = tmp_path.glob("*.whl")
-    site = tmp_path / "site"
-    with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(site)
-    code = (
-        "import openworld_metrics; print(openworld_metrics.__file__)\n"
-        "for name in openworld_metrics.METRICS:\n"
-        "    options = {'known_classes': [0]} if name == 'openset_detection' else {}\n"
-        "    print(openworld_metrics.load(name, **options).name)"
-    )
-    elsewhere = tmp_path / "elsewhere"
-    elsewhere.mkdir()
-    path, *names = run(code, elsewhere, PYTHONPATH=str(site), HF_MODULES_CACHE=str(tmp_path / "modules")).split()
-    assert Path(path).parent == site / "openworld_metrics"
-    assert tuple(names) == openworld_metrics.METRICS
-    assert (site / "openworld_metrics" / "py.typed").exists()
+    pip = [sys.executable, "-m", "pip", "--quiet"]
+    subprocess.run([*pip, "wheel", "--no-deps", "--wheel-dir", str(folder), str(source)], check=True, timeout=300)
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(environment)], check=True, timeout=300)
+    (wheel,) = folder.glob("*.whl")
+    into = ["--python", str(environment), "install", "--no-deps", "--no-index", str(wheel)]
+    subprocess.run([*pip, *into], check=True, timeout=300)
+    shutil.rmtree(source)
+    (site,) = environment.glob("lib/python*/site-packages")
+    # a plain path: the files that make this project importable from its checkout are not read there
+    (site / "dependencies.pth").write_text(sysconfig.get_path("purelib"))
+    return environment / "bin"
+
+
+def test_an_installed_wheel_computes_all_metrics_offline(installed: Path, tmp_path: Path) -> None:
+    expected, code = {}, "import openworld_metrics; print(openworld_metrics.__file__)\nfound = {}\n"
+    for name in openworld_metrics.METRICS:
+        columns, options = cases.draw(name, 0)
+        lists = {key: cases.as_lists(column) for key, column in columns.items()}
+        code += f"found[{name!r}] = openworld_metrics.load({name!r}).compute(**{lists!r}, **{options!r})\n"
+        expected[name] = openworld_metrics.load(name).compute(**columns, **options)
+    modules = {"HF_MODULES_CACHE": str(tmp_path / "modules"), "HF_EVALUATE_OFFLINE": "1"}
+    path, found = run(code + "print(found)", tmp_path, str(installed / "python"), **modules).splitlines()
+    package = Path(path).parent
+    assert package.is_relative_to(installed.parent)
+    assert ast.literal_eval(found) == expected
+    assert (package / "py.typed").exists()
+    checkout = Path(openworld_metrics.__file__).parent
+    assert {path.relative_to(package) for path in package.rglob("*.py")} >= {
+        path.relative_to(checkout) for path in checkout.rglob("*.py")
+    }
+
+
+def test_the_command_of_an_installed_wheel(installed: Path, tmp_path: Path) -> None:
+    (tmp_path / "scores.csv").write_text("score,label\n0.1,0\n0.9,1\n")
+    command = [str(installed / "openworld-metrics"), "compute", "ood_bench"]
+    command += ["--predictions", "scores.csv:score", "--references", "scores.csv:label"]
+    environment = {**os.environ, "HF_MODULES_CACHE": str(tmp_path / "modules")}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout) == {"auroc": 1.0, "fpr95tpr": 0.0}
 
 
 @every_metric

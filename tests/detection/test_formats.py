@@ -67,7 +67,8 @@ def any_detections(draw: st.DrawFn) -> Detections:
     sizes = draw(st.lists(st.tuples(st.integers(1, 5000), st.integers(1, 5000)), min_size=len(images)))[: len(images)]
     tables = [np.asarray(rows, dtype=np.float64).reshape(-1, 6) for rows in images]
     boxes = [np.sort(table[:, :4].reshape(-1, 2, 2), axis=1).reshape(-1, 4) for table in tables]
-    boxes = [corners * [*size, *size] for corners, size in zip(boxes, sizes)]
+    # multiples of 2^-30, to which Pascal VOC's 1 is added without rounding: a box of no height stays one
+    boxes = [np.round(corners * [*size, *size] * 2**30) / 2**30 for corners, size in zip(boxes, sizes)]
     labels = [table[:, 5].astype(np.int64) for table in tables]
     true = [dict(boxes=b, labels=c, ignored=np.zeros(len(c), np.int64)) for b, c in zip(boxes, labels)]
     found = [dict(boxes=b, scores=t[:, 4], labels=c) for b, t, c in zip(boxes, tables, labels)]
