@@ -1,13 +1,6 @@
 """Open-set detection after OW-DLN's evaluation guide: what each matched box counts as, and the rates.
 
-    boxes → one-to-one matching, whatever the classes → an outcome for each prediction → counts → rates
-
-matched to →          known object                      unknown object
-its class             TP_known                          –
-another known class   FP_known, FN_known                FP_known, FN_unknown
-"unknown"             FP_unknown, FN_known              TP_unknown
-
-Unmatched objects are FN of their kind. Unmatched predictions are FP_known, or if they say "unknown", nothing.
+boxes → one-to-one matching, whatever the classes → an outcome for each prediction → counts → rates
 """
 
 from __future__ import annotations
@@ -104,8 +97,15 @@ def count_openset_detections(
 
     A reference is known if its class is among `known_classes`, else unknown; a prediction says "unknown" if its
     class is `unknown_class_id`, else it says a known class. Predictions below `conf_threshold` are left out, the
-    rest are matched by `match_boxes`, and count as the table at the head of this file says; `count_background` makes
-    unmatched predictions that say "unknown" FP_unknown.
+    rest are matched by `match_boxes`.
+
+    matched to →          known object                      unknown object
+    its class             TP_known                          –
+    another known class   FP_known, FN_known                FP_known, FN_unknown
+    "unknown"             FP_unknown, FN_known              TP_unknown
+
+    Unmatched objects are FN of their kind. Unmatched predictions are FP_known, or if they say "unknown", nothing,
+    unless `count_background` makes them FP_unknown.
 
     Ignored objects count nowhere. They are not matched either: a prediction that is left unmatched and reaches the
     IoU threshold with one is left out of all counts, however many such predictions there are, as COCO does for crowds.
