@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from openworld_metrics import _compiled, _open_f, _sorting, _topk, exceedance_counts, load
+from openworld_metrics import _compiled, _open_f_sweep, _sorting, _topk, exceedance_counts, load
 from tests import cases
 from tests.test_references import BACKENDS, check
 
@@ -119,7 +119,7 @@ def test_sweep_loop(way: Callable[..., Any], seed: int) -> None:
     ids, flags, totals = rng.integers(0, 5, 60), rng.random(60) < 0.5, rng.integers(0, 30, 5)
     counts = rng.integers(0, 9, 5), 9 + rng.integers(0, 9, 5)
     expected_counts = [x.copy() for x in counts]
-    expected = _open_f._changes(ids, flags, *expected_counts, totals, 2.0**52)
+    expected = _open_f_sweep._changes(ids, flags, *expected_counts, totals, 2.0**52)
     precision, recall = np.empty((2, 60), np.int64)
     way(_compiled.sweep_loop)(ids, flags, *counts, totals, 2.0**52, precision, recall)
     np.testing.assert_array_equal([precision, recall], expected)

@@ -1,0 +1,110 @@
+"""One sweep over samples in the order of their open-set scores: macro F after each of them.
+
+Macro averages need a sum over classes of ratios that change one at a time. Floating sums would depend on the order
+of those changes, so ratios are rounded to a multiple of 2^−b, as large a b as lets the sum of C of them fit int64
+(at least 2^−52 for up to 512 classes, near float64's own resolution): integer sums are exact in every order.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ._arrays import Array, array_namespace, is_numpy_array
+from ._compiled import sweep_loop, worth_compiling
+from ._sorting import sort_in_place
+
+
+def sorted_by_score(scores: Array, ids: Array, flags: Array) -> tuple[Array, Array, Array]:
+    """Scores in ascending order, with the ids (from 0 on) and flags that belong to them."""
+    xp = array_namespace(scores)
+    if not is_numpy_array(scores) or scores.dtype != np.float32 or int(ids.max(initial=0)) >= 2**31:
+        order = xp.argsort(scores)
+        return scores[order], ids[order], flags[order]
+    # One sort instead of an argsort and two gathers: a float64 whose upper half is the score's bits is ordered by the
+    # score, whatever its lower half holds. It is never NaN, since the bits of inf as a float32 are a finite float64's.
+    keys = np.ascontiguousarray(scores).view(np.uint32).astype(np.uint64) << np.uint64(32)
+    keys |= (ids.astype(np.uint64) << np.uint64(1)) | flags
+    sort_in_place(keys.view(np.float64))
+    low = keys.astype(np.uint32)
+    keys >>= np.uint64(32)
+    return (
+        keys.astype(np.uint32).view(np.float32),
+        (low >> np.uint32(1)).astype(np.int64),
+        (low & np.uint32(1)).astype(bool),
+    )
+
+
+_BLOCK = 1 << 15  # samples
+_DEVICE_BLOCK = 1 << 26
+
+
+def macro_sweep(predicted: Array, correct: Array, totals: Array, num_classes: int) -> Array:
+    """Macro F after each sample, in score order; `totals` are the samples of each class that is predicted."""
+    xp = array_namespace(predicted)
+    scale = macro_scale(num_classes)
+    hits, accepted = xp.zeros_like(totals), xp.zeros_like(totals)
+    precision, recall = 0, 0
+    f = xp.empty_like(predicted, dtype=xp.float64)
+    loop = worth_compiling(sweep_loop, 8 * predicted.shape[0], predicted, correct)
+    length = _BLOCK if is_numpy_array(predicted) else _DEVICE_BLOCK
+    for start in range(0, predicted.shape[0], length):
+        block = slice(start, start + length)
+        ids, flags = predicted[block], correct[block]
+        if loop is not None:
+            changes = np.empty(len(ids), np.int64), np.empty(len(ids), np.int64)
+            loop(ids, flags, hits, accepted, totals, scale, *changes)
+        else:
+            changes = _changes(ids, flags, hits, accepted, totals, scale)
+        precisions, recalls = (xp.cumulative_sum(change) for change in changes)
+        f[block] = macro_f(precision + precisions, recall + recalls, num_classes)
+        precision, recall = precision + int(precisions[-1]), recall + int(recalls[-1])
+    return f
+
+
+def _changes(
+    ids: Array, flags: Array, hits: Array, accepted: Array, totals: Array, scale: float
+) -> tuple[Array, Array]:
+    """As `sweep_loop`: what each sample adds to the sums over classes of precision and of recall."""
+    xp = array_namespace(ids)
+    order = xp.argsort(ids, stable=True)
+    groups, right = ids[order], xp.astype(flags[order], xp.int64)
+    first = xp.searchsorted(groups, groups, side="left")
+    before = xp.cumulative_sum(right, include_initial=True)
+    hits_after = hits[groups] + before[1:] - before[first]
+    accepted_after = accepted[groups] + xp.arange(1, first.shape[0] + 1, device=first.device) - first
+    hits_before = hits_after - right
+    precision = fixed_ratio(hits_after, accepted_after, scale) - fixed_ratio(hits_before, accepted_after - 1, scale)
+    recall = fixed_ratio(hits_after, totals[groups], scale) - fixed_ratio(hits_before, totals[groups], scale)
+    last = xp.searchsorted(groups, groups, side="right") - 1
+    hits[groups], accepted[groups] = hits_after[last], accepted_after[last]
+    changes = xp.empty_like(precision), xp.empty_like(recall)
+    changes[0][order], changes[1][order] = precision, recall
+    return changes
+
+
+def macro_scale(num_classes: int) -> float:
+    """The denominator of ratios whose sum over so many classes fits int64."""
+    return 2.0 ** min(52, 62 - num_classes.bit_length())
+
+
+def fixed_ratio(count: Array, total: Array, scale: float) -> Array:
+    """count/total as an integer multiple of 1/scale; 0/0 is 0."""
+    xp = array_namespace(count)
+    ratio = xp.astype(count, xp.float64) / xp.astype(xp.clip(total, 1, None), xp.float64)
+    return xp.astype(xp.round(ratio * scale), xp.int64)
+
+
+def macro_f(precision: Array, recall: Array, num_classes: int) -> Array:
+    """F of the means over classes, from sums of `fixed_ratio` over them; 0/0 is 0."""
+    xp = array_namespace(precision)
+    unit = num_classes * macro_scale(num_classes)
+    precision, recall = xp.astype(precision, xp.float64) / unit, xp.astype(recall, xp.float64) / unit
+    total = precision + recall
+    return 2 * precision * recall / xp.where(total == 0, xp.ones_like(total), total)
+
+
+def count_ids(ids: Array, num_ids: int) -> Array:
+    """How often each of 0, 1, …, num_ids − 1 occurs."""
+    xp = array_namespace(ids)
+    ends = xp.searchsorted(xp.sort(ids), xp.arange(num_ids, device=ids.device), side="right")
+    return xp.diff(ends, prepend=xp.zeros_like(ends[:1]))
