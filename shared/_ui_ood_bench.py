@@ -71,6 +71,8 @@ def _histograms(inside: Any, out: Any, points: dict[str, Any], threshold: float 
         _line(fig, at, top, f"threshold of {name}", RED)
     if threshold is not None:
         _line(fig, float(threshold), top, "threshold", GREY)
+    margin = 0.03 * (edges[-1] - edges[0])
+    fig.update_xaxes(range=[edges[0] - margin, edges[-1] + margin])
     return fig.update_yaxes(tickformat=".0%", rangemode="tozero")
 
 
@@ -86,7 +88,7 @@ def _line(fig: go.Figure, at: float, top: float, name: str, color: str) -> None:
 
 
 def _roc(counts: Counts, computed: Computed, points: dict[str, Any]) -> go.Figure:
-    fig = unit_square(figure("false-positive rate", "true-positive rate (OOD detected)"))
+    fig = unit_square(figure("false-positive rate", "true-positive rate (OOD)"))
     sampled = computed.options["step"] is not None
     value = computed.results.get("auroc")
     area = f", AUROC = {short(value)}" if value is not None and not sampled else ""
@@ -102,6 +104,8 @@ PAGE = Page(
     columns=(
         Column("predictions", ("scores", "score", "ood_score", "open_scores")),
         Column("references", ("labels", "label", "is_ood", "open_labels")),
+        Column("in-distribution scores", ("id_scores", "scores_in", "scores_id"), part_of="predictions"),
+        Column("OOD scores", ("scores_out", "scores_ood"), part_of="predictions"),
     ),
     options=(
         Option(
@@ -136,6 +140,10 @@ PAGE = Page(
         Example(
             "A detector that separates",
             ({"scores": [0.1, 0.2, 0.3, 0.7, 0.9], "labels": [0, 0, 0, 1, 1]},),
+        ),
+        Example(
+            "Scores of two sets, no labels",
+            ({"ID scores": [0.1, 0.6, 0.2, 0.3, 0.25], "OOD scores": [0.4, 0.9, 0.8, "", ""]},),
         ),
         Example(
             "An operating point and a metric of scikit-learn",

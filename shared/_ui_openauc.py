@@ -10,7 +10,7 @@ import numpy as np
 from ._counts import exceedance_counts
 from ._openauc import split_open_set
 from ._ui_open_f import COLUMNS
-from ._ui_page import Computed, Example, Option, Page, rows
+from ._ui_page import Column, Computed, Example, Option, Page, rows
 from ._ui_plots import GREY, curve, figure
 from ._ui_results import short
 from ._ui_roc import roc_points, unit_square
@@ -46,10 +46,12 @@ def _draw(computed: Computed) -> Sequence[Any]:
     return [fig]
 
 
+_PARTS = ("open_set_pred_known", "open_set_pred_unknown", "close_set_pred_class", "close_set_labels")
+
 PAGE = Page(
     name="openauc",
     question="Is a known sample classified rightly, and ranked below an unknown one?",
-    columns=COLUMNS,
+    columns=(*COLUMNS, *(Column(name, (), part_of=name) for name in _PARTS)),
     options=(Option("tpr", "fraction"),),
     examples=(
         Example(
@@ -90,6 +92,17 @@ PAGE = Page(
                 },
             ),
             {"tpr": 0.75},
+        ),
+        Example(
+            "The four arrays of XCurve",
+            (
+                {
+                    "open_set_pred_known": [0.1, 0.4, 0.2],
+                    "open_set_pred_unknown": [0.6, 0.3, ""],
+                    "close_set_pred_class": [0, 1, 1],
+                    "close_set_labels": [0, 1, 0],
+                },
+            ),
         ),
     ),
     pictures=("Open-set ROC curve",),

@@ -1,23 +1,23 @@
-"""The eight apps in a real browser and through their API, each served from its own folder."""
+"""The eight pages in a real browser and through their API, as tabs of the gallery (test_publish: each on its own)."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import gradio_client
+import numpy as np
 import pytest
 
 import openworld_metrics
 from tests.apps.serving import CHROMIUM, CHROMIUM_OPTIONS, serve
-from tests.apps.steps import STEPS, as_lists, drawn
+from tests.apps.steps import BOXES, STEPS, as_lists, csv, drawn, grey_maps, yolo
 
 Load = Callable[..., Any]
+GALLERY_ORDER = (*openworld_metrics.METRICS,)
 needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: apt-get install chromium")
 
 
@@ -25,37 +25,19 @@ class App(NamedTuple):
     name: str
     address: str
     folder: Path  # where it runs: logs and uploads
-    stop: ExitStack
 
 
 @pytest.fixture(scope="module")
-def start(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Future[App]]]:
-    """Start an app in the background, so that the next one is there when the tests of this one end."""
-    with ThreadPoolExecutor(1) as threads, ExitStack() as running:
-        started: dict[str, Future[App]] = {}
-
-        def enter(name: str) -> App:
-            folder, stop = tmp_path_factory.mktemp(name), running.enter_context(ExitStack())
-            address = stop.enter_context(serve(root / "metrics" / name / "app.py", folder))
-            return App(name, address, folder, stop)
-
-        def start_one(name: str) -> Future[App]:
-            if name not in started:
-                started[name] = threads.submit(enter, name)
-            return started[name]
-
-        yield start_one
+def gallery(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
+    """The address of the gallery, which serves all eight pages from one process, and its folder."""
+    folder = tmp_path_factory.mktemp("gallery")
+    with serve(root / "spaces" / "gallery.py", folder) as address:
+        yield address, folder
 
 
 @pytest.fixture(scope="module", params=openworld_metrics.METRICS)
-def app(request: pytest.FixtureRequest, start: Callable[[str], Future[App]]) -> Iterator[App]:
-    found = start(request.param).result()
-    wanted = {item.callspec.params.get("app") for item in request.session.items if hasattr(item, "callspec")}
-    for following in openworld_metrics.METRICS[openworld_metrics.METRICS.index(request.param) + 1 :][:1]:
-        if following in wanted:
-            start(following)
-    yield found
-    found.stop.close()
+def app(request: pytest.FixtureRequest, gallery: tuple[str, Path]) -> App:
+    return App(request.param, *gallery)
 
 
 @pytest.fixture(scope="module")
@@ -73,6 +55,18 @@ class Page:
 
     def __init__(self, tab: Any, name: str) -> None:
         self.tab, self.name = tab, name
+
+    def open(self, address: str) -> None:
+        """Go to the gallery and the page's tab, which a narrow window has in a menu."""
+        self.tab.set_default_timeout(60_000)
+        self.tab.goto(address)
+        self.tab.get_by_role("tab", name="accuracyk", exact=True).wait_for()
+        if self.tab.viewport_size["width"] < 800 and self.name != "accuracyk":
+            self.tab.locator(".overflow-menu > button").click()
+            self.tab.locator(".overflow-dropdown").get_by_text(self.name, exact=True).click()
+        else:
+            self.tab.get_by_role("tab", name=self.name, exact=True).click()
+        self.part("compute").wait_for()
 
     def part(self, what: str) -> Any:
         return self.tab.locator(f"#{self.name}-{what}")
@@ -122,18 +116,25 @@ class Page:
 
 
 @pytest.fixture
-def page(app: App, browser: Any) -> Iterator[Page]:
-    """A new tab at the app's address. Whatever happens there, the console stays free of errors."""
+def opened(gallery: tuple[str, Path], browser: Any) -> Iterator[Callable[[str], Page]]:
+    """Open a metric's page in a new tab. Whatever happens there, the console stays free of errors."""
     with browser.new_context(viewport={"width": 1280, "height": 900}) as context:
-        tab = context.new_page()
-        tab.set_default_timeout(60_000)
         errors: list[str] = []
-        tab.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
-        tab.on("pageerror", lambda error: errors.append(str(error)))
-        tab.goto(app.address)
-        tab.locator(f"#{app.name}-compute").wait_for()
-        yield Page(tab, app.name)
+
+        def open_page(name: str) -> Page:
+            page = Page(context.new_page(), name)
+            page.tab.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
+            page.tab.on("pageerror", lambda error: errors.append(str(error)))
+            page.open(gallery[0])
+            return page
+
+        yield open_page
         assert errors == []
+
+
+@pytest.fixture
+def page(app: App, opened: Callable[[str], Page]) -> Page:
+    return opened(app.name)
 
 
 @needs_browser
@@ -210,10 +211,9 @@ def test_a_file(page: Page, load: Load, tmp_path: Path) -> None:
 def test_a_narrow_dark_page_by_keyboard(app: App, browser: Any) -> None:
     with browser.new_context(viewport={"width": 400, "height": 800}) as context:
         tab = context.new_page()
-        tab.set_default_timeout(60_000)
-        tab.goto(f"{app.address}/?__theme=dark")
         page = Page(tab, app.name)
-        page.part("compute").wait_for()
+        page.open(f"{app.address}/?__theme=dark")
+        page.part("example").locator("input").focus()
         for _ in range(120):
             tab.keyboard.press("Tab")
             if tab.evaluate("document.activeElement.id") == f"{app.name}-compute":
@@ -237,33 +237,83 @@ def test_a_narrow_dark_page_by_keyboard(app: App, browser: Any) -> None:
 
 def test_the_endpoint(app: App, load: Load) -> None:
     client = gradio_client.Client(app.address, verbose=False, download_files=False, analytics_enabled=False)
-    steps = STEPS[app.name]
+    steps, endpoint = STEPS[app.name], f"/compute_{app.name}"
     columns = {name: as_lists(column) for name, column in steps.columns.items()}
     options = {name: list(value) if isinstance(value, tuple) else value for name, value in steps.options.items()}
     results = load(app.name).compute(**steps.columns, **steps.options)
-    assert client.predict(columns=columns, options=options, api_name="/compute") == results
+    assert client.predict(columns=columns, options=options, api_name=endpoint) == results
     with pytest.raises(Exception, match=re.escape(f"{app.name} has no argument 'nonsense'")):
-        client.predict(columns={**columns, "nonsense": [1]}, options=options, api_name="/compute")
+        client.predict(columns={**columns, "nonsense": [1]}, options=options, api_name=endpoint)
     client.close()
-    assert list(client.view_api(return_format="dict")["named_endpoints"]) == ["/compute"]
-
-
-def test_no_error_on_the_server(app: App) -> None:
-    assert "Traceback" not in (app.folder / "app.log").read_text()
+    named = list(client.view_api(return_format="dict")["named_endpoints"])
+    assert named == [f"/compute_{name}" for name in GALLERY_ORDER]
 
 
 @needs_browser
-def test_the_gallery(root: Path, browser: Any, tmp_path: Path, load: Load) -> None:
-    with serve(root / "spaces" / "gallery.py", tmp_path) as address, browser.new_context() as context:
-        tab = context.new_page()
-        tab.set_default_timeout(60_000)
-        errors: list[str] = []
-        tab.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
-        tab.goto(address)
-        for name in openworld_metrics.METRICS:
-            tab.get_by_role("tab", name=name, exact=True).click()
-            page = Page(tab, name)
-            page.part("compute").wait_for()
-            page.compute()
-            assert page.numbers() == load(name).compute(**STEPS[name].columns, **STEPS[name].options)
-        assert errors == []
+def test_a_cell_is_edited(opened: Callable[[str], Page], load: Load) -> None:
+    page, columns = opened("ood_bench"), STEPS["ood_bench"].columns
+    page.part("table0").get_by_role("gridcell").first.dblclick()
+    page.tab.keyboard.press("Control+A")
+    page.tab.keyboard.type("0.05")
+    page.tab.keyboard.press("Enter")
+    page.compute()
+    edited = [0.05, *columns["predictions"][1:]]
+    assert page.numbers() == load("ood_bench").compute(predictions=edited, references=columns["references"])
+
+
+@needs_browser
+def test_columns_are_chosen_by_hand(opened: Callable[[str], Page], load: Load, tmp_path: Path) -> None:
+    page, columns = opened("openauc"), drawn("openauc")
+    letters = dict(zip(columns, "cab"))
+    for paths in csv({letters[name]: column for name, column in columns.items()}, tmp_path):
+        page.part("file0").locator("input[type=file]").set_input_files(paths)
+    page.part("read").get_by_text("Read from the files").wait_for()
+    page.part("columns").get_by_role("button", name="Columns").click()
+    for name, letter in letters.items():
+        field = page.part(f"from-{name}").locator("input")
+        field.fill(f"{letter}_0 …" if np.ndim(columns[name]) == 2 else letter)
+        page.part(f"from-{name}").get_by_role("option").first.click()
+        field.press("Escape")
+    page.compute()
+    assert page.numbers() == load("openauc").compute(**columns)
+
+
+@needs_browser
+def test_images_and_masks(opened: Callable[[str], Page], load: Load, tmp_path: Path) -> None:
+    page, columns = opened("anomaly_suite"), grey_maps(tmp_path)
+    for i, side in enumerate(columns):
+        paths = sorted((tmp_path / side).iterdir())
+        page.part(f"file{i}").locator("input[type=file]").set_input_files(paths)
+        page.part("read").get_by_text(f"{side} ({len(paths)} images)").wait_for()
+    page.compute()
+    assert page.numbers() == load("anomaly_suite").compute(**columns)
+    page.traces()
+    first = "document.querySelector('#anomaly_suite-plot0 .js-plotly-plot')?.data[0].z.length"
+    assert page.tab.evaluate(first) == len(columns["predictions"][0])
+    page.part("image").locator("input[type=number]").fill("3")
+    page.part("image").locator("input[type=number]").press("Enter")
+    page.tab.wait_for_function(f"{first} == {len(columns['predictions'][2])}")
+
+
+@needs_browser
+def test_yolo_files(opened: Callable[[str], Page], load: Load, tmp_path: Path) -> None:
+    page = opened("openset_detection")
+    for i, paths in enumerate(yolo(tmp_path)):
+        page.part(f"file{i}").locator("input[type=file]").set_input_files(paths)
+        page.part("read").get_by_text("Read from the files").wait_for()
+    page.part("read").get_by_text(re.compile("confidence.*class.*cy")).wait_for()
+    page.compute()
+    columns = dict(zip(("predictions", "references"), BOXES))
+    assert page.numbers() == load("openset_detection").compute(**columns, **STEPS["openset_detection"].options)
+    assert page.part("option-box_format").locator("input:checked").get_attribute("value") == "cxcywh"
+    shown = "document.querySelector('#openset_detection-plot0 .js-plotly-plot')?.data.length"
+    page.traces()
+    before = page.tab.evaluate(shown)
+    slider = page.part("image").locator("input[type=range]")
+    slider.focus()
+    slider.press("ArrowRight")
+    page.tab.wait_for_function(f"{shown} != {before}")
+
+
+def test_no_error_on_the_server(gallery: tuple[str, Path]) -> None:
+    assert "Traceback" not in (gallery[1] / "app.log").read_text()

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ._ui_columns import IMAGE_NAMES, Found, choices, groups, guess, plain, take
+from ._ui_join import join_parts, split_images
 from ._ui_page import Column, Page
 from ._ui_read import Data, read_files, read_table
 
@@ -60,7 +61,8 @@ def gather(
     setup = list(dict.fromkeys(line for data in sources for line in data.setup))
     found: dict[str, Found] = {}
     ids: dict[str, Found] = {}
-    for column in page.columns:
+    origin: dict[str, int] = {}
+    for column in _form(page, made_of):
         names = made_of[column.name]
         data = _source(column, names, sources)
         if not names:
@@ -73,21 +75,24 @@ def gather(
         if column.kind == "images" and len(names) > 1 and plain(names[0]) in IMAGE_NAMES:
             ids[column.name] = take(column, names[:1], data)
             names = names[1:]
+        origin[column.name] = next(i for i, source in enumerate(sources) if source is data)
         found[column.name] = take(column, names, data, read_as)
         if column.kind == "images" and column.name not in ids and getattr(found[column.name].value, "ndim", 3) == 2:
             value, code = found[column.name]
             found[column.name] = Found([value], code and f"[{code}]")
-    images = list(dict.fromkeys(image for part in ids.values() for image in np.asarray(part.value).tolist()))
-    for name, part in ids.items():
-        value, code = found[name]
-        if code:
-            setup += [f"{name}_image, {name}_rows = {part.code}, {code}"]
-        rows = [value[np.asarray(part.value) == image] for image in images]
-        found[name] = Found(rows, code and f"[{name}_rows[{name}_image == image] for image in images]")
-    if any(part.code for part in ids.values()):
-        listed = ", ".join(f"*{name}_image.tolist()" for name in ids)
-        setup.append(f"images = list(dict.fromkeys([{listed}]))")
+    if ids:
+        setup += split_images(page, ids, found, origin)
+    found = join_parts(page, found)
     return Given({n: f.value for n, f in found.items()}, setup, {n: f.code for n, f in found.items()})
+
+
+def _form(page: Page, made_of: Mapping[str, Sequence[str]]) -> list[Column]:
+    """The metric's columns; those that stand in their place, if only these are all there."""
+    forms: tuple[list[Column], list[Column]] = ([], [])
+    for column in page.columns:
+        forms[bool(column.part_of)].append(column)
+    usual, instead = (all(made_of[column.name] for column in form if column.required) for form in forms)
+    return forms[1] if instead and not usual and forms[1] else forms[0]
 
 
 def describe(sources: Sequence[Data], files: Sequence[Any]) -> str:

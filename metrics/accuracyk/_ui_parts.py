@@ -92,7 +92,7 @@ def _mapping(page: Page, help_of: Mapping[str, str]) -> list[Any]:
     data = [read_table(data_frame(table)) for table in page.examples[0].tables]
     offers, guesses = offered(page, data), guess(page, data)
     for column in page.columns:
-        text = one_line(help_of[column.name])
+        text = one_line(help_of[column.part_of or column.name])
         text += " The column image first, then the others in their order." if column.kind == "images" else ""
         parts.append(
             gr.Dropdown(

@@ -17,9 +17,11 @@ from pathlib import Path
 from typing import Any
 
 import gradio as gr
+from starlette.middleware import Middleware
 
 from ._ui_columns import KINDS, guess
 from ._ui_compute import Runner, explain
+from ._ui_guard import Guard
 from ._ui_inputs import describe, offered, read_sources
 from ._ui_layout import CSS, HEAD, THEME, card_text, data_frame
 from ._ui_limits import MAX_BYTES, MAX_IMAGES
@@ -46,7 +48,8 @@ def blocks(title: str) -> gr.Blocks:
 def launch(demo: gr.Blocks, **kwargs: Any) -> Any:
     """Serve a page, or the gallery, with its style and limits."""
     settings = dict(theme=THEME, css=CSS, head=HEAD, max_file_size=MAX_BYTES, ssr_mode=False, footer_links=["api"])
-    return demo.launch(**{**settings, **kwargs})
+    guarded = {"middleware": [Middleware(Guard)]}
+    return demo.launch(**{**settings, "app_kwargs": guarded, **kwargs})
 
 
 def fill(page: Page, folder: Path, endpoint: str = "compute") -> None:

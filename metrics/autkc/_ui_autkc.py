@@ -8,7 +8,7 @@ from ._ui_topk import COLUMNS, OPTIONS, TOPK_SCORES, draw_area
 PAGE = Page(
     name="autkc",
     question="How high among the K best guesses is the true class?",
-    columns=COLUMNS,
+    columns=(COLUMNS[0]._replace(kind="scores"), *COLUMNS[1:]),
     options=OPTIONS,
     examples=(
         Example(

@@ -9,12 +9,14 @@ from pathlib import Path
 MAX_FILES = 200
 MAX_BYTES = 50_000_000  # of all files of an input
 MAX_JSON_BYTES = 10_000_000  # as Python objects they take some 50 times that
+MAX_BODY = 10_000_000  # of a request that uploads no file: the table of a page, or a call of the endpoint
 MAX_UNPACKED = 200_000_000
 MAX_POINTS = 2_000  # of a curve
 MAX_IMAGES = 200
 STATED = (
     f"At most {MAX_FILES} files of {MAX_BYTES // 1_000_000} MB together ({MAX_JSON_BYTES // 1_000_000} MB of JSON), "
-    f"{MAX_UNPACKED // 1_000_000} MB unpacked. They are deleted within two hours."
+    f"{MAX_UNPACKED // 1_000_000} MB unpacked. They are deleted within two hours. Tables and calls of the endpoint: "
+    f"{MAX_BODY // 1_000_000} MB."
 )
 
 

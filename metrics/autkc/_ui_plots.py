@@ -16,6 +16,7 @@ _GRID = "rgba(128, 128, 128, 0.25)"
 def figure(x: str, y: str, **layout: Any) -> go.Figure:
     """An empty figure with titles of its axes. Its colours suit light and dark: text takes the page's (see STYLE)."""
     axis = dict(gridcolor=_GRID, zerolinecolor=_GRID, linecolor=GREY, ticks="outside", tickcolor=_GRID, automargin=True)
+    title = dict(standoff=8, font=dict(size=13))  # fits a page of 400 px
     return go.Figure(
         layout={
             "template": "none",
@@ -28,8 +29,8 @@ def figure(x: str, y: str, **layout: Any) -> go.Figure:
             "showlegend": True,
             "hovermode": "closest",
             "dragmode": False,
-            "xaxis": {**axis, "title": dict(text=x, standoff=8)},
-            "yaxis": {**axis, "title": dict(text=y, standoff=8)},
+            "xaxis": {**axis, "title": dict(text=x, **title)},
+            "yaxis": {**axis, "title": dict(text=y, **title)},
             **layout,
         }
     )

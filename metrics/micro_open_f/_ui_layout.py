@@ -19,6 +19,8 @@ THEME = gr.themes.Default(
     block_info_text_color_dark="*neutral_300",
     block_label_text_color="*neutral_700",
     block_label_text_color_dark="*neutral_200",
+    checkbox_border_color="*neutral_400",
+    checkbox_border_color_dark="*neutral_400",
 )
 HEAD = '<meta name="viewport" content="width=device-width, initial-scale=1">'
 CSS = """
@@ -29,6 +31,7 @@ CSS = """
 [data-testid="upload-icon"] { display: none !important; }
 [data-testid="upload-text"] { flex-direction: row !important; gap: 0.5em; padding-top: 2.2em !important; }
 [data-testid="upload-text"] { font-size: var(--text-sm) !important; min-height: 0 !important; }
+.gradio-container input[role="listbox"] { text-overflow: ellipsis; }
 .message { padding: 0.6em 0.8em; border-radius: 6px; border: 1px solid; overflow-wrap: anywhere; }
 .message.error { border-color: #ef4444; background: color-mix(in srgb, #ef4444 14%, var(--body-background-fill)); }
 .message.note { border-color: var(--border-color-primary); }
@@ -44,6 +47,8 @@ table.results span { cursor: help; }
 .js-plotly-plot .hoverlayer text { fill: white !important; }
 .card { margin-top: 2em; }
 .card table { display: block; overflow-x: auto; border: none; }
+.card th, .card td { min-width: 7em; word-break: normal !important; overflow-wrap: normal !important; }
+.card .katex-display { overflow-x: auto; overflow-y: hidden; padding-bottom: 4px; }
 .card pre { overflow-x: auto; }
 """
 

@@ -14,9 +14,12 @@ class Column(NamedTuple):
 
     name: the argument of the metric
     names: what tables and files call it, the likeliest first; stems, for a column that is made of several
-    kind: "vector" (N,); "matrix" (N, K); "classes", a matrix or a vector; "images", rows or arrays per image
+    kind: "vector" (N,); "matrix" (N, K) of scores or class ids; "scores", a matrix of scores; "classes", a matrix of
+        scores or a vector of class ids; "images", rows or arrays per image
     required: whether the metric needs it
     source: which of the page's inputs it comes from
+    part_of: for a column that stands in place of the others: the argument it makes, alone or as a tuple with those
+        that name the same; such columns may differ in length, and blank cells at the end of one are left out
     """
 
     name: str
@@ -24,6 +27,7 @@ class Column(NamedTuple):
     kind: str = "vector"
     required: bool = True
     source: int = 0
+    part_of: str = ""
 
 
 class Option(NamedTuple):

@@ -42,7 +42,7 @@ def draw_f(computed: Computed, name: str, f_at: Curve) -> Sequence[Any]:
     scores = scores[np.isfinite(scores)]
     thresholds = scores[thin(len(scores))]
     best, threshold = computed.results[name], computed.results[f"{name}_threshold"]
-    fig = figure("threshold of the open-set score (rejected as unknown above it)", "F", hovermode="x")
+    fig = figure("threshold (unknown above it)", "F", hovermode="x")
     if len(scores):
         margin = 0.05 * (scores[-1] - scores[0]) or 0.5
         # F is constant from one score to the next, and 0 before the first

@@ -59,6 +59,9 @@ def guess(page: Page, sources: Sequence[Data]) -> dict[str, list[str]]:
     """Guess what each column of the metric is made of; an empty list where nothing fits."""
     guesses: dict[str, list[str]] = {}
     for column in page.columns:
+        if column.part_of:
+            guesses[column.name] = _named(column, list(sources[column.source].arrays), alike=False)
+            continue
         taken = {name for names in guesses.values() for name in names}
         guesses[column.name] = _guess(column, sources[column.source], taken)
         if column.source and not guesses[column.name]:  # one file may hold the columns of all inputs
@@ -70,7 +73,7 @@ def _guess(column: Column, data: Data, taken: set[str]) -> list[str]:
     runs, free = groups(data), [name for name in data.arrays if name not in taken]
     if column.kind == "images":
         return _guess_images(column, data, runs)
-    if column.kind in ("matrix", "classes"):
+    if column.kind in ("matrix", "scores", "classes"):
         stems = {plain(_stem(names[0])): run for run, names in runs.items()}
         named = [stems[plain(name)] for name in (column.name, *column.names) if plain(name) in stems]
         only = list(stems.values()) if len(stems) == 1 else []
@@ -129,12 +132,14 @@ def take(column: Column, chosen: Sequence[str], data: Data, read_as: str = "auto
     runs = groups(data)
     names = [member for name in chosen for member in runs.get(name, [name])]
     parts = [_one(column, name, data) for name in names]
-    if len(parts) == 1 and not (column.kind == "matrix" and _ndim(parts[0].value) == 1):
+    if len(parts) == 1 and not (column.kind in ("matrix", "scores") and _ndim(parts[0].value) == 1):
         found = parts[0]
     else:
         listed = ", ".join(part.code for part in parts)
         code = f"np.column_stack([{listed}])" if data.code else ""
         found = Found(np.column_stack([part.value for part in parts]), code)
+    if column.kind == "scores":
+        return _read_as(found, "scores")
     return _read_as(found, read_as) if column.kind in ("matrix", "classes") else found
 
 
@@ -152,6 +157,10 @@ def _read_as(found: Found, read_as: str) -> Found:
     if read_as == "automatic":
         return found
     array, kind = np.asarray(found.value), float if read_as == "scores" else int
-    if array.dtype.kind not in "biuf" or (kind is int and (array != np.round(array)).any()):
+    if (
+        array.dtype.kind not in "biuf"
+        or array.dtype.kind == np.dtype(kind).kind
+        or (kind is int and (array != np.round(array)).any())
+    ):
         return found  # the metric says what is wrong with it
     return Found(array.astype(kind), found.code and f"np.asarray({found.code}).astype({kind.__name__})")

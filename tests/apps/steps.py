@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from PIL import Image
 
 from tests import cases, seed_arrays
 
@@ -118,6 +119,36 @@ def parquet(columns: Columns, folder: Path) -> list[list[Path]]:
 def as_json(columns: Columns, folder: Path) -> list[list[Path]]:
     (folder / "data.json").write_text(json.dumps({name: as_lists(column) for name, column in columns.items()}))
     return [[folder / "data.json"]]
+
+
+def yolo(folder: Path) -> list[list[Path]]:
+    """BOXES as YOLO text files, of images that are 200 pixels wide and high; one has no boxes at all."""
+    files = []
+    sides: list[tuple[str, Any]] = [("predictions", BOXES[0]), ("references", BOXES[1])]
+    for name, images in sides:
+        (folder / name).mkdir()
+        for i, rows in enumerate(images):
+            boxes = np.asarray(rows, dtype=float)
+            centre, size = (boxes[:, :2] + boxes[:, 2:4]) / 400, (boxes[:, 2:4] - boxes[:, :2]) / 200
+            lines = np.column_stack([boxes[:, -1], centre, size, boxes[:, 4:-1]])
+            np.savetxt(folder / name / f"image{i}.txt", lines)
+        (folder / name / "nothing.txt").write_text("")
+        files.append(sorted((folder / name).iterdir()))
+    return files
+
+
+def grey_maps(folder: Path) -> Columns:
+    """Three maps and masks, written as PNG images into two folders that are named like the columns."""
+    columns: Columns = {"predictions": [], "references": []}
+    rng = np.random.default_rng(0)
+    for name, high in (("predictions", 65536), ("references", 2)):
+        (folder / name).mkdir()
+        for i in range(3):
+            array = rng.integers(0, high, (5 + i, 7)) * (high > 2 or i != 1)
+            columns[name].append(array)
+            pixels = array.astype(np.uint16) if high > 2 else (255 * array).astype(np.uint8)
+            Image.fromarray(pixels).save(folder / name / f"{i}.png")
+    return columns
 
 
 STEPS = {

@@ -50,10 +50,14 @@ def runners(root: Path) -> Callable[[str], Runner]:
 
 def show(runner: Runner, files: list[list[Path]], **options: Any) -> Any:
     page = runner.page
-    values = {**runner.defaults, **page.examples[0].options, **options}
-    controls = [shown(option, values[option.name]) for option in page.options]
+    held = controls(runner, **{**page.examples[0].options, **options})
     files = [*files, *([[]] * (len(page.sources) - len(files)))]
-    return runner.show([None] * len(page.sources), files, [[]] * len(page.columns), "automatic", controls)
+    return runner.show([None] * len(page.sources), files, [[]] * len(page.columns), "automatic", held)
+
+
+def controls(runner: Runner, **options: Any) -> list[Any]:
+    """What the controls hold for the defaults and these options."""
+    return [shown(option, {**runner.defaults, **options}[option.name]) for option in runner.page.options]
 
 
 def rerun(call: str, folder: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
@@ -77,18 +81,7 @@ def test_every_format(
 
 
 def test_boxes_from_yolo_files(runners: Any, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    files = []
-    sides: list[tuple[str, Any]] = [("predictions", BOXES[0]), ("references", BOXES[1])]
-    for name, images in sides:
-        (tmp_path / name).mkdir()
-        for i, rows in enumerate(images):
-            boxes = np.asarray(rows, dtype=float)
-            centre, size = (boxes[:, :2] + boxes[:, 2:4]) / 400, (boxes[:, 2:4] - boxes[:, :2]) / 200
-            lines = np.column_stack([boxes[:, -1], centre, size, boxes[:, 4:-1]])
-            np.savetxt(tmp_path / name / f"image{i}.txt", lines)
-        (tmp_path / name / "nothing.txt").write_text("")
-        files.append(sorted((tmp_path / name).iterdir()))
-    runner = runners("openset_detection")
+    runner, files = runners("openset_detection"), steps.yolo(tmp_path)
     brought = read_sources(runner.page, [None, None], files)
     assert brought[0].options == {"box_format": "cxcywh"}
     found = show(runner, files, box_format="cxcywh")
@@ -113,20 +106,8 @@ def test_boxes_from_tables(runners: Any, root: Path, tmp_path: Path, monkeypatch
 
 
 def test_maps_from_png(runners: Any, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    columns: dict[str, Any] = {"predictions": [], "references": []}
-    files = []
-    rng = np.random.default_rng(0)
-    for name, high in (("predictions", 65536), ("references", 2)):
-        (tmp_path / name).mkdir()
-        for i in range(3):
-            array = rng.integers(0, high, (5 + i, 7))
-            columns[name].append(array)
-            pixels = array.astype(np.uint16) if high > 2 else (255 * array).astype(np.uint8)
-            Image.fromarray(pixels).save(tmp_path / name / f"{i}.png")
-        files.append(sorted((tmp_path / name).iterdir()))
-    columns["references"][1][:] = 0
-    Image.fromarray(np.zeros((6, 7), np.uint8)).save(files[1][1])
-    found = show(runners("anomaly_suite"), files)
+    columns = steps.grey_maps(tmp_path)
+    found = show(runners("anomaly_suite"), [sorted((tmp_path / side).iterdir()) for side in columns])
     assert json.loads(found.json) == runners("anomaly_suite").results(columns, {})
     assert found.num_images == 3
     assert rerun(found.call, tmp_path, root, monkeypatch) == json.loads(found.json)
@@ -138,6 +119,73 @@ def test_maps_with_image_scores(runners: Any, tmp_path: Path) -> None:
     columns |= {"image_scores": np.linspace(0, 1, n), "image_labels": np.arange(n) % 2}
     found = show(runners("anomaly_suite"), steps.npz(columns, tmp_path))
     assert json.loads(found.json) == runners("anomaly_suite").results(columns, {})
+
+
+def test_image_scores_in_a_table(runners: Any, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside the rows of the maps, the same value on each row of an image."""
+    maps, masks = runners("anomaly_suite").page.examples[0].tables
+    image = np.asarray(maps["image"])
+    scores, labels = {1: 0.9, 2: 0.1, 3: 0.5, 4: 0.7}, {1: 1, 2: 0, 3: 0, 4: 1}
+    tables = [
+        pd.DataFrame({**maps, "image_scores": [scores[i] for i in image]}),
+        pd.DataFrame({**masks, "image_labels": [labels[i] for i in image]}),
+    ]
+    sides: dict[str, Any] = {"predictions": pd.DataFrame(maps), "references": pd.DataFrame(masks)}
+    arrays = {name: [part.iloc[:, 1:].to_numpy() for _, part in side.groupby("image")] for name, side in sides.items()}
+    columns = {**arrays, "image_scores": [*scores.values()], "image_labels": [*labels.values()]}
+    expected = runners("anomaly_suite").results(columns, {})
+    typed = runners("anomaly_suite").show(tables, [[], []], [[]] * 4, "automatic", controls(runners("anomaly_suite")))
+    assert json.loads(typed.json) == expected
+    for table, name in zip(tables, ("maps", "masks")):
+        table.to_csv(tmp_path / f"{name}.csv", index=False)
+    found = show(runners("anomaly_suite"), [[tmp_path / "maps.csv"], [tmp_path / "masks.csv"]])
+    assert json.loads(found.json) == expected
+    assert rerun(found.call, tmp_path, root, monkeypatch) == expected
+    turned = [tables[0], tables[1].sort_values("image", ascending=False, kind="stable")]
+    typed = runners("anomaly_suite").show(turned, [[], []], [[]] * 4, "automatic", controls(runners("anomaly_suite")))
+    assert json.loads(typed.json) == expected
+    tables[0].loc[0, "image_scores"] = 0.3
+    with pytest.raises(ValueError, match="image_scores: expected one value for all rows of an image, got 2 for 1"):
+        runners("anomaly_suite").show(tables, [[], []], [[]] * 4, "automatic", controls(runners("anomaly_suite")))
+
+
+INSTEAD: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "ood_bench": (
+        {"ID scores": [0.1, 0.6, 0.2, 0.3], "OOD scores": [0.4, 0.9]},
+        {"predictions": ([0.1, 0.6, 0.2, 0.3], [0.4, 0.9])},
+    ),
+    "openauc": (
+        dict(
+            open_set_pred_known=[0.1, 0.4, 0.2],
+            open_set_pred_unknown=[0.6, 0.3, 0.1, 0.9],
+            close_set_pred_class=[0, 1, 1],
+            close_set_labels=[0, 1, 0],
+        ),
+    )
+    * 2,
+}
+
+
+@pytest.mark.parametrize("name", INSTEAD)
+@pytest.mark.parametrize("kind", ["typed", "npz", "csv", "parquet", "json"])
+def test_columns_in_place_of_others(
+    kind: str, name: str, runners: Any, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of sets that differ in size, a table leaves cells blank."""
+    given, columns = INSTEAD[name]
+    table = pd.DataFrame({key: pd.Series(values) for key, values in given.items()})
+    runner = runners(name)
+    if kind == "typed":
+        found = runner.show([table], [[]], [[]] * len(runner.page.columns), "automatic", controls(runner))
+    else:
+        path = tmp_path / f"arrays.{kind}"
+        if kind in ("csv", "parquet"):
+            table.to_csv(path, index=False) if kind == "csv" else table.to_parquet(path)
+        else:
+            (path,) = FORMATS[kind](given, tmp_path)[0]
+        found = show(runner, [[path]])
+    assert json.loads(found.json) == runner.results(columns, {})
+    assert rerun(found.call, tmp_path, root, monkeypatch) == json.loads(found.json)
 
 
 def test_columns_can_be_chosen(runners: Any, tmp_path: Path) -> None:
@@ -167,12 +215,11 @@ def test_empty_cells_and_words_reach_the_metric(runners: Any) -> None:
     runner = runners("ood_bench")
     table = pd.DataFrame({"scores": [0.1, "", 0.3, ""], "labels": [0, 1, 1, ""]})
     values: tuple[Any, ...] = ([None], [[], []], "automatic")
-    controls = [shown(option, runner.defaults[option.name]) for option in runner.page.options]
     with pytest.raises(ValueError, match="predictions: expected no NaN, got NaN at position 1"):
-        runner.show([table], *values, controls)
+        runner.show([table], *values, controls(runner))
     table.loc[1, "scores"] = "high"
     with pytest.raises(TypeError, match=r"predictions: expected numbers, got .*'high'"):
-        runner.show([table], *values, controls)
+        runner.show([table], *values, controls(runner))
 
 
 @pytest.mark.parametrize("name", openworld_metrics.METRICS)
@@ -181,7 +228,8 @@ def test_every_option_has_a_control(name: str, runners: Any) -> None:
     assert [option.name for option in runner.page.options] == list(runner.defaults)
     assert {option.control for option in runner.page.options} <= CONTROLS.keys()
     help_of = argument_help(runner.inputs_description)
-    assert all(help_of[argument.name] for argument in (*runner.page.options, *runner.page.columns))
+    assert all(help_of[option.name] for option in runner.page.options)
+    assert all(help_of[column.part_of or column.name] for column in runner.page.columns)
     assert set(runner.page.examples[0].options) <= set(runner.defaults)
     assert len(runner.page.pictures) == STEPS[name].pictures
 
