@@ -4,7 +4,8 @@
     python spaces/publish.py --all --namespace ORG --dry-run      check, and write what would be uploaded to dist/spaces
 
 The Hub says what is wrong with a card only after the push, so its rules are checked here: keys, colours, lengths, and
-versions, which YAML reads as numbers unless they are quoted. Uploading needs a login (`hf auth login`).
+versions, which YAML reads as numbers unless they are quoted. Before an upload, and with --resolve, pip is asked whether
+the index has what requirements.txt asks for. Uploading needs a login (`hf auth login`).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import argparse
 import re
 import runpy
 import shutil
+import subprocess
 import sys
 from collections.abc import Iterator
 from importlib import metadata
@@ -40,6 +42,7 @@ KINDS: dict[str, type] = {
     "short_description": str,
 }
 MAX_SHORT = 60
+UNREACHABLE = re.compile(r"Temporary failure|ConnectionError|ConnectTimeout|Name or service|from versions: none")
 IGNORED = ("__pycache__", "*.pyc", ".*")
 
 
@@ -50,6 +53,7 @@ def main() -> int:
     parser.add_argument("--all", action="store_true", help="all metrics")
     parser.add_argument("--namespace", required=True, help="user or organisation on the Hub")
     parser.add_argument("--dry-run", action="store_true", help="upload nothing, write dist/spaces/NAME")
+    parser.add_argument("--resolve", action="store_true", help="ask the index for the requirements in a dry run too")
     arguments = parser.parse_args()
     sync = runpy.run_path(str(ROOT / "spaces" / "sync.py"))
     folders = {folder.name: folder for folder in sync["metric_folders"](ROOT)}
@@ -57,6 +61,8 @@ def main() -> int:
         parser.error(f"expected --all or one of {', '.join(folders)}; got {arguments.name}")
     chosen = list(folders.values()) if arguments.all else [folders[arguments.name]]
     problems = [p for folder in chosen for p in (*check(folder), *sync["sync"](folder, ROOT, check=True))]
+    if not problems and (arguments.resolve or not arguments.dry_run):
+        problems = list(unresolved(chosen))
     for problem in problems:
         print(problem, file=sys.stderr)
     if problems:
@@ -138,6 +144,33 @@ def _wrong_requirements(values: dict[str, Any], folder: Path) -> Iterator[str]:
             yield f"requirements.txt: {line!r} excludes the card's sdk_version {sdk_version}"
     if not {"evaluate", "gradio"} <= found:
         yield f"requirements.txt: expected evaluate and gradio among {', '.join(sorted(found)) or 'nothing'}"
+
+
+def unresolved(folders: list[Path]) -> Iterator[str]:
+    """Ask pip to resolve each requirements.txt against the index, installing nothing; yield what it cannot meet."""
+    answers: dict[bytes, str] = {}
+    for folder in folders:
+        path = folder / "requirements.txt"
+        asked = path.read_bytes()
+        if asked not in answers:
+            pip = [
+                sys.executable,
+                "-m",
+                "pip",
+                "install",
+                "--dry-run",
+                "--ignore-installed",
+                "--quiet",
+                "-r",
+                str(path),
+            ]
+            done = subprocess.run(pip, capture_output=True, text=True, check=False)
+            errors = [line for line in done.stderr.splitlines() if line.startswith("ERROR: ")] or [done.stderr[-300:]]
+            unreachable = UNREACHABLE.search(done.stderr)
+            reason = "no package index answers, so whether the requirements can be installed is not known"
+            answers[asked] = "" if not done.returncode else reason if unreachable else errors[-1]
+        if answers[asked]:
+            yield f"{folder.name}: requirements.txt: {answers[asked]}"
 
 
 def write(folder: Path, where: Path) -> Path:

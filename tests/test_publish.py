@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -19,7 +20,12 @@ from tests.apps.serving import serve
 from tests.apps.steps import STEPS, as_lists
 
 every_metric = pytest.mark.parametrize("name", openworld_metrics.METRICS)
-LOAD = "import evaluate, sys; print(evaluate.load(sys.argv[1]).compute(**eval(sys.argv[2])))"
+LOAD = """
+import importlib.util, sys
+import evaluate
+print(importlib.util.find_spec("openworld_metrics"))  # the repository is out of reach
+print(evaluate.load(sys.argv[1]).compute(**eval(sys.argv[2])))
+"""
 
 
 @pytest.fixture(scope="module")
@@ -86,6 +92,36 @@ def test_wrong_requirements(line: str, message: str, publish: ModuleType, folder
     assert any(message in problem for problem in publish.check(folder))
 
 
+@pytest.mark.parametrize(
+    ("stderr", "message"),
+    [
+        (
+            "ERROR: No matching distribution found for numpy>=99 (from versions: 2.1.0)",
+            "No matching distribution found",
+        ),
+        ("ERROR: No matching distribution found for x (from versions: none)", None),
+        ("NewConnectionError: Temporary failure in name resolution", None),
+    ],
+)
+def test_resolution(
+    stderr: str, message: str | None, publish: ModuleType, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the index has not is a problem; an index that does not answer is one only in what it is called."""
+    failed = subprocess.CompletedProcess([], 1, "", stderr)
+    monkeypatch.setattr(subprocess, "run", lambda *_, **__: failed)
+    (found,) = publish.unresolved([folder])
+    expected = message or "no package index answers, so whether the requirements can be installed is not known"
+    assert found.startswith("openauc: requirements.txt: ")
+    assert expected in found
+
+
+def test_requirements_resolve(publish: ModuleType, root: Path) -> None:
+    found = list(publish.unresolved([root / "metrics" / name for name in openworld_metrics.METRICS]))
+    if any("no package index answers" in problem for problem in found):
+        pytest.skip("no package index is reachable")
+    assert found == []
+
+
 def run(publish: ModuleType, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
     monkeypatch.setattr("sys.argv", ["publish.py", *arguments])
     return int(publish.main())
@@ -139,35 +175,60 @@ def clean_environment(folder: Path) -> dict[str, str]:
     return {**kept, "HF_HOME": str(folder / "hub"), "HF_HUB_OFFLINE": "1", "PYTHONNOUSERSITE": "1"}
 
 
+@pytest.fixture(scope="module")
+def environment_of(
+    root: Path, tmp_path_factory: pytest.TempPathFactory, space_script: Callable[[str], ModuleType]
+) -> Callable[[Path], str]:
+    """The Python of a fresh environment with what a requirements.txt asks for; one for all that ask for the same."""
+    made: dict[bytes, str] = {}
+    unreachable = space_script("publish").UNREACHABLE
+
+    def make(requirements: Path) -> str:
+        asked = requirements.read_bytes()
+        if asked not in made:
+            venv = tmp_path_factory.mktemp("fresh") / "venv"
+            subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(venv)], check=True, timeout=300)
+            pip = [sys.executable, "-m", "pip", "--python", str(venv), "install", "--quiet", "--no-compile"]
+            pip += ["-c", str(root / "constraints.txt"), "-r", str(requirements)]
+            done = subprocess.run(pip, capture_output=True, text=True, timeout=900, check=False)
+            if done.returncode and unreachable.search(done.stderr):
+                pytest.skip("no package index is reachable, so no fresh environment can be made")
+            assert done.returncode == 0, done.stderr
+            made[asked] = str(venv / "bin" / "python")
+        return made[asked]
+
+    return make
+
+
+@every_metric
 def test_a_folder_in_an_environment_of_its_own(
-    publish: ModuleType, root: Path, tmp_path: Path, load: Any, monkeypatch: pytest.MonkeyPatch
+    name: str,
+    publish: ModuleType,
+    root: Path,
+    tmp_path: Path,
+    load: Any,
+    environment_of: Callable[[Path], str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """As on the Hub: the folder is called app, and nothing is installed but what its requirements.txt asks for."""
-    name = "ood_bench"
-    written = publish.write(root / "metrics" / name, tmp_path / "dist")
-    space = written.rename(tmp_path / "app")
-    subprocess.run([sys.executable, "-m", "venv", str(tmp_path / "venv")], check=True, timeout=300)
-    python = str(tmp_path / "venv" / "bin" / "python")
-    pip = [python, "-m", "pip", "install", "--quiet", "-c", str(root / "constraints.txt"), "-r"]
-    done = subprocess.run(
-        [*pip, str(space / "requirements.txt")], capture_output=True, text=True, timeout=900, check=False
-    )
-    if done.returncode and ("Temporary failure" in done.stderr or "No matching distribution" in done.stderr):
-        pytest.skip("no package index is reachable, so no fresh environment can be made")
-    assert done.returncode == 0, done.stderr
+    space = publish.write(root / "metrics" / name, tmp_path / "dist").rename(tmp_path / "app")
+    python = environment_of(space / "requirements.txt")
     environment = clean_environment(tmp_path)
-    probe = [python, "-c", "import importlib.util as u; print(u.find_spec('openworld_metrics'))"]
-    assert subprocess.run(probe, capture_output=True, text=True, env=environment, check=True).stdout.strip() == "None"
-
-    columns = {key: as_lists(value) for key, value in STEPS[name].columns.items()}
-    expected = load(name).compute(**STEPS[name].columns)
-    command = [python, "-c", LOAD, str(space / f"{name}.py"), repr(columns)]
+    steps = STEPS[name]
+    columns = {key: as_lists(value) for key, value in steps.columns.items()}
+    options = {key: list(value) if isinstance(value, tuple) else value for key, value in steps.options.items()}
+    expected = load(name).compute(**steps.columns, **steps.options)
+    command = [python, "-c", LOAD, str(space / f"{name}.py"), repr({**columns, **options})]
     loaded = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=tmp_path, check=False)
-    assert loaded.stdout.strip() == repr(expected), loaded.stderr
+    assert loaded.stdout.splitlines() == ["None", repr(expected)], loaded.stderr
+
     for key in set(os.environ) - set(environment):
         monkeypatch.delenv(key)
     serving = {key: value for key, value in environment.items() if key.startswith(("HF_", "PYTHON"))}
     with serve(space / "app.py", tmp_path, python=python, **serving) as address:
+        with urllib.request.urlopen(address, timeout=30) as answer:
+            assert f"<title>{name}" in answer.read().decode()
         client = gradio_client.Client(address, verbose=False, analytics_enabled=False)
-        assert client.predict(columns=columns, api_name="/compute") == expected
+        assert client.predict(columns=columns, options=options, api_name="/compute") == expected
+        assert list(client.view_api(return_format="dict")["named_endpoints"]) == ["/compute"]
         client.close()
