@@ -31,7 +31,7 @@ CSS = """
 [data-testid="upload-icon"] { display: none !important; }
 [data-testid="upload-text"] { flex-direction: row !important; gap: 0.5em; padding-top: 2.2em !important; }
 [data-testid="upload-text"] { font-size: var(--text-sm) !important; min-height: 0 !important; }
-.gradio-container input[role="listbox"] { text-overflow: ellipsis; }
+[id$="-example"] input { text-overflow: ellipsis; padding-right: 1.2em !important; }
 .message { padding: 0.6em 0.8em; border-radius: 6px; border: 1px solid; overflow-wrap: anywhere; }
 .message.error { border-color: #ef4444; background: color-mix(in srgb, #ef4444 14%, var(--body-background-fill)); }
 .message.note { border-color: var(--border-color-primary); }

@@ -91,7 +91,8 @@ def _literal(value: Any) -> str:
     """Spell out numbers; a row a line, if there are several in a row."""
     rows = value.tolist() if isinstance(value, np.ndarray) else [np.asarray(row).tolist() for row in value]
     if any(isinstance(row, list) for row in rows):
-        text = "[\n" + "".join(f"        {row!r},\n" for row in rows) + "    ]"
+        begin, end = "()" if isinstance(value, tuple) else "[]"
+        text = f"{begin}\n" + "".join(f"        {row!r},\n" for row in rows) + f"    {end}"
     else:
         text = repr(rows)
     return re.sub(r"\b(inf)\b", 'float("inf")', text)

@@ -130,7 +130,8 @@ def _rectangles(fig: go.Figure, boxes: np.ndarray, texts: list[str], name: str, 
         y += [y1, y1, y2, y2, y1, None]
         text += [words] * 5 + [None]
     line = dict(color=color, dash=dash, width=2 if dash == "solid" else 3)
-    fig.add_scatter(x=x, y=y, text=text, name=name, mode="lines", line=line, hovertemplate="%{text}<extra></extra>")
+    fig.add_scatter(x=x, y=y, text=text, name=name, mode="lines", line=line, cliponaxis=False)
+    fig.data[-1].hovertemplate = "%{text}<extra></extra>"
 
 
 def draw_confusion(found: Outcomes) -> go.Figure:
