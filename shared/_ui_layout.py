@@ -27,7 +27,7 @@ CSS = """
 .gradio-container { max-width: 1280px !important; overflow: clip !important; }
 .heading h1 { margin-bottom: 0; }
 .hint { color: var(--body-text-color-subdued); font-size: var(--text-sm); margin: 0; }
-.go { position: sticky; bottom: 8px; z-index: 5; }
+.go { position: sticky; bottom: 8px; z-index: 40; }
 [data-testid="upload-icon"] { display: none !important; }
 [data-testid="upload-text"] { flex-direction: row !important; gap: 0.5em; padding-top: 2.2em !important; }
 [data-testid="upload-text"] { font-size: var(--text-sm) !important; min-height: 0 !important; }
