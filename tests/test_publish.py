@@ -116,7 +116,8 @@ def test_resolution(
 
 
 def test_requirements_resolve(publish: ModuleType, root: Path) -> None:
-    found = list(publish.unresolved([root / "metrics" / name for name in openworld_metrics.METRICS]))
+    """Of one metric, since it takes pip a while; the environments below are made from all of them."""
+    found = list(publish.unresolved([root / "metrics" / "ood_bench"]))
     if any("no package index answers" in problem for problem in found):
         pytest.skip("no package index is reachable")
     assert found == []
