@@ -30,6 +30,7 @@ from ._arrays import (
     check_no_nan,
     check_orientation,
     is_floating,
+    is_numpy_array,
     row_blocks,
     widen,
 )
@@ -62,7 +63,10 @@ def true_class_ranks(scores: Array, labels: Array) -> tuple[Array, Array, Array]
         if row < 0:
             return above, tied, _argmax_is_right(scores, labels, above, tied)
     loop = worth_compiling(row_ranks, work, labels)
-    blocks = [_block_ranks(block, labels[rows], rows.start, loop) for rows, block in row_blocks(scores, "predictions")]
+    # a compiled loop takes the matrix as it is; NumPy takes blocks that fit the cache
+    whole = loop is not None and is_numpy_array(scores) and scores.dtype in (np.float32, np.float64)
+    cut = [(slice(0, len(labels)), scores)] if whole else row_blocks(scores, "predictions")
+    blocks = [_block_ranks(block, labels[rows], rows.start, loop) for rows, block in cut]
     above, tied, correct = (array_namespace(labels).concat(parts) for parts in zip(*blocks))
     return above, tied, correct
 
