@@ -20,10 +20,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from ._anomaly import anomaly_metrics, level_counts
+from ._aupro import aupro, sampled_aupro
 from ._bench import bench_metrics
 from ._boxes import box_iou, reduce_boxes
 from ._counts import Counts, exceedance_counts
-from ._curves import aupr, auroc, average_precision, curve_metrics, detection_accuracy, f1_max, operating_point
+from ._curves import aupr, auroc, average_precision, detection_accuracy, f1_max, operating_point
+from ._maps import reduce_maps, split_regions
 from ._matching import match_boxes
 from ._ood import reduce_ood, split_ood
 from ._open_f import macro_open_f, micro_open_f
@@ -31,7 +34,6 @@ from ._open_set import count_classes, reduce_known_unknown, reduce_open_set
 from ._openauc import accuracy_at_tpr, openauc, openauc_metrics, split_open_set
 from ._openset_counts import count_openset_detections, openset_detection, openset_detection_rates
 from ._owod import owod_detection
-from ._regions import anomaly_metrics, aupro, level_counts, reduce_maps, sampled_aupro, split_regions
 from ._sampled import ftpn, get_curve
 from ._topk import (
     accuracy,
@@ -60,7 +62,6 @@ __all__ = [
     "box_iou",
     "count_classes",
     "count_openset_detections",
-    "curve_metrics",
     "detection_accuracy",
     "exceedance_counts",
     "f1_max",

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ._regions import check_levels, level_counts
+from ._anomaly import check_levels, level_counts
 from ._ui_images import read_maps, read_masks
 from ._ui_page import Column, Computed, Example, Option, Page, Source, Table
 from ._ui_plots import figure

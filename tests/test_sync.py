@@ -97,7 +97,7 @@ TRAPS = {
     "class-name": ("class Openauc(", "class OpenAUC(", "expected a class Openauc"),
     "missing-import": (
         "from ._open_set import reduce_openauc\n",
-        "from ._regions import reduce_maps\n",
+        "from ._maps import reduce_maps\n",
         "add `from ._open_set",
     ),
     "no-such-file": (FIRST_IMPORT, "from ._nowhere import x\n" + FIRST_IMPORT, "which shared/ does not have"),
@@ -111,7 +111,7 @@ def test_each_trap_is_refused(trap: str, sync: ModuleType, project: Path) -> Non
     text = script.read_text()
     assert before in text
     if trap == "missing-import":
-        append(project / "shared" / "_regions.py", "\nfrom ._open_set import reduce_openauc\n")
+        append(project / "shared" / "_maps.py", "\nfrom ._open_set import reduce_openauc\n")
     script.write_text(text.replace(before, after, 1))
     found = problems(sync, project)
     assert any(message in problem for problem in found), found

@@ -240,9 +240,11 @@ def _rate(name: str, counts: Counts) -> Array:
     return _ratio(numerator, total)
 
 
-def curve_metrics(runs: Iterable[Counts], prefix: str) -> dict[str, float]:
-    """AUROC, AP, AUPR and F1-max from one pass over runs of counts, with names that start with `prefix`."""
-    wanted = {"auroc": AUROC, "ap": AVERAGE_PRECISION, "aupr": AUPR, "f1_max": F1_MAX}
-    values = quantities(runs, wanted)
-    values["f1_max"], values["f1_max_threshold"] = values["f1_max"]
-    return {f"{prefix}{name}": value for name, value in values.items()}
+CURVE = {"auroc": AUROC, "ap": AVERAGE_PRECISION, "aupr": AUPR, "f1_max": F1_MAX}
+
+
+def curve_metrics(values: Mapping[str, Any], prefix: str) -> dict[str, float]:
+    """AUROC, AP, AUPR, F1-max and its threshold, from values of the quantities `CURVE`, named with a prefix."""
+    best, threshold = values["f1_max"]
+    named = {**{name: values[name] for name in CURVE}, "f1_max": best, "f1_max_threshold": threshold}
+    return {f"{prefix}{name}": value for name, value in named.items()}

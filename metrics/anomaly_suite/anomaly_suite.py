@@ -6,12 +6,14 @@ import datasets
 import evaluate
 
 from ._accumulate import Accumulate
+from ._anomaly import anomaly_metrics
 from ._arrays import State
+from ._aupro import aupro
 from ._compiled import compiled
 from ._counts import Counts
 from ._curves import curve_metrics
 from ._gather import receive
-from ._regions import anomaly_metrics, reduce_maps
+from ._maps import reduce_maps
 from ._sorting import sort_in_place
 
 _DESCRIPTION = """

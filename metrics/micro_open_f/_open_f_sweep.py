@@ -11,7 +11,7 @@ import numpy as np
 
 from ._arrays import Array, array_namespace, is_numpy_array
 from ._compiled import sweep_loop, worth_compiling
-from ._sorting import sort_in_place
+from ._sorting import pack, sort_in_place, unpack
 
 
 def sorted_by_score(scores: Array, ids: Array, flags: Array) -> tuple[Array, Array, Array]:
@@ -20,18 +20,10 @@ def sorted_by_score(scores: Array, ids: Array, flags: Array) -> tuple[Array, Arr
     if not is_numpy_array(scores) or scores.dtype != np.float32 or int(ids.max(initial=0)) >= 2**31:
         order = xp.argsort(scores)
         return scores[order], ids[order], flags[order]
-    # One sort instead of an argsort and two gathers: a float64 whose upper half is the score's bits is ordered by the
-    # score, whatever its lower half holds. It is never NaN, since the bits of inf as a float32 are a finite float64's.
-    keys = np.ascontiguousarray(scores).view(np.uint32).astype(np.uint64) << np.uint64(32)
-    keys |= (ids.astype(np.uint64) << np.uint64(1)) | flags
-    sort_in_place(keys.view(np.float64))
-    low = keys.astype(np.uint32)
-    keys >>= np.uint64(32)
-    return (
-        keys.astype(np.uint32).view(np.float32),
-        (low >> np.uint32(1)).astype(np.int64),
-        (low & np.uint32(1)).astype(bool),
-    )
+    keys = pack(scores, (ids.astype(np.uint64) << np.uint64(1)) | flags)  # one sort, no argsort and no gathers
+    sort_in_place(keys)
+    ordered, payload = unpack(keys)
+    return ordered, (payload >> np.uint32(1)).astype(np.int64), (payload & np.uint32(1)).astype(bool)
 
 
 _BLOCK = 1 << 15  # samples

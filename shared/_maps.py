@@ -1,12 +1,8 @@
-"""Anomaly maps: pixels by region, and the per-region overlap (PRO).
+"""Anomaly maps: pixels by region.
 
 A batch of maps and masks becomes the scores of the normal pixels, those of the anomalous pixels grouped by region,
 and the sizes of the regions. Regions are the 8-connected components of a mask; they are found in the part of each
 mask that holds them, by SciPy on the CPU.
-
-The PRO curve, over the false-positive rate, is the mean of the regions' ROC curves. Each pixel of a region adds a
-step to it that rises between the normal pixels above its score and those at or above it. The area up to a limit is
-then, for every region, a sum of integers over its pixels, so no curve has to be built or cut.
 """
 
 from __future__ import annotations
@@ -21,9 +17,7 @@ from ._arrays import (
     Array,
     State,
     array_namespace,
-    as_choice,
     as_flags,
-    as_fractions,
     as_int,
     as_numbers,
     as_scores,
@@ -37,8 +31,7 @@ from ._arrays import (
     to_numpy,
     widen,
 )
-from ._counts import Counts, ascending, check_both_classes, exceedance_counts, runs, sort_sides, split
-from ._curves import curve_metrics
+from ._counts import split
 
 REDUCTIONS = ("max", "mean")
 
@@ -181,66 +174,6 @@ def _stack_scalars(values: list[Array]) -> Array:
     return array_namespace(values[0]).stack(values)
 
 
-LEVELS = ("image", "pixel")
-
-
-def check_levels(levels: Any) -> list[str]:
-    """Check the levels to report: "image", "pixel", or a list of them."""
-    if not isinstance(levels, Iterable):
-        raise TypeError(f"levels: expected a list of {LEVELS}, got {levels!r}")
-    chosen = [levels] if isinstance(levels, str) else list(levels)
-    if not chosen:
-        raise ValueError(f"levels: expected at least one of {LEVELS}, got none")
-    return [as_choice(level, "levels", LEVELS) for level in chosen]
-
-
-def level_counts(state: State, level: str) -> Counts:
-    """Counts of the anomalous images against the normal ones, or of the anomalous pixels against the normal ones.
-
-    Raises ValueError if there are no anomalous or no normal ones.
-    """
-    return exceedance_counts(*_level_sides(state, level))
-
-
-def _level_sides(state: State, level: str) -> tuple[Array, Array]:
-    if as_choice(level, "levels", LEVELS) == "pixel":
-        positives, negatives = state["anomalous"], state["normal"]
-    else:
-        anomalous = on_device(state["image_labels"], state["image_scores"])
-        positives, negatives = split(state["image_scores"], anomalous)
-    if not positives.shape[0] or not negatives.shape[0]:
-        raise ValueError(
-            f"references: expected anomalous and normal {level}s, got {positives.shape[0]} anomalous and "
-            f"{negatives.shape[0]} normal; leave {level!r} out of levels={LEVELS} to go without"
-        )
-    return positives, negatives
-
-
-def anomaly_metrics(
-    state: State, integration_limits: Any, levels: Any = LEVELS, *, num_thresholds: int | None = None
-) -> dict[str, float]:
-    """All metrics of the levels asked for: those of `curve_metrics`, and for pixels AUPRO up to each limit.
-
-    Parameters: state of `reduce_maps`, whose normal pixels are sorted where they lie, to save a copy; the others as
-    of `aupro` and `sampled_aupro`, which num_thresholds asks for.
-    Returns {"image_auroc": …, "pixel_auroc": …, "aupro@0.3": …}. Raises ValueError if a level has one class only.
-    """
-    chosen = check_levels(levels)
-    sides = {level: _level_sides(state, level) for level in chosen}
-    limits = as_fractions(integration_limits, "integration_limits")
-    if "pixel" in sides:
-        state["normal"] = ascending(state["normal"], owned=True)
-        sides["pixel"] = state["anomalous"], state["normal"]
-    results: dict[str, float] = {}
-    for level, (positives, negatives) in sides.items():
-        results.update(curve_metrics(runs(*sort_sides(positives, negatives)), f"{level}_"))
-    if "pixel" in sides:
-        regions = state["anomalous"], state["region_sizes"], state["normal"], limits
-        areas = aupro(*regions) if num_thresholds is None else sampled_aupro(*regions, num_thresholds)
-        results.update({f"aupro@{limit}": area for limit, area in zip(limits, areas)})
-    return results
-
-
 def split_regions(score_map: Array, mask: Array) -> tuple[Array, Array, np.ndarray]:
     """Split one map's pixels into normal ones, and anomalous ones region by region with the regions' sizes.
 
@@ -257,8 +190,8 @@ def split_regions(score_map: Array, mask: Array) -> tuple[Array, Array, np.ndarr
         return pixels, pixels[:0], np.zeros(0, dtype=np.int64)
     regions = _components(to_numpy(mask), anomalous)
     order = np.argsort(regions, kind="stable")
-    sizes = np.bincount(regions)[1:]
-    return pixels[xp.nonzero(~flat)[0]], pixels[on_device(anomalous[order], score_map)], sizes
+    inside, outside = split(pixels, flat)
+    return outside, inside[on_device(order, inside)], np.bincount(regions)[1:]
 
 
 def _components(mask: np.ndarray, anomalous: np.ndarray) -> np.ndarray:
@@ -270,99 +203,3 @@ def _components(mask: np.ndarray, anomalous: np.ndarray) -> np.ndarray:
     part = mask[top : rows[-1] + 1, left : columns.max() + 1]
     labels, _ = ndimage.label(part, structure=np.ones((3, 3), dtype=bool))
     return labels[rows - top, columns - left]
-
-
-def aupro(region_scores: Array, region_sizes: np.ndarray, normal: Array, limits: Any) -> list[float]:
-    """Area under the per-region overlap curve up to limits of the false-positive rate, divided by the limit.
-
-    AUPRO@L = 1/L ∫_0^L PRO(f) df,  PRO(FPR(t)) = 1/K Σ_k |{p ∈ C_k : s_p ≥ t}| / |C_k|
-
-    FPR is counted over the normal pixels; between distinct scores the curve is linear, and it is cut at L exactly.
-
-    Parameters: region_scores (A,), the anomalous pixels region by region; region_sizes (K,), Σ = A; normal (N,), the
-    normal pixels; limits in (0, 1].
-    Returns one float in [0, 1] for each limit. Raises ValueError for a limit out of range, or if a side is empty.
-    Source: Bergmann et al., The MVTec Anomaly Detection Dataset, IJCV 2021.
-
-    >>> aupro(np.asarray([0.9, 0.2]), np.asarray([1, 1]), np.asarray([0.1, 0.5]), [1.0])
-    [0.75]
-    """
-    limits = as_fractions(limits, "integration_limits")
-    check_both_classes(region_scores.shape[0], normal.shape[0])
-    above, fp = _counts_of_pixels(region_scores, normal)
-    sizes = region_sizes.tolist()
-    areas = []
-    for limit in limits:
-        reach = limit * normal.shape[0]  # the limit in normal pixels
-        whole = fp <= reach  # the pixel's step ends before the limit
-        cut = (above < reach) & ~whole  # the limit cuts it; one group of equal scores at most
-        count, twice, partial = (_region_sums(x, region_sizes) for x in (whole, whole * (above + fp), cut))
-        at = int(array_namespace(cut).argmax(cut * 1))
-        low, high = int(above[at]), int(fp[at])
-        ramp = (reach - low) ** 2 / (2 * (high - low)) if any(partial) else 0.0
-        regions = zip(count, twice, partial, sizes)
-        area = math.fsum((n * reach - s / 2 + m * ramp) / size for n, s, m, size in regions)
-        areas.append(area / (len(sizes) * reach))
-    return areas
-
-
-def _counts_of_pixels(scores: Array, normal: Array) -> tuple[Array, Array]:
-    """Normal pixels above, and at or above, the score of each anomalous pixel."""
-    xp = array_namespace(scores)
-    order = xp.argsort(scores, descending=True)
-    above, fp = xp.empty_like(order), xp.empty_like(order)
-    stop = 0
-    for counts in runs(*sort_sides(xp.flip(scores[order]), normal)):
-        start, stop = stop, int(counts.tp[-1])
-        pixels = order[start:stop]
-        above[pixels] = xp.repeat(counts.above, counts.sizes)
-        fp[pixels] = xp.repeat(counts.fp, counts.sizes)
-    return above, fp
-
-
-def _region_sums(values: Array, sizes: np.ndarray) -> list[int]:
-    """Sums of integers over consecutive runs of the given sizes."""
-    xp = array_namespace(values)
-    running = xp.cumulative_sum(xp.astype(values, xp.int64), include_initial=True)
-    ends = on_device(np.cumsum(sizes), values)
-    return np.diff(to_numpy(running[ends]), prepend=0).tolist()
-
-
-def sampled_aupro(
-    region_scores: Array, region_sizes: np.ndarray, normal: Array, limits: Any, num_thresholds: int
-) -> list[float]:
-    """AUPRO from a sampled curve: thresholds at evenly spaced ranks of the normal pixels. Approximate.
-
-    The FPR at rank r (from 0) of N normal pixels is taken as 1 − (r + 1)/N whether or not scores tie, which is wrong
-    where they do. A pixel is anomalous when its score is > threshold; the curve is cut at the limit by
-    interpolation.
-
-    Parameters: as of `aupro`; num_thresholds ≥ 2.
-    Source: PyADMetric's PRO, which is that of the MVTec 3D-AD evaluation (Bergmann et al., VISAPP 2022).
-    """
-    limits = as_fractions(limits, "integration_limits")
-    num_thresholds = as_int(num_thresholds, "num_thresholds", 2)
-    normal, scores = np.sort(to_numpy(normal)), to_numpy(region_scores)
-    ranks = np.linspace(0, len(normal) - 1, num=num_thresholds, dtype=int)
-    # a pixel exceeds the first so many of the thresholds
-    exceeded = np.searchsorted(normal[ranks], scores, side="left")
-    region = np.repeat(np.arange(len(region_sizes)), region_sizes)
-    width = num_thresholds + 1
-    histogram = np.bincount(region * width + exceeded, minlength=len(region_sizes) * width).reshape(-1, width)
-    overlap = np.cumsum(histogram[:, :0:-1], axis=1) / region_sizes[:, None]  # highest threshold first
-    pro = np.asarray([math.fsum(column) for column in overlap.T]) / len(region_sizes)
-    fpr = 1.0 - (ranks[::-1] + 1) / len(normal)
-    fpr, pro = np.concatenate([fpr, [1.0]]), np.concatenate([pro, [1.0]])
-    return [_area_up_to(fpr, pro, limit) / limit for limit in limits]
-
-
-def _area_up_to(x: np.ndarray, y: np.ndarray, limit: float) -> float:
-    """Trapezoid area of a curve from its first point to x = limit, interpolated there."""
-    inside = x <= limit
-    area = float(np.trapezoid(y[inside], x[inside]))
-    if inside.all() or x[inside][-1] == limit:
-        return area
-    at = int(np.count_nonzero(inside))
-    x0, x1, y0, y1 = x[at - 1], x[at], y[at - 1], y[at]
-    y_limit = y0 + (y1 - y0) * (limit - x0) / (x1 - x0)
-    return area + float((y_limit + y0) / 2 * (limit - x0))

@@ -1,0 +1,78 @@
+"""The metrics of anomaly detection, of images and of pixels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ._arrays import Array, State, as_choice, as_fractions, on_device
+from ._aupro import areas_up_to, counts_of_pixels, sampled_aupro
+from ._counts import Counts, ascending, exceedance_counts, runs, sort_sides, split
+from ._curves import CURVE, curve_metrics, quantities
+from ._sorting import sorted_with_order
+
+LEVELS = ("image", "pixel")
+
+
+def check_levels(levels: Any) -> list[str]:
+    """Check the levels to report: "image", "pixel", or a list of them."""
+    if not isinstance(levels, Iterable):
+        raise TypeError(f"levels: expected a list of {LEVELS}, got {levels!r}")
+    chosen = [levels] if isinstance(levels, str) else list(levels)
+    if not chosen:
+        raise ValueError(f"levels: expected at least one of {LEVELS}, got none")
+    return [as_choice(level, "levels", LEVELS) for level in chosen]
+
+
+def level_counts(state: State, level: str) -> Counts:
+    """Counts of the anomalous images against the normal ones, or of the anomalous pixels against the normal ones.
+
+    Raises ValueError if there are no anomalous or no normal ones.
+    """
+    return exceedance_counts(*_level_sides(state, level))
+
+
+def _level_sides(state: State, level: str) -> tuple[Array, Array]:
+    if as_choice(level, "levels", LEVELS) == "pixel":
+        positives, negatives = state["anomalous"], state["normal"]
+    else:
+        anomalous = on_device(state["image_labels"], state["image_scores"])
+        positives, negatives = split(state["image_scores"], anomalous)
+    if not positives.shape[0] or not negatives.shape[0]:
+        raise ValueError(
+            f"references: expected anomalous and normal {level}s, got {positives.shape[0]} anomalous and "
+            f"{negatives.shape[0]} normal; leave {level!r} out of levels={LEVELS} to go without"
+        )
+    return positives, negatives
+
+
+def anomaly_metrics(
+    state: State, integration_limits: Any, levels: Any = LEVELS, *, num_thresholds: int | None = None
+) -> dict[str, float]:
+    """All metrics of the levels asked for: those of `curve_metrics`, and for pixels AUPRO up to each limit.
+
+    Parameters: state of `reduce_maps`, whose normal pixels are sorted where they lie, to save a copy; the others as
+    of `aupro` and `sampled_aupro`, which num_thresholds asks for.
+    Returns {"image_auroc": …, "pixel_auroc": …, "aupro@0.3": …}. Raises ValueError if a level has one class only.
+    """
+    chosen = check_levels(levels)
+    sides = {level: _level_sides(state, level) for level in chosen}
+    limits = as_fractions(integration_limits, "integration_limits")
+    if "pixel" in sides:
+        state["normal"] = ascending(state["normal"], owned=True)
+        sides["pixel"] = state["anomalous"], state["normal"]
+    results: dict[str, float] = {}
+    for level, (positives, negatives) in sides.items():
+        if level == "image":
+            results.update(curve_metrics(quantities(runs(*sort_sides(positives, negatives)), CURVE), "image_"))
+            continue
+        ordered, order = sorted_with_order(positives)
+        wanted = {**CURVE, "pixels": counts_of_pixels(order)}
+        values = quantities(runs(*sort_sides(ordered, negatives)), wanted)
+        results.update(curve_metrics(values, "pixel_"))
+        if num_thresholds is None:
+            areas = areas_up_to(values["pixels"], state["region_sizes"], negatives.shape[0], limits)
+        else:
+            areas = sampled_aupro(positives, state["region_sizes"], negatives, limits, num_thresholds)
+        results.update({f"aupro@{limit}": area for limit, area in zip(limits, areas)})
+    return results
