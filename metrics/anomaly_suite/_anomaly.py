@@ -9,7 +9,7 @@ from ._arrays import Array, State, as_choice, as_fractions, on_device
 from ._aupro import areas_up_to, counts_of_pixels, sampled_aupro
 from ._counts import Counts, ascending, exceedance_counts, runs, sort_sides, split
 from ._curves import CURVE, curve_metrics, quantities
-from ._sorting import sorted_with_order
+from ._sorting import places, sorted_with
 
 LEVELS = ("image", "pixel")
 
@@ -66,7 +66,7 @@ def anomaly_metrics(
         if level == "image":
             results.update(curve_metrics(quantities(runs(*sort_sides(positives, negatives)), CURVE), "image_"))
             continue
-        ordered, order = sorted_with_order(positives)
+        ordered, order = sorted_with(positives, places(positives))
         wanted = {**CURVE, "pixels": counts_of_pixels(order)}
         values = quantities(runs(*sort_sides(ordered, negatives)), wanted)
         results.update(curve_metrics(values, "pixel_"))

@@ -16,7 +16,7 @@ import numpy as np
 from ._arrays import Array, array_namespace, as_fractions, as_int, on_device, to_numpy
 from ._counts import Counts, check_both_classes, runs, sort_sides
 from ._curves import Quantity, quantities
-from ._sorting import sorted_with_order
+from ._sorting import places, sorted_with
 
 
 def aupro(region_scores: Array, region_sizes: np.ndarray, normal: Array, limits: Any) -> list[float]:
@@ -36,7 +36,7 @@ def aupro(region_scores: Array, region_sizes: np.ndarray, normal: Array, limits:
     """
     limits = as_fractions(limits, "integration_limits")
     check_both_classes(region_scores.shape[0], normal.shape[0])
-    ordered, order = sorted_with_order(region_scores)
+    ordered, order = sorted_with(region_scores, places(region_scores))
     counts = quantities(runs(*sort_sides(ordered, normal)), {"pixels": counts_of_pixels(order)})
     return areas_up_to(counts["pixels"], region_sizes, normal.shape[0], limits)
 

@@ -27,31 +27,25 @@ def sort_in_place(scores: np.ndarray) -> None:
         _radix_sort(scores)
 
 
-def pack(scores: np.ndarray, payload: np.ndarray) -> np.ndarray:
-    """Keys that sort as float32 scores do, and carry a payload of 32 bits each: float64 with the score's bits on top.
-
-    No key is NaN, since the bits of ±inf as a float32 are those of finite numbers there.
-    """
-    keys = np.ascontiguousarray(scores).view(np.uint32).astype(np.uint64) << np.uint64(32)
-    return (keys | payload).view(np.float64)
-
-
-def unpack(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The scores and the payloads of keys."""
-    bits = keys.view(np.uint64)
-    return (bits >> np.uint64(32)).astype(np.uint32).view(np.float32), bits.astype(np.uint32)
-
-
-def sorted_with_order(scores: Array) -> tuple[Array, Array]:
-    """Scores in ascending order, and where each of them stood."""
-    if not is_numpy_array(scores) or scores.dtype != np.float32 or len(scores) >= 2**32:
+def sorted_with(scores: Array, payload: Array) -> tuple[Array, Array]:
+    """Scores in ascending order, each with its payload: integers of at least 0."""
+    if not is_numpy_array(scores) or scores.dtype != np.float32 or int(payload.max(initial=0)) >= 2**32:
         order = array_namespace(scores).argsort(scores)
-        return scores[order], order
-    # an argsort takes several times as long as a sort of keys
-    keys = pack(scores, np.arange(len(scores), dtype=np.uint64))
-    sort_in_place(keys)
-    ordered, order = unpack(keys)
-    return ordered, order.astype(np.int64)
+        return scores[order], payload[order]
+    # One sort, where an argsort takes several times as long: a float64 whose upper half is a score's bits is ordered as
+    # the score, whatever its lower half. It is never NaN, since the bits of ±inf as a float32 are a number's there.
+    keys = np.ascontiguousarray(scores).view(np.uint32).astype(np.uint64)
+    keys <<= np.uint64(32)
+    keys |= payload.view(np.uint64)
+    sort_in_place(keys.view(np.float64))
+    low = keys.astype(np.uint32).astype(np.int64)
+    keys >>= np.uint64(32)
+    return keys.astype(np.uint32).view(np.float32), low
+
+
+def places(scores: Array) -> Array:
+    """The index of each score, as a payload."""
+    return array_namespace(scores).arange(scores.shape[0], device=scores.device)
 
 
 def radix_sort(keys: Any, spare: Any, constants: Any) -> None:

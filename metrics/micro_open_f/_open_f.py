@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from ._arrays import Array, array_namespace, as_scores, to_numpy
-from ._open_f_sweep import count_ids, macro_sweep, sorted_by_score
+from ._open_f_sweep import count_ids, macro_sweep
+from ._sorting import sorted_with
 
 
 def macro_open_f(
@@ -42,7 +43,8 @@ def macro_open_f(
     if num_classes > predicted.shape[0]:  # counts by class are kept for those that are predicted
         distinct = array_namespace(predicted).unique_values(predicted)
         predicted, known = (_index_of(distinct, ids) for ids in (predicted, known))
-    thresholds, predicted, correct = sorted_by_score(scores, predicted, correct)
+    thresholds, payload = sorted_with(scores, 2 * predicted + correct)
+    predicted, correct = payload >> 1, (payload & 1) == 1
     totals = count_ids(known, min(num_classes, predicted.shape[0]))
     f = macro_sweep(predicted, correct, totals, num_classes)
 
@@ -74,9 +76,8 @@ def micro_open_f(
     (0.5, 0.5, [0.5, 0.4])
     """
     xp = array_namespace(scores)
-    correct = predicted == classes
-    thresholds, _, correct = sorted_by_score(scores, xp.zeros_like(predicted), correct)
-    hits = xp.cumulative_sum(xp.astype(correct, xp.int64))
+    thresholds, correct = sorted_with(scores, xp.astype(predicted == classes, xp.int64))
+    hits = xp.cumulative_sum(correct)
     accepted = xp.arange(1, hits.shape[0] + 1, device=hits.device)
     known = int(xp.count_nonzero(classes >= 0))
     return _best(thresholds, micro_f(hits, accepted, known), t_list)

@@ -11,20 +11,6 @@ import numpy as np
 
 from ._arrays import Array, array_namespace, is_numpy_array
 from ._compiled import sweep_loop, worth_compiling
-from ._sorting import pack, sort_in_place, unpack
-
-
-def sorted_by_score(scores: Array, ids: Array, flags: Array) -> tuple[Array, Array, Array]:
-    """Scores in ascending order, with the ids (from 0 on) and flags that belong to them."""
-    xp = array_namespace(scores)
-    if not is_numpy_array(scores) or scores.dtype != np.float32 or int(ids.max(initial=0)) >= 2**31:
-        order = xp.argsort(scores)
-        return scores[order], ids[order], flags[order]
-    keys = pack(scores, (ids.astype(np.uint64) << np.uint64(1)) | flags)  # one sort, no argsort and no gathers
-    sort_in_place(keys)
-    ordered, payload = unpack(keys)
-    return ordered, (payload >> np.uint32(1)).astype(np.int64), (payload & np.uint32(1)).astype(bool)
-
 
 _BLOCK = 1 << 15  # samples
 _DEVICE_BLOCK = 1 << 26
