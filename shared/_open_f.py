@@ -48,9 +48,18 @@ def macro_open_f(
     totals = count_ids(known, min(num_classes, predicted.shape[0]))
     f = macro_sweep(predicted, correct, totals, num_classes)
 
+    start, hits, accepted = 0, np.zeros(len(totals), np.int64), np.zeros(len(totals), np.int64)
+
     def exact(sample: int) -> Fraction:
-        predicted_then, correct_then = to_numpy(predicted[: sample + 1]), to_numpy(correct[: sample + 1])
-        return exact_macro_f(np.bincount(predicted_then[correct_then]), np.bincount(predicted_then), to_numpy(totals))
+        nonlocal start, hits, accepted
+        if sample < start:
+            start, hits, accepted = 0, np.zeros_like(hits), np.zeros_like(accepted)
+        # counted on from the sample of the last call: those that are compared mostly come in ascending order
+        ids, right = to_numpy(predicted[start : sample + 1]), to_numpy(correct[start : sample + 1])
+        hits = hits + np.bincount(ids[right], minlength=len(hits))
+        accepted = accepted + np.bincount(ids, minlength=len(accepted))
+        start = sample + 1
+        return exact_macro_f(hits, accepted, to_numpy(totals))
 
     return _best(thresholds, f, t_list, exact)
 

@@ -119,11 +119,15 @@ def _checked_pairs(maps: Any, masks: Any) -> list[tuple[Array, Array]]:
         flags = masks if masks.dtype == xp.bool else masks == 1
         scores = widen(maps, "predictions")
         binary = flags is masks or bool(xp.all(flags | (masks == 0)))
-        if binary and not bool(
-            array_namespace(scores).any(scores != scores)
-        ):  # else one of the images is not, and the message says which
+        if binary and not _has_nan(scores):  # else one of the images is wrong, and the message says which
             return list(zip(scores, flags))
     return [_checked_pair(score_map, mask, i) for i, (score_map, mask) in enumerate(zip(maps, masks))]
+
+
+def _has_nan(scores: Array) -> bool:
+    """Whether there is a NaN in a stack of maps; it is then the maximum of its map, which is quick to find."""
+    xp = array_namespace(scores)
+    return bool(math.prod(scores.shape)) and bool(xp.any(xp.isnan(xp.max(scores, axis=(1, 2)))))
 
 
 def _checked_pair(score_map: Array, mask: Array, i: int) -> tuple[Array, Array]:

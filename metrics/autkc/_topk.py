@@ -67,6 +67,8 @@ def true_class_ranks(scores: Array, labels: Array) -> tuple[Array, Array, Array]
     whole = loop is not None and is_numpy_array(scores) and scores.dtype in (np.float32, np.float64)
     cut = [(slice(0, len(labels)), scores)] if whole else row_blocks(scores, "predictions")
     blocks = [_block_ranks(block, labels[rows], rows.start, loop) for rows, block in cut]
+    if len(blocks) == 1:
+        return blocks[0]
     above, tied, correct = (array_namespace(labels).concat(parts) for parts in zip(*blocks))
     return above, tied, correct
 
