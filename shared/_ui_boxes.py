@@ -113,7 +113,18 @@ def draw_boxes(found: Outcomes, computed: Computed) -> go.Figure:
         texts = [f"{outcome}: class {found.predicted[i, -1]:g}, confidence {found.predicted[i, 4]:.3g}" for i in rows]
         _rectangles(fig, found.predicted[rows, :4], texts, f"{outcome}: {words}", color, "solid")
     fig.update_yaxes(autorange="reversed", scaleanchor="x", constrain="domain")
-    return fig.update_xaxes(constrain="domain")
+    fig.update_xaxes(constrain="domain")
+    return fig if computed.photograph is not None else _with_margin(fig, boxes)
+
+
+def _with_margin(fig: go.Figure, boxes: np.ndarray) -> go.Figure:
+    """Let no box touch the frame, which would hide half of its line."""
+    if not len(boxes):
+        return fig
+    (left, top), (right, bottom) = boxes[:, :2].min(axis=0).tolist(), boxes[:, 2:4].max(axis=0).tolist()
+    margin = 0.03 * max(right - left, bottom - top) or 1.0
+    fig.update_xaxes(range=[left - margin, right + margin])
+    return fig.update_yaxes(range=[bottom + margin, top - margin], autorange=False)
 
 
 def _rectangles(fig: go.Figure, boxes: np.ndarray, texts: list[str], name: str, color: str, dash: str) -> None:

@@ -27,7 +27,9 @@ def draw_sweep(computed: Computed) -> go.Figure:
         if name in sweep:
             counted = isinstance(sweep[name][0], int)
             x, y = (np.asarray(sweep[key])[order] for key in ("confidence", name))
-            curve(fig, x, y, f"{name}, count" if counted else name, color, yaxis="y2" if counted else "y")
+            # between two confidences that occur, the higher one's predictions reach the threshold
+            axis, line = "y2" if counted else "y", {"shape": "vh"}
+            curve(fig, x, y, f"{name}, count" if counted else name, color, yaxis=axis, line=line)
     if any(trace.yaxis == "y2" for trace in fig.data):
         right = dict(overlaying="y", side="right", showgrid=False, rangemode="tozero", automargin=True)
         fig.update_layout(yaxis2=right)
