@@ -58,14 +58,14 @@ def reduce_maps(
     check_reduction(image_reduction)
     maps, masks = _images(predictions, "predictions"), _images(references, "references")
     check_lengths(predictions=maps, references=masks)
-    pairs = _checked_pairs(maps, masks)
+    maps, masks = _checked(maps, masks)
     if image_scores is None:
-        image_scores = _stack_scalars([_image_score(score_map, image_reduction) for score_map, _ in pairs])
+        image_scores = _image_scores(maps, image_reduction)
     if image_labels is None:
-        image_labels = np.asarray([bool(array_namespace(mask).any(mask)) for _, mask in pairs], dtype=bool)
+        image_labels = _image_labels(masks)
     image_scores, image_labels = as_scores(image_scores, "image_scores"), as_flags(image_labels, "image_labels")
-    check_lengths(predictions=pairs, image_scores=image_scores, image_labels=image_labels)
-    return {"image_scores": image_scores, "image_labels": image_labels, **_pixels(pairs)}
+    check_lengths(predictions=maps, image_scores=image_scores, image_labels=image_labels)
+    return {"image_scores": image_scores, "image_labels": image_labels, **_pixels(list(zip(maps, masks)))}
 
 
 def _pixels(pairs: Sequence[tuple[Array, Array]]) -> State:
@@ -112,16 +112,17 @@ def _images(x: Any, name: str) -> Sequence[Array]:
     return [as_numbers(row, f"{name}[{i}]") for i, row in enumerate(x)]
 
 
-def _checked_pairs(maps: Any, masks: Any) -> list[tuple[Array, Array]]:
-    """Maps in float32 or float64 without NaN, with masks of booleans of the same shapes."""
+def _checked(maps: Any, masks: Any) -> tuple[Any, Any]:
+    """Maps in float32 or float64 without NaN, and masks of booleans of the same shapes: two stacks or two lists."""
     if not isinstance(maps, list) and not isinstance(masks, list) and maps.shape == masks.shape:
         xp = array_namespace(masks)
         flags = masks if masks.dtype == xp.bool else masks == 1
         scores = widen(maps, "predictions")
         binary = flags is masks or bool(xp.all(flags | (masks == 0)))
         if binary and not _has_nan(scores):  # else one of the images is wrong, and the message says which
-            return list(zip(scores, flags))
-    return [_checked_pair(score_map, mask, i) for i, (score_map, mask) in enumerate(zip(maps, masks))]
+            return scores, flags
+    pairs = [_checked_pair(score_map, mask, i) for i, (score_map, mask) in enumerate(zip(maps, masks))]
+    return [score_map for score_map, _ in pairs], [mask for _, mask in pairs]
 
 
 def _has_nan(scores: Array) -> bool:
@@ -150,6 +151,19 @@ def _checked_pair(score_map: Array, mask: Array, i: int) -> tuple[Array, Array]:
     score_map = widen(score_map, f"predictions[{i}]")
     check_no_nan(score_map, f"predictions[{i}]")
     return score_map, mask
+
+
+def _image_scores(maps: Any, image_reduction: str | int) -> Array:
+    if not isinstance(maps, list) and image_reduction == "max" and math.prod(maps.shape):
+        return array_namespace(maps).max(maps, axis=(1, 2))
+    return _stack_scalars([_image_score(score_map, image_reduction) for score_map in maps])
+
+
+def _image_labels(masks: Any) -> np.ndarray:
+    """Whether each mask has an anomaly."""
+    if not isinstance(masks, list):
+        return to_numpy(array_namespace(masks).any(masks, axis=(1, 2)))
+    return np.asarray([bool(array_namespace(mask).any(mask)) for mask in masks], dtype=bool)
 
 
 def _image_score(score_map: Array, image_reduction: str | int) -> Array:
