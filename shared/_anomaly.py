@@ -47,20 +47,24 @@ def _level_sides(state: State, level: str) -> tuple[Array, Array]:
 
 
 def anomaly_metrics(
-    state: State, integration_limits: Any, levels: Any = LEVELS, *, num_thresholds: int | None = None
+    state: State,
+    integration_limits: Any,
+    levels: Any = LEVELS,
+    *,
+    num_thresholds: int | None = None,
+    owned: bool = False,
 ) -> dict[str, float]:
     """All metrics of the levels asked for: those of `curve_metrics`, and for pixels AUPRO up to each limit.
 
-    Parameters: state of `reduce_maps`, whose normal pixels are sorted where they lie, to save a copy; the others as
-    of `aupro` and `sampled_aupro`, which num_thresholds asks for.
+    Parameters: state of `reduce_maps`; the others as of `aupro` and `sampled_aupro`, which num_thresholds asks for;
+    owned, whether the state's normal pixels may be sorted where they lie, which saves a copy.
     Returns {"image_auroc": …, "pixel_auroc": …, "aupro@0.3": …}. Raises ValueError if a level has one class only.
     """
     chosen = check_levels(levels)
     sides = {level: _level_sides(state, level) for level in chosen}
     limits = as_fractions(integration_limits, "integration_limits")
     if "pixel" in sides:
-        state["normal"] = ascending(state["normal"], owned=True)
-        sides["pixel"] = state["anomalous"], state["normal"]
+        sides["pixel"] = state["anomalous"], ascending(state["normal"], owned=owned)
     results: dict[str, float] = {}
     for level, (positives, negatives) in sides.items():
         if level == "image":

@@ -104,7 +104,9 @@ def _images(x: Any, name: str) -> Sequence[Array]:
     """The images of a stack, or of any sequence in which their shapes may differ."""
     if (is_numpy_array(x) and x.dtype != object) or is_torch_array(x):
         stack = as_numbers(x, name)
-        if stack.ndim != 3 and stack.shape != (0,):
+        if stack.shape == (0,):
+            return []
+        if stack.ndim != 3:
             raise ValueError(f"{name}: expected (N, H, W) or a list of (H, W), got shape {tuple(stack.shape)}")
         return stack
     if isinstance(x, (str, bytes, Mapping)) or not isinstance(x, Iterable):
@@ -202,6 +204,7 @@ def split_regions(score_map: Array, mask: Array) -> tuple[Array, Array, np.ndarr
     [[2, 4, 5], [1, 3, 6], [1, 2]]
     """
     xp = array_namespace(score_map, mask)
+    mask = mask if mask.dtype == xp.bool else mask != 0
     pixels, flat = xp.reshape(score_map, (-1,)), xp.reshape(mask, (-1,))
     anomalous = to_numpy(xp.nonzero(flat)[0])
     if not len(anomalous):

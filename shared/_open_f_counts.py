@@ -24,10 +24,10 @@ def macro_open_f_of_counts(
     >>> macro_open_f_of_counts(np.asarray([[1, 0]]), np.asarray([[1, 1]]), np.asarray([1, 1]), 2, np.asarray([0.5]))
     (0.5, 0.5, [0.5])
     """
-    scale = macro_scale(num_classes)
+    scale = macro_scale(max(1, int(np.count_nonzero(samples))))
     precision = fixed_ratio(hits, accepted, scale).sum(axis=1)
     recall = fixed_ratio(hits, samples, scale).sum(axis=1)
-    f = macro_f(precision, recall, num_classes)
+    f = macro_f(precision, recall, num_classes, scale)
     best = first_best(f, lambda t: exact_macro_f(hits[t], accepted[t], samples))
     return float(f[best]), float(thresholds[best]), f.tolist()
 

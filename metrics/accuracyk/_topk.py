@@ -47,13 +47,16 @@ def true_class_ranks(scores: Array, labels: Array) -> tuple[Array, Array, Array]
     Parameters: scores (N, C), real, higher is more likely; labels (N,) class ids in [0, C).
     Returns `above` and `tied`, (N,) integers, and `correct`, (N,) booleans: whether the true class is the first of
     the highest scores, which is what argmax predicts.
-    Raises ValueError for NaN scores.
+    Raises ValueError for NaN scores, and for labels out of range.
 
     >>> import numpy as np
     >>> above, tied, correct = true_class_ranks(np.asarray([[0.1, 0.7, 0.7], [0.5, 0.3, 0.2]]), np.asarray([2, 0]))
     >>> above.tolist(), tied.tolist(), correct.tolist()
     ([0, 0], [1, 0], [False, True])
     """
+    check_class_ids(labels, "labels", scores.shape[1])
+    if labels.shape[0] and int(array_namespace(labels).min(labels)) < 0:
+        raise ValueError(f"labels: expected class ids of at least 0, got {int(array_namespace(labels).min(labels))}")
     work = math.prod(scores.shape)
     bits = bfloat16_bits(scores)
     loop = None if bits is None else worth_compiling(row_ranks_bfloat16, work, labels)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import Array, array_namespace, is_numpy_array
+from ._arrays import Array, array_namespace, is_numpy_array, widen
 from ._compiled import compiled, worth_compiling
 
 SMALL = 1 << 16  # scores below which the tables of a radix sort cost more than they save
@@ -20,7 +20,8 @@ SMALL = 1 << 16  # scores below which the tables of a radix sort cost more than 
 
 def sort_in_place(scores: np.ndarray) -> None:
     """Sort float32 or float64 scores in ascending order, NaN at an end; −0.0 may become 0.0, which it equals."""
-    large = scores.size >= SMALL and worth_compiling(radix_sort, scores.size, scores) is not None
+    floating = scores.dtype in (np.float32, np.float64)
+    large = floating and scores.size >= SMALL and worth_compiling(radix_sort, scores.size, scores) is not None
     if not large or not _radix_wins(scores.dtype.name):
         scores.sort()
     else:
@@ -28,7 +29,8 @@ def sort_in_place(scores: np.ndarray) -> None:
 
 
 def sorted_with(scores: Array, payload: Array) -> tuple[Array, Array]:
-    """Scores in ascending order, each with its payload: integers of at least 0."""
+    """Scores in ascending order, as float32 or float64, each with its payload: integers of at least 0."""
+    scores = widen(scores)
     if not is_numpy_array(scores) or scores.dtype != np.float32 or int(payload.max(initial=0)) >= 2**32:
         order = array_namespace(scores).argsort(scores)
         return scores[order], payload[order]

@@ -105,4 +105,4 @@ class AnomalySuite(Accumulate, evaluate.Metric):
     def summarise(
         self, state: State, integration_limits: Any, num_thresholds: int | None, levels: Any
     ) -> dict[str, float]:
-        return anomaly_metrics(state, integration_limits, levels, num_thresholds=num_thresholds)
+        return anomaly_metrics(state, integration_limits, levels, num_thresholds=num_thresholds, owned=True)

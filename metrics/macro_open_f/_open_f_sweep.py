@@ -16,10 +16,12 @@ _BLOCK = 1 << 15  # samples
 _DEVICE_BLOCK = 1 << 26
 
 
-def macro_sweep(predicted: Array, correct: Array, totals: Array, num_classes: int) -> Array:
-    """Macro F after each sample, in score order; `totals` are the samples of each class that is predicted."""
+def macro_sweep(predicted: Array, correct: Array, totals: Array, num_classes: int, scale: float) -> Array:
+    """Macro F after each sample, in score order; `totals` are the samples of each class that is predicted.
+
+    `scale` is that of the known classes that occur: no other adds to a sum.
+    """
     xp = array_namespace(predicted)
-    scale = macro_scale(num_classes)
     hits, accepted = xp.zeros_like(totals), xp.zeros_like(totals)
     precision, recall = 0, 0
     f = xp.empty_like(predicted, dtype=xp.float64)
@@ -34,7 +36,7 @@ def macro_sweep(predicted: Array, correct: Array, totals: Array, num_classes: in
         else:
             changes = _changes(ids, flags, hits, accepted, totals, scale)
         precisions, recalls = (xp.cumulative_sum(change) for change in changes)
-        f[block] = macro_f(precision + precisions, recall + recalls, num_classes)
+        f[block] = macro_f(precision + precisions, recall + recalls, num_classes, scale)
         precision, recall = precision + int(precisions[-1]), recall + int(recalls[-1])
     return f
 
@@ -72,10 +74,10 @@ def fixed_ratio(count: Array, total: Array, scale: float) -> Array:
     return xp.astype(xp.round(ratio * scale), xp.int64)
 
 
-def macro_f(precision: Array, recall: Array, num_classes: int) -> Array:
+def macro_f(precision: Array, recall: Array, num_classes: int, scale: float) -> Array:
     """F of the means over classes, from sums of `fixed_ratio` over them; 0/0 is 0."""
     xp = array_namespace(precision)
-    unit = num_classes * macro_scale(num_classes)
+    unit = num_classes * scale
     precision, recall = xp.astype(precision, xp.float64) / unit, xp.astype(recall, xp.float64) / unit
     total = precision + recall
     return 2 * precision * recall / xp.where(total == 0, xp.ones_like(total), total)

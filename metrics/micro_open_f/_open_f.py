@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ._arrays import Array, array_namespace, as_scores, to_numpy
-from ._open_f_sweep import count_ids, macro_sweep
+from ._open_f_sweep import count_ids, macro_scale, macro_sweep
 from ._sorting import sorted_with
 
 
@@ -38,15 +38,19 @@ def macro_open_f(
     >>> macro_open_f(np.asarray([0, 1, 1]), np.asarray([0, 1, -1]), np.asarray([0.1, 0.2, 0.9]), 2)
     (1.0, 0.2, None)
     """
+    xp = array_namespace(predicted)
+    predicted = xp.astype(predicted, xp.int64, copy=False)
     correct = predicted == classes
     known = classes[classes >= 0]
     if num_classes > predicted.shape[0]:  # counts by class are kept for those that are predicted
-        distinct = array_namespace(predicted).unique_values(predicted)
+        distinct, occurring = xp.unique_values(predicted), xp.unique_values(known).shape[0]
         predicted, known = (_index_of(distinct, ids) for ids in (predicted, known))
     thresholds, payload = sorted_with(scores, 2 * predicted + correct)
     predicted, correct = payload >> 1, (payload & 1) == 1
     totals = count_ids(known, min(num_classes, predicted.shape[0]))
-    f = macro_sweep(predicted, correct, totals, num_classes)
+    if num_classes <= predicted.shape[0]:
+        occurring = int(xp.count_nonzero(totals))
+    f = macro_sweep(predicted, correct, totals, num_classes, macro_scale(max(1, occurring)))
 
     start, hits, accepted = 0, np.zeros(len(totals), np.int64), np.zeros(len(totals), np.int64)
 

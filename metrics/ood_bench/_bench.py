@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import Array, array_namespace, as_int, as_real, to_numpy
+from ._arrays import Array, array_namespace, as_int, as_real, check_no_nan, to_numpy
 from ._counts import Counts, check_both_classes, runs, sort_sides
 from ._curves import AUROC, AVERAGE_PRECISION, DETECTION_ACCURACY, RATES, Quantity, best_rate, quantities
 from ._sampled import sampled_curve
@@ -132,7 +132,10 @@ def bench_metrics(
     check_both_classes(positives.shape[0], negatives.shape[0])
     sides = Sides(positives, negatives, step)
     exact = {name: measure for name, measure in measures.items() if isinstance(measure, Quantity)}
-    values = quantities(sides.runs(), exact) if exact else {}
+    values = quantities(sides.runs(), exact) if exact else {}  # which finds NaN as it sorts
+    if not exact:
+        check_no_nan(positives, "positives")
+        check_no_nan(negatives, "negatives")
     values.update({name: measure(sides) for name, measure in measures.items() if not isinstance(measure, Quantity)})
     return {name: float(values[name]) for name in measures}
 

@@ -15,6 +15,7 @@ from ._arrays import (
     check_lengths,
     check_orientation,
     is_floating,
+    is_numpy_array,
 )
 from ._counts import ascending, split
 
@@ -34,7 +35,10 @@ def reduce_ood(predictions: Any, references: Any = None, *, in_value: int = 0, o
             )
         sides = [as_scores(side, f"predictions[{i}]") for i, side in enumerate(predictions)]
         xp = array_namespace(*sides)
-        labels = [xp.full(len(side), value, dtype=xp.int64) for side, value in zip(sides, (in_value, out_value))]
+        labels = [
+            xp.full(len(side), value, dtype=xp.int64, device=side.device)
+            for side, value in zip(sides, (in_value, out_value))
+        ]
         return {"scores": xp.concat(sides), "labels": _compact(xp.concat(labels))}
     predictions, references = as_array(predictions, "predictions"), as_array(references, "references")
     check_orientation(predictions, references)
@@ -72,6 +76,8 @@ def split_ood(scores: Array, labels: Array, *, in_value: int = 0, out_value: int
 
 
 def _is_out(labels: Array, in_value: int, out_value: int) -> Array:
+    if not is_numpy_array(labels):  # torch compares in the labels' own type, where a larger value would wrap
+        labels = array_namespace(labels).astype(labels, array_namespace(labels).int64)
     is_out = labels == out_value
     other = ~is_out & (labels != in_value)
     if bool(array_namespace(labels).any(other)):
