@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import array_api_compat
@@ -321,11 +321,7 @@ def as_fraction(value: Any, name: str) -> float:
 
 def as_fractions(value: Any, name: str) -> list[float]:
     """Check a list of real options in (0, 1]; a number is a one-element list."""
-    value = _plain(value)
-    values = [as_fraction(item, name) for item in (value if isinstance(value, Iterable) else [value])]
-    if not values:
-        raise ValueError(f"{name}: expected at least one value, got an empty list")
-    return values
+    return _as_list(value, name, as_fraction)
 
 
 def as_real(value: Any, name: str) -> float:
@@ -340,8 +336,12 @@ def as_real(value: Any, name: str) -> float:
 
 def as_reals(value: Any, name: str) -> list[float]:
     """Check a list of real options that are not NaN; a number is a one-element list."""
+    return _as_list(value, name, as_real)
+
+
+def _as_list(value: Any, name: str, check: Callable[[Any, str], float]) -> list[float]:
     value = _plain(value)
-    values = [as_real(item, name) for item in (value if isinstance(value, Iterable) else [value])]
+    values = [check(item, name) for item in (value if isinstance(value, Iterable) else [value])]
     if not values:
         raise ValueError(f"{name}: expected at least one value, got an empty list")
     return values

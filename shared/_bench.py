@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import Array, array_namespace, as_int, as_real, check_no_nan, to_numpy
+from ._arrays import Array, array_namespace, as_int, as_real, to_numpy
 from ._counts import Counts, check_both_classes, runs, sort_sides
 from ._curves import AUROC, AVERAGE_PRECISION, DETECTION_ACCURACY, RATES, Quantity, best_rate, quantities
 from ._sampled import sampled_curve
@@ -73,13 +73,14 @@ class Sides:
 
     @cached_property
     def curve(self) -> tuple[np.ndarray, ...]:
-        return sampled_curve(to_numpy(self.positives), to_numpy(self.negatives), self.step or 1)[1]
+        positives, negatives = self.ascending
+        return sampled_curve(to_numpy(positives), to_numpy(negatives), self.step or 1)[1]
 
     @cached_property
     def ordered(self) -> tuple[np.ndarray, np.ndarray]:
         """Labels and scores in an order that does not depend on how the samples came."""
         # in float64, since scikit-learn computes in the precision that it is given
-        sides = [np.sort(to_numpy(side)).astype(np.float64) for side in (self.negatives, self.positives)]
+        sides = [to_numpy(side).astype(np.float64) for side in reversed(self.ascending)]
         labels = np.repeat(np.asarray([0, 1]), [len(side) for side in sides])
         return labels, np.concatenate(sides)
 
@@ -132,10 +133,7 @@ def bench_metrics(
     check_both_classes(positives.shape[0], negatives.shape[0])
     sides = Sides(positives, negatives, step)
     exact = {name: measure for name, measure in measures.items() if isinstance(measure, Quantity)}
-    values = quantities(sides.runs(), exact) if exact else {}  # which finds NaN as it sorts
-    if not exact:
-        check_no_nan(positives, "positives")
-        check_no_nan(negatives, "negatives")
+    values = quantities(sides.runs(), exact) if exact else {}
     values.update({name: measure(sides) for name, measure in measures.items() if not isinstance(measure, Quantity)})
     return {name: float(values[name]) for name in measures}
 

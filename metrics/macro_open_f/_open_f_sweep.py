@@ -1,8 +1,9 @@
 """One sweep over samples in the order of their open-set scores: macro F after each of them.
 
 Macro averages need a sum over classes of ratios that change one at a time. Floating sums would depend on the order
-of those changes, so ratios are rounded to a multiple of 2^−b, as large a b as lets the sum of C of them fit int64
-(at least 2^−52 for up to 512 classes, near float64's own resolution): integer sums are exact in every order.
+of those changes, so ratios are rounded to a multiple of 2^−b, as large a b as lets the sum over the known classes that
+occur fit int64 (at least 2^−52 for up to 512 of them, near float64's own resolution): integer sums are exact in every
+order.
 """
 
 from __future__ import annotations

@@ -53,11 +53,11 @@ def get_curve(scores: Any, labels: Any, step: int = 4, return_raw: bool = False)
 
 
 def sampled_curve(positives: np.ndarray, negatives: np.ndarray, step: int) -> tuple[_Arrays, _Arrays]:
-    """The counts and the rates of `get_curve`, from the two sides."""
+    """The counts and the rates of `get_curve`, from the two sides in ascending order."""
     thresholds = np.sort(np.concatenate([positives, negatives]))[1::step]
     num_positives, num_negatives = len(positives), len(negatives)
-    tp = num_positives - np.searchsorted(np.sort(positives), thresholds, side="left")
-    fp = num_negatives - np.searchsorted(np.sort(negatives), thresholds, side="left")
+    tp = num_positives - np.searchsorted(positives, thresholds, side="left")
+    fp = num_negatives - np.searchsorted(negatives, thresholds, side="left")
     fn, tn = num_positives - tp, num_negatives - fp
     fpr, tpr = (np.concatenate([[1.0], x, [0.0]]) for x in (fp / num_negatives, tp / num_positives))
     tnr, fnr = (np.concatenate([[0.0], x, [1.0]]) for x in (tn / num_negatives, fn / num_positives))

@@ -20,8 +20,7 @@ SMALL = 1 << 16  # scores below which the tables of a radix sort cost more than 
 
 def sort_in_place(scores: np.ndarray) -> None:
     """Sort float32 or float64 scores in ascending order, NaN at an end; −0.0 may become 0.0, which it equals."""
-    floating = scores.dtype in (np.float32, np.float64)
-    large = floating and scores.size >= SMALL and worth_compiling(radix_sort, scores.size, scores) is not None
+    large = scores.size >= SMALL and worth_compiling(radix_sort, scores.size, scores) is not None
     if not large or not _radix_wins(scores.dtype.name):
         scores.sort()
     else:
