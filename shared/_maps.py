@@ -28,6 +28,7 @@ from ._arrays import (
     is_numpy_array,
     is_torch_array,
     on_device,
+    on_one_device,
     to_numpy,
     widen,
 )
@@ -65,6 +66,7 @@ def reduce_maps(
         image_labels = _image_labels(masks)
     image_scores, image_labels = as_scores(image_scores, "image_scores"), as_flags(image_labels, "image_labels")
     check_lengths(predictions=maps, image_scores=image_scores, image_labels=image_labels)
+    image_scores, image_labels = on_one_device(image_scores, image_labels)
     return {"image_scores": image_scores, "image_labels": image_labels, **_pixels(list(zip(maps, masks)))}
 
 
@@ -117,13 +119,15 @@ def _images(x: Any, name: str) -> Sequence[Array]:
 def _checked(maps: Any, masks: Any) -> tuple[Any, Any]:
     """Maps in float32 or float64 without NaN, and masks of booleans of the same shapes: two stacks or two lists."""
     if not isinstance(maps, list) and not isinstance(masks, list) and maps.shape == masks.shape:
+        maps, masks = on_one_device(maps, masks)
         xp = array_namespace(masks)
         flags = masks if masks.dtype == xp.bool else masks == 1
         scores = widen(maps, "predictions")
         binary = flags is masks or bool(xp.all(flags | (masks == 0)))
         if binary and not _has_nan(scores):  # else one of the images is wrong, and the message says which
             return scores, flags
-    pairs = [_checked_pair(score_map, mask, i) for i, (score_map, mask) in enumerate(zip(maps, masks))]
+    images = on_one_device(*maps, *masks)
+    pairs = [_checked_pair(*pair, i) for i, pair in enumerate(zip(images[: len(maps)], images[len(maps) :]))]
     return [score_map for score_map, _ in pairs], [mask for _, mask in pairs]
 
 

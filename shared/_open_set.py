@@ -24,6 +24,7 @@ from ._arrays import (
     check_lengths,
     check_no_nan,
     check_orientation,
+    on_one_device,
     row_blocks,
 )
 
@@ -46,6 +47,7 @@ def reduce_open_set(
     labels, scores = as_labels(references, "references"), as_scores(open_scores, "open_scores")
     unknown = labels < 0 if open_labels is None else as_flags(open_labels, "open_labels")
     check_lengths(predictions=predictions, references=labels, open_scores=scores, open_labels=unknown)
+    predictions, labels, scores, unknown = on_one_device(predictions, labels, scores, unknown)
     xp = array_namespace(labels)
     if bool(xp.any(~unknown & (labels < 0))):
         raise ValueError(
@@ -122,6 +124,7 @@ def reduce_known_unknown(
     predicted = as_labels(close_set_pred_class, "close_set_pred_class")
     labels = as_labels(close_set_labels, "close_set_labels")
     check_lengths(open_set_pred_known=known, close_set_pred_class=predicted, close_set_labels=labels)
+    known, unknown, predicted, labels = on_one_device(known, unknown, predicted, labels)
     for ids, name in ((predicted, "close_set_pred_class"), (labels, "close_set_labels")):
         negative = ids < 0
         if bool(array_namespace(ids).any(negative)):

@@ -31,6 +31,7 @@ from ._arrays import (
     check_orientation,
     is_floating,
     is_numpy_array,
+    on_one_device,
     row_blocks,
     widen,
 )
@@ -55,8 +56,18 @@ def true_class_ranks(scores: Array, labels: Array) -> tuple[Array, Array, Array]
     ([0, 0], [1, 0], [False, True])
     """
     check_class_ids(labels, "labels", scores.shape[1])
-    if labels.shape[0] and int(array_namespace(labels).min(labels)) < 0:
-        raise ValueError(f"labels: expected class ids of at least 0, got {int(array_namespace(labels).min(labels))}")
+    if _lowest(labels) < 0:
+        raise ValueError(f"labels: expected class ids of at least 0, got {_lowest(labels)}")
+    return _ranks(scores, labels)
+
+
+def _lowest(labels: Array) -> int:
+    """The lowest label; 0 if there is none."""
+    return int(array_namespace(labels).min(labels)) if labels.shape[0] else 0
+
+
+def _ranks(scores: Array, labels: Array) -> tuple[Array, Array, Array]:
+    """As `true_class_ranks`, of labels that are in range."""
     work = math.prod(scores.shape)
     bits = bfloat16_bits(scores)
     loop = None if bits is None else worth_compiling(row_ranks_bfloat16, work, labels)
@@ -144,23 +155,24 @@ def reduce_topk(predictions: Any, references: Any, *, ignore_unknown: bool = Fal
             f"predictions: expected (N, C) scores or (N, K) class ids, got shape {tuple(predictions.shape)}{hint}"
         )
     check_lengths(predictions=predictions, references=labels)
-    xp = array_namespace(labels)
-    width, scored = predictions.shape[1], is_floating(predictions)
+    predictions, labels = on_one_device(predictions, labels)
+    width, scored, lowest = predictions.shape[1], is_floating(predictions), _lowest(labels)
     if width == 0:
         raise ValueError("predictions: expected at least one column, got shape (N, 0)")
-    known = labels >= 0
-    if not as_bool(ignore_unknown, "ignore_unknown") and not bool(xp.all(known)):
+    if not as_bool(ignore_unknown, "ignore_unknown") and lowest < 0:
         raise ValueError(
-            f"references: expected class ids of at least 0, got {int(xp.min(labels))}; "
+            f"references: expected class ids of at least 0, got {lowest}; "
             "ignore_unknown=True leaves unknown samples out"
         )
+    xp = array_namespace(labels)
     if scored:
         check_class_ids(labels, "references", width)
-        above, tied, correct = true_class_ranks(predictions, xp.where(known, labels, 0))
+        above, tied, correct = _ranks(predictions, labels if lowest >= 0 else xp.clip(labels, 0, None))
     else:
         above = listed_ranks(predictions, labels)
         tied, correct = xp.zeros_like(above), above < width
-    above = xp.where(known, above, xp.asarray(-1, dtype=above.dtype))
+    if lowest < 0:
+        above[labels < 0] = -1
     return {
         "above": above,
         "tied": tied,

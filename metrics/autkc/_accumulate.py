@@ -124,7 +124,7 @@ class Accumulate:
         if state and str(state.get("metric")) != self.name:
             raise ValueError(f"state: expected one of {self.name}, got one of {state.get('metric', 'no metric')}")
         arrays = {name: np.array(array) for name, array in state.items() if name != "metric"}
-        _check_agreement([*self._states, arrays])
+        _check_agreement(arrays, self._states)
         self._states.append(arrays)
 
     def reset(self) -> None:
@@ -138,8 +138,8 @@ class Accumulate:
     def _results(self, states: list[State], options: Mapping[str, Any]) -> dict[str, Any]:
         if not any(_num_samples(state) for state in states):
             raise ValueError("expected at least one sample, got none: pass columns, or add batches before compute()")
-        for end in range(2, len(states) + 1):
-            _check_agreement(states[:end])
+        for state in states:
+            _check_agreement(state, states)
         takes = _parameters(type(self).summarise)
         return self.summarise(_joined(states), **{name: value for name, value in options.items() if name in takes})
 
@@ -152,7 +152,7 @@ class Accumulate:
         if all(_is_empty(column) for column in columns.values()):
             return {}
         state = self.reduce(**columns, **{name: value for name, value in options.items() if name in takes})
-        _check_agreement([*self._states, state])
+        _check_agreement(state, self._states)
         return state
 
     @property
@@ -199,12 +199,12 @@ def _copy(array: Any) -> Any:
     return array.copy() if isinstance(array, np.ndarray) else array.clone()
 
 
-def _check_agreement(states: list[State]) -> None:
-    """Raise ValueError unless the last state can be joined to the first: same arrays, same scalars."""
-    first, last = next((state for state in states if state), {}), states[-1]
-    if last and last.keys() != first.keys():
-        raise ValueError(f"expected a state of {', '.join(first)}, got one of {', '.join(last)}")
-    for name, array in last.items():
+def _check_agreement(state: State, states: list[State]) -> None:
+    """Raise ValueError unless a state can be joined to the first of others: same arrays, same scalars."""
+    first = next((other for other in states if other), state)
+    if state and state.keys() != first.keys():
+        raise ValueError(f"expected a state of {', '.join(first)}, got one of {', '.join(state)}")
+    for name, array in state.items():
         if array.ndim == 0 and array != first[name]:
             raise ValueError(f"{name}: expected {first[name]} as in the batches before, got {array}")
 

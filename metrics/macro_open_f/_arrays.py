@@ -117,17 +117,23 @@ def _without_bfloat16(x: Any) -> Any:
     return x.float() if "bfloat16" in str(x.dtype) else x  # NumPy has no bfloat16
 
 
-def on_device(x: np.ndarray, like: Array) -> Array:
-    """Return the NumPy array `x` on the device of `like`."""
-    return x if is_numpy_array(like) else array_namespace(like).asarray(x, device=like.device)
+def on_device(x: Array, like: Array) -> Array:
+    """Return the array `x` on the device of `like`: a transfer, unless it is there."""
+    if device_of(like) is None:
+        return x if device_of(x) is None else to_numpy(x)
+    return array_namespace(like).asarray(x, device=like.device)
+
+
+def on_one_device(*arrays: Array) -> Sequence[Array]:
+    """Return the arrays on the device of the first of them."""
+    return arrays if all(map(is_numpy_array, arrays)) else [on_device(array, arrays[0]) for array in arrays]
 
 
 def concatenate(arrays: Sequence[Array]) -> Array:
-    """Join checked arrays along their first axis; a single one is returned as it is."""
+    """Join checked arrays along their first axis, on the device of the first; a single one is returned as it is."""
     if len(arrays) == 1:
         return arrays[0]
-    if any(is_numpy_array(array) for array in arrays):
-        arrays = [to_numpy(array) for array in arrays]
+    arrays = on_one_device(*arrays)
     return array_namespace(*arrays).concat(list(arrays))
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import Array, array_namespace, as_scores, to_numpy
+from ._arrays import Array, array_namespace, as_scores, on_device, to_numpy
 from ._open_f_sweep import count_ids, macro_scale, macro_sweep
 from ._sorting import sorted_with
 
@@ -113,14 +113,17 @@ def exact_macro_f(hits: np.ndarray, accepted: np.ndarray, samples: np.ndarray) -
 _ROUNDING = 2.0**-36  # relative; far above that of F, and only says which thresholds are compared in fractions
 
 
-def first_best(f: np.ndarray, exact: Callable[[int], Fraction] | None) -> int:
+def first_best(f: Array, exact: Callable[[int], Fraction] | None) -> int:
     """Index of the first of the highest values; those that rounding may have parted or joined are compared exactly."""
-    best = int(np.argmax(f))
-    near = np.flatnonzero(f >= f[best] * (1 - _ROUNDING))
-    _, first = np.unique(f[near], return_index=True)
-    if exact is None or len(first) == 1:
+    xp = array_namespace(f)
+    best = int(xp.argmax(f))
+    if exact is None:
         return best
-    candidates = np.sort(near[first]).tolist()
+    near = xp.nonzero(f >= f[best] * (1 - _ROUNDING))[0]
+    _, first = np.unique(to_numpy(f[near]), return_index=True)
+    if len(first) == 1:
+        return best
+    candidates = np.sort(to_numpy(near)[first]).tolist()
     values = [exact(i) for i in candidates]
     return candidates[values.index(max(values))]
 
@@ -134,13 +137,12 @@ def _best(
     """
     xp = array_namespace(scores)
     if t_list is None:
-        last = xp.concat([xp.nonzero(scores[1:] != scores[:-1])[0], xp.asarray([len(f) - 1], device=f.device)])
-        ends = to_numpy(last)
-        at = int(ends[first_best(to_numpy(f[last]), exact and (lambda i: exact(int(ends[i]))))])
+        ends = xp.concat([xp.nonzero(scores[1:] != scores[:-1])[0], xp.asarray([len(f) - 1], device=f.device)])
+        at = int(ends[first_best(f[ends], exact and (lambda i: exact(int(ends[i]))))])
         return float(f[at]), float(scores[at]) + 0.0, None  # 0.0 for −0.0
     thresholds = check_thresholds(t_list)
-    accepted = np.searchsorted(to_numpy(xp.astype(scores, xp.float64)), thresholds, side="right")
-    curve = np.concatenate([[0.0], to_numpy(f)])[accepted]
+    accepted = xp.searchsorted(xp.astype(scores, xp.float64), on_device(thresholds, scores), side="right")
+    curve = to_numpy(xp.where(accepted > 0, f[xp.clip(accepted - 1, 0, None)], 0.0))
     best = first_best(curve, exact and (lambda i: exact(int(accepted[i]) - 1)))
     return float(curve[best]), float(thresholds[best]), curve.tolist()
 

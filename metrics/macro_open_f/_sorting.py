@@ -29,10 +29,13 @@ def sort_in_place(scores: np.ndarray) -> None:
 
 
 def sorted_with(scores: Array, payload: Array) -> tuple[Array, Array]:
-    """Scores in ascending order, as float32 or float64, each with its payload: integers of at least 0."""
+    """Scores in ascending order, as float32 or float64, each with its payload: integers of at least 0.
+
+    Payloads of equal scores come in any order.
+    """
     scores = widen(scores)
     if not is_numpy_array(scores) or scores.dtype != np.float32 or int(payload.max(initial=0)) >= 2**32:
-        order = array_namespace(scores).argsort(scores)
+        order = array_namespace(scores).argsort(scores, stable=False)
         return scores[order], payload[order]
     # One sort, where an argsort takes several times as long: a float64 whose upper half is a score's bits is ordered as
     # the score, whatever its lower half. It is never NaN, since the bits of ±inf as a float32 are a number's there.

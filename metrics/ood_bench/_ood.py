@@ -16,6 +16,7 @@ from ._arrays import (
     check_orientation,
     is_floating,
     is_numpy_array,
+    on_one_device,
 )
 from ._counts import ascending, split
 
@@ -33,7 +34,7 @@ def reduce_ood(predictions: Any, references: Any = None, *, in_value: int = 0, o
                 "references: expected a label for each score, or predictions as a tuple "
                 "(in-distribution scores, OOD scores); got neither"
             )
-        sides = [as_scores(side, f"predictions[{i}]") for i, side in enumerate(predictions)]
+        sides = on_one_device(*(as_scores(side, f"predictions[{i}]") for i, side in enumerate(predictions)))
         xp = array_namespace(*sides)
         labels = [
             xp.full(len(side), value, dtype=xp.int64, device=side.device)
@@ -46,8 +47,9 @@ def reduce_ood(predictions: Any, references: Any = None, *, in_value: int = 0, o
         raise ValueError("predictions and references are swapped: references hold fractions and predictions integers")
     scores, labels = as_scores(predictions, "predictions"), as_integers(references, "references")
     check_lengths(predictions=scores, references=labels)
+    scores, labels = on_one_device(scores, _compact(labels))
     _is_out(labels, in_value, out_value)
-    return {"scores": scores, "labels": _compact(labels)}
+    return {"scores": scores, "labels": labels}
 
 
 def _compact(labels: Array) -> Array:

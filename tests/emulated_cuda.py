@@ -1,0 +1,69 @@
+"""Tensors that behave as those of a CUDA device do, on a machine without one.
+
+Such a tensor says that it lives on cuda:0, holds its numbers in a tensor of the CPU, and computes with others of its
+kind only: what a device refuses (mixing it with CPU tensors, a view as a NumPy array) is refused here too. So the
+lines that a kernel takes for tensors on a device can be run and checked anywhere; their speed cannot.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+from torch.utils._pytree import tree_iter, tree_map_only
+
+DEVICE, CPU = torch.device("cuda:0"), torch.device("cpu")
+ACROSS_DEVICES = {torch.Tensor.copy_, torch.Tensor.__setitem__}  # a slice of one device is filled from the other
+VIEWS_AS_ARRAYS = {torch.Tensor.numpy, torch.Tensor.__array__}
+
+
+class EmulatedCudaTensor(torch.Tensor):
+    """A tensor that says it is on cuda:0; `held` has its numbers."""
+
+    held: torch.Tensor
+
+    @staticmethod
+    def __new__(cls, held: torch.Tensor) -> EmulatedCudaTensor:
+        make: Any = torch.Tensor._make_wrapper_subclass
+        tensor: EmulatedCudaTensor = make(cls, held.shape, strides=held.stride(), dtype=held.dtype, device=DEVICE)
+        tensor.held = held
+        return tensor
+
+    def __repr__(self, **_: Any) -> str:
+        return f"EmulatedCudaTensor({self.held})"
+
+    @classmethod
+    def __torch_dispatch__(cls, operation: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        raise RuntimeError(f"{operation}: enter EmulatedCuda() to compute with emulated tensors")
+
+
+class EmulatedCuda(TorchFunctionMode):
+    """While it is entered, torch computes with emulated tensors, and makes them where cuda:0 is asked for.
+
+    `transferred` counts the numbers of tensors that were brought to the CPU.
+    """
+
+    transferred = 0
+
+    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        values = list(tree_iter((args, kwargs)))
+        emulated = [x for x in values if isinstance(x, EmulatedCudaTensor)]
+        devices = {x for x in values if isinstance(x, torch.device)}
+        is_attribute = function.__name__ == "__get__"
+        if is_attribute or not (emulated or DEVICE in devices):
+            return function(*args, **kwargs)
+        if function in VIEWS_AS_ARRAYS:
+            raise TypeError(f"can't convert {DEVICE} device type tensor to numpy")
+        others = any(isinstance(x, torch.Tensor) and x.ndim and not isinstance(x, EmulatedCudaTensor) for x in values)
+        if emulated and others and function not in ACROSS_DEVICES:
+            raise RuntimeError(f"Expected all tensors to be on the same device, but got {DEVICE} and cpu: {function}")
+        args, kwargs = tree_map_only(torch.device, lambda _: CPU, (args, kwargs))
+        args, kwargs = tree_map_only(EmulatedCudaTensor, lambda x: x.held, (args, kwargs))
+        returned = function(*args, **kwargs)
+        if function is torch.Tensor.cpu or CPU in devices:
+            self.transferred += returned.numel()
+            return returned
+        same = {id(x.held): x for x in emulated}  # in-place functions return what they were given
+        return tree_map_only(torch.Tensor, lambda x: same[id(x)] if id(x) in same else EmulatedCudaTensor(x), returned)
