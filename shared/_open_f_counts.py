@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._open_f import exact_macro_f, first_best, micro_f
-from ._open_f_sweep import fixed_ratio, macro_f, macro_scale
+from ._open_f import exact_macro_f, first_best
+from ._open_f_sweep import fixed_ratio, macro_f, macro_scale, micro_f
 
 
 def macro_open_f_of_counts(

@@ -44,7 +44,7 @@ def aupro(region_scores: Array, region_sizes: np.ndarray, normal: Array, limits:
 def counts_of_pixels(order: Array) -> Quantity:
     """Normal pixels above, and at or above, the score of each anomalous pixel; `order` says how these ascend."""
     xp = array_namespace(order)
-    above, fp = xp.empty_like(order), xp.empty_like(order)
+    above, fp = xp.empty_like(order, dtype=xp.int64), xp.empty_like(order, dtype=xp.int64)
 
     def part(counts: Counts) -> None:
         start = order.shape[0] - int(counts.tp[-1])

@@ -29,9 +29,9 @@ def sort_in_place(scores: np.ndarray) -> None:
 
 
 def sorted_with(scores: Array, payload: Array) -> tuple[Array, Array]:
-    """Scores in ascending order, as float32 or float64, each with its payload: integers of at least 0.
+    """Scores in ascending order, as float32 or float64, each with its payload: flags, or integers of at least 0.
 
-    Payloads of equal scores come in any order.
+    Payloads of equal scores come in any order, and in their own type or as uint32.
     """
     scores = widen(scores)
     if not is_numpy_array(scores) or scores.dtype != np.float32 or int(payload.max(initial=0)) >= 2**32:
@@ -41,9 +41,9 @@ def sorted_with(scores: Array, payload: Array) -> tuple[Array, Array]:
     # the score, whatever its lower half. It is never NaN, since the bits of ±inf as a float32 are a number's there.
     keys = np.ascontiguousarray(scores).view(np.uint32).astype(np.uint64)
     keys <<= np.uint64(32)
-    keys |= payload.view(np.uint64)
+    np.bitwise_or(keys, payload, out=keys, dtype=np.uint64, casting="unsafe")
     sort_in_place(keys.view(np.float64))
-    low = keys.astype(np.uint32).astype(np.int64)
+    low = keys.astype(np.uint32)
     keys >>= np.uint64(32)
     return keys.astype(np.uint32).view(np.float32), low
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ._arrays import Array, array_namespace, as_scores, on_device, to_numpy
-from ._open_f_sweep import count_ids, macro_scale, macro_sweep
+from ._open_f_sweep import macro_scale, macro_sweep, micro_sweep
 from ._sorting import sorted_with
 
 
@@ -41,16 +41,18 @@ def macro_open_f(
     xp = array_namespace(predicted)
     predicted = xp.astype(predicted, xp.int64, copy=False)
     correct = predicted == classes
-    known = classes[classes >= 0]
     if num_classes > predicted.shape[0]:  # counts by class are kept for those that are predicted
-        distinct, occurring = xp.unique_values(predicted), xp.unique_values(known).shape[0]
-        predicted, known = (_index_of(distinct, ids) for ids in (predicted, known))
-    thresholds, payload = sorted_with(scores, 2 * predicted + correct)
-    predicted, correct = payload >> 1, (payload & 1) == 1
-    totals = count_ids(known, min(num_classes, predicted.shape[0]))
-    if num_classes <= predicted.shape[0]:
+        known, distinct = classes[classes >= 0], xp.unique_values(predicted)
+        occurring = xp.unique_values(known).shape[0]
+        predicted = _index_of(distinct, predicted)
+        totals = xp.bincount(_index_of(distinct, known), minlength=distinct.shape[0])
+    else:
+        totals = xp.bincount(classes + 1, minlength=num_classes + 1)[1:]
         occurring = int(xp.count_nonzero(totals))
-    f = macro_sweep(predicted, correct, totals, num_classes, macro_scale(max(1, occurring)))
+    outcomes = 2 * predicted
+    outcomes += correct
+    thresholds, outcomes = sorted_with(scores, outcomes)
+    f = macro_sweep(outcomes, totals, num_classes, macro_scale(max(1, occurring)))
 
     start, hits, accepted = 0, np.zeros(len(totals), np.int64), np.zeros(len(totals), np.int64)
 
@@ -59,9 +61,9 @@ def macro_open_f(
         if sample < start:
             start, hits, accepted = 0, np.zeros_like(hits), np.zeros_like(accepted)
         # counted on from the sample of the last call: those that are compared mostly come in ascending order
-        ids, right = to_numpy(predicted[start : sample + 1]), to_numpy(correct[start : sample + 1])
-        hits = hits + np.bincount(ids[right], minlength=len(hits))
-        accepted = accepted + np.bincount(ids, minlength=len(accepted))
+        part = to_numpy(outcomes[start : sample + 1])
+        hits = hits + np.bincount(part[part & 1 == 1] >> 1, minlength=len(hits))
+        accepted = accepted + np.bincount(part >> 1, minlength=len(accepted))
         start = sample + 1
         return exact_macro_f(hits, accepted, to_numpy(totals))
 
@@ -88,18 +90,9 @@ def micro_open_f(
     >>> micro_open_f(np.asarray([0, 1, 1]), np.asarray([0, 0, -1]), np.asarray([0.1, 0.2, 0.9]), [0.5, 1.0])
     (0.5, 0.5, [0.5, 0.4])
     """
-    xp = array_namespace(scores)
-    thresholds, correct = sorted_with(scores, xp.astype(predicted == classes, xp.int64))
-    hits = xp.cumulative_sum(correct)
-    accepted = xp.arange(1, hits.shape[0] + 1, device=hits.device)
-    known = int(xp.count_nonzero(classes >= 0))
-    return _best(thresholds, micro_f(hits, accepted, known), t_list)
-
-
-def micro_f(hits: Array, accepted: Array, known: int) -> Array:
-    """F of pooled counts: samples accepted correctly, samples accepted, and known samples."""
-    xp = array_namespace(hits)
-    return xp.astype(2 * hits, xp.float64) / xp.astype(accepted + known, xp.float64)
+    thresholds, correct = sorted_with(scores, predicted == classes)
+    known = int(array_namespace(classes).count_nonzero(classes >= 0))
+    return _best(thresholds, micro_sweep(correct, known), t_list)
 
 
 def exact_macro_f(hits: np.ndarray, accepted: np.ndarray, samples: np.ndarray) -> Fraction:
@@ -117,7 +110,7 @@ def first_best(f: Array, exact: Callable[[int], Fraction] | None) -> int:
     """Index of the first of the highest values; those that rounding may have parted or joined are compared exactly."""
     xp = array_namespace(f)
     best = int(xp.argmax(f))
-    if exact is None:
+    if exact is None or not f[best]:
         return best
     near = xp.nonzero(f >= f[best] * (1 - _ROUNDING))[0]
     _, first = np.unique(to_numpy(f[near]), return_index=True)
@@ -133,12 +126,13 @@ def _best(
 ) -> tuple[float, float, list[float] | None]:
     """Pick from F after each sample, in ascending order of the scores; only the last of equal scores is a threshold.
 
-    `exact` gives a number in the same order as F after a sample, without rounding.
+    `f` may be overwritten, which spares a copy of it. `exact` gives a number in the same order as F after a sample,
+    without rounding.
     """
     xp = array_namespace(scores)
     if t_list is None:
-        ends = xp.concat([xp.nonzero(scores[1:] != scores[:-1])[0], xp.asarray([len(f) - 1], device=f.device)])
-        at = int(ends[first_best(f[ends], exact and (lambda i: exact(int(ends[i]))))])
+        f[:-1][scores[1:] == scores[:-1]] = -1.0
+        at = first_best(f, exact)
         return float(f[at]), float(scores[at]) + 0.0, None  # 0.0 for −0.0
     thresholds = check_thresholds(t_list)
     accepted = xp.searchsorted(xp.astype(scores, xp.float64), on_device(thresholds, scores), side="right")

@@ -1,4 +1,4 @@
-"""One sweep over samples in the order of their open-set scores: macro F after each of them.
+"""One sweep over samples in the order of their open-set scores: the F-scores after each of them.
 
 Macro averages need a sum over classes of ratios that change one at a time. Floating sums would depend on the order
 of those changes, so ratios are rounded to a multiple of 2^−b, as large a b as lets the sum over the known classes that
@@ -17,20 +17,20 @@ _BLOCK = 1 << 15  # samples
 _DEVICE_BLOCK = 1 << 26
 
 
-def macro_sweep(predicted: Array, correct: Array, totals: Array, num_classes: int, scale: float) -> Array:
+def macro_sweep(outcomes: Array, totals: Array, num_classes: int, scale: float) -> Array:
     """Macro F after each sample, in score order; `totals` are the samples of each class that is predicted.
 
-    `scale` is that of the known classes that occur: no other adds to a sum.
+    An outcome is twice the predicted class, plus one if it is the true one. `scale` is that of the known classes that
+    occur: no other adds to a sum.
     """
-    xp = array_namespace(predicted)
+    xp = array_namespace(outcomes)
     hits, accepted = xp.zeros_like(totals), xp.zeros_like(totals)
     precision, recall = 0, 0
-    f = xp.empty_like(predicted, dtype=xp.float64)
-    loop = worth_compiling(sweep_loop, 8 * predicted.shape[0], predicted, correct)
-    length = _BLOCK if is_numpy_array(predicted) else _DEVICE_BLOCK
-    for start in range(0, predicted.shape[0], length):
-        block = slice(start, start + length)
-        ids, flags = predicted[block], correct[block]
+    f = xp.empty_like(outcomes, dtype=xp.float64)
+    loop = worth_compiling(sweep_loop, 8 * outcomes.shape[0], outcomes)
+    for block in _blocks(outcomes):
+        part = xp.astype(outcomes[block], xp.int64)
+        ids, flags = part >> 1, (part & 1) == 1
         if loop is not None:
             changes = np.empty(len(ids), np.int64), np.empty(len(ids), np.int64)
             loop(ids, flags, hits, accepted, totals, scale, *changes)
@@ -40,6 +40,23 @@ def macro_sweep(predicted: Array, correct: Array, totals: Array, num_classes: in
         f[block] = macro_f(precision + precisions, recall + recalls, num_classes, scale)
         precision, recall = precision + int(precisions[-1]), recall + int(recalls[-1])
     return f
+
+
+def micro_sweep(correct: Array, known: int) -> Array:
+    """Micro F after each sample, in score order, of so many known samples."""
+    xp = array_namespace(correct)
+    f, hits = xp.empty_like(correct, dtype=xp.float64), 0
+    for block in _blocks(correct):
+        running = hits + xp.cumulative_sum(xp.astype(correct[block], xp.int64))
+        accepted = xp.arange(block.start + 1, block.start + 1 + running.shape[0], device=running.device)
+        f[block] = micro_f(running, accepted, known)
+        hits = int(running[-1])
+    return f
+
+
+def _blocks(samples: Array) -> list[slice]:
+    length = _BLOCK if is_numpy_array(samples) else _DEVICE_BLOCK
+    return [slice(start, start + length) for start in range(0, samples.shape[0], length)]
 
 
 def _changes(
@@ -84,8 +101,7 @@ def macro_f(precision: Array, recall: Array, num_classes: int, scale: float) -> 
     return 2 * precision * recall / xp.where(total == 0, xp.ones_like(total), total)
 
 
-def count_ids(ids: Array, num_ids: int) -> Array:
-    """How often each of 0, 1, …, num_ids − 1 occurs."""
-    xp = array_namespace(ids)
-    ends = xp.searchsorted(xp.sort(ids), xp.arange(num_ids, device=ids.device), side="right")
-    return xp.diff(ends, prepend=xp.zeros_like(ends[:1]))
+def micro_f(hits: Array, accepted: Array, known: int) -> Array:
+    """F of pooled counts: samples accepted correctly, samples accepted, and known samples."""
+    xp = array_namespace(hits)
+    return xp.astype(2 * hits, xp.float64) / xp.astype(accepted + known, xp.float64)
