@@ -26,7 +26,7 @@ from ._bench import bench_metrics
 from ._boxes import box_iou, reduce_boxes
 from ._counts import Counts, exceedance_counts
 from ._curves import aupr, auroc, average_precision, detection_accuracy, f1_max, operating_point
-from ._maps import reduce_maps, split_regions
+from ._maps import reduce_maps
 from ._matching import match_boxes
 from ._ood import reduce_ood, split_ood
 from ._open_f import macro_open_f, micro_open_f
@@ -34,6 +34,7 @@ from ._open_set import count_classes, reduce_known_unknown, reduce_open_set
 from ._openauc import accuracy_at_tpr, openauc, openauc_metrics, split_open_set
 from ._openset_counts import count_openset_detections, openset_detection, openset_detection_rates
 from ._owod import owod_detection
+from ._regions import split_regions
 from ._sampled import ftpn, get_curve
 from ._topk import (
     accuracy,

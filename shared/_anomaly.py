@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ._arrays import Array, State, as_choice, as_fractions, on_device
+from ._arrays import Array, State
 from ._aupro import areas_up_to, counts_of_pixels, sampled_aupro
 from ._counts import Counts, ascending, exceedance_counts, runs, sort_sides, split
 from ._curves import CURVE, curve_metrics, quantities
-from ._sorting import places, sorted_with
+from ._options import as_choice, as_fractions, as_int
+from ._sorting import indices, sorted_with
 
 LEVELS = ("image", "pixel")
 
@@ -27,6 +28,7 @@ def check_levels(levels: Any) -> list[str]:
 def level_counts(state: State, level: str) -> Counts:
     """Counts of the anomalous images against the normal ones, or of the anomalous pixels against the normal ones.
 
+    Parameters: state of `reduce_maps`; level, "image" or "pixel".
     Raises ValueError if there are no anomalous or no normal ones.
     """
     return exceedance_counts(*_level_sides(state, level))
@@ -36,8 +38,7 @@ def _level_sides(state: State, level: str) -> tuple[Array, Array]:
     if as_choice(level, "levels", LEVELS) == "pixel":
         positives, negatives = state["anomalous"], state["normal"]
     else:
-        anomalous = on_device(state["image_labels"], state["image_scores"])
-        positives, negatives = split(state["image_scores"], anomalous)
+        positives, negatives = split(state["image_scores"], state["image_labels"])
     if not positives.shape[0] or not negatives.shape[0]:
         raise ValueError(
             f"references: expected anomalous and normal {level}s, got {positives.shape[0]} anomalous and "
@@ -61,6 +62,8 @@ def anomaly_metrics(
     Returns {"image_auroc": …, "pixel_auroc": …, "aupro@0.3": …}. Raises ValueError if a level has one class only.
     """
     chosen = check_levels(levels)
+    if num_thresholds is not None:
+        num_thresholds = as_int(num_thresholds, "num_thresholds", 2)
     sides = {level: _level_sides(state, level) for level in chosen}
     limits = as_fractions(integration_limits, "integration_limits")
     if "pixel" in sides:
@@ -70,7 +73,7 @@ def anomaly_metrics(
         if level == "image":
             results.update(curve_metrics(quantities(runs(*sort_sides(positives, negatives)), CURVE), "image_"))
             continue
-        ordered, order = sorted_with(positives, places(positives))
+        ordered, order = sorted_with(positives, indices(positives))
         wanted = {**CURVE, "pixels": counts_of_pixels(order)}
         values = quantities(runs(*sort_sides(ordered, negatives)), wanted)
         results.update(curve_metrics(values, "pixel_"))

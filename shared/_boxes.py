@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import MAX_EXACT, State, as_choice, as_flags, as_numbers, to_numpy
+from ._arrays import MAX_EXACT, State, to_numpy, widen
+from ._columns import as_flags, as_numbers, check_lengths
+from ._options import as_choice
 
 BOX_FORMATS = ("xyxy", "xywh", "cxcywh")
 _ROWS = 1 << 13  # rows checked at a time: what they need fits the cache
@@ -18,8 +20,8 @@ def reduce_boxes(predictions: Any, references: Any, *, box_format: str = "xyxy")
 
     Parameters: predictions, per image (n, 6) rows x1, y1, x2, y2, confidence, class, or {"boxes", "scores",
     "labels"}; references, per image (m, 5) rows x1, y1, x2, y2, class, or {"boxes", "labels"} and, if there are
-    difficult or crowd objects, {"ignored"} with 1 for them and 0 for the others; box_format, "xyxy", "xywh" (corner
-    and size) or "cxcywh" (centre and size).
+    difficult or crowd objects, {"ignored"} or {"iscrowd"} with 1 for them and 0 for the others; box_format, "xyxy",
+    "xywh" (corner and size) or "cxcywh" (centre and size).
 
     Returns `num_predictions` and `num_references` (N,), `predictions` (Σn, 6) and `references` (Σm, 5), xyxy, and
     `ignored` (Σm,).
@@ -29,10 +31,7 @@ def reduce_boxes(predictions: Any, references: Any, *, box_format: str = "xyxy")
     predictions, references = _images(predictions, "predictions"), _images(references, "references")
     predicted, num_predictions = _table(predictions, "predictions", ("boxes", "scores", "labels"), box_format)
     true, num_references = _table(references, "references", ("boxes", "labels"), box_format)
-    if len(num_predictions) != len(num_references):
-        raise ValueError(
-            f"expected columns of one length, got {len(num_predictions)} predictions, {len(num_references)} references"
-        )
+    check_lengths(predictions=num_predictions, references=num_references)
     return {
         "num_predictions": num_predictions,
         "num_references": num_references,
@@ -53,15 +52,18 @@ def _images(images: Any, name: str) -> list[Any]:
 
 
 def _ignored(references: list[Any], counts: np.ndarray) -> np.ndarray:
-    """Which of all images' objects are ignored: those that a dict says, none of a table's."""
+    """Which of all images' objects are ignored: those that a dict says are ignored or a crowd, none of a table's."""
     ignored, starts = np.zeros(counts.sum(), dtype=bool), np.cumsum(counts) - counts
     for i, image in enumerate(references):
-        if type(image) is np.ndarray or not isinstance(image, Mapping) or image.get("ignored") is None:
+        if type(image) is np.ndarray or not isinstance(image, Mapping):
             continue
-        flags = to_numpy(as_flags(image["ignored"], f"references[{i}]['ignored']"))
-        if len(flags) != counts[i]:
-            raise ValueError(f"references[{i}]: expected one length, got {counts[i]} boxes, {len(flags)} ignored")
-        ignored[starts[i] : starts[i] + len(flags)] = flags
+        for key in ("ignored", "iscrowd"):
+            if image.get(key) is None:
+                continue
+            flags = to_numpy(as_flags(image[key], f"references[{i}][{key!r}]"))
+            if len(flags) != counts[i]:
+                raise ValueError(f"references[{i}]: expected one length, got {counts[i]} boxes, {len(flags)} {key}")
+            ignored[starts[i] : starts[i] + len(flags)] |= flags
     return ignored
 
 
@@ -91,11 +93,9 @@ def _image_table(image: Any, name: str, i: int, keys: Sequence[str]) -> np.ndarr
 
 
 def _rows(x: Any, name: str, width: int) -> np.ndarray:
-    array = to_numpy(as_numbers(x, name))
+    array = to_numpy(widen(as_numbers(x, name), name))
     if array.shape[:1] == (0,):
         return np.zeros((0, width))
-    if array.dtype.kind in "iu" and max(int(array.max()), -int(array.min())) > MAX_EXACT:
-        raise ValueError(f"{name}: expected integers within ±2**53, got larger ones")
     array = array.reshape(-1, 1) if width == 1 and array.ndim == 1 else array
     if array.ndim != 2 or array.shape[1] != width:
         hint = ""

@@ -23,7 +23,7 @@ WORTHWHILE = 1 << 19  # scores in all before which NumPy is used
 
 @cache
 def compiled(function: Callable[..., Any]) -> Callable[..., Any] | None:
-    """Return one of the loops below compiled by numba, or None if numba is not installed."""
+    """Return a loop compiled by numba, or None if numba is not installed."""
     try:
         import numba
     except ImportError:
@@ -68,7 +68,7 @@ def row_ranks(scores: Any, labels: Any, above: Any, tied: Any) -> int:
 
 
 def row_ranks_bfloat16(bits: Any, labels: Any, above: Any, tied: Any) -> int:
-    """The same of bfloat16 scores as int16 bit patterns, compared as the integers that their order is that of."""
+    """As `row_ranks`, for bfloat16 scores as int16 bit patterns: sign and magnitude make integers of their order."""
     num_rows, num_columns = bits.shape
     for i in range(num_rows):
         true_bits = np.int32(bits[i, labels[i]])

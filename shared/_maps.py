@@ -1,9 +1,4 @@
-"""Anomaly maps: pixels by region.
-
-A batch of maps and masks becomes the scores of the normal pixels, those of the anomalous pixels grouped by region,
-and the sizes of the regions. Regions are the 8-connected components of a mask; they are found in the part of each
-mask that holds them, by SciPy on the CPU.
-"""
+"""Anomaly maps and masks: checked, and reduced to the scores of images and of pixels, region by region."""
 
 from __future__ import annotations
 
@@ -17,24 +12,16 @@ from ._arrays import (
     Array,
     State,
     array_namespace,
-    as_flags,
-    as_int,
-    as_numbers,
-    as_scores,
-    check_lengths,
-    check_no_nan,
-    concatenate,
     is_floating,
     is_numpy_array,
     is_torch_array,
     on_device,
     on_one_device,
-    to_numpy,
     widen,
 )
-from ._counts import split
-
-REDUCTIONS = ("max", "mean")
+from ._columns import as_flags, as_numbers, as_scores, check_lengths, check_no_nan
+from ._image_scores import check_reduction, reduced_maps
+from ._regions import pixels_by_region
 
 
 def reduce_maps(
@@ -61,45 +48,13 @@ def reduce_maps(
     check_lengths(predictions=maps, references=masks)
     maps, masks = _checked(maps, masks)
     if image_scores is None:
-        image_scores = _image_scores(maps, image_reduction)
+        image_scores = reduced_maps(maps, image_reduction)
     if image_labels is None:
         image_labels = _image_labels(masks)
     image_scores, image_labels = as_scores(image_scores, "image_scores"), as_flags(image_labels, "image_labels")
     check_lengths(predictions=maps, image_scores=image_scores, image_labels=image_labels)
     image_scores, image_labels = on_one_device(image_scores, image_labels)
-    return {"image_scores": image_scores, "image_labels": image_labels, **_pixels(list(zip(maps, masks)))}
-
-
-def _pixels(pairs: Sequence[tuple[Array, Array]]) -> State:
-    """Scores of all maps' pixels: the normal ones, the anomalous ones region by region, and the regions' sizes."""
-    if not pairs:
-        empty = np.zeros(0, dtype=np.float32)
-        return {"normal": empty, "anomalous": empty, "region_sizes": np.zeros(0, dtype=np.int64)}
-    xp = array_namespace(*(score_map for score_map, _ in pairs))
-    num_normal = sum(math.prod(mask.shape) - int(array_namespace(mask).count_nonzero(mask)) for _, mask in pairs)
-    dtype = xp.result_type(*(score_map for score_map, _ in pairs))
-    # filled map by map: joining the parts in the end would hold all pixels twice
-    normal, at = xp.empty((num_normal,), dtype=dtype, device=pairs[0][0].device), 0
-    anomalous, sizes = [], []
-    for score_map, mask in pairs:
-        part, regions, region_sizes = split_regions(score_map, mask)
-        normal[at : at + part.shape[0]] = part
-        at += part.shape[0]
-        anomalous.append(regions)
-        sizes.append(region_sizes)
-    return {
-        "normal": normal,
-        "anomalous": concatenate(anomalous),
-        "region_sizes": np.concatenate(sizes).astype(np.int64),
-    }
-
-
-def check_reduction(image_reduction: Any) -> None:
-    """Check that an image reduction is "max", "mean" or a positive int."""
-    if not isinstance(image_reduction, str):
-        as_int(image_reduction, "image_reduction", 1)
-    elif image_reduction not in REDUCTIONS:
-        raise ValueError(f"image_reduction: expected 'max', 'mean' or an int, got {image_reduction!r}")
+    return {"image_scores": image_scores, "image_labels": image_labels, **pixels_by_region(list(zip(maps, masks)))}
 
 
 def _images(x: Any, name: str) -> Sequence[Array]:
@@ -126,13 +81,15 @@ def _checked(maps: Any, masks: Any) -> tuple[Any, Any]:
         binary = flags is masks or bool(xp.all(flags | (masks == 0)))
         if binary and not _has_nan(scores):  # else one of the images is wrong, and the message says which
             return scores, flags
-    images = on_one_device(*maps, *masks)
-    pairs = [_checked_pair(*pair, i) for i, pair in enumerate(zip(images[: len(maps)], images[len(maps) :]))]
+    pairs = [
+        _checked_pair(on_device(score_map, maps[0]), on_device(mask, maps[0]), i)
+        for i, (score_map, mask) in enumerate(zip(maps, masks))
+    ]
     return [score_map for score_map, _ in pairs], [mask for _, mask in pairs]
 
 
 def _has_nan(scores: Array) -> bool:
-    """Whether there is a NaN in a stack of maps; it is then the maximum of its map, which is quick to find."""
+    """Whether a stack of maps has a NaN; max passes it on, and is faster than isnan of every pixel."""
     xp = array_namespace(scores)
     return bool(math.prod(scores.shape)) and bool(xp.any(xp.isnan(xp.max(scores, axis=(1, 2)))))
 
@@ -159,72 +116,8 @@ def _checked_pair(score_map: Array, mask: Array, i: int) -> tuple[Array, Array]:
     return score_map, mask
 
 
-def _image_scores(maps: Any, image_reduction: str | int) -> Array:
-    if not isinstance(maps, list) and image_reduction == "max" and math.prod(maps.shape):
-        return array_namespace(maps).max(maps, axis=(1, 2))
-    return _stack_scalars([_image_score(score_map, image_reduction) for score_map in maps])
-
-
-def _image_labels(masks: Any) -> np.ndarray:
+def _image_labels(masks: Any) -> Array:
     """Whether each mask has an anomaly."""
     if not isinstance(masks, list):
-        return to_numpy(array_namespace(masks).any(masks, axis=(1, 2)))
+        return array_namespace(masks).any(masks, axis=(1, 2))
     return np.asarray([bool(array_namespace(mask).any(mask)) for mask in masks], dtype=bool)
-
-
-def _image_score(score_map: Array, image_reduction: str | int) -> Array:
-    xp = array_namespace(score_map)
-    if math.prod(score_map.shape) == 0:
-        raise ValueError(f"predictions: expected maps with pixels, got shape {tuple(score_map.shape)}")
-    if image_reduction == "max":
-        return xp.max(score_map)
-    # in float64 and in one order, so that equal values give equal means
-    pixels = xp.astype(xp.reshape(score_map, (-1,)), xp.float64)
-    if image_reduction != "mean":
-        k = as_int(image_reduction, "image_reduction", 1, pixels.shape[0])
-        pixels = xp.sort(pixels)[-k:]
-    with np.errstate(over="ignore", invalid="ignore"):
-        mean = xp.sum(pixels) / pixels.shape[0]
-    if bool(xp.isnan(mean)):
-        raise ValueError(
-            f"predictions: expected maps with a mean (image_reduction={image_reduction!r}), got +inf and -inf"
-        )
-    return mean
-
-
-def _stack_scalars(values: list[Array]) -> Array:
-    if not values or isinstance(values[0], (np.ndarray, np.generic)):
-        return np.asarray(values, dtype=np.result_type(*values) if values else np.float32)
-    return array_namespace(values[0]).stack(values)
-
-
-def split_regions(score_map: Array, mask: Array) -> tuple[Array, Array, np.ndarray]:
-    """Split one map's pixels into normal ones, and anomalous ones region by region with the regions' sizes.
-
-    Parameters: score_map (H, W); mask (H, W) booleans. Regions are 8-connected.
-
-    >>> scores, mask = np.asarray([[1, 2, 3], [4, 5, 6]]), np.asarray([[1, 0, 1], [0, 0, 1]], dtype=bool)
-    >>> [part.tolist() for part in split_regions(scores, mask)]
-    [[2, 4, 5], [1, 3, 6], [1, 2]]
-    """
-    xp = array_namespace(score_map, mask)
-    mask = mask if mask.dtype == xp.bool else mask != 0
-    pixels, flat = xp.reshape(score_map, (-1,)), xp.reshape(mask, (-1,))
-    anomalous = to_numpy(xp.nonzero(flat)[0])
-    if not len(anomalous):
-        return pixels, pixels[:0], np.zeros(0, dtype=np.int64)
-    regions = _components(to_numpy(mask), anomalous)
-    order = np.argsort(regions, kind="stable")
-    inside, outside = split(pixels, flat)
-    return outside, inside[on_device(order, inside)], np.bincount(regions)[1:]
-
-
-def _components(mask: np.ndarray, anomalous: np.ndarray) -> np.ndarray:
-    """Number of the 8-connected component of each anomalous pixel (flat indices), from 1."""
-    from scipy import ndimage  # its import takes longer than most metrics
-
-    rows, columns = np.divmod(anomalous, mask.shape[1])
-    top, left = rows[0], columns.min()
-    part = mask[top : rows[-1] + 1, left : columns.max() + 1]
-    labels, _ = ndimage.label(part, structure=np.ones((3, 3), dtype=bool))
-    return labels[rows - top, columns - left]

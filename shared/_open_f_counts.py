@@ -17,8 +17,9 @@ def macro_open_f_of_counts(
 ) -> tuple[float, float, list[float]]:
     """Macro open-set F-score of `macro_open_f` at T thresholds, from counts of the K classes that occur.
 
-    Parameters: hits, accepted (T, K), samples that are predicted as a class and accepted, and the correct ones among
-    them; samples (K,), those of each known class; num_classes, the number C ≥ K of known classes; thresholds (T,).
+    Parameters: hits (T, K), samples accepted and predicted correctly; accepted (T, K), samples accepted and predicted
+    as the class; samples (K,), those of each known class; num_classes, the number C ≥ K of known classes; thresholds
+    (T,).
     Returns (best F, first threshold that attains it, F per threshold).
 
     >>> macro_open_f_of_counts(np.asarray([[1, 0]]), np.asarray([[1, 1]]), np.asarray([1, 1]), 2, np.asarray([0.5]))

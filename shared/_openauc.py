@@ -1,16 +1,17 @@
 """OpenAUC and its companions, from the open-set scores of unknown, rightly and wrongly classified known samples.
 
 Wins of the unknown samples over the rightly classified known ones, and over the others, add up to those over all
-known ones: so the three kinds are sorted apart, and no score is sorted twice.
+known ones: so the three kinds are sorted separately, and no score is sorted twice.
 """
 
 from __future__ import annotations
 
 import math
 
-from ._arrays import Array, State, array_namespace, as_fraction, concatenate
+from ._arrays import Array, State, array_namespace, concatenate
 from ._counts import ascending, check_both_classes, runs, sort_sides, split
 from ._curves import twice_wins
+from ._options import as_fraction
 
 
 def openauc_metrics(state: State, tpr: float = 0.95) -> dict[str, float]:

@@ -11,14 +11,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ._arrays import State, as_bool, as_int, as_int_list, as_real
+from ._arrays import MAX_EXACT, State
+from ._options import as_bool, as_int, as_int_list, as_real
 
 TP_KNOWN, FP_KNOWN, TP_UNKNOWN, FP_UNKNOWN, NEITHER = range(5)
-Counts = dict[str, np.ndarray]
-INT64 = (-(2**63), 2**63 - 1)
+CountColumns = dict[str, np.ndarray]
 
 
-class Boxes(NamedTuple):
+class SelectedBoxes(NamedTuple):
     """The boxes of a state that take part: confident predictions and all objects.
 
     predictions, references, num_predictions, num_references, ignored: as `reduce_boxes` lays them out
@@ -46,12 +46,14 @@ class Outcomes(NamedTuple):
     matched: the row of the object that it takes, or −1
     """
 
-    boxes: Boxes
+    boxes: SelectedBoxes
     outcome: np.ndarray
     matched: np.ndarray
 
 
-def select_boxes(state: State, known_classes: Any, unknown_class_id: Any, conf_threshold: Any, plus_one: Any) -> Boxes:
+def select_boxes(
+    state: State, known_classes: Any, unknown_class_id: Any, conf_threshold: Any, plus_one: Any
+) -> SelectedBoxes:
     """Drop predictions below the confidence threshold, and label the objects.
 
     With `plus_one` each box is a pixel wider and higher: the VOC devkit counts both border pixels, so that its widths
@@ -69,7 +71,7 @@ def select_boxes(state: State, known_classes: Any, unknown_class_id: Any, conf_t
         border = np.asarray([0, 0, 1, 1])
         predictions = np.concatenate([predictions[:, :4] + border, predictions[:, 4:]], axis=1)
         references = np.concatenate([references[:, :4] + border, references[:, 4:]], axis=1)
-    return Boxes(
+    return SelectedBoxes(
         predictions,
         references,
         num_predictions,
@@ -90,7 +92,7 @@ def total_counts(found: Outcomes) -> dict[str, int]:
     return {name: int(column[0]) for name, column in counts.items()}
 
 
-def counts_by_image(found: Outcomes) -> Counts:
+def counts_by_image(found: Outcomes) -> CountColumns:
     """The eight counts of each image."""
     return _counts_of(found, found.boxes.image, found.boxes.object_image, len(found.boxes.num_predictions))
 
@@ -115,7 +117,7 @@ def counts_by_class(found: Outcomes) -> dict[str, list[Any]]:
     }
 
 
-def class_rows(boxes: Boxes) -> list[int]:
+def class_rows(boxes: SelectedBoxes) -> list[int]:
     """The classes of a table by class, in its order."""
     labels = np.union1d(np.asarray(boxes.known, dtype=np.float64), boxes.predictions[:, 5])
     return [*(int(label) for label in labels if label != boxes.unknown_id), boxes.unknown_id]
@@ -127,11 +129,11 @@ def rows_of(labels: np.ndarray, classes: Sequence[int]) -> np.ndarray:
     return np.where(labels == unknown_id, len(others), np.searchsorted(np.asarray(others, dtype=np.float64), labels))
 
 
-def counts_above(found: Outcomes, thresholds: Sequence[float]) -> Counts:
+def counts_above(found: Outcomes, thresholds: Sequence[float]) -> CountColumns:
     """The eight counts of the predictions that reach each confidence threshold."""
     boxes = found.boxes
     reached = (reaching(boxes.predictions[found.outcome == code, 4], thresholds) for code in range(NEITHER))
-    totals = _counts_of(found, np.zeros_like(boxes.image), np.zeros_like(boxes.object_image), 1)
+    totals = total_counts(found)
     return _named(*reached, totals["total_known"], totals["total_unknown"])
 
 
@@ -144,7 +146,7 @@ def reaching(confidences: np.ndarray, thresholds: Sequence[float]) -> np.ndarray
     return len(confidences) - np.searchsorted(np.sort(confidences), thresholds)
 
 
-def _counts_of(found: Outcomes, groups: np.ndarray, object_groups: np.ndarray, size: int) -> Counts:
+def _counts_of(found: Outcomes, groups: np.ndarray, object_groups: np.ndarray, size: int) -> CountColumns:
     """The eight counts of each group of predictions and objects."""
     boxes = found.boxes
     outcomes = np.bincount(groups * (NEITHER + 1) + found.outcome, minlength=size * (NEITHER + 1))
@@ -153,7 +155,7 @@ def _counts_of(found: Outcomes, groups: np.ndarray, object_groups: np.ndarray, s
     return _named(*outcomes.reshape(size, NEITHER + 1).T[:NEITHER], *objects)
 
 
-def _named(*columns: np.ndarray) -> Counts:
+def _named(*columns: Any) -> CountColumns:
     tp_known, fp_known, tp_unknown, fp_unknown, total_known, total_unknown = columns
     return {
         "TP_known": tp_known,
@@ -179,10 +181,10 @@ def ratios(counts: np.ndarray, totals: np.ndarray) -> list[float]:
 
 def check_known_classes(known_classes: Any, unknown_class_id: Any) -> tuple[list[int], int]:
     """Check the list of known class ids (required) and the id that says "unknown", which must not be among them."""
-    unknown_id = as_int(unknown_class_id, "unknown_class_id", *INT64)
+    unknown_id = as_int(unknown_class_id, "unknown_class_id", -MAX_EXACT, MAX_EXACT)
     if known_classes is None:
         raise TypeError("known_classes: expected a list of the known class ids, got None; the option is required")
-    known = as_int_list(known_classes, "known_classes", *INT64)
+    known = as_int_list(known_classes, "known_classes", -MAX_EXACT, MAX_EXACT)
     if unknown_id in known:
         raise ValueError(f"known_classes: expected them without unknown_class_id, got {unknown_id} in {known}")
     return known, unknown_id

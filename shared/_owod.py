@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ._arrays import State, as_bool, as_fraction, as_int_list, as_reals
+from ._arrays import MAX_EXACT, State
 from ._matching import Pairs, overlapping_pairs
+from ._options import as_bool, as_fraction, as_int_list, as_reals
 from ._outcomes import (
-    INT64,
-    Boxes,
     Outcomes,
+    SelectedBoxes,
     counts_above,
     counts_by_class,
     counts_by_image,
@@ -119,7 +119,7 @@ class Opened(NamedTuple):
     confidence: np.ndarray
 
 
-def _unknown_taken_for_known(boxes: Boxes, pairs: Pairs) -> Opened:
+def _unknown_taken_for_known(boxes: SelectedBoxes, pairs: Pairs) -> Opened:
     label, object_label = boxes.predictions[pairs.rows, 5], boxes.object_label[pairs.columns]
     pairs = pairs.take(np.isin(label, boxes.known) & (object_label == boxes.unknown_id) & ~boxes.ignored[pairs.columns])
     objects, place = np.unique(pairs.columns, return_inverse=True)
@@ -132,7 +132,7 @@ def _class_groups(known: list[int], previously_known: Any) -> dict[str, list[int
     """The classes over which each mAP is a mean."""
     if previously_known is None:
         return {"mAP": known}
-    previous = as_int_list(previously_known, "previously_known", *INT64)
+    previous = as_int_list(previously_known, "previously_known", -MAX_EXACT, MAX_EXACT)
     if not set(previous) < set(known):
         raise ValueError(f"previously_known: expected some, not all, of known_classes {known}, got {previous}")
     newly = [label for label in known if label not in previous]

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ._arrays import State, as_bool, as_choice
+from ._arrays import State
 from ._openset_counts import openset_detection
+from ._options import as_bool, as_choice, as_fraction
 from ._owod import owod_detection
 
 PROTOCOLS = ("ow-dln", "owod")
@@ -31,6 +32,8 @@ def detection_results(
     Returns what the protocol's function returns. Raises ValueError also for an option that the protocol has not.
     """
     options["conf_list"] = conf_list
+    if recall_level is not None:
+        recall_level = as_fraction(recall_level, "recall_level")
     background = as_bool(count_background, "count_background")
     if as_choice(protocol, "protocol", PROTOCOLS) == "owod":
         if matching is not None:

@@ -1,4 +1,4 @@
-"""Oodeel's reading of a detector: counts at one threshold, and rates at every few scores instead of at all."""
+"""OOD rates as oodeel computes them: counts at one threshold, and rates at every few scores instead of at all."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import array_namespace, as_int, as_real, to_numpy
+from ._arrays import array_namespace, to_numpy
 from ._counts import check_both_classes
 from ._ood import reduce_ood, split_ood
+from ._options import as_int, as_real
 
 _Arrays = tuple[np.ndarray, ...]
 
@@ -16,7 +17,8 @@ _Arrays = tuple[np.ndarray, ...]
 def ftpn(scores: Any, labels: Any, threshold: float) -> tuple[int, int, int, int]:
     """Count false positives, true positives, false negatives and true negatives at one threshold.
 
-    Parameters: scores (N,), higher is more OOD; labels (N,), 1 OOD, 0 not; OOD is said of scores ≥ threshold.
+    Parameters: scores (N,), higher is more OOD; labels (N,), 1 OOD, 0 not; a sample is called OOD when its
+    score ≥ threshold.
     Returns (FP, TP, FN, TN). Raises ValueError for NaN, lengths that differ and labels that are neither 0 nor 1.
     Source: oodeel, eval/metrics.py, whose returns these are.
 
@@ -34,7 +36,8 @@ def ftpn(scores: Any, labels: Any, threshold: float) -> tuple[int, int, int, int
 def get_curve(scores: Any, labels: Any, step: int = 4, return_raw: bool = False) -> tuple[Any, ...]:
     """Rates at every `step`-th score in ascending order, as oodeel samples them.
 
-    Thresholds are s_(1), s_(1+step), … of the sorted scores s_(0) ≤ s_(1) ≤ …; OOD is said of scores ≥ threshold.
+    Thresholds are s_(1), s_(1+step), … of the sorted scores s_(0) ≤ s_(1) ≤ …; a sample is called OOD when its
+    score ≥ threshold.
     The rates carry the two ends of the curve besides, the accuracy does not.
 
     Parameters: scores (N,), higher is more OOD; labels (N,), 1 OOD, 0 not; step ≥ 1.

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ._matching import Pairs, rank_pairs
-from ._outcomes import FP_KNOWN, FP_UNKNOWN, NEITHER, TP_KNOWN, TP_UNKNOWN, Boxes, Outcomes
+from ._outcomes import FP_KNOWN, FP_UNKNOWN, NEITHER, TP_KNOWN, TP_UNKNOWN, Outcomes, SelectedBoxes
 
 
 class Curve(NamedTuple):
@@ -24,7 +24,7 @@ class Curve(NamedTuple):
     open: np.ndarray
 
 
-def voc_outcomes(boxes: Boxes, pairs: Pairs) -> Outcomes:
+def voc_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
     """What each prediction counts as within its class, where all unknown objects are of one class.
 
     On an ignored object it counts nowhere. Of equal IoUs, an object that is not ignored comes first, then smaller

@@ -77,10 +77,11 @@ def as_table(results: Mapping[str, Any]) -> str:
     total  12
     """
     width = max(map(len, results))
-    return "\n".join(f"{name:{width}}  {_cell(value)}" for name, value in results.items())
+    return "\n".join(f"{name:{width}}  {value_text(value)}" for name, value in results.items())
 
 
-def _cell(value: Any) -> str:
+def value_text(value: Any) -> str:
+    """A value as it is printed in tables: fractions with six digits, lists with commas."""
     if isinstance(value, list):
-        return ", ".join(map(_cell, value))
+        return ", ".join(map(value_text, value))
     return f"{value:.6f}" if isinstance(value, float) else str(value)

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as pq
 
+from ._columns import check_lengths
 from .arrow import from_arrow, read_csv, side_by_side
 
 BATCH = 8192  # rows
@@ -47,10 +48,7 @@ def open_column(place: str, column: str) -> Any:
 
 def batches(columns: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Cut open columns of one length into batches of at most `BATCH` rows; Parquet files are read as they go."""
-    lengths = {name: len(column) for name, column in columns.items()}
-    if len(set(lengths.values())) > 1:
-        came = ", ".join(f"{length} {name}" for name, length in lengths.items())
-        raise ValueError(f"expected columns of one length, got {came}")
+    check_lengths(**columns)
     parts = {name: iter(x if isinstance(x, ParquetColumn) else [x]) for name, x in columns.items()}
     rest: dict[str, Any] = {name: next(cut, []) for name, cut in parts.items()}
     while rows := min(BATCH, *map(len, rest.values())):

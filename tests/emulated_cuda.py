@@ -14,7 +14,9 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_iter, tree_map_only
 
 DEVICE, CPU = torch.device("cuda:0"), torch.device("cpu")
-ACROSS_DEVICES = {torch.Tensor.copy_, torch.Tensor.__setitem__}  # a slice of one device is filled from the other
+DEVICES = {"cpu": CPU, "cuda": DEVICE, "cuda:0": DEVICE}
+COPY_BETWEEN_DEVICES = {torch.Tensor.copy_, torch.Tensor.__setitem__}
+TO_CPU = {torch.Tensor.cpu, torch.Tensor.tolist}
 VIEWS_AS_ARRAYS = {torch.Tensor.numpy, torch.Tensor.__array__}
 
 
@@ -41,13 +43,13 @@ class EmulatedCudaTensor(torch.Tensor):
 class EmulatedCuda(TorchFunctionMode):
     """While it is entered, torch computes with emulated tensors, and makes them where cuda:0 is asked for.
 
-    `transferred` counts the numbers of tensors that were brought to the CPU.
+    `transferred` is how many elements have been copied to the CPU.
     """
 
     transferred = 0
 
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        kwargs = kwargs or {}
+        args, kwargs = tree_map_only(str, lambda word: DEVICES.get(word, word), (args, kwargs or {}))
         values = list(tree_iter((args, kwargs)))
         emulated = [x for x in values if isinstance(x, EmulatedCudaTensor)]
         devices = {x for x in values if isinstance(x, torch.device)}
@@ -56,14 +58,15 @@ class EmulatedCuda(TorchFunctionMode):
             return function(*args, **kwargs)
         if function in VIEWS_AS_ARRAYS:
             raise TypeError(f"can't convert {DEVICE} device type tensor to numpy")
-        others = any(isinstance(x, torch.Tensor) and x.ndim and not isinstance(x, EmulatedCudaTensor) for x in values)
-        if emulated and others and function not in ACROSS_DEVICES:
+        on_cpu = [x for x in values if isinstance(x, torch.Tensor) and not isinstance(x, EmulatedCudaTensor)]
+        # a device takes CPU tensors of no dimension as scalars
+        if emulated and any(x.ndim for x in on_cpu) and function not in COPY_BETWEEN_DEVICES:
             raise RuntimeError(f"Expected all tensors to be on the same device, but got {DEVICE} and cpu: {function}")
         args, kwargs = tree_map_only(torch.device, lambda _: CPU, (args, kwargs))
         args, kwargs = tree_map_only(EmulatedCudaTensor, lambda x: x.held, (args, kwargs))
         returned = function(*args, **kwargs)
-        if function is torch.Tensor.cpu or CPU in devices:
-            self.transferred += returned.numel()
+        if function in TO_CPU or CPU in devices:
+            self.transferred += sum(x.held.numel() for x in emulated)
             return returned
         same = {id(x.held): x for x in emulated}  # in-place functions return what they were given
         return tree_map_only(torch.Tensor, lambda x: same[id(x)] if id(x) in same else EmulatedCudaTensor(x), returned)

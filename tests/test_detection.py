@@ -59,6 +59,18 @@ def test_ignored_objects_equal_the_slow_reference(seed: int, load: Load) -> None
         assert value == pytest.approx([float(x) for x in want] if isinstance(want, list) else float(want), abs=1e-14)
 
 
+def test_crowds_are_ignored(load: Load) -> None:
+    found = {"boxes": [[0, 0, 40, 40], [60, 0, 90, 30]], "scores": [0.9, 0.8], "labels": [0, 0]}
+    true = {"boxes": [[0, 0, 40, 40], [60, 0, 90, 30]], "labels": [0, 0]}
+    metric = load(DETECTION, known_classes=[0])
+    expected = metric.compute(predictions=[found], references=[{**true, "ignored": [0, 1]}])
+    assert metric.compute(predictions=[found], references=[{**true, "iscrowd": [0, 1]}]) == expected
+    assert metric.compute(predictions=[found], references=[{**true, "ignored": [0, 0], "iscrowd": [0, 1]}]) == expected
+    assert metric.compute(predictions=[found], references=[true]) != expected
+    with pytest.raises(ValueError, match=r"references\[0\]: expected one length, got 2 boxes, 1 iscrowd"):
+        metric.compute(predictions=[found], references=[{**true, "iscrowd": [1]}])
+
+
 @many
 @given(seed=seeds)
 def test_an_object_ignored_changes_nothing_but_what_lies_on_it(seed: int, load: Load) -> None:

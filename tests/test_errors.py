@@ -274,6 +274,12 @@ BAD_OPTIONS = [
         ValueError,
         "ties: expected one of 'strict', 'optimistic', 'expected', got 'half'",
     ),
+    (
+        "accuracyk",
+        dict(ties="half"),
+        ValueError,
+        "ties: expected one of 'strict', 'optimistic', 'expected', got 'half'",
+    ),
     ("accuracyk", dict(percent="yes"), TypeError, "percent: expected True or False, got 'yes'"),
     (
         "accuracyk",
@@ -327,6 +333,14 @@ BAD_OPTIONS = [
         ValueError,
         "known_classes: expected them without unknown_class_id, got -1",
     ),
+    (
+        "openset_detection",
+        dict(known_classes=[2**53 + 1]),
+        ValueError,
+        "known_classes: .* at most 9007199254740992, got",
+    ),
+    ("openset_detection", dict(unknown_class_id=-(2**60)), ValueError, "unknown_class_id: expected an int of at least"),
+    ("openset_detection", dict(recall_level=5), ValueError, r"recall_level: expected a number in \(0, 1\], got 5"),
     ("openset_detection", dict(known_classes=["cat"]), TypeError, "known_classes: expected an int, got 'cat'"),
     ("openset_detection", dict(iou_threshold=0), ValueError, r"iou_threshold: expected a number in \(0, 1\], got 0"),
     (
@@ -350,6 +364,8 @@ BAD_OPTIONS = [
         r"integration_limits: expected a number in \(0, 1\], got 0",
     ),
     ("anomaly_suite", dict(integration_limits=[]), ValueError, "integration_limits: expected at least one"),
+    ("anomaly_suite", dict(levels="image", num_thresholds="x"), TypeError, "num_thresholds: expected an int, got 'x'"),
+    ("anomaly_suite", dict(integration_limits="all"), TypeError, "integration_limits: .* a list of numbers, got 'all'"),
     ("anomaly_suite", dict(num_thresholds=1), ValueError, "num_thresholds: expected an int of at least 2, got 1"),
     (
         "anomaly_suite",
@@ -506,6 +522,16 @@ def test_columns_of_siblings_are_ignored(name: str, load: Load, tmp_path: Path) 
 def test_ranked_ids_out_of_reach(load: Load, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"k_list: .*at most 3, got 5"):
         new(load, "accuracyk", tmp_path).compute(**IDS, k_list=5)
+
+
+def test_a_failed_compute_leaves_the_state_as_it_was(load: Load, tmp_path: Path) -> None:
+    metric = new(load, "anomaly_suite", tmp_path)
+    metric.add_batch(predictions=[[[0.9, 0.1, 0.5]], [[0.3, 0.2, 0.8]]], references=[[[0, 0, 1]], [[0, 0, 0]]])
+    before = metric.state()
+    with pytest.raises(ValueError, match="num_thresholds"):
+        metric.compute(num_thresholds=1)
+    for name, array in metric.state().items():
+        np.testing.assert_array_equal(array, before[name])
 
 
 def test_batches_that_do_not_fit_each_other(load: Load, tmp_path: Path) -> None:

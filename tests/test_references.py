@@ -24,10 +24,10 @@ def as_dtype(dtype: str) -> Callable[[np.ndarray], Any]:
     return lambda array: array.astype(dtype) if array.dtype.kind == "f" else array.astype("int32")
 
 
-def as_tensor(dtype: str, device: str = "cpu") -> Callable[[np.ndarray], Any]:
+def as_tensor(dtype: str) -> Callable[[np.ndarray], Any]:
     def convert(array: np.ndarray) -> Any:
         tensor = torch.from_numpy(array)
-        return tensor.to(device, getattr(torch, dtype)) if array.dtype.kind == "f" else tensor.to(device)
+        return tensor.to(getattr(torch, dtype)) if array.dtype.kind == "f" else tensor
 
     return convert
 

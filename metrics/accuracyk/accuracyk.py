@@ -6,10 +6,12 @@ import datasets
 import evaluate
 
 from ._accumulate import Accumulate
-from ._arrays import State, as_int_list
+from ._arrays import State
+from ._columns import check_class_ids
 from ._compiled import compiled
 from ._gather import receive
-from ._topk import accuracy, known_ranks, reduce_topk, topk_accuracy
+from ._options import as_choice, as_int_list
+from ._topk import TIES, accuracy, known_ranks, reduce_topk, topk_accuracy
 
 _DESCRIPTION = """
 Accuracy at k is the share of samples whose true class is among the k best guesses. It takes rows of guessed class ids
@@ -76,6 +78,7 @@ class Accuracyk(Accumulate, evaluate.Metric):
         )
 
     def summarise(self, state: State, k_list: Any, ties: str, percent: bool, ignore_unknown: bool) -> dict[str, float]:
+        as_choice(ties, "ties", TIES)
         above, tied, correct = known_ranks(state, ignore_unknown=ignore_unknown)
         if k_list is None:
             return {"accuracy": accuracy(correct, percent=percent)}

@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import Array, array_namespace, as_fractions, as_int, on_device, to_numpy
+from ._arrays import Array, array_namespace, on_device, to_numpy
 from ._counts import Counts, check_both_classes, runs, sort_sides
 from ._curves import Quantity, quantities
-from ._sorting import places, sorted_with
+from ._options import as_fractions, as_int
+from ._sorting import indices, sorted_with
 
 
 def aupro(region_scores: Array, region_sizes: np.ndarray, normal: Array, limits: Any) -> list[float]:
@@ -36,7 +37,7 @@ def aupro(region_scores: Array, region_sizes: np.ndarray, normal: Array, limits:
     """
     limits = as_fractions(limits, "integration_limits")
     check_both_classes(region_scores.shape[0], normal.shape[0])
-    ordered, order = sorted_with(region_scores, places(region_scores))
+    ordered, order = sorted_with(region_scores, indices(region_scores))
     counts = quantities(runs(*sort_sides(ordered, normal)), {"pixels": counts_of_pixels(order)})
     return areas_up_to(counts["pixels"], region_sizes, normal.shape[0], limits)
 
@@ -93,7 +94,7 @@ def sampled_aupro(
     where they do. A pixel is anomalous when its score is > threshold; the curve is cut at the limit by
     interpolation.
 
-    Parameters: as of `aupro`; num_thresholds ≥ 2.
+    Parameters: as of `aupro`; num_thresholds ≥ 2. Returns and raises as `aupro`.
     Source: PyADMetric's PRO, which is that of the MVTec 3D-AD evaluation (Bergmann et al., VISAPP 2022).
     """
     limits = as_fractions(limits, "integration_limits")

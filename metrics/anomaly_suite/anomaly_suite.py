@@ -9,11 +9,15 @@ from ._accumulate import Accumulate
 from ._anomaly import anomaly_metrics
 from ._arrays import State
 from ._aupro import aupro
+from ._columns import as_scores
 from ._compiled import compiled
 from ._counts import Counts
 from ._curves import curve_metrics
 from ._gather import receive
+from ._image_scores import reduced_maps
 from ._maps import reduce_maps
+from ._options import as_fractions
+from ._regions import pixels_by_region
 from ._sorting import sort_in_place
 
 _DESCRIPTION = """

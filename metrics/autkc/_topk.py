@@ -20,22 +20,24 @@ from ._arrays import (
     State,
     array_namespace,
     as_array,
-    as_bool,
-    as_choice,
-    as_labels,
-    as_matrix,
     bfloat16_bits,
-    check_class_ids,
-    check_lengths,
-    check_no_nan,
-    check_orientation,
     is_floating,
     is_numpy_array,
     on_one_device,
     row_blocks,
     widen,
 )
+from ._columns import (
+    as_labels,
+    as_matrix,
+    check_class_ids,
+    check_lengths,
+    check_no_nan,
+    check_not_negative,
+    check_orientation,
+)
 from ._compiled import row_ranks, row_ranks_bfloat16, worth_compiling
+from ._options import as_bool, as_choice
 
 TIES = ("strict", "optimistic", "expected")
 
@@ -56,18 +58,12 @@ def true_class_ranks(scores: Array, labels: Array) -> tuple[Array, Array, Array]
     ([0, 0], [1, 0], [False, True])
     """
     check_class_ids(labels, "labels", scores.shape[1])
-    if _lowest(labels) < 0:
-        raise ValueError(f"labels: expected class ids of at least 0, got {_lowest(labels)}")
+    check_not_negative(labels, "labels")
     return _ranks(scores, labels)
 
 
-def _lowest(labels: Array) -> int:
-    """The lowest label; 0 if there is none."""
-    return int(array_namespace(labels).min(labels)) if labels.shape[0] else 0
-
-
 def _ranks(scores: Array, labels: Array) -> tuple[Array, Array, Array]:
-    """As `true_class_ranks`, of labels that are in range."""
+    """As `true_class_ranks`, for labels known to be in range."""
     work = math.prod(scores.shape)
     bits = bfloat16_bits(scores)
     loop = None if bits is None else worth_compiling(row_ranks_bfloat16, work, labels)
@@ -140,7 +136,8 @@ def reduce_topk_scores(predictions: Any, references: Any, *, ignore_unknown: boo
 def reduce_topk(predictions: Any, references: Any, *, ignore_unknown: bool = False) -> State:
     """Reduce a batch of (N, C) scores or (N, K) class ids to the ranks of the true classes.
 
-    A sample whose reference is negative is unknown: with `ignore_unknown` its `above` is −1, otherwise it is an
+    Parameters: predictions, real scores, higher is more likely, or ids, the best guess first; references (N,) class
+    ids. A sample whose reference is negative is unknown: with `ignore_unknown` its `above` is −1, otherwise it is an
     error.
     Returns (N,) arrays `above`, `tied` and `correct` (the argmax is right; for ids: the class is in the row), and
     the scalars `predictions_width` (C or K) and `predictions_are_scores` (whether the rows are scores rather than ids).
@@ -156,22 +153,19 @@ def reduce_topk(predictions: Any, references: Any, *, ignore_unknown: bool = Fal
         )
     check_lengths(predictions=predictions, references=labels)
     predictions, labels = on_one_device(predictions, labels)
-    width, scored, lowest = predictions.shape[1], is_floating(predictions), _lowest(labels)
+    width, scored = predictions.shape[1], is_floating(predictions)
     if width == 0:
         raise ValueError("predictions: expected at least one column, got shape (N, 0)")
-    if not as_bool(ignore_unknown, "ignore_unknown") and lowest < 0:
-        raise ValueError(
-            f"references: expected class ids of at least 0, got {lowest}; "
-            "ignore_unknown=True leaves unknown samples out"
-        )
+    if not as_bool(ignore_unknown, "ignore_unknown"):
+        check_not_negative(labels, "references", "; ignore_unknown=True leaves unknown samples out")
     xp = array_namespace(labels)
     if scored:
         check_class_ids(labels, "references", width)
-        above, tied, correct = _ranks(predictions, labels if lowest >= 0 else xp.clip(labels, 0, None))
+        above, tied, correct = _ranks(predictions, xp.clip(labels, 0, None) if ignore_unknown else labels)
     else:
         above = listed_ranks(predictions, labels)
         tied, correct = xp.zeros_like(above), above < width
-    if lowest < 0:
+    if ignore_unknown:
         above[labels < 0] = -1
     return {
         "above": above,
@@ -205,7 +199,7 @@ def accuracy(correct: Array, *, percent: bool = False, counts: Array | None = No
     >>> accuracy(np.asarray([True, False, True, True]))
     0.75
     """
-    return _one(percent) * _sum(correct, counts) / _num_samples(correct, counts)
+    return _full_scale(percent) * _sum(correct, counts) / _num_samples(correct, counts)
 
 
 def topk_accuracy(
@@ -257,7 +251,7 @@ def _mean_hits(above: Array, tied: Array, ks: range, ties: str, percent: bool, c
     """
     as_choice(ties, "ties", TIES)
     xp = array_namespace(above, tied)
-    total, one = _num_samples(above, counts) * len(ks), _one(percent)
+    total, one = _num_samples(above, counts) * len(ks), _full_scale(percent)
     above, tied = xp.astype(above, xp.int64), xp.astype(tied, xp.int64)
     if ties != "expected":
         needed = above + tied if ties == "strict" else above  # a hit at every k > needed
@@ -280,5 +274,5 @@ def _num_samples(entries: Array, counts: Array | None) -> int:
     return entries.shape[0] if counts is None else _sum(counts)
 
 
-def _one(percent: bool) -> int:
+def _full_scale(percent: bool) -> int:
     return 100 if as_bool(percent, "percent") else 1

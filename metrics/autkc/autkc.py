@@ -6,9 +6,11 @@ import datasets
 import evaluate
 
 from ._accumulate import Accumulate
-from ._arrays import State, as_int_list
+from ._arrays import State
+from ._columns import check_class_ids
 from ._compiled import compiled
 from ._gather import receive
+from ._options import as_int_list
 from ._topk import autkc, known_ranks, reduce_topk_scores
 
 _DESCRIPTION = """

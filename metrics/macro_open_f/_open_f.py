@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import Array, array_namespace, as_scores, on_device, to_numpy
+from ._arrays import Array, array_namespace, on_device, to_numpy
+from ._columns import as_scores
 from ._open_f_sweep import macro_scale, macro_sweep, micro_sweep
 from ._sorting import sorted_with
 
@@ -32,6 +33,7 @@ def macro_open_f(
     Parameters: predicted (N,) class ids; classes (N,) true class ids, −1 for unknown; scores (N,), higher is more
     unknown; num_classes is C; t_list, thresholds to use instead of every distinct score.
     Returns (best F in [0, 1], lowest threshold that attains it (of a t_list: the first), F per threshold of t_list).
+    Raises ValueError for an empty t_list, or NaN in it.
     Source: Mendes Júnior et al., Nearest neighbors distance ratio open-set classifier, Machine Learning 2017.
 
     >>> import numpy as np
@@ -53,21 +55,7 @@ def macro_open_f(
     outcomes += correct
     thresholds, outcomes = sorted_with(scores, outcomes)
     f = macro_sweep(outcomes, totals, num_classes, macro_scale(max(1, occurring)))
-
-    start, hits, accepted = 0, np.zeros(len(totals), np.int64), np.zeros(len(totals), np.int64)
-
-    def exact(sample: int) -> Fraction:
-        nonlocal start, hits, accepted
-        if sample < start:
-            start, hits, accepted = 0, np.zeros_like(hits), np.zeros_like(accepted)
-        # counted on from the sample of the last call: those that are compared mostly come in ascending order
-        part = to_numpy(outcomes[start : sample + 1])
-        hits = hits + np.bincount(part[part & 1 == 1] >> 1, minlength=len(hits))
-        accepted = accepted + np.bincount(part >> 1, minlength=len(accepted))
-        start = sample + 1
-        return exact_macro_f(hits, accepted, to_numpy(totals))
-
-    return _best(thresholds, f, t_list, exact)
+    return _best(thresholds, f, t_list, _exact_after(outcomes, totals))
 
 
 def _index_of(distinct: Array, ids: Array) -> Array:
@@ -95,6 +83,24 @@ def micro_open_f(
     return _best(thresholds, micro_sweep(correct, known), t_list)
 
 
+def _exact_after(outcomes: Array, totals: Array) -> Callable[[int], Fraction]:
+    """A function that gives `exact_macro_f` after a sample, in score order; sample −1 is none."""
+    start, hits, accepted = 0, np.zeros(len(totals), np.int64), np.zeros(len(totals), np.int64)
+
+    def exact(sample: int) -> Fraction:
+        nonlocal start, hits, accepted
+        if sample + 1 < start:
+            start, hits, accepted = 0, np.zeros_like(hits), np.zeros_like(accepted)
+        # counted on from the sample of the last call: those that are compared mostly come in ascending order
+        part = to_numpy(outcomes[start : sample + 1])
+        hits = hits + np.bincount(part[part & 1 == 1] >> 1, minlength=len(hits))
+        accepted = accepted + np.bincount(part >> 1, minlength=len(accepted))
+        start = sample + 1
+        return exact_macro_f(hits, accepted, to_numpy(totals))
+
+    return exact
+
+
 def exact_macro_f(hits: np.ndarray, accepted: np.ndarray, samples: np.ndarray) -> Fraction:
     """Macro F from counts by class, times the same factor for all: C is left out of P and R alike."""
     found = np.flatnonzero(hits).tolist()
@@ -107,10 +113,10 @@ _ROUNDING = 2.0**-36  # relative; far above that of F, and only says which thres
 
 
 def first_best(f: Array, exact: Callable[[int], Fraction] | None) -> int:
-    """Index of the first of the highest values; those that rounding may have parted or joined are compared exactly."""
+    """Index of the first maximum; values so close that rounding may have changed their order are compared exactly."""
     xp = array_namespace(f)
     best = int(xp.argmax(f))
-    if exact is None or not f[best]:
+    if exact is None or float(f[best]) == 0:
         return best
     near = xp.nonzero(f >= f[best] * (1 - _ROUNDING))[0]
     _, first = np.unique(to_numpy(f[near]), return_index=True)
@@ -137,7 +143,7 @@ def _best(
     thresholds = check_thresholds(t_list)
     accepted = xp.searchsorted(xp.astype(scores, xp.float64), on_device(thresholds, scores), side="right")
     curve = to_numpy(xp.where(accepted > 0, f[xp.clip(accepted - 1, 0, None)], 0.0))
-    best = first_best(curve, exact and (lambda i: exact(int(accepted[i]) - 1)))
+    best = first_best(curve, None if exact is None else lambda i: exact(int(accepted[i]) - 1))
     return float(curve[best]), float(thresholds[best]), curve.tolist()
 
 

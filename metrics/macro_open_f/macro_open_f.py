@@ -7,11 +7,13 @@ import evaluate
 
 from ._accumulate import Accumulate
 from ._arrays import State
+from ._columns import as_scores
 from ._compiled import compiled
 from ._gather import receive
 from ._open_f import macro_open_f
 from ._open_f_sweep import macro_sweep
 from ._open_set import count_classes, reduce_open_set
+from ._options import as_int
 from ._sorting import sort_in_place
 
 _DESCRIPTION = """

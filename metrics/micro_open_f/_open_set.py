@@ -10,23 +10,19 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import (
-    Array,
-    State,
-    array_namespace,
-    as_array,
+from ._arrays import Array, State, array_namespace, as_array, on_one_device, row_blocks
+from ._columns import (
     as_flags,
-    as_int,
     as_labels,
     as_matrix,
     as_scores,
     check_class_ids,
     check_lengths,
     check_no_nan,
+    check_not_negative,
     check_orientation,
-    on_one_device,
-    row_blocks,
 )
+from ._options import as_int
 
 
 def reduce_open_set(
@@ -75,9 +71,7 @@ def predicted_classes(predictions: Array) -> tuple[Array, int]:
             f"predictions: expected (N, C) scores with C > 1 or (N,) class ids, got shape {tuple(predictions.shape)}"
         )
     ids = as_labels(predictions, "predictions")
-    xp = array_namespace(ids)
-    if bool(xp.any(ids < 0)):
-        raise ValueError(f"predictions: expected class ids of at least 0, got {int(xp.min(ids))}")
+    check_not_negative(ids, "predictions")
     return ids, 0
 
 
@@ -92,7 +86,7 @@ def _first_highest(predictions: Array) -> Array:
 def _given_classes(width: int, num_classes: int | None) -> int | None:
     """The number of classes where columns or the option say it; they must not differ."""
     if num_classes is None:
-        return width or None
+        return width if width else None
     num_classes = as_int(num_classes, "num_classes", 1)
     if width and num_classes != width:
         raise ValueError(f"num_classes: expected {width}, the number of columns of predictions, got {num_classes}")
@@ -106,7 +100,9 @@ def count_classes(state: State, num_classes: int | None = None) -> int:
     """
     width = int(state["predictions_width"])
     xp = array_namespace(state["classes"])
-    total = _given_classes(width, num_classes) or 1 + max(int(xp.max(state[name])) for name in ("predicted", "classes"))
+    total = _given_classes(width, num_classes)
+    if total is None:
+        total = 1 + max(int(xp.max(state[name])) for name in ("predicted", "classes"))
     check_class_ids(state["classes"], "references", total)
     check_class_ids(state["predicted"], "predictions", total)
     return total
@@ -115,9 +111,13 @@ def count_classes(state: State, num_classes: int | None = None) -> int:
 def reduce_known_unknown(
     open_set_pred_known: Any, open_set_pred_unknown: Any, close_set_pred_class: Any, close_set_labels: Any
 ) -> State:
-    """The same from XCurve's four arrays: scores of the known and of the unknown, classes predicted and true.
+    """Reduce XCurve's four arrays as `reduce_open_set` does its columns.
 
-    Parameters: open_set_pred_known, close_set_pred_class, close_set_labels (N_k,); open_set_pred_unknown (N_u,).
+    Parameters: open_set_pred_known (N_k,) and open_set_pred_unknown (N_u,), open-set scores of the known and of the
+    unknown samples, higher is more unknown; close_set_pred_class and close_set_labels (N_k,), the classes predicted
+    for the known samples, and their true ones.
+    Returns the state of `reduce_open_set`, the known samples first.
+    Raises ValueError for NaN, lengths that differ and negative ids.
     """
     known = as_scores(open_set_pred_known, "open_set_pred_known")
     unknown = as_scores(open_set_pred_unknown, "open_set_pred_unknown")
@@ -125,10 +125,8 @@ def reduce_known_unknown(
     labels = as_labels(close_set_labels, "close_set_labels")
     check_lengths(open_set_pred_known=known, close_set_pred_class=predicted, close_set_labels=labels)
     known, unknown, predicted, labels = on_one_device(known, unknown, predicted, labels)
-    for ids, name in ((predicted, "close_set_pred_class"), (labels, "close_set_labels")):
-        negative = ids < 0
-        if bool(array_namespace(ids).any(negative)):
-            raise ValueError(f"{name}: expected class ids of at least 0, got {int(ids[negative][0])}")
+    check_not_negative(predicted, "close_set_pred_class")
+    check_not_negative(labels, "close_set_labels")
     xp = array_namespace(known, unknown, predicted, labels)
     return {
         "predicted": xp.concat([predicted, xp.zeros_like(unknown, dtype=xp.int64)]),

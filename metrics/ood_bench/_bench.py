@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import Array, array_namespace, as_int, as_real, to_numpy
+from ._arrays import Array, array_namespace, to_numpy
 from ._counts import Counts, check_both_classes, runs, sort_sides
 from ._curves import AUROC, AVERAGE_PRECISION, DETECTION_ACCURACY, RATES, Quantity, best_rate, quantities
+from ._options import as_int, as_real
 from ._sampled import sampled_curve
 
 _NAMES = ("auroc", "aupr_out", "aupr_in", "detect_acc")
@@ -181,7 +182,7 @@ def _sklearn_measure(metric: Any, name: str, threshold: float | None) -> Measure
 
     def measure(sides: Sides) -> float:
         labels, scores = sides.ordered
-        return function(labels, (scores.astype(np.float64) > threshold).astype(np.int64))
+        return function(labels, (scores > threshold).astype(np.int64))
 
     return measure
 

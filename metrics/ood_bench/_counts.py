@@ -3,7 +3,8 @@
 Positives are the samples to be detected (unknown, OOD, anomalous) and score higher. For every distinct positive
 score t, two counts are taken: the negatives above t, and those at or above t. All that ROC and precision-recall curves
 say follows from them, since between two positive scores a curve only moves along the axis of the negatives. The full
-curve over all negatives is never built; both sides are sorted apart, which is faster than sorting scores with labels.
+curve over all negatives is never built; both sides are sorted separately, which is faster than sorting scores with
+labels.
 
 The counts come in runs of thresholds that fit the cache, from the highest on, so they take no memory to speak of.
 """
@@ -15,7 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ._arrays import Array, array_namespace, check_no_nan, is_numpy_array, widen
+from ._arrays import Array, array_namespace, is_numpy_array, widen
+from ._columns import check_no_nan
 from ._compiled import merge_counts, split_loop, worth_compiling
 from ._sorting import sort_in_place
 
@@ -32,6 +34,7 @@ class Counts(NamedTuple):
     tp: (T,) positives with a score ≥ t
     above: (T,) negatives with a score > t
     fp: (T,) negatives with a score ≥ t
+    num_positives, num_negatives: how many there are in all
     """
 
     thresholds: Array
@@ -127,7 +130,8 @@ def runs(positives: Array, negatives: Array, length: int | None = None) -> Itera
     thresholds a run has at most, or how many positives are looked at for one.
     """
     num_positives, num_negatives = positives.shape[0], negatives.shape[0]
-    length = length or (_RUN if is_numpy_array(positives) else _DEVICE_RUN)
+    if length is None:
+        length = _RUN if is_numpy_array(positives) else _DEVICE_RUN
     merge = worth_compiling(merge_counts, num_positives + num_negatives, positives, negatives)
     xp = array_namespace(positives, negatives)
     stop, higher = num_positives, 0

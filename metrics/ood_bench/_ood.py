@@ -4,28 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._arrays import (
-    Array,
-    State,
-    array_namespace,
-    as_array,
-    as_int,
-    as_integers,
-    as_scores,
-    check_lengths,
-    check_orientation,
-    is_floating,
-    is_numpy_array,
-    on_one_device,
-)
+from ._arrays import INT64, Array, State, array_namespace, as_array, is_floating, is_numpy_array, on_one_device
+from ._columns import as_integers, as_scores, check_lengths, check_orientation
 from ._counts import ascending, split
+from ._options import as_int
 
 
 def reduce_ood(predictions: Any, references: Any = None, *, in_value: int = 0, out_value: int = 1) -> State:
-    """Check a batch of scores with labels, or a pair (in-distribution scores, OOD scores) without them.
+    """Check a batch of scores with labels, or a pair of scores without them.
 
-    Returns `scores` (N,) and `labels` (N,) of `in_value` and `out_value`.
-    Raises ValueError for NaN, lengths and shapes that do not fit, and labels that are neither value.
+    Parameters: predictions (N,), higher is more OOD, or the tuple (in-distribution scores (N_in,), OOD scores
+    (N_out,)); references (N,) labels; in_value and out_value, the labels of the two sides, different integers.
+    Returns `scores` (N,) and `labels` (N,).
+    Raises TypeError without references, unless predictions are such a tuple; ValueError for NaN, lengths and shapes
+    that do not fit, and labels that are neither value.
     """
     in_value, out_value = check_label_values(in_value, out_value)
     if references is None:
@@ -48,7 +40,7 @@ def reduce_ood(predictions: Any, references: Any = None, *, in_value: int = 0, o
     scores, labels = as_scores(predictions, "predictions"), as_integers(references, "references")
     check_lengths(predictions=scores, references=labels)
     scores, labels = on_one_device(scores, _compact(labels))
-    _is_out(labels, in_value, out_value)
+    _is_out(labels, in_value, out_value)  # raises for any other label
     return {"scores": scores, "labels": labels}
 
 
@@ -61,8 +53,7 @@ def _compact(labels: Array) -> Array:
 
 def check_label_values(in_value: Any, out_value: Any) -> tuple[int, int]:
     """Check the labels of in-distribution and OOD samples: two different integers."""
-    limits = -(2**63), 2**63 - 1
-    in_value, out_value = as_int(in_value, "in_value", *limits), as_int(out_value, "out_value", *limits)
+    in_value, out_value = as_int(in_value, "in_value", *INT64), as_int(out_value, "out_value", *INT64)
     if in_value == out_value:
         raise ValueError(f"in_value, out_value: expected two different labels, got {in_value} for both")
     return in_value, out_value
@@ -71,6 +62,7 @@ def check_label_values(in_value: Any, out_value: Any) -> tuple[int, int]:
 def split_ood(scores: Array, labels: Array, *, in_value: int = 0, out_value: int = 1) -> tuple[Array, Array]:
     """Return the scores of the OOD samples and those of the in-distribution samples, each in ascending order.
 
+    Parameters: scores (N,) and labels (N,), as `reduce_ood` returns them.
     Raises ValueError for a label that is neither value.
     """
     out, inside = split(scores, _is_out(labels, *check_label_values(in_value, out_value)))

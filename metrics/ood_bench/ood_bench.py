@@ -8,11 +8,13 @@ import evaluate
 from ._accumulate import Accumulate
 from ._arrays import State
 from ._bench import bench_metrics
+from ._columns import as_scores
 from ._compiled import compiled
 from ._counts import Counts
 from ._curves import RATES
 from ._gather import receive
 from ._ood import reduce_ood, split_ood
+from ._options import as_int
 from ._sampled import sampled_curve
 from ._sorting import sort_in_place
 

@@ -1,8 +1,9 @@
 """What ROC and precision-recall curves say: areas, best points and operating points, from exceedance counts.
 
 Each is a `Quantity`: a part from every run of thresholds, and a value from the parts, so that one pass over the runs
-gives any number of them. Parts are integers, or ratios of integers summed as integers: neither the order of the
-samples, nor their batches, nor where runs end can change a bit of a result.
+gives any number of them. Parts that are summed are integers, ratios as multiples of 2^-53; parts of which the best is
+taken are single divisions. So neither the order of the samples, nor their batches, nor where runs end can change a bit
+of a result.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from ._arrays import Array, array_namespace, as_choice, as_fraction
+from ._arrays import Array, array_namespace
 from ._counts import Counts
+from ._options import as_choice, as_fraction
 
 RATES = ("fpr", "tpr", "fnr", "tnr")
 

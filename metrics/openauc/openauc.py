@@ -5,12 +5,14 @@ import evaluate
 
 from ._accumulate import Accumulate
 from ._arrays import State
+from ._columns import as_scores
 from ._compiled import compiled
 from ._counts import Counts
 from ._curves import AUROC
 from ._gather import receive
 from ._open_set import reduce_openauc
 from ._openauc import openauc_metrics
+from ._options import as_fraction
 from ._sorting import sort_in_place
 
 _DESCRIPTION = """

@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ._arrays import as_choice, as_fraction
 from ._boxes import box_iou
 from ._compiled import pairs_above, worth_compiling
+from ._options import as_choice, as_fraction
 
 MATCHINGS = ("iou", "confidence")
 _PAIRS = 1 << 17  # pairs of boxes compared at a time: what they need fits the cache
@@ -113,7 +113,7 @@ def rank_pairs(pairs: Pairs, predictions: np.ndarray, references: np.ndarray, ke
 
 
 def _cuts(counts: np.ndarray) -> list[int]:
-    """Cut prediction rows into runs of a few hundred thousand pairs."""
+    """Cut prediction rows into runs of about `_PAIRS` pairs."""
     chunk = np.cumsum(counts) // _PAIRS
     return [0, *(np.flatnonzero(chunk[1:] != chunk[:-1]) + 1).tolist(), len(counts)]
 

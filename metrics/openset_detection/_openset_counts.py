@@ -10,15 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import State, as_bool, as_reals
+from ._arrays import State
 from ._matching import match_pairs, overlapping_pairs
+from ._options import as_bool, as_reals
 from ._outcomes import (
     FP_KNOWN,
     FP_UNKNOWN,
     NEITHER,
     TP_KNOWN,
     TP_UNKNOWN,
-    Counts,
+    CountColumns,
     Outcomes,
     class_rows,
     counts_above,
@@ -192,7 +193,7 @@ def _by_class(found: Outcomes) -> dict[str, list[Any]]:
     return {**counts_by_class(found), "called unknown": np.bincount(rows, minlength=len(classes)).tolist()}
 
 
-def _with_rates(counts: Counts) -> dict[str, list[Any]]:
+def _with_rates(counts: CountColumns) -> dict[str, list[Any]]:
     """Columns of counts as lists, after the rates of each row."""
     columns = {name: column.tolist() for name, column in counts.items()}
     rows = [openset_detection_rates(dict(zip(columns, row))) for row in zip(*columns.values())]

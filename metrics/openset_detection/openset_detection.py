@@ -8,10 +8,12 @@ import evaluate
 from ._accumulate import Accumulate
 from ._arrays import State
 from ._boxes import reduce_boxes
+from ._columns import as_numbers
 from ._compiled import compiled
 from ._gather import receive
 from ._matching import match_boxes
 from ._openset_counts import openset_detection
+from ._options import as_choice
 from ._outcomes import ratio
 from ._owod import owod_detection
 from ._protocols import detection_results

@@ -53,7 +53,7 @@ def read_dict_predictions(predictions: Dicts, dataset: Dataset) -> Detections:
     unknown = [i for i, key in enumerate(ids) if key not in set(dataset.ids)]
     if unknown:
         raise ValueError(f"predictions[{unknown[0]}]: expected an image of the references, got {ids[unknown[0]]!r}")
-    return Detections(dataset, [by_id.get(key) or no_predictions() for key in dataset.ids])
+    return Detections(dataset, [by_id[key] if key in by_id else no_predictions() for key in dataset.ids])
 
 
 def load_dicts(path: Path) -> Any:

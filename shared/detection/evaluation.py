@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..command_text import as_json
+from ..command_text import as_json, value_text
 from .dataset import Detections
 from .standard import standard_metrics
 
@@ -95,7 +95,9 @@ def summary(results: Results) -> str:
         tables = {key: value for key, value in values.items() if isinstance(value, Mapping)}
         width = max(map(len, rows))
         meanings = _MEANINGS_OWOD if "U-AP" in rows else _MEANINGS
-        lines = [f"{key:{width}}  {_cell(value):10}  {meanings.get(key, '')}".rstrip() for key, value in rows.items()]
+        lines = [
+            f"{key:{width}}  {value_text(value):10}  {meanings.get(key, '')}".rstrip() for key, value in rows.items()
+        ]
         parts.append("\n".join([_TITLES[section], "-" * len(_TITLES[section]), *lines]))
         parts += [f"{key}\n{_table(value)}" for key, value in tables.items()]
     return "\n\n".join(parts)
@@ -109,12 +111,6 @@ def save_results(results: Results, path: str | Path) -> None:
 
 
 def _table(columns: Mapping[str, Sequence[Any]]) -> str:
-    cells = [[key, *map(_cell, values)] for key, values in columns.items()]
+    cells = [[key, *map(value_text, values)] for key, values in columns.items()]
     widths = [max(map(len, column)) for column in cells]
     return "\n".join("  ".join(cell.rjust(width) for cell, width in zip(row, widths)) for row in zip(*cells))
-
-
-def _cell(value: Any) -> str:
-    if isinstance(value, list):
-        return ", ".join(map(_cell, value))
-    return f"{value:.6f}" if isinstance(value, float) else str(value)

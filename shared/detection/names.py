@@ -7,9 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from .coco import coco_dataset, read_json
-from .yolo_data import class_names, read_yaml
-
-_YAML = (".yaml", ".yml")
+from .yolo_data import YAML, class_names, read_yaml
 
 
 def read_names(words: Sequence[str]) -> dict[int, str]:
@@ -21,9 +19,9 @@ def read_names(words: Sequence[str]) -> dict[int, str]:
     {0: 'cat', 1: 'dog'}
     """
     path = Path(words[0])
-    if len(words) > 1 or path.suffix not in (*_YAML, ".json", ".txt", ".names"):
+    if len(words) > 1 or path.suffix not in (*YAML, ".json", ".txt", ".names"):
         return dict(enumerate(words))
-    if path.suffix in _YAML:
+    if path.suffix in YAML:
         return class_names(read_yaml(path), path)
     if path.suffix == ".json":
         content = read_json(path)

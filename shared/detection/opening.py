@@ -11,10 +11,9 @@ from .dataset import Dataset, Detections, rename_classes
 from .dicts import load_dicts, read_dict_predictions, read_dicts
 from .voc import read_voc
 from .yolo import read_yolo, read_yolo_predictions
-from .yolo_data import SPLITS, read_yolo_data
+from .yolo_data import SPLITS, YAML, read_yolo_data
 
 _Read = TypeVar("_Read")
-_YAML = (".yaml", ".yml")
 
 
 def read_references(
@@ -97,7 +96,7 @@ def _references(
 ) -> tuple[Dataset, str | None]:
     """The data set, and whose class ids it has; None for dicts, whose ids are whatever the predictions have."""
     kind = _kind(place, "references")
-    if place.suffix in _YAML:
+    if place.suffix in YAML:
         _check_no_images(place, images)
         return read_yolo_data(place, split or "val"), kind
     if kind == "VOC":
@@ -121,7 +120,7 @@ def _kind(place: Path, name: str) -> str | None:
     """The format of a folder or a file; None for a file whose content has to tell."""
     if place.is_dir():
         return "VOC" if name == "references" and any(place.glob("*.xml")) else "YOLO"
-    if place.suffix in _YAML and name == "references":
+    if place.suffix in YAML and name == "references":
         return "YOLO"
     if place.suffix in (".json", ".pt") and place.is_file():
         return None

@@ -70,7 +70,7 @@ def read_yolo_predictions(labels: str | Path, dataset: Dataset) -> Detections:
         rows = read_lines(path, confidence=True)
         boxes = _in_pixels(rows, size_of(dataset, place))
         predictions[place] = predicted_boxes(boxes, rows[:, 5], rows[:, 0])
-    return Detections(dataset, [boxes or no_predictions() for boxes in predictions])
+    return Detections(dataset, [no_predictions() if boxes is None else boxes for boxes in predictions])
 
 
 def yolo_dataset(

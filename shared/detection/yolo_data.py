@@ -11,6 +11,7 @@ from .extra import detection_extra
 from .images import find_images
 from .yolo import yolo_dataset
 
+YAML = (".yaml", ".yml")
 SPLITS = ("train", "val", "test")
 
 

@@ -1,0 +1,92 @@
+"""Checks of options: each returns a plain Python value, or raises with the name, what was expected and what came."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+
+def as_int(value: Any, name: str, low: int, high: int | None = None) -> int:
+    """Check an integer option in [low, high]."""
+    value = _plain(value)
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+        raise TypeError(f"{name}: expected an int, got {value!r}")
+    value = int(value)
+    if value < low or (high is not None and value > high):
+        upper = "" if high is None else f" and at most {high}"
+        raise ValueError(f"{name}: expected an int of at least {low}{upper}, got {value}")
+    return value
+
+
+def as_int_list(value: Any, name: str, low: int, high: int) -> list[int]:
+    """Check a list of integer options in [low, high]; an int is a one-element list."""
+    values = _items(value, name, "an int or a list of ints", numbers.Integral)
+    return [as_int(item, name, low, high) for item in values]
+
+
+def _plain(value: Any) -> Any:
+    """Numbers and lists for arrays, tensors and their scalars; anything else as it is."""
+    return value.tolist() if hasattr(value, "tolist") else value
+
+
+def _items(value: Any, name: str, expected: str, single: type) -> list[Any]:
+    """The items of a list; a value of the type `single` is a list of one."""
+    value = _plain(value)
+    if isinstance(value, single):
+        value = [value]
+    if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
+        raise TypeError(f"{name}: expected {expected}, got {value!r}")
+    items = list(value)
+    if not items:
+        raise ValueError(f"{name}: expected at least one value, got an empty list")
+    return items
+
+
+def _number(value: Any, name: str, expected: str) -> float:
+    value = _plain(value)
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise TypeError(f"{name}: expected {expected}, got {value!r}")
+    return float(value)
+
+
+def as_fraction(value: Any, name: str) -> float:
+    """Check a real option in (0, 1]."""
+    number = _number(value, name, "a number in (0, 1]")
+    if not 0 < number <= 1:
+        raise ValueError(f"{name}: expected a number in (0, 1], got {number!r}")
+    return number
+
+
+def as_fractions(value: Any, name: str) -> list[float]:
+    """Check a list of real options in (0, 1]; a number is a one-element list."""
+    return [as_fraction(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
+
+
+def as_real(value: Any, name: str) -> float:
+    """Check a real option that is not NaN."""
+    number = _number(value, name, "a number")
+    if number != number:
+        raise ValueError(f"{name}: expected a number, got nan")
+    return number
+
+
+def as_reals(value: Any, name: str) -> list[float]:
+    """Check a list of real options that are not NaN; a number is a one-element list."""
+    return [as_real(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
+
+
+def as_bool(value: Any, name: str) -> bool:
+    """Check an option that is True or False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name}: expected True or False, got {value!r}")
+    return bool(value)
+
+
+def as_choice(value: Any, name: str, choices: Sequence[str]) -> str:
+    """Check an option that is one of a few words."""
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{name}: expected one of {', '.join(map(repr, choices))}, got {value!r}")
+    return str(value)
