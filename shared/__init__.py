@@ -9,7 +9,8 @@ Rules of the kernel, which every function follows:
 - There are no epsilons: ties get half credit in rank statistics, 0/0 is 0.0 in F-scores and detection ratios, and a
   quantity that needs two classes raises ValueError when one is missing.
 - Exact by default: every distinct score is a threshold. Sampled curves are named options.
-- NumPy arrays and torch tensors run the same lines, on the caller's device; torch is never imported here.
+- NumPy arrays and torch tensors run the same lines, on the caller's device; torch is never imported here. Columns and
+  batches on different devices meet on that of the first.
 
 `load(name)` gives a metric as an `evaluate.Metric`; the functions below can be used without evaluate. They take
 arrays that have been checked: the reduce_… functions check.

@@ -6,6 +6,7 @@ import codecs
 import csv
 import io
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -36,21 +37,35 @@ def from_arrow(column: Any) -> Any:
     return column.to_pylist()
 
 
-def read_csv(data: bytes, named: bool) -> Any:
-    """Columns by name, or where the first line is numbers and no name was given, the rows as one column."""
+def read_csv(data: bytes, names: Sequence[str]) -> Any:
+    """Columns by name, or of a table without a header, the rows as one column if no names are asked for.
+
+    The first line is a header unless all of it is values. Then names that are asked for decide: by the places of
+    columns, from 0, they ask for a table without a header, by values of that line for one with it.
+    Raises ValueError for what may be either.
+    """
     text = data.removeprefix(codecs.BOM_UTF8).lstrip()
     if not text:
         raise ValueError("expected comma-separated values, got nothing")
     first = re.findall(rb"^[^\r\n]*", text)[0].decode()
     cells = next(csv.reader([first]))
-    headless = not named and all(map(_is_value, cells))
-    options = pyarrow.csv.ReadOptions(autogenerate_column_names=headless)
+    places = [str(i) for i in range(len(cells))]
+    headless = all(map(_is_value, cells))
+    if headless and names:
+        by_name, by_place = set(names) <= set(cells), set(names) <= set(places)
+        if by_name and by_place and cells != places:
+            raise ValueError(f"expected names or values in the first line, got {first}, which may be either: {_HINT}")
+        headless = by_place and not by_name
+    options = pyarrow.csv.ReadOptions(column_names=places) if headless else None
     # the last line may be the only one, which Arrow takes with its end only
     table = pyarrow.csv.read_csv(io.BytesIO(text + b"\n"), read_options=options)
-    if headless and cells == [str(i) for i in range(len(cells))]:
+    if headless and not names and cells == places:
         _refuse_counted_header(table, first)
     columns = {name: from_arrow(table[name]) for name in table.column_names}
-    return side_by_side([*columns.values()]) if headless else columns
+    return side_by_side([*columns.values()]) if headless and not names else columns
+
+
+_HINT = "put a line of names above"
 
 
 def _refuse_counted_header(table: pa.Table, first: str) -> None:
@@ -58,7 +73,7 @@ def _refuse_counted_header(table: pa.Table, first: str) -> None:
     if table.num_columns > 1 or not pa.types.is_integer(table.schema.types[0]):
         raise ValueError(
             f"expected names or values in the first line, got {first}, which may be either: "
-            f"name the columns, as in FILE:{first}, or put a line of names above"
+            f"name the columns, as in FILE:{first}, or {_HINT}"
         )
 
 

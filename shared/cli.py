@@ -55,8 +55,16 @@ def describe(name: str) -> None:
 @click.option("--open-labels", metavar="FILE", help="1 for unknown samples, 0 for known ones.")
 @click.option("--image-scores", metavar="FILE", help="Anomaly scores of the images.")
 @click.option("--image-labels", metavar="FILE", help="1 for anomalous images, 0 for normal ones.")
-@click.option("--option", "options", multiple=True, metavar="KEY=VALUE", help="An option, such as k_list=1,5.")
-@click.option("--save", type=click.Path(dir_okay=False, writable=True, path_type=Path), help="Write results as JSON.")
+@click.option(
+    "--option",
+    "options",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="An option, such as k_list=1,5 or known_classes=0,1.",
+)
+@click.option(
+    "--save", type=click.Path(dir_okay=False, writable=True, path_type=Path), help="Write results to a .json."
+)
 @click.option("--plot", type=click.Path(dir_okay=False, writable=True, path_type=Path), help="Draw results.")
 def compute(name: str, options: tuple[str, ...], save: Path | None, plot: Path | None, **places: str | None) -> None:
     """Compute a metric from files: .npy, .npz, .csv, .parquet, .json or .pt.
@@ -65,6 +73,8 @@ def compute(name: str, options: tuple[str, ...], save: Path | None, plot: Path |
     the one named as the option is (open_scores). FILE may be - for JSON or comma-separated values on standard input.
     Parquet files are read in batches. In JSON results an infinite threshold is "Infinity" or "-Infinity".
     """
+    if save is not None and save.suffix != ".json":
+        raise ValueError(f"--save: expected a file ending in .json, got {save}")
     metric = load(name, **read_options(name, options))
     _add(metric, {column: place for column, place in places.items() if place is not None})
     if plot is None:

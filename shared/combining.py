@@ -75,7 +75,7 @@ def combine(evaluations: Iterable[Any] | Mapping[str, Any], force_prefix: bool =
 
 def _taken(module: Any, columns: Mapping[str, Any]) -> dict[str, Any]:
     """The columns that a metric takes: of ours, optional ones and other names too."""
-    names = {*module._feature_names(), *getattr(module, "_columns", ()), *getattr(module, "aliases", ())}
+    names = {*module._feature_names(), *getattr(module, "columns", ()), *getattr(module, "aliases", ())}
     names |= {"prediction", "reference"}
     return {name: column for name, column in columns.items() if name in names}
 

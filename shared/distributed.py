@@ -27,6 +27,7 @@ import pyarrow.dataset as ds
 
 from . import load
 from .arrow import from_arrow
+from .extras import extra
 from .tallies import add_tallies, can_tally, tally, tally_results
 
 Partial = dict[str, Any]
@@ -47,11 +48,12 @@ def compute_parquet(
     the same names; split_every, how many states meet at once; options of the metric.
     Returns what the metric's `compute` returns. Raises what it raises, and ValueError where a column is missing.
     """
-    import dask.bag
+    with extra("distributed"):
+        import dask.bag
 
     metric = _new(name, options)
     data = ds.dataset(source if isinstance(source, list) else str(source), format="parquet")
-    columns = dict(columns or {column: column for column in metric._columns if column in data.schema.names})
+    columns = dict(columns or {column: column for column in metric.columns if column in data.schema.names})
     missing = [column for column in columns.values() if column not in data.schema.names]
     if missing:
         raise ValueError(f"{source}: expected a column {missing[0]}, got {', '.join(data.schema.names)}")

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from .extras import extra
+
 
 def draw(name: str, results: Mapping[str, Any], state: Mapping[str, np.ndarray], path: Path) -> None:
     """Draw the rates of a metric as bars and, where it has them, the scores of known and of unknown samples.
@@ -15,7 +17,8 @@ def draw(name: str, results: Mapping[str, Any], state: Mapping[str, np.ndarray],
     Parameters: name of the metric; results of its compute(); state, its state() before that; path of a file whose
     ending matplotlib knows (.png, .pdf, .svg). Raises ValueError for another ending.
     """
-    from matplotlib.figure import Figure
+    with extra("cli"):
+        from matplotlib.figure import Figure
 
     groups = _scores(state)
     figure = Figure(figsize=(10 if groups else 6, 4), layout="constrained")

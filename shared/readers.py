@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 
 from ._columns import check_lengths
 from .arrow import from_arrow, read_csv, side_by_side
+from .extras import extra
 
 BATCH = 8192  # rows
 
@@ -28,8 +29,8 @@ def open_column(place: str, column: str) -> Any:
     """Open a column of a file, or of standard input for "-": an array, a list, or a `ParquetColumn`, not yet read.
 
     In a file of several columns (.npz, .csv, .parquet, or a dict in .json or .pt) it is the one of that name, or the
-    ones named after a colon in `place`, side by side. A .csv whose first line is numbers, and of which no column is
-    named, has no header: it is one column, as wide as it is.
+    ones named after a colon in `place`, side by side. A .csv whose first line is numbers has no header: it is one
+    column, as wide as it is, unless columns are named by their places, from 0.
     Raises ValueError, with the place, for what cannot be read.
     """
     path, names = _split(place)
@@ -38,9 +39,9 @@ def open_column(place: str, column: str) -> Any:
         raise ValueError(f"{place}: expected a file ending in .csv, {', '.join(_READERS)}, or -")
     try:
         if kind == "-":
-            content = _standard_input(bool(names))
+            content = _standard_input(tuple(names))
         else:
-            content = read_csv(path.read_bytes(), bool(names)) if kind == ".csv" else _READERS[kind](path)
+            content = read_csv(path.read_bytes(), names) if kind == ".csv" else _READERS[kind](path)
         return _pick(content, column, names)
     except Exception as error:
         raise ValueError(f"{place}: {_reason(error)}") from error
@@ -85,7 +86,11 @@ def _split(place: str) -> tuple[Path, list[str]]:
 
 
 def _read_npy(path: Path) -> Any:
-    return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
+    try:
+        return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
+    except ValueError:
+        # NumPy's own message takes any other content for pickled objects, and advises to unpickle them
+        raise ValueError("expected numbers as numpy.save writes them, got objects, or no whole .npy file") from None
 
 
 def _read_npz(path: Path) -> dict[str, Any]:
@@ -95,11 +100,19 @@ def _read_npz(path: Path) -> dict[str, Any]:
 
 
 def _read_json(path: Path) -> Any:
-    return json.loads(path.read_bytes())
+    return _parsed_json(path.read_bytes())
+
+
+def _parsed_json(text: bytes) -> Any:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"expected JSON, got other text at line {error.lineno}, column {error.colno}") from None
 
 
 def _read_pt(path: Path) -> Any:
-    import torch
+    with extra("torch"):
+        import torch
 
     try:
         return torch.load(path, map_location="cpu", weights_only=True)
@@ -122,12 +135,12 @@ _READERS: dict[str, Callable[[Path], Any]] = {
 
 
 @cache
-def _standard_input(named: bool) -> Any:
-    """JSON, or a table of comma-separated values; read once, though several columns may come from it."""
+def _standard_input(names: tuple[str, ...]) -> Any:
+    """JSON, or a table of comma-separated values; what comes is read once, though several columns may be in it."""
     text = _standard_input_bytes().removeprefix(codecs.BOM_UTF8).lstrip()
     if not text:
         raise ValueError("expected JSON or comma-separated values, got nothing")
-    return json.loads(text) if text[:1] in b"[{" else read_csv(text, named)
+    return _parsed_json(text) if text[:1] in b"[{" else read_csv(text, names)
 
 
 @cache

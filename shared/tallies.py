@@ -9,7 +9,6 @@ bounded size. All counts are integers: results have the same bits.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -45,20 +44,14 @@ def tally(metric: Any, state: Mapping[str, Any]) -> Tally:
     if metric.name in TOPK:
         return {**scalars, "ranks": _count({name: state[name] for name in ("above", "tied", "correct")})}
     if metric.name in OPEN_F:
-        thresholds = np.unique(check_thresholds(metric._loaded_options["t_list"]))
+        thresholds = np.unique(check_thresholds(metric.loaded_options["t_list"]))
         accepted = {
             "predicted": state["predicted"],
             "correct": state["predicted"] == state["classes"],
             "lowest": np.searchsorted(thresholds, state["scores"].astype(np.float64)),  # threshold that accepts
         }
         return {**scalars, "accepted": _count(accepted), "samples": _count({"classes": state["classes"]})}
-    results = metric.summarise(dict(state), **{name: metric._loaded_options[name] for name in _takes(metric)})
-    return {name: count for name, count in results.items() if isinstance(count, int)}
-
-
-def _takes(metric: Any) -> list[str]:
-    """The options that summarise takes, after the state."""
-    return list(inspect.signature(metric.summarise).parameters)[1:]
+    return {name: count for name, count in metric.summary_of(dict(state)).items() if isinstance(count, int)}
 
 
 def add_tallies(name: str, tallies: Sequence[Tally]) -> Tally:
@@ -98,7 +91,7 @@ def tally_results(metric: Any, counted: Tally) -> dict[str, Any]:
     if metric.name in TOPK:
         return _topk_results(metric, counted)
     if metric.name in OPEN_F:
-        return _open_f_results(metric.name, counted, **metric._loaded_options)
+        return _open_f_results(metric.name, counted, **metric.loaded_options)
     return {**openset_detection_rates(counted), **counted}
 
 
@@ -109,11 +102,11 @@ def _topk_results(metric: Any, counted: Tally) -> dict[str, Any]:
     names = metric.compute()
     known = ranks["above"] >= 0
     above, tied, correct, counts = (ranks[name][known] for name in ("above", "tied", "correct", "counts"))
-    options = {"percent": metric._loaded_options["percent"], "counts": counts}
+    options = {"percent": metric.loaded_options["percent"], "counts": counts}
     if [*names] == ["accuracy"]:
         return {"accuracy": accuracy(correct, **options)}
     function: Callable[..., float] = autkc if metric.name == "autkc" else topk_accuracy
-    options["ties"] = metric._loaded_options["ties"]
+    options["ties"] = metric.loaded_options["ties"]
     return {name: function(above, tied, int(name.partition("@")[2]), **options) for name in names}
 
 

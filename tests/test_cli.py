@@ -163,6 +163,19 @@ def test_columns_named_by_numbers(run: Run, load: Load, tmp_path: Path) -> None:
     assert json.loads(run(*arguments)[1]) == expected == {"accuracy": 0.5}
 
 
+def test_columns_by_place(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "headless.csv").write_text("0.1,0.5,0\n0.6,0.5,0\n0.4,0.5,1\n0.9,0.5,1\n")
+    (tmp_path / "years.csv").write_text("2024,2025\n0.1,0\n0.4,1\n")
+    np.save(tmp_path / "labels.npy", [0, 0, 1, 1])
+    for arguments, expected in [
+        (["--predictions", "headless.csv:1", "--references", "labels.npy"], 0.5),
+        (["--predictions", "years.csv:2024", "--references", "years.csv:2025"], 1.0),
+    ]:
+        code, output, errors = run("compute", "ood_bench", *arguments)
+        assert (code, errors) == (0, "")
+        assert json.loads(output)["auroc"] == expected
+
+
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
 def test_json_in_any_encoding(encoding: str, run: Run, load: Load, tmp_path: Path) -> None:
     data = columns()

@@ -19,13 +19,19 @@ WRONG = {
     "no such file": (["compute", "accuracyk", "--predictions", "none.npy"], "none.npy: No such file or directory"),
     "a folder": (["compute", "accuracyk", "--predictions", "folder.npy"], "folder.npy: Is a directory"),
     "another ending": (["compute", "accuracyk", "--predictions", "x.pkl"], "x.pkl: expected a file ending in .csv"),
-    "pickled npy": (["compute", "accuracyk", "--predictions", "pickled.npy"], "pickled.npy: .*Python objects"),
+    "pickled npy": (
+        ["compute", "accuracyk", "--predictions", "pickled.npy"],
+        "pickled.npy: expected numbers as .*, got objects",
+    ),
     "pickled npz": (["compute", "accuracyk", "--predictions", "pickled.npz"], "pickled.npz: Object arrays cannot"),
     "broken npy": (["compute", "accuracyk", "--predictions", "broken.npy"], "broken.npy: "),
     "broken npz": (["compute", "accuracyk", "--predictions", "broken.npz"], "broken.npz: "),
     "broken csv": (["compute", "accuracyk", "--predictions", "broken.csv"], "broken.csv: "),
     "broken parquet": (["compute", "accuracyk", "--predictions", "broken.parquet"], "broken.parquet: .*Parquet"),
-    "broken json": (["compute", "accuracyk", "--predictions", "broken.json"], "broken.json: Expecting"),
+    "broken json": (
+        ["compute", "accuracyk", "--predictions", "broken.json"],
+        "broken.json: expected JSON, got other text at line 1",
+    ),
     "an empty npy": (["compute", "accuracyk", "--predictions", "empty.npy"], "empty.npy: No data left in file"),
     "an empty npz": (["compute", "accuracyk", "--predictions", "empty.npz"], "empty.npz: No data left in file"),
     "an empty csv": (
@@ -33,7 +39,7 @@ WRONG = {
         "empty.csv: expected comma-separated .*, got",
     ),
     "an empty parquet": (["compute", "accuracyk", "--predictions", "empty.parquet"], "empty.parquet: .* 0 bytes"),
-    "an empty json": (["compute", "accuracyk", "--predictions", "empty.json"], "empty.json: Expecting value"),
+    "an empty json": (["compute", "accuracyk", "--predictions", "empty.json"], "empty.json: expected JSON, got"),
     "half an npy": (["compute", "accuracyk", "--predictions", "half.npy"], "half.npy: "),
     "half an npz": (["compute", "accuracyk", "--predictions", "half.npz"], "half.npz: File is not a zip file"),
     "half a parquet": (["compute", "accuracyk", "--predictions", "half.parquet"], "half.parquet: "),
@@ -74,6 +80,19 @@ WRONG = {
     "names or values": (
         ["compute", "accuracyk", "--predictions", "pandas.csv"],
         "pandas.csv: expected names or values in the first line, got 0,1, .* as in FILE:0,1, or put a line of names",
+    ),
+    "a header or not": (
+        ["compute", "accuracyk", "--predictions", "either.csv:0"],
+        "either.csv:0: expected names or values in the first line, got 0.1,0, which may be either: put a line of names",
+    ),
+    "no header": (["compute", "accuracyk", "--predictions", "either.csv:2"], "expected a column 2, got 0.1, 0"),
+    "another ending to save to": (
+        ["compute", "accuracyk", "--save", "x.csv"],
+        "expected a file ending in .json, got x",
+    ),
+    "a column of openauc": (
+        ["compute", "openauc", "--predictions", "good.csv:a,b"],
+        "open_scores: openauc needs the columns predictions, references, open_scores; got no open_scores",
     ),
     "missing values": (
         ["compute", "accuracyk", "--predictions", "gaps.csv:a,b"],
@@ -136,6 +155,7 @@ def bad_files(tmp_path: Path) -> None:
         whole = (tmp_path / f"good.{ending}").read_bytes()
         (tmp_path / f"half.{ending}").write_bytes(whole[: len(whole) // 2])
     (tmp_path / "utf16.csv").write_text("a,b\n1,2\n", encoding="utf-16")
+    (tmp_path / "either.csv").write_text("0.1,0\n0.6,0\n0.4,1\n")
     (tmp_path / "pandas.csv").write_text("0,1\n0.2,0.8\n0.3,0.7\n")
     (tmp_path / "nan.json").write_text("[[NaN, 1.0, 2.0], [0, 0, 1], [0, 0, 1]]")
     (tmp_path / "large.json").write_text("9" * 5000)

@@ -56,7 +56,7 @@ def test_evaluate_loads_a_folder_under_its_name(name: str, root: Path) -> None:
 @every_metric
 def test_the_docstring_names_every_argument(name: str, root: Path) -> None:
     metric = evaluate.load(str(root / "metrics" / name))
-    for argument in (*metric._columns, *metric.options):
+    for argument in (*metric.columns, *metric.options):
         assert f"{argument}" in metric.inputs_description, argument
 
 

@@ -150,11 +150,14 @@ def reduce_openauc(
 
     Raises TypeError if columns of both forms are given, or if one is missing.
     """
-    columns = (predictions, references, open_scores)
+    columns = {"predictions": predictions, "references": references, "open_scores": open_scores}
     arrays = (open_set_pred_known, open_set_pred_unknown, close_set_pred_class, close_set_labels)
     if all(array is None for array in arrays):
-        return reduce_open_set(*columns, open_labels)
-    if any(column is not None for column in (*columns, open_labels)):
+        missing = [name for name, column in columns.items() if column is None]
+        if missing:
+            raise TypeError(f"{missing[0]}: openauc needs the columns {', '.join(columns)}; got no {missing[0]}")
+        return reduce_open_set(predictions, references, open_scores, open_labels)
+    if any(column is not None for column in (*columns.values(), open_labels)):
         raise TypeError(
             "open_set_pred_known and its kin are given instead of predictions, references, open_scores and "
             "open_labels; got columns of both forms"

@@ -170,7 +170,12 @@ def _aupr_in(sides: Sides) -> float:
 
 
 def _sklearn_measure(metric: Any, name: str, threshold: float | None) -> Measure:
-    import sklearn.metrics
+    try:
+        import sklearn.metrics
+    except ModuleNotFoundError as error:
+        raise ImportError(
+            f"metrics: {name!r} is scikit-learn's, which is not installed: pip install scikit-learn"
+        ) from error
 
     function = getattr(sklearn.metrics, name, None) if isinstance(metric, str) else metric
     if function is None:

@@ -75,6 +75,7 @@ def auroc(counts: Counts) -> float:
 
     AUROC = 1/(P·N) Σ_i Σ_j ([p_i > n_j] + ½ [p_i = n_j])
 
+    Parameters: counts of `exceedance_counts`, at all thresholds.
     Returns a float in [0, 1]; 0.5 is chance. Source: Hanley and McNeil, Radiology 1982.
 
     >>> import numpy as np
@@ -95,8 +96,9 @@ AVERAGE_PRECISION = Quantity(_precision_sum, lambda sums, positives, _: sum(sums
 def average_precision(counts: Counts) -> float:
     """Average precision: the step sum under the precision-recall curve.
 
-    AP = Σ_n (R_n − R_(n−1)) P_n over descending thresholds
+    AP = Σ_t (R_t − R_(t−1)) P_t = 1/P Σ_t sizes_t · tp_t / (tp_t + fp_t)  over descending thresholds
 
+    Parameters: counts of `exceedance_counts`, at all thresholds.
     Returns a float in (0, 1]; chance is the share of positives. Source: Zhu, Recall, Precision and Average
     Precision, 2004; scikit-learn's average_precision_score is the same.
 
@@ -127,6 +129,7 @@ def aupr(counts: Counts) -> float:
     AUPR = Σ_n (R_n − R_(n−1)) (P_n + P_(n−1))/2 over all distinct scores, negatives' included
 
     It interpolates linearly where precision is not linear, and so differs from average precision.
+    Parameters: counts of `exceedance_counts`, at all thresholds.
     Returns a float in (0, 1]. Source: scikit-learn's auc(recall, precision) of precision_recall_curve.
 
     >>> import numpy as np
@@ -152,6 +155,7 @@ def f1_max(counts: Counts) -> tuple[float, float]:
 
     F1(t) = 2·TP / (TP + FP + P), positive iff score ≥ t
 
+    Parameters: counts of `exceedance_counts`, at all thresholds.
     Returns (F1 in (0, 1], threshold: one of the positives' scores).
     Source: Zou et al., SPot-the-Difference, ECCV 2022.
 
@@ -179,6 +183,7 @@ def detection_accuracy(counts: Counts) -> float:
 
     max_t (TP(t) + N − FP(t)) / (P + N)
 
+    Parameters: counts of `exceedance_counts`, at all thresholds.
     Returns a float in [0.5, 1]. Source: Liang, Li and Srikant, ODIN, ICLR 2018 (there with equal class weights).
 
     >>> import numpy as np
@@ -196,6 +201,7 @@ def operating_point(counts: Counts, rate: str, bounded: str, bound: float) -> fl
     Thresholds are all scores and "detect nothing". So ("fpr", "tpr", 0.95) is the lowest FPR with TPR ≥ 0.95, and
     ("tpr", "fpr", 0.05) the highest TPR with FPR ≤ 0.05.
 
+    Parameters: counts of `exceedance_counts`, at all thresholds; rate and bounded, of `RATES`; bound in (0, 1].
     Returns a float in [0, 1]. Raises ValueError for an unknown rate or a bound outside (0, 1].
 
     >>> import numpy as np

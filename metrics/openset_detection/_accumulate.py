@@ -36,9 +36,13 @@ class Accumulate:
     options: the options and their defaults
     fixed_options: those that are applied as batches are added
 
-    and defines summarise(state, **options), which gets the options that its signature names. In a state, arrays of
-    no dimension must agree between batches, all others are joined along their first axis, and the first of them has
-    one entry per sample.
+    and defines summarise(state, **options), which gets the options that its signature names. It has
+
+    columns: the names of its columns
+    loaded_options: its options as given at load, or their defaults
+
+    In a state, arrays of no dimension must agree between batches, all others are joined along their first axis, and
+    the first of them has one entry per sample.
     """
 
     reduce: ClassVar[Callable[..., State]]
@@ -63,8 +67,8 @@ class Accumulate:
         unknown = [name for name in given if name not in self.options]
         if unknown:
             raise TypeError(self._unknown_name(unknown[0], self.options))
-        self._loaded_options = {**self.options, **given}
-        self._columns = [
+        self.loaded_options = {**self.options, **given}
+        self.columns = [
             name for name, parameter in _parameters(self.reduce).items() if parameter.kind != parameter.KEYWORD_ONLY
         ]
         self._states: list[State] = []
@@ -78,9 +82,9 @@ class Accumulate:
         0 raises, the others raise too, and all keep their batches.
         """
         columns, overrides = self._sort_arguments({"predictions": predictions, "references": references, **kwargs})
-        options = {**self._loaded_options, **overrides}
+        options = {**self.loaded_options, **overrides}
         for name in self.fixed_options & overrides.keys():
-            if self._states and overrides[name] != self._loaded_options[name]:
+            if self._states and overrides[name] != self.loaded_options[name]:
                 raise ValueError(f"{name}: it was applied as batches were added; give it at load, not at compute")
         states = self._states + ([self._reduced(columns, options)] if columns else [])
         results = None
@@ -99,7 +103,7 @@ class Accumulate:
         columns, options = self._sort_arguments({"predictions": predictions, "references": references, **kwargs})
         if options:
             raise TypeError(f"{next(iter(options))}: it is an option; give it at load or to compute")
-        state = self._reduced(columns, self._loaded_options)
+        state = self._reduced(columns, self.loaded_options)
         # the caller may reuse its buffers
         self._states.append({name: _copy(array) for name, array in state.items()})
 
@@ -131,6 +135,10 @@ class Accumulate:
         """Drop the batches added so far."""
         self._states = []
 
+    def summary_of(self, state: State) -> dict[str, Any]:
+        """Return the results of a state of this metric, under the options given at load; its batches stay apart."""
+        return self._summary(state, self.loaded_options)
+
     def __len__(self) -> int:
         """Number of samples added so far."""
         return sum(_num_samples(state) for state in self._states)
@@ -140,12 +148,15 @@ class Accumulate:
             raise ValueError("expected at least one sample, got none: pass columns, or add batches before compute()")
         for state in states:
             _check_agreement(state, states)
+        return self._summary(_joined(states), options)
+
+    def _summary(self, state: State, options: Mapping[str, Any]) -> dict[str, Any]:
         takes = _parameters(type(self).summarise)
-        return self.summarise(_joined(states), **{name: value for name, value in options.items() if name in takes})
+        return self.summarise(state, **{name: value for name, value in options.items() if name in takes})
 
     def _reduced(self, columns: Mapping[str, Any], options: Mapping[str, Any]) -> State:
         takes = _parameters(self.reduce)
-        required = [name for name in self._columns if takes[name].default is inspect.Parameter.empty]
+        required = [name for name in self.columns if takes[name].default is inspect.Parameter.empty]
         missing = [name for name in required if name not in columns]
         if missing:
             raise TypeError(f"{missing[0]}: {self.name} needs the columns {', '.join(required)}; got no {missing[0]}")
@@ -167,7 +178,7 @@ class Accumulate:
             name = self.aliases.get(given, given)
             if name in self.options:
                 options[name] = value
-            elif name in self._columns:
+            elif name in self.columns:
                 if value is None:
                     continue
                 if name in columns:
@@ -175,7 +186,7 @@ class Accumulate:
                 # Arrow's nested columns yield Arrow scalars, which NumPy does not take
                 columns[name] = value.to_numpy(zero_copy_only=False) if hasattr(value, "to_pylist") else value
             elif name not in SIBLING_COLUMNS:
-                raise TypeError(self._unknown_name(given, (*self._columns, *self.aliases, *self.options)))
+                raise TypeError(self._unknown_name(given, (*self.columns, *self.aliases, *self.options)))
         return columns, options
 
     def _unknown_name(self, name: str, known: Any) -> str:

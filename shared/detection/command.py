@@ -58,7 +58,13 @@ class SpaceSeparated(click.Command):
 @click.option("--known-classes", multiple=True, required=True, metavar="CLASS …", help="Ids or names.")
 @click.option("--unknown-id", default=-1, show_default=True, help='Class by which the detector says "unknown".')
 @click.option("--names", multiple=True, metavar="NAME …", help="Names of the predicted classes from 0, or their file.")
-@click.option("--conf", default=0.001, show_default=True, help="Leave out predictions with a lower confidence.")
+@click.option(
+    "--conf",
+    type=click.FloatRange(0, 1),
+    default=0.001,
+    show_default=True,
+    help="Leave out predictions with a lower confidence.",
+)
 @click.option("--iou-threshold", default=0.5, show_default=True, help="IoU at which boxes are matched.")
 @click.option("--iou", type=float, help="IoU of the model's non-maximum suppression.  [default: 0.6]")
 @click.option("--protocol", help="Definitions of the metrics: ow-dln or owod.")
@@ -77,12 +83,28 @@ def detect(save: tuple[Path, ...], report: Path | None, **arguments: Any) -> Non
 
     run = _from_files if arguments["model"] is None else _from_model
     detections, known, results, options = run(arguments)
+    _warn_of_unnamed(detections, known, options)
     for path in save:
         save_results(results, path)
     page = None if report is None else write_report(detections, results, report, known, progress=True, **options)
     click.echo(summary(results) if sys.stdout.isatty() else as_json(results))
     if page is not None and sys.stdout.isatty():
         click.echo(f"\nreport: {page}")
+
+
+def _warn_of_unnamed(detections: Any, known: list[int], options: Mapping[str, Any]) -> None:
+    """Say so where a predicted class is none of the data set, nor the one that says "unknown"."""
+    true, found = (
+        {label for boxes in images for label in boxes["labels"].tolist()}
+        for images in (detections.dataset.references, detections.predictions)
+    )
+    unnamed = sorted(found - true - {*known, *detections.dataset.classes, options["unknown_class_id"]})
+    if unnamed:
+        click.echo(
+            f"openworld-metrics: class {unnamed[0]} is predicted, which is neither one of the data set nor --unknown-id"
+            f" ({options['unknown_class_id']}); it counts as a false known object",
+            err=True,
+        )
 
 
 def _from_files(given: Mapping[str, Any]) -> _Run:

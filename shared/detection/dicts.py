@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..extras import extra
 from .dataset import Boxes, Dataset, Detections, Size, no_predictions, predicted_boxes, true_boxes
 
 Dicts = Sequence[Mapping[str, Any]]
@@ -60,7 +61,8 @@ def load_dicts(path: Path) -> Any:
     """The content of a .pt file, read without unpickling anything but tensors and plain containers."""
     import pickle
 
-    import torch
+    with extra("torch"):
+        import torch
 
     try:
         return torch.load(path, map_location="cpu", weights_only=True)

@@ -27,6 +27,13 @@ _MEANINGS_OWOD = {
     "A-OSE(detections)": "predictions of known classes on unknown objects; lower is better",
     "U-Recall": "unknown objects called unknown; higher is better",
     "U-AP": "average precision of unknown; higher is better",
+    "mAP": "average precision at all recalls, as Pascal VOC; higher is better",
+}
+_MEANINGS_STANDARD = {
+    "mAP50": "average precision at 101 recalls, IoU 0.5; higher is better",
+    "mAP50-95": "the same, averaged over IoU 0.5 to 0.95; higher is better",
+    "precision": "at IoU 0.5 and the confidence of the highest mean F1; higher is better",
+    "recall": "at the same confidence; higher is better",
 }
 _TITLES = {"standard_metrics": "Standard metrics (known classes)", "openset_metrics": "Open-set metrics"}
 
@@ -94,7 +101,7 @@ def summary(results: Results) -> str:
         rows = {key: value for key, value in values.items() if not isinstance(value, Mapping)}
         tables = {key: value for key, value in values.items() if isinstance(value, Mapping)}
         width = max(map(len, rows))
-        meanings = _MEANINGS_OWOD if "U-AP" in rows else _MEANINGS
+        meanings = _MEANINGS_STANDARD | (_MEANINGS_OWOD if "U-AP" in rows else _MEANINGS)
         lines = [
             f"{key:{width}}  {value_text(value):10}  {meanings.get(key, '')}".rstrip() for key, value in rows.items()
         ]
@@ -104,8 +111,10 @@ def summary(results: Results) -> str:
 
 
 def save_results(results: Results, path: str | Path) -> None:
-    """Write results to a file: JSON if its name ends in .json, else the `summary`."""
+    """Write results to a file, JSON to a .json, the `summary` to a .txt. Raises ValueError for another ending."""
     path = Path(path)
+    if path.suffix not in (".json", ".txt"):
+        raise ValueError(f"{path}: expected a file ending in .txt or .json")
     text = as_json(results, indent=2) if path.suffix == ".json" else summary(results)
     path.write_text(text + "\n", encoding="utf-8")
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ..extras import extra
 from .dataset import Size
-from .extra import detection_extra
 
 SUFFIXES = frozenset([".avif", ".bmp", ".jpeg", ".jpg", ".mpo", ".png", ".tif", ".tiff", ".webp"])
 _ORIENTATION = 0x0112
@@ -50,7 +50,7 @@ def image_size(path: str | Path) -> Size:
 
     Raises ValueError for a file that Pillow cannot open.
     """
-    with detection_extra():
+    with extra("detection"):
         from PIL import Image
     try:
         with Image.open(path) as image:

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ..extras import extra
 from .dataset import Size
-from .extra import detection_extra
 from .outcomes import (
     CALLED_UNKNOWN,
     CALLED_UNKNOWN_RIGHTLY,
@@ -44,7 +44,7 @@ def draw_image(boxes: Sequence[Outcome], names: Mapping[int, str], path: Path | 
     Parameters: boxes and their outcomes; names of classes by id; path of the image, or None for a plain ground as
     large as size says, or as the boxes reach.
     """
-    with detection_extra():
+    with extra("detection"):
         from PIL import Image, ImageDraw, ImageFont, ImageOps
     if path is None:
         reach = [max([1.0, *(box.box[side] for box in boxes)]) for side in (2, 3)]

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from ..extras import extra
 from .dataset import Detections
-from .extra import detection_extra
 from .writers import coco_annotations, coco_results
 
 NAMES = ("mAP50", "mAP50-95", "precision", "recall")
@@ -34,7 +34,7 @@ def standard_metrics(
     Source: Lin et al., Microsoft COCO, ECCV 2014. Precision and recall at the highest F1 are what Ultralytics
     reports, there smoothed.
     """
-    with detection_extra():
+    with extra("detection"):
         from pycocotools.cocoeval import COCOeval
     truth = coco_annotations(detections.dataset)
     found = [result for result in coco_results(detections) if result["score"] >= conf_threshold]

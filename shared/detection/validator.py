@@ -70,7 +70,7 @@ class OpenSetValidator:
         return evaluate_detections(self.detections, known, standard=standard, **self.options)
 
     def save_results(self, results: Results, save_path: str | Path = "openset_results.txt") -> None:
-        """Write results to a file: JSON if its name ends in .json, else a text to read."""
+        """Write results to a file: JSON to a .json, a text to read to a .txt. Raises ValueError for another ending."""
         save_results(results, save_path)
 
 
@@ -83,8 +83,8 @@ def load_model(path: str | Path) -> Any:
         from ultralytics import YOLO
     except ImportError as error:
         raise ImportError(
-            "a model by its path needs ultralytics, which is optional: pip install 'openworld-metrics[ultralytics]';"
-            " note that its licence is AGPL-3.0"
+            "a model by its path needs ultralytics, which is optional: pip install ultralytics, or this package with"
+            " [ultralytics]; note that its licence is AGPL-3.0"
         ) from error
     try:
         return YOLO(str(path))

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from ..extras import extra
 from .dataset import Dataset
-from .extra import detection_extra
 from .images import find_images
 from .yolo import yolo_dataset
 
@@ -46,7 +46,7 @@ def read_yolo_data(data: str | Path, split: str = "val") -> Dataset:
 
 def read_yaml(path: Path) -> dict[str, Any]:
     """The mapping that a YAML file holds. Raises ValueError, with file and line, if it holds none."""
-    with detection_extra():
+    with extra("detection"):
         import yaml
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))

@@ -83,6 +83,14 @@ def test_options_reach_the_metric(made: Detections, run: Run) -> None:
     assert json.loads(output) == expected(made, **options, conf_list=(0.6, 0.8), plus_one=True)
 
 
+def test_a_warning_of_a_class_that_is_none(made: Detections, run: Run) -> None:
+    code, output, errors = run(*FILES, *CLASSES[:-2], "--no-standard")
+    assert "--unknown-id" in CLASSES[-2:]
+    assert (code, errors.count("\n")) == (0, 1)
+    assert "class 999 is predicted, which is neither one of the data set nor --unknown-id (-1)" in errors
+    assert json.loads(output)["openset_metrics"]["U-Recall"] == 0.0
+
+
 def test_owod(made: Detections, run: Run) -> None:
     given = ["--protocol", "owod", "--previously-known", "cat", "dog", "--option", "recall_level=none"]
     code, output, errors = run(*FILES, *CLASSES, *given, "--report", "report", "--save", "owod.txt")
@@ -165,6 +173,8 @@ WRONG: dict[str, tuple[list[str], str]] = {
     ),
     "another format": ([*FILES, *CLASSES, "--option", "box_format=xywh"], "expected other options than box_format"),
     "an option of evaluate": ([*FILES, *CLASSES, "--option", "num_process=2"], "got 'num_process'"),
+    "no such confidence": ([*FILES, *CLASSES, "--conf", "2"], "2.0 is not in the range 0<=x<=1"),
+    "another ending": ([*FILES, *CLASSES, "--save", "x.csv"], "x.csv: expected a file ending in .txt or .json"),
     "no such folder": ([*FILES, *CLASSES, "--save", "no/such/x.txt"], "No such file or directory"),
     "a report for a file": ([*FILES, *CLASSES, "--report", "data.yaml"], "Directory 'data.yaml' is a file"),
     "a bad line": ([*FILES, *CLASSES, "--references", "bad.yaml"], "labels/bad/0000.txt:2: expected numbers, got 'x'"),
