@@ -317,6 +317,12 @@ BAD_OPTIONS = [
         "threshold: expected a number, since 'f1_score' judges scores > threshold",
     ),
     ("ood_bench", dict(metrics=["f1_score"], threshold="0.5"), TypeError, "threshold: expected a number, got '0.5'"),
+    (
+        "ood_bench",
+        dict(metrics=["f1_score"], threshold=10**400),
+        ValueError,
+        "threshold: expected a number that float64 holds, got a larger one",
+    ),
     ("ood_bench", dict(step=0), ValueError, "step: expected an int of at least 1, got 0"),
     ("ood_bench", dict(in_value=1), ValueError, "in_value, out_value: expected two different labels, got 1 for both"),
     ("ood_bench", dict(in_value=5), ValueError, r"references: expected 5 \(in_value\) or 1 \(out_value\), got 0"),

@@ -49,7 +49,10 @@ def _number(value: Any, name: str, expected: str) -> float:
     value = _plain(value)
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name}: expected {expected}, got {value!r}")
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:
+        raise ValueError(f"{name}: expected {expected} that float64 holds, got a larger one") from None
 
 
 def as_fraction(value: Any, name: str) -> float:

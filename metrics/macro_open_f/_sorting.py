@@ -20,13 +20,16 @@ from ._compiled import compiled, worth_compiling
 SMALL = 1 << 16  # scores below which a radix sort saves no more than a millisecond
 
 
-def sort_in_place(scores: np.ndarray) -> None:
-    """Sort float32 or float64 scores in ascending order, NaN at an end."""
+def sort_in_place(scores: np.ndarray, *, whole: bool = True) -> None:
+    """Sort float32 or float64 scores in ascending order, NaN at an end.
+
+    Without `whole`, float64 scores that are equal in their upper halves may come in any order.
+    """
     loop = None if scores.size < SMALL else worth_compiling(flip_and_count, scores.size, scores)
     if loop is None or not _radix_wins(scores.dtype.name):
         scores.sort()
     else:
-        radix_sort(scores)
+        radix_sort(scores, whole=whole)
 
 
 def sorted_with(scores: Array, payload: Array) -> tuple[Array, Array]:
@@ -43,7 +46,7 @@ def sorted_with(scores: Array, payload: Array) -> tuple[Array, Array]:
     keys = np.ascontiguousarray(scores).view(np.uint32).astype(np.uint64)
     keys <<= np.uint64(32)
     np.bitwise_or(keys, payload, out=keys, dtype=np.uint64, casting="unsafe")
-    sort_in_place(keys.view(np.float64))
+    sort_in_place(keys.view(np.float64), whole=False)
     low = keys.astype(np.uint32)
     keys >>= np.uint64(32)
     return keys.astype(np.uint32).view(np.float32), low
@@ -107,12 +110,12 @@ def unflip(keys: Any, sign_bit: Any, all_bits: Any) -> None:
         keys[i] = key ^ (sign_bit if key & sign_bit else all_bits)
 
 
-def radix_sort(scores: np.ndarray) -> None:
+def radix_sort(scores: np.ndarray, *, whole: bool = True) -> None:
     """Sort float32 or float64 scores where they lie, NaN to either end: four passes over 8 bits each.
 
     The passes go over all of a float32, and over the upper half of a float64, whose runs of equal halves are then
-    sorted separately. A pass over 8 bits writes to 256 places, which the nearest cache holds; over 11 bits they would
-    be 2,048, and one pass less is slower for it. Source: Herf, Radix Tricks, 2001.
+    sorted separately if `whole`. A pass over 8 bits writes to 256 places, which the nearest cache holds; over 11 bits
+    they would be 2,048, and one pass less is slower for it. Source: Herf, Radix Tricks, 2001.
     """
     count, move, finish, undo = (_loop(f) for f in (flip_and_count, scatter, sort_runs, unflip))
     bits = 8 * scores.itemsize
@@ -125,7 +128,7 @@ def radix_sort(scores: np.ndarray) -> None:
     for shift, offsets in zip(shifts, np.cumsum(histograms, axis=1) - histograms):
         move(keys, spare, shift, mask, offsets)
         keys, spare = spare, keys
-    if bits == 64:
+    if bits == 64 and whole:
         finish(keys, shifts[0])
     undo(keys, sign_bit, all_bits)
 
