@@ -136,8 +136,11 @@ class Accumulate:
         self._states = []
 
     def summary_of(self, state: State) -> dict[str, Any]:
-        """Return the results of a state of this metric, under the options given at load; its batches stay apart."""
-        return self._summary(state, self.loaded_options)
+        """Return the results of a state of this metric, under the options given at load; its batches stay apart.
+
+        Raises ValueError for a state without samples.
+        """
+        return self._results([state], self.loaded_options)
 
     def __len__(self) -> int:
         """Number of samples added so far."""
@@ -148,11 +151,8 @@ class Accumulate:
             raise ValueError("expected at least one sample, got none: pass columns, or add batches before compute()")
         for state in states:
             _check_agreement(state, states)
-        return self._summary(_joined(states), options)
-
-    def _summary(self, state: State, options: Mapping[str, Any]) -> dict[str, Any]:
         takes = _parameters(type(self).summarise)
-        return self.summarise(state, **{name: value for name, value in options.items() if name in takes})
+        return self.summarise(_joined(states), **{name: value for name, value in options.items() if name in takes})
 
     def _reduced(self, columns: Mapping[str, Any], options: Mapping[str, Any]) -> State:
         takes = _parameters(self.reduce)

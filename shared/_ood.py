@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._arrays import INT64, Array, State, array_namespace, as_array, is_floating, is_numpy_array, on_one_device
+from ._arrays import Array, State, array_namespace, as_array, is_floating, is_numpy_array, on_one_device
 from ._columns import as_integers, as_scores, check_lengths, check_orientation
 from ._counts import ascending, split
 from ._options import as_int
+
+_INT64 = (-(2**63), 2**63 - 1)
 
 
 def reduce_ood(predictions: Any, references: Any = None, *, in_value: int = 0, out_value: int = 1) -> State:
@@ -53,7 +55,7 @@ def _compact(labels: Array) -> Array:
 
 def check_label_values(in_value: Any, out_value: Any) -> tuple[int, int]:
     """Check the labels of in-distribution and OOD samples: two different integers."""
-    in_value, out_value = as_int(in_value, "in_value", *INT64), as_int(out_value, "out_value", *INT64)
+    in_value, out_value = as_int(in_value, "in_value", *_INT64), as_int(out_value, "out_value", *_INT64)
     if in_value == out_value:
         raise ValueError(f"in_value, out_value: expected two different labels, got {in_value} for both")
     return in_value, out_value

@@ -32,8 +32,6 @@ def detection_results(
     Returns what the protocol's function returns. Raises ValueError also for an option that the protocol has not.
     """
     options["conf_list"] = conf_list
-    if recall_level is not None:
-        recall_level = as_fraction(recall_level, "recall_level")
     background = as_bool(count_background, "count_background")
     if as_choice(protocol, "protocol", PROTOCOLS) == "owod":
         if matching is not None:
@@ -44,5 +42,7 @@ def detection_results(
         return owod_detection(state, known_classes, **levels, **options)
     if previously_known is not None:
         raise ValueError(f"previously_known: expected None, since mAP is of protocol='owod', got {previously_known!r}")
+    if recall_level is not None:
+        as_fraction(recall_level, "recall_level")  # which has no use here, and is not to be wrong all the same
     how: dict[str, Any] = dict(matching="iou" if matching is None else matching, count_background=background)
     return openset_detection(state, known_classes, **how, **options)

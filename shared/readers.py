@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import codecs
 import json
-import pickle
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
@@ -20,7 +19,7 @@ import pyarrow.parquet as pq
 
 from ._columns import check_lengths
 from .arrow import from_arrow, read_csv, side_by_side
-from .extras import extra
+from .torch_files import read_torch_file
 
 BATCH = 8192  # rows
 
@@ -35,14 +34,11 @@ def open_column(place: str, column: str) -> Any:
     """
     path, names = _split(place)
     kind = "-" if str(path) == "-" else path.suffix.lower()
-    if kind not in ("-", ".csv", *_READERS):
-        raise ValueError(f"{place}: expected a file ending in .csv, {', '.join(_READERS)}, or -")
+    if kind not in ("-", *_READERS):
+        raise ValueError(f"{place}: expected a file ending in {', '.join(_READERS)}, or -")
     try:
-        if kind == "-":
-            content = _standard_input(tuple(names))
-        else:
-            content = read_csv(path.read_bytes(), names) if kind == ".csv" else _READERS[kind](path)
-        return _pick(content, column, names)
+        content = _standard_input() if kind == "-" else _READERS[kind](path)
+        return _pick(read_csv(content, names) if isinstance(content, bytes) else content, column, names)
     except Exception as error:
         raise ValueError(f"{place}: {_reason(error)}") from error
 
@@ -111,21 +107,16 @@ def _parsed_json(text: bytes) -> Any:
 
 
 def _read_pt(path: Path) -> Any:
-    with extra("torch"):
-        import torch
-
-    try:
-        return torch.load(path, map_location="cpu", weights_only=True)
-    except (pickle.UnpicklingError, RuntimeError, EOFError):
-        # torch's own messages are long, and advise to switch the safeguard off
-        raise ValueError("expected tensors, or a dict of tensors, got other pickled objects or no .pt file") from None
+    return read_torch_file(path, "expected tensors, or a dict of tensors, got other pickled objects or no .pt file")
 
 
 def _open_parquet(path: Path) -> Any:
     return {name: ParquetColumn(path, [name]) for name in pq.read_schema(path).names}
 
 
+# bytes are those of comma-separated values, whose header depends on the columns that are asked for
 _READERS: dict[str, Callable[[Path], Any]] = {
+    ".csv": Path.read_bytes,
     ".npy": _read_npy,
     ".npz": _read_npz,
     ".parquet": _open_parquet,
@@ -135,17 +126,12 @@ _READERS: dict[str, Callable[[Path], Any]] = {
 
 
 @cache
-def _standard_input(names: tuple[str, ...]) -> Any:
-    """JSON, or a table of comma-separated values; what comes is read once, though several columns may be in it."""
-    text = _standard_input_bytes().removeprefix(codecs.BOM_UTF8).lstrip()
+def _standard_input() -> Any:
+    """What JSON holds, or the bytes of comma-separated values; read once, though several columns may come from it."""
+    text = sys.stdin.buffer.read().removeprefix(codecs.BOM_UTF8).lstrip()
     if not text:
         raise ValueError("expected JSON or comma-separated values, got nothing")
-    return _parsed_json(text) if text[:1] in b"[{" else read_csv(text, names)
-
-
-@cache
-def _standard_input_bytes() -> bytes:
-    return sys.stdin.buffer.read()
+    return _parsed_json(text) if text[:1] in b"[{" else text
 
 
 def _pick(content: Any, column: str, names: list[str]) -> Any:

@@ -64,7 +64,6 @@ def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_
 
     def run_command(*arguments: object, stdin: str = "") -> tuple[int, str, str]:
         readers._standard_input.cache_clear()
-        readers._standard_input_bytes.cache_clear()
         monkeypatch.setattr(sys, "argv", ["openworld-metrics", *map(str, arguments)])
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
         with pytest.raises(SystemExit) as exit_:

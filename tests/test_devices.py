@@ -121,3 +121,13 @@ def test_lists_of_maps_on_different_devices(load: Load, to_cuda: To) -> None:
     on_cuda = [to_cuda(mask) for mask in masks]
     assert load("anomaly_suite").compute(predictions=mixed, references=masks) == expected
     assert load("anomaly_suite").compute(predictions=mixed[::-1], references=on_cuda[::-1]) == expected
+
+
+def test_means_of_maps(load: Load, to_cuda: To) -> None:
+    for seed in range(20):
+        maps = torch.from_numpy(np.random.default_rng(seed).random((4, 33, 57)))
+        masks = torch.zeros(4, 33, 57, dtype=torch.bool)
+        masks[:2] = True
+        metric = load("anomaly_suite", levels="image", image_reduction=["mean", 20][seed % 2])
+        expected = metric.compute(predictions=maps, references=masks)
+        assert metric.compute(predictions=to_cuda(maps), references=to_cuda(masks)) == expected

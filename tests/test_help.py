@@ -14,7 +14,7 @@ import pytest
 import openworld_metrics
 from openworld_metrics import detection
 
-MODULES = ("arrow", "combining", "command_text", "distributed", "evaluators", "plots", "readers", "tallies")
+MODULES = ("arrow", "combining", "command_text", "distributed", "evaluators", "extras", "plots", "readers", "tallies")
 
 
 def public_functions() -> Iterator[Any]:

@@ -1,4 +1,4 @@
-"""Scores of images from their maps: exact means, whatever the order, the size and the device."""
+"""Scores of images from their maps: exact means, whatever the order and the size."""
 
 from __future__ import annotations
 
@@ -53,18 +53,3 @@ def test_infinite_pixels(load: Load) -> None:
     maps[1, 0, 1] = np.inf
     with pytest.raises(ValueError, match=r"expected maps with a mean .*, got \+inf and -inf"):
         metric.compute(predictions=maps, references=np.asarray([[[0, 1]], [[0, 0]]]))
-
-
-def test_means_on_a_device(load: Load) -> None:
-    torch = pytest.importorskip("torch")
-    from tests.emulated_cuda import EmulatedCuda, EmulatedCudaTensor
-
-    for seed in range(20):
-        maps = torch.from_numpy(np.random.default_rng(seed).random((4, 33, 57)))
-        masks = torch.zeros(4, 33, 57, dtype=torch.bool)
-        masks[:2] = True
-        metric = load("anomaly_suite", levels="image", image_reduction=["mean", 20][seed % 2])
-        expected = metric.compute(predictions=maps, references=masks)
-        with EmulatedCuda():
-            on_cuda = dict(predictions=EmulatedCudaTensor(maps), references=EmulatedCudaTensor(masks))
-            assert metric.compute(**on_cuda) == expected

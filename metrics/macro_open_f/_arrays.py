@@ -24,7 +24,6 @@ State = dict[str, Array]
 
 # int64 holds 9.2e18 but float64 only every integer up to here
 MAX_EXACT = 2**53
-INT64 = (-(2**63), 2**63 - 1)
 _BLOCK = 1 << 17  # scores per block of rows: 512 KiB of float32
 _DEVICE_BLOCK = 1 << 27
 

@@ -51,9 +51,7 @@ def macro_open_f(
     else:
         totals = xp.bincount(classes + 1, minlength=num_classes + 1)[1:]
         occurring = int(xp.count_nonzero(totals))
-    outcomes = 2 * predicted
-    outcomes += correct
-    thresholds, outcomes = sorted_with(scores, outcomes)
+    thresholds, outcomes = sorted_with(scores, 2 * predicted + correct)
     f = macro_sweep(outcomes, totals, num_classes, macro_scale(max(1, occurring)))
     return _best(thresholds, f, t_list, _exact_after(outcomes, totals))
 

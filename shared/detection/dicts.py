@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..extras import extra
+from ..torch_files import read_torch_file
 from .dataset import Boxes, Dataset, Detections, Size, no_predictions, predicted_boxes, true_boxes
 
 Dicts = Sequence[Mapping[str, Any]]
@@ -59,16 +59,8 @@ def read_dict_predictions(predictions: Dicts, dataset: Dataset) -> Detections:
 
 def load_dicts(path: Path) -> Any:
     """The content of a .pt file, read without unpickling anything but tensors and plain containers."""
-    import pickle
-
-    with extra("torch"):
-        import torch
-
-    try:
-        return torch.load(path, map_location="cpu", weights_only=True)
-    except (pickle.UnpicklingError, RuntimeError, EOFError):
-        # torch's own messages are long, and advise to switch the safeguard off
-        raise ValueError(f"{path}: expected a list of dicts of tensors, got other objects or no .pt file") from None
+    wrong = f"{path}: expected a list of dicts of tensors, got other objects or no .pt file"
+    return read_torch_file(path, wrong)
 
 
 def _predicted(image: Any, place: str) -> Boxes:

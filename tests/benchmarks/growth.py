@@ -1,13 +1,15 @@
 """Time and memory of each metric against the size of its input, each size in a process of its own.
 
 python -m tests.benchmarks.growth               print both tables and write them into the README
-python -m tests.benchmarks.growth NAME SIZE     one measurement, as JSON: seconds, bytes of input, peak extra bytes
+python -m tests.benchmarks.growth NAME SIZE     one measurement, as JSON: seconds, the least of user time, the least and
+                                                the most of kernel time, bytes of input, peak extra bytes
 """
 
 from __future__ import annotations
 
 import itertools
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -92,13 +94,17 @@ def measure(name: str, size: int) -> dict[str, float]:
     columns = columns_of(rng, size)
     forget_peak()
     before = memory("VmRSS")
-    times = [seconds(lambda: metric.compute(**columns))]
+    times, spent = [seconds(lambda: metric.compute(**columns))], [os.times()]
     extra = memory("VmHWM") - before
     # a virtual machine's host may take seconds to back new pages, in some computes and not in others
-    times += [seconds(lambda: metric.compute(**columns)) for _ in range(ROUNDS)]
+    for _ in range(ROUNDS):
+        times.append(seconds(lambda: metric.compute(**columns)))
+        spent.append(os.times())
+    user, kernel = ([later[i] - earlier[i] for earlier, later in itertools.pairwise(spent)] for i in (0, 1))
     scores = columns["open_scores" if "open_scores" in columns else "predictions"]
     held = sum(x.nbytes for x in scores) if isinstance(scores, list) else scores.nbytes
-    return {"seconds": min(times), "scores": held, "extra": extra}
+    cpu = {"user": min(user), "kernel": min(kernel), "kernel_most": max(kernel)}
+    return {"seconds": min(times), **cpu, "scores": held, "extra": extra}
 
 
 def main() -> None:
