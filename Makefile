@@ -8,8 +8,8 @@
 #   make test-ultralytics        the detection tests with a real model, in an environment of 6 GB of its own
 #   make bench    measure against the peers, and write the table into the README
 #   make bench-gpu               the same for CUDA tensors, on a machine with a CUDA device and a CUDA build of torch
-#   make lint     ruff, mypy, and the check that the generated copies are in sync
-#   make sync     copy the kernel into the metric folders, and write their app.py and requirements.txt
+#   make lint     ruff, mypy, and the check that the generated files are in sync
+#   make sync     write the generated files of the metric folders: _kernel.py, _page.py, app.py, requirements.txt
 #   make spaces   serve the pages of all metrics as one, on a free local port
 #   make screenshots             the pictures of pages in the README
 
@@ -23,10 +23,10 @@ export HF_EVALUATE_OFFLINE := 1
 .PHONY: bench bench-gpu demo demo-detection test test-ultralytics test-without-torch test-versions lint sync spaces \
 	screenshots chromium clean
 
-demo: $(VENV)/installed
+demo: $(VENV)/installed-demo
 	$(BIN)/python -m demo
 
-demo-detection: $(VENV)/installed
+demo-detection: $(VENV)/installed-demo-detection
 	$(BIN)/python -m demo.detection_files
 	cd demo/pasted-digits && $(abspath $(BIN))/openworld-metrics detect --predictions predictions \
 		--references data.yaml --known-classes 0 1 2 3 4 5 --unknown-id 999 --per-class \
@@ -34,11 +34,11 @@ demo-detection: $(VENV)/installed
 	@echo "report: demo/pasted-digits/report/index.html"
 
 test: $(VENV)/installed chromium
-	$(BIN)/python -m pytest -rs tests
+	$(BIN)/python -m pytest -rs --numprocesses 2 --durations 10 tests
 
 test-without-torch: $(VENV)-without-torch/installed
 	! $(VENV)-without-torch/bin/python -c "import torch" 2>/dev/null
-	$(VENV)-without-torch/bin/python -m pytest tests
+	$(VENV)-without-torch/bin/python -m pytest --numprocesses 2 tests
 
 # ultralytics is under the AGPL-3.0 licence; its torch is not the one of constraints.txt
 test-ultralytics: $(VENV)-ultralytics/installed
@@ -81,8 +81,16 @@ chromium:
 	     && apt-get -qq update && apt-get -qq install -y --no-install-recommends chromium >/dev/null; } \
 	|| echo "There is no Chromium, and it cannot be installed here: tests in a browser are skipped."
 
-$(VENV)/installed: setup.cfg pyproject.toml constraints.txt
+$(VENV)/installed-demo: setup.cfg pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[demo]'
+	touch $@
+
+$(VENV)/installed-demo-detection: $(VENV)/installed-demo
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[demo,detection]'
+	touch $@
+
+$(VENV)/installed: $(VENV)/installed-demo
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[demo,test,lint]'
 	$(BIN)/python -m pip install --quiet --no-deps --constraint constraints.txt XCurve oodeel
 	touch $@

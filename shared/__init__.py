@@ -1,4 +1,13 @@
-"""Metrics for models that meet the open world: the kernel of the eight evaluate modules of this collection.
+"""Metrics for models that meet the open world: exact, on NumPy arrays and torch tensors, in any batches.
+
+    columns of a batch ─ reduce ─→ state ┐
+    columns of a batch ─ reduce ─→ state ┤ joined ─ summarise(options) ─→ results
+    a state of another process ──────────┘
+
+Each metric is these two functions; merging, streaming and gathering follow from them (see core/metric.py). Three
+primitives carry almost all: the rank of the true class (classification/ranks.py), exceedance counts (core/counts.py)
+and confusion counts by threshold (open_set/sweep.py). Detection has a fourth, one-to-one matching
+(detection/matching.py).
 
 Rules of the kernel, which every function follows:
 
@@ -12,46 +21,63 @@ Rules of the kernel, which every function follows:
 - NumPy arrays and torch tensors run the same lines, on the caller's device; torch is never imported here. Columns and
   batches on different devices meet on that of the first.
 
-`load(name)` gives a metric as an `evaluate.Metric`; the functions below can be used without evaluate. They take
-arrays that have been checked: the reduce_… functions check.
+The classes (AccuracyK and its seven siblings) need neither evaluate nor datasets nor torch; `load(name)` gives the same
+metric as an `evaluate.Metric`. The functions below take arrays that have been checked: the reduce_… functions check.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
-from ._anomaly import anomaly_metrics, level_counts
-from ._aupro import aupro, sampled_aupro
-from ._bench import bench_metrics
-from ._boxes import box_iou, reduce_boxes
-from ._counts import Counts, exceedance_counts
-from ._curves import aupr, auroc, average_precision, detection_accuracy, f1_max, operating_point
-from ._maps import reduce_maps
-from ._matching import match_boxes
-from ._ood import reduce_ood, split_ood
-from ._open_f import macro_open_f, micro_open_f
-from ._open_set import count_classes, reduce_known_unknown, reduce_open_set
-from ._openauc import accuracy_at_tpr, openauc, openauc_metrics, split_open_set
-from ._openset_counts import count_openset_detections, openset_detection, openset_detection_rates
-from ._owod import owod_detection
-from ._regions import split_regions
-from ._sampled import ftpn, get_curve
-from ._topk import (
-    accuracy,
-    autkc,
-    known_ranks,
-    listed_ranks,
-    reduce_topk,
-    reduce_topk_scores,
-    topk_accuracy,
-    true_class_ranks,
+from .anomaly.anomaly_suite import AnomalySuite, anomaly_metrics, level_counts
+from .anomaly.aupro import aupro, sampled_aupro
+from .anomaly.maps import reduce_maps
+from .anomaly.regions import split_regions
+from .classification.accuracyk import AccuracyK
+from .classification.autkc import AUTKC
+from .classification.ranks import listed_ranks, true_class_ranks
+from .classification.topk import accuracy, autkc, known_ranks, reduce_topk, reduce_topk_scores, topk_accuracy
+from .core.counts import Counts, exceedance_counts
+from .core.curves import (
+    OperatingPoint,
+    aupr,
+    auroc,
+    average_precision,
+    detection_accuracy,
+    f1_max,
+    operating_point,
 )
-from ._voc import voc_average_precision
+from .core.metric import Metric
+from .detection.boxes import box_iou, reduce_boxes
+from .detection.matching import match_boxes
+from .detection.openset_detection import OpenSetDetection
+from .detection.ow_dln import count_openset_detections, openset_detection, openset_detection_rates
+from .detection.owod import owod_detection
+from .detection.rules import Rules
+from .detection.voc import voc_average_precision
+from .loading import METRICS, load, metric_class
+from .ood.bench import bench_metrics
+from .ood.ood_bench import OODBench
+from .ood.oodeel import ftpn, get_curve
+from .ood.sides import reduce_ood, split_ood
+from .open_set.macro_open_f import MacroOpenF
+from .open_set.micro_open_f import MicroOpenF
+from .open_set.open_f import macro_open_f, micro_open_f
+from .open_set.openauc import OpenAUC, accuracy_at_tpr, openauc, openauc_metrics, split_open_set
+from .open_set.samples import count_classes, reduce_known_unknown, reduce_open_set
 
 __all__ = [
+    "AUTKC",
     "METRICS",
+    "AccuracyK",
+    "AnomalySuite",
     "Counts",
+    "MacroOpenF",
+    "Metric",
+    "MicroOpenF",
+    "OODBench",
+    "OpenAUC",
+    "OpenSetDetection",
+    "OperatingPoint",
+    "Rules",
     "accuracy",
     "accuracy_at_tpr",
     "anomaly_metrics",
@@ -75,6 +101,7 @@ __all__ = [
     "load",
     "macro_open_f",
     "match_boxes",
+    "metric_class",
     "micro_open_f",
     "openauc",
     "openauc_metrics",
@@ -97,34 +124,3 @@ __all__ = [
     "true_class_ranks",
     "voc_average_precision",
 ]
-
-METRICS = (
-    "accuracyk",
-    "autkc",
-    "macro_open_f",
-    "micro_open_f",
-    "openauc",
-    "ood_bench",
-    "openset_detection",
-    "anomaly_suite",
-)
-
-
-def load(name: str, **options: Any) -> Any:
-    """Load a metric of this collection by name, offline, from the installed package.
-
-    Parameters: name, one of `METRICS`; options of the metric and arguments of `evaluate.load`, as keywords.
-    Returns an `evaluate.Metric`. Raises ValueError for an unknown name, TypeError for an unknown option.
-
-    >>> load("openauc", tpr=0.9).compute(predictions=[0, 1, 1], references=[0, 1, -1], open_scores=[0.1, 0.2, 0.9])
-    {'openauc': 1.0, 'closed_set_accuracy': 1.0, 'open_set_auroc': 1.0, 'open_set_accuracy@tpr90': 1.0}
-    """
-    import evaluate
-
-    if name not in METRICS:
-        raise ValueError(f"name: expected one of {', '.join(METRICS)}, got {name!r}")
-    package = Path(__file__).parent
-    # beside the modules in a wheel, beside the folder in a checkout
-    folders = [folder / "metrics" / name for folder in (package, package.parent)]
-    folder = next(folder for folder in folders if (folder / f"{name}.py").is_file())
-    return evaluate.load(str(folder), module_type="metric", **options)

@@ -6,7 +6,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 # import name → name on PyPI, where they differ
-_DISTRIBUTIONS = {"PIL": "pillow", "yaml": "pyyaml"}
+DISTRIBUTIONS = {
+    "PIL": "pillow",
+    "array_api_compat": "array-api-compat",
+    "sklearn": "scikit-learn",
+    "yaml": "pyyaml",
+}
 
 
 @contextmanager
@@ -15,7 +20,7 @@ def extra(name: str) -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        package = _DISTRIBUTIONS.get(str(error.name), error.name)
+        package = DISTRIBUTIONS.get(str(error.name), error.name)
         raise ImportError(
             f"expected {package} to be installed, got none: pip install {package}, or this package with [{name}]"
         ) from error

@@ -2,36 +2,26 @@
 
 from __future__ import annotations
 
-import runpy
+from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import gradio as gr
 
-METRICS = Path(__file__).resolve().parent.parent / "metrics"
-ORDER = (
-    "accuracyk",
-    "autkc",
-    "macro_open_f",
-    "micro_open_f",
-    "openauc",
-    "ood_bench",
-    "openset_detection",
-    "anomaly_suite",
-)
+from openworld_metrics import METRICS
+from openworld_metrics.pages.build import QUEUE, blocks, fill, launch
+
+FOLDERS = Path(__file__).resolve().parent.parent / "metrics"
 
 
-def build() -> tuple[gr.Blocks, Any]:
-    """The gallery, and the module that launches it. Each tab is what the metric's own app.py shows."""
-    apps = {name: runpy.run_path(str(METRICS / name / "app.py")) for name in ORDER}
-    ui = apps[ORDER[0]]["ui"]
-    with ui.blocks("openworld-metrics") as demo, gr.Tabs():
-        for name, app in apps.items():
+def build() -> gr.Blocks:
+    """The gallery: each tab is the page that the metric's own app.py shows."""
+    with blocks("openworld-metrics") as demo, gr.Tabs():
+        for name in METRICS:
             with gr.Tab(name, id=name):
-                app["ui"].fill(app["page"], METRICS / name, endpoint=f"compute_{name}")
-    return demo.queue(max_size=ui.QUEUE, default_concurrency_limit=2), ui
+                page = import_module(f"openworld_metrics.pages.metrics.{name}").PAGE
+                fill(page, FOLDERS / name, endpoint=f"compute_{name}")
+    return demo.queue(max_size=QUEUE, default_concurrency_limit=2)
 
 
 if __name__ == "__main__":
-    gallery, pages = build()
-    pages.launch(gallery)
+    launch(build())

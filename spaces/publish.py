@@ -3,47 +3,27 @@
     python spaces/publish.py openauc --namespace ORG              check, then upload to ORG/openauc
     python spaces/publish.py --all --namespace ORG --dry-run      check, and write what would be uploaded to dist/spaces
 
-The Hub says what is wrong with a card only after the push, so its rules are checked here: keys, colours, lengths, and
-versions, which YAML reads as numbers unless they are quoted. Before an upload, and with --resolve, pip is asked whether
-the index has what requirements.txt asks for. Uploading needs a login (`hf auth login`).
+A Space gets the files of the folder that git tracks, as they are in the working tree, and no others. Before an upload,
+and with --resolve, pip is asked whether the index has what requirements.txt asks for. Uploading needs a login
+(`hf auth login`).
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import re
-import runpy
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from importlib import metadata
 from pathlib import Path
-from typing import Any
 
-import yaml
-from packaging.requirements import InvalidRequirement, Requirement
+from cards import check_card
+from sync import GENERATED, metric_folders, sync
 
 ROOT = Path(__file__).resolve().parent.parent
-COLORS = {"red", "yellow", "green", "blue", "indigo", "purple", "pink", "gray"}
-KINDS: dict[str, type] = {
-    "title": str,
-    "emoji": str,
-    "colorFrom": str,
-    "colorTo": str,
-    "sdk": str,
-    "sdk_version": str,
-    "python_version": str,
-    "app_file": str,
-    "pinned": bool,
-    "license": str,
-    "tags": list,
-    "description": str,
-    "short_description": str,
-}
-MAX_SHORT = 60
 UNREACHABLE = re.compile(r"Temporary failure|ConnectionError|ConnectTimeout|Name or service|from versions: none")
-IGNORED = ("__pycache__", "*.pyc", ".*")
 
 
 def main() -> int:
@@ -55,12 +35,15 @@ def main() -> int:
     parser.add_argument("--dry-run", action="store_true", help="upload nothing, write dist/spaces/NAME")
     parser.add_argument("--resolve", action="store_true", help="ask the index for the requirements in a dry run too")
     arguments = parser.parse_args()
-    sync = runpy.run_path(str(ROOT / "spaces" / "sync.py"))
-    folders = {folder.name: folder for folder in sync["metric_folders"](ROOT)}
+    folders = {folder.name: folder for folder in metric_folders(ROOT)}
     if arguments.all == (arguments.name is not None) or not (arguments.all or arguments.name in folders):
         parser.error(f"expected --all or one of {', '.join(folders)}; got {arguments.name}")
     chosen = list(folders.values()) if arguments.all else [folders[arguments.name]]
-    problems = [p for folder in chosen for p in (*check(folder), *sync["sync"](folder, ROOT, check=True))]
+    problems = [
+        problem
+        for folder in chosen
+        for problem in (*check_card(folder), *check_files(folder), *sync(folder, ROOT, check=True))
+    ]
     if not problems and (arguments.resolve or not arguments.dry_run):
         problems = list(unresolved(chosen))
     for problem in problems:
@@ -68,82 +51,15 @@ def main() -> int:
     if problems:
         return 1
     for folder in chosen:
+        for name in files(folder, "--others", "--exclude-standard"):
+            print(f"{folder.name}: left out: {name}, which git does not track", file=sys.stderr)
         written = write(folder, ROOT / "dist" / "spaces")
         if arguments.dry_run:
             print(f"{arguments.namespace}/{folder.name}: would upload {written.relative_to(ROOT)}")
+            print("".join(f"    {name}\n" for name in files(folder)), end="")
         else:
             print(upload(written, arguments.namespace))
     return 0
-
-
-def check(folder: Path) -> Iterator[str]:
-    """Yield what is wrong with a folder's card and requirements."""
-    card = folder / "README.md"
-    text = card.read_text(encoding="utf-8") if card.is_file() else ""
-    front = re.match(r"---\n(.*?\n)---\n", text, flags=re.DOTALL)
-    if front is None:
-        yield f"{folder.name}: expected a README.md that starts with front matter between lines of ---"
-        return
-    try:
-        values = yaml.safe_load(front[1])
-    except yaml.YAMLError as error:
-        yield f"{folder.name}/README.md: front matter is not YAML: {str(error).splitlines()[0]}"
-        return
-    if not isinstance(values, dict):
-        yield f"{folder.name}/README.md: expected front matter of keys and values, got {values!r}"
-        return
-    for problem in (*_wrong_values(values, folder), *_wrong_requirements(values, folder)):
-        yield f"{folder.name}: {problem}"
-
-
-def _wrong_values(values: dict[str, Any], folder: Path) -> Iterator[str]:
-    for key, kind in KINDS.items():
-        if not isinstance(values.get(key), kind):
-            hint = "; quote it" if key.endswith("version") and isinstance(values.get(key), (int, float)) else ""
-            yield f"{key}: expected {kind.__name__}, got {values.get(key)!r}{hint}"
-    for key in ("colorFrom", "colorTo"):
-        if values.get(key) not in COLORS:
-            yield f"{key}: expected one of {', '.join(sorted(COLORS))}, got {values.get(key)!r}"
-    for key, expected in (("title", folder.name), ("sdk", "gradio"), ("license", "apache-2.0")):
-        if values.get(key) != expected:
-            yield f"{key}: expected {expected}, got {values.get(key)!r}"
-    if not re.fullmatch(r"\d+\.\d+\.\d+", str(values.get("sdk_version"))):
-        yield f"sdk_version: expected a full version such as 6.31.0, got {values.get('sdk_version')!r}"
-    if not (folder / str(values.get("app_file"))).is_file():
-        yield f"app_file: {values.get('app_file')!r} is not in the folder"
-    missing = {"evaluate", "metric"} - {str(tag) for tag in values.get("tags") or []}
-    if missing:
-        yield f"tags: expected {', '.join(sorted(missing))} among them"
-    for key in ("emoji", "description", "short_description"):
-        if not str(values.get(key, "")).strip():
-            yield f"{key}: expected some text, got {values.get(key)!r}"
-    if len(str(values.get("short_description", ""))) > MAX_SHORT:
-        yield f"short_description: expected at most {MAX_SHORT} characters, got {len(str(values['short_description']))}"
-
-
-def _wrong_requirements(values: dict[str, Any], folder: Path) -> Iterator[str]:
-    """Requirements are resolvable when the versions with which the project is tested meet every one of them."""
-    path = folder / "requirements.txt"
-    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
-    found = set()
-    for line in filter(None, (line.partition("#")[0].strip() for line in lines)):
-        try:
-            requirement = Requirement(line)
-            version = metadata.version(requirement.name)
-        except InvalidRequirement:
-            yield f"requirements.txt: cannot be read: {line!r}"
-            continue
-        except metadata.PackageNotFoundError:
-            yield f"requirements.txt: {requirement.name} is not installed here, so {line!r} cannot be checked"
-            continue
-        found.add(requirement.name)
-        if not requirement.specifier.contains(version):
-            yield f"requirements.txt: {line!r} excludes the version it is tested with, {version}"
-        sdk_version = values.get("sdk_version")
-        if requirement.name == "gradio" and not requirement.specifier.contains(str(sdk_version)):
-            yield f"requirements.txt: {line!r} excludes the card's sdk_version {sdk_version}"
-    if not {"evaluate", "gradio"} <= found:
-        yield f"requirements.txt: expected evaluate and gradio among {', '.join(sorted(found)) or 'nothing'}"
 
 
 def unresolved(folders: list[Path]) -> Iterator[str]:
@@ -173,11 +89,35 @@ def unresolved(folders: list[Path]) -> Iterator[str]:
             yield f"{folder.name}: requirements.txt: {answers[asked]}"
 
 
+def files(folder: Path, *which: str) -> list[str]:
+    """The files of a folder that git tracks, or others by options of `git ls-files`; paths from the folder."""
+    git = ["git", "-C", str(folder), "ls-files", "-z", *which]
+    return sorted(filter(None, os.fsdecode(subprocess.run(git, capture_output=True, check=True).stdout).split("\0")))
+
+
+def check_files(folder: Path) -> Iterator[str]:
+    """Yield why what git tracks in a folder is no Space."""
+    try:
+        tracked = files(folder)
+    except subprocess.CalledProcessError as error:
+        said = os.fsdecode(error.stderr).strip()
+        yield f"{folder.name}: expected a git repository, since a Space gets what git tracks: {said}"
+        return
+    for name in sorted({f"{folder.name}.py", "README.md", *GENERATED} - set(tracked)):
+        yield f"{folder.name}/{name}: git does not track it, so the Space would lack it"
+    for name in tracked:
+        path = folder / name
+        if path.is_symlink() or not path.is_file():
+            yield f"{folder.name}/{name}: expected a file, got {'a link' if path.is_symlink() else 'none'}"
+
+
 def write(folder: Path, where: Path) -> Path:
     """Write exactly what a Space gets, and nothing that was there before."""
     target = where / folder.name
     shutil.rmtree(target, ignore_errors=True)
-    shutil.copytree(folder, target, ignore=shutil.ignore_patterns(*IGNORED))
+    for name in files(folder):
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(folder / name, target / name)
     return target
 
 

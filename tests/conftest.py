@@ -58,12 +58,13 @@ def load() -> Callable[..., Any]:
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path) -> Run:
     """Run the command in tmp_path, with its standard input, and return the exit code, output and errors."""
-    from openworld_metrics import cli, readers
+    from openworld_metrics.command import cli
+    from openworld_metrics.formats import columns
 
     monkeypatch.chdir(tmp_path)
 
     def run_command(*arguments: object, stdin: str = "") -> tuple[int, str, str]:
-        readers._standard_input.cache_clear()
+        columns._standard_input.cache_clear()
         monkeypatch.setattr(sys, "argv", ["openworld-metrics", *map(str, arguments)])
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
         with pytest.raises(SystemExit) as exit_:

@@ -2,7 +2,10 @@
 
 Such a tensor says that it lives on cuda:0, holds its numbers in a tensor of the CPU, and computes with others of its
 kind only: what a device refuses (mixing it with CPU tensors, a view as a NumPy array) is refused here too. So the
-lines that a kernel takes for tensors on a device can be run and checked anywhere; their speed cannot.
+lines that a kernel takes for tensors on a device can be run anywhere, and what they bring to the CPU can be counted.
+
+This proves placement: where the numbers are, and which of them leave the device. It proves nothing of a device's
+arithmetic, which is the CPU's here, nor of its speed.
 """
 
 from __future__ import annotations
@@ -16,8 +19,14 @@ from torch.utils._pytree import tree_iter, tree_map_only
 DEVICE, CPU = torch.device("cuda:0"), torch.device("cpu")
 DEVICES = {"cpu": CPU, "cuda": DEVICE, "cuda:0": DEVICE}
 COPY_BETWEEN_DEVICES = {torch.Tensor.copy_, torch.Tensor.__setitem__}
-TO_CPU = {torch.Tensor.cpu, torch.Tensor.tolist}
-VIEWS_AS_ARRAYS = {torch.Tensor.numpy, torch.Tensor.__array__}
+TO_CPU = {torch.Tensor.cpu, torch.Tensor.__reduce_ex__}  # pickling is a copy too
+VIEWS_AS_ARRAYS = {torch.Tensor.numpy, torch.Tensor.__array__, torch.Tensor.__dlpack__}
+FROM_NUMBERS = {torch.tensor, torch.as_tensor, torch.asarray}
+# what is known of a tensor without looking at its numbers; all else that is no tensor has been read from the device
+METADATA = set(
+    "__dlpack_device__ __hash__ __len__ can_cast data_ptr dim element_size get_device is_complex is_contiguous "
+    "is_floating_point is_same_size is_signed nelement ndimension numel result_type size storage_offset stride type".split()
+)
 
 
 class EmulatedCudaTensor(torch.Tensor):
@@ -43,7 +52,8 @@ class EmulatedCudaTensor(torch.Tensor):
 class EmulatedCuda(TorchFunctionMode):
     """While it is entered, torch computes with emulated tensors, and makes them where cuda:0 is asked for.
 
-    `transferred` is how many elements have been copied to the CPU.
+    `transferred` is how many numbers have come to the CPU: the elements of tensors that were copied there, and every
+    Python number that was read, by item(), float(), bool(), an index, tolist() or any other way.
     """
 
     transferred = 0
@@ -62,11 +72,17 @@ class EmulatedCuda(TorchFunctionMode):
         # a device takes CPU tensors of no dimension as scalars
         if emulated and any(x.ndim for x in on_cpu) and function not in COPY_BETWEEN_DEVICES:
             raise RuntimeError(f"Expected all tensors to be on the same device, but got {DEVICE} and cpu: {function}")
+        reads_each = function in FROM_NUMBERS and isinstance(args[0], (list, tuple))
+        to_cpu = function in TO_CPU or CPU in devices or (reads_each and DEVICE not in devices)
+        to_cpu |= function in COPY_BETWEEN_DEVICES and not isinstance(args[0], EmulatedCudaTensor)
+        if to_cpu or reads_each:
+            self.transferred += sum(x.numel() for x in emulated)
         args, kwargs = tree_map_only(torch.device, lambda _: CPU, (args, kwargs))
         args, kwargs = tree_map_only(EmulatedCudaTensor, lambda x: x.held, (args, kwargs))
         returned = function(*args, **kwargs)
-        if function in TO_CPU or CPU in devices:
-            self.transferred += sum(x.held.numel() for x in emulated)
+        if function.__name__ not in METADATA:
+            self.transferred += sum(isinstance(x, (bool, int, float, complex, str)) for x in tree_iter(returned))
+        if to_cpu:
             return returned
         same = {id(x.held): x for x in emulated}  # in-place functions return what they were given
         return tree_map_only(torch.Tensor, lambda x: same[id(x)] if id(x) in same else EmulatedCudaTensor(x), returned)

@@ -10,8 +10,7 @@ from fractions import Fraction
 from itertools import pairwise, product
 from typing import Any
 
-from tests.detection_references import openset_detection as openset_detection
-from tests.detection_references import ratio
+from tests.detection_references import openset_detection as openset_detection, ratio
 
 Rows = Sequence[Sequence[float]]
 Scores = Sequence[float]

@@ -10,7 +10,7 @@ import evaluate
 import numpy as np
 import pytest
 
-from openworld_metrics.combining import combine
+from openworld_metrics.integrations.combining import combine
 from tests import cases
 from tests.accuracy import Accuracy
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from tests import cases
-from tests.test_references import as_tensor, convert
+from tests.checking import as_tensor, convert
 
 torch = pytest.importorskip("torch")
 

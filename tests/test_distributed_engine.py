@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from openworld_metrics import distributed
-from openworld_metrics.tallies import COUNTING, OPEN_F, add_tallies, can_tally, tally, tally_results
+from openworld_metrics.cluster.tallies import COUNTING, OPEN_F, add_tallies, can_tally, tally, tally_results
 from tests import cases
 from tests.test_laws import length, rows
 

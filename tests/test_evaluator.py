@@ -14,7 +14,7 @@ import pytest
 from evaluate.evaluator import SUPPORTED_EVALUATOR_TASKS
 from PIL import Image
 
-from openworld_metrics.evaluators import columns_of_rows, evaluator, register
+from openworld_metrics.integrations.evaluators import columns_of_rows, evaluator, register
 from tests.accuracy import Accuracy
 
 torch = pytest.importorskip("torch")

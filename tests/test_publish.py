@@ -9,13 +9,14 @@ import sys
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import gradio_client
 import pytest
 
+import cards
 import openworld_metrics
+import publish
 from tests.apps.serving import serve
 from tests.apps.steps import STEPS, as_lists
 
@@ -28,20 +29,23 @@ print(evaluate.load(sys.argv[1]).compute(**eval(sys.argv[2])))
 """
 
 
-@pytest.fixture(scope="module")
-def publish(space_script: Callable[[str], ModuleType]) -> ModuleType:
-    return space_script("publish")
+def git(folder: Path, *arguments: str) -> None:
+    subprocess.run(["git", "-C", str(folder), *arguments], check=True, capture_output=True)
 
 
 @pytest.fixture
 def folder(root: Path, tmp_path: Path) -> Path:
-    """A copy of a metric's folder that a test may break."""
-    return Path(shutil.copytree(root / "metrics" / "openauc", tmp_path / "openauc"))
+    """A copy of a metric's folder that a test may break, in a repository of its own."""
+    without_caches = shutil.ignore_patterns("__pycache__")
+    copy = Path(shutil.copytree(root / "metrics" / "openauc", tmp_path / "openauc", ignore=without_caches))
+    git(copy, "init")
+    git(copy, "add", ".")
+    return copy
 
 
 @every_metric
-def test_every_card_passes(name: str, publish: ModuleType, root: Path) -> None:
-    assert list(publish.check(root / "metrics" / name)) == []
+def test_every_card_passes(name: str, root: Path) -> None:
+    assert list(cards.check_card(root / "metrics" / name)) == []
 
 
 WRONG = {
@@ -68,13 +72,13 @@ WRONG = {
 
 
 @pytest.mark.parametrize("case", WRONG)
-def test_a_wrong_card(case: str, publish: ModuleType, folder: Path) -> None:
+def test_a_wrong_card(case: str, folder: Path) -> None:
     before, after, message = WRONG[case]
     card = folder / "README.md"
     text = card.read_text(encoding="utf-8")
     assert before in text
     card.write_text(text.replace(before, after, 1), encoding="utf-8")
-    found = list(publish.check(folder))
+    found = list(cards.check_card(folder))
     assert any(message in problem for problem in found), found
 
 
@@ -86,10 +90,10 @@ def test_a_wrong_card(case: str, publish: ModuleType, folder: Path) -> None:
         ("numpy >> 1", "cannot be read"),
     ],
 )
-def test_wrong_requirements(line: str, message: str, publish: ModuleType, folder: Path) -> None:
+def test_wrong_requirements(line: str, message: str, folder: Path) -> None:
     with (folder / "requirements.txt").open("a") as file:
         file.write(f"{line}\n")
-    assert any(message in problem for problem in publish.check(folder))
+    assert any(message in problem for problem in cards.check_card(folder))
 
 
 @pytest.mark.parametrize(
@@ -103,9 +107,7 @@ def test_wrong_requirements(line: str, message: str, publish: ModuleType, folder
         ("NewConnectionError: Temporary failure in name resolution", None),
     ],
 )
-def test_resolution(
-    stderr: str, message: str | None, publish: ModuleType, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_resolution(stderr: str, message: str | None, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What the index has not is a problem; an index that does not answer is one only in what it is called."""
     failed = subprocess.CompletedProcess([], 1, "", stderr)
     monkeypatch.setattr(subprocess, "run", lambda *_, **__: failed)
@@ -115,7 +117,7 @@ def test_resolution(
     assert expected in found
 
 
-def test_requirements_resolve(publish: ModuleType, root: Path) -> None:
+def test_requirements_resolve(root: Path) -> None:
     """Of one metric, since it takes pip a while; the environments below are made from all of them."""
     found = list(publish.unresolved([root / "metrics" / "ood_bench"]))
     if any("no package index answers" in problem for problem in found):
@@ -123,30 +125,85 @@ def test_requirements_resolve(publish: ModuleType, root: Path) -> None:
     assert found == []
 
 
-def run(publish: ModuleType, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
+def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
     monkeypatch.setattr("sys.argv", ["publish.py", *arguments])
     return int(publish.main())
 
 
 def test_dry_run_writes_the_folders(
-    publish: ModuleType, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for part in ("shared", "metrics", "spaces", "setup.cfg"):
+    for part in ("shared", "metrics", "spaces", "setup.cfg", ".gitignore"):
         copy: Any = shutil.copytree if (root / part).is_dir() else shutil.copy
         copy(root / part, tmp_path / part)
+    git(tmp_path, "init")
+    git(tmp_path, "add", ".")
     monkeypatch.setattr(publish, "ROOT", tmp_path)
-    assert run(publish, monkeypatch, "--all", "--namespace", "someone", "--dry-run") == 0
-    assert "someone/openauc: would upload dist/spaces/openauc" in capsys.readouterr().out
+    assert run(monkeypatch, "--all", "--namespace", "someone", "--dry-run") == 0
+    printed = capsys.readouterr()
+    assert printed.err == ""
     for name in openworld_metrics.METRICS:
-        ours = {p.name: p.read_bytes() for p in (root / "metrics" / name).iterdir() if p.name != "__pycache__"}
-        assert {p.name: p.read_bytes() for p in (tmp_path / "dist" / "spaces" / name).iterdir()} == ours
-    with (tmp_path / "metrics" / "openauc" / "_curves.py").open("a") as file:
+        ours = {p.name: p.read_bytes() for p in (root / "metrics" / name).iterdir() if p.is_file()}
+        assert {p.name: p.read_bytes() for p in (tmp_path / "dist" / "spaces" / name).iterdir() if p.is_file()} == ours
+        assert set(ours) == {f"{name}.py", "README.md", "_kernel.py", "_page.py", "app.py", "requirements.txt"}
+        listed = "".join(f"    {file}\n" for file in publish.files(root / "metrics" / name))
+        assert f"someone/{name}: would upload dist/spaces/{name}\n{listed}" in printed.out
+    folder = tmp_path / "metrics" / "openauc"
+    (folder / "notes.txt").write_text("mine")
+    assert run(monkeypatch, "openauc", "--namespace", "someone", "--dry-run") == 0
+    assert capsys.readouterr().err == "openauc: left out: notes.txt, which git does not track\n"
+    assert not (tmp_path / "dist" / "spaces" / "openauc" / "notes.txt").exists()
+    with (folder / "_kernel.py").open("a") as file:
         file.write("# changed\n")
-    assert run(publish, monkeypatch, "openauc", "--namespace", "someone", "--dry-run") == 1
-    assert "openauc/_curves.py: differs from its source" in capsys.readouterr().err
+    assert run(monkeypatch, "openauc", "--namespace", "someone", "--dry-run") == 1
+    assert "openauc/_kernel.py: differs from its source" in capsys.readouterr().err
 
 
-def test_upload(publish: ModuleType, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_exactly_what_git_tracks(folder: Path, tmp_path: Path) -> None:
+    """As it is in the working tree, in folders and under any name too; not what is ignored, and not what is new."""
+    names = ("examples/a b.csv", "examples/ä.csv", ".hidden")
+    (folder / "examples").mkdir()
+    for name in (*names, "new.txt", "ignored.log"):
+        (folder / name).write_text(name)
+    (folder / ".gitignore").write_text("*.log\n")
+    git(folder, "add", ".gitignore", *names)
+    (folder / "README.md").write_text("edited")
+    tracked = set(publish.files(folder))
+    assert set(names) < tracked
+    assert publish.files(folder, "--others", "--exclude-standard") == ["new.txt"]
+    (tmp_path / "dist" / "openauc").mkdir(parents=True)
+    (tmp_path / "dist" / "openauc" / "old.txt").write_text("of the last time")
+    target = publish.write(folder, tmp_path / "dist")
+    assert {str(path.relative_to(target)) for path in target.rglob("*") if path.is_file()} == tracked
+    assert (target / "README.md").read_text() == "edited"
+    assert list(publish.check_files(folder)) == []
+
+
+def add_link(folder: Path) -> None:
+    (folder / "link.txt").symlink_to("/etc/hostname")
+    git(folder, "add", "link.txt")
+
+
+NO_SPACE: dict[str, tuple[Callable[[Path], object], str]] = {
+    "link": (add_link, "openauc/link.txt: expected a file, got a link"),
+    "deleted": (lambda folder: (folder / "README.md").unlink(), "openauc/README.md: expected a file, got none"),
+    "not-tracked": (
+        lambda folder: git(folder, "rm", "--cached", "_kernel.py"),
+        "openauc/_kernel.py: git does not track it, so the Space would lack it",
+    ),
+    "no-repository": (lambda folder: shutil.rmtree(folder / ".git"), "openauc: expected a git repository"),
+}
+
+
+@pytest.mark.parametrize("case", NO_SPACE)
+def test_what_is_no_space(case: str, folder: Path) -> None:
+    spoil, message = NO_SPACE[case]
+    spoil(folder)
+    (found,) = publish.check_files(folder)
+    assert message in found
+
+
+def test_upload(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import huggingface_hub
 
     calls: list[Any] = []
@@ -165,9 +222,9 @@ def test_upload(publish: ModuleType, folder: Path, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("arguments", [["--namespace", "x"], ["nothing", "--namespace", "x"], ["openauc"]])
-def test_wrong_arguments(arguments: list[str], publish: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_arguments(arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(SystemExit):
-        run(publish, monkeypatch, *arguments)
+        run(monkeypatch, *arguments)
 
 
 def clean_environment(folder: Path) -> dict[str, str]:
@@ -177,12 +234,9 @@ def clean_environment(folder: Path) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def environment_of(
-    root: Path, tmp_path_factory: pytest.TempPathFactory, space_script: Callable[[str], ModuleType]
-) -> Callable[[Path], str]:
+def environment_of(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], str]:
     """The Python of a fresh environment with what a requirements.txt asks for; one for all that ask for the same."""
     made: dict[bytes, str] = {}
-    unreachable = space_script("publish").UNREACHABLE
 
     def make(requirements: Path) -> str:
         asked = requirements.read_bytes()
@@ -192,7 +246,7 @@ def environment_of(
             pip = [sys.executable, "-m", "pip", "--python", str(venv), "install", "--quiet", "--no-compile"]
             pip += ["-c", str(root / "constraints.txt"), "-r", str(requirements)]
             done = subprocess.run(pip, capture_output=True, text=True, timeout=900, check=False)
-            if done.returncode and unreachable.search(done.stderr):
+            if done.returncode and publish.UNREACHABLE.search(done.stderr):
                 pytest.skip("no package index is reachable, so no fresh environment can be made")
             assert done.returncode == 0, done.stderr
             made[asked] = str(venv / "bin" / "python")
@@ -204,7 +258,6 @@ def environment_of(
 @every_metric
 def test_a_folder_in_an_environment_of_its_own(
     name: str,
-    publish: ModuleType,
     root: Path,
     tmp_path: Path,
     load: Any,

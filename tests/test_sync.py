@@ -1,21 +1,19 @@
-"""spaces/sync.py keeps the copies true and refuses what evaluate's loader would misread."""
+"""spaces/sync.py keeps what it generates true and refuses what evaluate's loader would misread."""
 
 from __future__ import annotations
 
+import runpy
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 
 import evaluate.loading
 import pytest
 
 import openworld_metrics
-
-
-@pytest.fixture(scope="module")
-def sync(space_script: Callable[[str], ModuleType]) -> ModuleType:
-    return space_script("sync")
+import sync
 
 
 @pytest.fixture
@@ -31,58 +29,78 @@ def append(path: Path, text: str) -> None:
     path.write_text(path.read_text() + text)
 
 
-def problems(sync: ModuleType, project: Path, name: str = "openauc") -> list[str]:
+def problems(project: Path, name: str = "openauc") -> list[str]:
     return list(sync.sync(project / "metrics" / name, project, check=True))
 
 
 @pytest.mark.parametrize("name", openworld_metrics.METRICS)
-def test_the_checkout_is_in_sync(name: str, sync: ModuleType, root: Path) -> None:
-    assert problems(sync, root, name) == []
+def test_the_checkout_is_in_sync(name: str, root: Path) -> None:
+    assert problems(root, name) == []
 
 
 @pytest.mark.parametrize("name", openworld_metrics.METRICS)
-def test_the_loader_sees_the_whole_closure(name: str, sync: ModuleType, root: Path) -> None:
+def test_the_loader_sees_the_kernel(name: str, root: Path) -> None:
+    """And no more is there to see: the kernel imports libraries only, and what only app.py imports need not be seen."""
     folder = root / "metrics" / name
     seen = {found for kind, found, *_ in evaluate.loading.get_imports(str(folder / f"{name}.py")) if kind == "internal"}
-    # what only app.py imports, the loader need not see
-    assert seen == {path.stem for path in folder.glob("_*.py") if not path.stem.startswith("_ui")}
-    assert seen == sync.kernel_closure(root / "shared", list(seen))
+    assert seen == {"_kernel"}
+    assert {path.name for path in folder.glob("_*.py")} == {"_kernel.py", "_page.py"}
+    assert "\nfrom ." not in (folder / "_kernel.py").read_text()
+    assert "_page" not in (folder / "_kernel.py").read_text()
 
 
-def test_drift_is_found_and_mended(sync: ModuleType, project: Path) -> None:
+@pytest.mark.parametrize("name", openworld_metrics.METRICS)
+def test_a_kernel_runs_without_the_package(name: str, root: Path, tmp_path: Path) -> None:
+    """Neither the package nor torch nor what draws a page is imported by it."""
+    shutil.copy(root / "metrics" / name / "_kernel.py", tmp_path)
+    code = "import _kernel, sys; print({'openworld_metrics', 'torch', 'gradio', 'click'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
+
+
+def test_an_app_serves_only_when_it_is_run(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = root / "metrics" / "openauc"
+    monkeypatch.syspath_prepend(folder)
+    for name in ("_page", "_kernel"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    app = runpy.run_path(str(folder / "app.py"))
+    assert app["PAGE"].name == "openauc"
+    for name in ("_page", "_kernel"):
+        assert Path(str(sys.modules.pop(name).__file__)).parent == folder
+
+
+def test_drift_is_found_and_mended(project: Path) -> None:
     folder = project / "metrics" / "openauc"
-    append(project / "shared" / "_curves.py", "\n# changed\n")
+    append(project / "shared" / "core" / "curves.py", "\n# changed\n")
     (folder / "requirements.txt").write_text("numpy\n")
     (folder / "_left.py").write_text("")
-    (folder / "_open_set.py").unlink()
-    found = problems(sync, project)
+    (folder / "_page.py").unlink()
+    found = problems(project)
     assert [problem.split(":")[0] for problem in found] == [
         "openauc/_left.py",
-        "openauc/_curves.py",
-        "openauc/_open_set.py",
+        "openauc/_kernel.py",
+        "openauc/_page.py",
         "openauc/requirements.txt",
     ]
     assert list(sync.sync(folder, project, check=False)) == []
-    assert problems(sync, project) == []
+    assert problems(project) == []
     assert not (folder / "_left.py").exists()
+    assert "\n# changed\n" in (folder / "_kernel.py").read_text()
     assert "scikit-learn>=1.5" not in (folder / "requirements.txt").read_text()
     assert "scikit-learn>=1.5" in (project / "metrics" / "ood_bench" / "requirements.txt").read_text()
 
 
-FIRST_IMPORT = "from ._accumulate import Accumulate\n"
+FIRST = "from ._kernel import "
 TRAPS = {
-    "trailing-comment": (
-        FIRST_IMPORT,
-        "from ._accumulate import Accumulate  # noqa: F401\n",
-        "no comment on an import",
-    ),
+    "trailing-comment": ("import datasets\n", "import datasets  # noqa: F401\n", "no comment on an import"),
+    "comment-in-names": (FIRST, f"{FIRST}(  # noqa: F401\n    AUROC,\n)\n{FIRST}", "no comment on an import"),
     "two-imports-a-line": ("import datasets\nimport evaluate\n", "import datasets, evaluate\n", "one import a line"),
-    "from-dot": (FIRST_IMPORT, "from . import _accumulate\n" + FIRST_IMPORT, "loader copies only flat files"),
-    "from-parent": (FIRST_IMPORT, "from .. import x\n" + FIRST_IMPORT, "loader copies only flat files"),
-    "package": (FIRST_IMPORT, "from .kernel.curves import x\n" + FIRST_IMPORT, "loader copies only flat files"),
+    "from-dot": (FIRST, f"from . import _kernel\n{FIRST}", "loader copies only flat files"),
+    "from-parent": (FIRST, f"from .. import x\n{FIRST}", "loader copies only flat files"),
+    "package": (FIRST, f"from .kernel.curves import x\n{FIRST}", "loader copies only flat files"),
     "indented": (
-        FIRST_IMPORT,
-        "try:\n    from ._accumulate import Accumulate\nexcept ImportError:\n    pass\n",
+        FIRST,
+        f"try:\n    from ._kernel import AUROC\nexcept ImportError:\n    pass\n{FIRST}",
         "column 0 only",
     ),
     "evaluate-class": ("import evaluate\n", "import evaluate\nfrom evaluate import Metric\n", "taken for the metric"),
@@ -95,44 +113,80 @@ TRAPS = {
         "takes this line of a string",
     ),
     "class-name": ("class Openauc(", "class OpenAUC(", "expected a class Openauc"),
-    "missing-import": (
-        "from ._open_set import reduce_openauc\n",
-        "from ._maps import reduce_maps\n",
-        "add `from ._open_set",
+    "script-name": (FIRST, f"from .openauc import x\n{FIRST}", "must not have the script's name"),
+    "no-such-file": (FIRST, f"from ._nowhere import x\n{FIRST}", "there is no _nowhere.py beside the script"),
+    "no-such-name": (
+        FIRST,
+        f"from ._kernel import nothing\n{FIRST}",
+        "that defines nothing, got none",
     ),
-    "no-such-file": (FIRST_IMPORT, "from ._nowhere import x\n" + FIRST_IMPORT, "which shared/ does not have"),
+    "unused-name": (FIRST, f"from ._kernel import AUPR\n{FIRST}", "openauc.py: AUPR is imported and not used"),
+    "library": ("import datasets\n", "import datasets\nimport polars\n", "polars is imported, but setup.cfg does not"),
 }
 
 
 @pytest.mark.parametrize("trap", TRAPS)
-def test_each_trap_is_refused(trap: str, sync: ModuleType, project: Path) -> None:
+def test_each_trap_is_refused(trap: str, project: Path) -> None:
     before, after, message = TRAPS[trap]
     script = project / "metrics" / "openauc" / "openauc.py"
     text = script.read_text()
     assert before in text
-    if trap == "missing-import":
-        append(project / "shared" / "_maps.py", "\nfrom ._open_set import reduce_openauc\n")
     script.write_text(text.replace(before, after, 1))
-    found = problems(sync, project)
+    found = problems(project)
     assert any(message in problem for problem in found), found
 
 
-def test_a_kernel_file_named_like_the_script(sync: ModuleType, project: Path) -> None:
-    script = project / "metrics" / "openauc" / "openauc.py"
-    script.write_text(script.read_text().replace(FIRST_IMPORT, "from .openauc import x\n" + FIRST_IMPORT))
-    assert any("must not have the script's name" in problem for problem in problems(sync, project))
+def edit(file: str, text: str) -> Callable[[Path], None]:
+    return lambda project: append(project / file, text)
+
+
+IMPOSSIBLE: dict[str, tuple[Callable[[Path], None], str]] = {
+    "no-script": (lambda project: (project / "metrics/openauc/openauc.py").unlink(), "expected a script openauc.py"),
+    "no-page": (
+        lambda project: (project / "shared/pages/metrics/openauc.py").unlink(),
+        "openauc: expected its page in shared/pages/metrics/openauc.py",
+    ),
+    "two-files-define-it": (
+        edit("shared/core/options.py", "\n\nclass Evaluated:\n    pass\n"),
+        "that defines Evaluated, got core/evaluated.py and core/options.py",
+    ),
+    "collision": (edit("shared/core/options.py", "\n\nState = 1\n"), "State means one thing in core/arrays.py:"),
+    "collision-in-page": (edit("shared/pages/limits.py", "\nREADERS = 1\n"), "in pages/limits.py:"),
+}
+
+
+@pytest.mark.parametrize("case", IMPOSSIBLE)
+def test_what_cannot_be_written_is_left_as_it_is(case: str, project: Path) -> None:
+    spoil, message = IMPOSSIBLE[case]
+    spoil(project)
+    folder = project / "metrics" / "openauc"
+    before = {path.name: path.read_bytes() for path in folder.glob("*.*")}
+    (found,) = sync.sync(folder, project, check=False)
+    assert message in found
+    assert {path.name: path.read_bytes() for path in folder.glob("*.*")} == before
+
+
+def test_libraries_that_a_type_checker_alone_needs_are_not_required(project: Path) -> None:
+    text = "from typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n    import polars\n\n\ndef f():\n    import numba\n"
+    (project / "shared" / "core" / "more.py").write_text(f'"""More."""\n\n{text}')
+    options = project / "shared" / "core" / "options.py"
+    options.write_text(options.read_text().replace("import numpy as np\n", "import numpy as np\nfrom .more import f\n"))
+    before = (project / "metrics" / "openauc" / "requirements.txt").read_text()
+    assert list(sync.sync(project / "metrics" / "openauc", project, check=False)) == []
+    assert "import polars" in (project / "metrics" / "openauc" / "_kernel.py").read_text()
+    assert (project / "metrics" / "openauc" / "requirements.txt").read_text() == before
 
 
 def test_check_changes_nothing_and_exits_1(
-    sync: ModuleType, project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    copy = project / "metrics" / "openauc" / "_curves.py"
-    copy.write_text("changed")
+    kernel = project / "metrics" / "openauc" / "_kernel.py"
+    kernel.write_text("changed")
     monkeypatch.setattr(sync, "ROOT", project)
     monkeypatch.setattr("sys.argv", ["sync.py", "--check"])
     assert sync.main() == 1
-    assert "openauc/_curves.py: differs from its source; run spaces/sync.py" in capsys.readouterr().err
-    assert copy.read_text() == "changed"
+    assert "openauc/_kernel.py: differs from its source; run spaces/sync.py" in capsys.readouterr().err
+    assert kernel.read_text() == "changed"
     monkeypatch.setattr("sys.argv", ["sync.py"])
     assert sync.main() == 0
-    assert copy.read_text() != "changed"
+    assert kernel.read_text() != "changed"

@@ -11,7 +11,7 @@ import evaluate
 import numpy as np
 import pytest
 
-from openworld_metrics.combining import combine
+from openworld_metrics.integrations.combining import combine
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")

@@ -1,17 +1,9 @@
 """Accuracy at k: how often the true class is among the k best guesses."""
 
-from typing import Any
-
 import datasets
 import evaluate
 
-from ._accumulate import Accumulate
-from ._arrays import State
-from ._columns import check_class_ids
-from ._compiled import compiled
-from ._gather import receive
-from ._options import as_choice, as_int_list
-from ._topk import TIES, accuracy, known_ranks, reduce_topk, topk_accuracy
+from ._kernel import AccuracyK as Core, Evaluated
 
 _DESCRIPTION = """
 Accuracy at k is the share of samples whose true class is among the k best guesses. It takes rows of guessed class ids
@@ -59,11 +51,7 @@ Examples:
 
 
 @evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
-class Accuracyk(Accumulate, evaluate.Metric):
-    reduce = staticmethod(reduce_topk)
-    aliases = {"y_pred": "predictions", "preds": "predictions", "y_true": "references", "labels": "references"}
-    options = {"k_list": None, "ties": "strict", "percent": False, "ignore_unknown": False}
-
+class Accuracyk(Evaluated, Core, evaluate.Metric):
     def _info(self) -> evaluate.MetricInfo:
         references = {"references": datasets.Value("int64")}
         return evaluate.MetricInfo(
@@ -76,11 +64,3 @@ class Accuracyk(Accumulate, evaluate.Metric):
             ],
             reference_urls=["https://papers.nips.cc/paper/2015/hash/0336dcbab05b9d5ad24f4333c7658a0e-Abstract.html"],
         )
-
-    def summarise(self, state: State, k_list: Any, ties: str, percent: bool, ignore_unknown: bool) -> dict[str, float]:
-        as_choice(ties, "ties", TIES)
-        above, tied, correct = known_ranks(state, ignore_unknown=ignore_unknown)
-        if k_list is None:
-            return {"accuracy": accuracy(correct, percent=percent)}
-        ks = as_int_list(k_list, "k_list", 1, int(state["predictions_width"]))
-        return {f"accuracy@{k}": topk_accuracy(above, tied, k, ties=ties, percent=percent) for k in ks}

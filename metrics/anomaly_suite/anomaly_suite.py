@@ -1,24 +1,9 @@
 """Anomaly suite: image-level and pixel-level metrics of industrial anomaly detection."""
 
-from typing import Any
-
 import datasets
 import evaluate
 
-from ._accumulate import Accumulate
-from ._anomaly import anomaly_metrics
-from ._arrays import State
-from ._aupro import aupro
-from ._columns import as_scores
-from ._compiled import compiled
-from ._counts import Counts
-from ._curves import curve_metrics
-from ._gather import receive
-from ._image_scores import reduced_maps
-from ._maps import reduce_maps
-from ._options import as_fractions
-from ._regions import pixels_by_region
-from ._sorting import sort_in_place
+from ._kernel import AnomalySuite as Core, Evaluated
 
 _DESCRIPTION = """
 Industrial anomaly detection from anomaly maps and masks: AUROC, average precision, area under the precision-recall
@@ -82,16 +67,7 @@ Examples:
 
 
 @evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
-class AnomalySuite(Accumulate, evaluate.Metric):
-    reduce = staticmethod(reduce_maps)
-    options = {
-        "integration_limits": (0.3, 0.1, 0.05, 0.01),
-        "num_thresholds": None,
-        "image_reduction": "max",
-        "levels": ("image", "pixel"),
-    }
-    fixed_options = frozenset({"image_reduction"})
-
+class AnomalySuite(Evaluated, Core, evaluate.Metric):
     def _info(self) -> evaluate.MetricInfo:
         return evaluate.MetricInfo(
             description=_DESCRIPTION,
@@ -105,8 +81,3 @@ class AnomalySuite(Accumulate, evaluate.Metric):
             ),
             reference_urls=["https://doi.org/10.1007/s11263-020-01400-4", "https://arxiv.org/abs/2207.14315"],
         )
-
-    def summarise(
-        self, state: State, integration_limits: Any, num_thresholds: int | None, levels: Any
-    ) -> dict[str, float]:
-        return anomaly_metrics(state, integration_limits, levels, num_thresholds=num_thresholds, owned=True)

@@ -1,17 +1,9 @@
 """AUTKC: the area under the top-k curve."""
 
-from typing import Any
-
 import datasets
 import evaluate
 
-from ._accumulate import Accumulate
-from ._arrays import State
-from ._columns import check_class_ids
-from ._compiled import compiled
-from ._gather import receive
-from ._options import as_int_list
-from ._topk import autkc, known_ranks, reduce_topk_scores
+from ._kernel import AUTKC as Core, Evaluated
 
 _DESCRIPTION = """
 AUTKC@K is the mean of the top-1 to top-K accuracies: the area under the curve of accuracy over k. Unlike accuracy at
@@ -54,11 +46,7 @@ Examples:
 
 
 @evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
-class Autkc(Accumulate, evaluate.Metric):
-    reduce = staticmethod(reduce_topk_scores)
-    aliases = {"y_pred": "predictions", "preds": "predictions", "y_true": "references", "labels": "references"}
-    options = {"k_list": (1,), "ties": "strict", "percent": False, "ignore_unknown": False}
-
+class Autkc(Evaluated, Core, evaluate.Metric):
     def _info(self) -> evaluate.MetricInfo:
         return evaluate.MetricInfo(
             description=_DESCRIPTION,
@@ -72,8 +60,3 @@ class Autkc(Accumulate, evaluate.Metric):
             ),
             reference_urls=["https://arxiv.org/abs/2209.01398"],
         )
-
-    def summarise(self, state: State, k_list: Any, ties: str, percent: bool, ignore_unknown: bool) -> dict[str, float]:
-        above, tied, _ = known_ranks(state, ignore_unknown=ignore_unknown)
-        ks = as_int_list(k_list, "k_list", 1, int(state["predictions_width"]))
-        return {f"autkc@{k}": autkc(above, tied, k, ties=ties, percent=percent) for k in ks}

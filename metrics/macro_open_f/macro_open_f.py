@@ -1,20 +1,9 @@
 """Macro open-set F-score: known classes recognised, unknown samples rejected."""
 
-from typing import Any
-
 import datasets
 import evaluate
 
-from ._accumulate import Accumulate
-from ._arrays import State
-from ._columns import as_scores
-from ._compiled import compiled
-from ._gather import receive
-from ._open_f import macro_open_f
-from ._open_f_sweep import macro_sweep
-from ._open_set import count_classes, reduce_open_set
-from ._options import as_int
-from ._sorting import sort_in_place
+from ._kernel import MacroOpenF as Core, Evaluated
 
 _DESCRIPTION = """
 The macro open-set F-score is the harmonic mean of the precision and the recall averaged over the known classes, when a
@@ -67,11 +56,7 @@ Examples:
 
 
 @evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
-class MacroOpenF(Accumulate, evaluate.Metric):
-    reduce = staticmethod(reduce_open_set)
-    aliases = {"close_pred": "predictions", "close_labels": "references", "open_pred": "open_scores"}
-    options = {"t_list": None, "num_classes": None}
-
+class MacroOpenF(Evaluated, Core, evaluate.Metric):
     def _info(self) -> evaluate.MetricInfo:
         columns = {"references": datasets.Value("int64"), "open_scores": datasets.Value("float64")}
         return evaluate.MetricInfo(
@@ -84,10 +69,3 @@ class MacroOpenF(Accumulate, evaluate.Metric):
             ],
             reference_urls=["https://doi.org/10.1007/s10994-016-5610-8", "https://arxiv.org/abs/2210.13458"],
         )
-
-    def summarise(self, state: State, t_list: Any, num_classes: int | None) -> dict[str, Any]:
-        best, threshold, curve = macro_open_f(
-            state["predicted"], state["classes"], state["scores"], count_classes(state, num_classes), t_list
-        )
-        results = {"macro_open_f": best, "macro_open_f_threshold": threshold}
-        return results if curve is None else {**results, "macro_open_f_curve": curve}

@@ -1,26 +1,13 @@
 """OOD bench: every metric of an out-of-distribution detector, by name, from one sort of its scores."""
 
-from typing import Any
-
 import datasets
 import evaluate
 
-from ._accumulate import Accumulate
-from ._arrays import State
-from ._bench import bench_metrics
-from ._columns import as_scores
-from ._compiled import compiled
-from ._counts import Counts
-from ._curves import RATES
-from ._gather import receive
-from ._ood import reduce_ood, split_ood
-from ._options import as_int
-from ._sampled import sampled_curve
-from ._sorting import sort_in_place
+from ._kernel import OODBench as Core, Evaluated
 
-_DESCRIPTION = f"""
+_DESCRIPTION = """
 Metrics of an out-of-distribution (OOD) detector from its scores: AUROC, both areas under the precision-recall curve,
-detection accuracy, any operating point such as FPR at 95 % TPR (rates {", ".join(RATES)}), and scikit-learn's binary
+detection accuracy, any operating point such as FPR at 95 % TPR (rates fpr, tpr, fnr, tnr), and scikit-learn's binary
 metrics by name. Every distinct score is a threshold and ties get half credit.
 """
 
@@ -75,11 +62,7 @@ Examples:
 
 
 @evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
-class OodBench(Accumulate, evaluate.Metric):
-    reduce = staticmethod(reduce_ood)
-    aliases = {"scores": "predictions", "labels": "references"}
-    options = {"metrics": ("auroc", "fpr95tpr"), "in_value": 0, "out_value": 1, "threshold": None, "step": None}
-
+class OodBench(Evaluated, Core, evaluate.Metric):
     def _info(self) -> evaluate.MetricInfo:
         return evaluate.MetricInfo(
             description=_DESCRIPTION,
@@ -90,9 +73,3 @@ class OodBench(Accumulate, evaluate.Metric):
             ),
             reference_urls=["https://arxiv.org/abs/1610.02136", "https://arxiv.org/abs/1706.02690"],
         )
-
-    def summarise(
-        self, state: State, metrics: Any, in_value: int, out_value: int, threshold: float | None, step: int | None
-    ) -> dict[str, float]:
-        positives, negatives = split_ood(state["scores"], state["labels"], in_value=in_value, out_value=out_value)
-        return bench_metrics(positives, negatives, metrics, threshold=threshold, step=step)

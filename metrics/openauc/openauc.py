@@ -3,17 +3,7 @@
 import datasets
 import evaluate
 
-from ._accumulate import Accumulate
-from ._arrays import State
-from ._columns import as_scores
-from ._compiled import compiled
-from ._counts import Counts
-from ._curves import AUROC
-from ._gather import receive
-from ._open_set import reduce_openauc
-from ._openauc import openauc_metrics
-from ._options import as_fraction
-from ._sorting import sort_in_place
+from ._kernel import OpenAUC as Core, Evaluated
 
 _DESCRIPTION = """
 OpenAUC is the chance that a known sample is both classified correctly and ranked below an unknown one. It is computed
@@ -67,11 +57,7 @@ Examples:
 
 
 @evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
-class Openauc(Accumulate, evaluate.Metric):
-    reduce = staticmethod(reduce_openauc)
-    aliases = {"close_pred": "predictions", "close_labels": "references", "open_pred": "open_scores"}
-    options = {"tpr": 0.95}
-
+class Openauc(Evaluated, Core, evaluate.Metric):
     def _info(self) -> evaluate.MetricInfo:
         columns = {"references": datasets.Value("int64"), "open_scores": datasets.Value("float64")}
         return evaluate.MetricInfo(
@@ -84,6 +70,3 @@ class Openauc(Accumulate, evaluate.Metric):
             ],
             reference_urls=["https://arxiv.org/abs/2210.13458", "https://arxiv.org/abs/2110.06207"],
         )
-
-    def summarise(self, state: State, tpr: float) -> dict[str, float]:
-        return openauc_metrics(state, tpr)

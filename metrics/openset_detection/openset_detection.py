@@ -1,24 +1,9 @@
 """Open-set detection: known objects found, unknown objects called unknown."""
 
-from typing import Any
-
 import datasets
 import evaluate
 
-from ._accumulate import Accumulate
-from ._arrays import State
-from ._boxes import reduce_boxes
-from ._columns import as_numbers
-from ._compiled import compiled
-from ._gather import receive
-from ._matching import match_boxes
-from ._openset_counts import openset_detection
-from ._options import as_choice
-from ._outcomes import ratio
-from ._owod import owod_detection
-from ._protocols import detection_results
-from ._voc import voc_average_precision
-from ._wilderness import wilderness_above
+from ._kernel import OpenSetDetection as Core, Evaluated
 
 _DESCRIPTION = """
 Object detection with objects of unknown classes: recall of the unknown objects (U-Recall), known objects called unknown
@@ -97,27 +82,7 @@ Examples:
 
 
 @evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
-class OpensetDetection(Accumulate, evaluate.Metric):
-    reduce = staticmethod(reduce_boxes)
-    aliases = {"ground_truth": "references"}
-    options = {
-        "known_classes": None,
-        "unknown_class_id": -1,
-        "iou_threshold": 0.5,
-        "conf_threshold": 0.0,
-        "box_format": "xyxy",
-        "count_background": False,
-        "protocol": "ow-dln",
-        "matching": None,
-        "recall_level": 0.8,
-        "previously_known": None,
-        "plus_one": False,
-        "per_class": False,
-        "per_image": False,
-        "conf_list": None,
-    }
-    fixed_options = frozenset({"box_format"})
-
+class OpensetDetection(Evaluated, Core, evaluate.Metric):
     def _info(self) -> evaluate.MetricInfo:
         table = datasets.Sequence(datasets.Sequence(datasets.Value("float64")))
         boxes = {"boxes": table, "labels": datasets.Sequence(datasets.Value("int64"))}
@@ -133,38 +98,4 @@ class OpensetDetection(Accumulate, evaluate.Metric):
                 datasets.Features({"predictions": {**boxes, **scores}, "references": {**boxes, **ignored}}),
             ],
             reference_urls=["https://arxiv.org/abs/2103.02603"],
-        )
-
-    def summarise(
-        self,
-        state: State,
-        known_classes: Any,
-        unknown_class_id: int,
-        iou_threshold: float,
-        conf_threshold: float,
-        count_background: bool,
-        protocol: str,
-        matching: str | None,
-        recall_level: float | None,
-        previously_known: Any,
-        plus_one: bool,
-        per_class: bool,
-        per_image: bool,
-        conf_list: Any,
-    ) -> dict[str, Any]:
-        return detection_results(
-            state,
-            known_classes,
-            unknown_class_id=unknown_class_id,
-            iou_threshold=iou_threshold,
-            conf_threshold=conf_threshold,
-            count_background=count_background,
-            protocol=protocol,
-            matching=matching,
-            recall_level=recall_level,
-            previously_known=previously_known,
-            plus_one=plus_one,
-            per_class=per_class,
-            per_image=per_image,
-            conf_list=conf_list,
         )

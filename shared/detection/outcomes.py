@@ -1,109 +1,243 @@
-"""What became of each box of each image, in words: what the report draws and ranks images by."""
+"""What each detection counts as, the counts and tables that are made of it, and its words, whatever the protocol.
+
+A protocol gives each prediction one of five outcomes. All tables are that array counted by groups: one group for the
+totals, or a group for each class or image; a sweep counts those that reach each threshold. To be looked at, boxes are
+told apart further: `OUTCOME_WORDS` says what became of a prediction or of an object.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import reduce_boxes
-from .._openset_counts import openset_outcomes
-from .._outcomes import NEITHER
-from .dataset import Detections
+from .boxes import DetectionState
+from .matching import Pairs, overlapping_pairs
+from .rules import Rules
 
-RIGHT = "known, right class"
-CALLED_UNKNOWN_RIGHTLY = "unknown, called unknown"
-WRONG_CLASS = "known, wrong class"
-CALLED_UNKNOWN = "known, called unknown"
-TAKEN_FOR_KNOWN = "unknown, taken for known"
-MISSED = "missed object"
-NO_OBJECT = "matches no object"
-IGNORED = "ignored object"
+TP_KNOWN, FP_KNOWN, TP_UNKNOWN, FP_UNKNOWN, NEITHER = range(5)
+CountColumns = dict[str, np.ndarray]
 
-OUTCOMES = (RIGHT, CALLED_UNKNOWN_RIGHTLY, WRONG_CLASS, CALLED_UNKNOWN, TAKEN_FOR_KNOWN, MISSED, NO_OBJECT, IGNORED)
-ERRORS = (WRONG_CLASS, CALLED_UNKNOWN, TAKEN_FOR_KNOWN, MISSED)
+OUTCOME_WORDS = (
+    "known, right class",
+    "unknown, called unknown",
+    "known, wrong class",
+    "known, called unknown",
+    "unknown, taken for known",
+    "missed object",
+    "matches no object",
+    "ignored object",
+    "left out, its class counts nowhere",
+)
+RIGHT, CALLED_UNKNOWN_RIGHTLY, WRONG_CLASS, CALLED_UNKNOWN, TAKEN_FOR_KNOWN, MISSED, NO_OBJECT, IGNORED, LEFT_OUT = (
+    range(len(OUTCOME_WORDS))
+)
+_RULES = [field.name for field in fields(Rules)]
 
 
-class Outcome(NamedTuple):
-    """A box, x1, y1, x2, y2, and what became of it.
+class SelectedBoxes(NamedTuple):
+    """The boxes of a state that take part: confident predictions and all objects.
 
-    label is its class, and score its confidence, None for a true box; true_label is the class of the object that it
-    was matched to, None if there is none.
+    predictions, references, num_predictions, num_references, ignored: as in a `DetectionState`
+    image: of each prediction
+    object_image, object_label: of each object; the label of all unknown ones is the unknown id
+    rules: by which they were selected
     """
 
-    box: tuple[float, float, float, float]
-    outcome: str
-    label: int
-    score: float | None
-    true_label: int | None
+    predictions: np.ndarray
+    references: np.ndarray
+    num_predictions: np.ndarray
+    num_references: np.ndarray
+    ignored: np.ndarray
+    image: np.ndarray
+    object_image: np.ndarray
+    object_label: np.ndarray
+    rules: Rules
+
+    @property
+    def known(self) -> list[int]:
+        """Ids of the known classes."""
+        return self.rules.known
+
+    @property
+    def unknown_id(self) -> int:
+        """The class by which a prediction says "unknown"."""
+        return self.rules.unknown_class_id
+
+    def pairs(self) -> Pairs:
+        """All pairs of a prediction and an object of one image whose IoU reaches the threshold."""
+        counts = self.num_predictions, self.num_references
+        return overlapping_pairs(self.predictions, self.references, *counts, self.rules.iou_threshold)
 
 
-def box_outcomes(
-    detections: Detections,
-    known_classes: Sequence[int],
-    *,
-    unknown_class_id: int = -1,
-    iou_threshold: float = 0.5,
-    conf_threshold: float = 0.0,
-    matching: str = "iou",
-    plus_one: bool = False,
-) -> list[list[Outcome]]:
-    """Say of each predicted box, and of each object that none was matched to, what became of it.
+class Outcomes(NamedTuple):
+    """What each prediction counts as.
 
-    Boxes are matched whatever their classes; see `match_boxes`.
-
-    Parameters: detections; known_classes, ids; the others are options of the metric.
-    Returns for each image its boxes, the predictions first and the most confident of them first.
+    boxes: what takes part
+    outcome: TP_KNOWN, FP_KNOWN, TP_UNKNOWN, FP_UNKNOWN, or NEITHER
+    matched: the row of the object that it takes, or −1
     """
-    state = reduce_boxes(detections.predictions, detections.dataset.references)
-    found = openset_outcomes(
-        state,
-        known_classes,
-        unknown_class_id=unknown_class_id,
-        iou_threshold=iou_threshold,
-        conf_threshold=conf_threshold,
-        matching=matching,
-        count_background=True,  # so that what counts as neither lies on an ignored object
-        plus_one=plus_one,
+
+    boxes: SelectedBoxes
+    outcome: np.ndarray
+    matched: np.ndarray
+
+
+def select_boxes(state: DetectionState, rules: Rules) -> SelectedBoxes:
+    """Drop predictions below the confidence threshold, and label the objects.
+
+    With `plus_one` each box is a pixel wider and higher: the VOC devkit counts both border pixels, so that its widths
+    are x2 − x1 + 1.
+    """
+    predictions, references, num_predictions = state["predictions"], state["references"], state["num_predictions"]
+    images = np.arange(len(num_predictions))
+    image = np.repeat(images, num_predictions)
+    confident = predictions[:, 4] >= rules.conf_threshold
+    if not confident.all():
+        image, predictions = image[confident], predictions[confident]
+        num_predictions = np.bincount(image, minlength=len(images))
+    if rules.plus_one:
+        border = np.asarray([0, 0, 1, 1])
+        predictions = np.concatenate([predictions[:, :4] + border, predictions[:, 4:]], axis=1)
+        references = np.concatenate([references[:, :4] + border, references[:, 4:]], axis=1)
+    known = np.isin(references[:, 4], rules.known)
+    return SelectedBoxes(
+        predictions,
+        references,
+        num_predictions,
+        state["num_references"],
+        state["ignored"],
+        image,
+        object_image=np.repeat(images, state["num_references"]),
+        object_label=np.where(known, references[:, 4], rules.unknown_class_id),
+        rules=rules,
     )
-    # those of `found` are larger with plus_one
-    predictions, references = state["predictions"][state["predictions"][:, 4] >= conf_threshold], state["references"]
-    labels, known = references[:, 4].astype(np.int64).tolist(), set(known_classes)
-    images: list[list[Outcome]] = [[] for _ in detections.predictions]
-    rows = zip(predictions.tolist(), found.boxes.image.tolist(), found.matched.tolist(), found.outcome.tolist())
-    for (x1, y1, x2, y2, score, said), image, matched, outcome in rows:
-        true_label = None if matched < 0 else labels[matched]
-        word = IGNORED if matched < 0 and outcome == NEITHER else _word(int(said), true_label, known, unknown_class_id)
-        images[image].append(Outcome((x1, y1, x2, y2), word, int(said), score, true_label))
-    for boxes in images:
-        boxes.sort(key=lambda box: -float(box.score or 0))
-    taken = set(found.matched.tolist())
-    objects = zip(references.tolist(), found.boxes.object_image.tolist(), found.boxes.ignored.tolist())
-    for row, ((x1, y1, x2, y2, label), image, ignored) in enumerate(objects):
-        if row not in taken:
-            images[image].append(Outcome((x1, y1, x2, y2), IGNORED if ignored else MISSED, int(label), None, None))
-    return images
 
 
-def count_outcomes(boxes: Sequence[Outcome]) -> Counter[str]:
-    """How many boxes of an image have each outcome."""
-    return Counter(box.outcome for box in boxes)
+def one_to_one_rules(options: Mapping[str, Any]) -> Rules:
+    """The rules among options of the metric, by which each box is one thing, as in a picture it has to be.
+
+    For protocol="owod", which matches class by class, the most confident prediction takes an object, whatever its
+    class. Background counts, so that `outcomes_in_words` can tell it from what lies on an ignored object.
+    """
+    chosen = {"known_classes": None, **{name: options[name] for name in _RULES if options.get(name) is not None}}
+    if options.get("protocol") == "owod":
+        chosen["matching"] = "confidence"
+    return Rules(**{**chosen, "count_background": True})
 
 
-def worst_images(images: Sequence[Sequence[Outcome]], number: int) -> list[int]:
-    """Places of the images with the most errors, worst first; boxes that match no object are not counted."""
-    errors = [sum(box.outcome in ERRORS for box in boxes) for boxes in images]
-    order = np.argsort(-np.asarray(errors, dtype=np.int64), kind="stable").tolist()
-    return [i for i in order[:number] if errors[i]]
+def outcomes_in_words(found: Outcomes) -> tuple[np.ndarray, np.ndarray]:
+    """What became of each prediction and of each object, as places in `OUTCOME_WORDS`.
+
+    An object became what the prediction that takes it did; else it is missed or ignored. A prediction that takes none
+    matches no object, or lies on an ignored one if it counts as neither: so background is to count, see
+    `one_to_one_rules`.
+    """
+    boxes = found.boxes
+    rows = np.flatnonzero(found.matched >= 0)
+    objects = found.matched[rows]
+    label, object_label = boxes.predictions[rows, 5], boxes.object_label[objects]
+    says_unknown, is_unknown = label == boxes.unknown_id, object_label == boxes.unknown_id
+    on_known = np.where(says_unknown, CALLED_UNKNOWN, np.where(label == object_label, RIGHT, WRONG_CLASS))
+    matched = np.where(is_unknown, np.where(says_unknown, CALLED_UNKNOWN_RIGHTLY, TAKEN_FOR_KNOWN), on_known)
+
+    predicted = np.where(found.outcome == NEITHER, IGNORED, NO_OBJECT)
+    true = np.where(boxes.ignored, IGNORED, MISSED)
+    predicted[rows], true[objects] = matched, matched
+    return predicted, true
 
 
-def _word(label: int, true_label: int | None, known: set[int], unknown_class_id: int) -> str:
-    if true_label is None:
-        return NO_OBJECT
-    if true_label not in known:
-        return CALLED_UNKNOWN_RIGHTLY if label == unknown_class_id else TAKEN_FOR_KNOWN
-    if label == unknown_class_id:
-        return CALLED_UNKNOWN
-    return RIGHT if label == true_label else WRONG_CLASS
+def total_counts(found: Outcomes) -> dict[str, int]:
+    """The eight counts, of all images."""
+    boxes = found.boxes
+    counts = _counts_of(found, np.zeros_like(boxes.image), np.zeros_like(boxes.object_image), 1)
+    return {name: int(column[0]) for name, column in counts.items()}
+
+
+def counts_by_image(found: Outcomes) -> CountColumns:
+    """The eight counts of each image."""
+    return _counts_of(found, found.boxes.image, found.boxes.object_image, len(found.boxes.num_predictions))
+
+
+def counts_by_class(found: Outcomes) -> dict[str, list[Any]]:
+    """Objects, TP, FP, FN, precision and recall of each class; the last row is that of "unknown".
+
+    Classes that are predicted but neither known nor the unknown id have a row too, without objects.
+    """
+    classes = class_rows(found.boxes)
+    rows, object_rows = (
+        rows_of(labels, classes) for labels in (found.boxes.predictions[:, 5], found.boxes.object_label)
+    )
+    counts = _counts_of(found, rows, object_rows, len(classes))
+    objects, tp, fp = (counts[f"{name}_known"] + counts[f"{name}_unknown"] for name in ("total", "TP", "FP"))
+    columns = {"objects": objects, "TP": tp, "FP": fp, "FN": objects - tp}
+    return {
+        "class": classes,
+        **{name: column.tolist() for name, column in columns.items()},
+        "Precision": ratios(tp, tp + fp),
+        "Recall": ratios(tp, objects),
+    }
+
+
+def class_rows(boxes: SelectedBoxes) -> list[int]:
+    """The classes of a table by class, in its order."""
+    labels = np.union1d(np.asarray(boxes.known, dtype=np.float64), boxes.predictions[:, 5])
+    return [*(int(label) for label in labels if label != boxes.unknown_id), boxes.unknown_id]
+
+
+def rows_of(labels: np.ndarray, classes: Sequence[int]) -> np.ndarray:
+    """The row of each label in a table by class."""
+    *others, unknown_id = classes
+    return np.where(labels == unknown_id, len(others), np.searchsorted(np.asarray(others, dtype=np.float64), labels))
+
+
+def counts_above(found: Outcomes, thresholds: Sequence[float]) -> CountColumns:
+    """The eight counts of the predictions that reach each confidence threshold."""
+    boxes = found.boxes
+    reached = (reaching(boxes.predictions[found.outcome == code, 4], thresholds) for code in range(NEITHER))
+    totals = total_counts(found)
+    return _named(*reached, totals["total_known"], totals["total_unknown"])
+
+
+def reaching(confidences: np.ndarray, thresholds: Sequence[float]) -> np.ndarray:
+    """How many confidences reach each threshold.
+
+    >>> reaching(np.asarray([0.2, 0.9, 0.5]), [0.5, 1.0, 0.0]).tolist()
+    [2, 0, 3]
+    """
+    return len(confidences) - np.searchsorted(np.sort(confidences), thresholds)
+
+
+def _counts_of(found: Outcomes, groups: np.ndarray, object_groups: np.ndarray, size: int) -> CountColumns:
+    """The eight counts of each group of predictions and objects."""
+    boxes = found.boxes
+    outcomes = np.bincount(groups * (NEITHER + 1) + found.outcome, minlength=size * (NEITHER + 1))
+    is_known = boxes.object_label != boxes.unknown_id
+    objects = (np.bincount(object_groups[kind & ~boxes.ignored], minlength=size) for kind in (is_known, ~is_known))
+    return _named(*outcomes.reshape(size, NEITHER + 1).T[:NEITHER], *objects)
+
+
+def _named(*columns: Any) -> CountColumns:
+    tp_known, fp_known, tp_unknown, fp_unknown, total_known, total_unknown = columns
+    return {
+        "TP_known": tp_known,
+        "FP_known": fp_known,
+        "FN_known": total_known - tp_known,
+        "TP_unknown": tp_unknown,
+        "FP_unknown": fp_unknown,
+        "FN_unknown": total_unknown - tp_unknown,
+        "total_known": np.broadcast_to(total_known, tp_known.shape),
+        "total_unknown": np.broadcast_to(total_unknown, tp_known.shape),
+    }
+
+
+def ratio(count: int, total: int) -> float:
+    """Divide, with 0.0 for 0/0."""
+    return count / total if total else 0.0
+
+
+def ratios(counts: np.ndarray, totals: np.ndarray) -> list[float]:
+    """Divide two columns, with 0.0 for 0/0."""
+    return [ratio(count, total) for count, total in zip(counts.tolist(), totals.tolist())]

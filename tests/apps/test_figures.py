@@ -12,16 +12,16 @@ import pytest
 
 import openworld_metrics
 from openworld_metrics import (
-    _ui_boxes,
     _ui_limits,
     _ui_ood_bench,
     _ui_openauc,
     _ui_regions,
     _ui_results,
     _ui_roc,
-    _ui_sweep,
 )
-from openworld_metrics._ui_page import Computed
+from openworld_metrics.detection import outcomes
+from openworld_metrics.pages.figures import boxes, sweep
+from openworld_metrics.pages.page import Computed
 from tests import cases
 
 Load = Any
@@ -36,7 +36,7 @@ def computed(name: str, load: Load, columns: dict[str, Any], options: dict[str, 
 
 
 def draw(found: Computed, name: str) -> list[Any]:
-    return list(importlib.import_module(f"openworld_metrics._ui_{name}").PAGE.draw(found))
+    return list(importlib.import_module(f"openworld_metrics.pages.metrics.{name}").PAGE.draw(found))
 
 
 def area(x: Any, y: Any) -> float:
@@ -114,19 +114,30 @@ def test_boxes_add_up_to_the_counts(seed: int, load: Load) -> None:
         for true in columns["references"]
     ]
     found = computed("openset_detection", load, columns, options)
-    boxes, results = _ui_boxes.outcomes(found.state, found.options), found.results
-    number = {name: int(np.sum(boxes.outcome == name)) for name in _ui_boxes.PREDICTED}
-    background = number["background"] * found.options["count_background"]
-    assert number["TP known"] == results["TP_known"]
-    assert number["FP known"] == results["FP_known"]
-    assert number["TP unknown"] == results["TP_unknown"]
-    assert number["FP unknown"] + background == results["FP_unknown"]
-    assert boxes.said[0].sum() == results["total_known"]
-    assert boxes.said[1].sum() == results["total_unknown"]
-    if found.options["protocol"] == "ow-dln":
-        assert boxes.said[0, 0] == results["TP_known"]
-        assert boxes.said[1, 2] == results["TP_unknown"]
-        assert boxes.said[1].sum() - boxes.said[1, 2] == results["FN_unknown"]
+    drawn, results = boxes.boxes_to_draw(found.state, found.options), found.results
+    size = len(outcomes.OUTCOME_WORDS)
+    number, true = (np.bincount(codes, minlength=size) for codes in (drawn.outcome, drawn.true_outcome))
+    alone = drawn.outcome == outcomes.NO_OBJECT
+    label = drawn.predicted[:, 5]
+    background = np.sum(label[alone] == options["unknown_class_id"])
+    is_owod = found.options["protocol"] == "owod"
+    wrong = number[outcomes.WRONG_CLASS] + number[outcomes.TAKEN_FOR_KNOWN]
+    counted = background if is_owod or found.options["count_background"] else 0
+    assert number[outcomes.RIGHT] == results["TP_known"]
+    assert wrong + np.sum(alone) - background == results["FP_known"]
+    assert number[outcomes.CALLED_UNKNOWN_RIGHTLY] == results["TP_unknown"]
+    assert number[outcomes.CALLED_UNKNOWN] + counted == results["FP_unknown"]
+    assert number[outcomes.LEFT_OUT] == (np.sum(label == 2) if is_owod else 0)
+    assert number.sum() == len(label)
+    errors = [outcomes.WRONG_CLASS, outcomes.CALLED_UNKNOWN, outcomes.TAKEN_FOR_KNOWN, outcomes.MISSED]
+    assert true[errors].sum() == results["FN_known"] + results["FN_unknown"]
+    assert true[outcomes.IGNORED] == np.sum(found.state["ignored"])
+    assert drawn.said[0].sum() == results["total_known"]
+    assert drawn.said[1].sum() == results["total_unknown"]
+    if not is_owod:
+        assert drawn.said[0, 0] == results["TP_known"]
+        assert drawn.said[1, 2] == results["TP_unknown"]
+        assert drawn.said[1].sum() - drawn.said[1, 2] == results["FN_unknown"]
 
 
 @pytest.mark.parametrize("options", [{"protocol": "owod", "recall_level": None}, {"matching": "confidence"}], ids=str)
@@ -134,10 +145,10 @@ def test_sweep_and_tables_are_shown(options: cases.Options, load: Load) -> None:
     columns, _ = cases.draw("openset_detection", 3)
     options = {"known_classes": [0, 1], "conf_list": [0.5, 0.0, 1.0], "per_class": True, "per_image": True, **options}
     found = computed("openset_detection", load, columns, options)
-    sweep = draw(found, "openset_detection")[2]
-    assert list(sweep.data[0].x) == [0.0, 0.5, 1.0]
+    figure = draw(found, "openset_detection")[2]
+    assert list(figure.data[0].x) == [0.0, 0.5, 1.0]
     assert [y for _, y in sorted(zip(found.results["sweep"]["confidence"], found.results["sweep"]["A-OSE"]))] == list(
-        sweep.data[-1].y
+        figure.data[-1].y
     )
     shown = _ui_results.results_table(found.results)
     rows = len(columns["references"])
@@ -145,7 +156,7 @@ def test_sweep_and_tables_are_shown(options: cases.Options, load: Load) -> None:
     assert shown.count("<tr>") > rows + 3
     del options["conf_list"]
     without = draw(computed("openset_detection", load, columns, options), "openset_detection")[2]
-    assert 3 < len(without.data[0].x) <= _ui_sweep.MAX_LEVELS
+    assert 3 < len(without.data[0].x) <= sweep.MAX_LEVELS
 
 
 def test_no_more_is_drawn_than_is_said(load: Load) -> None:

@@ -20,14 +20,14 @@ import pytest
 from PIL import Image
 
 import openworld_metrics
-from openworld_metrics import _ui_limits, _ui_read
-from openworld_metrics._ui_columns import groups, guess
-from openworld_metrics._ui_compute import Runner, explain
-from openworld_metrics._ui_images import read_photograph
-from openworld_metrics._ui_inputs import gather, read_sources
-from openworld_metrics._ui_limits import RefusedError
-from openworld_metrics._ui_options import CONTROLS, shown
-from openworld_metrics._ui_page import argument_help
+from openworld_metrics.pages import limits, uploads
+from openworld_metrics.pages.columns import groups, guess
+from openworld_metrics.pages.controls import CONTROLS, shown
+from openworld_metrics.pages.images import read_photograph
+from openworld_metrics.pages.inputs import gather, read_sources
+from openworld_metrics.pages.limits import RefusedError
+from openworld_metrics.pages.page import argument_help
+from openworld_metrics.pages.runner import Runner, explain
 from tests.apps import steps
 from tests.apps.steps import BOXES, STEPS, drawn
 
@@ -41,7 +41,7 @@ def runners(root: Path) -> Callable[[str], Runner]:
 
     def runner(name: str) -> Runner:
         if name not in made:
-            page = importlib.import_module(f"openworld_metrics._ui_{name}").PAGE
+            page = importlib.import_module(f"openworld_metrics.pages.metrics.{name}").PAGE
             made[name] = Runner(page, root / "metrics" / name)
         return made[name]
 
@@ -191,7 +191,7 @@ def test_columns_in_place_of_others(
 def test_columns_can_be_chosen(runners: Any, tmp_path: Path) -> None:
     page = runners("macro_open_f").page
     table = pd.DataFrame({f"logit{i}": [0.1 * i, 0.5] for i in range(3)} | {"y": [1, 2], "d": [0.3, 0.2]})
-    data = [_ui_read.read_table(table)]
+    data = [uploads.read_table(table)]
     assert groups(data[0]) == {"logit0 … logit2": ["logit0", "logit1", "logit2"]}
     assert guess(page, data)["predictions"] == ["logit0 … logit2"]
     with pytest.raises(TypeError, match=r"references: no column of this name was found; .* from logit0, .*, d"):
@@ -206,7 +206,7 @@ def test_columns_can_be_chosen(runners: Any, tmp_path: Path) -> None:
 
 def test_whole_numbers_can_be_scores(runners: Any) -> None:
     page = runners("accuracyk").page
-    data = [_ui_read.read_table(pd.DataFrame({"class 0": [1, 0], "class 1": [0, 1], "references": [0, 1]}))]
+    data = [uploads.read_table(pd.DataFrame({"class 0": [1, 0], "class 1": [0, 1], "references": [0, 1]}))]
     assert gather(page, data).columns["predictions"].dtype.kind == "i"
     assert gather(page, data, read_as="scores").columns["predictions"].dtype.kind == "f"
 
@@ -246,7 +246,7 @@ def pickled_npz(path: Path) -> Path:
 
 def zip_bomb(path: Path) -> Path:
     with zipfile.ZipFile(path.with_suffix(".npz"), "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("predictions.npy", bytes(_ui_limits.MAX_UNPACKED + 1))
+        archive.writestr("predictions.npy", bytes(limits.MAX_UNPACKED + 1))
     assert path.with_suffix(".npz").stat().st_size < 1_000_000
     return path.with_suffix(".npz")
 
@@ -264,7 +264,7 @@ def npz_header_lie(path: Path) -> Path:
 
 
 def parquet_bomb(path: Path) -> Path:
-    zeros = pyarrow.table({"predictions": np.zeros(_ui_limits.MAX_UNPACKED // 8 + 1, np.int8)})
+    zeros = pyarrow.table({"predictions": np.zeros(limits.MAX_UNPACKED // 8 + 1, np.int8)})
     pyarrow.parquet.write_table(zeros, path.with_suffix(".parquet"))
     assert path.with_suffix(".parquet").stat().st_size < 1_000_000
     return path.with_suffix(".parquet")
@@ -272,13 +272,13 @@ def parquet_bomb(path: Path) -> Path:
 
 def large(path: Path) -> Path:
     with path.with_suffix(".csv").open("wb") as file:
-        file.truncate(_ui_limits.MAX_BYTES + 1)
+        file.truncate(limits.MAX_BYTES + 1)
     return path.with_suffix(".csv")
 
 
 def large_json(path: Path) -> Path:
     with path.with_suffix(".json").open("wb") as file:
-        file.truncate(_ui_limits.MAX_JSON_BYTES + 1)
+        file.truncate(limits.MAX_JSON_BYTES + 1)
     return path.with_suffix(".json")
 
 
@@ -306,7 +306,7 @@ REFUSED = {
     "large-json": (large_json, "upload.json: expected at most 10,000,000 bytes, got 10,000,001"),
     "deep-json": (deep_json, "upload.json: "),
     "other-suffix": (nonsense(".pkl"), r"upload.pkl: expected one of .csv, .parquet, .npz, .npy, .json, got .pkl"),
-    **{kind: (nonsense(kind), f"upload{kind}: cannot be read as {kind[1:]}: ") for kind in _ui_read.READERS},
+    **{kind: (nonsense(kind), f"upload{kind}: cannot be read as {kind[1:]}: ") for kind in uploads.READERS},
 }
 
 
@@ -317,13 +317,13 @@ def test_refused(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     if kind.startswith("large"):
         monkeypatch.setattr(Path, "read_text", lambda *_, **__: pytest.fail("read"))
     with pytest.raises(RefusedError, match=message) as raised:
-        _ui_read.read_files([path], {})
+        uploads.read_files([path], {})
     assert str(tmp_path.parent) not in str(raised.value)
 
 
 def test_too_many_files(tmp_path: Path) -> None:
     with pytest.raises(RefusedError, match="expected at most 200 files, got 201"):
-        _ui_read.read_files([tmp_path / f"{i}.csv" for i in range(201)], {})
+        uploads.read_files([tmp_path / f"{i}.csv" for i in range(201)], {})
 
 
 def test_png_bomb_and_other_images(tmp_path: Path) -> None:

@@ -14,8 +14,8 @@ import gradio_client
 import httpx
 import pytest
 
-from openworld_metrics._ui_guard import MAX_UPLOAD
-from openworld_metrics._ui_limits import MAX_BODY
+from openworld_metrics.pages.guard import MAX_UPLOAD
+from openworld_metrics.pages.limits import MAX_BODY
 from tests.apps.serving import serve
 
 SECRET = b"predictions,references\n0.123456,0\n0.654321,1\n"

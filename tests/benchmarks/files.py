@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from openworld_metrics import detection
-from openworld_metrics.detection import Dataset, Detections
+from openworld_metrics import formats
+from openworld_metrics.formats import Dataset, Detections
 from tests.benchmarks.measure import best_times
 from tests.benchmarks.table import write
 
@@ -48,29 +48,29 @@ def main() -> None:
     """Write the files to a temporary folder, read them, and write the table."""
     with tempfile.TemporaryDirectory() as name:
         folder, data = Path(name), made()
-        detection.write_coco(data.dataset, folder / "instances.json")
-        detection.write_coco_results(data, folder / "results.json")
-        detection.write_yolo(data.dataset, folder / "labels")
-        detection.write_yolo_predictions(data, folder / "found")
+        formats.write_coco(data.dataset, folder / "instances.json")
+        formats.write_coco_results(data, folder / "results.json")
+        formats.write_yolo(data.dataset, folder / "labels")
+        formats.write_yolo_predictions(data, folder / "found")
         (folder / "images").mkdir()
         Image.new("RGB", (WIDTH, HEIGHT)).save(picture := folder / "images" / "000000.jpg")
         for other in data.dataset.names[1:]:
             (folder / "images" / f"{other}.jpg").write_bytes(picture.read_bytes())
         works: dict[str, tuple[Callable[[], object], Callable[[], object] | None]] = {
             f"COCO annotations, {IMAGES:,} × {TRUE} boxes": (
-                lambda: detection.read_coco(folder / "instances.json"),
+                lambda: formats.read_coco(folder / "instances.json"),
                 lambda: json.loads((folder / "instances.json").read_text()),
             ),
             f"COCO results, {IMAGES:,} × {FOUND} boxes": (
-                lambda: detection.read_coco_results(folder / "results.json", data.dataset),
+                lambda: formats.read_coco_results(folder / "results.json", data.dataset),
                 lambda: json.loads((folder / "results.json").read_text()),
             ),
             f"YOLO labels, {IMAGES:,} × {TRUE} boxes, and sizes of the images": (
-                lambda: detection.read_yolo(folder / "labels"),
+                lambda: formats.read_yolo(folder / "labels"),
                 None,
             ),
             f"YOLO predictions, {IMAGES:,} × {FOUND} boxes": (
-                lambda: detection.read_yolo_predictions(folder / "found", data.dataset),
+                lambda: formats.read_yolo_predictions(folder / "found", data.dataset),
                 None,
             ),
         }

@@ -11,7 +11,7 @@ import numpy as np
 import yaml
 from PIL import Image
 
-from openworld_metrics.detection import (
+from openworld_metrics.formats import (
     Dataset,
     Detections,
     write_coco,

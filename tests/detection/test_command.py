@@ -10,9 +10,10 @@ from types import ModuleType
 
 import pytest
 
-from openworld_metrics import cli, detection
-from openworld_metrics.detection import Detections
-from openworld_metrics.detection.evaluation import Results
+from openworld_metrics import evaluation, formats
+from openworld_metrics.command import cli
+from openworld_metrics.evaluation.detection import Results
+from openworld_metrics.formats import Detections
 from tests.detection import scenes
 from tests.detection.fake import FakeModel
 from tests.test_cli import on_terminal
@@ -45,7 +46,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> R
 
 def expected(made: Detections, **options: object) -> Results:
     given = {"unknown_class_id": scenes.UNKNOWN_ID, "conf_threshold": 0.001, "iou_threshold": 0.5, **options}
-    return detection.evaluate_detections(made, scenes.KNOWN, **given)
+    return evaluation.evaluate_detections(made, scenes.KNOWN, **given)
 
 
 def test_the_seeds_arguments(made: Detections, run: Run) -> None:
@@ -57,7 +58,7 @@ def test_the_seeds_arguments(made: Detections, run: Run) -> None:
         " predictions; boxes are matched at --iou-threshold\n"
     )
     assert json.loads(Path("x.json").read_text()) == expected(made)
-    assert Path("openset_results.txt").read_text() == detection.summary(expected(made)) + "\n"
+    assert Path("openset_results.txt").read_text() == evaluation.summary(expected(made)) + "\n"
 
 
 @pytest.mark.parametrize(
@@ -119,7 +120,7 @@ def test_other_numbers_by_name(made: Detections, run: Run, tmp_path: Path) -> No
         assert (code, json.loads(output)) == (0, expected(made))
     Path("names.txt").write_text("\n".join(scenes.NAMES.values()))
     assert run(*places, "--names", "names.txt", *CLASSES)[0] == 0
-    detection.write_coco(made.dataset, "coco.json")
+    formats.write_coco(made.dataset, "coco.json")
     assert run(*places, "--names", "coco.json", *CLASSES)[0] == 0
     # pixels from 0 are other boxes
     code, output, _ = run(*places, "--names", "data.yaml", "--voc-from-zero", *CLASSES)
@@ -199,7 +200,7 @@ def test_what_is_wrong_is_one_line(name: str, run: Run, monkeypatch: pytest.Monk
 
 def test_text_and_a_bar_on_a_terminal(made: Detections, tmp_path: Path) -> None:
     printed = on_terminal(["detect", *FILES, *CLASSES, "--report", "report"], tmp_path).replace("\r\n", "\n")
-    assert detection.summary(expected(made)) in printed
+    assert evaluation.summary(expected(made)) in printed
     assert "100%" in printed
     assert "10/10" in printed
     assert printed.rstrip().endswith("report: report/index.html")

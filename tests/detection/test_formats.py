@@ -9,14 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from PIL import Image
 
 import openworld_metrics
-from openworld_metrics import detection
-from openworld_metrics.detection import Dataset, Detections
-from openworld_metrics.detection.images import find_images, image_size
+from openworld_metrics import evaluation, formats
+from openworld_metrics.formats import Dataset, Detections
+from openworld_metrics.formats.images import find_images, image_size
 from tests.detection import scenes
 
 TRUE, FOUND = ("boxes", "labels", "ignored"), ("boxes", "scores", "labels")
@@ -27,15 +26,15 @@ TRUE, FOUND = ("boxes", "labels", "ignored"), ("boxes", "scores", "labels")
 def test_every_format_gives_the_same_boxes_and_numbers(name: str, seed: int, tmp_path: Path) -> None:
     made = scenes.scene(seed)
     places = scenes.WRITERS[name](made, tmp_path)
-    read = detection.read_detections(**places, unknown_class_id=scenes.UNKNOWN_ID)
+    read = formats.read_detections(**places, unknown_class_id=scenes.UNKNOWN_ID)
     scenes.assert_same_boxes(read.dataset.references, made.dataset.references, TRUE)
     scenes.assert_same_boxes(read.predictions, made.predictions, FOUND)
     options: dict[str, Any] = {"unknown_class_id": scenes.UNKNOWN_ID, "conf_threshold": 0.1}
-    results = detection.evaluate_detections(read, scenes.KNOWN, **options)
+    results = evaluation.evaluate_detections(read, scenes.KNOWN, **options)
     metric = openworld_metrics.load("openset_detection", known_classes=scenes.KNOWN, **options)
     expected = metric.compute(predictions=made.predictions, references=made.dataset.references)
     assert results["openset_metrics"] == expected
-    assert results == detection.evaluate_detections(made, scenes.KNOWN, **options)
+    assert results == evaluation.evaluate_detections(made, scenes.KNOWN, **options)
 
 
 @pytest.mark.parametrize("name", ["COCO", "VOC", "dicts"])
@@ -43,7 +42,7 @@ def test_what_is_ignored_stays_so(name: str, tmp_path: Path) -> None:
     made = scenes.scene(5, ignored=0.4)
     assert any(boxes["ignored"].any() for boxes in made.dataset.references)
     places = scenes.WRITERS[name](made, tmp_path)
-    read = detection.read_detections(**places, unknown_class_id=scenes.UNKNOWN_ID)
+    read = formats.read_detections(**places, unknown_class_id=scenes.UNKNOWN_ID)
     scenes.assert_same_boxes(read.dataset.references, made.dataset.references, TRUE)
 
 
@@ -53,7 +52,7 @@ def test_tensors_in_a_file(tmp_path: Path) -> None:
     for side, images in (("predictions", made.predictions), ("references", made.dataset.references)):
         tensors = [{key: torch.from_numpy(column) for key, column in boxes.items()} for boxes in images]
         torch.save(tensors, tmp_path / f"{side}.pt")
-    read = detection.read_detections(tmp_path / "predictions.pt", tmp_path / "references.pt")
+    read = formats.read_detections(tmp_path / "predictions.pt", tmp_path / "references.pt")
     scenes.assert_same_boxes(read.dataset.references, made.dataset.references, TRUE)
     scenes.assert_same_boxes(read.predictions, made.predictions, FOUND)
 
@@ -82,17 +81,17 @@ def any_detections(draw: st.DrawFn) -> Detections:
 def test_any_boxes_are_read_as_written(made: Detections) -> None:
     with tempfile.TemporaryDirectory() as folder:
         places = scenes.write_as_coco(made, Path(folder))
-        coco = detection.read_detections(**places)
+        coco = formats.read_detections(**places)
         pages = [scenes.voc(*page) for page in zip(made.dataset.references, made.dataset.sizes)]
         texts = Path(folder, "texts")
-        detection.write_yolo_predictions(made, texts)
+        formats.write_yolo_predictions(made, texts)
         for path in [*texts.glob("*.txt")]:
             if not path.read_text():
                 path.unlink()
-        yolo = detection.read_yolo_predictions(texts, made.dataset) if any(texts.glob("*.txt")) else made
+        yolo = formats.read_yolo_predictions(texts, made.dataset) if any(texts.glob("*.txt")) else made
         for name, page in zip(made.dataset.names, pages):
             Path(folder, f"{name}.xml").write_text(page)
-        voc = detection.read_voc(folder, classes=scenes.NAMES) if pages else made.dataset
+        voc = formats.read_voc(folder, classes=scenes.NAMES) if pages else made.dataset
     scenes.assert_same_boxes(coco.dataset.references, made.dataset.references, TRUE, 1e-11)
     scenes.assert_same_boxes(voc.references, made.dataset.references, TRUE, 1e-11)
     for read in (coco, yolo):
@@ -114,7 +113,7 @@ def test_yolo_by_hand(tmp_path: Path) -> None:
     # a box, a triangle, an empty line
     (labels / "a" / "x.txt").write_text("3 0.5 0.5 0.25 0.5\n\n1 0.1 0.2 0.3 0.2 0.2 0.6\n")
     (labels / "classes.txt").write_text("cat\n")  # as annotation tools leave it
-    dataset = detection.read_yolo(labels, classes={1: "dog", 3: "fox"})
+    dataset = formats.read_yolo(labels, classes={1: "dog", 3: "fox"})
     assert (dataset.names, dataset.sizes) == (["a/x", "y"], [(200, 100), (10, 20)])
     np.testing.assert_allclose(dataset.references[0]["boxes"], [[75, 25, 125, 75], [20, 20, 60, 60]])
     assert dataset.references[0]["labels"].tolist() == [3, 1]
@@ -124,7 +123,7 @@ def test_yolo_by_hand(tmp_path: Path) -> None:
     found = tmp_path / "found"  # flat, as Ultralytics saves them
     found.mkdir()
     (found / "x.txt").write_text("999 0.5 0.5 0.25 0.5 0.875\n")
-    predictions = detection.read_yolo_predictions(found, dataset).predictions
+    predictions = formats.read_yolo_predictions(found, dataset).predictions
     assert [boxes["scores"].tolist() for boxes in predictions] == [[0.875], []]
     assert predictions[0]["boxes"].tolist() == [[75, 25, 125, 75]]
 
@@ -138,19 +137,19 @@ def test_data_yaml_by_hand(tmp_path: Path) -> None:
     (tmp_path / "data.yaml").write_text(
         "path: set\ntrain: images\nval: some.txt\ntest: [some.txt, images/../images]\nnames: [cat, dog]\n"
     )
-    val = detection.read_yolo_data(tmp_path / "data.yaml")
+    val = formats.read_yolo_data(tmp_path / "data.yaml")
     assert (val.names, val.classes) == (["three", "one"], {0: "cat", 1: "dog"})
     assert [boxes["boxes"].tolist() for boxes in val.references] == [[], [[0, 0, 8, 8]]]
-    assert detection.read_yolo_data(tmp_path / "data.yaml", "train").names == ["one", "three", "two"]
+    assert formats.read_yolo_data(tmp_path / "data.yaml", "train").names == ["one", "three", "two"]
     with pytest.raises(ValueError, match=r"data.yaml: expected each image of test once, got three twice"):
-        detection.read_yolo_data(tmp_path / "data.yaml", "test")
+        formats.read_yolo_data(tmp_path / "data.yaml", "test")
 
 
 def test_an_exporters_data_yaml(tmp_path: Path) -> None:
     """Without path, and with folders as seen from a folder that is not there."""
     picture(tmp_path / "valid/images/x.png", 8, 8)
     (tmp_path / "data.yaml").write_text("val: ../valid/images\nnc: 1\nnames: ['cat']\n")
-    assert detection.read_yolo_data(tmp_path / "data.yaml").names == ["x"]
+    assert formats.read_yolo_data(tmp_path / "data.yaml").names == ["x"]
 
 
 def test_coco_by_hand(tmp_path: Path) -> None:
@@ -170,17 +169,17 @@ def test_coco_by_hand(tmp_path: Path) -> None:
     (tmp_path / "results.json").write_text(
         json.dumps([{"image_id": 2, "category_id": 999, "bbox": [1, 2, 3, 4], "score": 0.5}])
     )
-    dataset = detection.read_coco(tmp_path / "instances.json")
+    dataset = formats.read_coco(tmp_path / "instances.json")
     assert (dataset.names, dataset.ids, dataset.classes) == (["val/b", "val/a"], [7, 2], {18: "dog", 44: "bottle"})
     assert dataset.references[0]["boxes"].tolist() == [[5.5, 6, 12.5, 14]]
     assert [boxes["ignored"].tolist() for boxes in dataset.references] == [[1], [0, 0]]
     assert dataset.references[1]["boxes"].tolist() == [[1, 2, 4, 6], [0, 0, 1, 1]]
-    found = detection.read_coco_results(tmp_path / "results.json", dataset)
+    found = formats.read_coco_results(tmp_path / "results.json", dataset)
     assert [boxes["boxes"].tolist() for boxes in found.predictions] == [[], [[1, 2, 4, 6]]]
 
     picture(tmp_path / "pictures/a.jpg", 30, 20)
     picture(tmp_path / "pictures/b.jpg", 30, 20)
-    with_images = detection.read_coco(tmp_path / "instances.json", tmp_path / "pictures")
+    with_images = formats.read_coco(tmp_path / "instances.json", tmp_path / "pictures")
     assert with_images.paths == [tmp_path / "pictures/b.jpg", tmp_path / "pictures/a.jpg"]
 
 
@@ -202,22 +201,22 @@ VOC = """<annotation>
 def test_voc_by_hand(tmp_path: Path) -> None:
     (tmp_path / "Annotations").mkdir()
     (tmp_path / "Annotations" / "x.xml").write_text(VOC)
-    dataset = detection.read_voc(tmp_path / "Annotations")
+    dataset = formats.read_voc(tmp_path / "Annotations")
     assert (dataset.names, dataset.classes, dataset.sizes) == (["x"], {0: "cat", 1: "dog"}, [(30, 20)])
     assert dataset.references[0]["boxes"].tolist() == [[0, 0, 30, 20], [3, 4, 6, 7.5]]
     assert dataset.references[0]["ignored"].tolist() == [0, 1]
-    as_written = detection.read_voc(tmp_path / "Annotations", classes={5: "dog", 6: "cat"}, one_based=False)
+    as_written = formats.read_voc(tmp_path / "Annotations", classes={5: "dog", 6: "cat"}, one_based=False)
     assert as_written.references[0]["boxes"].tolist() == [[1, 1, 30, 20], [4, 5, 6, 7.5]]
     assert as_written.references[0]["labels"].tolist() == [5, 6]
 
     picture(tmp_path / "JPEGImages/x.jpg", 30, 20)
     picture(tmp_path / "JPEGImages/y.jpg", 40, 20)
-    assert detection.read_voc(tmp_path / "Annotations").paths == [tmp_path / "JPEGImages/x.jpg"]
+    assert formats.read_voc(tmp_path / "Annotations").paths == [tmp_path / "JPEGImages/x.jpg"]
     # an image without annotations belongs to the data set if its folder is named, or a list has it
-    assert detection.read_voc(tmp_path / "Annotations", tmp_path / "JPEGImages").names == ["x", "y"]
+    assert formats.read_voc(tmp_path / "Annotations", tmp_path / "JPEGImages").names == ["x", "y"]
     (tmp_path / "ImageSets/Main").mkdir(parents=True)
     (tmp_path / "ImageSets/Main/test.txt").write_text("y  1\nx -1\n")
-    listed = detection.read_voc(tmp_path / "Annotations", split="test")
+    listed = formats.read_voc(tmp_path / "Annotations", split="test")
     assert (listed.names, [len(boxes["labels"]) for boxes in listed.references]) == (["y", "x"], [0, 2])
 
 
@@ -229,12 +228,12 @@ def test_targets_of_transformers() -> None:
         "orig_size": [100, 200],  # height, width
         "iscrowd": [1],
     }
-    dataset = detection.read_dicts([target])
+    dataset = formats.read_dicts([target])
     assert dataset.references[0]["boxes"].tolist() == [[50, 0, 150, 100]]
     assert (dataset.ids, dataset.references[0]["ignored"].tolist()) == ([139], [1])
     found = {"image_id": 139, "boxes": [[50, 0, 150, 100]], "scores": [0.5], "labels": [17]}
-    assert detection.read_dict_predictions([found], dataset).predictions[0]["labels"].tolist() == [17]
-    assert len(detection.read_dict_predictions([], dataset._replace(ids=[], names=[])).predictions) == 0
+    assert formats.read_dict_predictions([found], dataset).predictions[0]["labels"].tolist() == [17]
+    assert len(formats.read_dict_predictions([], dataset._replace(ids=[], names=[])).predictions) == 0
 
 
 def test_other_ids_are_matched_by_name(tmp_path: Path) -> None:
@@ -244,16 +243,16 @@ def test_other_ids_are_matched_by_name(tmp_path: Path) -> None:
     shift = {label: label + 10 for label in scenes.NAMES}
     moved = [{**boxes, "labels": boxes["labels"] + 10} for boxes in made.dataset.references]
     classes = {shift[label]: name for label, name in scenes.NAMES.items()}
-    detection.write_coco(made.dataset._replace(references=moved, classes=classes), tmp_path / "coco.json")
+    formats.write_coco(made.dataset._replace(references=moved, classes=classes), tmp_path / "coco.json")
     mixed = {"predictions": places["predictions"], "references": tmp_path / "coco.json"}
     with pytest.raises(ValueError, match=r"ids of YOLO predictions may mean others than those of COCO references"):
-        detection.read_detections(**mixed, unknown_class_id=scenes.UNKNOWN_ID)
-    names = detection.read_names([str(places["references"])])
-    assert names == scenes.NAMES == detection.read_names(list(scenes.NAMES.values()))
-    read = detection.read_detections(**mixed, classes=names, unknown_class_id=scenes.UNKNOWN_ID)
+        formats.read_detections(**mixed, unknown_class_id=scenes.UNKNOWN_ID)
+    names = formats.read_names([str(places["references"])])
+    assert names == scenes.NAMES == formats.read_names(list(scenes.NAMES.values()))
+    read = formats.read_detections(**mixed, classes=names, unknown_class_id=scenes.UNKNOWN_ID)
     options: dict[str, Any] = {"unknown_class_id": scenes.UNKNOWN_ID}
-    expected = detection.evaluate_detections(made, scenes.KNOWN, **options)
-    assert detection.evaluate_detections(read, [shift[label] for label in scenes.KNOWN], **options) == expected
+    expected = evaluation.evaluate_detections(made, scenes.KNOWN, **options)
+    assert evaluation.evaluate_detections(read, [shift[label] for label in scenes.KNOWN], **options) == expected
 
 
 def test_categories_that_the_references_lack(tmp_path: Path) -> None:
@@ -261,20 +260,20 @@ def test_categories_that_the_references_lack(tmp_path: Path) -> None:
     with pytest.raises(
         ValueError, match=r"results.json: expected category ids of the references, or -1 for unknown, got 999"
     ):
-        detection.read_detections(**places)
-    detection.read_detections(**places, classes={**scenes.NAMES, 999: "yak"})
+        formats.read_detections(**places)
+    formats.read_detections(**places, classes={**scenes.NAMES, 999: "yak"})
 
 
 def test_voc_has_no_ids(tmp_path: Path) -> None:
     places = scenes.write_as_voc(scenes.scene(2), tmp_path)
     with pytest.raises(ValueError, match=r"ids of these predictions may mean others than those of VOC references"):
-        detection.read_detections(places["predictions"], places["references"])
+        formats.read_detections(places["predictions"], places["references"])
 
 
 def test_names_the_references_do_not_have_get_ids_of_their_own() -> None:
     made = scenes.scene(0)
     names = {**scenes.NAMES, 1: "yak"}
-    renamed = detection.rename_classes(made, names, scenes.UNKNOWN_ID)
+    renamed = formats.rename_classes(made, names, scenes.UNKNOWN_ID)
     labels = np.concatenate([boxes["labels"] for boxes in renamed.predictions])
     before = np.concatenate([boxes["labels"] for boxes in made.predictions])
     assert labels[before != 1].tolist() == before[before != 1].tolist()

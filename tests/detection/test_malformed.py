@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from openworld_metrics import detection
-from openworld_metrics.detection import Dataset
+from openworld_metrics import formats
+from openworld_metrics.formats import Dataset
 from tests.detection import scenes
 
 Write = Mapping[str, str]
@@ -58,7 +58,7 @@ def test_lines_of_labels(name: str, tmp_path: Path) -> None:
     text, pattern = LINES[name]
     write(tmp_path, {"images/x.png": "", "labels/x.txt": text})
     with pytest.raises(ValueError, match=rf"^{tmp_path}/labels/x.txt{pattern}"):
-        detection.read_yolo(tmp_path / "labels")
+        formats.read_yolo(tmp_path / "labels")
 
 
 @pytest.mark.parametrize("name", FOUND)
@@ -66,7 +66,7 @@ def test_lines_of_predictions(name: str, tmp_path: Path) -> None:
     text, pattern = FOUND[name]
     write(tmp_path, {"images/x.png": "", "labels/x.txt": "0 0.5 0.5 1 1", "found/x.txt": text})
     with pytest.raises(ValueError, match=rf"^{tmp_path}/found/x.txt{pattern}"):
-        detection.read_yolo_predictions(tmp_path / "found", detection.read_yolo(tmp_path / "labels"))
+        formats.read_yolo_predictions(tmp_path / "found", formats.read_yolo(tmp_path / "labels"))
 
 
 LABEL = {"labels/x.txt": "0 0.5 0.5 1 1"}
@@ -86,22 +86,22 @@ def test_folders_of_labels(name: str, tmp_path: Path) -> None:
     files, pattern = FILES[name]
     write(tmp_path, files)
     with pytest.raises(ValueError, match=rf"^{tmp_path}/.*{pattern}"):
-        detection.read_yolo(tmp_path / "labels")
+        formats.read_yolo(tmp_path / "labels")
 
 
 def test_predictions_of_no_image(tmp_path: Path) -> None:
     write(tmp_path, {"images/a/x.png": "", "images/b/y.png": "", "labels/a/x.txt": "0 0.5 0.5 1 1"})
-    dataset = detection.read_yolo(tmp_path / "labels")
+    dataset = formats.read_yolo(tmp_path / "labels")
     write(tmp_path, {"found/y.txt": "", "found/z.txt": "0 0.5 0.5 1 1 1"})
     with pytest.raises(ValueError, match=r"found/z.txt: expected predictions for an image of the references"):
-        detection.read_yolo_predictions(tmp_path / "found", dataset)
+        formats.read_yolo_predictions(tmp_path / "found", dataset)
     write(tmp_path, {"twice/y.txt": "", "twice/b/y.txt": ""})
     with pytest.raises(ValueError, match=r"twice/y.txt: expected one file for image b/y, got two"):
-        detection.read_yolo_predictions(tmp_path / "twice", dataset)
+        formats.read_yolo_predictions(tmp_path / "twice", dataset)
     unsized = dataset._replace(sizes=[None, None], paths=[None, None])
     write(tmp_path, {"sizes/x.txt": "0 0.5 0.5 1 1 1"})
     with pytest.raises(ValueError, match=r"a/x: expected its size, or the image; say where the images are"):
-        detection.read_yolo_predictions(tmp_path / "sizes", unsized)
+        formats.read_yolo_predictions(tmp_path / "sizes", unsized)
 
 
 YAML: dict[str, tuple[str, str]] = {
@@ -129,13 +129,13 @@ def test_data_yaml(name: str, tmp_path: Path) -> None:
     text, pattern = YAML[name]
     write(tmp_path, {"images/x.png": "", "data.yaml": text, "list.md": ""})
     with pytest.raises(ValueError, match=rf"^{tmp_path}/data.yaml{pattern}"):
-        detection.read_yolo_data(tmp_path / "data.yaml")
+        formats.read_yolo_data(tmp_path / "data.yaml")
 
 
 def test_a_list_of_images(tmp_path: Path) -> None:
     write(tmp_path, {"images/x.png": "", "data.yaml": "val: val.txt\nnames: [cat]", "val.txt": "images/x.png\n\ny.png"})
     with pytest.raises(ValueError, match=rf"^{tmp_path}/val.txt:3: expected an image, got none at .*/y.png"):
-        detection.read_yolo_data(tmp_path / "data.yaml")
+        formats.read_yolo_data(tmp_path / "data.yaml")
 
 
 COCO: dict[str, Any] = {
@@ -191,7 +191,7 @@ def test_coco(name: str, tmp_path: Path) -> None:
     content, pattern = ANNOTATIONS[name]
     (tmp_path / "x.json").write_text(json.dumps(content))
     with pytest.raises(ValueError, match=rf"^{tmp_path}/x.json{pattern}"):
-        detection.read_coco(tmp_path / "x.json")
+        formats.read_coco(tmp_path / "x.json")
 
 
 RESULT = {"image_id": 1, "category_id": 3, "bbox": [0, 0, 4, 4], "score": 0.5}
@@ -222,7 +222,7 @@ def test_coco_results(name: str, tmp_path: Path) -> None:
     (tmp_path / "x.json").write_text(text)
     (tmp_path / "coco.json").write_text(json.dumps(COCO))
     with pytest.raises(ValueError, match=rf"^{tmp_path}/x.json{pattern}"):
-        detection.read_coco_results(tmp_path / "x.json", detection.read_coco(tmp_path / "coco.json"))
+        formats.read_coco_results(tmp_path / "x.json", formats.read_coco(tmp_path / "coco.json"))
 
 
 BOX = "<bndbox><xmin>1</xmin><ymin>1</ymin><xmax>5</xmax><ymax>5</ymax></bndbox>"
@@ -248,22 +248,22 @@ def test_voc(name: str, tmp_path: Path) -> None:
     text, pattern = XML[name]
     (tmp_path / "x.xml").write_text(text)
     with pytest.raises(ValueError, match=rf"^{tmp_path}/x.xml{pattern}"):
-        detection.read_voc(tmp_path, classes={0: "cat", 1: "dog"})
+        formats.read_voc(tmp_path, classes={0: "cat", 1: "dog"})
 
 
 def test_voc_images(tmp_path: Path) -> None:
     write(tmp_path, {"Annotations/x.xml": "<a/>", "pictures/y.png": ""})
     with pytest.raises(ValueError, match=r"Annotations/x.xml: expected an image of that name in .*pictures, got none"):
-        detection.read_voc(tmp_path / "Annotations", tmp_path / "pictures")
+        formats.read_voc(tmp_path / "Annotations", tmp_path / "pictures")
     with pytest.raises(ValueError, match=r"ImageSets/Main/val.txt: expected a list of images, got No such file"):
-        detection.read_voc(tmp_path / "Annotations", split="val")
+        formats.read_voc(tmp_path / "Annotations", split="val")
     write(tmp_path, {"ImageSets/Main/val.txt": "z"})
     with pytest.raises(
         ValueError, match=r"Annotations/z.xml: expected annotations, or an image of that name, got none"
     ):
-        detection.read_voc(tmp_path / "Annotations", split="val")
+        formats.read_voc(tmp_path / "Annotations", split="val")
     with pytest.raises(ValueError, match=r"pictures: expected a folder with .xml files, got none"):
-        detection.read_voc(tmp_path / "pictures")
+        formats.read_voc(tmp_path / "pictures")
 
 
 TRUE = {"boxes": [[0, 0, 4, 4]], "labels": [1]}
@@ -298,20 +298,20 @@ DICTS: dict[str, tuple[Any, str]] = {
 def test_dicts(name: str) -> None:
     references, pattern = DICTS[name]
     with pytest.raises((ValueError, TypeError), match=rf"^{pattern}"):
-        detection.read_dicts(references)
+        formats.read_dicts(references)
 
 
 def test_predicted_dicts() -> None:
-    dataset = detection.read_dicts([TRUE])
+    dataset = formats.read_dicts([TRUE])
     with pytest.raises(
         TypeError, match=r"^predictions\[0\]: expected a dict with boxes, scores, labels, got boxes, labels"
     ):
-        detection.read_dict_predictions([TRUE], dataset)
+        formats.read_dict_predictions([TRUE], dataset)
     found = {**TRUE, "scores": [0.5]}
     with pytest.raises(ValueError, match=r"^predictions: expected 1 images, got 2"):
-        detection.read_dict_predictions([found, found], dataset)
+        formats.read_dict_predictions([found, found], dataset)
     with pytest.raises(ValueError, match=r"^predictions\[0\]: expected an image of the references, got 4"):
-        detection.read_dict_predictions([{**found, "image_id": 4}], dataset)
+        formats.read_dict_predictions([{**found, "image_id": 4}], dataset)
 
 
 def made() -> Dataset:
@@ -320,24 +320,24 @@ def made() -> Dataset:
 
 NAMES: dict[str, tuple[Callable[[], Any], str]] = {
     "no such class": (
-        lambda: detection.class_ids(["yak"], {0: "cat"}),
+        lambda: formats.class_ids(["yak"], {0: "cat"}),
         r"yak: expected an id or the name of a class, of cat",
     ),
     "no names": (
-        lambda: detection.class_ids(["yak"], {}),
+        lambda: formats.class_ids(["yak"], {}),
         r"of none, since the references give none: use --names, or ids",
     ),
-    "no such file": (lambda: detection.read_names(["no/names.txt"]), r"no/names.txt: expected names, got No such file"),
+    "no such file": (lambda: formats.read_names(["no/names.txt"]), r"no/names.txt: expected names, got No such file"),
     "no name for a class": (
-        lambda: detection.rename_classes(scenes.scene(0), {0: "cat"}),
+        lambda: formats.rename_classes(scenes.scene(0), {0: "cat"}),
         r"names: expected one for each predicted class, got none for",
     ),
     "a name for two": (
-        lambda: detection.rename_classes(scenes.scene(0), {0: "cat", 1: "cat"}),
+        lambda: formats.rename_classes(scenes.scene(0), {0: "cat", 1: "cat"}),
         r"names: expected each once, got \['cat', 'cat'\]",
     ),
     "ids of two images": (
-        lambda: detection.read_detections("x.csv", "y.csv"),
+        lambda: formats.read_detections("x.csv", "y.csv"),
         r"y.csv: expected references in a folder, a data.yaml, .json or .pt, got nothing there",
     ),
 }
@@ -353,12 +353,12 @@ def test_names(name: str) -> None:
 def test_images_of_one_id(tmp_path: Path) -> None:
     (tmp_path / "x.json").write_text("[]")
     with pytest.raises(ValueError, match=r"x.json: expected images with different ids, got 1 of 7 images"):
-        detection.read_coco_results(tmp_path / "x.json", made()._replace(ids=[1] * 7))
+        formats.read_coco_results(tmp_path / "x.json", made()._replace(ids=[1] * 7))
 
 
 def test_splits(tmp_path: Path) -> None:
     write(tmp_path, {"labels/train/x.txt": "", "images/train/x.png": "", "found/x.txt": ""})
     with pytest.raises(ValueError, match=rf"^{tmp_path}/labels: expected a folder 'val' in it, got train"):
-        detection.read_references(tmp_path / "labels")
+        formats.read_references(tmp_path / "labels")
     for place in (tmp_path, tmp_path / "labels", tmp_path / "labels" / "train"):
-        assert detection.read_references(place, split="train").names == ["x"]
+        assert formats.read_references(place, split="train").names == ["x"]

@@ -10,16 +10,20 @@ import numpy as np
 import pytest
 from PIL import Image, ImageColor
 
-from openworld_metrics import detection
-from openworld_metrics.detection import Dataset, Detections, outcomes
-from openworld_metrics.detection.pictures import COLORS, MAX_WITHOUT_OBJECT
+from openworld_metrics import Rules, evaluation, formats, reports
+from openworld_metrics.detection import outcomes
+from openworld_metrics.evaluation.box_outcomes import ERRORS, OUTCOMES, BoxOutcome, count_outcomes, worst_images
+from openworld_metrics.formats import Dataset, Detections
+from openworld_metrics.reports.colors import OUTCOME_COLORS
+from openworld_metrics.reports.pictures import MAX_WITHOUT_OBJECT, shown_boxes
 from tests.detection import scenes
 
 OPTIONS = {"unknown_class_id": scenes.UNKNOWN_ID, "conf_threshold": 0.1}
 
 
-def counted(made: Detections, matching: str) -> Counter[str]:
-    images = detection.box_outcomes(made, scenes.KNOWN, unknown_class_id=999, conf_threshold=0.1, matching=matching)
+def counted(made: Detections, matching: str) -> Counter[int]:
+    rules = Rules(scenes.KNOWN, unknown_class_id=999, conf_threshold=0.1, matching=matching)
+    images = evaluation.box_outcomes(made, rules)
     return Counter(box.outcome for boxes in images for box in boxes)
 
 
@@ -27,7 +31,7 @@ def counted(made: Detections, matching: str) -> Counter[str]:
 @pytest.mark.parametrize("ignored", [0.0, 0.3])
 def test_outcomes_are_those_that_the_metric_counts(matching: str, ignored: float) -> None:
     made = scenes.scene(6, 40, ignored=ignored)
-    results = detection.openset_metrics(made, known_classes=scenes.KNOWN, matching=matching, **OPTIONS)
+    results = evaluation.openset_metrics(made, known_classes=scenes.KNOWN, matching=matching, **OPTIONS)
     counts = counted(made, matching)
     assert results["TP_known"] == counts[outcomes.RIGHT] > 0
     assert results["TP_unknown"] == counts[outcomes.CALLED_UNKNOWN_RIGHTLY] > 0
@@ -62,38 +66,38 @@ def drawn() -> Detections:
 def test_a_report_of_every_outcome(tmp_path: Path) -> None:
     made = drawn()
     options = {"unknown_class_id": 999, "iou_threshold": 0.6}
-    results = detection.evaluate_detections(made, [0, 1], unknown_class_id=999, iou_threshold=0.6)
-    page = detection.write_report(made, results, tmp_path / "new" / "report", [0, 1], **options)
+    results = evaluation.evaluate_detections(made, [0, 1], unknown_class_id=999, iou_threshold=0.6)
+    page = reports.write_report(made, results, tmp_path / "new" / "report", [0, 1], **options)
     assert sorted(path.name for path in page.parent.iterdir()) == ["001.png", "002.png", "index.html"]
     text = page.read_text(encoding="utf-8")
-    assert detection.summary(results) in text
+    assert evaluation.summary(results) in text
     assert "2 of 3 images" in text
     assert "IoU ≥ 0.6" in text
     assert re.findall(r"<b>(.*?)</b>: (.*?)</fig", text) == [
-        ("all", "; ".join(f"{outcome}: 1" for outcome in outcomes.OUTCOMES)),
+        ("all", "; ".join(f"{outcomes.OUTCOME_WORDS[outcome]}: 1" for outcome in OUTCOMES)),
         ("&lt;missed&gt;", "missed object: 1"),
     ]
     pixels = np.asarray(Image.open(page.parent / "001.png").convert("RGB"))
     assert pixels.shape == (200, 800, 3)
     seen = {tuple(color) for color in np.unique(pixels.reshape(-1, 3), axis=0).tolist()}
-    assert {ImageColor.getrgb(color) for color in COLORS.values()} <= seen
+    assert {ImageColor.getrgb(OUTCOME_COLORS[outcome]) for outcome in OUTCOMES} <= seen
 
 
 def test_images_behind_the_boxes_and_no_more_than_asked_for(tmp_path: Path) -> None:
     made = scenes.scene(8, 12)
     places = scenes.write_as_yolo(made, tmp_path)
-    read = detection.read_detections(**places, unknown_class_id=999)
-    results = detection.evaluate_detections(read, scenes.KNOWN, standard=False, unknown_class_id=999)
-    page = detection.write_report(read, results, tmp_path / "report", scenes.KNOWN, images=3, unknown_class_id=999)
+    read = formats.read_detections(**places, unknown_class_id=999)
+    results = evaluation.evaluate_detections(read, scenes.KNOWN, standard=False, unknown_class_id=999)
+    page = reports.write_report(read, results, tmp_path / "report", scenes.KNOWN, images=3, unknown_class_id=999)
     pictures = sorted(page.parent.glob("*.png"))
     assert [path.name for path in pictures] == ["001.png", "002.png", "003.png"]
     background = ImageColor.getrgb("#335577")
     for path in pictures:
         pixels = np.asarray(Image.open(path).convert("RGB")).reshape(-1, 3)
         assert np.mean((pixels == background).all(axis=1)) > 0.3
-    boxes = detection.box_outcomes(read, scenes.KNOWN, unknown_class_id=999)
-    worst = outcomes.worst_images(boxes, 3)
-    errors = [sum(outcomes.count_outcomes(part)[name] for name in outcomes.ERRORS) for part in boxes]
+    boxes = evaluation.box_outcomes(read, Rules(scenes.KNOWN, unknown_class_id=999))
+    worst = worst_images(boxes, 3)
+    errors = [sum(count_outcomes(part)[name] for name in ERRORS) for part in boxes]
     assert sorted(errors, reverse=True)[:3] == [errors[i] for i in worst]
 
 
@@ -102,15 +106,14 @@ def test_nothing_to_draw(tmp_path: Path) -> None:
     fine = Detections(
         Dataset(*(column[2:] if isinstance(column, list) else column for column in fine.dataset)), fine.predictions[2:]
     )
-    results = detection.evaluate_detections(fine, [0], standard=False)
-    page = detection.write_report(fine, results, tmp_path, [0])
+    results = evaluation.evaluate_detections(fine, [0], standard=False)
+    page = reports.write_report(fine, results, tmp_path, [0])
     assert "No image has an error" in page.read_text(encoding="utf-8")
     assert [path.name for path in tmp_path.iterdir()] == ["index.html"]
 
 
 def test_a_crowd_of_boxes_that_match_nothing() -> None:
-    from openworld_metrics.detection.pictures import shown_boxes
-
-    boxes = [outcomes.Outcome((0, 0, 1, 1), outcomes.NO_OBJECT, 0, 1 - k / 100, None) for k in range(90)]
-    right = outcomes.Outcome((0, 0, 1, 1), outcomes.RIGHT, 0, 0.01, 0)
+    boxes = [BoxOutcome((0, 0, 1, 1), outcomes.NO_OBJECT, 0, 1 - k / 100, None) for k in range(90)]
+    right = BoxOutcome((0, 0, 1, 1), outcomes.RIGHT, 0, 0.01, 0)
+    assert right.words == "known, right class"
     assert list(shown_boxes([*boxes, right])) == [*boxes[:MAX_WITHOUT_OBJECT], right]

@@ -9,15 +9,16 @@ import pytest
 from pycocotools.coco import COCO
 from pycocotools.cocoeval import COCOeval
 
-from openworld_metrics import box_iou, detection
-from openworld_metrics.detection import Dataset, Detections
+from openworld_metrics import box_iou
+from openworld_metrics.evaluation import standard_metrics
+from openworld_metrics.formats import Dataset, Detections
 from tests.detection import scenes
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_map_is_that_of_pycocotools(seed: int, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     made = scenes.scene(seed, 30, ignored=0.2)
-    ours = detection.standard_metrics(made, scenes.KNOWN)
+    ours = standard_metrics(made, scenes.KNOWN)
     assert capfd.readouterr().out == ""  # pycocotools prints, we do not
     scenes.write_as_coco(made, tmp_path)
     truth = COCO(str(tmp_path / "instances.json"))
@@ -62,7 +63,7 @@ def slow_precision_and_recall(made: Detections, known: list[int]) -> tuple[float
 @pytest.mark.parametrize("seed", range(6))
 def test_precision_and_recall_at_the_highest_f1(seed: int) -> None:
     made = scenes.scene(seed, 12)
-    ours = detection.standard_metrics(made, [*scenes.KNOWN, 77])  # no object is of class 77
+    ours = standard_metrics(made, [*scenes.KNOWN, 77])  # no object is of class 77
     assert (ours["precision"], ours["recall"]) == slow_precision_and_recall(made, scenes.KNOWN)
 
 
@@ -87,16 +88,16 @@ def test_by_hand() -> None:
     # right at 0.9, a wrong class at 0.8, right at 0.7; the fourth object is unknown
     made = one_image([(0.9, 0), (0.8, 0), (0.7, 0), (0.6, 9)], [0, 1, 0, 5])
     # class 0: precision 1 up to recall 0.5, then 2/3: 51 recalls at 1 and 50 at 2/3; class 1: 0
-    values = detection.standard_metrics(made, [0, 1])
+    values = standard_metrics(made, [0, 1])
     assert values["mAP50"] == pytest.approx((51 + 50 * 2 / 3) / 101 / 2)
     assert values["mAP50"] == values["mAP50-95"]
     # F1 of class 0: 2/3 at 0.9, 1/2 at 0.8, 4/5 at 0.7
     assert (values["precision"], values["recall"]) == (pytest.approx(1 / 3), 0.5)
-    assert detection.standard_metrics(made, [0])["precision"] == 2 / 3
-    above = detection.standard_metrics(made, [0], conf_threshold=0.75)
+    assert standard_metrics(made, [0])["precision"] == 2 / 3
+    above = standard_metrics(made, [0], conf_threshold=0.75)
     assert (above["precision"], above["recall"]) == (1.0, 0.5)
 
 
 @pytest.mark.parametrize("made", [one_image([], [0]), one_image([(0.5, 0)], [5]), one_image([], [])])
 def test_nothing_is_zero(made: Detections) -> None:
-    assert detection.standard_metrics(made, [0]) == dict.fromkeys(("mAP50", "mAP50-95", "precision", "recall"), 0.0)
+    assert standard_metrics(made, [0]) == dict.fromkeys(("mAP50", "mAP50-95", "precision", "recall"), 0.0)

@@ -13,8 +13,8 @@ import pytest
 import yaml
 from PIL import Image
 
-from openworld_metrics import detection
-from openworld_metrics.detection import OpenSetValidator
+from openworld_metrics import evaluation, formats
+from openworld_metrics.evaluation import OpenSetValidator
 
 ultralytics = pytest.importorskip("ultralytics")
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -74,18 +74,18 @@ def test_the_numbers_are_those_of_the_files_that_it_saves(
     assert validator.detections is not None
     results = validator.validate("val")
     values = results["openset_metrics"]
-    print(detection.summary(results))
+    print(evaluation.summary(results))
     assert sum(len(boxes["labels"]) for boxes in validator.detections.predictions) > 50
     assert values["total_known"] + values["total_unknown"] == 40
     assert min(values["TP_known"], values["TP_unknown"], values["FP_unknown"], values["FP_known"]) > 0
     assert list(results["standard_metrics"]) == ["mAP50", "mAP50-95", "precision", "recall"]
 
-    detection.write_yolo_predictions(validator.detections, tmp_path / "yolo")
-    detection.write_coco_results(validator.detections, tmp_path / "coco.json")
-    detection.write_coco(validator.detections.dataset, tmp_path / "instances.json")
+    formats.write_yolo_predictions(validator.detections, tmp_path / "yolo")
+    formats.write_coco_results(validator.detections, tmp_path / "coco.json")
+    formats.write_coco(validator.detections.dataset, tmp_path / "instances.json")
     for places in ((tmp_path / "yolo", data), (tmp_path / "coco.json", tmp_path / "instances.json")):
-        saved = detection.read_detections(*places, unknown_class_id=UNKNOWN_ID)
-        assert detection.evaluate_detections(saved, KNOWN, **OPTIONS) == results
+        saved = formats.read_detections(*places, unknown_class_id=UNKNOWN_ID)
+        assert evaluation.evaluate_detections(saved, KNOWN, **OPTIONS) == results
 
 
 def test_ultralytics_own_text_files_are_the_same_boxes(
@@ -95,13 +95,13 @@ def test_ultralytics_own_text_files_are_the_same_boxes(
     for path in sorted((data.parent / "images" / "val").iterdir()):
         saving = {"save_txt": True, "save_conf": True, "project": str(tmp_path), "name": "run", "exist_ok": True}
         model.predict(str(path), conf=CONF, iou=IOU, verbose=False, **saving)
-    saved = detection.read_detections(tmp_path / "run" / "labels", data, unknown_class_id=UNKNOWN_ID)
+    saved = formats.read_detections(tmp_path / "run" / "labels", data, unknown_class_id=UNKNOWN_ID)
     assert validator.detections is not None
     for ours, theirs in zip(validator.detections.predictions, saved.predictions):
         np.testing.assert_allclose(theirs["boxes"], ours["boxes"], atol=0.01)
         np.testing.assert_allclose(theirs["scores"], ours["scores"], rtol=1e-5)
         assert theirs["labels"].tolist() == ours["labels"].tolist()
-    read, expected = detection.evaluate_detections(saved, KNOWN, **OPTIONS), validator.validate("val")
+    read, expected = evaluation.evaluate_detections(saved, KNOWN, **OPTIONS), validator.validate("val")
     for name, count in expected["openset_metrics"].items():
         if isinstance(count, int):  # of IoUs that are equal but for the seventh digit, others may come first
             assert abs(read["openset_metrics"][name] - count) <= 3

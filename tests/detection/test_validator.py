@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
-from openworld_metrics import detection
-from openworld_metrics.detection import Detections, OpenSetValidator
+from openworld_metrics import evaluation, formats
+from openworld_metrics.evaluation import OpenSetValidator
+from openworld_metrics.formats import Detections
 from tests.detection import scenes
 from tests.detection.fake import FakeModel
 
@@ -43,11 +44,11 @@ def test_a_model_and_its_files_give_the_same(made: Detections, tmp_path: Path) -
     assert list(results) == ["standard_metrics", "openset_metrics"]
     assert list(results["standard_metrics"]) == ["mAP50", "mAP50-95", "precision", "recall"]
     assert 0 < results["openset_metrics"]["U-Recall"] < 1
-    assert results == detection.evaluate_detections(made, scenes.KNOWN, **OPTIONS)
+    assert results == evaluation.evaluate_detections(made, scenes.KNOWN, **OPTIONS)
     assert validator.detections is not None
-    detection.write_yolo_predictions(validator.detections, tmp_path / "saved")
-    saved = detection.read_detections(tmp_path / "saved", tmp_path / "data.yaml", unknown_class_id=scenes.UNKNOWN_ID)
-    assert results == detection.evaluate_detections(saved, scenes.KNOWN, **OPTIONS)
+    formats.write_yolo_predictions(validator.detections, tmp_path / "saved")
+    saved = formats.read_detections(tmp_path / "saved", tmp_path / "data.yaml", unknown_class_id=scenes.UNKNOWN_ID)
+    assert results == evaluation.evaluate_detections(saved, scenes.KNOWN, **OPTIONS)
 
 
 def test_names_options_and_saved_results(made: Detections, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,7 +62,7 @@ def test_names_options_and_saved_results(made: Detections, tmp_path: Path, monke
     validator.save_results(results, save_path="mine.json")
     assert json.loads(Path("mine.json").read_text()) == results
     text = Path("openset_results.txt").read_text()
-    assert text == detection.summary(results) + "\n"
+    assert text == evaluation.summary(results) + "\n"
     assert f"U-Recall          {results['openset_metrics']['U-Recall']:.6f}    unknown objects called unknown" in text
     assert "   cat      0 " in text
 
@@ -112,4 +113,4 @@ def test_a_missing_package_is_named(made: Detections, monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(ImportError, match=r"^expected pycocotools to be installed, got none: pip install"):
-        detection.standard_metrics(made, scenes.KNOWN)
+        evaluation.standard_metrics(made, scenes.KNOWN)

@@ -1,0 +1,1 @@
+"""Industrial anomaly detection: anomaly_suite."""

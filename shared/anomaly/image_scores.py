@@ -1,0 +1,74 @@
+"""Anomaly scores of images from their maps: the maximum, the mean, or the mean of the highest pixels."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..core.arrays import Array, array_namespace, on_device, to_numpy
+from ..core.options import as_int
+
+REDUCTIONS = ("max", "mean")
+_HALF = 2.0**27  # a mantissa of 53 bits in two parts, so that sums of 2^26 of either are exact in float64
+
+
+def check_reduction(image_reduction: Any) -> None:
+    """Check that an image reduction is "max", "mean" or a positive int."""
+    if not isinstance(image_reduction, str):
+        as_int(image_reduction, "image_reduction", 1)
+    elif image_reduction not in REDUCTIONS:
+        raise ValueError(f"image_reduction: expected 'max', 'mean' or an int, got {image_reduction!r}")
+
+
+def reduced_maps(maps: Any, image_reduction: str | int) -> Array:
+    """The score of each map: its maximum, its mean ("mean"), or the mean of its k highest pixels (k).
+
+    Parameters: maps (N, H, W) or a list of (H_i, W_i), float32 or float64 without NaN.
+    Returns (N,) on the device of the maps. Raises ValueError for a map without pixels, k beyond its pixels, and a mean
+    of +inf and -inf.
+    """
+    if not isinstance(maps, list) and image_reduction == "max" and math.prod(maps.shape):
+        return array_namespace(maps).max(maps, axis=(1, 2))
+    scores = np.asarray([_reduced(score_map, image_reduction) for score_map in maps], dtype=np.float64)
+    return on_device(scores, maps[0]) if len(scores) else scores
+
+
+def _reduced(score_map: Array, image_reduction: str | int) -> float:
+    xp = array_namespace(score_map)
+    if math.prod(score_map.shape) == 0:
+        raise ValueError(f"predictions: expected maps with pixels, got shape {tuple(score_map.shape)}")
+    if image_reduction == "max":
+        return float(xp.max(score_map))
+    pixels = xp.reshape(score_map, (-1,))
+    if image_reduction != "mean":
+        k = as_int(image_reduction, "image_reduction", 1, pixels.shape[0])
+        pixels = xp.sort(pixels)[-k:]
+    infinite = {float(value) for value in (xp.min(pixels), xp.max(pixels)) if bool(xp.isinf(value))}
+    if len(infinite) > 1:
+        raise ValueError(
+            f"predictions: expected maps with a mean (image_reduction={image_reduction!r}), got +inf and -inf"
+        )
+    return infinite.pop() if infinite else exact_mean(pixels)
+
+
+def exact_mean(values: Array) -> float:
+    """The mean of finite values, rounded once: the same in any order and on any device, and never an overflow.
+
+    Mantissas are integers in units of 2^-53, and are summed apart for each exponent.
+
+    >>> exact_mean(np.asarray([0.1] * 77)), exact_mean(np.asarray([1e308, 1.5e308]))
+    (0.1, 1.25e+308)
+    """
+    xp = array_namespace(values)
+    mantissas, exponents = xp.frexp(xp.astype(values, xp.float64))
+    lowest = int(xp.min(exponents))
+    units = mantissas * 2.0**53
+    upper = xp.floor(units / _HALF)
+    uppers, lowers = (
+        to_numpy(xp.bincount(exponents - lowest, weights=part)).tolist() for part in (upper, units - upper * _HALF)
+    )
+    total = sum((int(high) * int(_HALF) + int(low)) << i for i, (high, low) in enumerate(zip(uppers, lowers)))
+    shift, count = lowest - 53, values.shape[0]
+    return (total << shift) / count if shift > 0 else total / (count << -shift)

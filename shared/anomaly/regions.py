@@ -1,0 +1,84 @@
+"""Pixels of anomaly maps, by region: the 8-connected components of a mask.
+
+Regions are found in the part of each mask that holds them, by SciPy on the CPU.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TypedDict
+
+import numpy as np
+
+from ..core.arrays import Array, array_namespace, concatenate, on_device, to_numpy
+from ..core.counts import split
+
+
+class RegionPixels(TypedDict):
+    """Scores of the pixels of maps.
+
+    normal: (P,) those of the normal pixels
+    anomalous: (A,) those of the anomalous pixels, region by region
+    region_sizes: (K,) pixels of each region, Σ = A
+    """
+
+    normal: Array
+    anomalous: Array
+    region_sizes: np.ndarray
+
+
+def pixels_by_region(pairs: Sequence[tuple[Array, Array]]) -> RegionPixels:
+    """Scores of all maps' pixels: the normal ones, the anomalous ones region by region, and the regions' sizes."""
+    if not pairs:
+        empty = np.zeros(0, dtype=np.float32)
+        return {"normal": empty, "anomalous": empty, "region_sizes": np.zeros(0, dtype=np.int64)}
+    xp = array_namespace(*(score_map for score_map, _ in pairs))
+    num_normal = sum(math.prod(mask.shape) - int(array_namespace(mask).count_nonzero(mask)) for _, mask in pairs)
+    dtype = xp.result_type(*(score_map for score_map, _ in pairs))
+    # filled map by map: joining the parts in the end would hold all pixels twice
+    normal, at = xp.empty((num_normal,), dtype=dtype, device=pairs[0][0].device), 0
+    anomalous, sizes = [], []
+    for score_map, mask in pairs:
+        part, regions, region_sizes = split_regions(score_map, mask)
+        normal[at : at + part.shape[0]] = part
+        at += part.shape[0]
+        anomalous.append(regions)
+        sizes.append(region_sizes)
+    return {
+        "normal": normal,
+        "anomalous": concatenate(anomalous),
+        "region_sizes": np.concatenate(sizes).astype(np.int64),
+    }
+
+
+def split_regions(score_map: Array, mask: Array) -> tuple[Array, Array, np.ndarray]:
+    """Split one map's pixels into normal ones, and anomalous ones region by region with the regions' sizes.
+
+    Parameters: score_map (H, W); mask (H, W) booleans. Regions are 8-connected.
+
+    >>> scores, mask = np.asarray([[1, 2, 3], [4, 5, 6]]), np.asarray([[1, 0, 1], [0, 0, 1]], dtype=bool)
+    >>> [part.tolist() for part in split_regions(scores, mask)]
+    [[2, 4, 5], [1, 3, 6], [1, 2]]
+    """
+    xp = array_namespace(score_map, mask)
+    mask = mask if mask.dtype == xp.bool else mask != 0
+    pixels, flat = xp.reshape(score_map, (-1,)), xp.reshape(mask, (-1,))
+    anomalous = to_numpy(xp.nonzero(flat)[0])
+    if not len(anomalous):
+        return pixels, pixels[:0], np.zeros(0, dtype=np.int64)
+    regions = _components(to_numpy(mask), anomalous)
+    order = np.argsort(regions, kind="stable")
+    inside, outside = split(pixels, flat)
+    return outside, inside[on_device(order, inside)], np.bincount(regions)[1:]
+
+
+def _components(mask: np.ndarray, anomalous: np.ndarray) -> np.ndarray:
+    """Number of the 8-connected component of each anomalous pixel (flat indices), from 1."""
+    from scipy import ndimage  # its import takes longer than most metrics
+
+    rows, columns = np.divmod(anomalous, mask.shape[1])
+    top, left = rows[0], columns.min()
+    part = mask[top : rows[-1] + 1, left : columns.max() + 1]
+    labels, _ = ndimage.label(part, structure=np.ones((3, 3), dtype=bool))
+    return labels[rows - top, columns - left]

@@ -1,0 +1,1 @@
+"""Top-k metrics: accuracyk and autkc."""

@@ -1,0 +1,58 @@
+"""autkc: the area under the top-k curve."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from ..core.metric import Metric
+from ..core.options import as_int_list
+from .topk import TopkState, autkc, known_ranks, reduce_topk_scores
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+class AUTKCOptions(TypedDict, total=False):
+    """Options of `AUTKC`; see `autkc_results`."""
+
+    k_list: int | Sequence[int]
+    ties: str
+    percent: bool
+    ignore_unknown: bool
+
+
+def autkc_results(
+    state: TopkState,
+    *,
+    k_list: int | Sequence[int] = (1,),
+    ties: str = "strict",
+    percent: bool = False,
+    ignore_unknown: bool = False,
+) -> dict[str, float]:
+    """AUTKC at each K.
+
+    Parameters: state of `reduce_topk_scores`; k_list, in [1, C]; ties and percent as of `autkc`; ignore_unknown,
+    whether samples with a negative reference are left out.
+    Returns {"autkc@1": …}. Raises ValueError for a K out of range, and if there is no known sample.
+    """
+    ranks = known_ranks(state, ignore_unknown=ignore_unknown)
+    ks = as_int_list(k_list, "k_list", 1, int(state["predictions_width"]))
+    shared: dict[str, Any] = dict(ties=ties, percent=percent, counts=ranks.counts)
+    return {f"autkc@{k}": autkc(ranks.above, ranks.tied, k, **shared) for k in ks}
+
+
+class AUTKC(Metric):
+    """The area under the top-k curve: see `reduce_topk_scores` and `autkc_results`.
+
+    >>> AUTKC(k_list=(1, 2)).compute(predictions=[[0.1, 0.7, 0.2], [0.5, 0.3, 0.2]], references=[1, 1])
+    {'autkc@1': 0.5, 'autkc@2': 0.75}
+    """
+
+    name = "autkc"
+    reduce = staticmethod(reduce_topk_scores)
+    summarise = staticmethod(autkc_results)
+    aliases = {"y_pred": "predictions", "preds": "predictions", "y_true": "references", "labels": "references"}
+
+    def __init__(self, **options: Unpack[AUTKCOptions]) -> None:
+        super().__init__(**options)

@@ -1,0 +1,140 @@
+"""The rank of the true class: how many other classes score above it, and how many tie with it.
+
+One pass over the scores counts both for every sample; nothing is sorted. It is a compiled loop for large matrices where
+numba is installed, else it runs over blocks of rows that fit the cache; either takes a fraction of what sorting or
+partial sorting of each row takes (see core/compiled.py).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..core.arrays import Array, array_namespace, as_array, bfloat16_bits, is_numpy_array, row_blocks, widen
+from ..core.columns import check_class_ids, check_no_nan, check_not_negative
+from ..core.compiled import worth_compiling
+
+
+def true_class_ranks(scores: Array, labels: Array) -> tuple[Array, Array, Array]:
+    """Count the classes that score above, and that tie with, the true class of every sample.
+
+    above_i = |{c : s_ic > s_i,y_i}|,  tied_i = |{c ≠ y_i : s_ic = s_i,y_i}|
+
+    Parameters: scores (N, C), real, higher is more likely; labels (N,) class ids in [0, C).
+    Returns `above` and `tied`, (N,) integers, and `correct`, (N,) booleans: whether the true class is the first of
+    the highest scores, which is what argmax predicts.
+    Raises ValueError for NaN scores, and for labels out of range.
+
+    >>> import numpy as np
+    >>> above, tied, correct = true_class_ranks(np.asarray([[0.1, 0.7, 0.7], [0.5, 0.3, 0.2]]), np.asarray([2, 0]))
+    >>> above.tolist(), tied.tolist(), correct.tolist()
+    ([0, 0], [1, 0], [False, True])
+    """
+    check_class_ids(labels, "labels", scores.shape[1])
+    check_not_negative(labels, "labels")
+    return ranks_in_range(scores, labels)
+
+
+def listed_ranks(predictions: Array, labels: Array) -> Array:
+    """Count the guesses that come before the true class in rows of class ids ranked best first; K if it is absent.
+
+    Parameters: predictions (N, K) class ids; labels (N,) class ids. Returns (N,) integers in [0, K].
+
+    >>> import numpy as np
+    >>> listed_ranks(np.asarray([[0, 7, 1], [4, 2, 9]]), np.asarray([7, 5])).tolist()
+    [1, 3]
+    """
+    xp = array_namespace(predictions)
+    hits = predictions == labels[:, None]
+    position = xp.argmax(xp.astype(hits, xp.int8), axis=1)
+    return xp.astype(xp.where(xp.any(hits, axis=1), position, predictions.shape[1]), xp.int32)
+
+
+def ranks_in_range(scores: Array, labels: Array) -> tuple[Array, Array, Array]:
+    """As `true_class_ranks`, for labels known to be in range."""
+    work = math.prod(scores.shape)
+    bits = bfloat16_bits(scores)
+    loop = None if bits is None else worth_compiling(row_ranks_bfloat16, work, labels)
+    if bits is not None and loop is not None:
+        above, tied = np.empty((2, len(labels)), np.int32)
+        row = loop(bits, labels, above, tied)
+        if row < 0:
+            return above, tied, _argmax_is_right(scores, labels, above, tied)
+    loop = worth_compiling(row_ranks, work, labels)
+    # a compiled loop takes the matrix as it is; NumPy takes blocks that fit the cache
+    whole = loop is not None and is_numpy_array(scores) and scores.dtype in (np.float32, np.float64)
+    cut = [(slice(0, len(labels)), scores)] if whole else row_blocks(scores, "predictions")
+    blocks = [_block_ranks(block, labels[rows], rows.start, loop) for rows, block in cut]
+    if len(blocks) == 1:
+        return blocks[0]
+    above, tied, correct = (array_namespace(labels).concat(parts) for parts in zip(*blocks))
+    return above, tied, correct
+
+
+def _block_ranks(
+    scores: Array, labels: Array, start: int, loop: Callable[..., int] | None
+) -> tuple[Array, Array, Array]:
+    xp = array_namespace(scores)
+    if loop is not None:
+        above, tied = np.empty((2, len(labels)), np.int32)
+        if loop(scores, labels, above, tied) >= 0:
+            check_no_nan(scores, "predictions", start)
+    else:
+        check_no_nan(scores, "predictions", start)
+        true_scores = xp.take_along_axis(scores, labels[:, None], axis=1)
+        above = xp.astype(xp.count_nonzero(scores > true_scores, axis=1), xp.int32)
+        tied = xp.astype(xp.count_nonzero(scores == true_scores, axis=1) - 1, xp.int32)
+    return above, tied, _argmax_is_right(scores, labels, above, tied)
+
+
+def _argmax_is_right(scores: Array, labels: Array, above: Array, tied: Array) -> Array:
+    """Whether the true class is the first of the highest scores; only rows with ties there need a look."""
+    xp = array_namespace(labels)
+    correct = above == 0
+    contested = xp.nonzero(correct & (tied > 0))[0]
+    if contested.shape[0]:
+        highest = as_array(widen(scores[contested]), "predictions")
+        correct[contested] = xp.argmax(highest, axis=1) == labels[contested]
+    return correct
+
+
+def row_ranks(scores: Any, labels: Any, above: Any, tied: Any) -> int:
+    """Count in each row the scores above, and equal to, that of its label; return the first row with NaN, or −1."""
+    num_rows, num_columns = scores.shape
+    for i in range(num_rows):
+        true_score = scores[i, labels[i]]
+        higher, equal, nan = 0, 0, 0
+        for j in range(num_columns):
+            score = scores[i, j]
+            higher += score > true_score
+            equal += score == true_score
+            nan += score != score
+        if nan:
+            return i
+        above[i] = higher
+        tied[i] = equal - 1
+    return -1
+
+
+def row_ranks_bfloat16(bits: Any, labels: Any, above: Any, tied: Any) -> int:
+    """As `row_ranks`, for bfloat16 scores as int16 bit patterns: sign and magnitude make integers of their order."""
+    num_rows, num_columns = bits.shape
+    for i in range(num_rows):
+        true_bits = np.int32(bits[i, labels[i]])
+        true_score = (true_bits & 0x7FFF) * (1 if true_bits >= 0 else -1)
+        higher, equal, nan = 0, 0, 0
+        for j in range(num_columns):
+            pattern: Any = np.int32(bits[i, j])
+            size = pattern & 0x7FFF
+            score = size if pattern >= 0 else -size
+            higher += score > true_score
+            equal += score == true_score
+            nan += size > 0x7F80
+        if nan:
+            return i
+        above[i] = higher
+        tied[i] = equal - 1
+    return -1

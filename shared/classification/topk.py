@@ -1,0 +1,211 @@
+"""Top-k metrics from the rank of the true class: a batch comes down to two integers a sample.
+
+Every top-k quantity follows from how many classes score above the true one, and how many tie with it, for every k at
+once (see ranks.py).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
+
+import numpy as np
+
+from ..core.arrays import Array, array_namespace, as_array, is_floating, on_one_device
+from ..core.columns import (
+    as_labels,
+    as_matrix,
+    check_class_ids,
+    check_lengths,
+    check_not_negative,
+    check_orientation,
+)
+from ..core.options import as_bool, as_choice
+from .ranks import listed_ranks, ranks_in_range
+
+if TYPE_CHECKING:
+    from typing_extensions import NotRequired
+
+TIES = ("strict", "optimistic", "expected")
+
+
+class TopkState(TypedDict):
+    """Ranks of the true classes.
+
+    above: (N,) classes that score above the true one; for ids the guesses before it; −1 for an unknown sample
+    tied: (N,) other classes that tie with it
+    correct: (N,) whether the argmax is right; for ids, whether the class is in the row
+    predictions_width: C scores, or K ids
+    predictions_are_scores: whether the rows are scores rather than ids
+    counts: (N,) how many samples each entry stands for; absent, one each
+    """
+
+    above: Array
+    tied: Array
+    correct: Array
+    predictions_width: np.ndarray
+    predictions_are_scores: np.ndarray
+    counts: NotRequired[Array]
+
+
+def reduce_topk_scores(predictions: Any, references: Any, *, ignore_unknown: bool = False) -> TopkState:
+    """As `reduce_topk`, of (N, C) scores only: class ids are a ValueError."""
+    predictions = as_matrix(predictions, "predictions")
+    if predictions.ndim == 2 and not is_floating(predictions):
+        raise ValueError(f"predictions: expected (N, C) floating scores, got {predictions.dtype} class ids")
+    return reduce_topk(predictions, references, ignore_unknown=ignore_unknown)
+
+
+def reduce_topk(predictions: Any, references: Any, *, ignore_unknown: bool = False) -> TopkState:
+    """Reduce a batch of (N, C) scores or (N, K) class ids to the ranks of the true classes.
+
+    Parameters: predictions, real scores, higher is more likely, or ids, the best guess first; references (N,) class
+    ids. A sample whose reference is negative is unknown: with `ignore_unknown` its `above` is −1, otherwise it is an
+    error.
+    Returns a `TopkState`.
+    Raises ValueError for NaN, lengths and shapes that do not fit, classes out of range, swapped columns.
+    """
+    predictions, references = as_matrix(predictions, "predictions"), as_array(references, "references")
+    check_orientation(predictions, references)
+    labels = as_labels(references, "references")
+    if predictions.ndim != 2:
+        hint = "; pass predictions[:, None] for one guess per sample" if predictions.ndim == 1 else ""
+        raise ValueError(
+            f"predictions: expected (N, C) scores or (N, K) class ids, got shape {tuple(predictions.shape)}{hint}"
+        )
+    check_lengths(predictions=predictions, references=labels)
+    predictions, labels = on_one_device(predictions, labels)
+    width, scored = predictions.shape[1], is_floating(predictions)
+    if width == 0:
+        raise ValueError("predictions: expected at least one column, got shape (N, 0)")
+    if not as_bool(ignore_unknown, "ignore_unknown"):
+        check_not_negative(labels, "references", "; ignore_unknown=True leaves unknown samples out")
+    xp = array_namespace(labels)
+    if scored:
+        check_class_ids(labels, "references", width)
+        above, tied, correct = ranks_in_range(predictions, xp.clip(labels, 0, None) if ignore_unknown else labels)
+    else:
+        above = listed_ranks(predictions, labels)
+        tied, correct = xp.zeros_like(above), above < width
+    if ignore_unknown:
+        above[labels < 0] = -1
+    return {
+        "above": above,
+        "tied": tied,
+        "correct": correct,
+        "predictions_width": np.asarray(width),
+        "predictions_are_scores": np.asarray(scored),
+    }
+
+
+class Ranks(NamedTuple):
+    """`above`, `tied` and `correct` of known samples, and how many samples each entry stands for; None for one each."""
+
+    above: Array
+    tied: Array
+    correct: Array
+    counts: Array | None
+
+
+def known_ranks(state: TopkState, *, ignore_unknown: bool = False) -> Ranks:
+    """Return the ranks of the known samples of a state.
+
+    Raises ValueError if there are none, or if there are unknown ones and `ignore_unknown` is false.
+    """
+    known = state["above"] >= 0
+    xp = array_namespace(known)
+    if not bool(xp.any(known)):
+        raise ValueError("references: expected at least one known sample (a class id of at least 0), got none")
+    if not as_bool(ignore_unknown, "ignore_unknown") and not bool(xp.all(known)):
+        raise ValueError("references: unknown samples were added under ignore_unknown=True; it is now False")
+    counts = state.get("counts")
+    parts = (state["above"], state["tied"], state["correct"], counts)
+    return Ranks(*(None if part is None else part[known] for part in parts))
+
+
+def accuracy(correct: Array, *, percent: bool = False, counts: Array | None = None) -> float:
+    """Share of correct samples, (N,) booleans, in [0, 1], or in [0, 100] with `percent`.
+
+    counts (N,) says how many samples each entry stands for; by default one.
+
+    >>> import numpy as np
+    >>> accuracy(np.asarray([True, False, True, True]))
+    0.75
+    """
+    return _full_scale(percent) * _sum(correct, counts) / _total(correct, counts)
+
+
+def topk_accuracy(
+    above: Array, tied: Array, k: int, *, ties: str = "strict", percent: bool = False, counts: Array | None = None
+) -> float:
+    """Top-k accuracy: the share of samples whose true class is among the k highest scores.
+
+    strict:      [s_y > s_(k+1)], the true class must beat the (k+1)-th score: above + tied < k
+    optimistic:  [s_y ≥ s_(k)], ties are decided in its favour: above < k
+    expected:    the chance of a hit when ties are broken at random
+
+    Parameters: above, tied (N,) from `true_class_ranks`; k ≥ 1; counts (N,), how many samples each entry stands
+    for, by default one. Returns a float in [0, 1], or in [0, 100] with `percent`.
+    Raises ValueError for an unknown `ties`.
+    Source: Lapin, Hein and Schiele, Top-k Multiclass SVM, NeurIPS 2015; the strict form is that of Wang et al.,
+    Optimizing Partial Area Under the Top-k Curve, T-PAMI 2023.
+
+    >>> import numpy as np
+    >>> above, tied = np.asarray([0, 0, 2]), np.asarray([0, 2, 0])
+    >>> topk_accuracy(above, tied, 2), topk_accuracy(above, tied, 2, ties="optimistic")
+    (0.3333333333333333, 0.6666666666666666)
+    """
+    return _mean_hits(above, tied, range(k, k + 1), ties, percent, counts)
+
+
+def autkc(
+    above: Array, tied: Array, k: int, *, ties: str = "strict", percent: bool = False, counts: Array | None = None
+) -> float:
+    """AUTKC@K, the area under the top-k curve: the mean of the top-1 to top-K accuracies.
+
+    AUTKC@K = 1/(N·K) Σ_i Σ_{k=1..K} [s_i,y > s_i,(k+1)],  s_(C+1) = −∞
+
+    Parameters: above, tied (N,) from `true_class_ranks`; k is K ≥ 1; counts (N,), how many samples each entry
+    stands for, by default one. Returns a float in [0, 1], or in [0, 100] with `percent`.
+    Raises ValueError for an unknown `ties`.
+    Source: Wang et al., Optimizing Partial Area Under the Top-k Curve, T-PAMI 2023.
+
+    >>> import numpy as np
+    >>> autkc(np.asarray([0, 2]), np.asarray([0, 0]), 3)
+    0.6666666666666666
+    """
+    return _mean_hits(above, tied, range(1, k + 1), ties, percent, counts)
+
+
+def _mean_hits(above: Array, tied: Array, ks: range, ties: str, percent: bool, counts: Array | None) -> float:
+    """Mean over the samples and over consecutive `ks` of the chance that the true class is among the top k.
+
+    Hits are counted in integers, apart for each number of ties where the chance is a fraction of them.
+    """
+    as_choice(ties, "ties", TIES)
+    xp = array_namespace(above, tied)
+    total, one = _total(above, counts) * len(ks), _full_scale(percent)
+    above, tied = xp.astype(above, xp.int64), xp.astype(tied, xp.int64)
+    if ties != "expected":
+        needed = above + tied if ties == "strict" else above  # a hit at every k > needed
+        return one * _sum(xp.clip(ks[-1] - needed, 0, len(ks)), counts) / total
+    # of the tied + 1 places that the true class may take, those among the top k
+    places = sum(xp.clip(k - above, 0, None) - xp.clip(k - above - tied - 1, 0, None) for k in ks)
+    places = places if counts is None else places * counts
+    hits = [(_sum(places[tied == count]), count + 1) for count in map(int, xp.unique_values(tied))]
+    return math.fsum(one * good / possible for good, possible in hits) / total
+
+
+def _sum(values: Array, counts: Array | None = None) -> int:
+    """Sum of integers or flags, each `counts` times."""
+    xp = array_namespace(values)
+    values = xp.astype(values, xp.int64)
+    return int(xp.sum(values if counts is None else values * counts))
+
+
+def _total(entries: Array, counts: Array | None) -> int:
+    return entries.shape[0] if counts is None else _sum(counts)
+
+
+def _full_scale(percent: bool) -> int:
+    return 100 if as_bool(percent, "percent") else 1

@@ -1,0 +1,179 @@
+"""The command `openworld-metrics detect`: open-set detection, from files or from a model."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ..detection.openset_detection import OpenSetDetection
+from ..formats.results import as_json
+from .options import read_options
+
+_Run = tuple[Any, list[int], Any, dict[str, Any]]  # detections, known classes, results, options
+_IOU_OF_A_MODEL = (
+    "openworld-metrics: --iou is the IoU of a model's non-maximum suppression, and does nothing to saved predictions;"
+    " boxes are matched at --iou-threshold"
+)
+_HELP = """Evaluate a detector where some objects are of unknown classes.
+
+From files, as in
+
+\b
+    openworld-metrics detect --predictions runs/detect/predict/labels \\
+        --references data.yaml --known-classes 0 1 2 3 4 --unknown-id 999
+
+or from an Ultralytics model, with --model M --data data.yaml. A CLASS is an id, or a name where the files or --names
+give names. Results are a text on a terminal, JSON in a pipe.
+"""
+_LISTS = ("--known-classes", "--names", "--previously-known")
+
+
+class SpaceSeparated(click.Command):
+    """A command whose list options take all words up to the next option: --known-classes 0 1 2."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Repeat the option before each of its words, which is how click reads a list."""
+        spread: list[str] = []
+        option, words = "", 0
+        for argument in args:
+            if argument.startswith("-") and not re.match(r"-\d", argument):
+                option, words = (argument if argument in _LISTS else ""), 0
+            elif option:
+                words += 1
+                spread += [option] * (words > 1)
+            spread.append(argument)
+        return super().parse_args(ctx, spread)
+
+
+@click.command(cls=SpaceSeparated, help=_HELP)
+@click.option("--predictions", type=click.Path(), help="YOLO .txt folder, COCO results, or dicts (.json, .pt).")
+@click.option("--references", type=click.Path(), help="YOLO labels, data.yaml, COCO .json, VOC .xml folder, or dicts.")
+@click.option("--images", type=click.Path(), help="Folder of the images, where the layout does not say.")
+@click.option("--model", help="Ultralytics model to run instead. Needs ultralytics, whose licence is AGPL-3.0.")
+@click.option("--data", type=click.Path(), help="data.yaml of the data set; the same as --references.")
+@click.option("--split", help="Split of the data set.  [default: val]")
+@click.option("--known-classes", multiple=True, required=True, metavar="CLASS …", help="Ids or names.")
+@click.option("--unknown-id", default=-1, show_default=True, help='Class by which the detector says "unknown".')
+@click.option("--names", multiple=True, metavar="NAME …", help="Names of the predicted classes from 0, or their file.")
+@click.option(
+    "--conf",
+    type=click.FloatRange(0, 1),
+    default=0.001,
+    show_default=True,
+    help="Leave out predictions with a lower confidence.",
+)
+@click.option("--iou-threshold", default=0.5, show_default=True, help="IoU at which boxes are matched.")
+@click.option("--iou", type=float, help="IoU of the model's non-maximum suppression.  [default: 0.6]")
+@click.option("--protocol", help="Definitions of the metrics: ow-dln or owod.")
+@click.option("--matching", help="Which box takes an object first: by iou, or by confidence.")
+@click.option("--previously-known", multiple=True, metavar="CLASS …", help="Known classes of earlier tasks, for owod.")
+@click.option("--per-class", is_flag=True, help="Add a table by class.")
+@click.option("--standard/--no-standard", default=True, show_default=True, help="mAP, precision, recall (pycocotools).")
+@click.option("--voc-from-zero", is_flag=True, help="Pascal VOC files whose pixels count from 0, not 1.")
+@click.option("--option", "more", multiple=True, metavar="KEY=VALUE", help="Another option of openset_detection.")
+@click.option("--save", multiple=True, type=click.Path(dir_okay=False, path_type=Path), help="Write a .txt or .json.")
+@click.option("--report", type=click.Path(file_okay=False, path_type=Path), help="Draw the worst images to a folder.")
+def detect(save: tuple[Path, ...], report: Path | None, **arguments: Any) -> None:
+    """Evaluate a detector where some objects are of unknown classes; see `_HELP`."""
+    from ..evaluation.detection import save_results, summary
+    from ..reports.detection import write_report
+
+    run = _from_files if arguments["model"] is None else _from_model
+    detections, known, results, options = run(arguments)
+    _warn_of_unnamed(detections, known, options)
+    for path in save:
+        save_results(results, path)
+    page = None if report is None else write_report(detections, results, report, known, progress=True, **options)
+    click.echo(summary(results) if sys.stdout.isatty() else as_json(results))
+    if page is not None and sys.stdout.isatty():
+        click.echo(f"\nreport: {page}")
+
+
+def _warn_of_unnamed(detections: Any, known: list[int], options: Mapping[str, Any]) -> None:
+    """Say so where a predicted class is none of the data set, nor the one that says "unknown"."""
+    true, found = (
+        {label for boxes in images for label in boxes["labels"].tolist()}
+        for images in (detections.dataset.references, detections.predictions)
+    )
+    unnamed = sorted(found - true - {*known, *detections.dataset.classes, options["unknown_class_id"]})
+    if unnamed:
+        click.echo(
+            f"openworld-metrics: class {unnamed[0]} is predicted, which is neither one of the data set nor --unknown-id"
+            f" ({options['unknown_class_id']}); it counts as a false known object",
+            err=True,
+        )
+
+
+def _from_files(given: Mapping[str, Any]) -> _Run:
+    from ..evaluation.detection import evaluate_detections
+    from ..formats.class_names import class_ids, read_names
+    from ..formats.opening import read_detections
+
+    references = given["references"] or given["data"]
+    if given["predictions"] is None or references is None or None not in (given["references"], given["data"]):
+        raise click.UsageError("expected --predictions and --references, or --model and --data")
+    if given["iou"] is not None:
+        click.echo(_IOU_OF_A_MODEL, err=True)
+    names = _words(given["names"])
+    detections = read_detections(
+        given["predictions"],
+        references,
+        images=given["images"],
+        split=given["split"],
+        classes=read_names(names) if names else None,
+        unknown_class_id=given["unknown_id"],
+        one_based=not given["voc_from_zero"],
+    )
+    classes = detections.dataset.classes
+    known, options = class_ids(_words(given["known_classes"]), classes), _options(given, classes)
+    results = evaluate_detections(detections, known, standard=given["standard"], progress=True, **options)
+    return detections, known, results, options
+
+
+def _from_model(given: Mapping[str, Any]) -> _Run:
+    from ..evaluation.validator import OpenSetValidator
+    from ..formats.class_names import class_ids
+    from ..formats.yolo_data import class_names, read_yaml
+
+    data = given["data"] or given["references"]
+    if data is None or Path(data).suffix not in (".yaml", ".yml"):
+        raise click.UsageError("expected --data data.yaml with --model")
+    for name in ("predictions", "images", "names"):
+        if given[name]:
+            raise click.UsageError(f"expected no --{name} with --model, got {given[name]}")
+    classes = class_names(read_yaml(Path(data)), Path(data))
+    known, options = class_ids(_words(given["known_classes"]), classes), _options(given, classes)
+    iou = 0.6 if given["iou"] is None else given["iou"]
+    options.pop("conf_threshold")
+    validator = OpenSetValidator(given["model"], data, known, conf=given["conf"], iou=iou, **options)
+    results = validator.validate(given["split"] or "val", standard=given["standard"], progress=True)
+    return validator.detections, known, results, validator.options
+
+
+def _options(given: Mapping[str, Any], classes: Mapping[int, str]) -> dict[str, Any]:
+    """The options of the metric, those that were given."""
+    from ..formats.class_names import class_ids
+
+    options: dict[str, Any] = {
+        "unknown_class_id": given["unknown_id"],
+        "iou_threshold": given["iou_threshold"],
+        "conf_threshold": given["conf"],
+    }
+    options |= {name: given[name] for name in ("protocol", "matching", "per_class") if given[name]}
+    if given["previously_known"]:
+        options["previously_known"] = class_ids(_words(given["previously_known"]), classes)
+    more = read_options(OpenSetDetection, given["more"])
+    for name in ("known_classes", "box_format"):
+        if name in more:
+            raise click.BadParameter(f"expected other options than {name}, got {more[name]!r}", param_hint="--option")
+    return options | more
+
+
+def _words(given: Sequence[str]) -> list[str]:
+    """The words of a list option, which commas may separate too."""
+    return [word for part in given for word in part.split(",") if word]

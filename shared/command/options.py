@@ -1,0 +1,49 @@
+"""Options of a metric from the command line, as KEY=VALUE."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from ..core.metric import Metric
+
+
+def read_option(text: str) -> tuple[str, Any]:
+    """A key and a value: a Python literal or ±inf if it is one, else a word, or a list of them between commas.
+
+    >>> [read_option(text) for text in ("k_list=1,5", "ties=expected", "metrics=auroc,aupr_in", "percent=true")]
+    [('k_list', (1, 5)), ('ties', 'expected'), ('metrics', ['auroc', 'aupr_in']), ('percent', True)]
+    >>> read_option("t_list=-inf,0.5")
+    ('t_list', [-inf, 0.5])
+    """
+    key, equals, value = text.partition("=")
+    if not equals:
+        raise click.BadParameter(f"expected KEY=VALUE, got {text!r}", param_hint="--option")
+    parsed = _literal(value)
+    return key, [_literal(part) for part in value.split(",")] if parsed == value and "," in value else parsed
+
+
+def read_options(metric: type[Metric], texts: Sequence[str]) -> dict[str, Any]:
+    """The options of a metric, each given once; evaluate's own arguments, such as num_process, are none."""
+    options: dict[str, Any] = {}
+    for key, value in map(read_option, texts):
+        if key not in metric.options:
+            raise click.BadParameter(
+                f"{metric.name} takes {', '.join(metric.options)}, got {key!r}", param_hint="--option"
+            )
+        if key in options:
+            raise click.BadParameter(f"expected {key} once, got it twice", param_hint="--option")
+        options[key] = value
+    return options
+
+
+def _literal(text: str) -> Any:
+    if text in ("inf", "+inf", "-inf"):
+        return float(text)
+    try:
+        return ast.literal_eval(text.capitalize() if text in ("true", "false", "none") else text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):  # the last two for what is nested too deep
+        return text

@@ -1,0 +1,185 @@
+"""Array backends: NumPy, and torch tensors on an accelerator; no other library of the array API is promised.
+
+A checked array is a NumPy array, a tensor on an accelerator, or, for a matrix until `row_blocks` widens it, a bfloat16
+tensor on the CPU. Other CPU tensors are viewed as NumPy arrays without a copy, since np.sort is 30 times faster than
+torch.sort there. torch is never imported: a tensor can only come from a caller who has imported it.
+
+Floating scores keep their precision; float16, bfloat16 and integers are widened to the smallest of float32 and
+float64 that holds them exactly, so that equal values give equal results whatever type they came in.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import array_api_compat
+import array_api_compat.numpy
+import numpy as np
+
+Array = Any  # a NumPy array, or a tensor on an accelerator
+State = dict[str, Array]  # of any metric; each has a TypedDict beside its reducer
+
+# int64 holds 9.2e18 but float64 only every integer up to here
+MAX_EXACT = 2**53
+_BLOCK = 1 << 17  # scores per block of rows: 512 KiB of float32
+_DEVICE_BLOCK = 1 << 27
+
+
+# array_api_compat looks at every library, which is slow for small batches, so NumPy arrays are recognised first
+def is_numpy_array(x: Any) -> bool:
+    """Whether this is a NumPy array."""
+    return isinstance(x, np.ndarray)
+
+
+def is_torch_array(x: Any) -> bool:
+    """Whether this is a torch tensor."""
+    return not isinstance(x, np.ndarray) and bool(array_api_compat.is_torch_array(x))
+
+
+def array_namespace(*arrays: Array) -> Any:
+    """The array API namespace of the arrays."""
+    for array in arrays:
+        if type(array) is not np.ndarray:
+            return array_api_compat.array_namespace(*arrays)
+    return array_api_compat.numpy
+
+
+def as_array(x: Any, name: str) -> Array:
+    """Return `x` as a NumPy array, or as the tensor it is when it lives on an accelerator.
+
+    Takes lists, NumPy arrays, torch tensors, pandas Series, Arrow arrays and `datasets` columns. Nothing is copied
+    that need not be. Raises TypeError for what is not an array, ValueError for rows of different lengths.
+    """
+    if x is None:
+        raise TypeError(f"{name}: expected an array, got None")
+    if isinstance(x, (str, bytes, Mapping, set, frozenset)):
+        raise TypeError(f"{name}: expected an array, got {type(x).__name__}")
+    if isinstance(x, np.ma.MaskedArray):
+        raise TypeError(f"{name}: expected an array without a mask, got a masked one; drop or fill what is masked")
+    if is_torch_array(x):
+        return _from_tensor(x, name)
+    x = without_arrow(x)
+    array = np.asarray(x) if hasattr(x, "__array__") else None
+    if array is None or array.dtype == object:
+        array = _from_rows(x if array is None else array, name)
+    return array if is_torch_array(array) or array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+
+
+def without_arrow(x: Any) -> Any:
+    """A column of Arrow as a NumPy array, whose items are arrays instead of Arrow scalars; anything else as it is."""
+    return x.to_numpy(zero_copy_only=False) if hasattr(x, "to_pylist") else x
+
+
+def _from_tensor(x: Any, name: str) -> Array:
+    x = x.detach()
+    if x.device.type != "cpu":
+        return x
+    try:
+        return _without_bfloat16(x).numpy()
+    except (TypeError, RuntimeError) as error:
+        raise TypeError(f"{name}: expected a dense tensor of numbers, got {x.layout} {x.dtype} ({error})") from None
+
+
+def _from_rows(rows: Any, name: str) -> Array:
+    """An array from nested sequences whose items may be tensors, arrays or Arrow scalars."""
+    if not isinstance(rows, Iterable) or getattr(rows, "ndim", 1) == 0:
+        raise TypeError(f"{name}: expected an array, got {rows!r}")
+    rows = list(rows)
+    if rows and is_torch_array(rows[0]) and rows[0].device.type != "cpu":
+        return array_namespace(rows[0]).stack(rows)
+    rows = [_item(row, name) for row in rows]
+    try:
+        array = np.asarray(rows)
+    except (ValueError, TypeError, RuntimeError) as error:
+        raise ValueError(f"{name}: expected rows of one length, got rows that differ ({error})") from None
+    if array.dtype == object:
+        raise TypeError(f"{name}: expected numbers, got {examples(array)}")
+    return array
+
+
+def _item(row: Any, name: str) -> Any:
+    if hasattr(row, "as_py"):
+        return row.as_py()
+    if isinstance(row, (list, tuple)) and row and (is_torch_array(row[0]) or hasattr(row[0], "as_py")):
+        return [_item(item, name) for item in row]
+    return as_array(row, name) if is_torch_array(row) or isinstance(row, np.ndarray) else row
+
+
+def examples(array: np.ndarray) -> str:
+    """What an array of objects holds, for a message."""
+    values = array.reshape(-1).tolist()
+    odd = [value for value in values if not isinstance(value, numbers.Real)] or values
+    return f"{array.dtype.name} values such as {', '.join(map(repr, odd[:3]))}"
+
+
+def to_numpy(x: Array) -> np.ndarray:
+    """Return a checked array as a NumPy array (a transfer when it lives on an accelerator)."""
+    return x if isinstance(x, np.ndarray) else _without_bfloat16(x).cpu().numpy()
+
+
+def _without_bfloat16(x: Any) -> Any:
+    return x.float() if "bfloat16" in str(x.dtype) else x  # NumPy has no bfloat16
+
+
+def on_device(x: Array, like: Array) -> Array:
+    """Return the array `x` on the device of `like`, copied only if it is elsewhere."""
+    if device_of(like) is None:
+        return x if device_of(x) is None else to_numpy(x)
+    return array_namespace(like).asarray(x, device=like.device)
+
+
+def on_one_device(*arrays: Array) -> list[Array]:
+    """Return the arrays on the device of the first of them."""
+    return [on_device(array, arrays[0]) for array in arrays]
+
+
+def concatenate(arrays: Sequence[Array]) -> Array:
+    """Join checked arrays along their first axis, on the device of the first; a single one is returned as it is."""
+    if len(arrays) == 1:
+        return arrays[0]
+    arrays = on_one_device(*arrays)
+    return array_namespace(*arrays).concat(arrays)
+
+
+def widen(x: Array, name: str = "scores") -> Array:
+    """Return numbers as float32 or float64, whichever is the smaller that holds them exactly.
+
+    Raises ValueError for 64-bit integers beyond 2^53, which float64 would round.
+    """
+    xp = array_namespace(x)
+    if x.dtype in (xp.float32, xp.float64):
+        return x
+    if xp.isdtype(x.dtype, ("bool", xp.int8, xp.uint8, xp.int16, xp.uint16, "real floating")):
+        return xp.astype(x, xp.float32)
+    if math.prod(x.shape) and x.dtype.itemsize == 8 and not -MAX_EXACT <= int(xp.min(x)) <= int(xp.max(x)) <= MAX_EXACT:
+        raise ValueError(f"{name}: expected integers within ±2**53, which float64 holds, got larger ones")
+    return xp.astype(x, xp.float64)
+
+
+def bfloat16_bits(x: Array) -> np.ndarray | None:
+    """The bit patterns of a bfloat16 tensor on the CPU, as int16; None for any other array."""
+    if not is_torch_array(x) or x.device.type != "cpu":
+        return None
+    return np.asarray(x.view(array_namespace(x).int16))
+
+
+def row_blocks(scores: Array, name: str) -> Iterator[tuple[slice, Array]]:
+    """Cut a matrix into blocks of rows that fit the cache, widened to float32 or float64; NumPy arrays on the CPU."""
+    num_rows, num_columns = scores.shape
+    length = max(1, (_BLOCK if device_of(scores) is None else _DEVICE_BLOCK) // max(1, num_columns))
+    for start in range(0, max(1, num_rows), length):
+        rows = slice(start, min(start + length, num_rows))
+        yield rows, as_array(widen(scores[rows], name), name)
+
+
+def device_of(x: Array) -> Any:
+    """The accelerator that an array lives on; None for the CPU."""
+    return None if is_numpy_array(x) or x.device.type == "cpu" else x.device
+
+
+def is_floating(x: Array) -> bool:
+    """Whether the array's type is a floating one (scores) rather than an integer one (class ids)."""
+    return x.dtype.kind == "f" if is_numpy_array(x) else bool(array_namespace(x).isdtype(x.dtype, "real floating"))

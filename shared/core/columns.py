@@ -1,0 +1,130 @@
+"""Checks of columns: each returns a checked array, or raises with the name, what was expected and what came."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .arrays import (
+    MAX_EXACT,
+    Array,
+    array_namespace,
+    as_array,
+    examples,
+    is_floating,
+    is_numpy_array,
+    is_torch_array,
+    widen,
+)
+
+
+def as_scores(x: Any, name: str, ndim: int = 1) -> Array:
+    """Check real scores of `ndim` dimensions without NaN (±inf is legal) and return them as float32 or float64."""
+    scores = as_numbers(x, name)
+    if scores.shape == (0,):
+        scores = scores.reshape((0,) * ndim)
+    if scores.ndim != ndim:
+        raise ValueError(f"{name}: expected scores of shape {_SHAPES[ndim]}, got shape {tuple(scores.shape)}")
+    scores = widen(scores, name)
+    check_no_nan(scores, name)
+    return scores
+
+
+_SHAPES = {1: "(N,)", 2: "(N, C)", 3: "(N, H, W)"}
+
+
+def as_numbers(x: Any, name: str) -> Array:
+    """Check that `x` holds booleans, integers, or floats of at most 64 bits."""
+    array = as_array(x, name)
+    if is_numpy_array(array):
+        real = array.dtype.kind in "biu" or (array.dtype.kind == "f" and array.dtype.itemsize <= 8)
+    else:
+        real = array_namespace(array).isdtype(array.dtype, ("bool", "integral", "real floating"))
+    if not real:
+        raise TypeError(f"{name}: expected numbers, got {examples(array) if is_numpy_array(array) else array.dtype}")
+    return array
+
+
+def check_no_nan(scores: Array, name: str, first: int = 0) -> None:
+    """Raise ValueError if there is a NaN, with its position; rows are counted from `first`."""
+    xp = array_namespace(scores)
+    nan = xp.isnan(scores)
+    if bool(xp.any(nan)):
+        row, *rest = (int(index[0]) for index in xp.nonzero(nan))
+        position = row + first if not rest else (row + first, *rest)
+        raise ValueError(f"{name}: expected no NaN, got NaN at position {position}")
+
+
+def as_matrix(x: Any, name: str) -> Array:
+    """As `as_numbers`, but bfloat16 tensors stay as they are: `row_blocks` widens them block by block."""
+    if is_torch_array(x) and "bfloat16" in str(x.dtype):
+        return x.detach()
+    return as_numbers(x, name)
+
+
+def as_labels(x: Any, name: str, ndim: int = 1) -> Array:
+    """Check integers of `ndim` dimensions and return them as int64; floats are taken when they are integral."""
+    labels = as_integers(x, name, ndim)
+    return array_namespace(labels).astype(labels, array_namespace(labels).int64, copy=False)
+
+
+def as_integers(x: Any, name: str, ndim: int = 1) -> Array:
+    """As `as_labels`, but in the integer or boolean type that they came in, or in float64."""
+    labels = as_numbers(x, name)
+    xp = array_namespace(labels)
+    if labels.shape == (0,):
+        labels = labels.reshape((0,) * ndim)
+    if labels.ndim != ndim:
+        raise ValueError(
+            f"{name}: expected integers of shape {'(N,)' if ndim == 1 else '(N, K)'}, got shape {tuple(labels.shape)}"
+        )
+    if is_floating(labels) and labels.shape[0]:
+        labels = xp.astype(labels, xp.float64)
+        check_no_nan(labels, name)
+        fractional = labels != xp.round(labels)
+        if bool(xp.any(fractional)):
+            raise ValueError(f"{name}: expected integers, got {float(labels[fractional][0])!r}")
+        if bool(xp.any(xp.abs(labels) > MAX_EXACT)):
+            raise ValueError(f"{name}: expected integers within ±2**53, got {float(xp.max(xp.abs(labels)))!r}")
+    elif labels.dtype == getattr(xp, "uint64", None) and labels.shape[0] and int(xp.max(labels)) >= 2**63:
+        raise ValueError(f"{name}: expected integers below 2**63, got {int(xp.max(labels))}")
+    return labels
+
+
+def as_flags(x: Any, name: str) -> Array:
+    """Check (N,) values of 0 and 1, or booleans, and return them as booleans."""
+    labels = as_labels(x, name)
+    other = (labels != 0) & (labels != 1)
+    if bool(array_namespace(labels).any(other)):
+        raise ValueError(f"{name}: expected 0 or 1, got {int(labels[other][0])}")
+    return labels == 1
+
+
+def check_lengths(**columns: Array | None) -> None:
+    """Raise ValueError unless all columns that are given have the same length."""
+    lengths = {name: len(column) for name, column in columns.items() if column is not None}
+    if len(set(lengths.values())) > 1:
+        came = ", ".join(f"{length} {name}" for name, length in lengths.items())
+        raise ValueError(f"expected columns of one length, got {came}")
+
+
+def check_orientation(predictions: Array, references: Array) -> None:
+    """Raise ValueError if the two columns look as if each had been passed for the other."""
+    if predictions.ndim == 1 and references.ndim == 2:
+        raise ValueError(
+            f"predictions and references are swapped: references must be (N,) class ids, got shape "
+            f"{tuple(references.shape)}, and predictions have shape {tuple(predictions.shape)}"
+        )
+
+
+def check_class_ids(labels: Array, name: str, num_classes: int) -> None:
+    """Raise ValueError unless every label is below `num_classes`; negative labels are the caller's to judge."""
+    xp = array_namespace(labels)
+    if labels.shape[0] and int(xp.max(labels)) >= num_classes:
+        raise ValueError(f"{name}: expected class ids below {num_classes}, got {int(xp.max(labels))}")
+
+
+def check_not_negative(ids: Array, name: str, hint: str = "") -> None:
+    """Raise ValueError if a class id is negative."""
+    lowest = int(array_namespace(ids).min(ids)) if ids.shape[0] else 0
+    if lowest < 0:
+        raise ValueError(f"{name}: expected class ids of at least 0, got {lowest}{hint}")

@@ -1,0 +1,216 @@
+"""What a metric is: two functions, and the verbs that are made of them.
+
+`reduce` takes the columns of a batch to a state, a dict of arrays; `summarise` takes a state to the results. A metric
+keeps the states of its batches and joins them when the results are asked for: compute, add_batch, add, state, merge,
+reset and len are all made of these two functions.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .arrays import Array, State, concatenate, to_numpy
+
+# columns that metrics of this collection take: one that a metric does not use is ignored by it, for combine()
+SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels"})
+
+
+class Metric:
+    """A metric over samples that come in batches.
+
+    A metric sets
+
+    name: the name that it is loaded by
+    reduce: a function from the columns of a batch (its positional parameters; those without a default are required)
+        and options (its keyword-only parameters) to a state
+    summarise: a function from a state and options (its keyword-only parameters) to the results
+    aliases: other names for columns
+
+    The rest is read from the two signatures:
+
+    columns, required: the names of all columns, and of those that cannot be left out
+    options: the options and their defaults
+    fixed_options: those that shape a batch as it is added, and so cannot change after that: only `reduce` has them
+
+    In a state, arrays of no dimension must agree between batches, all others are joined along their first axis, and
+    the first of them has one entry per sample.
+    """
+
+    name: ClassVar[str]
+    reduce: ClassVar[Callable[..., Mapping[str, Any]]]
+    summarise: ClassVar[Callable[..., dict[str, Any]]]
+    aliases: ClassVar[Mapping[str, str]] = {}
+
+    columns: ClassVar[tuple[str, ...]]
+    required: ClassVar[tuple[str, ...]]
+    options: ClassVar[Mapping[str, Any]]
+    fixed_options: ClassVar[frozenset[str]]
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Read columns and options from the signatures of the two functions."""
+        super().__init_subclass__(**kwargs)
+        if "reduce" not in cls.__dict__:
+            return
+        columns = [p for p in inspect.signature(cls.reduce).parameters.values() if p.kind != p.KEYWORD_ONLY]
+        reduces, summarises = keyword_options(cls.reduce), keyword_options(cls.summarise)
+        cls.columns = tuple(p.name for p in columns)
+        cls.required = tuple(p.name for p in columns if p.default is p.empty)
+        cls.options = {**summarises, **reduces}
+        cls.fixed_options = frozenset(reduces.keys() - summarises.keys())
+
+    def __init__(self, **options: Any) -> None:
+        """Take options as keywords; any other name is a TypeError."""
+        unknown = [name for name in options if name not in self.options]
+        if unknown:
+            raise TypeError(self._unknown_name(unknown[0], self.options))
+        self.loaded_options = {**self.options, **options}
+        self._states: list[State] = []
+
+    def compute(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> dict[str, Any]:
+        """Compute the results from the batches added before, and from the columns given here, if any.
+
+        Options given here override those given at load, for this call. The batches are dropped when the results
+        are there; a call that raises changes nothing. With evaluate's `num_process > 1`, process 0 returns the results
+        of all processes and the others return None; TimeoutError if one does not come within `timeout` seconds. What
+        process 0 raises, the others raise too, and all keep their batches.
+        """
+        columns, overrides = self._sort_arguments({"predictions": predictions, "references": references, **kwargs})
+        options = {**self.loaded_options, **overrides}
+        for name in self.fixed_options & overrides.keys():
+            if self._states and overrides[name] != self.loaded_options[name]:
+                raise ValueError(f"{name}: it was applied as batches were added; give it at load, not at compute")
+        states = self._states + ([self._reduced(columns, options)] if columns else [])
+        results = self._results(states, options)
+        self._states = []
+        return results
+
+    def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
+        """Add a batch of columns. An empty one adds nothing; one that raises leaves those before it untouched."""
+        columns, options = self._sort_arguments({"predictions": predictions, "references": references, **kwargs})
+        if options:
+            raise TypeError(f"{next(iter(options))}: it is an option; give it at load or to compute")
+        state = self._reduced(columns, self.loaded_options)
+        # the caller may reuse its buffers
+        self._states.append({name: _copy(array) for name, array in state.items()})
+
+    def add(self, *, prediction: Any = None, reference: Any = None, **kwargs: Any) -> None:
+        """Add one sample: the columns of add_batch, with one entry each."""
+        given = {"predictions": prediction, "references": reference}
+        sample = {**{name: value for name, value in given.items() if value is not None}, **kwargs}
+        self.add_batch(**{name: value if name in self.options else [value] for name, value in sample.items()})
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Return the reduced arrays of all batches added so far, as NumPy arrays; empty if there are none."""
+        arrays = {name: to_numpy(array).copy() for name, array in joined(self._states).items()}
+        return {**arrays, "metric": np.asarray(self.name)} if arrays else {}
+
+    def merge(self, state: Mapping[str, np.ndarray]) -> None:
+        """Take the reduced arrays of another metric's `state()`, as if its batches had been added here.
+
+        Raises TypeError for what is no state, ValueError for a state of another metric or of other columns.
+        """
+        if not isinstance(state, Mapping):
+            raise TypeError(f"state: expected the dict that state() returns, got {type(state).__name__}")
+        if state and str(state.get("metric")) != self.name:
+            raise ValueError(f"state: expected one of {self.name}, got one of {state.get('metric', 'no metric')}")
+        arrays = {name: np.array(array) for name, array in state.items() if name != "metric"}
+        _check_agreement(arrays, self._states)
+        self._states.append(arrays)
+
+    def reset(self) -> None:
+        """Drop the batches added so far."""
+        self._states = []
+
+    def __len__(self) -> int:
+        """Number of samples added so far."""
+        return sum(map(_size, self._states))
+
+    def _results(self, states: Sequence[State], options: Mapping[str, Any]) -> dict[str, Any]:
+        if not any(map(_size, states)):
+            raise ValueError("expected at least one sample, got none: pass columns, or add batches before compute()")
+        for state in states:
+            _check_agreement(state, states)
+        return self.summarise(joined(states), **_taken(self.summarise, options))
+
+    def _reduced(self, columns: Mapping[str, Any], options: Mapping[str, Any]) -> State:
+        missing = [name for name in self.required if name not in columns]
+        if missing:
+            needed = ", ".join(self.required)
+            raise TypeError(f"{missing[0]}: {self.name} needs the columns {needed}; got no {missing[0]}")
+        if all(_is_empty(column) for column in columns.values()):
+            return {}
+        state = dict(self.reduce(**columns, **_taken(self.reduce, options)))
+        _check_agreement(state, self._states)
+        return state
+
+    def _sort_arguments(self, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Split arguments into columns, by their own names, and options; drop siblings' columns and None columns."""
+        columns: dict[str, Any] = {}
+        options: dict[str, Any] = {}
+        for given, value in arguments.items():
+            name = self.aliases.get(given, given)
+            if name in self.options:
+                options[name] = value
+            elif name in self.columns:
+                if value is None:
+                    continue
+                if name in columns:
+                    raise TypeError(f"{name} was given twice, once as {given}")
+                columns[name] = value
+            elif name not in SIBLING_COLUMNS:
+                raise TypeError(self._unknown_name(given, (*self.columns, *self.aliases, *self.options)))
+        return columns, options
+
+    def _unknown_name(self, name: str, known: Any) -> str:
+        return f"{self.name} has no argument {name!r}; it takes {', '.join(known) or 'no options'}"
+
+
+@cache
+def keyword_options(function: Callable[..., Any]) -> Mapping[str, Any]:
+    """The keyword-only parameters of a function, and their defaults."""
+    parameters = inspect.signature(function).parameters.values()
+    return {p.name: p.default for p in parameters if p.kind == p.KEYWORD_ONLY}
+
+
+def joined(states: Sequence[State]) -> State:
+    """One state of all the samples; a single one is returned as it is."""
+    states = [state for state in states if state]
+    if len(states) < 2:
+        return states[0] if states else {}
+    return {
+        name: array if array.ndim == 0 else concatenate([state[name] for state in states])
+        for name, array in states[0].items()
+    }
+
+
+def _taken(function: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of the options that a function takes."""
+    return {name: options[name] for name in keyword_options(function)}
+
+
+def _is_empty(column: Any) -> bool:
+    return hasattr(column, "__len__") and getattr(column, "ndim", 1) > 0 and len(column) == 0
+
+
+def _size(state: State) -> int:
+    """How many samples there are in a state."""
+    return len(next(iter(state.values()))) if state else 0
+
+
+def _copy(array: Array) -> Array:
+    return array.copy() if isinstance(array, np.ndarray) else array.clone()
+
+
+def _check_agreement(state: State, states: Sequence[State]) -> None:
+    """Raise ValueError unless a state can be joined to the first of others: same arrays, same scalars."""
+    first = next((other for other in states if other), state)
+    if state and state.keys() != first.keys():
+        raise ValueError(f"expected a state of {', '.join(first)}, got one of {', '.join(state)}")
+    for name, array in state.items():
+        if array.ndim == 0 and array != first[name]:
+            raise ValueError(f"{name}: expected {first[name]} as in the batches before, got {array}")

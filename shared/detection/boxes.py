@@ -1,0 +1,173 @@
+"""Boxes of images: the columns of detection laid out in two tables and checked, and the overlap of boxes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypedDict
+
+import numpy as np
+
+from ..core.arrays import MAX_EXACT, to_numpy, widen, without_arrow
+from ..core.columns import as_flags, as_numbers, check_lengths
+from ..core.options import as_choice
+
+BOX_FORMATS = ("xyxy", "xywh", "cxcywh")
+_ROWS = 1 << 13  # rows checked at a time: what they need fits the cache
+
+
+class DetectionState(TypedDict):
+    """Boxes of N images in two tables, in float64, xyxy.
+
+    num_predictions, num_references: (N,) rows of each image
+    predictions: (Σn, 6) x1, y1, x2, y2, confidence, class
+    references: (Σm, 5) x1, y1, x2, y2, class
+    ignored: (Σm,) whether the object counts nowhere
+    """
+
+    num_predictions: np.ndarray
+    num_references: np.ndarray
+    predictions: np.ndarray
+    references: np.ndarray
+    ignored: np.ndarray
+
+
+def reduce_boxes(predictions: Any, references: Any, *, box_format: str = "xyxy") -> DetectionState:
+    """Check the boxes of a batch of images and lay them out in two tables.
+
+    Parameters: predictions, per image (n, 6) rows x1, y1, x2, y2, confidence, class, or {"boxes", "scores",
+    "labels"}; references, per image (m, 5) rows x1, y1, x2, y2, class, or {"boxes", "labels"} and, if there are
+    difficult or crowd objects, {"ignored"} or {"iscrowd"} with 1 for them and 0 for the others; box_format, "xyxy",
+    "xywh" (corner and size) or "cxcywh" (centre and size).
+
+    Returns a `DetectionState`.
+    Raises ValueError naming the image for shapes, NaN, x2 < x1, fractional classes; TypeError for what is no box.
+    """
+    as_choice(box_format, "box_format", BOX_FORMATS)
+    predictions, references = _images(predictions, "predictions"), _images(references, "references")
+    predicted, num_predictions = _table(predictions, "predictions", ("boxes", "scores", "labels"), box_format)
+    true, num_references = _table(references, "references", ("boxes", "labels"), box_format)
+    check_lengths(predictions=num_predictions, references=num_references)
+    return {
+        "num_predictions": num_predictions,
+        "num_references": num_references,
+        "predictions": predicted,
+        "references": true,
+        "ignored": _ignored(references, num_references),
+    }
+
+
+def _images(images: Any, name: str) -> list[Any]:
+    images = without_arrow(images)
+    if (
+        isinstance(images, Mapping)
+        or (hasattr(images, "ndim") and images.ndim == 2)
+        or not isinstance(images, Iterable)
+    ):
+        raise TypeError(f"{name}: expected a list with one table or dict of boxes per image, got a single one: [x]")
+    return list(images)
+
+
+def _ignored(references: list[Any], counts: np.ndarray) -> np.ndarray:
+    """Which of all images' objects are ignored: those that a dict says are ignored or a crowd, none of a table's."""
+    ignored, starts = np.zeros(counts.sum(), dtype=bool), np.cumsum(counts) - counts
+    for i, image in enumerate(references):
+        if type(image) is np.ndarray or not isinstance(image, Mapping):
+            continue
+        for key in ("ignored", "iscrowd"):
+            if image.get(key) is None:
+                continue
+            flags = to_numpy(as_flags(image[key], f"references[{i}][{key!r}]"))
+            if len(flags) != counts[i]:
+                raise ValueError(f"references[{i}]: expected one length, got {counts[i]} boxes, {len(flags)} {key}")
+            ignored[starts[i] : starts[i] + len(flags)] |= flags
+    return ignored
+
+
+def _table(images: list[Any], name: str, keys: Sequence[str], box_format: str) -> tuple[np.ndarray, np.ndarray]:
+    """All images' boxes as rows x1, y1, x2, y2, (confidence,) class in float64, and the number of each image's."""
+    tables = [_image_table(image, name, i, keys) for i, image in enumerate(images)]
+    counts = np.asarray([len(table) for table in tables], dtype=np.int64)
+    table = np.concatenate([np.zeros((0, 3 + len(keys))), *tables])
+    for start in range(0, len(table), _ROWS):
+        _check_rows(table, slice(start, start + _ROWS), counts, name, box_format)
+    return _as_corners(table, box_format), counts
+
+
+def _image_table(image: Any, name: str, i: int, keys: Sequence[str]) -> np.ndarray:
+    width = 3 + len(keys)
+    if isinstance(image, np.ndarray) and image.shape[1:] == (width,) and image.dtype == np.float64:
+        return image
+    if not isinstance(image, Mapping):
+        return _rows(image, f"{name}[{i}]", width)
+    if any(key not in image for key in keys):
+        raise TypeError(f"{name}[{i}]: expected keys {', '.join(keys)}, got {', '.join(map(str, image)) or 'none'}")
+    columns = [_rows(image[key], f"{name}[{i}][{key!r}]", 1 if k else 4) for k, key in enumerate(keys)]
+    if len({len(column) for column in columns}) > 1:
+        came = ", ".join(f"{len(column)} {key}" for column, key in zip(columns, keys))
+        raise ValueError(f"{name}[{i}]: expected one length, got {came}")
+    return np.concatenate(columns, axis=1)
+
+
+def _rows(x: Any, name: str, width: int) -> np.ndarray:
+    array = to_numpy(widen(as_numbers(x, name), name))
+    if array.shape[:1] == (0,):
+        return np.zeros((0, width))
+    array = array.reshape(-1, 1) if width == 1 and array.ndim == 1 else array
+    if array.ndim != 2 or array.shape[1] != width:
+        hint = ""
+        if array.ndim == 2 and {array.shape[1], width} == {5, 6}:
+            hint = "; predictions have 6 columns (…, confidence, class), references 5 (…, class): are they swapped?"
+        raise ValueError(f"{name}: expected rows of {width} numbers, got shape {array.shape}{hint}")
+    return array.astype(np.float64)
+
+
+def _as_corners(table: np.ndarray, box_format: str) -> np.ndarray:
+    if box_format == "cxcywh":
+        table[:, :2] -= table[:, 2:4] / 2
+    if box_format != "xyxy":
+        table[:, 2:4] += table[:, :2]
+    return table
+
+
+_NONE = np.zeros(0, dtype=bool)
+
+
+def _check_rows(table: np.ndarray, part: slice, counts: np.ndarray, name: str, box_format: str) -> None:
+    """Raise ValueError for the first bad one of some rows, with its image and its place there."""
+
+    def refuse(bad: np.ndarray, expected: str, column: slice | int) -> None:
+        if bad.any():
+            row = part.start + int(np.argmax(bad))
+            image = int(np.searchsorted(np.cumsum(counts), row, side="right"))
+            place = row - int(counts[:image].sum())
+            raise ValueError(f"{name}[{image}]: expected {expected}, got {table[row, column].tolist()} in row {place}")
+
+    rows = table[part]
+    with np.errstate(over="ignore", invalid="ignore"):
+        nan = np.isnan(rows)
+        refuse(nan.any(axis=1) if nan.any() else _NONE, "no NaN", slice(None))
+        size = rows[:, 2:4] - rows[:, :2] if box_format == "xyxy" else rows[:, 2:4]
+        ordered = "x1 ≤ x2 and y1 ≤ y2" if box_format == "xyxy" else "a width and a height of at least 0"
+        refuse((size[:, 0] < 0) | (size[:, 1] < 0), f"{ordered} (box_format={box_format!r})", slice(4))
+        # of two such boxes the union is finite too
+        finite = np.isfinite(4 * size[:, 0] * size[:, 1]) & np.isfinite(rows[:, 0] + rows[:, 1] + size[:, 0])
+        refuse(~(finite & np.isfinite(size[:, 1])), "a box of finite area", slice(4))
+        refuse(rows[:, -1] != np.round(rows[:, -1]), "an integer class", -1)
+        refuse(np.abs(rows[:, -1]) > MAX_EXACT, "a class within ±2**53", -1)
+
+
+def box_iou(boxes: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Intersection over union of each pair of rows of two (N, 4) arrays of xyxy boxes; 0 where both have no area.
+
+    IoU = |A ∩ B| / |A ∪ B|, in [0, 1]. Source: Everingham et al., The Pascal VOC Challenge, IJCV 2010.
+
+    >>> box_iou(np.asarray([[0, 0, 2, 2]]), np.asarray([[0, 0, 2, 1]])).tolist()
+    [0.5]
+    """
+    x1, y1, x2, y2 = (column.astype(np.float64) for column in boxes.T)
+    u1, v1, u2, v2 = (column.astype(np.float64) for column in others.T)
+    width = np.minimum(x2, u2) - np.maximum(x1, u1)
+    height = np.minimum(y2, v2) - np.maximum(y1, v1)
+    intersection = np.maximum(width, 0) * np.maximum(height, 0)
+    union = (x2 - x1) * (y2 - y1) + (u2 - u1) * (v2 - v1) - intersection
+    return np.divide(intersection, union, out=np.zeros_like(union), where=union > 0)

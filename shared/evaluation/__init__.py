@@ -1,0 +1,23 @@
+"""From files or a model to numbers.
+
+    detections = read_detections("runs/detect/predict/labels", "data.yaml", unknown_class_id=999)  # of formats
+    results = evaluate_detections(detections, known_classes=[0, 1, 2], unknown_class_id=999)
+
+Needs the extra `detection` (pycocotools, Pillow, PyYAML); a model needs `ultralytics`, which is under the AGPL-3.0
+licence and is imported only where a model's path is given.
+"""
+
+from .box_outcomes import box_outcomes
+from .detection import evaluate_detections, openset_metrics, save_results, summary
+from .standard import standard_metrics
+from .validator import OpenSetValidator
+
+__all__ = [
+    "OpenSetValidator",
+    "box_outcomes",
+    "evaluate_detections",
+    "openset_metrics",
+    "save_results",
+    "standard_metrics",
+    "summary",
+]

@@ -1,0 +1,91 @@
+"""What became of each box of each image: what the report draws and ranks images by."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ..detection.boxes import reduce_boxes
+from ..detection.outcomes import (
+    CALLED_UNKNOWN,
+    IGNORED,
+    LEFT_OUT,
+    MISSED,
+    OUTCOME_WORDS,
+    TAKEN_FOR_KNOWN,
+    WRONG_CLASS,
+    outcomes_in_words,
+)
+from ..detection.ow_dln import openset_outcomes
+from ..detection.rules import Rules
+from ..formats.dataset import Detections
+
+OUTCOMES = tuple(range(LEFT_OUT))  # those that there are when boxes are matched whatever their classes
+ERRORS = (WRONG_CLASS, CALLED_UNKNOWN, TAKEN_FOR_KNOWN, MISSED)
+
+
+class BoxOutcome(NamedTuple):
+    """A box, x1, y1, x2, y2, and what became of it.
+
+    outcome: a place in `OUTCOME_WORDS`
+    label: its class
+    score: its confidence, None for an object
+    true_label: the class of the object that it was matched to, None if there is none
+    """
+
+    box: tuple[float, float, float, float]
+    outcome: int
+    label: int
+    score: float | None
+    true_label: int | None
+
+    @property
+    def words(self) -> str:
+        """What became of it, in words."""
+        return OUTCOME_WORDS[self.outcome]
+
+
+def box_outcomes(detections: Detections, rules: Rules) -> list[list[BoxOutcome]]:
+    """Say of each predicted box, and of each object that none was matched to, what became of it.
+
+    Boxes are matched whatever their classes; see `match_boxes`.
+
+    Parameters: detections; rules of the metric, of which count_background has no use here.
+    Returns for each image its boxes, the predictions first and the most confident of them first.
+    """
+    state = reduce_boxes(detections.predictions, detections.dataset.references)
+    found = openset_outcomes(state, replace(rules, count_background=True))
+    predicted, true = outcomes_in_words(found)
+    # those of `found` are larger with plus_one
+    predictions, references = state["predictions"], state["references"]
+    predictions = predictions[predictions[:, 4] >= rules.conf_threshold]
+    labels = references[:, 4].astype(np.int64).tolist()
+    images: list[list[BoxOutcome]] = [[] for _ in detections.predictions]
+    rows = zip(predictions.tolist(), found.boxes.image.tolist(), found.matched.tolist(), predicted.tolist())
+    for (x1, y1, x2, y2, score, label), image, matched, outcome in rows:
+        true_label = None if matched < 0 else labels[matched]
+        images[image].append(BoxOutcome((x1, y1, x2, y2), outcome, int(label), score, true_label))
+    for boxes in images:
+        boxes.sort(key=lambda box: -float(box.score or 0))
+    for (x1, y1, x2, y2, label), image, outcome in zip(
+        references.tolist(), found.boxes.object_image.tolist(), true.tolist()
+    ):
+        if outcome in (MISSED, IGNORED):
+            images[image].append(BoxOutcome((x1, y1, x2, y2), outcome, int(label), None, None))
+    return images
+
+
+def count_outcomes(boxes: Sequence[BoxOutcome]) -> Counter[int]:
+    """How many boxes of an image have each outcome."""
+    return Counter(box.outcome for box in boxes)
+
+
+def worst_images(images: Sequence[Sequence[BoxOutcome]], number: int) -> list[int]:
+    """Places of the images with the most errors, worst first; boxes that match no object are not counted."""
+    errors = [sum(box.outcome in ERRORS for box in boxes) for boxes in images]
+    order = np.argsort(-np.asarray(errors, dtype=np.int64), kind="stable").tolist()
+    return [i for i in order[:number] if errors[i]]

@@ -1,0 +1,124 @@
+"""From detections to numbers, and to the text or JSON of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..detection.openset_detection import OpenSetDetection
+from ..formats.dataset import Detections
+from ..formats.results import as_json, value_text
+from .standard import standard_metrics
+
+BATCH = 64  # images
+Results = dict[str, dict[str, Any]]
+
+_MEANINGS = {
+    "U-Recall": "unknown objects called unknown; higher is better",
+    "WI": "known objects called unknown; lower is better",
+    "A-OSE": "all errors over all objects; lower is better",
+    "Precision(Known)": "higher is better",
+    "Recall(Known)": "higher is better",
+}
+_MEANINGS_OWOD = {
+    "WI": "precision without unknown objects over that with them, minus 1; lower is better",
+    "WI(OWOD)@0.8": "share of known-class predictions that lie on unknown objects; lower is better",
+    "A-OSE": "unknown objects taken for known; lower is better",
+    "A-OSE(detections)": "predictions of known classes on unknown objects; lower is better",
+    "U-Recall": "unknown objects called unknown; higher is better",
+    "U-AP": "average precision of unknown; higher is better",
+    "mAP": "average precision at all recalls, as Pascal VOC; higher is better",
+}
+_MEANINGS_STANDARD = {
+    "mAP50": "average precision at 101 recalls, IoU 0.5; higher is better",
+    "mAP50-95": "the same, averaged over IoU 0.5 to 0.95; higher is better",
+    "precision": "at IoU 0.5 and the confidence of the highest mean F1; higher is better",
+    "recall": "at the same confidence; higher is better",
+}
+_TITLES = {"standard_metrics": "Standard metrics (known classes)", "openset_metrics": "Open-set metrics"}
+
+
+def evaluate_detections(
+    detections: Detections,
+    known_classes: Sequence[int],
+    *,
+    standard: bool = True,
+    progress: bool = False,
+    **options: Any,
+) -> Results:
+    """Compute the open-set numbers of detections, beside the standard ones.
+
+    Parameters: detections, as a reader gives them; known_classes, ids, all others are unknown; standard, whether to
+    compute the standard metrics, which needs pycocotools; progress, whether to show a bar on a terminal; options of
+    the metric openset_detection, such as unknown_class_id, iou_threshold, conf_threshold or protocol.
+
+    Returns "openset_metrics", the results of openset_detection, and "standard_metrics", those of `standard_metrics`.
+    Raises TypeError and ValueError as the metric does.
+    """
+    openset = openset_metrics(detections, known_classes=list(known_classes), progress=progress, **options)
+    if not standard:
+        return {"openset_metrics": openset}
+    conf_threshold = options.get("conf_threshold", 0.0)
+    closed = standard_metrics(detections, known_classes, conf_threshold=conf_threshold)
+    return {"standard_metrics": closed, "openset_metrics": openset}
+
+
+def openset_metrics(detections: Detections, *, progress: bool = False, **options: Any) -> dict[str, Any]:
+    """Compute the metric openset_detection, a few images at a time.
+
+    Parameters: detections, as a reader gives them; progress, whether to show a bar on a terminal; options of the
+    metric. Returns its results, with a column "name" in tables of classes that have names and of images; raises
+    TypeError and ValueError as it does.
+    """
+    from tqdm import tqdm
+
+    if options.get("box_format", "xyxy") != "xyxy":
+        raise ValueError(f"box_format: expected xyxy, as readers give boxes, got {options['box_format']!r}")
+    metric = OpenSetDetection(**options)
+    true, found = detections.dataset.references, detections.predictions
+    # disable=None: no bar where standard error is not a terminal
+    with tqdm(total=len(true), unit=" images", disable=None if progress else True) as bar:
+        for start in range(0, len(true), BATCH):
+            part = slice(start, start + BATCH)
+            metric.add_batch(predictions=found[part], references=true[part])
+            bar.update(len(true[part]))
+    results = metric.compute()
+    if "per_image" in results:
+        results["per_image"] = {"name": detections.dataset.names, **results["per_image"]}
+    if "per_class" in results and detections.dataset.classes:
+        names = {options.get("unknown_class_id", -1): "unknown", **detections.dataset.classes}
+        named = [names.get(label, str(label)) for label in results["per_class"]["class"]]
+        results["per_class"] = {"name": named, **results["per_class"]}
+    return results
+
+
+def summary(results: Results) -> str:
+    """The results as a text to read: a section each for the standard and the open-set metrics."""
+    parts = []
+    for section, values in results.items():
+        rows = {key: value for key, value in values.items() if not isinstance(value, Mapping)}
+        tables = {key: value for key, value in values.items() if isinstance(value, Mapping)}
+        width = max(map(len, rows))
+        meanings = _MEANINGS_STANDARD | (_MEANINGS_OWOD if "U-AP" in rows else _MEANINGS)
+        lines = [
+            f"{key:{width}}  {value_text(value):10}  {meanings.get(key, '')}".rstrip() for key, value in rows.items()
+        ]
+        parts.append("\n".join([_TITLES[section], "-" * len(_TITLES[section]), *lines]))
+        parts += [f"{key}\n{_table(value)}" for key, value in tables.items()]
+    return "\n\n".join(parts)
+
+
+def save_results(results: Results, path: str | Path) -> None:
+    """Write results to a file, JSON to a .json, the `summary` to a .txt. Raises ValueError for another ending."""
+    path = Path(path)
+    if path.suffix not in (".json", ".txt"):
+        raise ValueError(f"{path}: expected a file ending in .txt or .json")
+    text = as_json(results, indent=2) if path.suffix == ".json" else summary(results)
+    path.write_text(text + "\n", encoding="utf-8")
+
+
+def _table(columns: Mapping[str, Sequence[Any]]) -> str:
+    cells = [[key, *map(value_text, values)] for key, values in columns.items()]
+    widths = [max(map(len, column)) for column in cells]
+    return "\n".join("  ".join(cell.rjust(width) for cell, width in zip(row, widths)) for row in zip(*cells))

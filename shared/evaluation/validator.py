@@ -1,0 +1,106 @@
+"""Run an Ultralytics model over a data set and evaluate what it predicts.
+
+ultralytics is imported only where a model is given as a path. It is under the AGPL-3.0 licence, this package is not:
+who distributes a program that uses both, or offers it over a network, has to heed that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..formats.class_names import class_ids
+from ..formats.dataset import Boxes, Dataset, Detections, predicted_boxes
+from ..formats.yolo_data import read_yolo_data
+from .detection import Results, evaluate_detections, save_results
+
+
+class OpenSetValidator:
+    """Evaluate a detector on a data set some of whose classes it does not know.
+
+    The arguments:
+
+    model: an Ultralytics model, or the path of its weights; any object will do whose predict(source, conf=, iou=,
+        verbose=) returns a list with one result, which has boxes.xyxy in pixels, boxes.conf and boxes.cls
+    data: the data.yaml of a YOLO data set
+    known_classes: ids or names of the classes that the model knows; objects of all others are unknown
+    unknown_class_id: the class by which the model says "unknown"
+    conf: predictions with a lower confidence are left out, by the model and by the metrics
+    iou: the model's own threshold, that of its non-maximum suppression; the IoU at which boxes are matched is the
+        option iou_threshold
+    predict: further arguments of the model's predict, such as imgsz or device
+    options: of the metric openset_detection, such as iou_threshold or protocol
+
+    After `validate`, `detections` are those that the results are of.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        data: str | Path,
+        known_classes: Sequence[int | str],
+        unknown_class_id: int = -1,
+        conf: float = 0.001,
+        iou: float = 0.6,
+        *,
+        predict: Mapping[str, Any] | None = None,
+        **options: Any,
+    ) -> None:
+        self.model, self.data, self.known_classes = model, data, known_classes
+        self.predict = {"conf": conf, "iou": iou, "verbose": False, **(predict or {})}
+        self.options: dict[str, Any] = {"unknown_class_id": unknown_class_id, "conf_threshold": conf, **options}
+        self.detections: Detections | None = None
+
+    def validate(self, split: str = "val", *, standard: bool = True, progress: bool = False) -> Results:
+        """Predict the images of a split, and compute the metrics.
+
+        Parameters: split of the data set: train, val or test; standard, whether to compute the standard metrics, which
+        needs pycocotools; progress, whether to show a bar on a terminal.
+        Returns "standard_metrics" and "openset_metrics", see `evaluate_detections`. Raises ImportError if the model is
+        a path and ultralytics is not installed, ValueError and TypeError as the reader of the data set and the
+        metrics do.
+        """
+        dataset = read_yolo_data(self.data, split)
+        known = class_ids([str(name) for name in self.known_classes], dataset.classes)
+        model = load_model(self.model) if isinstance(self.model, (str, Path)) else self.model
+        self.detections = Detections(dataset, list(_predictions(model, dataset, self.predict, progress)))
+        return evaluate_detections(self.detections, known, standard=standard, **self.options)
+
+    def save_results(self, results: Results, save_path: str | Path = "openset_results.txt") -> None:
+        """Write results to a file: JSON to a .json, a text to read to a .txt. Raises ValueError for another ending."""
+        save_results(results, save_path)
+
+
+def load_model(path: str | Path) -> Any:
+    """Load an Ultralytics YOLO model from its weights, or build one from its configuration file.
+
+    Raises ImportError, which names the licence, if ultralytics is not installed; ValueError if there is no such model.
+    """
+    try:
+        from ultralytics import YOLO
+    except ImportError as error:
+        raise ImportError(
+            "a model by its path needs ultralytics, which is optional: pip install ultralytics, or this package with"
+            " [ultralytics]; note that its licence is AGPL-3.0"
+        ) from error
+    try:
+        return YOLO(str(path))
+    except FileNotFoundError as error:
+        raise ValueError(f"{path}: expected a model, got none") from error
+
+
+def _predictions(model: Any, dataset: Dataset, options: Mapping[str, Any], progress: bool) -> Iterator[Boxes]:
+    from tqdm import tqdm
+
+    for path in tqdm(dataset.paths, unit=" images", disable=None if progress else True):
+        (result,) = model.predict(str(path), **options)
+        boxes, scores, labels = (_array(x) for x in (result.boxes.xyxy, result.boxes.conf, result.boxes.cls))
+        yield predicted_boxes(boxes, scores, labels)
+
+
+def _array(x: Any) -> np.ndarray:
+    """A tensor of any device, or an array, as float64."""
+    return np.asarray(x.detach().cpu() if hasattr(x, "detach") else x, dtype=np.float64)

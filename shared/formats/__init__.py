@@ -1,0 +1,36 @@
+"""What lies on disk: arrays and tables, boxes of data sets and detectors, results. Read and written.
+
+`read_detections` takes boxes of any format; boxes are x1, y1, x2, y2 in pixels once they are read.
+"""
+
+from .class_names import class_ids, read_names
+from .coco import read_coco, read_coco_results
+from .dataset import Dataset, Detections, rename_classes
+from .dicts import read_dict_predictions, read_dicts
+from .opening import read_detections, read_references
+from .voc import read_voc
+from .writers import write_coco, write_coco_results, write_yolo, write_yolo_predictions
+from .yolo import read_yolo, read_yolo_predictions
+from .yolo_data import read_yolo_data
+
+__all__ = [
+    "Dataset",
+    "Detections",
+    "class_ids",
+    "read_coco",
+    "read_coco_results",
+    "read_detections",
+    "read_dict_predictions",
+    "read_dicts",
+    "read_names",
+    "read_references",
+    "read_voc",
+    "read_yolo",
+    "read_yolo_data",
+    "read_yolo_predictions",
+    "rename_classes",
+    "write_coco",
+    "write_coco_results",
+    "write_yolo",
+    "write_yolo_predictions",
+]

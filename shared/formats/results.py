@@ -1,0 +1,45 @@
+"""Results as text: a table to read, or JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+
+def as_json(results: Mapping[str, Any], indent: int | None = None) -> str:
+    """Results as JSON, in which ±inf is "Infinity" or "-Infinity", since JSON has no such number.
+
+    >>> as_json({"macro_open_f": 0.5, "macro_open_f_threshold": -math.inf})
+    '{"macro_open_f": 0.5, "macro_open_f_threshold": "-Infinity"}'
+    """
+    return json.dumps(_finite(results), indent=indent, allow_nan=False)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _finite(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_finite(item) for item in value]
+    if isinstance(value, float) and math.isinf(value):
+        return "Infinity" if value > 0 else "-Infinity"
+    return value
+
+
+def as_table(results: Mapping[str, Any]) -> str:
+    """Results a line each, with six decimals.
+
+    >>> print(as_table({"auroc": 0.75, "total": 12}))
+    auroc  0.750000
+    total  12
+    """
+    width = max(map(len, results))
+    return "\n".join(f"{name:{width}}  {value_text(value)}" for name, value in results.items())
+
+
+def value_text(value: Any) -> str:
+    """A value as it is printed in tables: fractions with six digits, lists with commas."""
+    if isinstance(value, list):
+        return ", ".join(map(value_text, value))
+    return f"{value:.6f}" if isinstance(value, float) else str(value)

@@ -1,0 +1,1 @@
+"""Other libraries of evaluation: combining metrics of evaluate, and its evaluators."""

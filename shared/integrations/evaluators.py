@@ -1,0 +1,165 @@
+"""Evaluators of Hugging Face evaluate that hand metrics the full rows of scores, not only the best label.
+
+`evaluate.evaluator` gives a metric one label per sample, which top-k and open-set metrics cannot use. The evaluators
+here ask the pipeline for every score and give the columns of this collection's metrics. They take a model object or
+a pipeline (which evaluate 0.4.6 itself does not with transformers 5), and resample whole rows for the bootstrap.
+
+    from openworld_metrics.integrations.evaluators import evaluator
+    evaluator("image-classification").compute(model, data, metric=openauc, feature_extractor=processor)
+
+Needs transformers and torch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from evaluate.evaluator import (
+    SUPPORTED_EVALUATOR_TASKS,
+    Evaluator,
+    ImageClassificationEvaluator,
+    TextClassificationEvaluator,
+)
+
+from ..core.evaluated import Evaluated
+
+Columns = Mapping[str, Any]
+
+
+def columns_of_rows(rows: np.ndarray) -> Columns:
+    """Columns from (N, C) class probabilities: `predictions`, the rows, and `open_scores`, 1 − the highest of each.
+
+    The open-set score is the maximum softmax probability baseline of Hendrycks and Gimpel, ICLR 2017, turned so that
+    higher is more unknown. Metrics that take no open-set scores ignore them.
+
+    >>> columns_of_rows(np.asarray([[0.25, 0.75]]))["open_scores"].tolist()
+    [0.25]
+    """
+    return {"predictions": rows, "open_scores": 1 - rows.max(axis=1)}
+
+
+class _ScoreRows(Evaluator):
+    """Mixin, first among the bases of an evaluator."""
+
+    columns: Callable[[np.ndarray], Columns] = staticmethod(columns_of_rows)
+    processor = "feature_extractor"  # what transformers.pipeline calls it
+    _classes: Mapping[str, int] | None = None
+    _metric: Any = None
+
+    def prepare_pipeline(
+        self, model_or_pipeline: Any, tokenizer: Any = None, feature_extractor: Any = None, device: int | None = None
+    ) -> Any:
+        """Build the pipeline of a model object or name; take a pipeline as it is."""
+        import transformers
+
+        pipe = model_or_pipeline
+        if pipe is None or isinstance(pipe, (str, transformers.PreTrainedModel)):
+            parts = {"tokenizer": tokenizer, self.processor: feature_extractor}
+            device = self._infer_device() if device is None else device
+            given = {name: part for name, part in parts.items() if part is not None}
+            pipe = transformers.pipeline(self.task, model=pipe, device=device, **given)
+        if pipe.task != self.task:
+            raise ValueError(f"model_or_pipeline: expected a pipeline for {self.task}, got one for {pipe.task}")
+        config = getattr(getattr(pipe, "model", None), "config", None)
+        self._classes = getattr(config, "label2id", None)
+        return pipe
+
+    def prepare_metric(self, metric: Any) -> Any:
+        """Load the metric, and see whether it takes rows of scores."""
+        self._metric = super().prepare_metric(metric)
+        return self._metric
+
+    def predictions_processor(self, predictions: Any, label_mapping: Mapping[str, int] | None) -> Columns:
+        """Columns from the pipeline's output; for a metric that is not of this collection, the best labels."""
+        # each metric folder has its own copy of the mixin
+        if not any(base.__name__ == Evaluated.__name__ for base in type(self._metric).__mro__):
+            best = [max(scores, key=lambda item: item["score"])["label"] for scores in predictions]
+            return {"predictions": [label if label_mapping is None else label_mapping[label] for label in best]}
+        return self.columns(_rows(predictions, self._classes if label_mapping is None else label_mapping))
+
+    @staticmethod
+    def _compute_confidence_interval(
+        metric: Any,
+        metric_inputs: Mapping[str, Any],
+        metric_keys: Any,
+        confidence_level: float = 0.95,
+        n_resamples: int = 9999,
+        random_state: int | None = None,
+    ) -> dict[str, Any]:
+        """As evaluate's, but resamples indices of samples: SciPy would transpose the rows of scores.
+
+        Results that are lists, such as a curve, get no interval.
+        """
+        from scipy.stats import bootstrap
+
+        inputs = {name: np.asarray(column) for name, column in metric_inputs.items()}
+        samples = np.arange(len(inputs["references"]))
+        intervals: dict[str, Any] = {key: {} for key in metric_keys}
+        for key in (key for key, value in metric.compute(**inputs).items() if not isinstance(value, list)):
+            interval = bootstrap(
+                (samples,),
+                lambda chosen, key=key: metric.compute(**{name: x[chosen] for name, x in inputs.items()})[key],
+                vectorized=False,
+                confidence_level=confidence_level,
+                n_resamples=n_resamples,
+                random_state=random_state,
+            )
+            low, high = interval.confidence_interval
+            intervals[key] = {
+                "confidence_interval": (float(low), float(high)),
+                "standard_error": float(interval.standard_error),
+            }
+        return intervals
+
+
+class ImageScores(_ScoreRows, ImageClassificationEvaluator):
+    """`evaluate.evaluator("image-classification")` with full rows of scores."""
+
+    PIPELINE_KWARGS = {"top_k": None}
+    processor = "image_processor"
+
+
+class TextScores(_ScoreRows, TextClassificationEvaluator):
+    """`evaluate.evaluator("text-classification")` with full rows of scores."""
+
+    PIPELINE_KWARGS = {"top_k": None, "truncation": True}
+
+
+_EVALUATORS: dict[str, type[Evaluator]] = {"image-classification": ImageScores, "text-classification": TextScores}
+
+
+def evaluator(task: str, columns: Callable[[np.ndarray], Columns] = columns_of_rows) -> Any:
+    """Return an evaluator whose metric gets full rows of scores.
+
+    Parameters: task, "image-classification" or "text-classification"; columns, the function that makes the metric's
+    columns from the (N, C) scores, in the order of the model's classes, or of `label_mapping` where compute gets one.
+    For example `lambda rows: {"predictions": 1 - rows.max(axis=1)}` for ood_bench.
+    Returns an `evaluate.Evaluator`. Raises ValueError for another task.
+    """
+    if task not in _EVALUATORS:
+        raise ValueError(f"task: expected one of {', '.join(_EVALUATORS)}, got {task!r}")
+    chosen = _EVALUATORS[task](task)
+    chosen.columns = columns
+    return chosen
+
+
+def register() -> None:
+    """Make `evaluate.evaluator` and `evaluate.EvaluationSuite` use these evaluators for their tasks.
+
+    Metrics that are not of this collection get the best labels, as before.
+    """
+    for task, implementation in _EVALUATORS.items():
+        SUPPORTED_EVALUATOR_TASKS[task]["implementation"] = implementation
+
+
+def _rows(predictions: Any, classes: Mapping[str, int] | None) -> np.ndarray:
+    """(N, C) scores in the order of the classes, from lists of labels and scores in any order."""
+    if classes is None or sorted(classes.values()) != list(range(len(classes))):
+        raise ValueError(f"label_mapping: expected labels for the class ids 0 to C − 1, got {classes}")
+    rows = np.full((len(predictions), len(classes)), np.nan)
+    for row, scores in zip(rows, predictions):
+        for item in scores:
+            row[classes[item["label"]]] = item["score"]
+    return rows

@@ -1,0 +1,87 @@
+"""The metrics of this collection by name: as classes of the core, and as metrics of evaluate."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+from .anomaly.anomaly_suite import AnomalySuite
+from .classification.accuracyk import AccuracyK
+from .classification.autkc import AUTKC
+from .core.metric import Metric
+from .detection.openset_detection import OpenSetDetection
+from .ood.ood_bench import OODBench
+from .open_set.macro_open_f import MacroOpenF
+from .open_set.micro_open_f import MicroOpenF
+from .open_set.openauc import OpenAUC
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from .anomaly.anomaly_suite import AnomalySuiteOptions
+    from .classification.accuracyk import AccuracyKOptions
+    from .classification.autkc import AUTKCOptions
+    from .detection.openset_detection import OpenSetDetectionOptions
+    from .ood.ood_bench import OODBenchOptions
+    from .open_set.macro_open_f import MacroOpenFOptions
+    from .open_set.micro_open_f import MicroOpenFOptions
+    from .open_set.openauc import OpenAUCOptions
+
+_CLASSES: dict[str, type[Metric]] = {
+    metric.name: metric
+    for metric in (AccuracyK, AUTKC, MacroOpenF, MicroOpenF, OpenAUC, OODBench, OpenSetDetection, AnomalySuite)
+}
+METRICS = tuple(_CLASSES)
+
+
+def metric_class(name: str) -> type[Metric]:
+    """The class of a metric, which needs no evaluate. Raises ValueError for an unknown name.
+
+    >>> metric_class("openauc")(tpr=0.9).loaded_options
+    {'tpr': 0.9}
+    """
+    if name not in _CLASSES:
+        raise ValueError(f"name: expected one of {', '.join(METRICS)}, got {name!r}")
+    return _CLASSES[name]
+
+
+@overload
+def load(name: Literal["accuracyk"], **options: Unpack[AccuracyKOptions]) -> Any: ...
+@overload
+def load(name: Literal["autkc"], **options: Unpack[AUTKCOptions]) -> Any: ...
+@overload
+def load(name: Literal["macro_open_f"], **options: Unpack[MacroOpenFOptions]) -> Any: ...
+@overload
+def load(name: Literal["micro_open_f"], **options: Unpack[MicroOpenFOptions]) -> Any: ...
+@overload
+def load(name: Literal["openauc"], **options: Unpack[OpenAUCOptions]) -> Any: ...
+@overload
+def load(name: Literal["ood_bench"], **options: Unpack[OODBenchOptions]) -> Any: ...
+@overload
+def load(name: Literal["openset_detection"], **options: Unpack[OpenSetDetectionOptions]) -> Any: ...
+@overload
+def load(name: Literal["anomaly_suite"], **options: Unpack[AnomalySuiteOptions]) -> Any: ...
+@overload
+def load(name: str, **options: Any) -> Any: ...
+
+
+def load(name: str, **options: Any) -> Any:
+    """Load a metric of this collection by name, offline, from the installed package.
+
+    Parameters: name, one of `METRICS`; options of the metric and arguments of `evaluate.load`, as keywords.
+    Returns an `evaluate.Metric`. Raises ValueError for an unknown name, TypeError for an unknown option.
+
+    >>> load("openauc", tpr=0.9).compute(predictions=[0, 1, 1], references=[0, 1, -1], open_scores=[0.1, 0.2, 0.9])
+    {'openauc': 1.0, 'closed_set_accuracy': 1.0, 'open_set_auroc': 1.0, 'open_set_accuracy@tpr90': 1.0}
+    """
+    import evaluate
+
+    return evaluate.load(str(script(name).parent), module_type="metric", **options)
+
+
+def script(name: str) -> Path:
+    """The script of a metric: beside the modules in a wheel, beside the folder in a checkout."""
+    metric_class(name)
+    package = Path(__file__).parent
+    places = [folder / "metrics" / name / f"{name}.py" for folder in (package, package.parent)]
+    return next(place for place in places if place.is_file())

@@ -1,0 +1,57 @@
+"""ood_bench: every metric of an out-of-distribution detector, by name, from one sort of its scores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from ..core.metric import Metric
+from .bench import DEFAULT_METRICS, bench_metrics
+from .sides import OODState, reduce_ood, split_ood
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+class OODBenchOptions(TypedDict, total=False):
+    """Options of `OODBench`; see `ood_bench_results`."""
+
+    metrics: str | Callable[..., Any] | Sequence[str | Callable[..., Any]]
+    in_value: int
+    out_value: int
+    threshold: float | None
+    step: int | None
+
+
+def ood_bench_results(
+    state: OODState,
+    *,
+    metrics: Any = DEFAULT_METRICS,
+    in_value: int = 0,
+    out_value: int = 1,
+    threshold: float | None = None,
+    step: int | None = None,
+) -> dict[str, float]:
+    """Metrics by name of the OOD against the in-distribution scores: see `bench_metrics`.
+
+    Parameters: state of `reduce_ood`; in_value and out_value, the labels of the two sides; the others as of
+    `bench_metrics`. Returns and raises as that does, and ValueError for a label that is neither value.
+    """
+    positives, negatives = split_ood(state["scores"], state["labels"], in_value=in_value, out_value=out_value)
+    return bench_metrics(positives, negatives, metrics, threshold=threshold, step=step)
+
+
+class OODBench(Metric):
+    """Metrics of an out-of-distribution detector: see `reduce_ood` and `bench_metrics`.
+
+    >>> OODBench().compute(predictions=[0.1, 0.6, 0.4, 0.9], references=[0, 0, 1, 1])
+    {'auroc': 0.75, 'fpr95tpr': 0.5}
+    """
+
+    name = "ood_bench"
+    reduce = staticmethod(reduce_ood)
+    summarise = staticmethod(ood_bench_results)
+    aliases = {"scores": "predictions", "labels": "references"}
+
+    def __init__(self, **options: Unpack[OODBenchOptions]) -> None:
+        super().__init__(**options)

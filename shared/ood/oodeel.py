@@ -1,0 +1,68 @@
+"""OOD rates as oodeel computes them: counts at one threshold, and rates at every few scores instead of at all."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..core.arrays import array_namespace, to_numpy
+from ..core.counts import check_both_classes
+from ..core.options import as_int, as_real
+from .sides import reduce_ood, split_ood
+
+_Arrays = tuple[np.ndarray, ...]
+
+
+def ftpn(scores: Any, labels: Any, threshold: float) -> tuple[int, int, int, int]:
+    """Count false positives, true positives, false negatives and true negatives at one threshold.
+
+    Parameters: scores (N,), higher is more OOD; labels (N,), 1 OOD, 0 not; a sample is called OOD when its
+    score ≥ threshold.
+    Returns (FP, TP, FN, TN). Raises ValueError for NaN, lengths that differ and labels that are neither 0 nor 1.
+    Source: oodeel, eval/metrics.py, whose returns these are.
+
+    >>> ftpn([0.1, 0.8, 0.6], [0, 1, 0], 0.5)
+    (1, 1, 0, 1)
+    """
+    positives, negatives = split_ood(**reduce_ood(scores, labels))
+    threshold = as_real(threshold, "threshold")
+    xp = array_namespace(positives)
+    # in float64: a float32 score must not round the threshold to its own precision
+    tp, fp = (int(xp.count_nonzero(xp.astype(side, xp.float64) >= threshold)) for side in (positives, negatives))
+    return fp, tp, positives.shape[0] - tp, negatives.shape[0] - fp
+
+
+def get_curve(scores: Any, labels: Any, step: int = 4, return_raw: bool = False) -> tuple[Any, ...]:
+    """Rates at every `step`-th score in ascending order, as oodeel samples them.
+
+    Thresholds are s_(1), s_(1+step), … of the sorted scores s_(0) ≤ s_(1) ≤ …; a sample is called OOD when its
+    score ≥ threshold.
+    The rates carry the two ends of the curve besides, the accuracy does not.
+
+    Parameters: scores (N,), higher is more OOD; labels (N,), 1 OOD, 0 not; step ≥ 1.
+    Returns NumPy arrays (fpr, tpr, fnr, tnr, accuracy), and with `return_raw` the pair of the counts
+    (FP, TP, FN, TN) and those. Raises ValueError as `ftpn` does, and for a class without samples.
+    Source: oodeel, eval/metrics.py; this takes O(N log N), not O(N²).
+
+    >>> fpr, tpr, fnr, tnr, accuracy = get_curve([0.1, 0.8, 0.6, 0.9], [0, 1, 0, 1], step=1)
+    >>> fpr.tolist(), tpr.tolist()
+    ([1.0, 0.5, 0.0, 0.0, 0.0], [1.0, 1.0, 1.0, 0.5, 0.0])
+    """
+    positives, negatives = split_ood(**reduce_ood(scores, labels))
+    check_both_classes(positives.shape[0], negatives.shape[0])
+    raw, rates = sampled_curve(to_numpy(positives), to_numpy(negatives), as_int(step, "step", 1))
+    return (raw, rates) if return_raw else rates
+
+
+def sampled_curve(positives: np.ndarray, negatives: np.ndarray, step: int) -> tuple[_Arrays, _Arrays]:
+    """The counts and the rates of `get_curve`, from the two sides in ascending order."""
+    thresholds = np.sort(np.concatenate([positives, negatives]))[1::step]
+    num_positives, num_negatives = len(positives), len(negatives)
+    tp = num_positives - np.searchsorted(positives, thresholds, side="left")
+    fp = num_negatives - np.searchsorted(negatives, thresholds, side="left")
+    fn, tn = num_positives - tp, num_negatives - fp
+    fpr, tpr = (np.concatenate([[1.0], x, [0.0]]) for x in (fp / num_negatives, tp / num_positives))
+    tnr, fnr = (np.concatenate([[0.0], x, [1.0]]) for x in (tn / num_negatives, fn / num_positives))
+    accuracy = (tn + tp) / (num_positives + num_negatives)
+    return (fp, tp, fn, tn), (fpr, tpr, fnr, tnr, accuracy)

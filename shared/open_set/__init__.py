@@ -1,0 +1,1 @@
+"""Open-set recognition: macro_open_f, micro_open_f and openauc."""

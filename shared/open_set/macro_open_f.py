@@ -1,0 +1,52 @@
+"""macro_open_f: known classes recognised and unknown samples rejected, each class counting the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from ..core.metric import Metric
+from .open_f import macro_open_f
+from .samples import OPEN_SET_ALIASES, OpenSetState, count_classes, reduce_open_set
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+class MacroOpenFOptions(TypedDict, total=False):
+    """Options of `MacroOpenF`; see `macro_open_f_results`."""
+
+    t_list: float | Sequence[float] | None
+    num_classes: int | None
+
+
+def macro_open_f_results(
+    state: OpenSetState, *, t_list: float | Sequence[float] | None = None, num_classes: int | None = None
+) -> dict[str, Any]:
+    """The best macro open-set F-score, its threshold and, for a t_list, the F-score at each of its thresholds.
+
+    Parameters: state of `reduce_open_set`; t_list, thresholds to use instead of every distinct score; num_classes,
+    the number of known classes where it is not that of the score columns.
+    Returns {"macro_open_f": …, "macro_open_f_threshold": …, "macro_open_f_curve": […]}, the last with a t_list only.
+    Raises ValueError for an empty t_list, NaN in it, and class ids that reach num_classes.
+    """
+    num_classes = count_classes(state, num_classes)
+    best, threshold, curve = macro_open_f(state["predicted"], state["classes"], state["scores"], num_classes, t_list)
+    results = {"macro_open_f": best, "macro_open_f_threshold": threshold}
+    return results if curve is None else {**results, "macro_open_f_curve": curve}
+
+
+class MacroOpenF(Metric):
+    """The macro open-set F-score at the best threshold: see `reduce_open_set` and `macro_open_f_results`.
+
+    >>> MacroOpenF().compute(predictions=[0, 1, 1], references=[0, 1, -1], open_scores=[0.1, 0.2, 0.9])
+    {'macro_open_f': 1.0, 'macro_open_f_threshold': 0.2}
+    """
+
+    name = "macro_open_f"
+    reduce = staticmethod(reduce_open_set)
+    summarise = staticmethod(macro_open_f_results)
+    aliases = OPEN_SET_ALIASES
+
+    def __init__(self, **options: Unpack[MacroOpenFOptions]) -> None:
+        super().__init__(**options)

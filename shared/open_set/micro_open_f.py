@@ -1,0 +1,52 @@
+"""micro_open_f: known classes recognised and unknown samples rejected, each sample counting the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from ..core.metric import Metric
+from .open_f import micro_open_f
+from .samples import OPEN_SET_ALIASES, OpenSetState, check_classes, reduce_open_set
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+class MicroOpenFOptions(TypedDict, total=False):
+    """Options of `MicroOpenF`; see `micro_open_f_results`."""
+
+    t_list: float | Sequence[float] | None
+    num_classes: int | None
+
+
+def micro_open_f_results(
+    state: OpenSetState, *, t_list: float | Sequence[float] | None = None, num_classes: int | None = None
+) -> dict[str, Any]:
+    """The best micro open-set F-score, its threshold and, for a t_list, the F-score at each of its thresholds.
+
+    Parameters: state of `reduce_open_set`; t_list, thresholds to use instead of every distinct score; num_classes,
+    the number of known classes where it is not that of the score columns.
+    Returns {"micro_open_f": …, "micro_open_f_threshold": …, "micro_open_f_curve": […]}, the last with a t_list only.
+    Raises ValueError for an empty t_list, NaN in it, and class ids that reach num_classes.
+    """
+    check_classes(state, num_classes)
+    best, threshold, curve = micro_open_f(state["predicted"], state["classes"], state["scores"], t_list)
+    results = {"micro_open_f": best, "micro_open_f_threshold": threshold}
+    return results if curve is None else {**results, "micro_open_f_curve": curve}
+
+
+class MicroOpenF(Metric):
+    """The micro open-set F-score at the best threshold: see `reduce_open_set` and `micro_open_f_results`.
+
+    >>> MicroOpenF().compute(predictions=[0, 1, 1], references=[0, 1, -1], open_scores=[0.1, 0.2, 0.9])
+    {'micro_open_f': 1.0, 'micro_open_f_threshold': 0.2}
+    """
+
+    name = "micro_open_f"
+    reduce = staticmethod(reduce_open_set)
+    summarise = staticmethod(micro_open_f_results)
+    aliases = OPEN_SET_ALIASES
+
+    def __init__(self, **options: Unpack[MicroOpenFOptions]) -> None:
+        super().__init__(**options)

@@ -1,0 +1,155 @@
+"""Open-set F-scores at every distinct score, or at a list of thresholds.
+
+A sample is accepted as known when its score is at most the threshold t, and rejected as unknown when it is greater.
+As t rises, each sample enters once and changes the counts of one class only: so one sort of the samples and one sweep
+over them give F after each (see _open_f_sweep.py), and any list of thresholds reads from the same sweep.
+"""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from ..core.arrays import Array, array_namespace, on_device, to_numpy
+from ..core.columns import as_scores
+from ..core.sorting import sorted_with
+from .sweep import macro_scale, macro_sweep, micro_sweep
+
+
+def macro_open_f(
+    predicted: Array, classes: Array, scores: Array, num_classes: int, t_list: Any = None
+) -> tuple[float, float, list[float] | None]:
+    """Macro open-set F-score: F of the precision and recall averaged over the known classes.
+
+    F(t) = 2 P(t) R(t) / (P(t) + R(t)),  P(t) = 1/C Σ_c TP_c/(TP_c + FP_c),  R(t) = 1/C Σ_c TP_c/(TP_c + FN_c)
+
+    A known sample counts for its class, an unknown one that is accepted is a false positive of the class predicted;
+    samples are accepted when score ≤ t. 0/0 is 0.
+
+    Parameters: predicted (N,) class ids; classes (N,) true class ids, −1 for unknown; scores (N,), higher is more
+    unknown; num_classes is C; t_list, thresholds to use instead of every distinct score.
+    Returns (best F in [0, 1], lowest threshold that attains it (of a t_list: the first), F per threshold of t_list).
+    Raises ValueError for an empty t_list, or NaN in it.
+    Source: Mendes Júnior et al., Nearest neighbors distance ratio open-set classifier, Machine Learning 2017.
+
+    >>> import numpy as np
+    >>> macro_open_f(np.asarray([0, 1, 1]), np.asarray([0, 1, -1]), np.asarray([0.1, 0.2, 0.9]), 2)
+    (1.0, 0.2, None)
+    """
+    xp = array_namespace(predicted)
+    predicted = xp.astype(predicted, xp.int64, copy=False)
+    correct = predicted == classes
+    if num_classes > predicted.shape[0]:  # counts by class are kept for those that are predicted
+        known, distinct = classes[classes >= 0], xp.unique_values(predicted)
+        occurring = xp.unique_values(known).shape[0]
+        predicted = _index_of(distinct, predicted)
+        totals = xp.bincount(_index_of(distinct, known), minlength=distinct.shape[0])
+    else:
+        totals = xp.bincount(classes + 1, minlength=num_classes + 1)[1:]
+        occurring = int(xp.count_nonzero(totals))
+    thresholds, outcomes = sorted_with(scores, 2 * predicted + correct)
+    f = macro_sweep(outcomes, totals, num_classes, macro_scale(max(1, occurring)))
+    return _best(thresholds, f, t_list, _exact_after(outcomes, totals))
+
+
+def _index_of(distinct: Array, ids: Array) -> Array:
+    """Place of each id among ascending ones, without the ids that are not there."""
+    xp = array_namespace(ids)
+    place = xp.clip(xp.searchsorted(distinct, ids), 0, distinct.shape[0] - 1)
+    return place[distinct[place] == ids]
+
+
+def micro_open_f(
+    predicted: Array, classes: Array, scores: Array, t_list: Any = None
+) -> tuple[float, float, list[float] | None]:
+    """Micro open-set F-score: F of the precision and recall of the counts pooled over the known classes.
+
+    F(t) = 2 P(t) R(t) / (P(t) + R(t)),  P(t) = Σ_c TP_c / Σ_c (TP_c + FP_c),  R(t) = Σ_c TP_c / Σ_c (TP_c + FN_c)
+
+    which is 2 Σ TP / (accepted + known samples). Parameters, returns and source as of `macro_open_f`, without C.
+
+    >>> import numpy as np
+    >>> micro_open_f(np.asarray([0, 1, 1]), np.asarray([0, 0, -1]), np.asarray([0.1, 0.2, 0.9]), [0.5, 1.0])
+    (0.5, 0.5, [0.5, 0.4])
+    """
+    thresholds, correct = sorted_with(scores, predicted == classes)
+    known = int(array_namespace(classes).count_nonzero(classes >= 0))
+    return _best(thresholds, micro_sweep(correct, known), t_list)
+
+
+def _exact_after(outcomes: Array, totals: Array) -> Callable[[int], Fraction]:
+    """A function that gives `exact_macro_f` after a sample, in score order; sample −1 is none."""
+    start, hits, accepted = 0, np.zeros(len(totals), np.int64), np.zeros(len(totals), np.int64)
+
+    def exact(sample: int) -> Fraction:
+        nonlocal start, hits, accepted
+        if sample + 1 < start:
+            start, hits, accepted = 0, np.zeros_like(hits), np.zeros_like(accepted)
+        # counted on from the sample of the last call: those that are compared mostly come in ascending order
+        part = to_numpy(outcomes[start : sample + 1])
+        hits = hits + np.bincount(part[part & 1 == 1] >> 1, minlength=len(hits))
+        accepted = accepted + np.bincount(part >> 1, minlength=len(accepted))
+        start = sample + 1
+        return exact_macro_f(hits, accepted, to_numpy(totals))
+
+    return exact
+
+
+def exact_macro_f(hits: np.ndarray, accepted: np.ndarray, samples: np.ndarray) -> Fraction:
+    """Macro F from counts by class, times the same factor for all: C is left out of P and R alike."""
+    found = np.flatnonzero(hits).tolist()
+    precision = sum((Fraction(int(hits[c]), int(accepted[c])) for c in found), Fraction())
+    recall = sum((Fraction(int(hits[c]), int(samples[c])) for c in found), Fraction())
+    return precision * recall / (precision + recall) if found else Fraction()
+
+
+_ROUNDING = 2.0**-36  # relative; far above that of F, and only says which thresholds are compared in fractions
+
+
+def first_best(f: Array, exact: Callable[[int], Fraction] | None) -> int:
+    """Index of the first maximum; values so close that rounding may have changed their order are compared exactly."""
+    xp = array_namespace(f)
+    best = int(xp.argmax(f))
+    if exact is None or float(f[best]) == 0:
+        return best
+    near = xp.nonzero(f >= f[best] * (1 - _ROUNDING))[0]
+    _, first = np.unique(to_numpy(f[near]), return_index=True)
+    if len(first) == 1:
+        return best
+    candidates = np.sort(to_numpy(near)[first]).tolist()
+    values = [exact(i) for i in candidates]
+    return candidates[values.index(max(values))]
+
+
+def _best(
+    scores: Array, f: Array, t_list: Any, exact: Callable[[int], Fraction] | None = None
+) -> tuple[float, float, list[float] | None]:
+    """Pick from F after each sample, in ascending order of the scores; only the last of equal scores is a threshold.
+
+    `f` may be overwritten, which spares a copy of it. `exact` gives a number in the same order as F after a sample,
+    without rounding.
+    """
+    xp = array_namespace(scores)
+    if t_list is None:
+        f[:-1][scores[1:] == scores[:-1]] = -1.0
+        at = first_best(f, exact)
+        return float(f[at]), float(scores[at]) + 0.0, None  # 0.0 for −0.0
+    thresholds = check_thresholds(t_list)
+    accepted = xp.searchsorted(xp.astype(scores, xp.float64), on_device(thresholds, scores), side="right")
+    curve = to_numpy(xp.where(accepted > 0, f[xp.clip(accepted - 1, 0, None)], 0.0))
+    best = first_best(curve, None if exact is None else lambda i: exact(int(accepted[i]) - 1))
+    return float(curve[best]), float(thresholds[best]), curve.tolist()
+
+
+def check_thresholds(t_list: Any) -> np.ndarray:
+    """Check a list of thresholds without NaN and return it as float64."""
+    if isinstance(t_list, numbers.Real) or getattr(t_list, "ndim", 1) == 0:
+        t_list = [t_list]
+    thresholds = np.asarray(to_numpy(as_scores(t_list, "t_list")), dtype=np.float64)
+    if not len(thresholds):
+        raise ValueError("t_list: expected at least one threshold, got none")
+    return thresholds

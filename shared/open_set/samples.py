@@ -1,0 +1,190 @@
+"""Open-set recognition: what the samples of a batch come down to.
+
+A sample is its predicted class, its true class (−1 for unknown) and its open-set score. All open-set metrics are
+computed from these three, so that a batch of (N, C) scores leaves nothing but three numbers per sample.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypedDict
+
+import numpy as np
+
+from ..core.arrays import Array, array_namespace, as_array, on_one_device, row_blocks
+from ..core.columns import (
+    as_flags,
+    as_labels,
+    as_matrix,
+    as_scores,
+    check_class_ids,
+    check_lengths,
+    check_no_nan,
+    check_not_negative,
+    check_orientation,
+)
+from ..core.options import as_int
+
+OPEN_SET_ALIASES = {"close_pred": "predictions", "close_labels": "references", "open_pred": "open_scores"}
+
+
+class OpenSetState(TypedDict):
+    """What the samples come down to.
+
+    predicted: (N,) predicted classes
+    classes: (N,) true classes, −1 for unknown
+    scores: (N,) open-set scores, higher is more unknown
+    predictions_width: how many classes had scores; 0 where the predictions were class ids
+    """
+
+    predicted: Array
+    classes: Array
+    scores: Array
+    predictions_width: np.ndarray
+
+
+def reduce_open_set(
+    predictions: Any, references: Any, open_scores: Any, open_labels: Any = None, *, num_classes: int | None = None
+) -> OpenSetState:
+    """Reduce a batch to predicted classes, true classes and open-set scores.
+
+    Parameters: predictions (N, C) scores, of which the first highest is the predicted class, or (N,) class ids;
+    references (N,) class ids, negative for unknown samples; open_scores (N,), higher is more unknown;
+    open_labels (N,) 1 for unknown, 0 for known, which overrides the sign of the references.
+
+    Returns an `OpenSetState`.
+    Raises ValueError for NaN, lengths and shapes that do not fit, classes out of range, swapped columns.
+    """
+    predictions, references = as_matrix(predictions, "predictions"), as_array(references, "references")
+    check_orientation(predictions, references)
+    labels, scores = as_labels(references, "references"), as_scores(open_scores, "open_scores")
+    unknown = labels < 0 if open_labels is None else as_flags(open_labels, "open_labels")
+    check_lengths(predictions=predictions, references=labels, open_scores=scores, open_labels=unknown)
+    predictions, labels, scores, unknown = on_one_device(predictions, labels, scores, unknown)
+    xp = array_namespace(labels)
+    if bool(xp.any(~unknown & (labels < 0))):
+        raise ValueError(
+            f"references: expected a class id of at least 0 where open_labels says known, got {int(xp.min(labels))}"
+        )
+    classes = xp.where(unknown, -1, labels)
+    predicted, width = predicted_classes(predictions)
+    limit = _given_classes(width, num_classes)
+    if limit is not None:
+        check_class_ids(classes, "references", limit)
+        check_class_ids(predicted, "predictions", limit)
+    return {"predicted": predicted, "classes": classes, "scores": scores, "predictions_width": np.asarray(width)}
+
+
+def predicted_classes(predictions: Array) -> tuple[Array, int]:
+    """Return the predicted class of every sample, and the number of classes if it is known.
+
+    The first of the highest of (N, C) scores, and C; or the (N,) class ids themselves, and 0.
+    Raises ValueError for NaN, negative ids and other shapes.
+    """
+    if predictions.ndim == 2 and predictions.shape[1] > 1:
+        return _first_highest(predictions), predictions.shape[1]
+    if predictions.ndim != 1:
+        raise ValueError(
+            f"predictions: expected (N, C) scores with C > 1 or (N,) class ids, got shape {tuple(predictions.shape)}"
+        )
+    ids = as_labels(predictions, "predictions")
+    check_not_negative(ids, "predictions")
+    return ids, 0
+
+
+def _first_highest(predictions: Array) -> Array:
+    found = []
+    for rows, block in row_blocks(predictions, "predictions"):
+        check_no_nan(block, "predictions", rows.start)
+        found.append(array_namespace(block).argmax(block, axis=1))
+    return array_namespace(*found).concat(found)
+
+
+def _given_classes(width: int, num_classes: int | None) -> int | None:
+    """The number of classes where columns or the option say it; they must not differ."""
+    if num_classes is None:
+        return width if width else None
+    num_classes = as_int(num_classes, "num_classes", 1)
+    if width and num_classes != width:
+        raise ValueError(f"num_classes: expected {width}, the number of columns of predictions, got {num_classes}")
+    return num_classes
+
+
+def count_classes(state: OpenSetState, num_classes: int | None = None) -> int:
+    """Number of known classes C of a state: the score columns, else `num_classes`, else one more than the largest id.
+
+    Raises ValueError if a class id reaches C.
+    """
+    given = check_classes(state, num_classes)
+    if given is not None:
+        return given
+    xp = array_namespace(state["classes"])
+    return 1 + max(int(xp.max(ids)) for ids in (state["predicted"], state["classes"]))
+
+
+def check_classes(state: OpenSetState, num_classes: int | None = None) -> int | None:
+    """The number of known classes where the score columns or `num_classes` say it.
+
+    Raises ValueError if they differ, or if a class id reaches it.
+    """
+    total = _given_classes(int(state["predictions_width"]), num_classes)
+    if total is not None:
+        check_class_ids(state["classes"], "references", total)
+        check_class_ids(state["predicted"], "predictions", total)
+    return total
+
+
+def reduce_known_unknown(
+    open_set_pred_known: Any, open_set_pred_unknown: Any, close_set_pred_class: Any, close_set_labels: Any
+) -> OpenSetState:
+    """Reduce XCurve's four arrays as `reduce_open_set` does its columns.
+
+    Parameters: open_set_pred_known (N_k,) and open_set_pred_unknown (N_u,), open-set scores of the known and of the
+    unknown samples, higher is more unknown; close_set_pred_class and close_set_labels (N_k,), the classes predicted
+    for the known samples, and their true ones.
+    Returns the state of `reduce_open_set`, the known samples first.
+    Raises ValueError for NaN, lengths that differ and negative ids.
+    """
+    known = as_scores(open_set_pred_known, "open_set_pred_known")
+    unknown = as_scores(open_set_pred_unknown, "open_set_pred_unknown")
+    predicted = as_labels(close_set_pred_class, "close_set_pred_class")
+    labels = as_labels(close_set_labels, "close_set_labels")
+    check_lengths(open_set_pred_known=known, close_set_pred_class=predicted, close_set_labels=labels)
+    known, unknown, predicted, labels = on_one_device(known, unknown, predicted, labels)
+    check_not_negative(predicted, "close_set_pred_class")
+    check_not_negative(labels, "close_set_labels")
+    xp = array_namespace(known, unknown, predicted, labels)
+    return {
+        "predicted": xp.concat([predicted, xp.zeros_like(unknown, dtype=xp.int64)]),
+        "classes": xp.concat([labels, xp.full_like(unknown, -1, dtype=xp.int64)]),
+        "scores": xp.concat([known, unknown]),
+        "predictions_width": np.asarray(0),
+    }
+
+
+def reduce_openauc(
+    predictions: Any = None,
+    references: Any = None,
+    open_scores: Any = None,
+    open_labels: Any = None,
+    open_set_pred_known: Any = None,
+    open_set_pred_unknown: Any = None,
+    close_set_pred_class: Any = None,
+    close_set_labels: Any = None,
+) -> OpenSetState:
+    """Reduce a batch in either form: the columns of `reduce_open_set`, or the arrays of `reduce_known_unknown`.
+
+    Raises TypeError if columns of both forms are given, or if one is missing.
+    """
+    columns = {"predictions": predictions, "references": references, "open_scores": open_scores}
+    arrays = (open_set_pred_known, open_set_pred_unknown, close_set_pred_class, close_set_labels)
+    if all(array is None for array in arrays):
+        missing = [name for name, column in columns.items() if column is None]
+        if missing:
+            raise TypeError(f"{missing[0]}: openauc needs the columns {', '.join(columns)}; got no {missing[0]}")
+        return reduce_open_set(predictions, references, open_scores, open_labels)
+    if any(column is not None for column in (*columns.values(), open_labels)):
+        raise TypeError(
+            "open_set_pred_known and its kin are given instead of predictions, references, open_scores and "
+            "open_labels; got columns of both forms"
+        )
+    return reduce_known_unknown(*arrays)

@@ -1,0 +1,1 @@
+"""The Gradio pages of the metrics."""

@@ -1,0 +1,156 @@
+"""Boxes by outcome, with the matching of the metric itself, and the table of what objects were called."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import plotly.graph_objects as go
+
+from ...detection.boxes import DetectionState
+from ...detection.outcomes import (
+    CALLED_UNKNOWN,
+    CALLED_UNKNOWN_RIGHTLY,
+    LEFT_OUT,
+    MISSED,
+    NO_OBJECT,
+    OUTCOME_WORDS,
+    RIGHT,
+    TAKEN_FOR_KNOWN,
+    WRONG_CLASS,
+    Outcomes,
+    one_to_one_rules,
+    outcomes_in_words,
+)
+from ...detection.ow_dln import openset_outcomes
+from ...detection.voc import voc_outcomes
+from ...reports.colors import DASHED, OUTCOME_COLORS
+from ..page import Computed
+from .style import GREY, figure, photograph_behind
+
+MAX_BOXES = 300  # of an image
+OBJECTS = ("known", "unknown", "no object")
+SAID = ("its class", "another class", "unknown", "missed")
+
+
+class DrawnBoxes(NamedTuple):
+    """Boxes with the image and the outcome of each.
+
+    predicted, true: (n, 6) and (m, 5) rows, xyxy, of predictions that are confident enough and of objects
+    outcome, true_outcome: of each its place in OUTCOME_WORDS
+    known: whether an object is of a known class
+    said: counts of OBJECTS × SAID
+    """
+
+    predicted: np.ndarray
+    true: np.ndarray
+    predicted_image: np.ndarray
+    true_image: np.ndarray
+    outcome: np.ndarray
+    true_outcome: np.ndarray
+    known: np.ndarray
+    said: np.ndarray
+
+
+def boxes_to_draw(state: DetectionState, options: Mapping[str, Any]) -> DrawnBoxes:
+    """Say for each box what the metric counts it as."""
+    one_to_one = openset_outcomes(state, one_to_one_rules(options))
+    boxes = one_to_one.boxes
+    outcome, true_outcome = outcomes_in_words(one_to_one)
+    if options["protocol"] == "owod":  # whose own matching goes class by class
+        outcome, true_outcome = outcomes_in_words(voc_outcomes(boxes, boxes.pairs()))
+        outcome[~np.isin(boxes.predictions[:, 5], [*boxes.known, boxes.unknown_id])] = LEFT_OUT
+    # those of `boxes` are larger with plus_one
+    predicted = state["predictions"][state["predictions"][:, 4] >= boxes.rules.conf_threshold]
+    known = boxes.object_label != boxes.unknown_id
+    images = boxes.image, boxes.object_image
+    return DrawnBoxes(predicted, state["references"], *images, outcome, true_outcome, known, _said(one_to_one))
+
+
+def _said(found: Outcomes) -> np.ndarray:
+    """What objects were called, whatever the classes of the boxes that match them."""
+    boxes = found.boxes
+    predicted, true = outcomes_in_words(found)
+    is_unknown = boxes.object_label == boxes.unknown_id
+    says_unknown = boxes.predictions[predicted == NO_OBJECT, 5] == boxes.unknown_id
+    known, unknown = (np.bincount(true[kind], minlength=len(OUTCOME_WORDS)) for kind in (~is_unknown, is_unknown))
+    return np.asarray(
+        [
+            known[[RIGHT, WRONG_CLASS, CALLED_UNKNOWN, MISSED]],
+            [0, *unknown[[TAKEN_FOR_KNOWN, CALLED_UNKNOWN_RIGHTLY, MISSED]]],
+            [0, np.sum(~says_unknown), np.sum(says_unknown), 0],
+        ]
+    )
+
+
+def draw_boxes(found: DrawnBoxes, computed: Computed) -> go.Figure:
+    """The boxes of one image in the colour of their outcome, objects that are found dotted."""
+    fig = figure("x", "y", height=460)
+    predicted = np.flatnonzero(found.predicted_image == computed.image)
+    true = np.flatnonzero(found.true_image == computed.image)
+    boxes = np.concatenate([found.predicted[predicted, :4], found.true[true, :4]])
+    photograph_behind(fig, computed.photograph, None if boxes.max(initial=0) > 1.5 else (1.0, 1.0))
+    texts = {i: f"{'known' if found.known[i] else 'unknown'} object, class {found.true[i, -1]:g}" for i in true}
+    objects = true[~np.isin(found.true_outcome[true], DASHED)]
+    _rectangles(fig, found.true[objects, :4], [texts[i] for i in objects], "object, found", GREY, "dot")
+    for outcome, words in enumerate(OUTCOME_WORDS):
+        rows = predicted[found.outcome[predicted] == outcome]
+        objects = true[found.true_outcome[true] == outcome] if outcome in DASHED else true[:0]
+        said = [f"class {found.predicted[i, -1]:g}, confidence {found.predicted[i, 4]:.3g}" for i in rows]
+        said = [f"{words}: {text}" for text in [*said, *(texts[i] for i in objects)]]
+        drawn = np.concatenate([found.predicted[rows, :4], found.true[objects, :4]])
+        _rectangles(fig, drawn, said, words, OUTCOME_COLORS[outcome], "dash" if outcome in DASHED else "solid")
+    fig.update_yaxes(autorange="reversed", scaleanchor="x", constrain="domain")
+    fig.update_xaxes(constrain="domain")
+    return fig if computed.photograph is not None else _with_margin(fig, boxes)
+
+
+def _with_margin(fig: go.Figure, boxes: np.ndarray) -> go.Figure:
+    """Let no box touch the frame, which would hide half of its line."""
+    if not len(boxes):
+        return fig
+    (left, top), (right, bottom) = boxes[:, :2].min(axis=0).tolist(), boxes[:, 2:4].max(axis=0).tolist()
+    margin = 0.03 * max(right - left, bottom - top) or 1.0
+    fig.update_xaxes(range=[left - margin, right + margin])
+    return fig.update_yaxes(range=[bottom + margin, top - margin], autorange=False)
+
+
+def _rectangles(fig: go.Figure, boxes: np.ndarray, texts: list[str], name: str, color: str, dash: str) -> None:
+    """One line for all boxes of an outcome, so that the legend has one entry for them."""
+    if not len(boxes):
+        return
+    if len(boxes) > MAX_BOXES:
+        name += f" ({MAX_BOXES} of {len(boxes):,})"
+    x: list[Any] = []
+    y: list[Any] = []
+    text: list[Any] = []
+    for (x1, y1, x2, y2), words in zip(boxes[:MAX_BOXES].tolist(), texts):
+        x += [x1, x2, x2, x1, x1, None]
+        y += [y1, y1, y2, y2, y1, None]
+        text += [words] * 5 + [None]
+    line = dict(color=color, dash=dash, width=2 if dash == "solid" else 3)
+    fig.add_scatter(x=x, y=y, text=text, name=name, mode="lines", line=line, cliponaxis=False)
+    fig.data[-1].hovertemplate = "%{text}<extra></extra>"
+
+
+def draw_confusion(found: DrawnBoxes) -> go.Figure:
+    """Objects over what they were called, all images together."""
+    fig = figure("called", "object", height=300)
+    shares = found.said / np.maximum(found.said.sum(axis=1, keepdims=True), 1)
+    fig.add_heatmap(
+        x=list(SAID),
+        y=list(OBJECTS),
+        z=shares.tolist(),
+        text=found.said.tolist(),
+        texttemplate="%{text}",
+        textfont=dict(size=16),
+        hovertemplate="%{y} object, called %{x}: %{text} (%{z:.1%})<extra></extra>",
+        colorscale=[[0, "rgba(59,130,246,0.04)"], [1, "rgba(59,130,246,0.75)"]],
+        zmin=0,
+        zmax=1,
+        showscale=False,
+        xgap=3,
+        ygap=3,
+    )
+    return fig.update_yaxes(autorange="reversed", showgrid=False).update_xaxes(showgrid=False, side="bottom")

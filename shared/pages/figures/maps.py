@@ -1,0 +1,112 @@
+"""Pictures of anomaly maps: a map over its photograph and mask, and the PRO and ROC curves up to a limit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from ...core.counts import Counts
+from ...core.options import as_fractions
+from ..page import Computed
+from ..results import short
+from .roc import chance, roc_points
+from .style import BLUE, GREEN, RED, curve, figure, photograph_behind
+
+MAX_SIDE = 256  # pixels of a map that are drawn along each side
+
+
+def draw_map(computed: Computed) -> go.Figure:
+    """One map in colours, the outline of its mask, and what the best threshold of the pixels calls anomalous."""
+    fig = figure("column", "row", height=460)
+    score_map = np.asarray(computed.columns["predictions"][computed.image], dtype=np.float64)
+    mask = np.asarray(computed.columns["references"][computed.image], dtype=np.float64)
+    step = max(1, -(-max(score_map.shape) // MAX_SIDE))
+    rows, columns = (np.arange(0, n, step) for n in score_map.shape)
+    photograph_behind(fig, computed.photograph, (score_map.shape[1], score_map.shape[0]), -0.5)
+    every = "" if step == 1 else f" (every {step}. pixel)"
+    fig.add_heatmap(
+        z=score_map[np.ix_(rows, columns)].tolist(),
+        x=columns.tolist(),
+        y=rows.tolist(),
+        name="score",
+        colorscale="Viridis",
+        opacity=1 if computed.photograph is None else 0.55,
+        hovertemplate="row %{y}, column %{x}: %{z:.4g}<extra></extra>",
+        colorbar=dict(title=dict(text=f"score{every}", side="right"), thickness=12, outlinewidth=0),
+    )
+    threshold = computed.results.get("pixel_f1_max_threshold")
+    if threshold is not None:
+        name = f"score ≥ {short(threshold)} (best F1)"
+        _outline(fig, score_map >= threshold, name, "#e879f9", "dash")
+    _outline(fig, mask > 0, "mask", RED, "solid")
+    fig.update_yaxes(autorange="reversed", scaleanchor="x", constrain="domain", showgrid=False, zeroline=False)
+    return fig.update_xaxes(constrain="domain", showgrid=False, zeroline=False)
+
+
+def _outline(fig: go.Figure, inside: np.ndarray, name: str, color: str, dash: str) -> None:
+    """The edges between pixels that are inside and those that are not."""
+    padded = np.pad(inside, 1)
+    x: list[Any] = []
+    y: list[Any] = []
+    for row, column in zip(*np.nonzero(padded[1:] != padded[:-1])):  # horizontal edges, below a row of `padded`
+        x += [column - 1.5, column - 0.5, None]
+        y += [row - 0.5, row - 0.5, None]
+    for row, column in zip(*np.nonzero(padded[:, 1:] != padded[:, :-1])):
+        x += [column - 0.5, column - 0.5, None]
+        y += [row - 1.5, row - 0.5, None]
+    if x:
+        line = dict(color=color, width=2.5, dash=dash)
+        fig.add_scatter(
+            x=[v if v is None else float(v) for v in x],
+            y=[v if v is None else float(v) for v in y],
+            name=name,
+            mode="lines",
+            line=line,
+            hoverinfo="skip",
+        )
+
+
+def pro_points(state: Mapping[str, Any], counts: Counts) -> tuple[np.ndarray, np.ndarray]:
+    """Corners of the PRO curve: the mean overlap of the regions over the false-positive rate of the normal pixels."""
+    sizes, scores = np.asarray(state["region_sizes"]), np.asarray(state["anomalous"])
+    weights = np.repeat(1.0 / (len(sizes) * sizes), sizes)
+    thresholds = np.asarray(counts.thresholds)
+    group = np.searchsorted(-thresholds, -scores)
+    overlap = np.cumsum(np.bincount(group, weights, minlength=len(thresholds)))
+    return roc_points(counts, overlap)
+
+
+def draw_pro(computed: Computed, counts: Counts) -> go.Figure:
+    """The PRO curve up to the largest limit, and the limits."""
+    limits = as_fractions(computed.options["integration_limits"], "integration_limits")
+    areas = {limit: computed.results[f"aupro@{limit}"] for limit in limits}
+    fig = figure("false-positive rate (normal pixels)", "per-region overlap (PRO)")
+    fpr, pro = until(max(areas), *pro_points(computed.state, counts))
+    sampled = "" if computed.options["num_thresholds"] is None else " (every score; the numbers are sampled)"
+    curve(fig, fpr, pro, f"PRO{sampled}", fill="tozeroy", fillcolor="rgba(59,130,246,0.14)")
+    for (limit, value), color in zip(sorted(areas.items(), reverse=True)[:4], (RED, "#f59e0b", GREEN, "#8b5cf6")):
+        line = dict(color=color, dash="dash", width=1.5)
+        fig.add_scatter(x=[limit, limit], y=[0, 1], name=f"AUPRO@{limit:g} = {short(value)}", mode="lines", line=line)
+    return fig.update_yaxes(range=[-0.02, 1.04]).update_xaxes(range=[-0.02 * max(areas), 1.04 * max(areas)])
+
+
+def draw_roc(computed: Computed, counts: Mapping[str, Counts], limit: float) -> go.Figure:
+    """ROC curves of images and of pixels; the shade ends at the limit of PRO."""
+    fig = figure("false-positive rate", "true-positive rate")
+    for (level, sides), color in zip(counts.items(), (GREEN, BLUE)):
+        fpr, tpr = roc_points(sides)
+        curve(fig, fpr, tpr, f"{level}s, AUROC = {short(computed.results[f'{level}_auroc'])}", color)
+        if level == "pixel":
+            x, y = until(limit, fpr, tpr)
+            shade = "rgba(59,130,246,0.14)"
+            curve(fig, x, y, f"pixels up to {limit:g}", color, line=dict(width=0), fill="tozeroy", fillcolor=shade)
+    return chance(fig).update_xaxes(range=[-0.02, 1.02]).update_yaxes(range=[-0.02, 1.04])
+
+
+def until(limit: float, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The part of a curve up to a limit of x, cut there."""
+    inside = x <= limit
+    return np.append(x[inside], limit), np.append(y[inside], np.interp(limit, x, y) if limit < x[-1] else y[-1])

@@ -1,0 +1,49 @@
+"""U-Recall, WI and A-OSE of detection over the confidence threshold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from ...core.metric import keyword_options
+from ...detection.openset_detection import detection_results
+from ..page import Computed
+from .style import BLUE, ORANGE, RED, curve, figure, thin
+
+MAX_LEVELS = 200  # of a sweep that is not asked for
+
+
+def draw_sweep(computed: Computed) -> go.Figure:
+    """U-Recall, WI and A-OSE over the confidence threshold; counts on an axis of their own."""
+    by_iou = computed.options["protocol"] == "ow-dln" and computed.options["matching"] != "confidence"
+    fig = figure(
+        "confidence threshold, matched by confidence" if by_iou else "confidence threshold", "rate", height=300
+    )
+    sweep = computed.results.get("sweep") or _sweep(computed, by_iou)
+    order = np.argsort(sweep["confidence"])
+    for name, color in {"U-Recall": BLUE, "WI": ORANGE, "A-OSE": RED}.items():
+        if name in sweep:
+            counted = isinstance(sweep[name][0], int)
+            x, y = (np.asarray(sweep[key])[order] for key in ("confidence", name))
+            # between two confidences that occur, the higher one's predictions reach the threshold
+            axis, line = "y2" if counted else "y", {"shape": "vh"}
+            curve(fig, x, y, f"{name}, count" if counted else name, color, yaxis=axis, line=line)
+    if any(trace.yaxis == "y2" for trace in fig.data):
+        right = dict(overlaying="y", side="right", showgrid=False, rangemode="tozero", automargin=True)
+        fig.update_layout(yaxis2=right)
+    return fig.update_yaxes(rangemode="tozero")
+
+
+def _sweep(computed: Computed, by_iou: bool) -> Mapping[str, Any]:
+    """The sweep at confidences that occur, for options that ask for none."""
+    confidences = computed.state["predictions"][:, 4]
+    levels = np.unique(confidences[np.isfinite(confidences) & (confidences >= computed.options["conf_threshold"])])
+    chosen = levels[thin(len(levels), MAX_LEVELS)].tolist() or [0.0]
+    options = {name: computed.options[name] for name in keyword_options(detection_results)}
+    options |= {"conf_list": chosen, "per_class": False, "per_image": False}
+    if by_iou:
+        options["matching"] = "confidence"
+    return detection_results(computed.state, **options)["sweep"]

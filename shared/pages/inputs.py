@@ -1,0 +1,115 @@
+"""From what a person gave, tables or files and what the columns are made of, to the metric's columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .columns import IMAGE_NAMES, Found, choices, groups, guess, plain, take
+from .join import join_parts, split_images
+from .page import Column, Page
+from .uploads import Data, read_files, read_table
+
+
+class Given(NamedTuple):
+    """The metric's columns, and the Python that makes them: lines, and an expression for each column."""
+
+    columns: dict[str, Any]
+    setup: list[str]
+    code: dict[str, str]
+
+
+def read_sources(page: Page, tables: Sequence[Any], files: Sequence[Any]) -> list[Data]:
+    """Read the files of each source; the tables count only when there is no file at all."""
+    paths = [[Path(path) for path in _listed(uploaded)] for uploaded in files]
+    if not any(paths):
+        return [read_table(table) for table in tables]
+    return [
+        read_files(sorted(part, key=lambda path: path.name), source.readers, f"_{i + 1}" if i else "")
+        for i, (source, part) in enumerate(zip(page.sources, paths))
+    ]
+
+
+def _listed(value: Any) -> list[Any]:
+    return [] if value is None else list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+def offered(page: Page, sources: Sequence[Data]) -> dict[str, list[str]]:
+    """For each column of the metric, the names it may be made of."""
+    return {column.name: choices(_source(column, None, sources)) for column in page.columns}
+
+
+def _source(column: Column, chosen: Sequence[str] | None, sources: Sequence[Data]) -> Data:
+    """The data that a column comes from: those of its own input, or of the first, which may hold all columns."""
+    own, first = sources[column.source], sources[0]
+    has = own.arrays if chosen is None else set(chosen) & {*own.arrays, *groups(own)}
+    return own if has else first
+
+
+def gather(
+    page: Page, sources: Sequence[Data], chosen: Mapping[str, Sequence[str]] | None = None, read_as: str = "automatic"
+) -> Given:
+    """Put the metric's columns together; what they are made of is guessed from the names where it is not given.
+
+    Raises TypeError for a required column without anything to make it of, ValueError for a name that is not there.
+    """
+    guesses = guess(page, sources)
+    made_of = {name: list((chosen or {}).get(name) or found) for name, found in guesses.items()}
+    setup = list(dict.fromkeys(line for data in sources for line in data.setup))
+    found: dict[str, Found] = {}
+    ids: dict[str, Found] = {}
+    origin: dict[str, int] = {}
+    for column in _form(page, made_of):
+        names = made_of[column.name]
+        data = _source(column, names, sources)
+        if not names:
+            if column.required:
+                raise TypeError(
+                    f"{column.name}: no column of this name was found; choose what it is made of under Columns"
+                    + (f", from {', '.join(data.arrays)}" if data.arrays else "")
+                )
+            continue
+        if column.kind == "images" and len(names) > 1 and plain(names[0]) in IMAGE_NAMES:
+            ids[column.name] = take(column, names[:1], data)
+            names = names[1:]
+        origin[column.name] = next(i for i, source in enumerate(sources) if source is data)
+        found[column.name] = take(column, names, data, read_as)
+        if column.kind == "images" and column.name not in ids and getattr(found[column.name].value, "ndim", 3) == 2:
+            value, code = found[column.name]
+            found[column.name] = Found([value], code and f"[{code}]")
+    if ids:
+        setup += split_images(page, ids, found, origin)
+    found = join_parts(page, found)
+    return Given({n: f.value for n, f in found.items()}, setup, {n: f.code for n, f in found.items()})
+
+
+def _form(page: Page, made_of: Mapping[str, Sequence[str]]) -> list[Column]:
+    """The metric's columns; those that stand in their place, if only these are all there."""
+    forms: tuple[list[Column], list[Column]] = ([], [])
+    for column in page.columns:
+        forms[bool(column.part_of)].append(column)
+    usual, instead = (all(made_of[column.name] for column in form if column.required) for form in forms)
+    return forms[1] if instead and not usual and forms[1] else forms[0]
+
+
+def describe(sources: Sequence[Data], files: Sequence[Any]) -> str:
+    """What was read from files, in words; nothing for tables."""
+    if not any(_listed(uploaded) for uploaded in files):
+        return ""
+    parts = []
+    for data in sources:
+        for run, names in groups(data).items():
+            parts.append(f"{run} ({len(names)} columns of {len(data.arrays[names[0]]):,})")
+        grouped = {name for names in groups(data).values() for name in names}
+        parts += [f"{name} {_shape(array)}" for name, array in data.arrays.items() if name not in grouped]
+    shown = ", ".join(parts[:12]) + (f" and {len(parts) - 12} more" if len(parts) > 12 else "")
+    return f"Read from the files, which are used instead of the table: {shown or 'nothing'}."
+
+
+def _shape(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        return f"({', '.join(f'{n:,}' for n in value.shape)}{',' if value.ndim == 1 else ''})"
+    return f"({len(value)} images)"

@@ -1,0 +1,38 @@
+"""The page of autkc."""
+
+from __future__ import annotations
+
+from ...classification.autkc import AUTKC
+from ..page import Example, Page, rows
+from .topk import COLUMNS, OPTIONS, TOPK_SCORES, draw_area
+
+PAGE = Page(
+    metric=AUTKC,
+    question="How high among the K best guesses is the true class?",
+    columns=(COLUMNS[0]._replace(kind="scores"), *COLUMNS[1:]),
+    options=OPTIONS,
+    examples=(
+        Example(
+            "Scores of five classes",
+            (
+                rows("""
+                class 0, class 1, class 2, class 3, class 4, references
+                0.32585825, 0.71367106, 0.36318442, 0.01938121, 0.48031555, 1
+                0.13788876, 0.25927396, 0.68111324, 0.0337897, 0.24350969, 2
+                0.65350215, 0.80755938, 0.33121928, 0.7923216, 0.2436303, 0
+                0.9621713, 0.58982437, 0.61118424, 0.85345634, 0.30304957, 0
+                0.60989384, 0.03467619, 0.79976203, 0.23143927, 0.3598388, 0
+                0.1030448, 0.92547417, 0.60763191, 0.41588544, 0.89665524, 1
+                0.82591484, 0.83203993, 0.65667892, 0.27456011, 0.30116539, 2
+                0.54332524, 0.24978069, 0.62992761, 0.59985384, 0.68540005, 0
+                0.25644439, 0.35246559, 0.13448705, 0.57478406, 0.43870188, 2
+                0.94486895, 0.08842041, 0.13716438, 0.32860897, 0.31104301, 0
+            """),
+            ),
+            {"k_list": (1, 3)},
+        ),
+        Example("Other scores, all ks", (TOPK_SCORES,), {"k_list": (1, 2, 3, 4, 5)}),
+    ),
+    pictures=("Accuracy over k, and the area under it",),
+    draw=draw_area,
+)

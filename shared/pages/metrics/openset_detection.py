@@ -1,0 +1,126 @@
+"""The page of openset_detection: the boxes of one image by outcome, what objects were called, and the sweep."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...detection.openset_detection import OpenSetDetection
+from ..figures.boxes import boxes_to_draw, draw_boxes, draw_confusion
+from ..figures.sweep import draw_sweep
+from ..page import Column, Computed, Example, Option, Page, Source
+from ..uploads import Data
+
+
+def _draw(computed: Computed) -> Sequence[Any]:
+    found = boxes_to_draw(computed.state, computed.options)
+    return [draw_boxes(found, computed), draw_confusion(found), draw_sweep(computed)]
+
+
+def read_yolo(paths: list[Path], tag: str = "") -> Data:
+    """YOLO text files, one an image: lines of class, cx, cy, w, h and, of predictions, the confidence."""
+    rows = {path.stem: np.loadtxt(path, ndmin=2) for path in paths if path.read_text().strip()}
+    widths = {table.shape[1] for table in rows.values()}
+    if len(widths) > 1 or not widths <= {5, 6}:
+        raise ValueError(f"expected lines of 5 or 6 numbers, got {', '.join(map(str, sorted(widths)))}")
+    table = np.concatenate([*rows.values()]) if rows else np.zeros((0, 5))
+    names = ["class", "cx", "cy", "w", "h", "confidence"][: table.shape[1]]
+    image = np.repeat(np.asarray(list(rows), dtype=object), [len(part) for part in rows.values()])
+    folder = "references" if tag.startswith("_2") else "predictions"
+    setup = [
+        "import numpy as np",
+        "from pathlib import Path",
+        f'texts{tag} = sorted(Path("{folder}").glob("*.txt"))  # the folder of your files',
+        f"lines{tag} = {{path.stem: np.loadtxt(path, ndmin=2) for path in texts{tag} if path.read_text().strip()}}",
+        f"table{tag} = np.concatenate([*lines{tag}.values()])",
+        f"image{tag} = np.repeat([*lines{tag}], [len(part) for part in lines{tag}.values()])",
+    ]
+    arrays = {"image": image, **{name: table[:, i] for i, name in enumerate(names)}}
+    code = {"image": f"image{tag}", **{name: f"table{tag}[:, {i}]" for i, name in enumerate(names)}}
+    return Data(arrays, setup, code, {"box_format": "cxcywh"})
+
+
+def _table(rows: Sequence[Sequence[Any]], names: str) -> dict[str, list[Any]]:
+    return {name: [row[i] for row in rows] for i, name in enumerate(names.split())}
+
+
+_PREDICTED, _TRUE = "image x1 y1 x2 y2 confidence class", "image x1 y1 x2 y2 class"
+
+PAGE = Page(
+    metric=OpenSetDetection,
+    question="Are known objects found, and unknown objects called unknown?",
+    columns=(
+        Column("predictions", ("boxes", "detections"), "images"),
+        Column("references", ("ground_truth", "targets", "boxes"), "images", source=1),
+    ),
+    options=(
+        Option("known_classes", "numbers"),
+        Option("unknown_class_id", "number"),
+        Option("iou_threshold", "fraction"),
+        Option("conf_threshold", "fraction"),
+        Option("box_format", "choice", ("xyxy", "xywh", "cxcywh")),
+        Option("count_background", "flag"),
+        Option("protocol", "choice", ("ow-dln", "owod")),
+        Option("matching", "choice or none", ("iou", "confidence")),
+        Option("recall_level", "number or none"),
+        Option("previously_known", "numbers"),
+        Option("plus_one", "flag"),
+        Option("per_class", "flag"),
+        Option("per_image", "flag"),
+        Option("conf_list", "numbers"),
+    ),
+    examples=(
+        Example(
+            "Two images with errors",
+            (
+                _table(
+                    [
+                        (1, 10, 12, 50, 55, 0.92, 0),
+                        (1, 62, 60, 100, 98, 0.81, 999),
+                        (1, 108, 112, 150, 148, 0.74, 2),
+                        (1, 20, 100, 55, 135, 0.45, 999),
+                        (2, 12, 20, 60, 80, 0.88, 999),
+                        (2, 80, 22, 130, 70, 0.67, 1),
+                        (2, 85, 90, 140, 140, 0.59, 0),
+                    ],
+                    _PREDICTED,
+                ),
+                _table(
+                    [
+                        (1, 10, 10, 50, 50, 0),
+                        (1, 60, 60, 100, 100, 5),
+                        (1, 110, 110, 150, 150, 1),
+                        (2, 10, 20, 60, 80, 1),
+                        (2, 80, 20, 130, 70, 1),
+                        (2, 85, 90, 140, 140, 7),
+                        (2, 10, 100, 50, 140, 2),
+                    ],
+                    _TRUE,
+                ),
+            ),
+            {"known_classes": (0, 1, 2), "unknown_class_id": 999},
+        ),
+        Example(
+            "Three boxes, all right",
+            (
+                _table(
+                    [
+                        (1, 10, 10, 50, 50, 0.9, 0),
+                        (1, 60, 60, 100, 100, 0.8, 999),
+                        (1, 110, 110, 150, 150, 0.7, 1),
+                    ],
+                    _PREDICTED,
+                ),
+                _table([(1, 10, 10, 50, 50, 0), (1, 60, 60, 100, 100, 5), (1, 110, 110, 150, 150, 1)], _TRUE),
+            ),
+            {"known_classes": (0, 1, 2), "unknown_class_id": 999},
+        ),
+    ),
+    pictures=("Boxes by outcome", "What objects were called", "Over the confidence threshold"),
+    draw=_draw,
+    sources=(Source("Predictions", {".txt": read_yolo}), Source("References", {".txt": read_yolo})),
+    images=True,
+)

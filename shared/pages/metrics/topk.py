@@ -1,0 +1,94 @@
+"""Pages of the top-k metrics: accuracy over k, with the ks that were asked for or the area up to them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import plotly.graph_objects as go
+
+from ...classification.topk import known_ranks, topk_accuracy
+from ...core.options import as_int_list
+from ..figures.style import BLUE, GREY, RED, figure
+from ..page import Column, Computed, Option, rows
+from ..results import short
+
+MAX_K = 200
+COLUMNS = (
+    Column("predictions", ("y_pred", "preds", "scores", "score", "class", "logits", "probs", "guess", "p"), "matrix"),
+    Column("references", ("y_true", "labels", "label", "target", "true")),
+)
+OPTIONS = (
+    Option("k_list", "numbers"),
+    Option("ties", "choice", ("strict", "optimistic", "expected")),
+    Option("percent", "flag"),
+    Option("ignore_unknown", "flag"),
+)
+TOPK_SCORES = rows("""
+    class 0, class 1, class 2, class 3, class 4, references
+    0.64838829, 0.55347873, 0.54402452, 0.44256019, 0.93269784, 1
+    0.90289872, 0.20138704, 0.535019, 0.09570918, 0.82571798, 4
+    0.56390727, 0.54268805, 0.51674891, 0.38070372, 0.88541311, 4
+    0.7735994, 0.91112566, 0.16059716, 0.55685722, 0.3408125, 4
+    0.02986079, 0.25893837, 0.77636374, 0.19880775, 0.45766495, 1
+    0.34103661, 0.78989861, 0.92651628, 0.93653775, 0.98839753, 3
+    0.29854327, 0.52052683, 0.87691339, 0.67445962, 0.67494816, 3
+    0.0353367, 0.73544842, 0.31514033, 0.87075895, 0.86990737, 3
+    0.71549516, 0.65359928, 0.15977091, 0.09389867, 0.25932929, 2
+    0.25369997, 0.84567305, 0.51449316, 0.54070907, 0.51912976, 1
+""")
+
+
+def draw_accuracies(computed: Computed) -> Sequence[Any]:
+    """Accuracy at k for every k, and the ks of the results."""
+    fig, shown = _bars(computed, until=0)
+    for k in (k for k in _ks(computed) if k <= shown):
+        value = computed.results[f"accuracy@{k}"]
+        name = f"accuracy@{k} = {short(value)}"
+        fig.add_scatter(x=[k], y=[value], name=name, mode="markers", marker=dict(size=11, color=RED))
+    return [fig]
+
+
+def draw_area(computed: Computed) -> Sequence[Any]:
+    """Accuracy at k for every k, the area up to the largest K filled: its mean height is AUTKC@K."""
+    until = max(_ks(computed))
+    fig, shown = _bars(computed, until)
+    for k in _ks(computed):
+        value = computed.results[f"autkc@{k}"]
+        fig.add_scatter(
+            x=[0.5, min(k, shown) + 0.5],
+            y=[value, value],
+            name=f"autkc@{k} = {short(value)}",
+            mode="lines",
+            line=dict(width=3, dash="solid" if k == until else "dash"),
+        )
+    return [fig]
+
+
+def _ks(computed: Computed) -> list[int]:
+    """The ks that were asked for."""
+    k_list, width = computed.options["k_list"], int(computed.state["predictions_width"])
+    return [] if k_list is None else as_int_list(k_list, "k_list", 1, width)
+
+
+def _bars(computed: Computed, until: int) -> tuple[go.Figure, int]:
+    """Bars of accuracy at k, the first ones in blue (all, if `until` is 0), and the number of bars."""
+    options = computed.options
+    ranks = known_ranks(computed.state, ignore_unknown=options["ignore_unknown"])
+    width = int(computed.state["predictions_width"])
+    ks = range(1, min(width, MAX_K) + 1)
+    settings = dict(ties=options["ties"], percent=options["percent"])
+    heights = [topk_accuracy(ranks.above, ranks.tied, k, **settings) for k in ks]
+    top = 100 if options["percent"] else 1
+    title = f"k (the first {MAX_K} of {width:,})" if width > MAX_K else "k"
+    fig = figure(title, "accuracy@k in %" if options["percent"] else "accuracy@k", bargap=0)
+    fig.update_yaxes(range=[0, 1.04 * top]).update_xaxes(range=[0.4, len(ks) + 0.6])
+    if len(ks) <= 20:
+        fig.update_xaxes(dtick=1)
+    split = until or len(ks)
+    for part, color, name in ((slice(split), BLUE, "accuracy@k"), (slice(split, None), GREY, "beyond K")):
+        if heights[part]:
+            hover = "k = %{x}<br>accuracy = %{y:.4f}<extra></extra>"
+            fig.add_bar(x=list(ks)[part], y=heights[part], name=name, marker=dict(color=color), opacity=0.55)
+            fig.data[-1].update(hovertemplate=hover, marker_line=dict(width=1, color=color))
+    return fig, len(ks)

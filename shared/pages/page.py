@@ -1,0 +1,125 @@
+"""What a metric's page consists of, as data: `_ui.build` makes a page of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ..core.metric import Metric
+
+Table = Mapping[str, Sequence[Any]]  # header → cells
+
+
+class Column(NamedTuple):
+    """A column of the metric, and where it is found.
+
+    name: the argument of the metric
+    names: what tables and files call it, the likeliest first; stems, for a column that is made of several
+    kind: "vector" (N,); "matrix" (N, K) of scores or class ids; "scores", a matrix of scores; "classes", a matrix of
+        scores or a vector of class ids; "images", rows or arrays per image
+    required: whether the metric needs it
+    source: which of the page's inputs it comes from
+    part_of: for a column that stands in place of the others: the argument it makes, alone or as a tuple with those
+        that name the same; such columns may differ in length, and blank cells at the end of one are left out
+    """
+
+    name: str
+    names: tuple[str, ...]
+    kind: str = "vector"
+    required: bool = True
+    source: int = 0
+    part_of: str = ""
+
+
+class Option(NamedTuple):
+    """An option of the metric, and the control that suits it (a key of `_ui_options.CONTROLS`)."""
+
+    name: str
+    control: str
+    choices: tuple[str, ...] = ()
+
+
+class Source(NamedTuple):
+    """An input of the page: an editable table and a file. `readers` are those for suffixes of this input only."""
+
+    label: str
+    readers: Mapping[str, Callable[..., Any]] = {}
+
+
+class Example(NamedTuple):
+    """A table for each source, and the options that go with them."""
+
+    title: str
+    tables: tuple[Table, ...]
+    options: Mapping[str, Any] = {}
+
+
+class Computed(NamedTuple):
+    """What the pictures are drawn from: the metric's reduced state, its options, its results and its columns."""
+
+    state: Any
+    options: Mapping[str, Any]
+    results: Mapping[str, Any]
+    columns: Mapping[str, Any]
+    image: int = 0
+    photograph: Any = None
+
+
+class Page(NamedTuple):
+    """A metric's page.
+
+    draw: from what was computed to the figures, one for each of `pictures`, which are their headings
+    images: whether the pictures show one image of several, so that the page lets a person choose, and behind which a
+        photograph can be put
+    """
+
+    metric: type[Metric]
+    question: str
+    columns: tuple[Column, ...]
+    options: tuple[Option, ...]
+    examples: tuple[Example, ...]
+    pictures: tuple[str, ...]
+    draw: Callable[[Computed], Sequence[Any]]
+    sources: tuple[Source, ...] = (Source("Data"),)
+    images: bool = False
+
+    @property
+    def name(self) -> str:
+        """The name of the metric."""
+        return self.metric.name
+
+
+def rows(text: str) -> Table:
+    r"""A table from its header and rows, written with commas.
+
+    >>> rows("a, b\n1, 0.5\n2, 1")
+    {'a': [1, 2], 'b': [0.5, 1]}
+    """
+    header, *lines = (line.split(",") for line in text.strip().splitlines())
+    columns = zip(*([int(cell) if cell.strip("- ").isdigit() else float(cell) for cell in line] for line in lines))
+    return {name.strip(): list(column) for name, column in zip(header, columns)}
+
+
+def argument_help(inputs_description: str) -> dict[str, str]:
+    r"""The help of each argument, from the Args section of a metric's docstring.
+
+    >>> argument_help("Args:\n    a, b: what\n        they are.\n    c: other.\n\nReturns:\n    d: no.\n")
+    {'a': 'what they are.', 'b': 'what they are.', 'c': 'other.'}
+    """
+    section = inputs_description.partition("Args:\n")[2].partition("\n\n")[0]
+    entries = re.findall(r"^    (\w[\w, ]*): ((?:.*)(?:\n {8,}.*)*)", section, flags=re.MULTILINE)
+    return {name: " ".join(text.split()) for names, text in entries for name in names.split(", ")}
+
+
+def one_line(text: str) -> str:
+    """The first sentence, and the one that gives the default if there is another.
+
+    >>> one_line("Ks to report. More is said here. Defaults to (1,).")
+    'Ks to report. Defaults to (1,).'
+    """
+    first, *others = re.split(r"(?<=\.)\s+(?=[A-Z])", text)
+    if "efault" in first:
+        others = []
+    first = first[:1].upper() + first[1:]
+    return " ".join([first, *(other for other in others if "efault" in other)])

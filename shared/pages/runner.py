@@ -1,0 +1,90 @@
+"""From a page's inputs to what it shows: the one place where a metric is run, for a person and for the API alike."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..texts import texts
+from .controls import options_of
+from .images import read_photograph
+from .inputs import Given, gather, read_sources
+from .limits import MAX_IMAGES, without_paths
+from .page import Computed, Page
+from .results import python_call, results_json, results_table
+
+
+class Shown(NamedTuple):
+    """What a computation gives to show: HTML, JSON, Python, figures, and the number of images to choose from."""
+
+    table: str
+    json: str
+    call: str
+    figures: Sequence[Any]
+    num_images: int
+
+
+class Runner:
+    """A page, and what the metric's script in its folder says. Each computation has a metric of its own."""
+
+    def __init__(self, page: Page, folder: Path) -> None:
+        self.page, self.metric = page, page.metric
+        self.texts = texts(folder / f"{page.name}.py")
+
+    @property
+    def defaults(self) -> Mapping[str, Any]:
+        """The options and their defaults."""
+        return self.metric.options
+
+    def results(self, columns: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
+        """The metric's own answer: what the API returns. Raises what the metric raises."""
+        return self.metric(**options).compute(**columns)
+
+    def show(
+        self,
+        tables: Sequence[Any],
+        files: Sequence[Any],
+        made_of: Sequence[Any],
+        read_as: str,
+        controls: Sequence[Any],
+        image: float = 1,
+        photograph: str | None = None,
+    ) -> Shown:
+        """Compute, and draw. Raises what the metric raises, and RefusedError for files that are not taken."""
+        page = self.page
+        chosen = {column.name: _names(names) for column, names in zip(page.columns, made_of)}
+        given = gather(page, read_sources(page, tables, files), chosen, read_as)
+        options = options_of(page.options, controls, self.defaults)
+        metric = self.metric(**options)
+        metric.add_batch(**given.columns)
+        state = metric.state()
+        results = metric.compute()
+        num_images = min(MAX_IMAGES, _num_images(given)) if page.images else 1
+        behind = read_photograph(Path(photograph)) if photograph else None
+        computed = Computed(
+            state, options, results, given.columns, max(0, min(num_images, int(image or 1)) - 1), behind
+        )
+        call = python_call(page.name, given, options, self.defaults)
+        with np.errstate(all="ignore"):
+            figures = page.draw(computed)
+        return Shown(results_table(results), results_json(results), call, figures, num_images)
+
+
+def _names(value: Any) -> list[str]:
+    return [] if not value else [value] if isinstance(value, str) else list(value)
+
+
+def _num_images(given: Given) -> int:
+    return max(len(column) for column in given.columns.values())
+
+
+def explain(error: Exception) -> str:
+    """What is said of an error: the message of the metric or of a reader, and no more than its kind of any other."""
+    if isinstance(error, (ValueError, TypeError)):
+        return without_paths(str(error))
+    if isinstance(error, MemoryError):
+        return "This takes more memory than there is."
+    return f"This input cannot be computed ({type(error).__name__})."

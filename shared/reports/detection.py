@@ -1,0 +1,100 @@
+"""A folder to look at: the numbers, and the images with the most errors. Needs Pillow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from ..detection.outcomes import OUTCOME_WORDS, one_to_one_rules
+from ..evaluation.box_outcomes import OUTCOMES, BoxOutcome, box_outcomes, count_outcomes, worst_images
+from ..evaluation.detection import Results, summary
+from ..formats.dataset import Detections
+from .colors import DASHED, OUTCOME_COLORS
+from .pictures import MAX_WITHOUT_OBJECT, draw_image
+
+_PAGE = """<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>Open-set detection</title>
+<style>
+body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 1320px; margin: 2rem auto; padding: 0 1rem; color: #222; }}
+pre {{ background: #f5f5f5; padding: 1rem; overflow-x: auto; }}
+figure {{ margin: 2rem 0; }}
+img {{ max-width: 100%; height: auto; border: 1px solid #ccc; }}
+.key {{ display: inline-block; margin-right: 1.5rem; white-space: nowrap; }}
+.key i {{ display: inline-block; width: 1.6em; height: 1em; border: 3px solid; vertical-align: -0.15em; }}
+</style>
+<h1>Open-set detection</h1>
+<pre>{summary}</pre>
+<h2>{title}</h2>
+<p>{legend}</p>
+<p>{note}</p>
+{figures}
+</html>
+"""
+_NOTE = (
+    "Boxes are matched at IoU ≥ {iou:g}, whatever their classes, those with a confidence of at least {confidence:g}."
+    " Images are ranked by their errors: missed objects, wrong classes, known objects called unknown, unknown ones"
+    " taken for known. Of boxes that match no object, the {alone} most confident of an image are drawn."
+)
+
+
+def write_report(
+    detections: Detections,
+    results: Results,
+    folder: str | Path,
+    known_classes: Sequence[int],
+    *,
+    images: int = 20,
+    progress: bool = False,
+    **options: Any,
+) -> Path:
+    """Draw the images with the most errors, and write a page with them and the results.
+
+    Parameters: detections; results of `evaluate_detections`; folder, made if there is none; known_classes, ids; images,
+    at most how many are drawn; progress, whether to show a bar on a terminal; options of the metric.
+
+    Returns the path of the page, index.html. Raises ValueError for a folder that cannot be made.
+    """
+    from tqdm import tqdm
+
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    rules = one_to_one_rules({**options, "known_classes": known_classes})
+    boxes = box_outcomes(detections, rules)
+    names = {rules.unknown_class_id: "unknown", **detections.dataset.classes}
+    worst = worst_images(boxes, images)
+    figures = []
+    for rank, place in enumerate(tqdm(worst, unit=" pictures", disable=None if progress else True), 1):
+        file = f"{rank:03}.png"
+        dataset = detections.dataset
+        draw_image(boxes[place], names, dataset.paths[place], dataset.sizes[place]).save(folder / file)
+        figures.append(_figure(file, dataset.names[place], boxes[place]))
+    page = folder / "index.html"
+    note = _NOTE.format(iou=rules.iou_threshold, confidence=rules.conf_threshold, alone=MAX_WITHOUT_OBJECT)
+    title = f"{len(worst)} of {len(boxes)} images, those with the most errors" if worst else "No image has an error"
+    text = _PAGE.format(
+        summary=escape(summary(results)), title=title, legend=_legend(), note=note, figures="\n".join(figures)
+    )
+    page.write_text(text, encoding="utf-8")
+    return page
+
+
+def _legend() -> str:
+    keys = []
+    for outcome in OUTCOMES:
+        style = f"border-color: {OUTCOME_COLORS[outcome]}; border-style: {'dashed' if outcome in DASHED else 'solid'}"
+        keys.append(f'<span class="key"><i style="{style}"></i> {OUTCOME_WORDS[outcome]}</span>')
+    return "\n".join(keys)
+
+
+def _figure(file: str, name: str, boxes: Sequence[BoxOutcome]) -> str:
+    counts = count_outcomes(boxes)
+    words = "; ".join(f"{OUTCOME_WORDS[outcome]}: {counts[outcome]}" for outcome in OUTCOMES if counts[outcome])
+    caption = f"<b>{escape(name)}</b>: {escape(words)}"
+    return (
+        f'<figure><img src="{file}" alt="{escape(name)}: {escape(words)}"><figcaption>{caption}</figcaption></figure>'
+    )

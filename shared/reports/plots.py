@@ -1,0 +1,59 @@
+"""A picture of a metric's results, for the command line's --plot. Needs matplotlib."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..extras import extra
+
+
+def draw(name: str, results: Mapping[str, Any], state: Mapping[str, np.ndarray], path: Path) -> None:
+    """Draw the rates of a metric as bars and, where it has them, the scores of known and of unknown samples.
+
+    Parameters: name of the metric; results of its compute(); state, its state() before that; path of a file whose
+    ending matplotlib knows (.png, .pdf, .svg). Raises ValueError for another ending.
+    """
+    with extra("cli"):
+        from matplotlib.figure import Figure
+
+    groups = _scores(state)
+    figure = Figure(figsize=(10 if groups else 6, 4), layout="constrained")
+    axes = figure.subplots(1, 2 if groups else 1, squeeze=False)[0]
+    _draw_rates(axes[0], {key: value for key, value in results.items() if isinstance(value, float)})
+    axes[0].set_title(name)
+    if groups:
+        _draw_scores(axes[1], groups)
+    figure.savefig(path)
+
+
+def _draw_rates(axes: Any, rates: Mapping[str, float]) -> None:
+    bars = axes.barh(list(rates), list(rates.values()))
+    axes.bar_label(bars, fmt="%.4g", padding=3)
+    axes.margins(x=0.15)
+    axes.invert_yaxis()
+
+
+def _draw_scores(axes: Any, groups: Mapping[str, np.ndarray]) -> None:
+    finite = {label: scores[np.isfinite(scores)].astype(np.float64) for label, scores in groups.items()}
+    edges = np.histogram_bin_edges(np.concatenate(list(finite.values())), bins=50)
+    for label, scores in finite.items():
+        axes.hist(scores, bins=edges, density=len(scores) > 0, alpha=0.6, label=f"{label}, {len(groups[label])}")
+    axes.set_xlabel("score")
+    axes.legend()
+
+
+def _scores(state: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Scores of the state by kind of sample; empty for metrics that keep none."""
+    if "image_scores" in state:
+        scores, anomalous = state["image_scores"], state["image_labels"]
+        return {"normal": scores[~anomalous], "anomalous": scores[anomalous]}
+    if "classes" in state:
+        scores, known = state["scores"], state["classes"] >= 0
+        return {"known": scores[known], "unknown": scores[~known]}
+    if "labels" in state:
+        return {f"label {value}": state["scores"][state["labels"] == value] for value in np.unique(state["labels"])}
+    return {}

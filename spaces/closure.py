@@ -1,0 +1,129 @@
+"""Files of a package, taken apart, and all that they import of it: what an amalgamation is made of.
+
+A file is a docstring, then imports, then the rest. An import that could be neither merged with others nor dropped, once
+several files are one, is refused.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+_OWN_SCOPE = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+class AmalgamationError(ValueError):
+    """Modules that cannot share one file as they stand; the message names the places."""
+
+
+class Binding(NamedTuple):
+    """A name that a file binds at top level, and what it stands for: a library's name, or a file of the package."""
+
+    name: str
+    meaning: str
+    line: int
+
+
+class Module(NamedTuple):
+    """A file of the package, such as core/counts.py, taken apart; `needs` are the names that it imports, by file."""
+
+    file: str
+    docstring: str
+    libraries: list[ast.Import | ast.ImportFrom]
+    needs: dict[str, set[str]]
+    bindings: list[Binding]
+    rest: str
+
+
+def closure(package: Path, files: Iterable[str]) -> list[Module]:
+    """Read files and all that they import of their package, each once and after what it imports."""
+    modules: dict[str, Module] = {}
+
+    def visit(file: str, importers: tuple[str, ...]) -> None:
+        if file in importers:
+            raise AmalgamationError(f"import circle: {' → '.join((*importers[importers.index(file) :], file))}")
+        if file not in modules:
+            module = read(package, file)
+            for needed in module.needs:
+                visit(needed, (*importers, file))
+            modules[file] = module
+
+    for file in files:
+        visit(file, ())
+    return list(modules.values())
+
+
+def read(package: Path, file: str) -> Module:
+    """Take a file apart, or refuse an import that can be neither merged nor dropped."""
+    text = (package / file).read_text(encoding="utf-8")
+    tree = ast.parse(text)
+    docstring = ast.get_docstring(tree, clean=False)
+    imports = [node for node in tree.body if isinstance(node, (ast.Import, ast.ImportFrom))]
+    needs: dict[str, set[str]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            _check_import(node, f"{file}:{node.lineno}", at_top=node in imports)
+            if node.level:
+                needed = imported_file(node, file)
+                if not (package / needed).is_file():
+                    raise AmalgamationError(f"{file}:{node.lineno}: imports {needed}, which the package does not have")
+                needs.setdefault(needed, set()).update(alias.name for alias in node.names)
+    libraries = [node for node in imports if isinstance(node, ast.Import) or not node.level]
+    bound = [binding for node in tree.body for binding in bindings(node, file)]
+    rest = _rest(text, tree.body, len(imports) + (docstring is not None), file)
+    return Module(file, (docstring or "").strip(), libraries, needs, bound, rest)
+
+
+def _check_import(node: ast.ImportFrom, place: str, at_top: bool) -> None:
+    """Refuse what could not simply be dropped where the names that it brings stand in the same file."""
+    if any(alias.name == "*" for alias in node.names):
+        raise AmalgamationError(f"{place}: `import *` does not say what it brings")
+    if node.level and not at_top:
+        raise AmalgamationError(f"{place}: a relative import stands on top of its file, in no function, class or block")
+    if node.level and not node.module:
+        raise AmalgamationError(f"{place}: `from . import …` brings a module; write `from .module import name`")
+    if node.level and any(alias.asname for alias in node.names):
+        raise AmalgamationError(f"{place}: a relative import cannot rename: in one file there is only the first name")
+
+
+def imported_file(node: ast.ImportFrom, file: str) -> str:
+    """The file of the package whose names a relative import brings; packages are none."""
+    rooms = PurePosixPath(file).parents
+    if node.level > len(rooms):
+        raise AmalgamationError(f"{file}:{node.lineno}: the import leaves the package")
+    return f"{rooms[node.level - 1] / str(node.module).replace('.', '/')}.py"
+
+
+def _rest(text: str, body: list[ast.stmt], head: int, file: str) -> str:
+    """The text below the docstring and the imports. What stands between those would be lost, so nothing may."""
+    lines = text.split("\n")
+    cut = {line for node in body[:head] for line in range(node.lineno, (node.end_lineno or 0) + 1)}
+    end = max(cut, default=0)
+    stray = [line for line in range(1, end) if line not in cut and lines[line - 1].strip()]
+    stray += [
+        node.lineno for node in body[head:] if node.lineno <= end or isinstance(node, (ast.Import, ast.ImportFrom))
+    ]
+    if stray:
+        raise AmalgamationError(f"{file}:{min(stray)}: expected a docstring, then all imports, then the rest")
+    return "\n".join(lines[end:]).strip("\n")
+
+
+def bindings(node: ast.AST, file: str) -> Iterator[Binding]:
+    """The names that a statement at top level binds, in its blocks too but in no scope of its own."""
+    if isinstance(node, ast.Import):
+        for alias in node.names:
+            meaning = alias.name if alias.asname else alias.name.partition(".")[0]
+            yield Binding(alias.asname or meaning, meaning, node.lineno)
+    elif isinstance(node, ast.ImportFrom):
+        for alias in node.names if node.module != "__future__" else ():
+            meaning = imported_file(node, file) if node.level else f"{node.module}.{alias.name}"
+            yield Binding(alias.asname or alias.name, meaning, node.lineno)
+    elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        yield Binding(node.name, file, node.lineno)
+    elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+        yield Binding(node.id, file, node.lineno)
+    elif not isinstance(node, _OWN_SCOPE):
+        for child in ast.iter_child_nodes(node):
+            yield from bindings(child, file)

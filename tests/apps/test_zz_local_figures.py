@@ -1,0 +1,197 @@
+"""The pictures agree with the numbers: areas under what is drawn are the results, boxes add up to the counts."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import openworld_metrics
+from openworld_metrics.pages import limits as _ui_limits, results as _ui_results
+from openworld_metrics.pages.metrics import ood_bench as _ui_ood_bench, openauc as _ui_openauc
+from openworld_metrics.pages.figures import maps as _ui_regions, roc as _ui_roc
+from openworld_metrics.detection import outcomes
+from openworld_metrics.pages.figures import boxes, sweep
+from openworld_metrics.pages.page import Computed
+from tests import cases
+
+Load = Any
+SEEDS = range(12)
+
+
+def computed(name: str, load: Load, columns: dict[str, Any], options: dict[str, Any]) -> Computed:
+    metric = load(name, **options)
+    metric.add_batch(**columns)
+    state = metric.state()
+    return Computed(state, {**metric.options, **options}, metric.compute(), columns)
+
+
+def draw(found: Computed, name: str) -> list[Any]:
+    return list(importlib.import_module(f"openworld_metrics.pages.metrics.{name}").PAGE.draw(found))
+
+
+def area(x: Any, y: Any) -> float:
+    return float(np.trapezoid(y, x))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("name", openworld_metrics.METRICS)
+def test_figures_of_random_cases(name: str, seed: int, load: Load) -> None:
+    columns, options = cases.draw(name, seed)
+    for figure in draw(computed(name, load, columns, options), name):
+        assert figure.data
+        assert all(trace.name or trace.type == "heatmap" for trace in figure.data)
+        if name != "anomaly_suite" and figure.data[0].type != "heatmap":
+            assert figure.layout.xaxis.title.text
+            assert figure.layout.yaxis.title.text
+        json.loads(figure.to_json())
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_areas_are_the_results(seed: int, load: Load) -> None:
+    columns, _ = cases.draw("openauc", seed)
+    found = computed("openauc", load, columns, {})
+    assert area(*_ui_openauc.open_set_roc(found.state)) == pytest.approx(found.results["openauc"], abs=1e-12)
+
+    columns, _ = cases.draw("anomaly_suite", seed)
+    found = computed("anomaly_suite", load, columns, {"integration_limits": [1.0, 0.3, 0.01]})
+    counts = openworld_metrics.level_counts(dict(found.state), "pixel")
+    assert area(*_ui_roc.roc_points(counts)) == pytest.approx(found.results["pixel_auroc"], abs=1e-12)
+    for limit in (1.0, 0.3, 0.01):
+        part = _ui_regions.until(limit, *_ui_regions.pro_points(found.state, counts))
+        assert area(*part) / limit == pytest.approx(found.results[f"aupro@{limit}"], abs=1e-9)
+
+    columns, options = cases.draw("autkc", seed)
+    found = computed("autkc", load, columns, options)
+    (figure,) = draw(found, "autkc")
+    for name, value in found.results.items():
+        k = int(name.removeprefix("autkc@"))
+        bars = [height for trace in figure.data if trace.type == "bar" for height in trace.y]
+        assert sum(bars[:k]) / k == pytest.approx(value, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("name", ["macro_open_f", "micro_open_f"])
+def test_the_best_f_is_the_highest_point(name: str, seed: int, load: Load) -> None:
+    columns, _ = cases.draw(name, seed)
+    found = computed(name, load, columns, {})
+    (figure,) = draw(found, name)
+    assert max(figure.data[0].y) == pytest.approx(found.results[name], abs=1e-15)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_operating_points_lie_on_the_curve(seed: int, load: Load) -> None:
+    columns, options = cases.draw("ood_bench", seed)
+    found = computed("ood_bench", load, columns, options)
+    is_out = np.asarray(columns["references"]) == options.get("out_value", 1)
+    scores = np.asarray(columns["predictions"])
+    counts = openworld_metrics.exceedance_counts(scores[is_out], scores[~is_out])
+    for name, value in found.results.items():
+        located = _ui_ood_bench.locate(counts, name)
+        if located is not None:
+            fpr, tpr, threshold = located
+            rates = {"fpr": fpr, "tpr": tpr, "fnr": 1 - tpr, "tnr": 1 - fpr}
+            assert rates[name[:3]] == pytest.approx(value, abs=1e-12)
+            assert np.mean(scores[is_out] >= threshold) == pytest.approx(tpr)
+            assert np.mean(scores[~is_out] >= threshold) == pytest.approx(fpr)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_boxes_add_up_to_the_counts(seed: int, load: Load) -> None:
+    columns, options = cases.draw("openset_detection", seed)
+    rng = np.random.default_rng(seed)
+    columns["references"] = [
+        {"boxes": true[:, :4], "labels": true[:, 4], "ignored": rng.integers(0, 2, len(true))}
+        for true in columns["references"]
+    ]
+    found = computed("openset_detection", load, columns, options)
+    drawn, results = boxes.boxes_to_draw(found.state, found.options), found.results
+    size = len(outcomes.OUTCOME_WORDS)
+    number, true = (np.bincount(codes, minlength=size) for codes in (drawn.outcome, drawn.true_outcome))
+    alone = drawn.outcome == outcomes.NO_OBJECT
+    label = drawn.predicted[:, 5]
+    background = np.sum(label[alone] == options["unknown_class_id"])
+    is_owod = found.options["protocol"] == "owod"
+    wrong = number[outcomes.WRONG_CLASS] + number[outcomes.TAKEN_FOR_KNOWN]
+    counted = background if is_owod or found.options["count_background"] else 0
+    assert number[outcomes.RIGHT] == results["TP_known"]
+    assert wrong + np.sum(alone) - background == results["FP_known"]
+    assert number[outcomes.CALLED_UNKNOWN_RIGHTLY] == results["TP_unknown"]
+    assert number[outcomes.CALLED_UNKNOWN] + counted == results["FP_unknown"]
+    assert number[outcomes.LEFT_OUT] == (np.sum(label == 2) if is_owod else 0)
+    assert number.sum() == len(label)
+    errors = [outcomes.WRONG_CLASS, outcomes.CALLED_UNKNOWN, outcomes.TAKEN_FOR_KNOWN, outcomes.MISSED]
+    assert true[errors].sum() == results["FN_known"] + results["FN_unknown"]
+    assert true[outcomes.IGNORED] == np.sum(found.state["ignored"])
+    assert drawn.said[0].sum() == results["total_known"]
+    assert drawn.said[1].sum() == results["total_unknown"]
+    if not is_owod:
+        assert drawn.said[0, 0] == results["TP_known"]
+        assert drawn.said[1, 2] == results["TP_unknown"]
+        assert drawn.said[1].sum() - drawn.said[1, 2] == results["FN_unknown"]
+
+
+@pytest.mark.parametrize("options", [{"protocol": "owod", "recall_level": None}, {"matching": "confidence"}], ids=str)
+def test_sweep_and_tables_are_shown(options: cases.Options, load: Load) -> None:
+    columns, _ = cases.draw("openset_detection", 3)
+    options = {"known_classes": [0, 1], "conf_list": [0.5, 0.0, 1.0], "per_class": True, "per_image": True, **options}
+    found = computed("openset_detection", load, columns, options)
+    figure = draw(found, "openset_detection")[2]
+    assert list(figure.data[0].x) == [0.0, 0.5, 1.0]
+    assert [y for _, y in sorted(zip(found.results["sweep"]["confidence"], found.results["sweep"]["A-OSE"]))] == list(
+        figure.data[-1].y
+    )
+    shown = _ui_results.results_table(found.results)
+    rows = len(columns["references"])
+    assert f"per_image, {rows} rows" in shown
+    assert shown.count("<tr>") > rows + 3
+    del options["conf_list"]
+    without = draw(computed("openset_detection", load, columns, options), "openset_detection")[2]
+    assert 3 < len(without.data[0].x) <= sweep.MAX_LEVELS
+
+
+def test_no_more_is_drawn_than_is_said(load: Load) -> None:
+    rng = np.random.default_rng(0)
+    n = 50_000
+    columns: dict[str, Any] = {"predictions": rng.random(n), "references": rng.integers(0, 2, n)}
+    for figure in draw(computed("ood_bench", load, columns, {}), "ood_bench"):
+        assert max(len(trace.x) for trace in figure.data) <= _ui_limits.MAX_POINTS
+    roc = draw(computed("ood_bench", load, columns, {}), "ood_bench")[1]
+    assert "2,000 of" in roc.data[0].name
+    columns = {"predictions": rng.integers(0, 9, n), "references": rng.integers(-1, 9, n), "open_scores": rng.random(n)}
+    for name in ("macro_open_f", "micro_open_f", "openauc"):
+        (figure,) = draw(computed(name, load, columns, {}), name)
+        assert max(len(trace.x) for trace in figure.data) <= _ui_limits.MAX_POINTS + 2
+        assert any("2,000 of" in trace.name for trace in figure.data), name
+    maps = rng.random((2, 600, 500))
+    found = computed("anomaly_suite", load, {"predictions": maps, "references": maps > 0.9995}, {"levels": ["pixel"]})
+    heatmap = draw(found, "anomaly_suite")[0].data[0]
+    assert len(heatmap.z) <= _ui_regions.MAX_SIDE
+    assert "3. pixel" in heatmap.colorbar.title.text
+
+
+def test_infinite_scores_are_left_out_of_pictures(load: Load) -> None:
+    columns: dict[str, Any] = {"predictions": [-np.inf, 0.1, 0.4, np.inf], "references": [0, 0, 1, 1]}
+    for figure in draw(computed("ood_bench", load, columns, {}), "ood_bench"):
+        assert "Infinity" not in figure.to_json()
+
+
+def test_photographs_lie_behind(tmp_path: Path, load: Load) -> None:
+    columns, _ = cases.draw("anomaly_suite", 0)
+    found = computed("anomaly_suite", load, columns, {})
+    from PIL import Image
+
+    behind = (Image.new("RGB", (8, 8), "red"), (8, 8))
+    figure = draw(found._replace(photograph=behind), "anomaly_suite")[0]
+    (image,) = figure.layout.images
+    assert (image.sizex, image.sizey) == columns["predictions"][0].shape[::-1]
+    assert image.source.startswith("data:image/png;base64,")
+
+
+@pytest.fixture(scope="module")
+def load() -> Load:
+    return lambda name, **options: openworld_metrics.metric_class(name)(**options)

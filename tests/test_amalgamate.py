@@ -1,0 +1,244 @@
+"""spaces/amalgamate.py puts modules of a package into one, word for word, and refuses what would change its meaning."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from amalgamate import WIDTH, amalgam
+from closure import AmalgamationError, closure
+from sync import ROOT, metric_folders
+
+HEADER = "# generated"
+COUNTS = '''"""Counts of runs.
+
+    >>> 1 + 1
+    2
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from .arrays import (
+    BLOCK,
+    widen,
+)
+
+# how many runs fit into a block: 2^20 / 16
+RUNS = BLOCK // 16  # aligned
+
+
+def runs( x: Sequence[int] ) -> Iterator[int]:   # formatted by hand
+    """Runs of equal values.
+
+    >>> list(runs([1, 1, 2]))
+    [1, 2]
+    """
+    import scipy  # slow to import
+
+    yield from dict.fromkeys(np.asarray(widen(x)).tolist())
+    math.inf, scipy
+'''
+ARRAYS = '''"""Arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import array_api_compat
+import numpy as np
+from scipy import ndimage
+
+BLOCK = 1 << 20
+
+
+def widen(x: Iterable[int]) -> np.ndarray:
+    return np.asarray(x, dtype=np.int64)
+
+
+UNITS = [ndimage, array_api_compat]
+'''
+MODULE = f"""{HEADER}
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+
+import array_api_compat
+import numpy as np
+from scipy import ndimage
+
+
+{"# ---- core/arrays.py ".ljust(WIDTH, "-")}
+#
+# Arrays.
+
+{ARRAYS[ARRAYS.index("BLOCK") :].strip()}
+
+
+{"# ---- core/counts.py ".ljust(WIDTH, "-")}
+#
+# Counts of runs.
+#
+#     >>> 1 + 1
+#     2
+
+{COUNTS[COUNTS.index("# how many") :]}"""
+
+
+def write(package: Path, **files: str) -> Path:
+    """Files of a package, by names as core_counts for core/counts.py."""
+    for name, text in files.items():
+        path = package / f"{name.replace('_', '/', 1)}.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return package
+
+
+def joined(package: Path, *files: str) -> str:
+    return amalgam(closure(package, files), HEADER)
+
+
+def test_one_module(tmp_path: Path) -> None:
+    """What it needs comes first; docstrings turn into comments, imports are merged, all else is as it was written."""
+    package = write(tmp_path, core_counts=COUNTS, core_arrays=ARRAYS)
+    text = joined(package, "core/counts.py")
+    assert text == MODULE
+    names: dict[str, object] = {}
+    exec(compile(text, "amalgam", "exec"), names)
+    assert names["RUNS"] == 65536
+    assert list(names["runs"]([3, 3, 1])) == [3, 1]  # type: ignore[operator]
+
+
+def test_the_same_bytes_twice(tmp_path: Path) -> None:
+    package = write(tmp_path, core_counts=COUNTS, core_arrays=ARRAYS)
+    assert joined(package, "core/counts.py", "core/arrays.py") == joined(package, "core/counts.py")
+
+
+def test_each_file_once_and_after_what_it_imports(tmp_path: Path) -> None:
+    package = write(
+        tmp_path,
+        core_a="A = 1\n",
+        core_b="from .a import A\n\nB = A\n",
+        core_c="from .a import A\nfrom ..ood.d import D\n\nC = A + D\n",
+        ood_d="from ..core.b import B\n\nD = B\n",
+    )
+    order = [module.file for module in closure(package, ["core/c.py", "core/b.py"])]
+    assert order == ["core/a.py", "core/b.py", "ood/d.py", "core/c.py"]
+
+
+def test_the_rest_comes_from_the_other_module(tmp_path: Path) -> None:
+    package = write(
+        tmp_path,
+        core_a="A = 1\nB = 2\nC = 3\n",
+        pages_p="from ..core.a import C, A\n\nP = A + C\n",
+        pages_q="from ..core.a import B\nfrom .p import P\n\nQ = P + B\n",
+    )
+    page = [module for module in closure(package, ["pages/q.py"]) if module.file != "core/a.py"]
+    text = amalgam(page, HEADER, source="_kernel")
+    assert text.startswith(f"{HEADER}\n\nfrom _kernel import A, B, C\n\n\n# ---- pages/p.py")
+    assert "from .p" not in text
+
+
+def test_long_imports_are_folded(tmp_path: Path) -> None:
+    names = [f"a_rather_long_name_{i}" for i in range(9)]
+    text = joined(write(tmp_path, core_a=f"from library import {', '.join(reversed(names))}\n"), "core/a.py")
+    assert "from library import (\n    a_rather_long_name_0,\n    a_rather_long_name_1,\n" in text
+    assert max(map(len, text.splitlines())) <= WIDTH
+    ast.parse(text)
+
+
+def test_blocks_for_type_checkers_stay(tmp_path: Path) -> None:
+    block = "if TYPE_CHECKING:\n    from typing_extensions import Unpack\n"
+    files = {name: f"from typing import TYPE_CHECKING\n\n{block}\n{name[-1].upper()} = 1\n" for name in ("x_a", "x_b")}
+    text = joined(write(tmp_path, **files), "x/a.py", "x/b.py")
+    assert text.count("from typing import TYPE_CHECKING\n") == 1
+    assert text.count(block) == 2
+
+
+REFUSED: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
+    "collision": (
+        {"core_a": "from .b import B\n\n\ndef _size():\n    return B\n", "core_b": "B = 1\n_size = 2\n"},
+        ("_size", "core/b.py:2", "core/a.py:4"),
+    ),
+    "collision in a block": (
+        {"core_a": "from .b import B\n\nif B:\n    for _i in B:\n        pass\n", "core_b": "B = _i = ()\n"},
+        ("_i", "core/b.py:1", "core/a.py:4"),
+    ),
+    "shadowed library": (
+        {"core_a": "from .b import B\n\nnp = B\n", "core_b": "import numpy as np\n\nB = np.pi\n"},
+        ("np", "core/b.py:1", "core/a.py:3"),
+    ),
+    "two libraries of one name": (
+        {"core_a": "import pyarrow.compute as pc\n\nfrom .b import B\n", "core_b": "import polars as pc\n\nB = pc\n"},
+        ("pc", "core/b.py:1", "core/a.py:1"),
+    ),
+    "shadowed builtin": ({"core_a": "def sorted(x):\n    return x\n"}, ("sorted", "Python itself", "core/a.py:1")),
+    "imported from where it is not defined": (
+        {"core_a": "from .b import C\nfrom .c import C\n", "core_b": "from .c import C\n", "core_c": "C = 1\n"},
+        ("C means one thing in core/c.py:1", "another in core/a.py:1"),
+    ),
+    "circle": (
+        {
+            "core_a": "from .b import B\n",
+            "core_b": "from ..ood.c import C\n\nB = 1\n",
+            "ood_c": "from ..core.b import B\n",
+        },
+        ("import circle: core/b.py → ood/c.py → core/b.py",),
+    ),
+    "import of itself": ({"core_a": "from .a import A\n"}, ("import circle: core/a.py → core/a.py",)),
+    "in a function": ({"core_a": "def f():\n    from .b import B\n    return B\n"}, ("core/a.py:2", "in no function")),
+    "in a class": ({"core_a": "class A:\n    from .b import B\n"}, ("core/a.py:2", "in no function, class or block")),
+    "in a block": (
+        {"core_a": "from typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n    from .b import B\n"},
+        ("core/a.py:4", "in no function, class or block"),
+    ),
+    "star": ({"core_a": "from .b import *\n"}, ("core/a.py:1", "`import *`")),
+    "star of a library": ({"core_a": "from numpy import *\n"}, ("core/a.py:1", "`import *`")),
+    "renamed": ({"core_a": "from .b import B as C\n"}, ("core/a.py:1", "cannot rename")),
+    "module": ({"core_a": "from . import b\n"}, ("core/a.py:1", "brings a module")),
+    "module of another room": ({"core_a": "from .. import core\n"}, ("core/a.py:1", "brings a module")),
+    "package": (
+        {"core_a": "from ..ood import C\n", "ood___init__": "C = 1\n"},
+        ("core/a.py:1", "imports ood.py, which the package does not have"),
+    ),
+    "outside": ({"core_a": "from ....x import C\n"}, ("core/a.py:1", "leaves the package")),
+    "late import": ({"core_a": "A = 1\nimport math\n"}, ("core/a.py:2", "then all imports, then the rest")),
+    "comment between imports": ({"core_a": "import math\n# why\nimport re\n"}, ("core/a.py:2", "all imports")),
+    "import and more on a line": ({"core_a": "import math; A = 1\n"}, ("core/a.py:1", "all imports")),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_refused_with_the_places(case: str, tmp_path: Path) -> None:
+    files, messages = REFUSED[case]
+    package = write(tmp_path, **{"core_b": "B = 1\n", **files})
+    with pytest.raises(AmalgamationError) as error:
+        joined(package, "core/a.py")
+    assert [message for message in messages if message not in str(error.value)] == [], error.value
+
+
+@pytest.mark.parametrize("file", ["_kernel.py", "_page.py"])
+@pytest.mark.parametrize("folder", metric_folders(ROOT), ids=lambda folder: folder.name)
+def test_every_section_is_a_slice_of_its_source(folder: Path, file: str) -> None:
+    """And what is missing of a source is no more than its docstring and its imports."""
+    head, *sections = (folder / file).read_text().split("\n\n\n# ---- ")
+    assert head.startswith("# Generated by spaces/sync.py from openworld_metrics")
+    assert sections
+    for section in sections:
+        comment, _, text = section.rstrip("\n").partition("\n\n")
+        rule, *said = comment.split("\n")
+        source = (ROOT / "shared" / rule.split()[0]).read_text()
+        assert source.endswith(f"\n{text}\n")
+        docstring, *imports = ast.parse(source.removesuffix(f"{text}\n")).body
+        assert isinstance(docstring, ast.Expr)
+        assert isinstance(docstring.value, ast.Constant)
+        assert all(isinstance(node, (ast.Import, ast.ImportFrom)) for node in imports)
+        assert "\n".join(line[2:] for line in said[1:]) == str(docstring.value.value).strip()
