@@ -23,10 +23,13 @@ TO_CPU = {torch.Tensor.cpu, torch.Tensor.__reduce_ex__}  # pickling is a copy to
 VIEWS_AS_ARRAYS = {torch.Tensor.numpy, torch.Tensor.__array__, torch.Tensor.__dlpack__}
 FROM_NUMBERS = {torch.tensor, torch.as_tensor, torch.asarray}
 # what is known of a tensor without looking at its numbers; all else that is no tensor has been read from the device
-METADATA = set(
-    "__dlpack_device__ __hash__ __len__ can_cast data_ptr dim element_size get_device is_complex is_contiguous "
-    "is_floating_point is_same_size is_signed nelement ndimension numel result_type size storage_offset stride type".split()
-)
+# fmt: off
+METADATA = {
+    "__dlpack_device__", "__hash__", "__len__", "can_cast", "data_ptr", "dim", "element_size", "get_device",
+    "is_complex", "is_contiguous", "is_floating_point", "is_same_size", "is_signed", "nelement", "ndimension", "numel",
+    "result_type", "size", "storage_offset", "stride", "type",
+}
+# fmt: on
 
 
 class EmulatedCudaTensor(torch.Tensor):

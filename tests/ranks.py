@@ -13,7 +13,7 @@ import torch.distributed as dist
 
 import openworld_metrics
 from tests import cases
-from tests.test_laws import length, rows, split_options
+from tests.splitting import length, rows, split_options
 
 
 def gather_states(process_id: int, num_process: int) -> dict[str, Any]:
@@ -21,7 +21,7 @@ def gather_states(process_id: int, num_process: int) -> dict[str, Any]:
     results = {}
     for name in openworld_metrics.METRICS:
         columns, options = cases.draw(name, 6)
-        at_load, at_compute = split_options(options)
+        at_load, at_compute = split_options(name, options)
         metric = openworld_metrics.load(name, **at_load)
         cut = length(columns) if name == "accuracyk" else length(columns) // 3
         mine = range(cut) if process_id == 0 else range(cut, length(columns))

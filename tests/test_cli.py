@@ -195,6 +195,27 @@ def test_tensors_and_numbers_by_code_in_parquet(run: Run, load: Load, tmp_path: 
     assert compute_openauc(run, dict.fromkeys(data, "all.parquet")) == load("openauc").compute(**data)
 
 
+def test_records_and_gaps_elsewhere(run: Run, tmp_path: Path) -> None:
+    """What is not asked for may lack values."""
+    (tmp_path / "x.csv").write_text("scores,labels,notes\n0.1,0,3\n0.6,1,\n")
+    (tmp_path / "x.json").write_text('[{"scores": 0.1, "labels": 0, "notes": 3}, {"scores": 0.6, "labels": 1}]')
+    for name in ("x.csv", "x.json"):
+        code, output, errors = run(
+            "compute", "ood_bench", "--predictions", f"{name}:scores", "--references", f"{name}:labels"
+        )
+        assert (code, errors) == (0, "")
+        assert json.loads(output)["auroc"] == 1.0
+
+
+def test_npy_needs_no_arrow(tmp_path: Path) -> None:
+    np.save(tmp_path / "x.npy", np.arange(3))
+    python = """import sys
+from openworld_metrics.formats.columns import open_column
+open_column("x.npy", "predictions")
+sys.exit("pyarrow" in sys.modules)"""
+    assert subprocess.run([sys.executable, "-c", python], cwd=tmp_path, check=False).returncode == 0
+
+
 def test_infinite_thresholds_are_words_in_json(run: Run, load: Load, tmp_path: Path) -> None:
     data = {"predictions": [0, 1, 1], "references": [-1, 1, 1], "open_scores": [0.5, 0.5, 0.5]}
     (tmp_path / "all.json").write_text(json.dumps(data))

@@ -32,7 +32,7 @@ WRONG = {
         ["compute", "accuracyk", "--predictions", "broken.json"],
         "broken.json: expected JSON, got other text at line 1",
     ),
-    "an empty npy": (["compute", "accuracyk", "--predictions", "empty.npy"], "empty.npy: No data left in file"),
+    "an empty npy": (["compute", "accuracyk", "--predictions", "empty.npy"], "empty.npy: expected numbers as"),
     "an empty npz": (["compute", "accuracyk", "--predictions", "empty.npz"], "empty.npz: No data left in file"),
     "an empty csv": (
         ["compute", "accuracyk", "--predictions", "empty.csv"],
@@ -68,7 +68,7 @@ WRONG = {
         "predictions: expected no NaN, got NaN at",
     ),
     "a very large int": (["compute", "accuracyk", "--predictions", "large.json"], "large.json: Exceeds the limit"),
-    "json nested too deep": (["compute", "accuracyk", "--predictions", "deep.json"], "deep.json: maximum recursion"),
+    "json nested too deep": (["compute", "accuracyk", "--predictions", "deep.json"], "deep.json: expected fewer lists"),
     "a link to itself": (
         ["compute", "accuracyk", "--predictions", "link.npy"],
         "link.npy: Too many levels of symbolic",

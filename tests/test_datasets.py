@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tests import cases
-from tests.test_laws import length, split_options
+from tests.splitting import length, split_options
 
 Load = Callable[..., Any]
 FORMATS = [None, "numpy", "torch", "arrow", "pandas"]
@@ -45,7 +45,7 @@ def test_whole_columns(name: str, form: str | None, load: Load) -> None:
 @pytest.mark.parametrize("form", FORMATS)
 def test_streamed(name: str, form: str | None, load: Load) -> None:
     columns, options, data = draw(name, form)
-    at_load, at_compute = split_options(options)
+    at_load, at_compute = split_options(name, options)
     metric = load(name, **at_load)
     for batch in data.iter(batch_size=4):
         metric.add_batch(**{key: batch[key] for key in columns})

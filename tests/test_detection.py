@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given
 
 from tests import cases
 from tests.detection_references import openset_detection as slow
-from tests.test_laws import many, rows
+from tests.examples import many, seeds
+from tests.splitting import rows
 
 Load = Callable[..., Any]
-seeds = st.integers(0, 2**32)
 DETECTION = "openset_detection"
 KNOWN = {"known_classes": [0, 1], "unknown_class_id": 9}
 CONFIDENCES = [0.5, -1.0, 0.0, 0.5, 1.25, 3.0]

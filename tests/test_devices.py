@@ -1,10 +1,14 @@
-"""Tensors on a CUDA device give the results of CPU tensors, to the bit.
+"""Tensors on a CUDA device give the results of CPU tensors, and their columns stay there.
 
-Tests that take `to_cuda` run on emulated tensors everywhere, and on a real device where there is one.
+Tests that take `to_cuda` run on emulated tensors everywhere, and on a real device where there is one. Emulated tensors
+show that the kernel mixes no devices and what it brings to the CPU; that a device's own arithmetic gives the same bits
+only the real one shows, in the tests marked gpu.
 """
 
 from __future__ import annotations
 
+import math
+import operator
 from collections.abc import Callable, Iterator
 from itertools import combinations
 from typing import Any
@@ -12,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from openworld_metrics import metric_class
 from tests import cases
 from tests.checking import as_tensor, convert
 
@@ -85,23 +90,80 @@ def test_batches_on_different_devices(name: str, load: Load, to_cuda: To) -> Non
         assert metric.compute() == expected
 
 
-# boxes and regions are found on the CPU, so the other two metrics transfer theirs
-@pytest.mark.parametrize("name", ["accuracyk", "autkc", "macro_open_f", "micro_open_f", "openauc", "ood_bench"])
-def test_no_column_is_transferred(name: str, load: Load) -> None:
+READS: dict[str, Callable[[Any], Any]] = {
+    "item": lambda tensor: [x.item() for x in tensor],
+    "item at an index": lambda tensor: [tensor[i].item() for i in range(len(tensor))],
+    "float": lambda tensor: [float(x) for x in tensor],
+    "int": lambda tensor: [*map(int, tensor)],
+    "bool": lambda tensor: [bool(x) for x in tensor > 0],
+    "if": lambda tensor: [1 for x in tensor if x > 0],
+    "complex": lambda tensor: [*map(complex, tensor)],
+    "a format": lambda tensor: [f"{x:.2f}" for x in tensor],
+    "an index": lambda tensor: [range(9)[x] for x in tensor.long()],
+    "mathematics": lambda tensor: [math.sqrt(x) for x in tensor],
+    "tolist": lambda tensor: tensor.tolist(),
+    "cpu": lambda tensor: tensor.cpu(),
+    "to": lambda tensor: tensor.to("cpu"),
+    "a copy": lambda tensor: torch.empty(len(tensor), dtype=tensor.dtype).copy_(tensor),
+    "an assignment": lambda tensor: operator.setitem(torch.empty(len(tensor), dtype=tensor.dtype), ..., tensor),
+    "a tensor of numbers": lambda tensor: torch.tensor([*tensor], device="cuda"),
+}
+
+
+@pytest.mark.parametrize("read", READS)
+def test_every_number_that_leaves_the_device_is_counted(read: str) -> None:
     from tests.emulated_cuda import EmulatedCuda, EmulatedCudaTensor
 
-    rng = np.random.default_rng(0)
-    scores, references, open_scores = rng.random((2000, 5)), rng.integers(0, 5, 2000), rng.random(2000)
-    arrays = {
-        "predictions": open_scores if name == "ood_bench" else scores,
-        "references": references > 2 if name == "ood_bench" else references,
-    }
-    if name not in ("accuracyk", "autkc", "ood_bench"):
-        arrays |= {"open_scores": open_scores, "open_labels": references > 2}
     with EmulatedCuda() as device:
-        metric = load(name, k_list=(1, 3)) if name in ("accuracyk", "autkc") else load(name)
-        assert metric.compute(**{key: EmulatedCudaTensor(torch.from_numpy(array)) for key, array in arrays.items()})
-        assert device.transferred < 20  # a column has 2,000 elements
+        column = EmulatedCudaTensor(torch.arange(300) / 100)
+        READS[read](column)
+        assert device.transferred == 300
+
+
+def test_what_stays_on_the_device_is_not_counted() -> None:
+    from tests.emulated_cuda import EmulatedCuda, EmulatedCudaTensor
+
+    with EmulatedCuda() as device:
+        column = EmulatedCudaTensor(torch.arange(300) / 100)
+        made = torch.sort(column[column > 1] * 2).values.cumsum(0).unique()
+        assert (len(made), made.shape, made.device.type) == (199, (199,), "cuda")
+        assert device.transferred == 0
+        assert made[-1] > made[0]  # a bool
+        assert device.transferred == 1
+
+
+def transferred(name: str, arrays: dict[str, np.ndarray], **options: Any) -> int:
+    """How many numbers come to the CPU while a metric is computed from columns on a device."""
+    from tests.emulated_cuda import EmulatedCuda, EmulatedCudaTensor
+
+    with EmulatedCuda() as device:
+        columns = {key: EmulatedCudaTensor(torch.from_numpy(array)) for key, array in arrays.items()}
+        assert metric_class(name)(**options).compute(**columns)
+        return device.transferred
+
+
+FEW = 50  # checks, sums and results
+
+
+@pytest.mark.parametrize("name", ["accuracyk", "autkc", "macro_open_f", "micro_open_f", "openauc", "ood_bench"])
+def test_no_column_is_transferred(name: str) -> None:
+    rng = np.random.default_rng(0)
+    scores, references, open_scores = rng.random((20000, 5)), rng.integers(0, 5, 20000), rng.random(20000)
+    columns = {"predictions": scores, "references": references}
+    if name == "ood_bench":
+        columns = {"predictions": open_scores, "references": references > 2}
+    elif name not in ("accuracyk", "autkc"):
+        columns |= {"open_scores": open_scores, "open_labels": references > 2}
+    options = {"k_list": (1, 3)} if name in ("accuracyk", "autkc") else {}
+    assert transferred(name, columns, **options) < FEW
+
+
+def test_of_anomaly_maps_only_anomalous_masks_are_transferred() -> None:
+    masks = np.zeros((20, 50, 50), dtype=bool)
+    masks[:2, 10:20, 10:20] = True  # regions are found on the CPU
+    columns = {"predictions": np.random.default_rng(0).random(masks.shape), "references": masks}
+    pixels, images = 2 * 50 * 50, len(masks)
+    assert transferred("anomaly_suite", columns) < pixels + np.count_nonzero(masks) + images + 2 * FEW
 
 
 def test_pair_of_scores_on_different_devices(load: Load, to_cuda: To) -> None:

@@ -12,10 +12,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from openworld_metrics import distributed
+from openworld_metrics.cluster import compute_parquet
 from openworld_metrics.cluster.tallies import COUNTING, OPEN_F, add_tallies, can_tally, tally, tally_results
 from tests import cases
-from tests.test_laws import length, rows
+from tests.splitting import length, rows
 
 dask = pytest.importorskip("dask")
 dask_distributed = pytest.importorskip("distributed")
@@ -46,7 +46,7 @@ def write(columns: cases.Columns, folder: Path, num_files: int = 3) -> Path:
 def test_two_workers_equal_one_process(name: str, client: Any, load: Load, tmp_path: Path) -> None:
     columns, options = cases.draw(name, 9)
     assert length(columns) > 8
-    computed = distributed.compute_parquet(name, write(columns, tmp_path), split_every=2, **options)
+    computed = compute_parquet(name, write(columns, tmp_path), split_every=2, **options)
     assert computed == load(name).compute(**columns, **options)
     assert len(client.scheduler_info()["workers"]) == 2
 
@@ -64,7 +64,7 @@ def test_two_workers_equal_one_process(name: str, client: Any, load: Load, tmp_p
 def test_what_needs_the_boxes(options: cases.Options, load: Load, tmp_path: Path) -> None:
     columns, _ = cases.draw("openset_detection", 9)
     options = {"known_classes": [0, 1], "unknown_class_id": 9, **options}
-    computed = distributed.compute_parquet("openset_detection", write(columns, tmp_path), split_every=2, **options)
+    computed = compute_parquet("openset_detection", write(columns, tmp_path), split_every=2, **options)
     assert computed == load("openset_detection").compute(**columns, **options)
 
 
@@ -74,10 +74,10 @@ def test_named_columns_and_a_list_of_files(load: Load, tmp_path: Path) -> None:
     write({"s": columns["predictions"], "y": columns["references"]}, tmp_path)
     names = {"predictions": "s", "references": "y"}
     files = [str(path) for path in sorted(tmp_path.glob("*.parquet"))]
-    computed = distributed.compute_parquet("ood_bench", files, names, **options)
+    computed = compute_parquet("ood_bench", files, names, **options)
     assert computed == load("ood_bench").compute(**columns, **options)
     with pytest.raises(ValueError, match="expected a column t, got s, y"):
-        distributed.compute_parquet("ood_bench", tmp_path, {"predictions": "t"})
+        compute_parquet("ood_bench", tmp_path, {"predictions": "t"})
 
 
 @pytest.mark.usefixtures("client")
@@ -85,9 +85,9 @@ def test_what_a_worker_raises_arrives(tmp_path: Path) -> None:
     columns, _ = cases.draw("ood_bench", 9)
     columns["predictions"][3] = np.nan
     with pytest.raises(ValueError, match="expected no NaN"):
-        distributed.compute_parquet("ood_bench", write(columns, tmp_path))
+        compute_parquet("ood_bench", write(columns, tmp_path))
     with pytest.raises(ValueError, match="expected at least one sample"):
-        distributed.compute_parquet("openauc", write(rows(columns, []), tmp_path / "."), {"predictions": "references"})
+        compute_parquet("openauc", write(rows(columns, []), tmp_path / "."), {"predictions": "references"})
 
 
 def draw_counting(name: str, seed: int) -> tuple[cases.Columns, cases.Options]:
@@ -104,7 +104,7 @@ def draw_counting(name: str, seed: int) -> tuple[cases.Columns, cases.Options]:
 @pytest.mark.parametrize("name", OPEN_F)
 def test_open_f_at_thresholds_on_two_workers(name: str, load: Load, tmp_path: Path) -> None:
     columns, options = draw_counting(name, 5)
-    computed = distributed.compute_parquet(name, write(columns, tmp_path), split_every=2, **options)
+    computed = compute_parquet(name, write(columns, tmp_path), split_every=2, **options)
     assert computed == load(name).compute(**columns, **options)
 
 

@@ -9,35 +9,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings, strategies as st
+from hypothesis import given
 
 from tests import cases
+from tests.examples import few, many, seeds
+from tests.splitting import batches, length, rows, split_options
 
-many = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-few = settings(many, max_examples=5)
-seeds = st.integers(0, 2**32)
 every_metric = pytest.mark.parametrize("name", cases.METRICS)
-# these options are applied as batches are added
-AT_LOAD = ("ignore_unknown", "image_reduction", "in_value", "out_value")
 Load = Callable[..., Any]
-
-
-def split_options(options: cases.Options) -> tuple[cases.Options, cases.Options]:
-    at_load = {key: value for key, value in options.items() if key in AT_LOAD}
-    return at_load, {key: value for key, value in options.items() if key not in AT_LOAD}
-
-
-def length(columns: cases.Columns) -> int:
-    return len(columns["references"])
-
-
-def rows(columns: cases.Columns, indices: Any) -> cases.Columns:
-    return {key: cases.take(column, indices) for key, column in columns.items()}
-
-
-def batches(columns: cases.Columns, rng: np.random.Generator) -> list[cases.Columns]:
-    cuts = np.sort(rng.integers(0, length(columns) + 1, 4))
-    return [rows(columns, part) for part in np.split(np.arange(length(columns)), cuts)]
 
 
 @every_metric
@@ -54,7 +33,7 @@ def test_order_of_samples_does_not_matter(name: str, seed: int, load: Load) -> N
 @given(seed=seeds)
 def test_batches_do_not_matter(name: str, seed: int, load: Load) -> None:
     columns, options = cases.draw(name, seed)
-    at_load, at_compute = split_options(options)
+    at_load, at_compute = split_options(name, options)
     metric = load(name, **at_load)
     for batch in batches(columns, np.random.default_rng(seed)):
         metric.add_batch(**batch)
@@ -68,7 +47,7 @@ def test_batches_do_not_matter(name: str, seed: int, load: Load) -> None:
 @given(seed=seeds)
 def test_adding_one_by_one_does_not_matter(name: str, seed: int, load: Load) -> None:
     columns, options = cases.draw(name, seed)
-    at_load, at_compute = split_options(options)
+    at_load, at_compute = split_options(name, options)
     metric = load(name, **at_load)
     for i in range(length(columns)):
         sample = {key: column[i] for key, column in columns.items()}
@@ -81,7 +60,7 @@ def test_adding_one_by_one_does_not_matter(name: str, seed: int, load: Load) -> 
 @given(seed=seeds)
 def test_merged_states_equal_one_metric(name: str, seed: int, load: Load) -> None:
     columns, options = cases.draw(name, seed)
-    at_load, at_compute = split_options(options)
+    at_load, at_compute = split_options(name, options)
     whole = load(name, **at_load)
     for batch in batches(columns, np.random.default_rng(seed)):
         part = load(name, **at_load)
@@ -97,7 +76,7 @@ def test_merged_states_equal_one_metric(name: str, seed: int, load: Load) -> Non
 @given(seed=seeds)
 def test_processes_do_not_matter(name: str, seed: int, load: Load, tmp_path: Path) -> None:
     columns, options = cases.draw(name, seed)
-    at_load, at_compute = split_options(options)
+    at_load, at_compute = split_options(name, options)
     cut = int(np.random.default_rng(seed).integers(0, length(columns) + 1))
     shards = [rows(columns, np.arange(cut)), rows(columns, np.arange(cut, length(columns)))]
     own = dict(num_process=2, cache_dir=str(tmp_path), experiment_id=str(seed), timeout=20)
@@ -165,7 +144,7 @@ def test_rates_are_floats_within_bounds_and_counts_are_ints(name: str, seed: int
 @given(seed=seeds)
 def test_inputs_are_not_modified_and_may_be_reused(name: str, seed: int, load: Load) -> None:
     columns, options = cases.draw(name, seed)
-    at_load, at_compute = split_options(options)
+    at_load, at_compute = split_options(name, options)
     expected = load(name).compute(**columns, **options)
     buffers: dict[str, Any] = {
         k: [i.copy() for i in c] if isinstance(c, list) else c.copy() for k, c in columns.items()

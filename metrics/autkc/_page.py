@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import ast
+import codecs
+import csv
 import html
+import io
 import json
 import math
 import os
 import re
 import zipfile
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping, Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import unquote
@@ -18,7 +22,10 @@ import gradio as gr
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
-import pyarrow.parquet
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+import pyarrow.parquet as pq
 from PIL import Image
 from starlette.middleware import Middleware
 
@@ -146,6 +153,160 @@ def one_line(text: str) -> str:
     return " ".join([first, *(other for other in others if "efault" in other)])
 
 
+# ---- formats/arrow.py ------------------------------------------------------------------------------------------------
+#
+# Columns of Arrow as arrays.
+
+_LISTS = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
+
+
+def from_arrow(column: Any, *, gaps: bool = False) -> Any:
+    """A column of Arrow as an array: rows of one length become (N, C), or (N, H, W), without a Python object each.
+
+    Raises ValueError for missing values; with `gaps`, those of numbers become NaN.
+    """
+    if isinstance(column, pa.ChunkedArray):
+        column = column.combine_chunks()
+    if column.null_count and not (gaps and not pa.types.is_nested(column.type)):
+        raise ValueError(f"expected no missing values, got {column.null_count}")
+    if isinstance(column, pa.FixedShapeTensorArray):
+        return column.to_numpy_ndarray()
+    if isinstance(column, pa.ExtensionArray):
+        return from_arrow(column.storage, gaps=gaps)
+    if not pa.types.is_nested(column.type):
+        return column.to_numpy(zero_copy_only=False)
+    if any(is_list(column.type) for is_list in _LISTS):
+        lengths = np.unique(pc.list_value_length(column).to_numpy(zero_copy_only=False))
+        inner = from_arrow(column.flatten(), gaps=gaps)
+        if len(lengths) == 1 and isinstance(inner, np.ndarray):
+            return inner.reshape(len(column), int(lengths[0]), *inner.shape[1:])
+    return column.to_pylist()
+
+
+# ---- formats/csv.py --------------------------------------------------------------------------------------------------
+#
+# Tables of comma-separated values, with a line of names above or without.
+
+_HINT = "put a line of names above"
+
+
+def read_csv(data: bytes, names: Sequence[str] = ()) -> tuple[Any, bool]:
+    """A table of Arrow, and whether it has no header: then columns are named by their places, from 0.
+
+    The first line is a header unless all of it is values. Then names that are asked for decide: by the places of
+    columns they ask for a table without a header, by values of that line for one with it.
+    Raises ValueError for what may be either.
+    """
+    text = data.removeprefix(codecs.BOM_UTF8).lstrip()
+    if not text:
+        raise ValueError("expected comma-separated values, got nothing")
+    first = re.findall(rb"^[^\r\n]*", text)[0].decode()
+    cells = next(csv.reader([first]))
+    places = [str(i) for i in range(len(cells))]
+    headless = all(map(_is_value, cells))
+    if headless and names:
+        by_name, by_place = set(names) <= set(cells), set(names) <= set(places)
+        if by_name and by_place and cells != places:
+            raise ValueError(f"expected names or values in the first line, got {first}, which may be either: {_HINT}")
+        headless = by_place and not by_name
+    options = pyarrow.csv.ReadOptions(column_names=places) if headless else None
+    # a header alone Arrow takes with its end only
+    table = pyarrow.csv.read_csv(io.BytesIO(text + b"\n"), read_options=options)
+    if headless and not names and cells == places:
+        _refuse_counted_header(table, first)
+    return table, headless
+
+
+def _refuse_counted_header(table: pa.Table, first: str) -> None:
+    """Raise ValueError if a first line 0,1,2 may be the names that pandas writes; one 0 above integers is a label."""
+    if table.num_columns > 1 or not pa.types.is_integer(table.schema.types[0]):
+        raise ValueError(
+            f"expected names or values in the first line, got {first}, which may be either: "
+            f"on a command line name the columns, as in FILE:{first}, or {_HINT}"
+        )
+
+
+def _is_value(cell: str) -> bool:
+    """Whether a cell of the first line is a value, rather than the name of a column."""
+    try:
+        float(cell)
+    except ValueError:
+        return cell.lower() in ("true", "false")
+    return True
+
+
+# ---- formats/json.py -------------------------------------------------------------------------------------------------
+#
+# JSON, in any of its encodings: columns by name, one column alone, or records.
+
+def parse_json(data: bytes) -> Any:
+    """What JSON holds. Raises ValueError, with line and column, for what is none."""
+    try:
+        return json.loads(data)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"expected JSON, got other text at line {error.lineno}, column {error.colno}") from None
+    except RecursionError:
+        raise ValueError("expected fewer lists in lists") from None
+
+
+def by_column(content: Any) -> Any:
+    """Records, a list of objects, as columns of the names in the first; anything else, and dicts of boxes, as it is.
+
+    >>> by_column([{"scores": 0.1, "labels": 0}, {"scores": 0.7, "labels": 1}])
+    {'scores': [0.1, 0.7], 'labels': [0, 1]}
+    """
+    rows = content if isinstance(content, list) else []
+    if not rows or not all(isinstance(row, dict) and "boxes" not in row for row in rows):
+        return content
+    return {name: [row.get(name) for row in rows] for name in rows[0]}
+
+
+# ---- formats/npy.py --------------------------------------------------------------------------------------------------
+#
+# Arrays as NumPy saves them, alone (.npy) or several by name (.npz). Neither is unpickled.
+
+def read_npy(path: Path) -> np.ndarray:
+    """The array of an .npy file, mapped: no more memory is taken than the file has, whatever its header says."""
+    try:
+        return np.asarray(np.lib.format.open_memmap(path, mode="r"))
+    except ValueError:
+        raise ValueError("expected numbers as numpy.save writes them, got objects, or no whole .npy file") from None
+
+
+def read_npz(path: Path) -> dict[str, np.ndarray]:
+    """The arrays of an .npz archive, by name."""
+    # NumPy leaves a broken file open
+    with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+        return {name: arrays[name] for name in arrays.files}
+
+
+# ---- formats/parquet.py ----------------------------------------------------------------------------------------------
+#
+# Columns of Parquet files: all as a table, or some in batches of rows.
+
+def read_parquet(path: Path) -> Any:
+    """All columns, as a table of Arrow. Strings are kept by number: one that repeats takes memory once."""
+    leaves = pq.read_metadata(path).schema
+    strings = [leaf.path for leaf in map(leaves.column, range(len(leaves))) if leaf.physical_type == "BYTE_ARRAY"]
+    with pq.ParquetFile(path, read_dictionary=strings) as file:
+        return file.read()
+
+
+def read_batches(path: Path, names: Sequence[str], num_rows: int) -> Iterator[list[Any]]:
+    """Arrays of the columns named, of at most `num_rows` rows at a time."""
+    with pq.ParquetFile(path) as file:
+        for batch in file.iter_batches(num_rows, columns=names):
+            yield [from_arrow(batch.column(name)) for name in names]
+
+
+def unpacked_bytes(path: Path) -> int:
+    """The memory that all columns take at most, by the file's footer."""
+    metadata = pq.read_metadata(path)
+    groups = map(metadata.row_group, range(metadata.num_row_groups))
+    chunks = [group.column(i) for group in groups for i in range(group.num_columns)]
+    return sum(8 * chunk.num_values + chunk.total_uncompressed_size for chunk in chunks)
+
+
 # ---- pages/limits.py -------------------------------------------------------------------------------------------------
 #
 # What an upload may be: its size, its contents, and what is said of it when it is refused.
@@ -246,15 +407,15 @@ def read_files(paths: list[Path], readers: Mapping[str, Reader], tag: str = "") 
     Raises RefusedError for what is too large, of another kind than its suffix says, or of a kind that no reader takes.
     """
     check_files(paths)
-    pooled = Data({}, [], {}, {})
+    pooled, numbers = Data({}, [], {}, {}), count(1)
     for suffix in dict.fromkeys(path.suffix.lower() for path in paths):
         group = [path for path in paths if path.suffix.lower() == suffix]
         reader = readers.get(suffix) or READERS.get(suffix)
         if reader is None:
             known = ", ".join([*readers, *READERS])
             raise RefusedError(f"{group[0].name}: expected one of {known}, got {suffix or 'no suffix'}")
-        for part in [group] if suffix in readers else [[path] for path in group]:
-            found = _read(part, reader, tag + (f"_{len(pooled.setup)}" if pooled.setup else ""))
+        for part, number in zip([group] if suffix in readers else [[path] for path in group], numbers):
+            found = _read(part, reader, tag + (f"_file{number}" if number > 1 else ""))
             for name, array in found.arrays.items():
                 label = f"{part[0].stem}: {name}" if name in pooled.arrays else name
                 pooled.arrays[label], pooled.code[label] = array, found.code[name]
@@ -275,100 +436,97 @@ def _read(paths: list[Path], reader: Reader, tag: str) -> Data:
         raise RefusedError(f"{paths[0].name}: cannot be read as {kind}: {reason}") from None
 
 
-def read_csv(paths: list[Path], tag: str = "") -> Data:
-    """Columns of a CSV file with a header."""
-    name = paths[0].name
-    table = pd.read_csv(paths[0], engine="pyarrow", compression=None)  # whose floats are exact in every pandas
-    read = f'table{tag} = pd.read_csv({name!r}, engine="pyarrow")'
-    return _frame(table, ["import pandas as pd", read], f"table{tag}")
+def _csv(paths: list[Path], tag: str) -> Data:
+    """Columns of a CSV file; of one without a header, all as one array, named like it."""
+    path, variable = paths[0], f"table{tag}"
+    data = path.read_bytes()
+    table, headless = read_csv(data)
+    source, setup = repr(path.name), ["import pyarrow.csv"]
+    if data.removeprefix(codecs.BOM_UTF8)[:1].isspace():
+        source = f'io.BytesIO(Path({source}).read_text(encoding="utf-8-sig").lstrip().encode())'
+        setup += ["import io", "from pathlib import Path"]
+    options = ", read_options=pyarrow.csv.ReadOptions(autogenerate_column_names=True)" if headless else ""
+    found = _columns(table, [*setup, f"{variable} = pyarrow.csv.read_csv({source}{options})"], variable)
+    if not headless:
+        return found
+    array, code = np.column_stack([*found.arrays.values()]), f"np.column_stack({variable}.columns)"
+    if table.num_columns == 1:
+        array, code = array[:, 0], f"{variable}[0].to_numpy()"
+    return Data({path.stem: array}, found.setup, {path.stem: code})
 
 
-def read_parquet(paths: list[Path], tag: str = "") -> Data:
+def _parquet(paths: list[Path], tag: str) -> Data:
     """Columns of a Parquet file, of numbers, lists of numbers or strings."""
-    path = paths[0]
-    with pyarrow.parquet.ParquetFile(path) as file:
-        groups = [file.metadata.row_group(i) for i in range(file.metadata.num_row_groups)]
-        chunks = [group.column(i) for group in groups for i in range(group.num_columns)]
-        values = sum(chunk.num_values for chunk in chunks)
-        check_unpacked(path.name, 8 * values + sum(chunk.total_uncompressed_size for chunk in chunks))
-        strings = [chunk.path_in_schema for chunk in chunks if chunk.physical_type == "BYTE_ARRAY"]
-    # as a dictionary, a string that is repeated takes no more memory than in the file
-    table = pyarrow.parquet.ParquetFile(path, read_dictionary=sorted(set(strings))).read().to_pandas()
-    name = f"table{tag}"
-    return _frame(table, ["import pandas as pd", f"{name} = pd.read_parquet({path.name!r})"], name)
+    path, variable = paths[0], f"table{tag}"
+    check_unpacked(path.name, unpacked_bytes(path))
+    setup = ["import pyarrow.parquet", f"{variable} = pyarrow.parquet.read_table({path.name!r})"]
+    return _columns(read_parquet(path), setup, variable)
 
 
-def _frame(table: pd.DataFrame, setup: list[str], variable: str) -> Data:
-    arrays, code = {}, {}
-    for name in table.columns:
-        column = table[name]
-        lists = column.dtype == object and len(column) and isinstance(column.iloc[0], (list, np.ndarray))
-        arrays[str(name)] = np.stack([np.asarray(row) for row in column]) if lists else np.asarray(column)
-        code[str(name)] = f"{variable}[{name!r}]" + (".tolist()" if lists else ".to_numpy()")
+def _columns(table: Any, setup: list[str], variable: str) -> Data:
+    """Columns of a table of Arrow. Gaps are NaN, since not all columns need to be as long as the table."""
+    arrays = {name: from_arrow(table[name], gaps=True) for name in table.column_names}
+    code = {name: _expression(f"{variable}[{name!r}]", table[name].type, array) for name, array in arrays.items()}
     return Data(arrays, setup, code)
 
 
-def read_npz(paths: list[Path], tag: str = "") -> Data:
+def _expression(column: str, kind: Any, array: Any) -> str:
+    """The Python that makes of a column of Arrow what `from_arrow` does."""
+    if isinstance(kind, pa.FixedShapeTensorType):
+        return f"{column}.combine_chunks().to_numpy_ndarray()"
+    if not (pa.types.is_nested(kind) or pa.types.is_dictionary(kind)):
+        return f"{column}.to_numpy()"
+    return _as_array(f"{column}.to_pylist()", array)
+
+
+def _as_array(code: str, value: Any) -> str:
+    """An expression of lists, made one of an array if the value is an array."""
+    return f"np.asarray({code})" if isinstance(value, np.ndarray) else code
+
+
+def _npz(paths: list[Path], tag: str) -> Data:
     """Arrays of an .npz archive."""
     check_archive(paths[0])
-    with np.load(paths[0], allow_pickle=False) as file:
-        arrays = {name: file[name] for name in file.files}
-    variable = f"arrays{tag}"
+    arrays, variable = read_npz(paths[0]), f"arrays{tag}"
     read = f"{variable} = np.load({paths[0].name!r}, allow_pickle=False)"
     return Data(arrays, ["import numpy as np", read], {name: f"{variable}[{name!r}]" for name in arrays})
 
 
-def read_npy(paths: list[Path], tag: str = "") -> Data:
+def _npy(paths: list[Path], tag: str) -> Data:
     """The array of an .npy file, named like it."""
     path, variable = paths[0], f"array{tag}"
-    with path.open("rb") as file:
-        version = np.lib.format.read_magic(file)
-        reader = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-        shape, _, dtype = reader(file)
-        check_unpacked(path.name, dtype.itemsize * int(np.prod([float(n) for n in shape])))
-    array = np.load(path, allow_pickle=False)
     read = f"{variable} = np.load({path.name!r}, allow_pickle=False)"
-    return Data({path.stem: array}, ["import numpy as np", read], {path.stem: variable})
+    return Data({path.stem: read_npy(path)}, ["import numpy as np", read], {path.stem: variable})
 
 
-def read_json(paths: list[Path], tag: str = "") -> Data:
+def _json(paths: list[Path], tag: str) -> Data:
     """Columns of a JSON object of lists, or of a list of records; a list of anything else is named like its file."""
-    variable = f"data{tag}"
-    try:
-        data = json.loads(paths[0].read_text(encoding="utf-8"))
-    except RecursionError:
-        raise RefusedError(f"{paths[0].name}: expected fewer lists in lists") from None
-    setup = ["import json", "from pathlib import Path", f"{variable} = json.loads(Path({paths[0].name!r}).read_text())"]
-    if isinstance(data, list) and data and all(isinstance(row, dict) and "boxes" not in row for row in data):
+    path, variable = paths[0], f"data{tag}"
+    setup = ["import json", "from pathlib import Path", f"{variable} = json.loads(Path({path.name!r}).read_bytes())"]
+    content = parse_json(path.read_bytes())
+    data = by_column(content)
+    if data is not content:
         setup.append(f"{variable} = {{name: [row[name] for row in {variable}] for name in {variable}[0]}}")
-        data = {name: [row[name] for row in data] for name in data[0]}
-    if isinstance(data, dict) and "boxes" not in data:
-        return Data(
-            {name: _array(value) for name, value in data.items()},
-            setup,
-            {name: f"{variable}[{name!r}]" for name in data},
-        )
-    if not isinstance(data, list):
-        raise RefusedError(f"{paths[0].name}: expected an object of lists or a list, got {type(data).__name__}")
-    return Data({paths[0].stem: _array(data)}, setup, {paths[0].stem: variable})
+    if isinstance(data, list):
+        array = _array(data)
+        return Data({path.stem: array}, setup, {path.stem: _as_array(variable, array)})
+    if not isinstance(data, dict) or "boxes" in data:
+        raise RefusedError(f"{path.name}: expected an object of lists or a list, got {type(data).__name__}")
+    arrays = {name: _array(value) for name, value in data.items()}
+    return Data(arrays, setup, {name: _as_array(f"{variable}[{name!r}]", array) for name, array in arrays.items()})
 
 
 def _array(value: Any) -> Any:
-    """An array of numbers if it is one; otherwise the lists as they came."""
+    """An array of numbers or of strings if it is one; otherwise the lists as they came."""
     try:
         array = np.asarray(value)
     except ValueError:
         return value
-    return array if array.dtype.kind in "biuf" else value
+    words = array.ndim == 1 and all(isinstance(cell, str) for cell in value)
+    return array if array.dtype.kind in "biuf" or words else value
 
 
-READERS: Mapping[str, Reader] = {
-    ".csv": read_csv,
-    ".parquet": read_parquet,
-    ".npz": read_npz,
-    ".npy": read_npy,
-    ".json": read_json,
-}
+READERS: Mapping[str, Reader] = {".csv": _csv, ".parquet": _parquet, ".npz": _npz, ".npy": _npy, ".json": _json}
 
 
 # ---- pages/columns.py ------------------------------------------------------------------------------------------------
@@ -776,7 +934,7 @@ def _ended(found: Found) -> Found:
     if value.ndim != 1 or not blank.any():
         return found
     value = value[: np.flatnonzero(~blank)[-1] + 1] if not blank.all() else value[:0]
-    code = found.code.replace(".to_numpy()", ".dropna().to_numpy()")
+    code = found.code and f"{found.code}[:{len(value)}]"
     if value.dtype.kind == "f" and (value == np.round(value)).all():
         return Found(value.astype(int), code and f"{code}.astype(int)")
     return Found(value, code)

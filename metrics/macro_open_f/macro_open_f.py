@@ -3,7 +3,7 @@
 import datasets
 import evaluate
 
-from ._kernel import MacroOpenF as Core, Evaluated
+from ._kernel import Evaluated, MacroOpenF as Core
 
 _DESCRIPTION = """
 The macro open-set F-score is the harmonic mean of the precision and the recall averaged over the known classes, when a

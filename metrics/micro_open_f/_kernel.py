@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import glob
+import hashlib
 import inspect
 import io
 import math
 import numbers
+import os
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -264,9 +266,9 @@ class Metric:
         """Compute the results from the batches added before, and from the columns given here, if any.
 
         Options given here override those given at load, for this call. The batches are dropped when the results
-        are there; a call that raises changes nothing. With evaluate's `num_process > 1`, process 0 returns the results
-        of all processes and the others return None; TimeoutError if one does not come within `timeout` seconds. What
-        process 0 raises, the others raise too, and all keep their batches.
+        are there; a call that raises changes nothing. With evaluate's `num_process > 1`, process 0 takes the batches of
+        all and returns the results, and the others return None; TimeoutError if one does not come within `timeout`
+        seconds. What process 0 raises is raised there alone: it keeps the batches of all.
         """
         columns, overrides = self._sort_arguments({"predictions": predictions, "references": references, **kwargs})
         options = {**self.loaded_options, **overrides}
@@ -324,7 +326,7 @@ class Metric:
             raise ValueError("expected at least one sample, got none: pass columns, or add batches before compute()")
         for state in states:
             _check_agreement(state, states)
-        return self.summarise(joined(states), **_taken(self.summarise, options))
+        return self.summarise(joined(states), **_options_for(self.summarise, options))
 
     def _reduced(self, columns: Mapping[str, Any], options: Mapping[str, Any]) -> State:
         missing = [name for name in self.required if name not in columns]
@@ -333,7 +335,7 @@ class Metric:
             raise TypeError(f"{missing[0]}: {self.name} needs the columns {needed}; got no {missing[0]}")
         if all(_is_empty(column) for column in columns.values()):
             return {}
-        state = dict(self.reduce(**columns, **_taken(self.reduce, options)))
+        state = dict(self.reduce(**columns, **_options_for(self.reduce, options)))
         _check_agreement(state, self._states)
         return state
 
@@ -377,7 +379,7 @@ def joined(states: Sequence[State]) -> State:
     }
 
 
-def _taken(function: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
+def _options_for(function: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
     """Those of the options that a function takes."""
     return {name: options[name] for name in keyword_options(function)}
 
@@ -403,6 +405,289 @@ def _check_agreement(state: State, states: Sequence[State]) -> None:
     for name, array in state.items():
         if array.ndim == 0 and array != first[name]:
             raise ValueError(f"{name}: expected {first[name]} as in the batches before, got {array}")
+
+
+# ---- core/options.py -------------------------------------------------------------------------------------------------
+#
+# Checks of options: each returns a plain Python value, or raises with the name, what was expected and what came.
+
+def as_int(value: Any, name: str, low: int, high: int | None = None) -> int:
+    """Check an integer option in [low, high]."""
+    value = _plain(value)
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+        raise TypeError(f"{name}: expected an int, got {value!r}")
+    value = int(value)
+    if value < low or (high is not None and value > high):
+        upper = "" if high is None else f" and at most {high}"
+        raise ValueError(f"{name}: expected an int of at least {low}{upper}, got {value}")
+    return value
+
+
+def as_int_list(value: Any, name: str, low: int, high: int) -> list[int]:
+    """Check a list of integer options in [low, high]; an int is a one-element list."""
+    values = _items(value, name, "an int or a list of ints", numbers.Integral)
+    return [as_int(item, name, low, high) for item in values]
+
+
+def _plain(value: Any) -> Any:
+    """Numbers and lists for arrays, tensors and their scalars; anything else as it is."""
+    return value.tolist() if hasattr(value, "tolist") else value
+
+
+def _items(value: Any, name: str, expected: str, single: type) -> list[Any]:
+    """The items of a list; a value of the type `single` is a list of one."""
+    value = _plain(value)
+    if isinstance(value, single):
+        value = [value]
+    if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
+        raise TypeError(f"{name}: expected {expected}, got {value!r}")
+    items = list(value)
+    if not items:
+        raise ValueError(f"{name}: expected at least one value, got an empty list")
+    return items
+
+
+def _number(value: Any, name: str, expected: str) -> float:
+    value = _plain(value)
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise TypeError(f"{name}: expected {expected}, got {value!r}")
+    try:
+        return float(value)
+    except OverflowError:
+        raise ValueError(f"{name}: expected {expected} that float64 holds, got a larger one") from None
+
+
+def as_fraction(value: Any, name: str) -> float:
+    """Check a real option in (0, 1]."""
+    number = _number(value, name, "a number in (0, 1]")
+    if not 0 < number <= 1:
+        raise ValueError(f"{name}: expected a number in (0, 1], got {number!r}")
+    return number
+
+
+def as_fractions(value: Any, name: str) -> list[float]:
+    """Check a list of real options in (0, 1]; a number is a one-element list."""
+    return [as_fraction(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
+
+
+def as_real(value: Any, name: str) -> float:
+    """Check a real option that is not NaN."""
+    number = _number(value, name, "a number")
+    if number != number:
+        raise ValueError(f"{name}: expected a number, got nan")
+    return number
+
+
+def as_reals(value: Any, name: str) -> list[float]:
+    """Check a list of real options that are not NaN; a number is a one-element list."""
+    return [as_real(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
+
+
+def as_bool(value: Any, name: str) -> bool:
+    """Check an option that is True or False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name}: expected True or False, got {value!r}")
+    return bool(value)
+
+
+def as_choice(value: Any, name: str, choices: Sequence[str]) -> str:
+    """Check an option that is one of a few words."""
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{name}: expected one of {', '.join(map(repr, choices))}, got {value!r}")
+    return str(value)
+
+
+# ---- core/processes.py -----------------------------------------------------------------------------------------------
+#
+# Bring the states of several processes to process 0, through files in a folder that all of them see.
+#
+# evaluate's own gathering is not used: two of its processes that look whether a third holds a lock take each other for
+# it, a process that dies leaves its file, and an error in process 0 leaves the others without their batches.
+#
+#     process 0                                    the others
+#     writes a token to KEY.round          →       write their state to KEY.TOKEN.RANK
+#     reads all of them, and renames each  →       see KEY.TOKEN.RANK.taken, remove it, and are done
+#     to KEY.TOKEN.RANK.taken
+#
+# A token is random, so what a killed run left is never taken for an answer: a process that has answered an old token
+# answers again when the token changes. Once its state is taken, the batches are process 0's, which keeps them if it
+# fails.
+
+_POLL = 0.01  # seconds
+# what launchers set to the same in all processes of a run, and to something else in any other run at that time
+_OF_A_RUN = ("TORCHELASTIC_RUN_ID", "MASTER_ADDR", "MASTER_PORT", "SLURM_JOB_ID", "SLURM_STEP_ID", "PMIX_NAMESPACE")
+DEFAULT_ID = "default_experiment"  # evaluate's, which any two runs share
+
+
+def run_key(experiment_id: str, num_process: int) -> str:
+    """A name that the processes of one run share, and no other run that meets in the same folder.
+
+    Raises ValueError where neither a launcher nor the caller tells runs apart.
+    """
+    launcher = [f"{name}={os.environ[name]}" for name in _OF_A_RUN if os.environ.get(name)]
+    if experiment_id == DEFAULT_ID and not launcher:
+        raise ValueError(
+            f"experiment_id: expected a name that all {num_process} processes of this run share and no other run has, "
+            "since none of torchrun, Slurm and PMIx has started them; got none"
+        )
+    if Path(experiment_id).name != experiment_id:
+        raise ValueError(f"experiment_id: expected a name, got the path {experiment_id!r}")
+    return f"{experiment_id}-{num_process}-{hashlib.sha256(' '.join(launcher).encode()).hexdigest()[:12]}"
+
+
+def receive(folder: Path, key: str, num_process: int, timeout: float, states: list[State]) -> None:
+    """As process 0, append the states of the others to `states`.
+
+    Raises TimeoutError if one does not come within `timeout` seconds, ValueError if there is another process 0.
+    """
+    token, meeting = uuid.uuid4().hex, folder / f"{key}.round"
+    answers = {rank: _answer(folder, key, token, rank) for rank in range(1, num_process)}
+    deadline = time.monotonic() + timeout
+    _write(meeting, token.encode())
+    try:
+        _sweep_away(folder, key, token)
+        while missing := [rank for rank, answer in answers.items() if not answer.exists()]:
+            if _read(meeting) != token:
+                raise ValueError(f"expected one process 0, another one uses {meeting}; give each run an experiment_id")
+            _check_time(deadline, 0, timeout, f"process {', '.join(map(str, missing))} of {num_process}", meeting)
+            time.sleep(_POLL)
+        for rank, answer in answers.items():
+            try:
+                state = _from_bytes(answer.read_bytes())
+                answer.replace(_taken(answer))
+            except FileNotFoundError:  # it has just given up
+                _check_time(0.0, 0, timeout, f"process {rank} of {num_process}", meeting)
+            states.append(state)
+    finally:
+        if _read(meeting) == token:
+            meeting.unlink()
+
+
+def send(state: State, folder: Path, key: str, rank: int, timeout: float) -> None:
+    """As a process other than 0, hand over a state. Raises TimeoutError if it is not taken within `timeout` seconds."""
+    content, meeting, answer = _to_bytes(state), folder / f"{key}.round", None
+    deadline = time.monotonic() + timeout
+    for left in folder.glob(f"{glob.escape(key)}.*.{rank}.taken"):  # of a process that died before it saw that
+        left.unlink()
+    while True:
+        if answer is not None and not answer.exists():
+            if _remove(_taken(answer)):
+                return
+            answer = None  # swept away, since process 0 opened another round
+        token = _read(meeting)
+        wanted = _answer(folder, key, token, rank)
+        if token and wanted != answer and not wanted.exists():
+            if answer is not None and not _remove(answer):
+                continue  # taken in this moment
+            answer = wanted if _write(wanted, content) else None
+        if time.monotonic() > deadline and (answer is None or _remove(answer)):
+            _check_time(deadline, rank, timeout, "process 0", meeting)
+        time.sleep(_POLL)
+
+
+def _sweep_away(folder: Path, key: str, token: str) -> None:
+    """Remove what is of other rounds: live processes answer anew. What is taken is for its process to remove."""
+    for path in folder.glob(f"{glob.escape(key)}.*.*"):
+        if not path.name.startswith(f"{key}.{token}.") and path.suffix != ".taken":
+            path.unlink(missing_ok=True)
+
+
+def _answer(folder: Path, key: str, token: str, rank: int) -> Path:
+    return folder / f"{key}.{token}.{rank}"
+
+
+def _taken(answer: Path) -> Path:
+    return answer.with_name(f"{answer.name}.taken")
+
+
+def _check_time(deadline: float, rank: int, timeout: float, others: str, meeting: Path) -> None:
+    if time.monotonic() > deadline:
+        raise TimeoutError(
+            f"process {rank} waited {timeout:g} s (timeout=) for {others} to call compute(). All need the same "
+            f"cache_dir, experiment_id and launcher, which here give {meeting}"
+        )
+
+
+def _write(path: Path, content: bytes) -> bool:
+    """Write a file that others see whole or not at all; whether it was not swept away before it was whole."""
+    draft = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
+    try:
+        draft.write_bytes(content)
+        draft.replace(path)
+    except FileNotFoundError:
+        return False
+    finally:
+        draft.unlink(missing_ok=True)
+    return True
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(errors="replace")
+    except FileNotFoundError:
+        return ""
+
+
+def _remove(path: Path) -> bool:
+    """Whether a file was there; it is not any more."""
+    try:
+        path.unlink()
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def _to_bytes(state: State) -> bytes:
+    buffer = io.BytesIO()
+    arrays: dict[str, np.ndarray] = {name: to_numpy(array) for name, array in state.items()}
+    np.savez(buffer, **arrays)  # type: ignore[arg-type]  # no array is named allow_pickle
+    return buffer.getvalue()
+
+
+def _from_bytes(data: bytes) -> State:
+    with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
+        return {name: arrays[name] for name in arrays.files}
+
+
+# ---- core/evaluated.py -----------------------------------------------------------------------------------------------
+#
+# A metric as one of Hugging Face evaluate: its constructor's own arguments, and processes that meet.
+#
+# Rows never pass through evaluate's Arrow files: that costs seconds and gigabytes for a score matrix, and casts
+# silently. With `num_process > 1` the reduced states meet in evaluate's folder (see core/processes.py).
+
+class Evaluated(Metric):
+    """Mixin that binds a metric to evaluate: `class Openauc(Evaluated, OpenAUC, evaluate.Metric)`."""
+
+    num_process: int  # these are evaluate's
+    process_id: int
+    experiment_id: str
+    data_dir: str
+    timeout: float
+
+    def __init__(self, config_name: str | None = None, **kwargs: Any) -> None:
+        """Take evaluate's own arguments, and the metric's options as keywords; any other name is a TypeError."""
+        evaluate_metric: Any = super(Metric, self)  # the next in line
+        own = inspect.signature(evaluate_metric.__init__).parameters
+        evaluate_metric.__init__(config_name, **{name: value for name, value in kwargs.items() if name in own})
+        if self.num_process > 1:
+            run_key(self.experiment_id, self.num_process)
+            if not 0 < as_real(self.timeout, "timeout") < math.inf:
+                raise ValueError(f"timeout: expected seconds, more than 0, got {self.timeout!r}")
+        Metric.__init__(self, **{name: value for name, value in kwargs.items() if name not in own})
+
+    def _results(self, states: Sequence[State], options: Mapping[str, Any]) -> Any:
+        """The results of all processes in process 0, None in the others."""
+        if self.num_process == 1:
+            return super()._results(states, options)
+        folder, key = Path(self.data_dir), run_key(self.experiment_id, self.num_process)
+        if self.process_id:
+            send(joined(states), folder, key, self.process_id, self.timeout)
+            return None
+        # what the others hand over is this process's from now on, even if it fails
+        own = len(self._states)
+        receive(folder, key, self.num_process, self.timeout, self._states)
+        return super()._results([*states, *self._states[own:]], options)
 
 
 # ---- core/columns.py -------------------------------------------------------------------------------------------------
@@ -976,96 +1261,6 @@ def check_thresholds(t_list: Any) -> np.ndarray:
     return thresholds
 
 
-# ---- core/options.py -------------------------------------------------------------------------------------------------
-#
-# Checks of options: each returns a plain Python value, or raises with the name, what was expected and what came.
-
-def as_int(value: Any, name: str, low: int, high: int | None = None) -> int:
-    """Check an integer option in [low, high]."""
-    value = _plain(value)
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-        raise TypeError(f"{name}: expected an int, got {value!r}")
-    value = int(value)
-    if value < low or (high is not None and value > high):
-        upper = "" if high is None else f" and at most {high}"
-        raise ValueError(f"{name}: expected an int of at least {low}{upper}, got {value}")
-    return value
-
-
-def as_int_list(value: Any, name: str, low: int, high: int) -> list[int]:
-    """Check a list of integer options in [low, high]; an int is a one-element list."""
-    values = _items(value, name, "an int or a list of ints", numbers.Integral)
-    return [as_int(item, name, low, high) for item in values]
-
-
-def _plain(value: Any) -> Any:
-    """Numbers and lists for arrays, tensors and their scalars; anything else as it is."""
-    return value.tolist() if hasattr(value, "tolist") else value
-
-
-def _items(value: Any, name: str, expected: str, single: type) -> list[Any]:
-    """The items of a list; a value of the type `single` is a list of one."""
-    value = _plain(value)
-    if isinstance(value, single):
-        value = [value]
-    if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
-        raise TypeError(f"{name}: expected {expected}, got {value!r}")
-    items = list(value)
-    if not items:
-        raise ValueError(f"{name}: expected at least one value, got an empty list")
-    return items
-
-
-def _number(value: Any, name: str, expected: str) -> float:
-    value = _plain(value)
-    if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise TypeError(f"{name}: expected {expected}, got {value!r}")
-    try:
-        return float(value)
-    except OverflowError:
-        raise ValueError(f"{name}: expected {expected} that float64 holds, got a larger one") from None
-
-
-def as_fraction(value: Any, name: str) -> float:
-    """Check a real option in (0, 1]."""
-    number = _number(value, name, "a number in (0, 1]")
-    if not 0 < number <= 1:
-        raise ValueError(f"{name}: expected a number in (0, 1], got {number!r}")
-    return number
-
-
-def as_fractions(value: Any, name: str) -> list[float]:
-    """Check a list of real options in (0, 1]; a number is a one-element list."""
-    return [as_fraction(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
-
-
-def as_real(value: Any, name: str) -> float:
-    """Check a real option that is not NaN."""
-    number = _number(value, name, "a number")
-    if number != number:
-        raise ValueError(f"{name}: expected a number, got nan")
-    return number
-
-
-def as_reals(value: Any, name: str) -> list[float]:
-    """Check a list of real options that are not NaN; a number is a one-element list."""
-    return [as_real(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
-
-
-def as_bool(value: Any, name: str) -> bool:
-    """Check an option that is True or False."""
-    if not isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{name}: expected True or False, got {value!r}")
-    return bool(value)
-
-
-def as_choice(value: Any, name: str, choices: Sequence[str]) -> str:
-    """Check an option that is one of a few words."""
-    if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{name}: expected one of {', '.join(map(repr, choices))}, got {value!r}")
-    return str(value)
-
-
 # ---- open_set/samples.py ---------------------------------------------------------------------------------------------
 #
 # Open-set recognition: what the samples of a batch come down to.
@@ -1284,163 +1479,3 @@ class MicroOpenF(Metric):
 
     def __init__(self, **options: Unpack[MicroOpenFOptions]) -> None:
         super().__init__(**options)
-
-
-# ---- core/processes.py -----------------------------------------------------------------------------------------------
-#
-# Bring the states of several processes to process 0, through files in a folder that all of them see.
-#
-# evaluate's own gathering is not used: two of its processes that look whether a third holds a lock take each other for
-# it, a process that dies leaves its file, and an error in process 0 leaves the others without their batches.
-#
-# Process 0 opens a round by writing a random id to the round file; each of the others answers with a file that is named
-# after the id, so that what a dead run left is never taken for an answer. When all have answered, process 0 computes,
-# and says "done" or, if that raises, "failed" and why. A round file that is gone without either says that process 0
-# gave up.
-
-_POLL = 0.01  # seconds
-_LATE = (
-    "process {} waited {:g} s (timeout=) for {} to call compute(). All need the same cache_dir and experiment_id, "
-    "which here give {}"
-)
-
-
-@contextmanager
-def receive(round_file: Path, num_process: int, timeout: float) -> Iterator[list[State]]:
-    """As process 0, hand the states of the others to the block, and tell them how it ended.
-
-    Raises TimeoutError if one does not answer within `timeout` seconds, ValueError if there is another process 0.
-    """
-    token = uuid.uuid4().hex
-    answers = {i: _answer_file(round_file, i, token) for i in range(1, num_process)}
-    _write(round_file, f"open {token}".encode())
-    try:
-        _await_all(answers, round_file, token, num_process, timeout)
-        yield [_from_bytes(answer.read_bytes()) for answer in answers.values()]
-        _write(round_file, f"done {token}".encode())
-    except (ValueError, TypeError) as error:
-        if _read(round_file) == f"open {token}":
-            _write(round_file, f"failed {token} {error}".encode())
-        raise
-    finally:
-        if not _read(round_file).startswith("open"):
-            _await_departure(answers, timeout)
-        if _read(round_file).partition(" ")[2].startswith(token):
-            round_file.unlink()
-
-
-def _await_all(answers: dict[int, Path], round_file: Path, token: str, num_process: int, timeout: float) -> None:
-    deadline = time.monotonic() + timeout
-    while missing := [i for i, answer in answers.items() if not answer.exists()]:
-        if _read(round_file) != f"open {token}":
-            raise ValueError(f"expected one process 0, another one uses {round_file}; give each run an experiment_id")
-        if time.monotonic() > deadline:
-            late = f"process {', '.join(map(str, missing))} of {num_process}"
-            raise TimeoutError(_LATE.format(0, timeout, late, round_file))
-        time.sleep(_POLL)
-
-
-def _await_departure(answers: dict[int, Path], timeout: float) -> None:
-    """Wait until the others have read how the round ended: each takes its answer away then."""
-    deadline = time.monotonic() + timeout
-    while any(answer.exists() for answer in answers.values()) and time.monotonic() < deadline:
-        time.sleep(_POLL)
-    for answer in answers.values():
-        answer.unlink(missing_ok=True)
-
-
-def send(state: State, round_file: Path, process_id: int, timeout: float) -> None:
-    """As a process other than 0, answer the open round and return when process 0 has its results.
-
-    Raises TimeoutError if process 0 does not come or gives up, ValueError for what made it fail.
-    """
-    answer, answered = None, ""
-    deadline = time.monotonic() + timeout
-    try:
-        while True:
-            status, token, *reason = [*_read(round_file).split(" ", 2), "", ""][:3]
-            if token == answered and status == "done":
-                return
-            if token == answered and status == "failed":
-                raise ValueError(f"process 0 failed: {reason[0]}")
-            if not status and answer is not None:
-                raise TimeoutError(f"process 0 gave up on the other processes; they met at {round_file}")
-            if status == "open" and token != answered:
-                if answer is not None:
-                    answer.unlink(missing_ok=True)
-                answer, answered = _answer_file(round_file, process_id, token), token
-                if answer.exists():
-                    raise ValueError(f"expected one process {process_id}, another one wrote {answer}")
-                _write(answer, _to_bytes(state))
-                deadline = time.monotonic() + 2 * timeout  # process 0 waits for the others, and computes
-            if time.monotonic() > deadline:
-                raise TimeoutError(_LATE.format(process_id, timeout, "process 0", round_file))
-            time.sleep(_POLL)
-    finally:
-        if answer is not None:
-            answer.unlink(missing_ok=True)
-
-
-def _answer_file(round_file: Path, process_id: int, token: str) -> Path:
-    return round_file.with_suffix(f".{process_id}-{token}.npz")
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Write a file that others see whole or not at all."""
-    draft = path.with_suffix(f".{uuid.uuid4().hex}.tmp")
-    draft.write_bytes(content)
-    draft.replace(path)
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text()
-    except FileNotFoundError:
-        return ""
-
-
-def _to_bytes(state: State) -> bytes:
-    buffer = io.BytesIO()
-    arrays: dict[str, np.ndarray] = {name: to_numpy(array) for name, array in state.items()}
-    np.savez(buffer, **arrays)  # type: ignore[arg-type]  # no array is named allow_pickle
-    return buffer.getvalue()
-
-
-def _from_bytes(data: bytes) -> State:
-    with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
-        return {name: arrays[name] for name in arrays.files}
-
-
-# ---- core/evaluated.py -----------------------------------------------------------------------------------------------
-#
-# A metric as one of Hugging Face evaluate: its constructor's own arguments, and processes that meet.
-#
-# Rows never pass through evaluate's Arrow files: that costs seconds and gigabytes for a score matrix, and casts
-# silently. With `num_process > 1` the reduced states meet in evaluate's folder (see core/processes.py).
-
-class Evaluated(Metric):
-    """Mixin that binds a metric to evaluate: `class Openauc(Evaluated, OpenAUC, evaluate.Metric)`."""
-
-    num_process: int  # these are evaluate's
-    process_id: int
-    experiment_id: str
-    data_dir: str
-    timeout: float
-
-    def __init__(self, config_name: str | None = None, **kwargs: Any) -> None:
-        """Take evaluate's own arguments, and the metric's options as keywords; any other name is a TypeError."""
-        evaluate_metric: Any = super(Metric, self)  # the next in line
-        own = inspect.signature(evaluate_metric.__init__).parameters
-        evaluate_metric.__init__(config_name, **{name: value for name, value in kwargs.items() if name in own})
-        Metric.__init__(self, **{name: value for name, value in kwargs.items() if name not in own})
-
-    def _results(self, states: Sequence[State], options: Mapping[str, Any]) -> Any:
-        """The results of all processes in process 0, None in the others."""
-        if self.num_process == 1:
-            return super()._results(states, options)
-        round_file = Path(self.data_dir) / f"{self.experiment_id}-{self.num_process}.round"
-        if self.process_id:
-            send(joined(states), round_file, self.process_id, self.timeout)
-            return None
-        with receive(round_file, self.num_process, self.timeout) as others:
-            return super()._results([*states, *others], options)

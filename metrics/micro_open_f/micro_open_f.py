@@ -3,7 +3,7 @@
 import datasets
 import evaluate
 
-from ._kernel import MicroOpenF as Core, Evaluated
+from ._kernel import Evaluated, MicroOpenF as Core
 
 _DESCRIPTION = """
 The micro open-set F-score is the harmonic mean of the precision and the recall of the counts pooled over the known

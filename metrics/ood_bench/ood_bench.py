@@ -3,7 +3,7 @@
 import datasets
 import evaluate
 
-from ._kernel import OODBench as Core, Evaluated
+from ._kernel import Evaluated, OODBench as Core
 
 _DESCRIPTION = """
 Metrics of an out-of-distribution (OOD) detector from its scores: AUROC, both areas under the precision-recall curve,

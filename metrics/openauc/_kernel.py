@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import glob
+import hashlib
 import inspect
 import io
 import math
 import numbers
+import os
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, TYPE_CHECKING, TypedDict
@@ -194,6 +196,497 @@ def device_of(x: Array) -> Any:
 def is_floating(x: Array) -> bool:
     """Whether the array's type is a floating one (scores) rather than an integer one (class ids)."""
     return x.dtype.kind == "f" if is_numpy_array(x) else bool(array_namespace(x).isdtype(x.dtype, "real floating"))
+
+
+# ---- core/metric.py --------------------------------------------------------------------------------------------------
+#
+# What a metric is: two functions, and the verbs that are made of them.
+#
+# `reduce` takes the columns of a batch to a state, a dict of arrays; `summarise` takes a state to the results. A metric
+# keeps the states of its batches and joins them when the results are asked for: compute, add_batch, add, state, merge,
+# reset and len are all made of these two functions.
+
+# columns that metrics of this collection take: one that a metric does not use is ignored by it, for combine()
+SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels"})
+
+
+class Metric:
+    """A metric over samples that come in batches.
+
+    A metric sets
+
+    name: the name that it is loaded by
+    reduce: a function from the columns of a batch (its positional parameters; those without a default are required)
+        and options (its keyword-only parameters) to a state
+    summarise: a function from a state and options (its keyword-only parameters) to the results
+    aliases: other names for columns
+
+    The rest is read from the two signatures:
+
+    columns, required: the names of all columns, and of those that cannot be left out
+    options: the options and their defaults
+    fixed_options: those that shape a batch as it is added, and so cannot change after that: only `reduce` has them
+
+    In a state, arrays of no dimension must agree between batches, all others are joined along their first axis, and
+    the first of them has one entry per sample.
+    """
+
+    name: ClassVar[str]
+    reduce: ClassVar[Callable[..., Mapping[str, Any]]]
+    summarise: ClassVar[Callable[..., dict[str, Any]]]
+    aliases: ClassVar[Mapping[str, str]] = {}
+
+    columns: ClassVar[tuple[str, ...]]
+    required: ClassVar[tuple[str, ...]]
+    options: ClassVar[Mapping[str, Any]]
+    fixed_options: ClassVar[frozenset[str]]
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Read columns and options from the signatures of the two functions."""
+        super().__init_subclass__(**kwargs)
+        if "reduce" not in cls.__dict__:
+            return
+        columns = [p for p in inspect.signature(cls.reduce).parameters.values() if p.kind != p.KEYWORD_ONLY]
+        reduces, summarises = keyword_options(cls.reduce), keyword_options(cls.summarise)
+        cls.columns = tuple(p.name for p in columns)
+        cls.required = tuple(p.name for p in columns if p.default is p.empty)
+        cls.options = {**summarises, **reduces}
+        cls.fixed_options = frozenset(reduces.keys() - summarises.keys())
+
+    def __init__(self, **options: Any) -> None:
+        """Take options as keywords; any other name is a TypeError."""
+        unknown = [name for name in options if name not in self.options]
+        if unknown:
+            raise TypeError(self._unknown_name(unknown[0], self.options))
+        self.loaded_options = {**self.options, **options}
+        self._states: list[State] = []
+
+    def compute(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> dict[str, Any]:
+        """Compute the results from the batches added before, and from the columns given here, if any.
+
+        Options given here override those given at load, for this call. The batches are dropped when the results
+        are there; a call that raises changes nothing. With evaluate's `num_process > 1`, process 0 takes the batches of
+        all and returns the results, and the others return None; TimeoutError if one does not come within `timeout`
+        seconds. What process 0 raises is raised there alone: it keeps the batches of all.
+        """
+        columns, overrides = self._sort_arguments({"predictions": predictions, "references": references, **kwargs})
+        options = {**self.loaded_options, **overrides}
+        for name in self.fixed_options & overrides.keys():
+            if self._states and overrides[name] != self.loaded_options[name]:
+                raise ValueError(f"{name}: it was applied as batches were added; give it at load, not at compute")
+        states = self._states + ([self._reduced(columns, options)] if columns else [])
+        results = self._results(states, options)
+        self._states = []
+        return results
+
+    def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
+        """Add a batch of columns. An empty one adds nothing; one that raises leaves those before it untouched."""
+        columns, options = self._sort_arguments({"predictions": predictions, "references": references, **kwargs})
+        if options:
+            raise TypeError(f"{next(iter(options))}: it is an option; give it at load or to compute")
+        state = self._reduced(columns, self.loaded_options)
+        # the caller may reuse its buffers
+        self._states.append({name: _copy(array) for name, array in state.items()})
+
+    def add(self, *, prediction: Any = None, reference: Any = None, **kwargs: Any) -> None:
+        """Add one sample: the columns of add_batch, with one entry each."""
+        given = {"predictions": prediction, "references": reference}
+        sample = {**{name: value for name, value in given.items() if value is not None}, **kwargs}
+        self.add_batch(**{name: value if name in self.options else [value] for name, value in sample.items()})
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Return the reduced arrays of all batches added so far, as NumPy arrays; empty if there are none."""
+        arrays = {name: to_numpy(array).copy() for name, array in joined(self._states).items()}
+        return {**arrays, "metric": np.asarray(self.name)} if arrays else {}
+
+    def merge(self, state: Mapping[str, np.ndarray]) -> None:
+        """Take the reduced arrays of another metric's `state()`, as if its batches had been added here.
+
+        Raises TypeError for what is no state, ValueError for a state of another metric or of other columns.
+        """
+        if not isinstance(state, Mapping):
+            raise TypeError(f"state: expected the dict that state() returns, got {type(state).__name__}")
+        if state and str(state.get("metric")) != self.name:
+            raise ValueError(f"state: expected one of {self.name}, got one of {state.get('metric', 'no metric')}")
+        arrays = {name: np.array(array) for name, array in state.items() if name != "metric"}
+        _check_agreement(arrays, self._states)
+        self._states.append(arrays)
+
+    def reset(self) -> None:
+        """Drop the batches added so far."""
+        self._states = []
+
+    def __len__(self) -> int:
+        """Number of samples added so far."""
+        return sum(map(_size, self._states))
+
+    def _results(self, states: Sequence[State], options: Mapping[str, Any]) -> dict[str, Any]:
+        if not any(map(_size, states)):
+            raise ValueError("expected at least one sample, got none: pass columns, or add batches before compute()")
+        for state in states:
+            _check_agreement(state, states)
+        return self.summarise(joined(states), **_options_for(self.summarise, options))
+
+    def _reduced(self, columns: Mapping[str, Any], options: Mapping[str, Any]) -> State:
+        missing = [name for name in self.required if name not in columns]
+        if missing:
+            needed = ", ".join(self.required)
+            raise TypeError(f"{missing[0]}: {self.name} needs the columns {needed}; got no {missing[0]}")
+        if all(_is_empty(column) for column in columns.values()):
+            return {}
+        state = dict(self.reduce(**columns, **_options_for(self.reduce, options)))
+        _check_agreement(state, self._states)
+        return state
+
+    def _sort_arguments(self, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Split arguments into columns, by their own names, and options; drop siblings' columns and None columns."""
+        columns: dict[str, Any] = {}
+        options: dict[str, Any] = {}
+        for given, value in arguments.items():
+            name = self.aliases.get(given, given)
+            if name in self.options:
+                options[name] = value
+            elif name in self.columns:
+                if value is None:
+                    continue
+                if name in columns:
+                    raise TypeError(f"{name} was given twice, once as {given}")
+                columns[name] = value
+            elif name not in SIBLING_COLUMNS:
+                raise TypeError(self._unknown_name(given, (*self.columns, *self.aliases, *self.options)))
+        return columns, options
+
+    def _unknown_name(self, name: str, known: Any) -> str:
+        return f"{self.name} has no argument {name!r}; it takes {', '.join(known) or 'no options'}"
+
+
+@cache
+def keyword_options(function: Callable[..., Any]) -> Mapping[str, Any]:
+    """The keyword-only parameters of a function, and their defaults."""
+    parameters = inspect.signature(function).parameters.values()
+    return {p.name: p.default for p in parameters if p.kind == p.KEYWORD_ONLY}
+
+
+def joined(states: Sequence[State]) -> State:
+    """One state of all the samples; a single one is returned as it is."""
+    states = [state for state in states if state]
+    if len(states) < 2:
+        return states[0] if states else {}
+    return {
+        name: array if array.ndim == 0 else concatenate([state[name] for state in states])
+        for name, array in states[0].items()
+    }
+
+
+def _options_for(function: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of the options that a function takes."""
+    return {name: options[name] for name in keyword_options(function)}
+
+
+def _is_empty(column: Any) -> bool:
+    return hasattr(column, "__len__") and getattr(column, "ndim", 1) > 0 and len(column) == 0
+
+
+def _size(state: State) -> int:
+    """How many samples there are in a state."""
+    return len(next(iter(state.values()))) if state else 0
+
+
+def _copy(array: Array) -> Array:
+    return array.copy() if isinstance(array, np.ndarray) else array.clone()
+
+
+def _check_agreement(state: State, states: Sequence[State]) -> None:
+    """Raise ValueError unless a state can be joined to the first of others: same arrays, same scalars."""
+    first = next((other for other in states if other), state)
+    if state and state.keys() != first.keys():
+        raise ValueError(f"expected a state of {', '.join(first)}, got one of {', '.join(state)}")
+    for name, array in state.items():
+        if array.ndim == 0 and array != first[name]:
+            raise ValueError(f"{name}: expected {first[name]} as in the batches before, got {array}")
+
+
+# ---- core/options.py -------------------------------------------------------------------------------------------------
+#
+# Checks of options: each returns a plain Python value, or raises with the name, what was expected and what came.
+
+def as_int(value: Any, name: str, low: int, high: int | None = None) -> int:
+    """Check an integer option in [low, high]."""
+    value = _plain(value)
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+        raise TypeError(f"{name}: expected an int, got {value!r}")
+    value = int(value)
+    if value < low or (high is not None and value > high):
+        upper = "" if high is None else f" and at most {high}"
+        raise ValueError(f"{name}: expected an int of at least {low}{upper}, got {value}")
+    return value
+
+
+def as_int_list(value: Any, name: str, low: int, high: int) -> list[int]:
+    """Check a list of integer options in [low, high]; an int is a one-element list."""
+    values = _items(value, name, "an int or a list of ints", numbers.Integral)
+    return [as_int(item, name, low, high) for item in values]
+
+
+def _plain(value: Any) -> Any:
+    """Numbers and lists for arrays, tensors and their scalars; anything else as it is."""
+    return value.tolist() if hasattr(value, "tolist") else value
+
+
+def _items(value: Any, name: str, expected: str, single: type) -> list[Any]:
+    """The items of a list; a value of the type `single` is a list of one."""
+    value = _plain(value)
+    if isinstance(value, single):
+        value = [value]
+    if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
+        raise TypeError(f"{name}: expected {expected}, got {value!r}")
+    items = list(value)
+    if not items:
+        raise ValueError(f"{name}: expected at least one value, got an empty list")
+    return items
+
+
+def _number(value: Any, name: str, expected: str) -> float:
+    value = _plain(value)
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise TypeError(f"{name}: expected {expected}, got {value!r}")
+    try:
+        return float(value)
+    except OverflowError:
+        raise ValueError(f"{name}: expected {expected} that float64 holds, got a larger one") from None
+
+
+def as_fraction(value: Any, name: str) -> float:
+    """Check a real option in (0, 1]."""
+    number = _number(value, name, "a number in (0, 1]")
+    if not 0 < number <= 1:
+        raise ValueError(f"{name}: expected a number in (0, 1], got {number!r}")
+    return number
+
+
+def as_fractions(value: Any, name: str) -> list[float]:
+    """Check a list of real options in (0, 1]; a number is a one-element list."""
+    return [as_fraction(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
+
+
+def as_real(value: Any, name: str) -> float:
+    """Check a real option that is not NaN."""
+    number = _number(value, name, "a number")
+    if number != number:
+        raise ValueError(f"{name}: expected a number, got nan")
+    return number
+
+
+def as_reals(value: Any, name: str) -> list[float]:
+    """Check a list of real options that are not NaN; a number is a one-element list."""
+    return [as_real(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
+
+
+def as_bool(value: Any, name: str) -> bool:
+    """Check an option that is True or False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name}: expected True or False, got {value!r}")
+    return bool(value)
+
+
+def as_choice(value: Any, name: str, choices: Sequence[str]) -> str:
+    """Check an option that is one of a few words."""
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{name}: expected one of {', '.join(map(repr, choices))}, got {value!r}")
+    return str(value)
+
+
+# ---- core/processes.py -----------------------------------------------------------------------------------------------
+#
+# Bring the states of several processes to process 0, through files in a folder that all of them see.
+#
+# evaluate's own gathering is not used: two of its processes that look whether a third holds a lock take each other for
+# it, a process that dies leaves its file, and an error in process 0 leaves the others without their batches.
+#
+#     process 0                                    the others
+#     writes a token to KEY.round          →       write their state to KEY.TOKEN.RANK
+#     reads all of them, and renames each  →       see KEY.TOKEN.RANK.taken, remove it, and are done
+#     to KEY.TOKEN.RANK.taken
+#
+# A token is random, so what a killed run left is never taken for an answer: a process that has answered an old token
+# answers again when the token changes. Once its state is taken, the batches are process 0's, which keeps them if it
+# fails.
+
+_POLL = 0.01  # seconds
+# what launchers set to the same in all processes of a run, and to something else in any other run at that time
+_OF_A_RUN = ("TORCHELASTIC_RUN_ID", "MASTER_ADDR", "MASTER_PORT", "SLURM_JOB_ID", "SLURM_STEP_ID", "PMIX_NAMESPACE")
+DEFAULT_ID = "default_experiment"  # evaluate's, which any two runs share
+
+
+def run_key(experiment_id: str, num_process: int) -> str:
+    """A name that the processes of one run share, and no other run that meets in the same folder.
+
+    Raises ValueError where neither a launcher nor the caller tells runs apart.
+    """
+    launcher = [f"{name}={os.environ[name]}" for name in _OF_A_RUN if os.environ.get(name)]
+    if experiment_id == DEFAULT_ID and not launcher:
+        raise ValueError(
+            f"experiment_id: expected a name that all {num_process} processes of this run share and no other run has, "
+            "since none of torchrun, Slurm and PMIx has started them; got none"
+        )
+    if Path(experiment_id).name != experiment_id:
+        raise ValueError(f"experiment_id: expected a name, got the path {experiment_id!r}")
+    return f"{experiment_id}-{num_process}-{hashlib.sha256(' '.join(launcher).encode()).hexdigest()[:12]}"
+
+
+def receive(folder: Path, key: str, num_process: int, timeout: float, states: list[State]) -> None:
+    """As process 0, append the states of the others to `states`.
+
+    Raises TimeoutError if one does not come within `timeout` seconds, ValueError if there is another process 0.
+    """
+    token, meeting = uuid.uuid4().hex, folder / f"{key}.round"
+    answers = {rank: _answer(folder, key, token, rank) for rank in range(1, num_process)}
+    deadline = time.monotonic() + timeout
+    _write(meeting, token.encode())
+    try:
+        _sweep_away(folder, key, token)
+        while missing := [rank for rank, answer in answers.items() if not answer.exists()]:
+            if _read(meeting) != token:
+                raise ValueError(f"expected one process 0, another one uses {meeting}; give each run an experiment_id")
+            _check_time(deadline, 0, timeout, f"process {', '.join(map(str, missing))} of {num_process}", meeting)
+            time.sleep(_POLL)
+        for rank, answer in answers.items():
+            try:
+                state = _from_bytes(answer.read_bytes())
+                answer.replace(_taken(answer))
+            except FileNotFoundError:  # it has just given up
+                _check_time(0.0, 0, timeout, f"process {rank} of {num_process}", meeting)
+            states.append(state)
+    finally:
+        if _read(meeting) == token:
+            meeting.unlink()
+
+
+def send(state: State, folder: Path, key: str, rank: int, timeout: float) -> None:
+    """As a process other than 0, hand over a state. Raises TimeoutError if it is not taken within `timeout` seconds."""
+    content, meeting, answer = _to_bytes(state), folder / f"{key}.round", None
+    deadline = time.monotonic() + timeout
+    for left in folder.glob(f"{glob.escape(key)}.*.{rank}.taken"):  # of a process that died before it saw that
+        left.unlink()
+    while True:
+        if answer is not None and not answer.exists():
+            if _remove(_taken(answer)):
+                return
+            answer = None  # swept away, since process 0 opened another round
+        token = _read(meeting)
+        wanted = _answer(folder, key, token, rank)
+        if token and wanted != answer and not wanted.exists():
+            if answer is not None and not _remove(answer):
+                continue  # taken in this moment
+            answer = wanted if _write(wanted, content) else None
+        if time.monotonic() > deadline and (answer is None or _remove(answer)):
+            _check_time(deadline, rank, timeout, "process 0", meeting)
+        time.sleep(_POLL)
+
+
+def _sweep_away(folder: Path, key: str, token: str) -> None:
+    """Remove what is of other rounds: live processes answer anew. What is taken is for its process to remove."""
+    for path in folder.glob(f"{glob.escape(key)}.*.*"):
+        if not path.name.startswith(f"{key}.{token}.") and path.suffix != ".taken":
+            path.unlink(missing_ok=True)
+
+
+def _answer(folder: Path, key: str, token: str, rank: int) -> Path:
+    return folder / f"{key}.{token}.{rank}"
+
+
+def _taken(answer: Path) -> Path:
+    return answer.with_name(f"{answer.name}.taken")
+
+
+def _check_time(deadline: float, rank: int, timeout: float, others: str, meeting: Path) -> None:
+    if time.monotonic() > deadline:
+        raise TimeoutError(
+            f"process {rank} waited {timeout:g} s (timeout=) for {others} to call compute(). All need the same "
+            f"cache_dir, experiment_id and launcher, which here give {meeting}"
+        )
+
+
+def _write(path: Path, content: bytes) -> bool:
+    """Write a file that others see whole or not at all; whether it was not swept away before it was whole."""
+    draft = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
+    try:
+        draft.write_bytes(content)
+        draft.replace(path)
+    except FileNotFoundError:
+        return False
+    finally:
+        draft.unlink(missing_ok=True)
+    return True
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(errors="replace")
+    except FileNotFoundError:
+        return ""
+
+
+def _remove(path: Path) -> bool:
+    """Whether a file was there; it is not any more."""
+    try:
+        path.unlink()
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def _to_bytes(state: State) -> bytes:
+    buffer = io.BytesIO()
+    arrays: dict[str, np.ndarray] = {name: to_numpy(array) for name, array in state.items()}
+    np.savez(buffer, **arrays)  # type: ignore[arg-type]  # no array is named allow_pickle
+    return buffer.getvalue()
+
+
+def _from_bytes(data: bytes) -> State:
+    with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
+        return {name: arrays[name] for name in arrays.files}
+
+
+# ---- core/evaluated.py -----------------------------------------------------------------------------------------------
+#
+# A metric as one of Hugging Face evaluate: its constructor's own arguments, and processes that meet.
+#
+# Rows never pass through evaluate's Arrow files: that costs seconds and gigabytes for a score matrix, and casts
+# silently. With `num_process > 1` the reduced states meet in evaluate's folder (see core/processes.py).
+
+class Evaluated(Metric):
+    """Mixin that binds a metric to evaluate: `class Openauc(Evaluated, OpenAUC, evaluate.Metric)`."""
+
+    num_process: int  # these are evaluate's
+    process_id: int
+    experiment_id: str
+    data_dir: str
+    timeout: float
+
+    def __init__(self, config_name: str | None = None, **kwargs: Any) -> None:
+        """Take evaluate's own arguments, and the metric's options as keywords; any other name is a TypeError."""
+        evaluate_metric: Any = super(Metric, self)  # the next in line
+        own = inspect.signature(evaluate_metric.__init__).parameters
+        evaluate_metric.__init__(config_name, **{name: value for name, value in kwargs.items() if name in own})
+        if self.num_process > 1:
+            run_key(self.experiment_id, self.num_process)
+            if not 0 < as_real(self.timeout, "timeout") < math.inf:
+                raise ValueError(f"timeout: expected seconds, more than 0, got {self.timeout!r}")
+        Metric.__init__(self, **{name: value for name, value in kwargs.items() if name not in own})
+
+    def _results(self, states: Sequence[State], options: Mapping[str, Any]) -> Any:
+        """The results of all processes in process 0, None in the others."""
+        if self.num_process == 1:
+            return super()._results(states, options)
+        folder, key = Path(self.data_dir), run_key(self.experiment_id, self.num_process)
+        if self.process_id:
+            send(joined(states), folder, key, self.process_id, self.timeout)
+            return None
+        # what the others hand over is this process's from now on, even if it fails
+        own = len(self._states)
+        receive(folder, key, self.num_process, self.timeout, self._states)
+        return super()._results([*states, *self._states[own:]], options)
 
 
 # ---- core/columns.py -------------------------------------------------------------------------------------------------
@@ -692,96 +1185,6 @@ def merge_counts(positives: Any, negatives: Any, higher: int, first: Any, above:
     return groups
 
 
-# ---- core/options.py -------------------------------------------------------------------------------------------------
-#
-# Checks of options: each returns a plain Python value, or raises with the name, what was expected and what came.
-
-def as_int(value: Any, name: str, low: int, high: int | None = None) -> int:
-    """Check an integer option in [low, high]."""
-    value = _plain(value)
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-        raise TypeError(f"{name}: expected an int, got {value!r}")
-    value = int(value)
-    if value < low or (high is not None and value > high):
-        upper = "" if high is None else f" and at most {high}"
-        raise ValueError(f"{name}: expected an int of at least {low}{upper}, got {value}")
-    return value
-
-
-def as_int_list(value: Any, name: str, low: int, high: int) -> list[int]:
-    """Check a list of integer options in [low, high]; an int is a one-element list."""
-    values = _items(value, name, "an int or a list of ints", numbers.Integral)
-    return [as_int(item, name, low, high) for item in values]
-
-
-def _plain(value: Any) -> Any:
-    """Numbers and lists for arrays, tensors and their scalars; anything else as it is."""
-    return value.tolist() if hasattr(value, "tolist") else value
-
-
-def _items(value: Any, name: str, expected: str, single: type) -> list[Any]:
-    """The items of a list; a value of the type `single` is a list of one."""
-    value = _plain(value)
-    if isinstance(value, single):
-        value = [value]
-    if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
-        raise TypeError(f"{name}: expected {expected}, got {value!r}")
-    items = list(value)
-    if not items:
-        raise ValueError(f"{name}: expected at least one value, got an empty list")
-    return items
-
-
-def _number(value: Any, name: str, expected: str) -> float:
-    value = _plain(value)
-    if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise TypeError(f"{name}: expected {expected}, got {value!r}")
-    try:
-        return float(value)
-    except OverflowError:
-        raise ValueError(f"{name}: expected {expected} that float64 holds, got a larger one") from None
-
-
-def as_fraction(value: Any, name: str) -> float:
-    """Check a real option in (0, 1]."""
-    number = _number(value, name, "a number in (0, 1]")
-    if not 0 < number <= 1:
-        raise ValueError(f"{name}: expected a number in (0, 1], got {number!r}")
-    return number
-
-
-def as_fractions(value: Any, name: str) -> list[float]:
-    """Check a list of real options in (0, 1]; a number is a one-element list."""
-    return [as_fraction(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
-
-
-def as_real(value: Any, name: str) -> float:
-    """Check a real option that is not NaN."""
-    number = _number(value, name, "a number")
-    if number != number:
-        raise ValueError(f"{name}: expected a number, got nan")
-    return number
-
-
-def as_reals(value: Any, name: str) -> list[float]:
-    """Check a list of real options that are not NaN; a number is a one-element list."""
-    return [as_real(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
-
-
-def as_bool(value: Any, name: str) -> bool:
-    """Check an option that is True or False."""
-    if not isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{name}: expected True or False, got {value!r}")
-    return bool(value)
-
-
-def as_choice(value: Any, name: str, choices: Sequence[str]) -> str:
-    """Check an option that is one of a few words."""
-    if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{name}: expected one of {', '.join(map(repr, choices))}, got {value!r}")
-    return str(value)
-
-
 # ---- core/curves.py --------------------------------------------------------------------------------------------------
 #
 # What ROC and precision-recall curves say: areas, best points and operating points, from exceedance counts.
@@ -1062,214 +1465,6 @@ def curve_metrics(values: Mapping[str, Any], prefix: str) -> dict[str, float]:
     best, threshold = values["f1_max"]
     named = {**{name: values[name] for name in CURVE}, "f1_max": best, "f1_max_threshold": threshold}
     return {f"{prefix}{name}": value for name, value in named.items()}
-
-
-# ---- core/metric.py --------------------------------------------------------------------------------------------------
-#
-# What a metric is: two functions, and the verbs that are made of them.
-#
-# `reduce` takes the columns of a batch to a state, a dict of arrays; `summarise` takes a state to the results. A metric
-# keeps the states of its batches and joins them when the results are asked for: compute, add_batch, add, state, merge,
-# reset and len are all made of these two functions.
-
-# columns that metrics of this collection take: one that a metric does not use is ignored by it, for combine()
-SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels"})
-
-
-class Metric:
-    """A metric over samples that come in batches.
-
-    A metric sets
-
-    name: the name that it is loaded by
-    reduce: a function from the columns of a batch (its positional parameters; those without a default are required)
-        and options (its keyword-only parameters) to a state
-    summarise: a function from a state and options (its keyword-only parameters) to the results
-    aliases: other names for columns
-
-    The rest is read from the two signatures:
-
-    columns, required: the names of all columns, and of those that cannot be left out
-    options: the options and their defaults
-    fixed_options: those that shape a batch as it is added, and so cannot change after that: only `reduce` has them
-
-    In a state, arrays of no dimension must agree between batches, all others are joined along their first axis, and
-    the first of them has one entry per sample.
-    """
-
-    name: ClassVar[str]
-    reduce: ClassVar[Callable[..., Mapping[str, Any]]]
-    summarise: ClassVar[Callable[..., dict[str, Any]]]
-    aliases: ClassVar[Mapping[str, str]] = {}
-
-    columns: ClassVar[tuple[str, ...]]
-    required: ClassVar[tuple[str, ...]]
-    options: ClassVar[Mapping[str, Any]]
-    fixed_options: ClassVar[frozenset[str]]
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Read columns and options from the signatures of the two functions."""
-        super().__init_subclass__(**kwargs)
-        if "reduce" not in cls.__dict__:
-            return
-        columns = [p for p in inspect.signature(cls.reduce).parameters.values() if p.kind != p.KEYWORD_ONLY]
-        reduces, summarises = keyword_options(cls.reduce), keyword_options(cls.summarise)
-        cls.columns = tuple(p.name for p in columns)
-        cls.required = tuple(p.name for p in columns if p.default is p.empty)
-        cls.options = {**summarises, **reduces}
-        cls.fixed_options = frozenset(reduces.keys() - summarises.keys())
-
-    def __init__(self, **options: Any) -> None:
-        """Take options as keywords; any other name is a TypeError."""
-        unknown = [name for name in options if name not in self.options]
-        if unknown:
-            raise TypeError(self._unknown_name(unknown[0], self.options))
-        self.loaded_options = {**self.options, **options}
-        self._states: list[State] = []
-
-    def compute(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> dict[str, Any]:
-        """Compute the results from the batches added before, and from the columns given here, if any.
-
-        Options given here override those given at load, for this call. The batches are dropped when the results
-        are there; a call that raises changes nothing. With evaluate's `num_process > 1`, process 0 returns the results
-        of all processes and the others return None; TimeoutError if one does not come within `timeout` seconds. What
-        process 0 raises, the others raise too, and all keep their batches.
-        """
-        columns, overrides = self._sort_arguments({"predictions": predictions, "references": references, **kwargs})
-        options = {**self.loaded_options, **overrides}
-        for name in self.fixed_options & overrides.keys():
-            if self._states and overrides[name] != self.loaded_options[name]:
-                raise ValueError(f"{name}: it was applied as batches were added; give it at load, not at compute")
-        states = self._states + ([self._reduced(columns, options)] if columns else [])
-        results = self._results(states, options)
-        self._states = []
-        return results
-
-    def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
-        """Add a batch of columns. An empty one adds nothing; one that raises leaves those before it untouched."""
-        columns, options = self._sort_arguments({"predictions": predictions, "references": references, **kwargs})
-        if options:
-            raise TypeError(f"{next(iter(options))}: it is an option; give it at load or to compute")
-        state = self._reduced(columns, self.loaded_options)
-        # the caller may reuse its buffers
-        self._states.append({name: _copy(array) for name, array in state.items()})
-
-    def add(self, *, prediction: Any = None, reference: Any = None, **kwargs: Any) -> None:
-        """Add one sample: the columns of add_batch, with one entry each."""
-        given = {"predictions": prediction, "references": reference}
-        sample = {**{name: value for name, value in given.items() if value is not None}, **kwargs}
-        self.add_batch(**{name: value if name in self.options else [value] for name, value in sample.items()})
-
-    def state(self) -> dict[str, np.ndarray]:
-        """Return the reduced arrays of all batches added so far, as NumPy arrays; empty if there are none."""
-        arrays = {name: to_numpy(array).copy() for name, array in joined(self._states).items()}
-        return {**arrays, "metric": np.asarray(self.name)} if arrays else {}
-
-    def merge(self, state: Mapping[str, np.ndarray]) -> None:
-        """Take the reduced arrays of another metric's `state()`, as if its batches had been added here.
-
-        Raises TypeError for what is no state, ValueError for a state of another metric or of other columns.
-        """
-        if not isinstance(state, Mapping):
-            raise TypeError(f"state: expected the dict that state() returns, got {type(state).__name__}")
-        if state and str(state.get("metric")) != self.name:
-            raise ValueError(f"state: expected one of {self.name}, got one of {state.get('metric', 'no metric')}")
-        arrays = {name: np.array(array) for name, array in state.items() if name != "metric"}
-        _check_agreement(arrays, self._states)
-        self._states.append(arrays)
-
-    def reset(self) -> None:
-        """Drop the batches added so far."""
-        self._states = []
-
-    def __len__(self) -> int:
-        """Number of samples added so far."""
-        return sum(map(_size, self._states))
-
-    def _results(self, states: Sequence[State], options: Mapping[str, Any]) -> dict[str, Any]:
-        if not any(map(_size, states)):
-            raise ValueError("expected at least one sample, got none: pass columns, or add batches before compute()")
-        for state in states:
-            _check_agreement(state, states)
-        return self.summarise(joined(states), **_taken(self.summarise, options))
-
-    def _reduced(self, columns: Mapping[str, Any], options: Mapping[str, Any]) -> State:
-        missing = [name for name in self.required if name not in columns]
-        if missing:
-            needed = ", ".join(self.required)
-            raise TypeError(f"{missing[0]}: {self.name} needs the columns {needed}; got no {missing[0]}")
-        if all(_is_empty(column) for column in columns.values()):
-            return {}
-        state = dict(self.reduce(**columns, **_taken(self.reduce, options)))
-        _check_agreement(state, self._states)
-        return state
-
-    def _sort_arguments(self, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Split arguments into columns, by their own names, and options; drop siblings' columns and None columns."""
-        columns: dict[str, Any] = {}
-        options: dict[str, Any] = {}
-        for given, value in arguments.items():
-            name = self.aliases.get(given, given)
-            if name in self.options:
-                options[name] = value
-            elif name in self.columns:
-                if value is None:
-                    continue
-                if name in columns:
-                    raise TypeError(f"{name} was given twice, once as {given}")
-                columns[name] = value
-            elif name not in SIBLING_COLUMNS:
-                raise TypeError(self._unknown_name(given, (*self.columns, *self.aliases, *self.options)))
-        return columns, options
-
-    def _unknown_name(self, name: str, known: Any) -> str:
-        return f"{self.name} has no argument {name!r}; it takes {', '.join(known) or 'no options'}"
-
-
-@cache
-def keyword_options(function: Callable[..., Any]) -> Mapping[str, Any]:
-    """The keyword-only parameters of a function, and their defaults."""
-    parameters = inspect.signature(function).parameters.values()
-    return {p.name: p.default for p in parameters if p.kind == p.KEYWORD_ONLY}
-
-
-def joined(states: Sequence[State]) -> State:
-    """One state of all the samples; a single one is returned as it is."""
-    states = [state for state in states if state]
-    if len(states) < 2:
-        return states[0] if states else {}
-    return {
-        name: array if array.ndim == 0 else concatenate([state[name] for state in states])
-        for name, array in states[0].items()
-    }
-
-
-def _taken(function: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of the options that a function takes."""
-    return {name: options[name] for name in keyword_options(function)}
-
-
-def _is_empty(column: Any) -> bool:
-    return hasattr(column, "__len__") and getattr(column, "ndim", 1) > 0 and len(column) == 0
-
-
-def _size(state: State) -> int:
-    """How many samples there are in a state."""
-    return len(next(iter(state.values()))) if state else 0
-
-
-def _copy(array: Array) -> Array:
-    return array.copy() if isinstance(array, np.ndarray) else array.clone()
-
-
-def _check_agreement(state: State, states: Sequence[State]) -> None:
-    """Raise ValueError unless a state can be joined to the first of others: same arrays, same scalars."""
-    first = next((other for other in states if other), state)
-    if state and state.keys() != first.keys():
-        raise ValueError(f"expected a state of {', '.join(first)}, got one of {', '.join(state)}")
-    for name, array in state.items():
-        if array.ndim == 0 and array != first[name]:
-            raise ValueError(f"{name}: expected {first[name]} as in the batches before, got {array}")
 
 
 # ---- open_set/samples.py ---------------------------------------------------------------------------------------------
@@ -1567,163 +1762,3 @@ class OpenAUC(Metric):
 
     def __init__(self, **options: Unpack[OpenAUCOptions]) -> None:
         super().__init__(**options)
-
-
-# ---- core/processes.py -----------------------------------------------------------------------------------------------
-#
-# Bring the states of several processes to process 0, through files in a folder that all of them see.
-#
-# evaluate's own gathering is not used: two of its processes that look whether a third holds a lock take each other for
-# it, a process that dies leaves its file, and an error in process 0 leaves the others without their batches.
-#
-# Process 0 opens a round by writing a random id to the round file; each of the others answers with a file that is named
-# after the id, so that what a dead run left is never taken for an answer. When all have answered, process 0 computes,
-# and says "done" or, if that raises, "failed" and why. A round file that is gone without either says that process 0
-# gave up.
-
-_POLL = 0.01  # seconds
-_LATE = (
-    "process {} waited {:g} s (timeout=) for {} to call compute(). All need the same cache_dir and experiment_id, "
-    "which here give {}"
-)
-
-
-@contextmanager
-def receive(round_file: Path, num_process: int, timeout: float) -> Iterator[list[State]]:
-    """As process 0, hand the states of the others to the block, and tell them how it ended.
-
-    Raises TimeoutError if one does not answer within `timeout` seconds, ValueError if there is another process 0.
-    """
-    token = uuid.uuid4().hex
-    answers = {i: _answer_file(round_file, i, token) for i in range(1, num_process)}
-    _write(round_file, f"open {token}".encode())
-    try:
-        _await_all(answers, round_file, token, num_process, timeout)
-        yield [_from_bytes(answer.read_bytes()) for answer in answers.values()]
-        _write(round_file, f"done {token}".encode())
-    except (ValueError, TypeError) as error:
-        if _read(round_file) == f"open {token}":
-            _write(round_file, f"failed {token} {error}".encode())
-        raise
-    finally:
-        if not _read(round_file).startswith("open"):
-            _await_departure(answers, timeout)
-        if _read(round_file).partition(" ")[2].startswith(token):
-            round_file.unlink()
-
-
-def _await_all(answers: dict[int, Path], round_file: Path, token: str, num_process: int, timeout: float) -> None:
-    deadline = time.monotonic() + timeout
-    while missing := [i for i, answer in answers.items() if not answer.exists()]:
-        if _read(round_file) != f"open {token}":
-            raise ValueError(f"expected one process 0, another one uses {round_file}; give each run an experiment_id")
-        if time.monotonic() > deadline:
-            late = f"process {', '.join(map(str, missing))} of {num_process}"
-            raise TimeoutError(_LATE.format(0, timeout, late, round_file))
-        time.sleep(_POLL)
-
-
-def _await_departure(answers: dict[int, Path], timeout: float) -> None:
-    """Wait until the others have read how the round ended: each takes its answer away then."""
-    deadline = time.monotonic() + timeout
-    while any(answer.exists() for answer in answers.values()) and time.monotonic() < deadline:
-        time.sleep(_POLL)
-    for answer in answers.values():
-        answer.unlink(missing_ok=True)
-
-
-def send(state: State, round_file: Path, process_id: int, timeout: float) -> None:
-    """As a process other than 0, answer the open round and return when process 0 has its results.
-
-    Raises TimeoutError if process 0 does not come or gives up, ValueError for what made it fail.
-    """
-    answer, answered = None, ""
-    deadline = time.monotonic() + timeout
-    try:
-        while True:
-            status, token, *reason = [*_read(round_file).split(" ", 2), "", ""][:3]
-            if token == answered and status == "done":
-                return
-            if token == answered and status == "failed":
-                raise ValueError(f"process 0 failed: {reason[0]}")
-            if not status and answer is not None:
-                raise TimeoutError(f"process 0 gave up on the other processes; they met at {round_file}")
-            if status == "open" and token != answered:
-                if answer is not None:
-                    answer.unlink(missing_ok=True)
-                answer, answered = _answer_file(round_file, process_id, token), token
-                if answer.exists():
-                    raise ValueError(f"expected one process {process_id}, another one wrote {answer}")
-                _write(answer, _to_bytes(state))
-                deadline = time.monotonic() + 2 * timeout  # process 0 waits for the others, and computes
-            if time.monotonic() > deadline:
-                raise TimeoutError(_LATE.format(process_id, timeout, "process 0", round_file))
-            time.sleep(_POLL)
-    finally:
-        if answer is not None:
-            answer.unlink(missing_ok=True)
-
-
-def _answer_file(round_file: Path, process_id: int, token: str) -> Path:
-    return round_file.with_suffix(f".{process_id}-{token}.npz")
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Write a file that others see whole or not at all."""
-    draft = path.with_suffix(f".{uuid.uuid4().hex}.tmp")
-    draft.write_bytes(content)
-    draft.replace(path)
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text()
-    except FileNotFoundError:
-        return ""
-
-
-def _to_bytes(state: State) -> bytes:
-    buffer = io.BytesIO()
-    arrays: dict[str, np.ndarray] = {name: to_numpy(array) for name, array in state.items()}
-    np.savez(buffer, **arrays)  # type: ignore[arg-type]  # no array is named allow_pickle
-    return buffer.getvalue()
-
-
-def _from_bytes(data: bytes) -> State:
-    with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
-        return {name: arrays[name] for name in arrays.files}
-
-
-# ---- core/evaluated.py -----------------------------------------------------------------------------------------------
-#
-# A metric as one of Hugging Face evaluate: its constructor's own arguments, and processes that meet.
-#
-# Rows never pass through evaluate's Arrow files: that costs seconds and gigabytes for a score matrix, and casts
-# silently. With `num_process > 1` the reduced states meet in evaluate's folder (see core/processes.py).
-
-class Evaluated(Metric):
-    """Mixin that binds a metric to evaluate: `class Openauc(Evaluated, OpenAUC, evaluate.Metric)`."""
-
-    num_process: int  # these are evaluate's
-    process_id: int
-    experiment_id: str
-    data_dir: str
-    timeout: float
-
-    def __init__(self, config_name: str | None = None, **kwargs: Any) -> None:
-        """Take evaluate's own arguments, and the metric's options as keywords; any other name is a TypeError."""
-        evaluate_metric: Any = super(Metric, self)  # the next in line
-        own = inspect.signature(evaluate_metric.__init__).parameters
-        evaluate_metric.__init__(config_name, **{name: value for name, value in kwargs.items() if name in own})
-        Metric.__init__(self, **{name: value for name, value in kwargs.items() if name not in own})
-
-    def _results(self, states: Sequence[State], options: Mapping[str, Any]) -> Any:
-        """The results of all processes in process 0, None in the others."""
-        if self.num_process == 1:
-            return super()._results(states, options)
-        round_file = Path(self.data_dir) / f"{self.experiment_id}-{self.num_process}.round"
-        if self.process_id:
-            send(joined(states), round_file, self.process_id, self.timeout)
-            return None
-        with receive(round_file, self.num_process, self.timeout) as others:
-            return super()._results([*states, *others], options)

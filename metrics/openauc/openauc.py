@@ -3,7 +3,7 @@
 import datasets
 import evaluate
 
-from ._kernel import OpenAUC as Core, Evaluated
+from ._kernel import Evaluated, OpenAUC as Core
 
 _DESCRIPTION = """
 OpenAUC is the chance that a known sample is both classified correctly and ranked below an unknown one. It is computed

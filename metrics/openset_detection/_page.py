@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import ast
+import codecs
+import csv
 import html
+import io
 import json
 import math
 import os
 import re
 import zipfile
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping, Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import unquote
@@ -18,7 +22,10 @@ import gradio as gr
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
-import pyarrow.parquet
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+import pyarrow.parquet as pq
 from PIL import Image
 from starlette.middleware import Middleware
 
@@ -167,6 +174,160 @@ def one_line(text: str) -> str:
     return " ".join([first, *(other for other in others if "efault" in other)])
 
 
+# ---- formats/arrow.py ------------------------------------------------------------------------------------------------
+#
+# Columns of Arrow as arrays.
+
+_LISTS = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
+
+
+def from_arrow(column: Any, *, gaps: bool = False) -> Any:
+    """A column of Arrow as an array: rows of one length become (N, C), or (N, H, W), without a Python object each.
+
+    Raises ValueError for missing values; with `gaps`, those of numbers become NaN.
+    """
+    if isinstance(column, pa.ChunkedArray):
+        column = column.combine_chunks()
+    if column.null_count and not (gaps and not pa.types.is_nested(column.type)):
+        raise ValueError(f"expected no missing values, got {column.null_count}")
+    if isinstance(column, pa.FixedShapeTensorArray):
+        return column.to_numpy_ndarray()
+    if isinstance(column, pa.ExtensionArray):
+        return from_arrow(column.storage, gaps=gaps)
+    if not pa.types.is_nested(column.type):
+        return column.to_numpy(zero_copy_only=False)
+    if any(is_list(column.type) for is_list in _LISTS):
+        lengths = np.unique(pc.list_value_length(column).to_numpy(zero_copy_only=False))
+        inner = from_arrow(column.flatten(), gaps=gaps)
+        if len(lengths) == 1 and isinstance(inner, np.ndarray):
+            return inner.reshape(len(column), int(lengths[0]), *inner.shape[1:])
+    return column.to_pylist()
+
+
+# ---- formats/csv.py --------------------------------------------------------------------------------------------------
+#
+# Tables of comma-separated values, with a line of names above or without.
+
+_HINT = "put a line of names above"
+
+
+def read_csv(data: bytes, names: Sequence[str] = ()) -> tuple[Any, bool]:
+    """A table of Arrow, and whether it has no header: then columns are named by their places, from 0.
+
+    The first line is a header unless all of it is values. Then names that are asked for decide: by the places of
+    columns they ask for a table without a header, by values of that line for one with it.
+    Raises ValueError for what may be either.
+    """
+    text = data.removeprefix(codecs.BOM_UTF8).lstrip()
+    if not text:
+        raise ValueError("expected comma-separated values, got nothing")
+    first = re.findall(rb"^[^\r\n]*", text)[0].decode()
+    cells = next(csv.reader([first]))
+    places = [str(i) for i in range(len(cells))]
+    headless = all(map(_is_value, cells))
+    if headless and names:
+        by_name, by_place = set(names) <= set(cells), set(names) <= set(places)
+        if by_name and by_place and cells != places:
+            raise ValueError(f"expected names or values in the first line, got {first}, which may be either: {_HINT}")
+        headless = by_place and not by_name
+    options = pyarrow.csv.ReadOptions(column_names=places) if headless else None
+    # a header alone Arrow takes with its end only
+    table = pyarrow.csv.read_csv(io.BytesIO(text + b"\n"), read_options=options)
+    if headless and not names and cells == places:
+        _refuse_counted_header(table, first)
+    return table, headless
+
+
+def _refuse_counted_header(table: pa.Table, first: str) -> None:
+    """Raise ValueError if a first line 0,1,2 may be the names that pandas writes; one 0 above integers is a label."""
+    if table.num_columns > 1 or not pa.types.is_integer(table.schema.types[0]):
+        raise ValueError(
+            f"expected names or values in the first line, got {first}, which may be either: "
+            f"on a command line name the columns, as in FILE:{first}, or {_HINT}"
+        )
+
+
+def _is_value(cell: str) -> bool:
+    """Whether a cell of the first line is a value, rather than the name of a column."""
+    try:
+        float(cell)
+    except ValueError:
+        return cell.lower() in ("true", "false")
+    return True
+
+
+# ---- formats/json.py -------------------------------------------------------------------------------------------------
+#
+# JSON, in any of its encodings: columns by name, one column alone, or records.
+
+def parse_json(data: bytes) -> Any:
+    """What JSON holds. Raises ValueError, with line and column, for what is none."""
+    try:
+        return json.loads(data)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"expected JSON, got other text at line {error.lineno}, column {error.colno}") from None
+    except RecursionError:
+        raise ValueError("expected fewer lists in lists") from None
+
+
+def by_column(content: Any) -> Any:
+    """Records, a list of objects, as columns of the names in the first; anything else, and dicts of boxes, as it is.
+
+    >>> by_column([{"scores": 0.1, "labels": 0}, {"scores": 0.7, "labels": 1}])
+    {'scores': [0.1, 0.7], 'labels': [0, 1]}
+    """
+    rows = content if isinstance(content, list) else []
+    if not rows or not all(isinstance(row, dict) and "boxes" not in row for row in rows):
+        return content
+    return {name: [row.get(name) for row in rows] for name in rows[0]}
+
+
+# ---- formats/npy.py --------------------------------------------------------------------------------------------------
+#
+# Arrays as NumPy saves them, alone (.npy) or several by name (.npz). Neither is unpickled.
+
+def read_npy(path: Path) -> np.ndarray:
+    """The array of an .npy file, mapped: no more memory is taken than the file has, whatever its header says."""
+    try:
+        return np.asarray(np.lib.format.open_memmap(path, mode="r"))
+    except ValueError:
+        raise ValueError("expected numbers as numpy.save writes them, got objects, or no whole .npy file") from None
+
+
+def read_npz(path: Path) -> dict[str, np.ndarray]:
+    """The arrays of an .npz archive, by name."""
+    # NumPy leaves a broken file open
+    with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+        return {name: arrays[name] for name in arrays.files}
+
+
+# ---- formats/parquet.py ----------------------------------------------------------------------------------------------
+#
+# Columns of Parquet files: all as a table, or some in batches of rows.
+
+def read_parquet(path: Path) -> Any:
+    """All columns, as a table of Arrow. Strings are kept by number: one that repeats takes memory once."""
+    leaves = pq.read_metadata(path).schema
+    strings = [leaf.path for leaf in map(leaves.column, range(len(leaves))) if leaf.physical_type == "BYTE_ARRAY"]
+    with pq.ParquetFile(path, read_dictionary=strings) as file:
+        return file.read()
+
+
+def read_batches(path: Path, names: Sequence[str], num_rows: int) -> Iterator[list[Any]]:
+    """Arrays of the columns named, of at most `num_rows` rows at a time."""
+    with pq.ParquetFile(path) as file:
+        for batch in file.iter_batches(num_rows, columns=names):
+            yield [from_arrow(batch.column(name)) for name in names]
+
+
+def unpacked_bytes(path: Path) -> int:
+    """The memory that all columns take at most, by the file's footer."""
+    metadata = pq.read_metadata(path)
+    groups = map(metadata.row_group, range(metadata.num_row_groups))
+    chunks = [group.column(i) for group in groups for i in range(group.num_columns)]
+    return sum(8 * chunk.num_values + chunk.total_uncompressed_size for chunk in chunks)
+
+
 # ---- pages/limits.py -------------------------------------------------------------------------------------------------
 #
 # What an upload may be: its size, its contents, and what is said of it when it is refused.
@@ -267,15 +428,15 @@ def read_files(paths: list[Path], readers: Mapping[str, Reader], tag: str = "") 
     Raises RefusedError for what is too large, of another kind than its suffix says, or of a kind that no reader takes.
     """
     check_files(paths)
-    pooled = Data({}, [], {}, {})
+    pooled, numbers = Data({}, [], {}, {}), count(1)
     for suffix in dict.fromkeys(path.suffix.lower() for path in paths):
         group = [path for path in paths if path.suffix.lower() == suffix]
         reader = readers.get(suffix) or READERS.get(suffix)
         if reader is None:
             known = ", ".join([*readers, *READERS])
             raise RefusedError(f"{group[0].name}: expected one of {known}, got {suffix or 'no suffix'}")
-        for part in [group] if suffix in readers else [[path] for path in group]:
-            found = _read(part, reader, tag + (f"_{len(pooled.setup)}" if pooled.setup else ""))
+        for part, number in zip([group] if suffix in readers else [[path] for path in group], numbers):
+            found = _read(part, reader, tag + (f"_file{number}" if number > 1 else ""))
             for name, array in found.arrays.items():
                 label = f"{part[0].stem}: {name}" if name in pooled.arrays else name
                 pooled.arrays[label], pooled.code[label] = array, found.code[name]
@@ -296,100 +457,97 @@ def _read(paths: list[Path], reader: Reader, tag: str) -> Data:
         raise RefusedError(f"{paths[0].name}: cannot be read as {kind}: {reason}") from None
 
 
-def read_csv(paths: list[Path], tag: str = "") -> Data:
-    """Columns of a CSV file with a header."""
-    name = paths[0].name
-    table = pd.read_csv(paths[0], engine="pyarrow", compression=None)  # whose floats are exact in every pandas
-    read = f'table{tag} = pd.read_csv({name!r}, engine="pyarrow")'
-    return _frame(table, ["import pandas as pd", read], f"table{tag}")
+def _csv(paths: list[Path], tag: str) -> Data:
+    """Columns of a CSV file; of one without a header, all as one array, named like it."""
+    path, variable = paths[0], f"table{tag}"
+    data = path.read_bytes()
+    table, headless = read_csv(data)
+    source, setup = repr(path.name), ["import pyarrow.csv"]
+    if data.removeprefix(codecs.BOM_UTF8)[:1].isspace():
+        source = f'io.BytesIO(Path({source}).read_text(encoding="utf-8-sig").lstrip().encode())'
+        setup += ["import io", "from pathlib import Path"]
+    options = ", read_options=pyarrow.csv.ReadOptions(autogenerate_column_names=True)" if headless else ""
+    found = _columns(table, [*setup, f"{variable} = pyarrow.csv.read_csv({source}{options})"], variable)
+    if not headless:
+        return found
+    array, code = np.column_stack([*found.arrays.values()]), f"np.column_stack({variable}.columns)"
+    if table.num_columns == 1:
+        array, code = array[:, 0], f"{variable}[0].to_numpy()"
+    return Data({path.stem: array}, found.setup, {path.stem: code})
 
 
-def read_parquet(paths: list[Path], tag: str = "") -> Data:
+def _parquet(paths: list[Path], tag: str) -> Data:
     """Columns of a Parquet file, of numbers, lists of numbers or strings."""
-    path = paths[0]
-    with pyarrow.parquet.ParquetFile(path) as file:
-        groups = [file.metadata.row_group(i) for i in range(file.metadata.num_row_groups)]
-        chunks = [group.column(i) for group in groups for i in range(group.num_columns)]
-        values = sum(chunk.num_values for chunk in chunks)
-        check_unpacked(path.name, 8 * values + sum(chunk.total_uncompressed_size for chunk in chunks))
-        strings = [chunk.path_in_schema for chunk in chunks if chunk.physical_type == "BYTE_ARRAY"]
-    # as a dictionary, a string that is repeated takes no more memory than in the file
-    table = pyarrow.parquet.ParquetFile(path, read_dictionary=sorted(set(strings))).read().to_pandas()
-    name = f"table{tag}"
-    return _frame(table, ["import pandas as pd", f"{name} = pd.read_parquet({path.name!r})"], name)
+    path, variable = paths[0], f"table{tag}"
+    check_unpacked(path.name, unpacked_bytes(path))
+    setup = ["import pyarrow.parquet", f"{variable} = pyarrow.parquet.read_table({path.name!r})"]
+    return _columns(read_parquet(path), setup, variable)
 
 
-def _frame(table: pd.DataFrame, setup: list[str], variable: str) -> Data:
-    arrays, code = {}, {}
-    for name in table.columns:
-        column = table[name]
-        lists = column.dtype == object and len(column) and isinstance(column.iloc[0], (list, np.ndarray))
-        arrays[str(name)] = np.stack([np.asarray(row) for row in column]) if lists else np.asarray(column)
-        code[str(name)] = f"{variable}[{name!r}]" + (".tolist()" if lists else ".to_numpy()")
+def _columns(table: Any, setup: list[str], variable: str) -> Data:
+    """Columns of a table of Arrow. Gaps are NaN, since not all columns need to be as long as the table."""
+    arrays = {name: from_arrow(table[name], gaps=True) for name in table.column_names}
+    code = {name: _expression(f"{variable}[{name!r}]", table[name].type, array) for name, array in arrays.items()}
     return Data(arrays, setup, code)
 
 
-def read_npz(paths: list[Path], tag: str = "") -> Data:
+def _expression(column: str, kind: Any, array: Any) -> str:
+    """The Python that makes of a column of Arrow what `from_arrow` does."""
+    if isinstance(kind, pa.FixedShapeTensorType):
+        return f"{column}.combine_chunks().to_numpy_ndarray()"
+    if not (pa.types.is_nested(kind) or pa.types.is_dictionary(kind)):
+        return f"{column}.to_numpy()"
+    return _as_array(f"{column}.to_pylist()", array)
+
+
+def _as_array(code: str, value: Any) -> str:
+    """An expression of lists, made one of an array if the value is an array."""
+    return f"np.asarray({code})" if isinstance(value, np.ndarray) else code
+
+
+def _npz(paths: list[Path], tag: str) -> Data:
     """Arrays of an .npz archive."""
     check_archive(paths[0])
-    with np.load(paths[0], allow_pickle=False) as file:
-        arrays = {name: file[name] for name in file.files}
-    variable = f"arrays{tag}"
+    arrays, variable = read_npz(paths[0]), f"arrays{tag}"
     read = f"{variable} = np.load({paths[0].name!r}, allow_pickle=False)"
     return Data(arrays, ["import numpy as np", read], {name: f"{variable}[{name!r}]" for name in arrays})
 
 
-def read_npy(paths: list[Path], tag: str = "") -> Data:
+def _npy(paths: list[Path], tag: str) -> Data:
     """The array of an .npy file, named like it."""
     path, variable = paths[0], f"array{tag}"
-    with path.open("rb") as file:
-        version = np.lib.format.read_magic(file)
-        reader = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-        shape, _, dtype = reader(file)
-        check_unpacked(path.name, dtype.itemsize * int(np.prod([float(n) for n in shape])))
-    array = np.load(path, allow_pickle=False)
     read = f"{variable} = np.load({path.name!r}, allow_pickle=False)"
-    return Data({path.stem: array}, ["import numpy as np", read], {path.stem: variable})
+    return Data({path.stem: read_npy(path)}, ["import numpy as np", read], {path.stem: variable})
 
 
-def read_json(paths: list[Path], tag: str = "") -> Data:
+def _json(paths: list[Path], tag: str) -> Data:
     """Columns of a JSON object of lists, or of a list of records; a list of anything else is named like its file."""
-    variable = f"data{tag}"
-    try:
-        data = json.loads(paths[0].read_text(encoding="utf-8"))
-    except RecursionError:
-        raise RefusedError(f"{paths[0].name}: expected fewer lists in lists") from None
-    setup = ["import json", "from pathlib import Path", f"{variable} = json.loads(Path({paths[0].name!r}).read_text())"]
-    if isinstance(data, list) and data and all(isinstance(row, dict) and "boxes" not in row for row in data):
+    path, variable = paths[0], f"data{tag}"
+    setup = ["import json", "from pathlib import Path", f"{variable} = json.loads(Path({path.name!r}).read_bytes())"]
+    content = parse_json(path.read_bytes())
+    data = by_column(content)
+    if data is not content:
         setup.append(f"{variable} = {{name: [row[name] for row in {variable}] for name in {variable}[0]}}")
-        data = {name: [row[name] for row in data] for name in data[0]}
-    if isinstance(data, dict) and "boxes" not in data:
-        return Data(
-            {name: _array(value) for name, value in data.items()},
-            setup,
-            {name: f"{variable}[{name!r}]" for name in data},
-        )
-    if not isinstance(data, list):
-        raise RefusedError(f"{paths[0].name}: expected an object of lists or a list, got {type(data).__name__}")
-    return Data({paths[0].stem: _array(data)}, setup, {paths[0].stem: variable})
+    if isinstance(data, list):
+        array = _array(data)
+        return Data({path.stem: array}, setup, {path.stem: _as_array(variable, array)})
+    if not isinstance(data, dict) or "boxes" in data:
+        raise RefusedError(f"{path.name}: expected an object of lists or a list, got {type(data).__name__}")
+    arrays = {name: _array(value) for name, value in data.items()}
+    return Data(arrays, setup, {name: _as_array(f"{variable}[{name!r}]", array) for name, array in arrays.items()})
 
 
 def _array(value: Any) -> Any:
-    """An array of numbers if it is one; otherwise the lists as they came."""
+    """An array of numbers or of strings if it is one; otherwise the lists as they came."""
     try:
         array = np.asarray(value)
     except ValueError:
         return value
-    return array if array.dtype.kind in "biuf" else value
+    words = array.ndim == 1 and all(isinstance(cell, str) for cell in value)
+    return array if array.dtype.kind in "biuf" or words else value
 
 
-READERS: Mapping[str, Reader] = {
-    ".csv": read_csv,
-    ".parquet": read_parquet,
-    ".npz": read_npz,
-    ".npy": read_npy,
-    ".json": read_json,
-}
+READERS: Mapping[str, Reader] = {".csv": _csv, ".parquet": _parquet, ".npz": _npz, ".npy": _npy, ".json": _json}
 
 
 # ---- pages/columns.py ------------------------------------------------------------------------------------------------
@@ -797,7 +955,7 @@ def _ended(found: Found) -> Found:
     if value.ndim != 1 or not blank.any():
         return found
     value = value[: np.flatnonzero(~blank)[-1] + 1] if not blank.all() else value[:0]
-    code = found.code.replace(".to_numpy()", ".dropna().to_numpy()")
+    code = found.code and f"{found.code}[:{len(value)}]"
     if value.dtype.kind == "f" and (value == np.round(value)).all():
         return Found(value.astype(int), code and f"{code}.astype(int)")
     return Found(value, code)
@@ -1505,6 +1663,82 @@ def _add_api(runner: Runner, endpoint: str) -> None:
     gr.api(compute, api_name=endpoint, api_description=runner.texts.description.strip())
 
 
+# ---- formats/yolo_lines.py -------------------------------------------------------------------------------------------
+#
+# The lines of a YOLO text file: class, cx, cy, w, h (shares of the image), and of predictions the confidence.
+#
+# As Ultralytics does, a line that lists the corners of a polygon (or of a turned box) becomes the box around them. Unlike
+# there, a malformed line is an error, where Ultralytics leaves its image out, and lines that repeat are kept.
+
+_EDGE = 0.01  # true boxes may reach so far beyond the image, by rounding
+_FAR = 1.0  # and predicted ones so far; pixels in place of shares are farther off
+
+
+def read_lines(path: Path, *, confidence: bool = False, place: str = "") -> np.ndarray:
+    """The lines of a text file, (n, 5) class, cx, cy, w, h, or (n, 6) with the confidence.
+
+    Raises ValueError, with the file (as `place` calls it) and the line, for a line of another length, for what is no
+    number, a class that is no integer, or coordinates that are no shares of the image.
+    """
+    width, place = 6 if confidence else 5, place or str(path)
+    try:
+        lines = [line.split() for line in path.read_text(encoding="utf-8-sig").splitlines()]
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"{place}: expected text, got {getattr(error, 'strerror', None) or error}") from error
+    if {len(line) for line in lines if line} <= {width}:
+        try:
+            table = np.asarray([float(cell) for line in lines for cell in line]).reshape(-1, width)
+        except ValueError:
+            pass
+        else:
+            if _reason(table) is None:
+                return table
+    # polygons are among them, or something is wrong: line by line
+    rows = [_row(cells, f"{place}:{i}", width) for i, cells in enumerate(lines, 1) if cells]
+    return np.asarray(rows).reshape(-1, width)
+
+
+def _row(cells: list[str], place: str, width: int) -> list[float]:
+    try:
+        row = [float(cell) for cell in cells]
+    except ValueError:
+        raise ValueError(f"{place}: expected numbers, got {' '.join(cells)!r}") from None
+    if len(row) > 6 and len(row) % 2 == width % 2:
+        row = _around(row, width)
+    if len(row) != width:
+        expected = "class cx cy w h" + " confidence" * (width == 6)
+        hint = {5: "; save predictions with their confidences (save_conf=True)", 6: "; are these predictions?"}
+        raise ValueError(f"{place}: expected {expected}, got {len(row)} numbers{hint.get(len(row), '')}")
+    reason = _reason(np.asarray([row]))
+    if reason is not None:
+        raise ValueError(f"{place}: expected {reason}, got {' '.join(cells)!r}")
+    return row
+
+
+def _around(row: list[float], width: int) -> list[float]:
+    """The box around the corners x, y, x, y, … of a line."""
+    end = len(row) - (width == 6)
+    xs, ys = row[1:end:2], row[2:end:2]
+    if not all(-_FAR <= share <= 1 + _FAR for share in row[1:end]):
+        return row[:1] + [math.nan] * 4 + row[end:]  # refused with its line
+    x1, y1, x2, y2 = min(xs), min(ys), max(xs), max(ys)
+    return [row[0], (x1 + x2) / 2, (y1 + y2) / 2, x2 - x1, y2 - y1, *row[end:]]
+
+
+def _reason(rows: np.ndarray) -> str | None:
+    """What is expected of the first thing that is wrong with rows of the right length; None if nothing is."""
+    if not len(rows):
+        return None
+    shares, slack = rows[:, 1:5], _EDGE if rows.shape[1] == 5 else _FAR
+    if not (np.isfinite(shares).all() and shares.min() >= -slack and shares.max() <= 1 + slack):
+        return "coordinates from 0 to 1, as shares of the image"
+    if shares[:, 2:].min() < 0:
+        return "a width and a height of at least 0"
+    if not (np.isfinite(rows).all() and (rows[:, 0] == np.round(rows[:, 0])).all()):
+        return "an integer class" if np.isfinite(rows[:, 5:]).all() else "a confidence"
+    return None
+
+
 # ---- reports/colors.py -----------------------------------------------------------------------------------------------
 #
 # The colours of boxes by what became of them, in pictures and on pages.
@@ -1769,23 +2003,33 @@ def _draw(computed: Computed) -> Sequence[Any]:
     return [draw_boxes(found, computed), draw_confusion(found), draw_sweep(computed)]
 
 
+_BOX = """def box(row, end):  # a polygon becomes the box around it
+    x1, y1, x2, y2 = min(row[1:end:2]), min(row[2:end:2]), max(row[1:end:2]), max(row[2:end:2])
+    return row if len(row) < 7 else [row[0], (x1 + x2) / 2, (y1 + y2) / 2, x2 - x1, y2 - y1, *row[end:]]"""
+
+
 def read_yolo(paths: list[Path], tag: str = "") -> Data:
     """YOLO text files, one an image: lines of class, cx, cy, w, h and, of predictions, the confidence."""
-    rows = {path.stem: np.loadtxt(path, ndmin=2) for path in paths if path.read_text().strip()}
-    widths = {table.shape[1] for table in rows.values()}
-    if len(widths) > 1 or not widths <= {5, 6}:
-        raise ValueError(f"expected lines of 5 or 6 numbers, got {', '.join(map(str, sorted(widths)))}")
-    table = np.concatenate([*rows.values()]) if rows else np.zeros((0, 5))
-    names = ["class", "cx", "cy", "w", "h", "confidence"][: table.shape[1]]
-    image = np.repeat(np.asarray(list(rows), dtype=object), [len(part) for part in rows.values()])
-    folder = "references" if tag.startswith("_2") else "predictions"
+    folder, names = "predictions", ["class", "cx", "cy", "w", "h", "confidence"]
+    if tag.startswith("_2"):
+        folder, names = "references", names[:5]
+    try:
+        tables = [read_lines(path, confidence=len(names) == 6, place=path.name) for path in paths]
+    except ValueError as error:
+        raise RefusedError(str(error)) from None
+    table = np.concatenate(tables)
+    image = np.repeat(np.asarray([path.stem for path in paths], dtype=object), [len(rows) for rows in tables])
+    end = "len(cells) - 1" if len(names) == 6 else "len(cells)"
     setup = [
         "import numpy as np",
         "from pathlib import Path",
+        _BOX,
         f'texts{tag} = sorted(Path("{folder}").glob("*.txt"))  # the folder of your files',
-        f"lines{tag} = {{path.stem: np.loadtxt(path, ndmin=2) for path in texts{tag} if path.read_text().strip()}}",
-        f"table{tag} = np.concatenate([*lines{tag}.values()])",
-        f"image{tag} = np.repeat([*lines{tag}], [len(part) for part in lines{tag}.values()])",
+        f'texts{tag} = {{path.stem: path.read_text(encoding="utf-8-sig").splitlines() for path in texts{tag}}}',
+        f"lines{tag} = [(name, line.split()) for name, lines in texts{tag}.items() for line in lines if line.strip()]",
+        f"image{tag} = np.asarray([name for name, _ in lines{tag}])",
+        f"rows{tag} = [box([*map(float, cells)], {end}) for _, cells in lines{tag}]",
+        f"table{tag} = np.asarray(rows{tag}).reshape(-1, {len(names)})",
     ]
     arrays = {"image": image, **{name: table[:, i] for i, name in enumerate(names)}}
     code = {"image": f"image{tag}", **{name: f"table{tag}[:, {i}]" for i, name in enumerate(names)}}

@@ -3,7 +3,7 @@
 import datasets
 import evaluate
 
-from ._kernel import OpenSetDetection as Core, Evaluated
+from ._kernel import Evaluated, OpenSetDetection as Core
 
 _DESCRIPTION = """
 Object detection with objects of unknown classes: recall of the unknown objects (U-Recall), known objects called unknown

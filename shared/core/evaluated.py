@@ -7,13 +7,15 @@ silently. With `num_process > 1` the reduced states meet in evaluate's folder (s
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from .arrays import State
 from .metric import Metric, joined
-from .processes import receive, send
+from .options import as_real
+from .processes import receive, run_key, send
 
 
 class Evaluated(Metric):
@@ -30,15 +32,21 @@ class Evaluated(Metric):
         evaluate_metric: Any = super(Metric, self)  # the next in line
         own = inspect.signature(evaluate_metric.__init__).parameters
         evaluate_metric.__init__(config_name, **{name: value for name, value in kwargs.items() if name in own})
+        if self.num_process > 1:
+            run_key(self.experiment_id, self.num_process)
+            if not 0 < as_real(self.timeout, "timeout") < math.inf:
+                raise ValueError(f"timeout: expected seconds, more than 0, got {self.timeout!r}")
         Metric.__init__(self, **{name: value for name, value in kwargs.items() if name not in own})
 
     def _results(self, states: Sequence[State], options: Mapping[str, Any]) -> Any:
         """The results of all processes in process 0, None in the others."""
         if self.num_process == 1:
             return super()._results(states, options)
-        round_file = Path(self.data_dir) / f"{self.experiment_id}-{self.num_process}.round"
+        folder, key = Path(self.data_dir), run_key(self.experiment_id, self.num_process)
         if self.process_id:
-            send(joined(states), round_file, self.process_id, self.timeout)
+            send(joined(states), folder, key, self.process_id, self.timeout)
             return None
-        with receive(round_file, self.num_process, self.timeout) as others:
-            return super()._results([*states, *others], options)
+        # what the others hand over is this process's from now on, even if it fails
+        own = len(self._states)
+        receive(folder, key, self.num_process, self.timeout, self._states)
+        return super()._results([*states, *self._states[own:]], options)

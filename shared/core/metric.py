@@ -75,9 +75,9 @@ class Metric:
         """Compute the results from the batches added before, and from the columns given here, if any.
 
         Options given here override those given at load, for this call. The batches are dropped when the results
-        are there; a call that raises changes nothing. With evaluate's `num_process > 1`, process 0 returns the results
-        of all processes and the others return None; TimeoutError if one does not come within `timeout` seconds. What
-        process 0 raises, the others raise too, and all keep their batches.
+        are there; a call that raises changes nothing. With evaluate's `num_process > 1`, process 0 takes the batches of
+        all and returns the results, and the others return None; TimeoutError if one does not come within `timeout`
+        seconds. What process 0 raises is raised there alone: it keeps the batches of all.
         """
         columns, overrides = self._sort_arguments({"predictions": predictions, "references": references, **kwargs})
         options = {**self.loaded_options, **overrides}
@@ -135,7 +135,7 @@ class Metric:
             raise ValueError("expected at least one sample, got none: pass columns, or add batches before compute()")
         for state in states:
             _check_agreement(state, states)
-        return self.summarise(joined(states), **_taken(self.summarise, options))
+        return self.summarise(joined(states), **_options_for(self.summarise, options))
 
     def _reduced(self, columns: Mapping[str, Any], options: Mapping[str, Any]) -> State:
         missing = [name for name in self.required if name not in columns]
@@ -144,7 +144,7 @@ class Metric:
             raise TypeError(f"{missing[0]}: {self.name} needs the columns {needed}; got no {missing[0]}")
         if all(_is_empty(column) for column in columns.values()):
             return {}
-        state = dict(self.reduce(**columns, **_taken(self.reduce, options)))
+        state = dict(self.reduce(**columns, **_options_for(self.reduce, options)))
         _check_agreement(state, self._states)
         return state
 
@@ -188,7 +188,7 @@ def joined(states: Sequence[State]) -> State:
     }
 
 
-def _taken(function: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
+def _options_for(function: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
     """Those of the options that a function takes."""
     return {name: options[name] for name in keyword_options(function)}
 

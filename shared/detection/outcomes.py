@@ -121,6 +121,11 @@ def one_to_one_rules(options: Mapping[str, Any]) -> Rules:
 
     For protocol="owod", which matches class by class, the most confident prediction takes an object, whatever its
     class. Background counts, so that `outcomes_in_words` can tell it from what lies on an ignored object.
+
+    Parameters: options by name; those that are missing, None or no rules are left out. Raises as `Rules`.
+
+    >>> one_to_one_rules({"known_classes": [0, 1], "protocol": "owod", "matching": None}).matching
+    'confidence'
     """
     chosen = {"known_classes": None, **{name: options[name] for name in _RULES if options.get(name) is not None}}
     if options.get("protocol") == "owod":
@@ -129,11 +134,11 @@ def one_to_one_rules(options: Mapping[str, Any]) -> Rules:
 
 
 def outcomes_in_words(found: Outcomes) -> tuple[np.ndarray, np.ndarray]:
-    """What became of each prediction and of each object, as places in `OUTCOME_WORDS`.
+    """What became of each prediction and of each object, as places in `OUTCOME_WORDS`, int64.
 
     An object became what the prediction that takes it did; else it is missed or ignored. A prediction that takes none
     matches no object, or lies on an ignored one if it counts as neither: so background is to count, see
-    `one_to_one_rules`.
+    `one_to_one_rules`. Predictions that their class leaves out, as in VOC matching, are for the caller to tell.
     """
     boxes = found.boxes
     rows = np.flatnonzero(found.matched >= 0)

@@ -7,7 +7,6 @@ Files are never unpickled: .npy and .npz hold numbers only, and .pt is read with
 from __future__ import annotations
 
 import codecs
-import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
@@ -15,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow.parquet as pq
 
 from ..core.columns import check_lengths
-from .arrow import from_arrow, read_csv, side_by_side
+from .json import by_column, parse_json
+from .npy import read_npy, read_npz
 from .torch_files import read_torch_file
 
 BATCH = 8192  # rows
@@ -27,9 +26,9 @@ BATCH = 8192  # rows
 def open_column(place: str, column: str) -> Any:
     """Open a column of a file, or of standard input for "-": an array, a list, or a `ParquetColumn`, not yet read.
 
-    In a file of several columns (.npz, .csv, .parquet, or a dict in .json or .pt) it is the one of that name, or the
-    ones named after a colon in `place`, side by side. A .csv whose first line is numbers has no header: it is one
-    column, as wide as it is, unless columns are named by their places, from 0.
+    In a file of several columns (.npz, .csv, .parquet, a dict in .json or .pt, or records in .json) it is the one of
+    that name, or the ones named after a colon in `place`, side by side. A .csv whose first line is numbers has no
+    header: it is one column, as wide as it is, unless columns are named by their places, from 0.
     Raises ValueError, with the place, for what cannot be read.
     """
     path, names = _split(place)
@@ -38,7 +37,7 @@ def open_column(place: str, column: str) -> Any:
         raise ValueError(f"{place}: expected a file ending in {', '.join(_READERS)}, or -")
     try:
         content = _standard_input() if kind == "-" else _READERS[kind](path)
-        return _pick(read_csv(content, names) if isinstance(content, bytes) else content, column, names)
+        return (_pick_from_csv if isinstance(content, bytes) else _pick)(content, column, names)
     except Exception as error:
         raise ValueError(f"{place}: {_reason(error)}") from error
 
@@ -56,17 +55,17 @@ def batches(columns: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 class ParquetColumn:
     """A column of a Parquet file, or several side by side, read in batches as it is iterated over."""
 
-    def __init__(self, path: Path, names: list[str]) -> None:
-        self.path, self.names = path, names
+    def __init__(self, path: Path, names: list[str], num_rows: int) -> None:
+        self.path, self.names, self.num_rows = path, names, num_rows
 
     def __len__(self) -> int:
-        return int(pq.read_metadata(self.path).num_rows)
+        return self.num_rows
 
     def __iter__(self) -> Iterator[Any]:
+        from .parquet import read_batches
+
         try:
-            with pq.ParquetFile(self.path) as file:
-                for batch in file.iter_batches(BATCH, columns=self.names):
-                    yield _side_by_side([from_arrow(batch.column(name)) for name in self.names])
+            yield from map(_side_by_side, read_batches(self.path, self.names, BATCH))
         except Exception as error:
             raise ValueError(f"{self.path}: {_reason(error)}") from error
 
@@ -81,44 +80,26 @@ def _split(place: str) -> tuple[Path, list[str]]:
     return Path(name), names.split(",")
 
 
-def _read_npy(path: Path) -> Any:
-    try:
-        return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
-    except ValueError:
-        # NumPy's own message takes any other content for pickled objects, and advises to unpickle them
-        raise ValueError("expected numbers as numpy.save writes them, got objects, or no whole .npy file") from None
-
-
-def _read_npz(path: Path) -> dict[str, Any]:
-    # NumPy leaves a broken file open
-    with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-        return {name: arrays[name] for name in arrays.files}
-
-
 def _read_json(path: Path) -> Any:
-    return _parsed_json(path.read_bytes())
-
-
-def _parsed_json(text: bytes) -> Any:
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError as error:
-        raise ValueError(f"expected JSON, got other text at line {error.lineno}, column {error.colno}") from None
+    return by_column(parse_json(path.read_bytes()))
 
 
 def _read_pt(path: Path) -> Any:
     return read_torch_file(path, "expected tensors, or a dict of tensors, got other pickled objects or no .pt file")
 
 
-def _open_parquet(path: Path) -> Any:
-    return {name: ParquetColumn(path, [name]) for name in pq.read_schema(path).names}
+def _open_parquet(path: Path) -> dict[str, ParquetColumn]:
+    from pyarrow.parquet import read_metadata
+
+    footer = read_metadata(path)
+    return {name: ParquetColumn(path, [name], footer.num_rows) for name in footer.schema.to_arrow_schema().names}
 
 
 # bytes are those of comma-separated values, whose header depends on the columns that are asked for
 _READERS: dict[str, Callable[[Path], Any]] = {
     ".csv": Path.read_bytes,
-    ".npy": _read_npy,
-    ".npz": _read_npz,
+    ".npy": read_npy,
+    ".npz": read_npz,
     ".parquet": _open_parquet,
     ".json": _read_json,
     ".pt": _read_pt,
@@ -131,27 +112,42 @@ def _standard_input() -> Any:
     text = sys.stdin.buffer.read().removeprefix(codecs.BOM_UTF8).lstrip()
     if not text:
         raise ValueError("expected JSON or comma-separated values, got nothing")
-    return _parsed_json(text) if text[:1] in b"[{" else text
+    return by_column(parse_json(text)) if text[:1] in b"[{" else text
+
+
+def _pick_from_csv(data: bytes, column: str, names: list[str]) -> Any:
+    from .arrow import from_arrow
+    from .csv import read_csv
+
+    table, headless = read_csv(data, names)
+    names = table.column_names if headless and not names else _names(table.column_names, column, names)
+    return _side_by_side([from_arrow(table[name]) for name in names])
 
 
 def _pick(content: Any, column: str, names: list[str]) -> Any:
-    """The columns named, side by side if there are several; or the one called `column`, or the only one."""
-    if not isinstance(content, Mapping):
-        if names:
-            raise ValueError(f"expected named columns, to take {', '.join(names)} from, got a single one")
-        return content
-    names = names or ([*content] if len(content) == 1 else [column])
-    missing = [name for name in names if name not in content]
+    if isinstance(content, Mapping):
+        return _side_by_side([content[name] for name in _names([*content], column, names)])
+    if names:
+        raise ValueError(f"expected named columns, to take {', '.join(names)} from, got a single one")
+    return content
+
+
+def _names(there: list[str], column: str, names: list[str]) -> list[str]:
+    """The names that are asked for, or else the one that is there, or that of the column."""
+    names = names or (there if len(there) == 1 else [column])
+    missing = [name for name in names if name not in there]
     if missing:
         hint = "; name others as in FILE:COLUMN,COLUMN" if missing == [column] else ""
-        raise ValueError(f"expected a column {missing[0]}, got {', '.join(content) or 'none'}{hint}")
-    return _side_by_side([content[name] for name in names])
+        raise ValueError(f"expected a column {missing[0]}, got {', '.join(there) or 'none'}{hint}")
+    return names
 
 
 def _side_by_side(columns: list[Any]) -> Any:
+    """A column alone as it is; several as the columns of a matrix."""
     if isinstance(columns[0], ParquetColumn):
-        return ParquetColumn(columns[0].path, [name for column in columns for name in column.names])
-    return side_by_side(columns)
+        names = [name for column in columns for name in column.names]
+        return ParquetColumn(columns[0].path, names, len(columns[0]))
+    return columns[0] if len(columns) == 1 else np.column_stack(columns)
 
 
 def _reason(error: Exception) -> str:

@@ -71,7 +71,7 @@ def _ended(found: Found) -> Found:
     if value.ndim != 1 or not blank.any():
         return found
     value = value[: np.flatnonzero(~blank)[-1] + 1] if not blank.all() else value[:0]
-    code = found.code.replace(".to_numpy()", ".dropna().to_numpy()")
+    code = found.code and f"{found.code}[:{len(value)}]"
     if value.dtype.kind == "f" and (value == np.round(value)).all():
         return Found(value.astype(int), code and f"{code}.astype(int)")
     return Found(value, code)

@@ -5,15 +5,21 @@ Nothing is unpickled, and sizes are checked before a file is read whole. Errors 
 
 from __future__ import annotations
 
-import json
+import codecs
 from collections.abc import Callable, Mapping
+from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-import pyarrow.parquet
+import pyarrow as pa
 
+from ..formats.arrow import from_arrow
+from ..formats.csv import read_csv
+from ..formats.json import by_column, parse_json
+from ..formats.npy import read_npy, read_npz
+from ..formats.parquet import read_parquet, unpacked_bytes
 from .limits import RefusedError, check_archive, check_files, check_unpacked, without_paths
 
 
@@ -55,15 +61,15 @@ def read_files(paths: list[Path], readers: Mapping[str, Reader], tag: str = "") 
     Raises RefusedError for what is too large, of another kind than its suffix says, or of a kind that no reader takes.
     """
     check_files(paths)
-    pooled = Data({}, [], {}, {})
+    pooled, numbers = Data({}, [], {}, {}), count(1)
     for suffix in dict.fromkeys(path.suffix.lower() for path in paths):
         group = [path for path in paths if path.suffix.lower() == suffix]
         reader = readers.get(suffix) or READERS.get(suffix)
         if reader is None:
             known = ", ".join([*readers, *READERS])
             raise RefusedError(f"{group[0].name}: expected one of {known}, got {suffix or 'no suffix'}")
-        for part in [group] if suffix in readers else [[path] for path in group]:
-            found = _read(part, reader, tag + (f"_{len(pooled.setup)}" if pooled.setup else ""))
+        for part, number in zip([group] if suffix in readers else [[path] for path in group], numbers):
+            found = _read(part, reader, tag + (f"_file{number}" if number > 1 else ""))
             for name, array in found.arrays.items():
                 label = f"{part[0].stem}: {name}" if name in pooled.arrays else name
                 pooled.arrays[label], pooled.code[label] = array, found.code[name]
@@ -84,97 +90,94 @@ def _read(paths: list[Path], reader: Reader, tag: str) -> Data:
         raise RefusedError(f"{paths[0].name}: cannot be read as {kind}: {reason}") from None
 
 
-def read_csv(paths: list[Path], tag: str = "") -> Data:
-    """Columns of a CSV file with a header."""
-    name = paths[0].name
-    table = pd.read_csv(paths[0], engine="pyarrow", compression=None)  # whose floats are exact in every pandas
-    read = f'table{tag} = pd.read_csv({name!r}, engine="pyarrow")'
-    return _frame(table, ["import pandas as pd", read], f"table{tag}")
+def _csv(paths: list[Path], tag: str) -> Data:
+    """Columns of a CSV file; of one without a header, all as one array, named like it."""
+    path, variable = paths[0], f"table{tag}"
+    data = path.read_bytes()
+    table, headless = read_csv(data)
+    source, setup = repr(path.name), ["import pyarrow.csv"]
+    if data.removeprefix(codecs.BOM_UTF8)[:1].isspace():
+        source = f'io.BytesIO(Path({source}).read_text(encoding="utf-8-sig").lstrip().encode())'
+        setup += ["import io", "from pathlib import Path"]
+    options = ", read_options=pyarrow.csv.ReadOptions(autogenerate_column_names=True)" if headless else ""
+    found = _columns(table, [*setup, f"{variable} = pyarrow.csv.read_csv({source}{options})"], variable)
+    if not headless:
+        return found
+    array, code = np.column_stack([*found.arrays.values()]), f"np.column_stack({variable}.columns)"
+    if table.num_columns == 1:
+        array, code = array[:, 0], f"{variable}[0].to_numpy()"
+    return Data({path.stem: array}, found.setup, {path.stem: code})
 
 
-def read_parquet(paths: list[Path], tag: str = "") -> Data:
+def _parquet(paths: list[Path], tag: str) -> Data:
     """Columns of a Parquet file, of numbers, lists of numbers or strings."""
-    path = paths[0]
-    with pyarrow.parquet.ParquetFile(path) as file:
-        groups = [file.metadata.row_group(i) for i in range(file.metadata.num_row_groups)]
-        chunks = [group.column(i) for group in groups for i in range(group.num_columns)]
-        values = sum(chunk.num_values for chunk in chunks)
-        check_unpacked(path.name, 8 * values + sum(chunk.total_uncompressed_size for chunk in chunks))
-        strings = [chunk.path_in_schema for chunk in chunks if chunk.physical_type == "BYTE_ARRAY"]
-    # as a dictionary, a string that is repeated takes no more memory than in the file
-    table = pyarrow.parquet.ParquetFile(path, read_dictionary=sorted(set(strings))).read().to_pandas()
-    name = f"table{tag}"
-    return _frame(table, ["import pandas as pd", f"{name} = pd.read_parquet({path.name!r})"], name)
+    path, variable = paths[0], f"table{tag}"
+    check_unpacked(path.name, unpacked_bytes(path))
+    setup = ["import pyarrow.parquet", f"{variable} = pyarrow.parquet.read_table({path.name!r})"]
+    return _columns(read_parquet(path), setup, variable)
 
 
-def _frame(table: pd.DataFrame, setup: list[str], variable: str) -> Data:
-    arrays, code = {}, {}
-    for name in table.columns:
-        column = table[name]
-        lists = column.dtype == object and len(column) and isinstance(column.iloc[0], (list, np.ndarray))
-        arrays[str(name)] = np.stack([np.asarray(row) for row in column]) if lists else np.asarray(column)
-        code[str(name)] = f"{variable}[{name!r}]" + (".tolist()" if lists else ".to_numpy()")
+def _columns(table: Any, setup: list[str], variable: str) -> Data:
+    """Columns of a table of Arrow. Gaps are NaN, since not all columns need to be as long as the table."""
+    arrays = {name: from_arrow(table[name], gaps=True) for name in table.column_names}
+    code = {name: _expression(f"{variable}[{name!r}]", table[name].type, array) for name, array in arrays.items()}
     return Data(arrays, setup, code)
 
 
-def read_npz(paths: list[Path], tag: str = "") -> Data:
+def _expression(column: str, kind: Any, array: Any) -> str:
+    """The Python that makes of a column of Arrow what `from_arrow` does."""
+    if isinstance(kind, pa.FixedShapeTensorType):
+        return f"{column}.combine_chunks().to_numpy_ndarray()"
+    if not (pa.types.is_nested(kind) or pa.types.is_dictionary(kind)):
+        return f"{column}.to_numpy()"
+    return _as_array(f"{column}.to_pylist()", array)
+
+
+def _as_array(code: str, value: Any) -> str:
+    """An expression of lists, made one of an array if the value is an array."""
+    return f"np.asarray({code})" if isinstance(value, np.ndarray) else code
+
+
+def _npz(paths: list[Path], tag: str) -> Data:
     """Arrays of an .npz archive."""
     check_archive(paths[0])
-    with np.load(paths[0], allow_pickle=False) as file:
-        arrays = {name: file[name] for name in file.files}
-    variable = f"arrays{tag}"
+    arrays, variable = read_npz(paths[0]), f"arrays{tag}"
     read = f"{variable} = np.load({paths[0].name!r}, allow_pickle=False)"
     return Data(arrays, ["import numpy as np", read], {name: f"{variable}[{name!r}]" for name in arrays})
 
 
-def read_npy(paths: list[Path], tag: str = "") -> Data:
+def _npy(paths: list[Path], tag: str) -> Data:
     """The array of an .npy file, named like it."""
     path, variable = paths[0], f"array{tag}"
-    with path.open("rb") as file:
-        version = np.lib.format.read_magic(file)
-        reader = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-        shape, _, dtype = reader(file)
-        check_unpacked(path.name, dtype.itemsize * int(np.prod([float(n) for n in shape])))
-    array = np.load(path, allow_pickle=False)
     read = f"{variable} = np.load({path.name!r}, allow_pickle=False)"
-    return Data({path.stem: array}, ["import numpy as np", read], {path.stem: variable})
+    return Data({path.stem: read_npy(path)}, ["import numpy as np", read], {path.stem: variable})
 
 
-def read_json(paths: list[Path], tag: str = "") -> Data:
+def _json(paths: list[Path], tag: str) -> Data:
     """Columns of a JSON object of lists, or of a list of records; a list of anything else is named like its file."""
-    variable = f"data{tag}"
-    try:
-        data = json.loads(paths[0].read_text(encoding="utf-8"))
-    except RecursionError:
-        raise RefusedError(f"{paths[0].name}: expected fewer lists in lists") from None
-    setup = ["import json", "from pathlib import Path", f"{variable} = json.loads(Path({paths[0].name!r}).read_text())"]
-    if isinstance(data, list) and data and all(isinstance(row, dict) and "boxes" not in row for row in data):
+    path, variable = paths[0], f"data{tag}"
+    setup = ["import json", "from pathlib import Path", f"{variable} = json.loads(Path({path.name!r}).read_bytes())"]
+    content = parse_json(path.read_bytes())
+    data = by_column(content)
+    if data is not content:
         setup.append(f"{variable} = {{name: [row[name] for row in {variable}] for name in {variable}[0]}}")
-        data = {name: [row[name] for row in data] for name in data[0]}
-    if isinstance(data, dict) and "boxes" not in data:
-        return Data(
-            {name: _array(value) for name, value in data.items()},
-            setup,
-            {name: f"{variable}[{name!r}]" for name in data},
-        )
-    if not isinstance(data, list):
-        raise RefusedError(f"{paths[0].name}: expected an object of lists or a list, got {type(data).__name__}")
-    return Data({paths[0].stem: _array(data)}, setup, {paths[0].stem: variable})
+    if isinstance(data, list):
+        array = _array(data)
+        return Data({path.stem: array}, setup, {path.stem: _as_array(variable, array)})
+    if not isinstance(data, dict) or "boxes" in data:
+        raise RefusedError(f"{path.name}: expected an object of lists or a list, got {type(data).__name__}")
+    arrays = {name: _array(value) for name, value in data.items()}
+    return Data(arrays, setup, {name: _as_array(f"{variable}[{name!r}]", array) for name, array in arrays.items()})
 
 
 def _array(value: Any) -> Any:
-    """An array of numbers if it is one; otherwise the lists as they came."""
+    """An array of numbers or of strings if it is one; otherwise the lists as they came."""
     try:
         array = np.asarray(value)
     except ValueError:
         return value
-    return array if array.dtype.kind in "biuf" else value
+    words = array.ndim == 1 and all(isinstance(cell, str) for cell in value)
+    return array if array.dtype.kind in "biuf" or words else value
 
 
-READERS: Mapping[str, Reader] = {
-    ".csv": read_csv,
-    ".parquet": read_parquet,
-    ".npz": read_npz,
-    ".npy": read_npy,
-    ".json": read_json,
-}
+READERS: Mapping[str, Reader] = {".csv": _csv, ".parquet": _parquet, ".npz": _npz, ".npy": _npy, ".json": _json}

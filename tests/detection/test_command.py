@@ -16,7 +16,7 @@ from openworld_metrics.evaluation.detection import Results
 from openworld_metrics.formats import Detections
 from tests.detection import scenes
 from tests.detection.fake import FakeModel
-from tests.test_cli import on_terminal
+from tests.terminal import on_terminal
 
 Run = Callable[..., tuple[int, str, str]]
 FILES = ["--predictions", "predictions", "--references", "data.yaml"]

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from ...detection.openset_detection import OpenSetDetection
+from ...formats.yolo_lines import read_lines
 from ..figures.boxes import boxes_to_draw, draw_boxes, draw_confusion
 from ..figures.sweep import draw_sweep
+from ..limits import RefusedError
 from ..page import Column, Computed, Example, Option, Page, Source
 from ..uploads import Data
 
@@ -20,23 +22,33 @@ def _draw(computed: Computed) -> Sequence[Any]:
     return [draw_boxes(found, computed), draw_confusion(found), draw_sweep(computed)]
 
 
+_BOX = """def box(row, end):  # a polygon becomes the box around it
+    x1, y1, x2, y2 = min(row[1:end:2]), min(row[2:end:2]), max(row[1:end:2]), max(row[2:end:2])
+    return row if len(row) < 7 else [row[0], (x1 + x2) / 2, (y1 + y2) / 2, x2 - x1, y2 - y1, *row[end:]]"""
+
+
 def read_yolo(paths: list[Path], tag: str = "") -> Data:
     """YOLO text files, one an image: lines of class, cx, cy, w, h and, of predictions, the confidence."""
-    rows = {path.stem: np.loadtxt(path, ndmin=2) for path in paths if path.read_text().strip()}
-    widths = {table.shape[1] for table in rows.values()}
-    if len(widths) > 1 or not widths <= {5, 6}:
-        raise ValueError(f"expected lines of 5 or 6 numbers, got {', '.join(map(str, sorted(widths)))}")
-    table = np.concatenate([*rows.values()]) if rows else np.zeros((0, 5))
-    names = ["class", "cx", "cy", "w", "h", "confidence"][: table.shape[1]]
-    image = np.repeat(np.asarray(list(rows), dtype=object), [len(part) for part in rows.values()])
-    folder = "references" if tag.startswith("_2") else "predictions"
+    folder, names = "predictions", ["class", "cx", "cy", "w", "h", "confidence"]
+    if tag.startswith("_2"):
+        folder, names = "references", names[:5]
+    try:
+        tables = [read_lines(path, confidence=len(names) == 6, place=path.name) for path in paths]
+    except ValueError as error:
+        raise RefusedError(str(error)) from None
+    table = np.concatenate(tables)
+    image = np.repeat(np.asarray([path.stem for path in paths], dtype=object), [len(rows) for rows in tables])
+    end = "len(cells) - 1" if len(names) == 6 else "len(cells)"
     setup = [
         "import numpy as np",
         "from pathlib import Path",
+        _BOX,
         f'texts{tag} = sorted(Path("{folder}").glob("*.txt"))  # the folder of your files',
-        f"lines{tag} = {{path.stem: np.loadtxt(path, ndmin=2) for path in texts{tag} if path.read_text().strip()}}",
-        f"table{tag} = np.concatenate([*lines{tag}.values()])",
-        f"image{tag} = np.repeat([*lines{tag}], [len(part) for part in lines{tag}.values()])",
+        f'texts{tag} = {{path.stem: path.read_text(encoding="utf-8-sig").splitlines() for path in texts{tag}}}',
+        f"lines{tag} = [(name, line.split()) for name, lines in texts{tag}.items() for line in lines if line.strip()]",
+        f"image{tag} = np.asarray([name for name, _ in lines{tag}])",
+        f"rows{tag} = [box([*map(float, cells)], {end}) for _, cells in lines{tag}]",
+        f"table{tag} = np.asarray(rows{tag}).reshape(-1, {len(names)})",
     ]
     arrays = {"image": image, **{name: table[:, i] for i, name in enumerate(names)}}
     code = {"image": f"image{tag}", **{name: f"table{tag}[:, {i}]" for i, name in enumerate(names)}}

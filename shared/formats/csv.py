@@ -1,0 +1,60 @@
+"""Tables of comma-separated values, with a line of names above or without."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv
+
+_HINT = "put a line of names above"
+
+
+def read_csv(data: bytes, names: Sequence[str] = ()) -> tuple[Any, bool]:
+    """A table of Arrow, and whether it has no header: then columns are named by their places, from 0.
+
+    The first line is a header unless all of it is values. Then names that are asked for decide: by the places of
+    columns they ask for a table without a header, by values of that line for one with it.
+    Raises ValueError for what may be either.
+    """
+    text = data.removeprefix(codecs.BOM_UTF8).lstrip()
+    if not text:
+        raise ValueError("expected comma-separated values, got nothing")
+    first = re.findall(rb"^[^\r\n]*", text)[0].decode()
+    cells = next(csv.reader([first]))
+    places = [str(i) for i in range(len(cells))]
+    headless = all(map(_is_value, cells))
+    if headless and names:
+        by_name, by_place = set(names) <= set(cells), set(names) <= set(places)
+        if by_name and by_place and cells != places:
+            raise ValueError(f"expected names or values in the first line, got {first}, which may be either: {_HINT}")
+        headless = by_place and not by_name
+    options = pyarrow.csv.ReadOptions(column_names=places) if headless else None
+    # a header alone Arrow takes with its end only
+    table = pyarrow.csv.read_csv(io.BytesIO(text + b"\n"), read_options=options)
+    if headless and not names and cells == places:
+        _refuse_counted_header(table, first)
+    return table, headless
+
+
+def _refuse_counted_header(table: pa.Table, first: str) -> None:
+    """Raise ValueError if a first line 0,1,2 may be the names that pandas writes; one 0 above integers is a label."""
+    if table.num_columns > 1 or not pa.types.is_integer(table.schema.types[0]):
+        raise ValueError(
+            f"expected names or values in the first line, got {first}, which may be either: "
+            f"on a command line name the columns, as in FILE:{first}, or {_HINT}"
+        )
+
+
+def _is_value(cell: str) -> bool:
+    """Whether a cell of the first line is a value, rather than the name of a column."""
+    try:
+        float(cell)
+    except ValueError:
+        return cell.lower() in ("true", "false")
+    return True

@@ -1,0 +1,22 @@
+"""Arrays as NumPy saves them, alone (.npy) or several by name (.npz). Neither is unpickled."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+
+def read_npy(path: Path) -> np.ndarray:
+    """The array of an .npy file, mapped: no more memory is taken than the file has, whatever its header says."""
+    try:
+        return np.asarray(np.lib.format.open_memmap(path, mode="r"))
+    except ValueError:
+        raise ValueError("expected numbers as numpy.save writes them, got objects, or no whole .npy file") from None
+
+
+def read_npz(path: Path) -> dict[str, np.ndarray]:
+    """The arrays of an .npz archive, by name."""
+    # NumPy leaves a broken file open
+    with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+        return {name: arrays[name] for name in arrays.files}

@@ -1,0 +1,34 @@
+"""Columns of Parquet files: all as a table, or some in batches of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from .arrow import from_arrow
+
+
+def read_parquet(path: Path) -> Any:
+    """All columns, as a table of Arrow. Strings are kept by number: one that repeats takes memory once."""
+    leaves = pq.read_metadata(path).schema
+    strings = [leaf.path for leaf in map(leaves.column, range(len(leaves))) if leaf.physical_type == "BYTE_ARRAY"]
+    with pq.ParquetFile(path, read_dictionary=strings) as file:
+        return file.read()
+
+
+def read_batches(path: Path, names: Sequence[str], num_rows: int) -> Iterator[list[Any]]:
+    """Arrays of the columns named, of at most `num_rows` rows at a time."""
+    with pq.ParquetFile(path) as file:
+        for batch in file.iter_batches(num_rows, columns=names):
+            yield [from_arrow(batch.column(name)) for name in names]
+
+
+def unpacked_bytes(path: Path) -> int:
+    """The memory that all columns take at most, by the file's footer."""
+    metadata = pq.read_metadata(path)
+    groups = map(metadata.row_group, range(metadata.num_row_groups))
+    chunks = [group.column(i) for group in groups for i in range(group.num_columns)]
+    return sum(8 * chunk.num_values + chunk.total_uncompressed_size for chunk in chunks)

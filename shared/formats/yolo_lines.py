@@ -1,0 +1,80 @@
+"""The lines of a YOLO text file: class, cx, cy, w, h (shares of the image), and of predictions the confidence.
+
+As Ultralytics does, a line that lists the corners of a polygon (or of a turned box) becomes the box around them. Unlike
+there, a malformed line is an error, where Ultralytics leaves its image out, and lines that repeat are kept.
+"""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+
+_EDGE = 0.01  # true boxes may reach so far beyond the image, by rounding
+_FAR = 1.0  # and predicted ones so far; pixels in place of shares are farther off
+
+
+def read_lines(path: Path, *, confidence: bool = False, place: str = "") -> np.ndarray:
+    """The lines of a text file, (n, 5) class, cx, cy, w, h, or (n, 6) with the confidence.
+
+    Raises ValueError, with the file (as `place` calls it) and the line, for a line of another length, for what is no
+    number, a class that is no integer, or coordinates that are no shares of the image.
+    """
+    width, place = 6 if confidence else 5, place or str(path)
+    try:
+        lines = [line.split() for line in path.read_text(encoding="utf-8-sig").splitlines()]
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"{place}: expected text, got {getattr(error, 'strerror', None) or error}") from error
+    if {len(line) for line in lines if line} <= {width}:
+        try:
+            table = np.asarray([float(cell) for line in lines for cell in line]).reshape(-1, width)
+        except ValueError:
+            pass
+        else:
+            if _reason(table) is None:
+                return table
+    # polygons are among them, or something is wrong: line by line
+    rows = [_row(cells, f"{place}:{i}", width) for i, cells in enumerate(lines, 1) if cells]
+    return np.asarray(rows).reshape(-1, width)
+
+
+def _row(cells: list[str], place: str, width: int) -> list[float]:
+    try:
+        row = [float(cell) for cell in cells]
+    except ValueError:
+        raise ValueError(f"{place}: expected numbers, got {' '.join(cells)!r}") from None
+    if len(row) > 6 and len(row) % 2 == width % 2:
+        row = _around(row, width)
+    if len(row) != width:
+        expected = "class cx cy w h" + " confidence" * (width == 6)
+        hint = {5: "; save predictions with their confidences (save_conf=True)", 6: "; are these predictions?"}
+        raise ValueError(f"{place}: expected {expected}, got {len(row)} numbers{hint.get(len(row), '')}")
+    reason = _reason(np.asarray([row]))
+    if reason is not None:
+        raise ValueError(f"{place}: expected {reason}, got {' '.join(cells)!r}")
+    return row
+
+
+def _around(row: list[float], width: int) -> list[float]:
+    """The box around the corners x, y, x, y, … of a line."""
+    end = len(row) - (width == 6)
+    xs, ys = row[1:end:2], row[2:end:2]
+    if not all(-_FAR <= share <= 1 + _FAR for share in row[1:end]):
+        return row[:1] + [math.nan] * 4 + row[end:]  # refused with its line
+    x1, y1, x2, y2 = min(xs), min(ys), max(xs), max(ys)
+    return [row[0], (x1 + x2) / 2, (y1 + y2) / 2, x2 - x1, y2 - y1, *row[end:]]
+
+
+def _reason(rows: np.ndarray) -> str | None:
+    """What is expected of the first thing that is wrong with rows of the right length; None if nothing is."""
+    if not len(rows):
+        return None
+    shares, slack = rows[:, 1:5], _EDGE if rows.shape[1] == 5 else _FAR
+    if not (np.isfinite(shares).all() and shares.min() >= -slack and shares.max() <= 1 + slack):
+        return "coordinates from 0 to 1, as shares of the image"
+    if shares[:, 2:].min() < 0:
+        return "a width and a height of at least 0"
+    if not (np.isfinite(rows).all() and (rows[:, 0] == np.round(rows[:, 0])).all()):
+        return "an integer class" if np.isfinite(rows[:, 5:]).all() else "a confidence"
+    return None

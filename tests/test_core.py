@@ -1,0 +1,195 @@
+"""The classes of the core: the bits of evaluate's metrics, verb by verb, and options that are typed and documented."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import importlib
+import pickle
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import openworld_metrics
+from openworld_metrics import Metric, metric_class
+from openworld_metrics.loading import script
+from openworld_metrics.texts import texts
+from tests import cases
+from tests.splitting import batches, length, split_options
+
+Load = Callable[..., Any]
+every_metric = pytest.mark.parametrize("name", cases.METRICS)
+seeds = range(400, 415)
+
+
+def drawn(name: str, load: Load) -> Iterator[tuple[cases.Columns, cases.Options, Any]]:
+    """Random cases, and what evaluate's metric gives for each."""
+    for seed in seeds:
+        columns, options = cases.draw(name, seed)
+        yield columns, options, load(name).compute(**columns, **options)
+
+
+def fill(metric: Any, columns: cases.Columns, seed: int = 0) -> Any:
+    """A metric with the batches of a case added."""
+    for batch in batches(columns, np.random.default_rng(seed)):
+        metric.add_batch(**batch)
+    return metric
+
+
+@every_metric
+def test_a_class_goes_by_its_name(name: str, load: Load) -> None:
+    core = metric_class(name)
+    assert getattr(openworld_metrics, core.__name__) is core
+    assert issubclass(core, Metric)
+    assert core.name == name == core().name
+    bound = type(load(name))
+    for fact in ("columns", "required", "options", "fixed_options", "aliases"):
+        assert getattr(bound, fact) == getattr(core, fact)
+
+
+def test_a_name_that_is_none() -> None:
+    with pytest.raises(ValueError, match=r"name: expected one of accuracyk, .* got 'auroc'"):
+        metric_class("auroc")
+
+
+@every_metric
+def test_compute(name: str, load: Load) -> None:
+    core = metric_class(name)
+    for columns, options, expected in drawn(name, load):
+        assert core().compute(**columns, **options) == expected
+        assert core(**options).compute(**columns) == expected
+
+
+@every_metric
+def test_batches(name: str, load: Load) -> None:
+    for columns, options, expected in drawn(name, load):
+        at_load, at_compute = split_options(name, options)
+        metric = fill(metric_class(name)(**at_load), columns)
+        assert len(metric) == length(columns)
+        assert metric.compute(**at_compute) == expected
+        assert len(metric) == 0
+
+
+@every_metric
+def test_one_sample_at_a_time(name: str, load: Load) -> None:
+    columns, options, expected = next(drawn(name, load))
+    metric = metric_class(name)(**options)
+    for i in range(length(columns)):
+        sample = {key: column[i] for key, column in columns.items()}
+        metric.add(prediction=sample.pop("predictions"), reference=sample.pop("references"), **sample)
+        assert len(metric) == i + 1
+    assert metric.compute() == expected
+
+
+@every_metric
+@pytest.mark.parametrize("start", ["core", "evaluate"])
+def test_states_pass_between_the_two_kinds(name: str, start: str, load: Load) -> None:
+    core = metric_class(name)
+    for columns, options, expected in drawn(name, load):
+        first, second = core(**options), load(name, **options)
+        giver, taker = (first, second) if start == "core" else (second, first)
+        state = fill(giver, columns).state()
+        assert all(type(array) is np.ndarray for array in state.values())
+        taker.merge(state)
+        assert len(taker) == len(giver) == length(columns)
+        assert taker.compute() == giver.compute() == expected
+
+
+@every_metric
+def test_both_kinds_have_one_state(name: str, load: Load) -> None:
+    for columns, options, _ in drawn(name, load):
+        ours, theirs = (
+            fill(metric, columns).state() for metric in (metric_class(name)(**options), load(name, **options))
+        )
+        assert list(ours) == list(theirs)
+        for key, array in ours.items():
+            np.testing.assert_array_equal(array, theirs[key], strict=True)
+
+
+@every_metric
+def test_reset(name: str, load: Load) -> None:
+    columns, options, expected = next(drawn(name, load))
+    metric = fill(metric_class(name)(**options), columns)
+    metric.reset()
+    assert len(metric) == 0
+    assert metric.state() == {}
+    with pytest.raises(ValueError, match="expected at least one sample, got none"):
+        metric.compute()
+    assert fill(metric, columns).compute() == expected
+
+
+@every_metric
+@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, lambda metric: pickle.loads(pickle.dumps(metric))])
+def test_copies(name: str, duplicate: Callable[[Metric], Metric], load: Load) -> None:
+    columns, options, expected = next(drawn(name, load))
+    metric = fill(metric_class(name)(**options), columns)
+    other = duplicate(metric)
+    assert type(other) is type(metric)
+    assert other.loaded_options == metric.loaded_options
+    assert metric.compute() == expected
+    assert len(other) == length(columns)
+    assert other.compute() == expected
+
+
+@every_metric
+def test_unknown_options(name: str) -> None:
+    core = metric_class(name)
+    message = f"{name} has no argument 'top'; it takes .*{', '.join(core.options)}"
+    with pytest.raises(TypeError, match=message):
+        core(top=3)
+    columns, options = cases.draw(name, 0)
+    metric = fill(core(**options), columns)
+    with pytest.raises(TypeError, match=message):
+        metric.compute(top=3)
+    with pytest.raises(TypeError, match=message):
+        metric.add_batch(**columns, top=3)
+    assert len(metric) == length(columns)
+
+
+@every_metric
+def test_options_are_typed(name: str) -> None:
+    core = metric_class(name)
+    typed = getattr(importlib.import_module(core.__module__), f"{core.__name__}Options")
+    assert set(typed.__annotations__) == set(core.options)
+    assert typed.__required_keys__ == frozenset()
+
+
+def documented(name: str) -> dict[str, str]:
+    """What a metric's script says of each argument."""
+    section = texts(script(name)).inputs.partition("Args:\n")[2].partition("\n\n")[0]
+    entries = re.findall(r"^    (\S.*?): (.*(?:\n {8}.*)*)", section, flags=re.MULTILINE)
+    return {key: " ".join(text.split()) for keys, text in entries for key in keys.split(", ")}
+
+
+LITERAL = r'(?:True|False|None|-?[\d.]*\d|\([^)]*\)|"[^"]*")'
+
+
+def defaults(name: str) -> Iterator[Any]:
+    """The defaults that a metric's script states as values, rather than in words."""
+    said, options = documented(name), metric_class(name).options
+    for option in options:
+        text = said[option]
+        found = re.search(rf"Defaults? to ({LITERAL}(?: and {LITERAL})*)", text) or re.search(
+            r'("[^"]*") \(default', text
+        )
+        if found:
+            values = [ast.literal_eval(value) for value in found[1].split(" and ")]
+            # one sentence for two options: in_value, out_value
+            together = [key for key in options if said[key] == text]
+            yield pytest.param(name, option, values[together.index(option)], id=f"{name}-{option}")
+
+
+STATED = [stated for name in cases.METRICS for stated in defaults(name)]
+
+
+@pytest.mark.parametrize(("name", "option", "value"), STATED)
+def test_defaults_are_those_that_the_card_states(name: str, option: str, value: Any) -> None:
+    assert metric_class(name).options[option] == value
+    assert type(metric_class(name).options[option]) is type(value)
+
+
+def test_most_defaults_are_stated() -> None:
+    assert len(STATED) >= 24
