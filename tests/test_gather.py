@@ -142,8 +142,7 @@ def test_two_processes_of_one_number(tmp_path: Path) -> None:
 
 
 def test_two_processes_0(tmp_path: Path) -> None:
-    calls = [functools.partial(receive, tmp_path, "run", 2, 0.5, []) for _ in range(2)]
-    outcomes = sorted(together(calls))
+    outcomes = sorted(together([functools.partial(receive, tmp_path, "run", 2, 0.5, []) for _ in range(2)]))
     assert outcomes[0].startswith("TimeoutError: process 0 waited 0.5 s")
     assert outcomes[1].startswith("ValueError: expected one process 0, another one uses")
     assert files(tmp_path) == []

@@ -60,18 +60,45 @@ def test_the_docstring_names_every_argument(name: str, root: Path) -> None:
         assert f"{argument}" in metric.inputs_description, argument
 
 
-@every_metric
-def test_a_copy_of_a_folder_is_complete(name: str, root: Path, tmp_path: Path) -> None:
-    shutil.copytree(root / "metrics" / name, tmp_path / name)
+def as_code(calls: dict[str, str]) -> str:
+    """Code that makes these expressions, and prints what they gave by name."""
+    found = ", ".join(f"{name!r}: {call}" for name, call in calls.items())
+    return f"print({{{found}}})"
+
+
+def lists_of(name: str) -> str:
+    """Keyword arguments of a case, as code."""
     columns, options = cases.draw(name, 0)
-    lists = {key: cases.as_lists(column) for key, column in columns.items()}
-    code = f"import evaluate; print(evaluate.load({name!r}).compute(**{lists!r}, **{options!r}))"
-    printed = run(code, tmp_path, HF_MODULES_CACHE=str(tmp_path / "modules"))
-    assert ast.literal_eval(printed) == openworld_metrics.load(name).compute(**columns, **options)
+    return f"**{ {key: cases.as_lists(column) for key, column in columns.items()}!r}, **{options!r}"
+
+
+@pytest.fixture(scope="module")
+def expected() -> dict[str, Any]:
+    """What each metric gives for its case."""
+    found = {}
+    for name in openworld_metrics.METRICS:
+        columns, options = cases.draw(name, 0)
+        found[name] = openworld_metrics.load(name).compute(**columns, **options)
+    return found
+
+
+@pytest.fixture(scope="module")
+def copies(root: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What copies of the folders give, each loaded by its relative path, in one fresh interpreter."""
+    folder = tmp_path_factory.mktemp("copies")
+    for name in openworld_metrics.METRICS:
+        shutil.copytree(root / "metrics" / name, folder / name)
+    calls = {name: f"evaluate.load({name!r}).compute({lists_of(name)})" for name in openworld_metrics.METRICS}
+    printed = run(f"import evaluate; {as_code(calls)}", folder, HF_MODULES_CACHE=str(folder / "modules"))
+    return dict(ast.literal_eval(printed))
 
 
 @every_metric
-def test_torch_is_never_imported_for_a_numpy_caller(name: str, root: Path) -> None:
+def test_a_copy_of_a_folder_is_complete(name: str, copies: dict[str, Any], expected: dict[str, Any]) -> None:
+    assert copies[name] == expected[name]
+
+
+def test_torch_is_never_imported_for_a_numpy_caller(root: Path, expected: dict[str, Any]) -> None:
     code = (
         "import sys\n"
         "sys.modules['transformers'] = None\n"  # which evaluate imports where it is installed, and which imports torch
@@ -79,11 +106,14 @@ def test_torch_is_never_imported_for_a_numpy_caller(name: str, root: Path) -> No
         "import openworld_metrics\n"
         "import evaluate\n"
         "assert 'torch' not in sys.modules, 'evaluate itself imports it'\n"
-        f"columns, options = cases.draw({name!r}, 0)\n"
-        f"print(openworld_metrics.load({name!r}).compute(**columns, **options))\n"
-        "assert 'torch' not in sys.modules\n"
+        "found = {}\n"
+        "for name in openworld_metrics.METRICS:\n"
+        "    columns, options = cases.draw(name, 0)\n"
+        "    found[name] = openworld_metrics.load(name).compute(**columns, **options)\n"
+        "    assert 'torch' not in sys.modules, name\n"
+        "print(found)\n"
     )
-    assert run(code, root)
+    assert ast.literal_eval(run(code, root)) == expected
 
 
 @every_metric
@@ -124,15 +154,13 @@ def installed(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return environment / "bin"
 
 
-def test_an_installed_wheel_computes_all_metrics_offline(installed: Path, tmp_path: Path) -> None:
-    expected, code = {}, "import openworld_metrics; print(openworld_metrics.__file__)\nfound = {}\n"
-    for name in openworld_metrics.METRICS:
-        columns, options = cases.draw(name, 0)
-        lists = {key: cases.as_lists(column) for key, column in columns.items()}
-        code += f"found[{name!r}] = openworld_metrics.load({name!r}).compute(**{lists!r}, **{options!r})\n"
-        expected[name] = openworld_metrics.load(name).compute(**columns, **options)
+def test_an_installed_wheel_computes_all_metrics_offline(
+    installed: Path, tmp_path: Path, expected: dict[str, Any]
+) -> None:
+    calls = {name: f"openworld_metrics.load({name!r}).compute({lists_of(name)})" for name in openworld_metrics.METRICS}
+    code = f"import openworld_metrics; print(openworld_metrics.__file__); {as_code(calls)}"
     modules = {"HF_MODULES_CACHE": str(tmp_path / "modules"), "HF_EVALUATE_OFFLINE": "1"}
-    path, found = run(code + "print(found)", tmp_path, str(installed / "python"), **modules).splitlines()
+    path, found = run(code, tmp_path, str(installed / "python"), **modules).splitlines()
     package = Path(path).parent
     assert package.is_relative_to(installed.parent)
     assert ast.literal_eval(found) == expected

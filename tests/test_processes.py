@@ -101,14 +101,14 @@ def test_a_process_that_dies(dies: str, tmp_path: Path) -> None:
     last = start(compute_one, 2, 3, str(tmp_path), 60, dies)
     assert sent(last) is None
     begin = time.monotonic()
-    second, zero = (start(compute_one, i, 3, str(tmp_path), 2, dies) for i in (1, 0))
+    second, zero = (start(compute_one, i, 3, str(tmp_path), timeout, dies) for i, timeout in ((1, 8), (0, 3)))
     first = sent(zero)
     assert time.monotonic() - begin < 20
-    assert first.startswith("process 0 waited 2 s (timeout=) for process 2 of 3 to call compute().")
+    assert first.startswith("process 0 waited 3 s (timeout=) for process 2 of 3 to call compute().")
     assert str(tmp_path) in first
     assert first.endswith("| kept 2")
     other = sent(second)
-    assert other.startswith("process 1 waited 2 s (timeout=) for process 0 to call compute().")
+    assert other.startswith("process 1 waited 8 s (timeout=) for process 0 to call compute().")
     assert other.endswith("| kept 2")
     assert files(tmp_path) == []
 

@@ -91,7 +91,7 @@ def tally_results(metric: Any, counted: Tally) -> dict[str, Any]:
         return dict(metric.compute())  # which says that there are none
     if metric.name in TOPK:
         scalars = {name: array for name, array in counted.items() if name != "ranks"}
-        return dict(metric.summarise(counted["ranks"] | scalars, **metric.loaded_options))
+        return dict(metric.summarise(dict(counted["ranks"], **scalars), **metric.loaded_options))
     if metric.name in OPEN_F:
         return _open_f_results(metric.name, counted, **metric.loaded_options)
     return {**openset_detection_rates(counted), **counted}

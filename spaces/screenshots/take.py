@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import io
-import runpy
 import shutil
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from PIL import Image
 from playwright.sync_api import sync_playwright
+
+from openworld_metrics.pages.build import build, launch
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -25,9 +27,9 @@ def main() -> None:
             executable_path=chromium, args=["--no-sandbox", "--disable-background-networking"]
         )
         for name, theme in PAGES.items():
-            app = runpy.run_path(str(ROOT / "metrics" / name / "app.py"))
-            demo = app["ui"].build(app["page"], app["FOLDER"])
-            _, address, _ = app["ui"].launch(demo, prevent_thread_lock=True, quiet=True)
+            metric_page = import_module(f"openworld_metrics.pages.metrics.{name}").PAGE
+            demo = build(metric_page, ROOT / "metrics" / name)
+            _, address, _ = launch(demo, prevent_thread_lock=True, quiet=True)
             take(browser, f"{address}?__theme={theme}", name)
             demo.close()
         browser.close()

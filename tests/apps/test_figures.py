@@ -11,16 +11,11 @@ import numpy as np
 import pytest
 
 import openworld_metrics
-from openworld_metrics import (
-    _ui_limits,
-    _ui_ood_bench,
-    _ui_openauc,
-    _ui_regions,
-    _ui_results,
-    _ui_roc,
-)
 from openworld_metrics.detection import outcomes
-from openworld_metrics.pages.figures import boxes, sweep
+from openworld_metrics.ood.bench import parse_point
+from openworld_metrics.pages import limits, results
+from openworld_metrics.pages.figures import boxes, maps, roc, sweep
+from openworld_metrics.pages.metrics import openauc
 from openworld_metrics.pages.page import Computed
 from tests import cases
 
@@ -60,14 +55,14 @@ def test_figures_of_random_cases(name: str, seed: int, load: Load) -> None:
 def test_areas_are_the_results(seed: int, load: Load) -> None:
     columns, _ = cases.draw("openauc", seed)
     found = computed("openauc", load, columns, {})
-    assert area(*_ui_openauc.open_set_roc(found.state)) == pytest.approx(found.results["openauc"], abs=1e-12)
+    assert area(*openauc.open_set_roc(found.state)) == pytest.approx(found.results["openauc"], abs=1e-12)
 
     columns, _ = cases.draw("anomaly_suite", seed)
     found = computed("anomaly_suite", load, columns, {"integration_limits": [1.0, 0.3, 0.01]})
     counts = openworld_metrics.level_counts(dict(found.state), "pixel")
-    assert area(*_ui_roc.roc_points(counts)) == pytest.approx(found.results["pixel_auroc"], abs=1e-12)
+    assert area(*roc.roc_points(counts)) == pytest.approx(found.results["pixel_auroc"], abs=1e-12)
     for limit in (1.0, 0.3, 0.01):
-        part = _ui_regions.until(limit, *_ui_regions.pro_points(found.state, counts))
+        part = maps.until(limit, *maps.pro_points(found.state, counts))
         assert area(*part) / limit == pytest.approx(found.results[f"aupro@{limit}"], abs=1e-9)
 
     columns, options = cases.draw("autkc", seed)
@@ -96,9 +91,9 @@ def test_operating_points_lie_on_the_curve(seed: int, load: Load) -> None:
     scores = np.asarray(columns["predictions"])
     counts = openworld_metrics.exceedance_counts(scores[is_out], scores[~is_out])
     for name, value in found.results.items():
-        located = _ui_ood_bench.locate(counts, name)
-        if located is not None:
-            fpr, tpr, threshold = located
+        point = parse_point(name)
+        if point is not None:
+            _, threshold, fpr, tpr = openworld_metrics.operating_point(counts, *point)
             rates = {"fpr": fpr, "tpr": tpr, "fnr": 1 - tpr, "tnr": 1 - fpr}
             assert rates[name[:3]] == pytest.approx(value, abs=1e-12)
             assert np.mean(scores[is_out] >= threshold) == pytest.approx(tpr)
@@ -150,7 +145,7 @@ def test_sweep_and_tables_are_shown(options: cases.Options, load: Load) -> None:
     assert [y for _, y in sorted(zip(found.results["sweep"]["confidence"], found.results["sweep"]["A-OSE"]))] == list(
         figure.data[-1].y
     )
-    shown = _ui_results.results_table(found.results)
+    shown = results.results_table(found.results)
     rows = len(columns["references"])
     assert f"per_image, {rows} rows" in shown
     assert shown.count("<tr>") > rows + 3
@@ -164,18 +159,18 @@ def test_no_more_is_drawn_than_is_said(load: Load) -> None:
     n = 50_000
     columns: dict[str, Any] = {"predictions": rng.random(n), "references": rng.integers(0, 2, n)}
     for figure in draw(computed("ood_bench", load, columns, {}), "ood_bench"):
-        assert max(len(trace.x) for trace in figure.data) <= _ui_limits.MAX_POINTS
+        assert max(len(trace.x) for trace in figure.data) <= limits.MAX_POINTS
     roc = draw(computed("ood_bench", load, columns, {}), "ood_bench")[1]
     assert "2,000 of" in roc.data[0].name
     columns = {"predictions": rng.integers(0, 9, n), "references": rng.integers(-1, 9, n), "open_scores": rng.random(n)}
     for name in ("macro_open_f", "micro_open_f", "openauc"):
         (figure,) = draw(computed(name, load, columns, {}), name)
-        assert max(len(trace.x) for trace in figure.data) <= _ui_limits.MAX_POINTS + 2
+        assert max(len(trace.x) for trace in figure.data) <= limits.MAX_POINTS + 2
         assert any("2,000 of" in trace.name for trace in figure.data), name
-    maps = rng.random((2, 600, 500))
-    found = computed("anomaly_suite", load, {"predictions": maps, "references": maps > 0.9995}, {"levels": ["pixel"]})
+    large = rng.random((2, 600, 500))
+    found = computed("anomaly_suite", load, {"predictions": large, "references": large > 0.9995}, {"levels": ["pixel"]})
     heatmap = draw(found, "anomaly_suite")[0].data[0]
-    assert len(heatmap.z) <= _ui_regions.MAX_SIDE
+    assert len(heatmap.z) <= maps.MAX_SIDE
     assert "3. pixel" in heatmap.colorbar.title.text
 
 
