@@ -149,7 +149,7 @@ FEW = 50  # checks, sums and results
 def test_no_column_is_transferred(name: str) -> None:
     rng = np.random.default_rng(0)
     scores, references, open_scores = rng.random((20000, 5)), rng.integers(0, 5, 20000), rng.random(20000)
-    columns = {"predictions": scores, "references": references}
+    columns: dict[str, np.ndarray] = {"predictions": scores, "references": references}
     if name == "ood_bench":
         columns = {"predictions": open_scores, "references": references > 2}
     elif name not in ("accuracyk", "autkc"):
@@ -161,7 +161,7 @@ def test_no_column_is_transferred(name: str) -> None:
 def test_of_anomaly_maps_only_anomalous_masks_are_transferred() -> None:
     masks = np.zeros((20, 50, 50), dtype=bool)
     masks[:2, 10:20, 10:20] = True  # regions are found on the CPU
-    columns = {"predictions": np.random.default_rng(0).random(masks.shape), "references": masks}
+    columns: dict[str, np.ndarray] = {"predictions": np.random.default_rng(0).random(masks.shape), "references": masks}
     pixels, images = 2 * 50 * 50, len(masks)
     assert transferred("anomaly_suite", columns) < pixels + np.count_nonzero(masks) + images + 2 * FEW
 

@@ -128,9 +128,9 @@ def test_every_room_is_installed(root: Path) -> None:
 def loaded_by(code: str, folder: Path) -> set[str]:
     """The libraries that a new process has loaded after some code."""
     end = "import sys, json; print(); print(json.dumps(sorted(name for name in sys.modules if '.' not in name)))"
-    done = subprocess.run(
-        [sys.executable, "-c", f"{code}\n{end}"], cwd=folder, capture_output=True, text=True, check=True
-    )
+    command = [sys.executable, "-c", f"{code}\n{end}"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
     return set(json.loads(done.stdout.splitlines()[-1]))
 
 

@@ -542,19 +542,86 @@ class Counts(NamedTuple):
     num_negatives: int
 
 
-def exceedance_counts(positives: Array, negatives: Array) -> Counts:
+class Side(NamedTuple):
+    """The scores of one side, in ascending order, as rows that may stand for several equal samples.
+
+    scores: (R,) float32 or float64, ascending
+    before: (R + 1,) int64, the samples that the rows before each stand for, and all; None where each row is one sample
+    """
+
+    scores: Array
+    before: Array | None = None
+
+    @property
+    def total(self) -> int:
+        """How many samples there are."""
+        return self.scores.shape[0] if self.before is None else int(self.before[-1])
+
+    def below(self, rows: Any) -> Any:
+        """How many samples the first so many rows stand for: an int, or integers."""
+        return rows if self.before is None else self.before[rows]
+
+    def at(self, sample: int) -> float:
+        """The score of a sample by its place, from 0, in ascending order."""
+        if self.before is None:
+            return float(self.scores[sample])
+        xp = array_namespace(self.before)
+        place = xp.asarray([sample], dtype=self.before.dtype, device=self.before.device)
+        return float(self.scores[int(xp.searchsorted(self.before, place, side="right")[0]) - 1])
+
+    def below_score(self, score: float) -> int:
+        """How many samples score lower."""
+        xp = array_namespace(self.scores)
+        rounded = xp.asarray([score], dtype=self.scores.dtype, device=self.scores.device)
+        # rounded down to a float32, it is lower than the score itself
+        rows = xp.searchsorted(self.scores, rounded, side="left" if float(rounded[0]) >= score else "right")
+        return int(self.below(int(rows[0])))
+
+    def flipped(self) -> Side:
+        """The samples with negated scores."""
+        xp = array_namespace(self.scores)
+        before = None if self.before is None else self.before[-1] - xp.flip(self.before)
+        return Side(-xp.flip(self.scores), before)
+
+    def repeated(self) -> Array:
+        """The score of each sample, in ascending order."""
+        return (
+            self.scores
+            if self.before is None
+            else array_namespace(self.scores).repeat(self.scores, array_namespace(self.before).diff(self.before))
+        )
+
+
+def as_side(scores: Array | Side, counts: Array | None = None, *, owned: bool = False) -> Side:
+    """Sort scores, of rows that stand for `counts` samples each, or for one; a side is returned as it is."""
+    if isinstance(scores, Side):
+        return scores
+    if counts is None:
+        return Side(ascending(scores, owned=owned))
+    ordered, order = sorted_with(scores, indices(scores))
+    return Side(ordered, array_namespace(counts).cumulative_sum(counts[order], include_initial=True))
+
+
+def exceedance_counts(
+    positives: Array | Side,
+    negatives: Array | Side,
+    positive_counts: Array | None = None,
+    negative_counts: Array | None = None,
+) -> Counts:
     """Count, for every distinct positive score, the positives and the negatives that reach or exceed it.
 
-    Parameters: positives (P,) and negatives (N,), real scores, higher is more positive, no NaN.
-    Raises ValueError if either is empty, or for NaN.
+    Parameters: positives (P,) and negatives (N,), real scores, higher is more positive, no NaN; positive_counts (P,)
+    and negative_counts (N,), integers of at least 1, how many equal samples each score stands for, by default one.
+    Raises ValueError if either side is empty, or for NaN.
 
     >>> import numpy as np
     >>> counts = exceedance_counts(np.asarray([0.9, 0.4, 0.4]), np.asarray([0.4, 0.1]))
     >>> counts.thresholds.tolist(), counts.tp.tolist(), counts.above.tolist(), counts.fp.tolist()
     ([0.9, 0.4], [1, 3], [0, 0], [0, 1])
     """
-    check_both_classes(positives.shape[0], negatives.shape[0])
-    return next(runs(*sort_sides(positives, negatives), positives.shape[0]))
+    sides = as_side(positives, positive_counts), as_side(negatives, negative_counts)
+    check_both_classes(*(side.total for side in sides))
+    return next(runs(*sort_sides(*sides), sides[0].scores.shape[0]))
 
 
 def check_both_classes(num_positives: int, num_negatives: int) -> None:
@@ -619,44 +686,51 @@ def _in_order(scores: Array) -> bool:
     return bool(array_namespace(scores).all(scores[1:] >= scores[:-1]))
 
 
-def sort_sides(positives: Array, negatives: Array) -> tuple[Array, Array]:
-    """Return both sides' scores in ascending order. Raises ValueError for NaN."""
-    positives, negatives = widen(positives), widen(negatives)
-    xp = array_namespace(positives, negatives)
-    dtype = xp.result_type(positives, negatives)
-    sides = [ascending(xp.astype(side, dtype, copy=False)) for side in (positives, negatives)]
-    for side, given, name in zip(sides, (positives, negatives), ("positives", "negatives")):
+def sort_sides(positives: Array | Side, negatives: Array | Side) -> tuple[Side, Side]:
+    """Return both sides sorted, in one type. Raises ValueError for NaN."""
+    sides = []
+    for given, name in ((positives, "positives"), (negatives, "negatives")):
+        side = as_side(given)
+        scores = side.scores
+        xp = array_namespace(scores)
         # NaN is sorted to an end, where one look finds it
-        if bool(xp.any(xp.isnan(side[:1]))) or bool(xp.any(xp.isnan(side[-1:]))):
-            check_no_nan(given, name)  # which says where it came
-    return sides[0], sides[1]
+        if bool(xp.any(xp.isnan(scores[:1]))) or bool(xp.any(xp.isnan(scores[-1:]))):
+            check_no_nan(scores if isinstance(given, Side) else given, name)  # which says where it came
+        sides.append(side)
+    xp = array_namespace(*(side.scores for side in sides))
+    dtype = xp.result_type(*(side.scores for side in sides))
+    first, second = (side._replace(scores=xp.astype(side.scores, dtype, copy=False)) for side in sides)
+    return first, second
 
 
-def runs(positives: Array, negatives: Array, length: int | None = None) -> Iterator[Counts]:
+def runs(positives: Side, negatives: Side, length: int | None = None) -> Iterator[Counts]:
     """Count as `exceedance_counts` does, in runs of thresholds from the highest on.
 
-    Parameters: positives (P,), at least one, and negatives (N,), in ascending order and without NaN; length, how many
-    thresholds a run has at most, or how many positives are looked at for one.
+    Parameters: the two sides, the positives not empty, in one type and without NaN; length, how many thresholds a run
+    has at most, or how many rows of positives are looked at for one.
     """
-    num_positives, num_negatives = positives.shape[0], negatives.shape[0]
+    scores, others = positives.scores, negatives.scores
+    num_positives, num_negatives, num_others = positives.total, negatives.total, others.shape[0]
     if length is None:
-        length = _RUN if is_numpy_array(positives) else _DEVICE_RUN
-    merge = worth_compiling(merge_counts, num_positives + num_negatives, positives, negatives)
-    xp = array_namespace(positives, negatives)
-    stop, higher = num_positives, 0
+        length = _RUN if is_numpy_array(scores) else _DEVICE_RUN
+    merge = worth_compiling(merge_counts, scores.shape[0] + num_others, scores, others)
+    xp = array_namespace(scores, others)
+    stop, higher = scores.shape[0], 0
     while stop:
         if merge is not None:
             first, above, fp = np.empty((3, min(length, stop)), np.int64)
-            groups = merge(positives[:stop], negatives, higher, first, above, fp)
+            groups = merge(scores[:stop], others, higher, first, above, fp)
             first, above, fp = first[:groups], above[:groups], fp[:groups]
-            thresholds, higher = positives[first], int(fp[-1])
+            thresholds, higher = scores[first], int(fp[-1])
         else:
-            first = _group_starts(positives, max(0, stop - length), stop)
-            thresholds = positives[first]
-            above = num_negatives - xp.searchsorted(negatives, thresholds, side="right")
-            fp = num_negatives - xp.searchsorted(negatives, thresholds, side="left")
-        tp = num_positives - first
-        sizes = xp.diff(tp, prepend=xp.full_like(tp[:1], num_positives - stop))
+            first = _group_starts(scores, max(0, stop - length), stop)
+            thresholds = scores[first]
+            above = num_others - xp.searchsorted(others, thresholds, side="right")
+            fp = num_others - xp.searchsorted(others, thresholds, side="left")
+        tp = num_positives - positives.below(first)
+        sizes = xp.diff(tp, prepend=xp.full_like(tp[:1], num_positives - int(positives.below(stop))))
+        if negatives.before is not None:  # from rows to samples
+            above, fp = (num_negatives - negatives.below(num_others - rows) for rows in (above, fp))
         yield Counts(thresholds, sizes, tp, above, fp, num_positives, num_negatives)
         stop = int(first[-1])
 
@@ -789,9 +863,9 @@ def as_choice(value: Any, name: str, choices: Sequence[str]) -> str:
 # What ROC and precision-recall curves say: areas, best points and operating points, from exceedance counts.
 #
 # Each is a `Quantity`: a part from every run of thresholds, and a value from the parts, so that one pass over the runs
-# gives any number of them. Parts that are summed are integers, ratios as multiples of 2^-53; parts of which the best is
-# taken are single divisions. So neither the order of the samples, nor their batches, nor where runs end can change a bit
-# of a result.
+# gives any number of them. Parts that are summed are integers, ratios of float64 as multiples of 2^-117; parts of which
+# the best is taken are single divisions. So neither the order of the samples, nor their batches, nor where runs end can
+# change a bit of a result.
 
 RATES = ("fpr", "tpr", "fnr", "tnr")
 
@@ -825,26 +899,39 @@ def _ratio(count: Array, total: Array | int) -> Array:
     return xp.astype(count, xp.float64) / (total if isinstance(total, int) else xp.astype(total, xp.float64))
 
 
-_SCALE = 53  # ratios are counted in units of 2^-53, float64's own resolution below 1
-_LOW = 27
+_PIECE = 21  # bits; sums of pieces times the sizes of up to 2^42 samples fit int64
 
 
-def _scaled(count: Array, total: Array) -> Array:
-    """count/total, at most 1, as an integer in units of 2^-53."""
-    xp = array_namespace(count)
-    return xp.astype(xp.round(_ratio(count, total) * 2.0**_SCALE), xp.int64)
-
-
-def _weighted_sum(sizes: Array, scaled: Array) -> int:
-    """Σ sizes·scaled, exactly: in two sums, of the upper and of the lower bits, which int64 holds."""
+def _weighted_sum(sizes: Array, values: Array, bits: int) -> int:
+    """Σ sizes·values of integers of at least 0 with so many bits, exactly: a sum for each piece of the bits."""
     xp = array_namespace(sizes)
-    upper, lower = (int(xp.sum(sizes * bits)) for bits in (scaled >> _LOW, scaled & ((1 << _LOW) - 1)))
-    return (upper << _LOW) + lower
+    pieces = ((values >> low) & ((1 << _PIECE) - 1) for low in range(0, bits, _PIECE))
+    return sum(int(xp.sum(sizes * piece)) << low for low, piece in zip(range(0, bits, _PIECE), pieces))
+
+
+_UNIT = 64 + 53  # ratios of counts below 2^64 are float64s of at least 2^-64: multiples of 2^-117
+_SPAN = 10  # exponents whose mantissas fit int64 in one unit
+
+
+def _sum_of_ratios(sizes: Array, counts: Array, totals: Array) -> int:
+    """Σ sizes·(counts/totals), at most 1 each, of ratios that are rounded to float64; exactly, in units of 2^-117."""
+    xp = array_namespace(sizes)
+    mantissas, exponents = xp.frexp(_ratio(counts, totals))
+    units = xp.astype(mantissas * 2.0**53, xp.int64)
+    lowest, highest = int(xp.min(exponents)), int(xp.max(exponents))
+    if highest - lowest < _SPAN:  # in almost all runs
+        return _weighted_sum(sizes, units << (exponents - lowest), 63) << (_UNIT - 53 + lowest)
+    total = 0
+    for low in range(lowest, highest + 1, _SPAN):
+        chosen = (exponents >= low) & (exponents < low + _SPAN)
+        total += _weighted_sum(sizes[chosen], units[chosen] << (exponents[chosen] - low), 63) << (_UNIT - 53 + low)
+    return total
 
 
 def twice_wins(counts: Counts) -> int:
     """Twice the number of (positive, negative) pairs in which the positive scores higher, plus the tied pairs."""
-    return int(array_namespace(counts.sizes).sum(counts.sizes * (2 * counts.num_negatives - counts.above - counts.fp)))
+    twice = 2 * counts.num_negatives
+    return _weighted_sum(counts.sizes, twice - counts.above - counts.fp, twice.bit_length())
 
 
 AUROC = Quantity(twice_wins, lambda wins, positives, negatives: sum(wins) / (2 * positives * negatives))
@@ -867,10 +954,10 @@ def auroc(counts: Counts) -> float:
 
 
 def _precision_sum(counts: Counts) -> int:
-    return _weighted_sum(counts.sizes, _scaled(counts.tp, counts.tp + counts.fp))
+    return _sum_of_ratios(counts.sizes, counts.tp, counts.tp + counts.fp)
 
 
-AVERAGE_PRECISION = Quantity(_precision_sum, lambda sums, positives, _: sum(sums) / (positives << _SCALE))
+AVERAGE_PRECISION = Quantity(_precision_sum, lambda sums, positives, _: sum(sums) / (positives << _UNIT))
 
 
 def average_precision(counts: Counts) -> float:
@@ -896,11 +983,11 @@ def _trapezoid_sum(counts: Counts) -> int:
     tp = counts.tp - counts.sizes
     accepted = tp + counts.above
     none = accepted == 0
-    before = _scaled(xp.where(none, 1, tp), xp.where(none, 1, accepted))
-    return _precision_sum(counts) + _weighted_sum(counts.sizes, before)
+    before = _sum_of_ratios(counts.sizes, xp.where(none, 1, tp), xp.where(none, 1, accepted))
+    return _precision_sum(counts) + before
 
 
-AUPR = Quantity(_trapezoid_sum, lambda sums, positives, _: sum(sums) / (positives << (_SCALE + 1)))
+AUPR = Quantity(_trapezoid_sum, lambda sums, positives, _: sum(sums) / (positives << (_UNIT + 1)))
 
 
 def aupr(counts: Counts) -> float:
@@ -1300,7 +1387,7 @@ def aupro(region_scores: Array, region_sizes: np.ndarray, normal: Array, limits:
     limits = as_fractions(limits, "integration_limits")
     check_both_classes(region_scores.shape[0], normal.shape[0])
     ordered, order = sorted_with(region_scores, indices(region_scores))
-    counts = counts_of_pixels(order).of(runs(*sort_sides(ordered, normal)))
+    counts = counts_of_pixels(order).of(runs(*sort_sides(Side(ordered), normal)))
     return areas_up_to(counts, region_sizes, normal.shape[0], limits)
 
 
@@ -1329,16 +1416,21 @@ def areas_up_to(
     sizes = region_sizes.tolist()
     areas = []
     for limit in limits:
-        reach = limit * num_normal  # the limit in normal pixels
-        whole = fp <= reach  # the pixel's step ends before the limit
-        cut = (above < reach) & ~whole  # the limit cuts it; one group of equal scores at most
+        share, unit = limit.as_integer_ratio()
+        reach = share * num_normal  # the limit in normal pixels, times unit
+        whole = fp <= reach // unit  # the pixel's step ends before the limit
+        cut = (above < -(-reach // unit)) & ~whole  # the limit cuts it; one group of equal scores at most
         count, twice, partial = (_region_sums(x, region_sizes) for x in (whole, whole * (above + fp), cut))
         at = int(array_namespace(cut).argmax(cut * 1))
-        low, high = int(above[at]), int(fp[at])
-        ramp = (reach - low) ** 2 / (2 * (high - low)) if any(partial) else 0.0
-        regions = zip(count, twice, partial, sizes)
-        area = math.fsum((n * reach - s / 2 + m * ramp) / size for n, s, m, size in regions)
-        areas.append(area / (len(sizes) * reach))
+        low, step = int(above[at]), max(1, int(fp[at]) - int(above[at]))
+        # area of a region's pixels under the limit: n·reach − s/2, and of one that is cut (reach − low)²/(2·step); all
+        # over one denominator, so that each region's term is rounded once
+        ramp = (reach - low * unit) ** 2
+        terms = zip(count, twice, partial, sizes)
+        over = 2 * unit * step * len(sizes) * reach
+        areas.append(
+            math.fsum(((2 * n * reach - s * unit) * step * unit + m * ramp) / (over * size) for n, s, m, size in terms)
+        )
     return areas
 
 
@@ -1464,17 +1556,23 @@ def exact_mean(values: Array) -> float:
 #
 # Regions are found in the part of each mask that holds them, by SciPy on the CPU.
 
+if TYPE_CHECKING:
+    from typing_extensions import NotRequired
+
+
 class RegionPixels(TypedDict):
     """Scores of the pixels of maps.
 
     normal: (P,) those of the normal pixels
     anomalous: (A,) those of the anomalous pixels, region by region
     region_sizes: (K,) pixels of each region, Σ = A
+    normal_counts: (P,) how many normal pixels each score stands for; absent, one each
     """
 
     normal: Array
     anomalous: Array
     region_sizes: np.ndarray
+    normal_counts: NotRequired[Array]
 
 
 def pixels_by_region(pairs: Sequence[tuple[Array, Array]]) -> RegionPixels:
@@ -1688,14 +1786,17 @@ def level_counts(state: AnomalyState, level: str) -> Counts:
     """Counts of the anomalous images against the normal ones, or of the anomalous pixels against the normal ones.
 
     Parameters: state of `reduce_maps`; level, "image" or "pixel".
-    Raises ValueError if there are no anomalous or no normal ones.
+    Returns `Counts`, at all thresholds. Raises ValueError if there are no anomalous or no normal ones.
     """
-    return exceedance_counts(*_level_sides(state, level))
+    positives, negatives, counts = _level_sides(state, level)
+    return exceedance_counts(positives, as_side(negatives, counts))
 
 
-def _level_sides(state: AnomalyState, level: str) -> tuple[Array, Array]:
+def _level_sides(state: AnomalyState, level: str) -> tuple[Array, Array, Array | None]:
+    """Scores of what is anomalous and of what is normal, and how many samples each of the latter stands for."""
+    counts = None
     if as_choice(level, "levels", LEVELS) == "pixel":
-        positives, negatives = state["anomalous"], state["normal"]
+        positives, negatives, counts = state["anomalous"], state["normal"], state.get("normal_counts")
     else:
         positives, negatives = split(state["image_scores"], state["image_labels"])
     if not positives.shape[0] or not negatives.shape[0]:
@@ -1703,7 +1804,7 @@ def _level_sides(state: AnomalyState, level: str) -> tuple[Array, Array]:
             f"references: expected anomalous and normal {level}s, got {positives.shape[0]} anomalous and "
             f"{negatives.shape[0]} normal; leave {level!r} out of levels={LEVELS} to go without"
         )
-    return positives, negatives
+    return positives, negatives, counts
 
 
 def anomaly_metrics(
@@ -1725,21 +1826,21 @@ def anomaly_metrics(
         num_thresholds = as_int(num_thresholds, "num_thresholds", 2)
     sides = {level: _level_sides(state, level) for level in chosen}
     limits = as_fractions(integration_limits, "integration_limits")
-    if "pixel" in sides:
-        sides["pixel"] = state["anomalous"], ascending(state["normal"], owned=owned)
     results: dict[str, float] = {}
-    for level, (positives, negatives) in sides.items():
+    for level, (positives, normal, counts) in sides.items():
         if level == "image":
-            results.update(curve_metrics(quantities(runs(*sort_sides(positives, negatives)), CURVE), "image_"))
+            values = quantities(runs(*sort_sides(positives, normal)), CURVE)
+            results.update(curve_metrics(values, "image_"))
             continue
+        negatives = as_side(normal, counts, owned=owned)
         ordered, order = sorted_with(positives, indices(positives))
         wanted = {**CURVE, "pixels": counts_of_pixels(order)}
-        values = quantities(runs(*sort_sides(ordered, negatives)), wanted)
+        values = quantities(runs(*sort_sides(Side(ordered), negatives)), wanted)
         results.update(curve_metrics(values, "pixel_"))
         if num_thresholds is None:
-            areas = areas_up_to(values["pixels"], state["region_sizes"], negatives.shape[0], limits)
+            areas = areas_up_to(values["pixels"], state["region_sizes"], negatives.total, limits)
         else:
-            areas = sampled_aupro(positives, state["region_sizes"], negatives, limits, num_thresholds)
+            areas = sampled_aupro(positives, state["region_sizes"], negatives.repeated(), limits, num_thresholds)
         results.update({f"aupro@{limit}": area for limit, area in zip(limits, areas)})
     return results
 

@@ -1268,6 +1268,9 @@ def check_thresholds(t_list: Any) -> np.ndarray:
 # A sample is its predicted class, its true class (−1 for unknown) and its open-set score. All open-set metrics are
 # computed from these three, so that a batch of (N, C) scores leaves nothing but three numbers per sample.
 
+if TYPE_CHECKING:
+    from typing_extensions import NotRequired
+
 OPEN_SET_ALIASES = {"close_pred": "predictions", "close_labels": "references", "open_pred": "open_scores"}
 
 
@@ -1278,12 +1281,14 @@ class OpenSetState(TypedDict):
     classes: (N,) true classes, −1 for unknown
     scores: (N,) open-set scores, higher is more unknown
     predictions_width: how many classes had scores; 0 where the predictions were class ids
+    counts: (N,) how many samples each entry stands for; absent, one each
     """
 
     predicted: Array
     classes: Array
     scores: Array
     predictions_width: np.ndarray
+    counts: NotRequired[Array]
 
 
 def reduce_open_set(
@@ -1356,7 +1361,7 @@ def _given_classes(width: int, num_classes: int | None) -> int | None:
 def count_classes(state: OpenSetState, num_classes: int | None = None) -> int:
     """Number of known classes C of a state: the score columns, else `num_classes`, else one more than the largest id.
 
-    Raises ValueError if a class id reaches C.
+    Returns an int of at least 1. Raises ValueError if a class id reaches C.
     """
     given = check_classes(state, num_classes)
     if given is not None:

@@ -1034,19 +1034,86 @@ class Counts(NamedTuple):
     num_negatives: int
 
 
-def exceedance_counts(positives: Array, negatives: Array) -> Counts:
+class Side(NamedTuple):
+    """The scores of one side, in ascending order, as rows that may stand for several equal samples.
+
+    scores: (R,) float32 or float64, ascending
+    before: (R + 1,) int64, the samples that the rows before each stand for, and all; None where each row is one sample
+    """
+
+    scores: Array
+    before: Array | None = None
+
+    @property
+    def total(self) -> int:
+        """How many samples there are."""
+        return self.scores.shape[0] if self.before is None else int(self.before[-1])
+
+    def below(self, rows: Any) -> Any:
+        """How many samples the first so many rows stand for: an int, or integers."""
+        return rows if self.before is None else self.before[rows]
+
+    def at(self, sample: int) -> float:
+        """The score of a sample by its place, from 0, in ascending order."""
+        if self.before is None:
+            return float(self.scores[sample])
+        xp = array_namespace(self.before)
+        place = xp.asarray([sample], dtype=self.before.dtype, device=self.before.device)
+        return float(self.scores[int(xp.searchsorted(self.before, place, side="right")[0]) - 1])
+
+    def below_score(self, score: float) -> int:
+        """How many samples score lower."""
+        xp = array_namespace(self.scores)
+        rounded = xp.asarray([score], dtype=self.scores.dtype, device=self.scores.device)
+        # rounded down to a float32, it is lower than the score itself
+        rows = xp.searchsorted(self.scores, rounded, side="left" if float(rounded[0]) >= score else "right")
+        return int(self.below(int(rows[0])))
+
+    def flipped(self) -> Side:
+        """The samples with negated scores."""
+        xp = array_namespace(self.scores)
+        before = None if self.before is None else self.before[-1] - xp.flip(self.before)
+        return Side(-xp.flip(self.scores), before)
+
+    def repeated(self) -> Array:
+        """The score of each sample, in ascending order."""
+        return (
+            self.scores
+            if self.before is None
+            else array_namespace(self.scores).repeat(self.scores, array_namespace(self.before).diff(self.before))
+        )
+
+
+def as_side(scores: Array | Side, counts: Array | None = None, *, owned: bool = False) -> Side:
+    """Sort scores, of rows that stand for `counts` samples each, or for one; a side is returned as it is."""
+    if isinstance(scores, Side):
+        return scores
+    if counts is None:
+        return Side(ascending(scores, owned=owned))
+    ordered, order = sorted_with(scores, indices(scores))
+    return Side(ordered, array_namespace(counts).cumulative_sum(counts[order], include_initial=True))
+
+
+def exceedance_counts(
+    positives: Array | Side,
+    negatives: Array | Side,
+    positive_counts: Array | None = None,
+    negative_counts: Array | None = None,
+) -> Counts:
     """Count, for every distinct positive score, the positives and the negatives that reach or exceed it.
 
-    Parameters: positives (P,) and negatives (N,), real scores, higher is more positive, no NaN.
-    Raises ValueError if either is empty, or for NaN.
+    Parameters: positives (P,) and negatives (N,), real scores, higher is more positive, no NaN; positive_counts (P,)
+    and negative_counts (N,), integers of at least 1, how many equal samples each score stands for, by default one.
+    Raises ValueError if either side is empty, or for NaN.
 
     >>> import numpy as np
     >>> counts = exceedance_counts(np.asarray([0.9, 0.4, 0.4]), np.asarray([0.4, 0.1]))
     >>> counts.thresholds.tolist(), counts.tp.tolist(), counts.above.tolist(), counts.fp.tolist()
     ([0.9, 0.4], [1, 3], [0, 0], [0, 1])
     """
-    check_both_classes(positives.shape[0], negatives.shape[0])
-    return next(runs(*sort_sides(positives, negatives), positives.shape[0]))
+    sides = as_side(positives, positive_counts), as_side(negatives, negative_counts)
+    check_both_classes(*(side.total for side in sides))
+    return next(runs(*sort_sides(*sides), sides[0].scores.shape[0]))
 
 
 def check_both_classes(num_positives: int, num_negatives: int) -> None:
@@ -1111,44 +1178,51 @@ def _in_order(scores: Array) -> bool:
     return bool(array_namespace(scores).all(scores[1:] >= scores[:-1]))
 
 
-def sort_sides(positives: Array, negatives: Array) -> tuple[Array, Array]:
-    """Return both sides' scores in ascending order. Raises ValueError for NaN."""
-    positives, negatives = widen(positives), widen(negatives)
-    xp = array_namespace(positives, negatives)
-    dtype = xp.result_type(positives, negatives)
-    sides = [ascending(xp.astype(side, dtype, copy=False)) for side in (positives, negatives)]
-    for side, given, name in zip(sides, (positives, negatives), ("positives", "negatives")):
+def sort_sides(positives: Array | Side, negatives: Array | Side) -> tuple[Side, Side]:
+    """Return both sides sorted, in one type. Raises ValueError for NaN."""
+    sides = []
+    for given, name in ((positives, "positives"), (negatives, "negatives")):
+        side = as_side(given)
+        scores = side.scores
+        xp = array_namespace(scores)
         # NaN is sorted to an end, where one look finds it
-        if bool(xp.any(xp.isnan(side[:1]))) or bool(xp.any(xp.isnan(side[-1:]))):
-            check_no_nan(given, name)  # which says where it came
-    return sides[0], sides[1]
+        if bool(xp.any(xp.isnan(scores[:1]))) or bool(xp.any(xp.isnan(scores[-1:]))):
+            check_no_nan(scores if isinstance(given, Side) else given, name)  # which says where it came
+        sides.append(side)
+    xp = array_namespace(*(side.scores for side in sides))
+    dtype = xp.result_type(*(side.scores for side in sides))
+    first, second = (side._replace(scores=xp.astype(side.scores, dtype, copy=False)) for side in sides)
+    return first, second
 
 
-def runs(positives: Array, negatives: Array, length: int | None = None) -> Iterator[Counts]:
+def runs(positives: Side, negatives: Side, length: int | None = None) -> Iterator[Counts]:
     """Count as `exceedance_counts` does, in runs of thresholds from the highest on.
 
-    Parameters: positives (P,), at least one, and negatives (N,), in ascending order and without NaN; length, how many
-    thresholds a run has at most, or how many positives are looked at for one.
+    Parameters: the two sides, the positives not empty, in one type and without NaN; length, how many thresholds a run
+    has at most, or how many rows of positives are looked at for one.
     """
-    num_positives, num_negatives = positives.shape[0], negatives.shape[0]
+    scores, others = positives.scores, negatives.scores
+    num_positives, num_negatives, num_others = positives.total, negatives.total, others.shape[0]
     if length is None:
-        length = _RUN if is_numpy_array(positives) else _DEVICE_RUN
-    merge = worth_compiling(merge_counts, num_positives + num_negatives, positives, negatives)
-    xp = array_namespace(positives, negatives)
-    stop, higher = num_positives, 0
+        length = _RUN if is_numpy_array(scores) else _DEVICE_RUN
+    merge = worth_compiling(merge_counts, scores.shape[0] + num_others, scores, others)
+    xp = array_namespace(scores, others)
+    stop, higher = scores.shape[0], 0
     while stop:
         if merge is not None:
             first, above, fp = np.empty((3, min(length, stop)), np.int64)
-            groups = merge(positives[:stop], negatives, higher, first, above, fp)
+            groups = merge(scores[:stop], others, higher, first, above, fp)
             first, above, fp = first[:groups], above[:groups], fp[:groups]
-            thresholds, higher = positives[first], int(fp[-1])
+            thresholds, higher = scores[first], int(fp[-1])
         else:
-            first = _group_starts(positives, max(0, stop - length), stop)
-            thresholds = positives[first]
-            above = num_negatives - xp.searchsorted(negatives, thresholds, side="right")
-            fp = num_negatives - xp.searchsorted(negatives, thresholds, side="left")
-        tp = num_positives - first
-        sizes = xp.diff(tp, prepend=xp.full_like(tp[:1], num_positives - stop))
+            first = _group_starts(scores, max(0, stop - length), stop)
+            thresholds = scores[first]
+            above = num_others - xp.searchsorted(others, thresholds, side="right")
+            fp = num_others - xp.searchsorted(others, thresholds, side="left")
+        tp = num_positives - positives.below(first)
+        sizes = xp.diff(tp, prepend=xp.full_like(tp[:1], num_positives - int(positives.below(stop))))
+        if negatives.before is not None:  # from rows to samples
+            above, fp = (num_negatives - negatives.below(num_others - rows) for rows in (above, fp))
         yield Counts(thresholds, sizes, tp, above, fp, num_positives, num_negatives)
         stop = int(first[-1])
 
@@ -1191,9 +1265,9 @@ def merge_counts(positives: Any, negatives: Any, higher: int, first: Any, above:
 # What ROC and precision-recall curves say: areas, best points and operating points, from exceedance counts.
 #
 # Each is a `Quantity`: a part from every run of thresholds, and a value from the parts, so that one pass over the runs
-# gives any number of them. Parts that are summed are integers, ratios as multiples of 2^-53; parts of which the best is
-# taken are single divisions. So neither the order of the samples, nor their batches, nor where runs end can change a bit
-# of a result.
+# gives any number of them. Parts that are summed are integers, ratios of float64 as multiples of 2^-117; parts of which
+# the best is taken are single divisions. So neither the order of the samples, nor their batches, nor where runs end can
+# change a bit of a result.
 
 RATES = ("fpr", "tpr", "fnr", "tnr")
 
@@ -1227,26 +1301,39 @@ def _ratio(count: Array, total: Array | int) -> Array:
     return xp.astype(count, xp.float64) / (total if isinstance(total, int) else xp.astype(total, xp.float64))
 
 
-_SCALE = 53  # ratios are counted in units of 2^-53, float64's own resolution below 1
-_LOW = 27
+_PIECE = 21  # bits; sums of pieces times the sizes of up to 2^42 samples fit int64
 
 
-def _scaled(count: Array, total: Array) -> Array:
-    """count/total, at most 1, as an integer in units of 2^-53."""
-    xp = array_namespace(count)
-    return xp.astype(xp.round(_ratio(count, total) * 2.0**_SCALE), xp.int64)
-
-
-def _weighted_sum(sizes: Array, scaled: Array) -> int:
-    """Σ sizes·scaled, exactly: in two sums, of the upper and of the lower bits, which int64 holds."""
+def _weighted_sum(sizes: Array, values: Array, bits: int) -> int:
+    """Σ sizes·values of integers of at least 0 with so many bits, exactly: a sum for each piece of the bits."""
     xp = array_namespace(sizes)
-    upper, lower = (int(xp.sum(sizes * bits)) for bits in (scaled >> _LOW, scaled & ((1 << _LOW) - 1)))
-    return (upper << _LOW) + lower
+    pieces = ((values >> low) & ((1 << _PIECE) - 1) for low in range(0, bits, _PIECE))
+    return sum(int(xp.sum(sizes * piece)) << low for low, piece in zip(range(0, bits, _PIECE), pieces))
+
+
+_UNIT = 64 + 53  # ratios of counts below 2^64 are float64s of at least 2^-64: multiples of 2^-117
+_SPAN = 10  # exponents whose mantissas fit int64 in one unit
+
+
+def _sum_of_ratios(sizes: Array, counts: Array, totals: Array) -> int:
+    """Σ sizes·(counts/totals), at most 1 each, of ratios that are rounded to float64; exactly, in units of 2^-117."""
+    xp = array_namespace(sizes)
+    mantissas, exponents = xp.frexp(_ratio(counts, totals))
+    units = xp.astype(mantissas * 2.0**53, xp.int64)
+    lowest, highest = int(xp.min(exponents)), int(xp.max(exponents))
+    if highest - lowest < _SPAN:  # in almost all runs
+        return _weighted_sum(sizes, units << (exponents - lowest), 63) << (_UNIT - 53 + lowest)
+    total = 0
+    for low in range(lowest, highest + 1, _SPAN):
+        chosen = (exponents >= low) & (exponents < low + _SPAN)
+        total += _weighted_sum(sizes[chosen], units[chosen] << (exponents[chosen] - low), 63) << (_UNIT - 53 + low)
+    return total
 
 
 def twice_wins(counts: Counts) -> int:
     """Twice the number of (positive, negative) pairs in which the positive scores higher, plus the tied pairs."""
-    return int(array_namespace(counts.sizes).sum(counts.sizes * (2 * counts.num_negatives - counts.above - counts.fp)))
+    twice = 2 * counts.num_negatives
+    return _weighted_sum(counts.sizes, twice - counts.above - counts.fp, twice.bit_length())
 
 
 AUROC = Quantity(twice_wins, lambda wins, positives, negatives: sum(wins) / (2 * positives * negatives))
@@ -1269,10 +1356,10 @@ def auroc(counts: Counts) -> float:
 
 
 def _precision_sum(counts: Counts) -> int:
-    return _weighted_sum(counts.sizes, _scaled(counts.tp, counts.tp + counts.fp))
+    return _sum_of_ratios(counts.sizes, counts.tp, counts.tp + counts.fp)
 
 
-AVERAGE_PRECISION = Quantity(_precision_sum, lambda sums, positives, _: sum(sums) / (positives << _SCALE))
+AVERAGE_PRECISION = Quantity(_precision_sum, lambda sums, positives, _: sum(sums) / (positives << _UNIT))
 
 
 def average_precision(counts: Counts) -> float:
@@ -1298,11 +1385,11 @@ def _trapezoid_sum(counts: Counts) -> int:
     tp = counts.tp - counts.sizes
     accepted = tp + counts.above
     none = accepted == 0
-    before = _scaled(xp.where(none, 1, tp), xp.where(none, 1, accepted))
-    return _precision_sum(counts) + _weighted_sum(counts.sizes, before)
+    before = _sum_of_ratios(counts.sizes, xp.where(none, 1, tp), xp.where(none, 1, accepted))
+    return _precision_sum(counts) + before
 
 
-AUPR = Quantity(_trapezoid_sum, lambda sums, positives, _: sum(sums) / (positives << (_SCALE + 1)))
+AUPR = Quantity(_trapezoid_sum, lambda sums, positives, _: sum(sums) / (positives << (_UNIT + 1)))
 
 
 def aupr(counts: Counts) -> float:
@@ -1472,6 +1559,9 @@ def curve_metrics(values: Mapping[str, Any], prefix: str) -> dict[str, float]:
 #
 # Out-of-distribution detection: the scores of a batch with their labels, and the two sides that they come from.
 
+if TYPE_CHECKING:
+    from typing_extensions import NotRequired
+
 _INT64 = (-(2**63), 2**63 - 1)
 
 
@@ -1480,10 +1570,12 @@ class OODState(TypedDict):
 
     scores: (N,) higher is more OOD
     labels: (N,) in_value or out_value
+    counts: (N,) how many samples each entry stands for; absent, one each
     """
 
     scores: Array
     labels: Array
+    counts: NotRequired[Array]
 
 
 def reduce_ood(predictions: Any, references: Any = None, *, in_value: int = 0, out_value: int = 1) -> OODState:
@@ -1536,13 +1628,21 @@ def check_label_values(in_value: Any, out_value: Any) -> tuple[int, int]:
 
 
 def split_ood(scores: Array, labels: Array, *, in_value: int = 0, out_value: int = 1) -> tuple[Array, Array]:
-    """Return the scores of the OOD samples and those of the in-distribution samples, each in ascending order.
+    """Scores of the OOD samples and those of the in-distribution samples, each in ascending order.
 
     Parameters: scores (N,) and labels (N,), as `reduce_ood` returns them.
-    Raises ValueError for a label that is neither value.
+    Returns two arrays, (N_out,) and (N_in,). Raises ValueError for a label that is neither value.
     """
     out, inside = split(scores, _is_out(labels, *check_label_values(in_value, out_value)))
     return ascending(out, owned=True), ascending(inside, owned=True)
+
+
+def ood_sides(state: OODState, *, in_value: int = 0, out_value: int = 1) -> tuple[Side, Side]:
+    """As `split_ood`, of a state whose entries may stand for several samples."""
+    is_out = _is_out(state["labels"], *check_label_values(in_value, out_value))
+    (out, inside), counts = split(state["scores"], is_out), state.get("counts")
+    out_counts, inside_counts = (None, None) if counts is None else split(counts, is_out)
+    return as_side(out, out_counts, owned=True), as_side(inside, inside_counts, owned=True)
 
 
 def _is_out(labels: Array, in_value: int, out_value: int) -> Array:
@@ -1575,7 +1675,7 @@ def ftpn(scores: Any, labels: Any, threshold: float) -> tuple[int, int, int, int
     >>> ftpn([0.1, 0.8, 0.6], [0, 1, 0], 0.5)
     (1, 1, 0, 1)
     """
-    positives, negatives = split_ood(**reduce_ood(scores, labels))
+    positives, negatives = _split(scores, labels)
     threshold = as_real(threshold, "threshold")
     xp = array_namespace(positives)
     # in float64: a float32 score must not round the threshold to its own precision
@@ -1599,10 +1699,15 @@ def get_curve(scores: Any, labels: Any, step: int = 4, return_raw: bool = False)
     >>> fpr.tolist(), tpr.tolist()
     ([1.0, 0.5, 0.0, 0.0, 0.0], [1.0, 1.0, 1.0, 0.5, 0.0])
     """
-    positives, negatives = split_ood(**reduce_ood(scores, labels))
+    positives, negatives = _split(scores, labels)
     check_both_classes(positives.shape[0], negatives.shape[0])
     raw, rates = sampled_curve(to_numpy(positives), to_numpy(negatives), as_int(step, "step", 1))
     return (raw, rates) if return_raw else rates
+
+
+def _split(scores: Any, labels: Any) -> tuple[Array, Array]:
+    state = reduce_ood(scores, labels)
+    return split_ood(state["scores"], state["labels"])
 
 
 def sampled_curve(positives: np.ndarray, negatives: np.ndarray, step: int) -> tuple[_Arrays, _Arrays]:
@@ -1663,11 +1768,11 @@ _SKLEARN_PARTIAL = ("fbeta_score",)  # by name it lacks an argument
 class Sides:
     """The two sides of a benchmark, and what several metrics need of them, computed once."""
 
-    def __init__(self, positives: Array, negatives: Array, step: int | None) -> None:
+    def __init__(self, positives: Array | Side, negatives: Array | Side, step: int | None) -> None:
         self.positives, self.negatives, self.step = positives, negatives, step
 
     @cached_property
-    def ascending(self) -> tuple[Array, Array]:
+    def ascending(self) -> tuple[Side, Side]:
         """Both sides in ascending order."""
         return sort_sides(self.positives, self.negatives)
 
@@ -1677,20 +1782,20 @@ class Sides:
 
     def flipped_runs(self) -> Iterator[Counts]:
         """Counts of the in-distribution samples as positives, by negated scores."""
-        positives, negatives = (-array_namespace(side).flip(side) for side in self.ascending)
-        return runs(negatives, positives)
+        positives, negatives = self.ascending
+        return runs(negatives.flipped(), positives.flipped())
 
     @cached_property
     def curve(self) -> tuple[np.ndarray, ...]:
         """Oodeel's sampled rates."""
-        positives, negatives = self.ascending
-        return sampled_curve(to_numpy(positives), to_numpy(negatives), self.step or 1)[1]
+        positives, negatives = (to_numpy(side.repeated()) for side in self.ascending)
+        return sampled_curve(positives, negatives, self.step or 1)[1]
 
     @cached_property
     def ordered(self) -> tuple[np.ndarray, np.ndarray]:
         """Labels and scores in an order that does not depend on how the samples came."""
         # in float64, since scikit-learn computes in the precision that it is given
-        sides = [to_numpy(side).astype(np.float64) for side in reversed(self.ascending)]
+        sides = [to_numpy(side.repeated()).astype(np.float64) for side in reversed(self.ascending)]
         labels = np.repeat(np.asarray([0, 1]), [len(side) for side in sides])
         return labels, np.concatenate(sides)
 
@@ -1699,8 +1804,8 @@ Measure = Quantity | Callable[[Sides], float]
 
 
 def bench_metrics(
-    positives: Array,
-    negatives: Array,
+    positives: Array | Side,
+    negatives: Array | Side,
     metrics: Any = DEFAULT_METRICS,
     *,
     threshold: float | None = None,
@@ -1740,7 +1845,8 @@ def bench_metrics(
         measures[name] = measure
     if not measures:
         raise ValueError("metrics: expected at least one name, got none")
-    check_both_classes(positives.shape[0], negatives.shape[0])
+    sizes = (side.total if isinstance(side, Side) else side.shape[0] for side in (positives, negatives))
+    check_both_classes(*sizes)
     sides = Sides(positives, negatives, step)
     exact = {name: measure for name, measure in measures.items() if isinstance(measure, Quantity)}
     values = quantities(sides.runs(), exact) if exact else {}
@@ -1868,8 +1974,9 @@ def ood_bench_results(
     Parameters: state of `reduce_ood`; in_value and out_value, the labels of the two sides; the others as of
     `bench_metrics`. Returns and raises as that does, and ValueError for a label that is neither value.
     """
-    positives, negatives = split_ood(state["scores"], state["labels"], in_value=in_value, out_value=out_value)
-    return bench_metrics(positives, negatives, metrics, threshold=threshold, step=step)
+    return bench_metrics(
+        *ood_sides(state, in_value=in_value, out_value=out_value), metrics, threshold=threshold, step=step
+    )
 
 
 class OODBench(Metric):

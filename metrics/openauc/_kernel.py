@@ -1033,19 +1033,86 @@ class Counts(NamedTuple):
     num_negatives: int
 
 
-def exceedance_counts(positives: Array, negatives: Array) -> Counts:
+class Side(NamedTuple):
+    """The scores of one side, in ascending order, as rows that may stand for several equal samples.
+
+    scores: (R,) float32 or float64, ascending
+    before: (R + 1,) int64, the samples that the rows before each stand for, and all; None where each row is one sample
+    """
+
+    scores: Array
+    before: Array | None = None
+
+    @property
+    def total(self) -> int:
+        """How many samples there are."""
+        return self.scores.shape[0] if self.before is None else int(self.before[-1])
+
+    def below(self, rows: Any) -> Any:
+        """How many samples the first so many rows stand for: an int, or integers."""
+        return rows if self.before is None else self.before[rows]
+
+    def at(self, sample: int) -> float:
+        """The score of a sample by its place, from 0, in ascending order."""
+        if self.before is None:
+            return float(self.scores[sample])
+        xp = array_namespace(self.before)
+        place = xp.asarray([sample], dtype=self.before.dtype, device=self.before.device)
+        return float(self.scores[int(xp.searchsorted(self.before, place, side="right")[0]) - 1])
+
+    def below_score(self, score: float) -> int:
+        """How many samples score lower."""
+        xp = array_namespace(self.scores)
+        rounded = xp.asarray([score], dtype=self.scores.dtype, device=self.scores.device)
+        # rounded down to a float32, it is lower than the score itself
+        rows = xp.searchsorted(self.scores, rounded, side="left" if float(rounded[0]) >= score else "right")
+        return int(self.below(int(rows[0])))
+
+    def flipped(self) -> Side:
+        """The samples with negated scores."""
+        xp = array_namespace(self.scores)
+        before = None if self.before is None else self.before[-1] - xp.flip(self.before)
+        return Side(-xp.flip(self.scores), before)
+
+    def repeated(self) -> Array:
+        """The score of each sample, in ascending order."""
+        return (
+            self.scores
+            if self.before is None
+            else array_namespace(self.scores).repeat(self.scores, array_namespace(self.before).diff(self.before))
+        )
+
+
+def as_side(scores: Array | Side, counts: Array | None = None, *, owned: bool = False) -> Side:
+    """Sort scores, of rows that stand for `counts` samples each, or for one; a side is returned as it is."""
+    if isinstance(scores, Side):
+        return scores
+    if counts is None:
+        return Side(ascending(scores, owned=owned))
+    ordered, order = sorted_with(scores, indices(scores))
+    return Side(ordered, array_namespace(counts).cumulative_sum(counts[order], include_initial=True))
+
+
+def exceedance_counts(
+    positives: Array | Side,
+    negatives: Array | Side,
+    positive_counts: Array | None = None,
+    negative_counts: Array | None = None,
+) -> Counts:
     """Count, for every distinct positive score, the positives and the negatives that reach or exceed it.
 
-    Parameters: positives (P,) and negatives (N,), real scores, higher is more positive, no NaN.
-    Raises ValueError if either is empty, or for NaN.
+    Parameters: positives (P,) and negatives (N,), real scores, higher is more positive, no NaN; positive_counts (P,)
+    and negative_counts (N,), integers of at least 1, how many equal samples each score stands for, by default one.
+    Raises ValueError if either side is empty, or for NaN.
 
     >>> import numpy as np
     >>> counts = exceedance_counts(np.asarray([0.9, 0.4, 0.4]), np.asarray([0.4, 0.1]))
     >>> counts.thresholds.tolist(), counts.tp.tolist(), counts.above.tolist(), counts.fp.tolist()
     ([0.9, 0.4], [1, 3], [0, 0], [0, 1])
     """
-    check_both_classes(positives.shape[0], negatives.shape[0])
-    return next(runs(*sort_sides(positives, negatives), positives.shape[0]))
+    sides = as_side(positives, positive_counts), as_side(negatives, negative_counts)
+    check_both_classes(*(side.total for side in sides))
+    return next(runs(*sort_sides(*sides), sides[0].scores.shape[0]))
 
 
 def check_both_classes(num_positives: int, num_negatives: int) -> None:
@@ -1110,44 +1177,51 @@ def _in_order(scores: Array) -> bool:
     return bool(array_namespace(scores).all(scores[1:] >= scores[:-1]))
 
 
-def sort_sides(positives: Array, negatives: Array) -> tuple[Array, Array]:
-    """Return both sides' scores in ascending order. Raises ValueError for NaN."""
-    positives, negatives = widen(positives), widen(negatives)
-    xp = array_namespace(positives, negatives)
-    dtype = xp.result_type(positives, negatives)
-    sides = [ascending(xp.astype(side, dtype, copy=False)) for side in (positives, negatives)]
-    for side, given, name in zip(sides, (positives, negatives), ("positives", "negatives")):
+def sort_sides(positives: Array | Side, negatives: Array | Side) -> tuple[Side, Side]:
+    """Return both sides sorted, in one type. Raises ValueError for NaN."""
+    sides = []
+    for given, name in ((positives, "positives"), (negatives, "negatives")):
+        side = as_side(given)
+        scores = side.scores
+        xp = array_namespace(scores)
         # NaN is sorted to an end, where one look finds it
-        if bool(xp.any(xp.isnan(side[:1]))) or bool(xp.any(xp.isnan(side[-1:]))):
-            check_no_nan(given, name)  # which says where it came
-    return sides[0], sides[1]
+        if bool(xp.any(xp.isnan(scores[:1]))) or bool(xp.any(xp.isnan(scores[-1:]))):
+            check_no_nan(scores if isinstance(given, Side) else given, name)  # which says where it came
+        sides.append(side)
+    xp = array_namespace(*(side.scores for side in sides))
+    dtype = xp.result_type(*(side.scores for side in sides))
+    first, second = (side._replace(scores=xp.astype(side.scores, dtype, copy=False)) for side in sides)
+    return first, second
 
 
-def runs(positives: Array, negatives: Array, length: int | None = None) -> Iterator[Counts]:
+def runs(positives: Side, negatives: Side, length: int | None = None) -> Iterator[Counts]:
     """Count as `exceedance_counts` does, in runs of thresholds from the highest on.
 
-    Parameters: positives (P,), at least one, and negatives (N,), in ascending order and without NaN; length, how many
-    thresholds a run has at most, or how many positives are looked at for one.
+    Parameters: the two sides, the positives not empty, in one type and without NaN; length, how many thresholds a run
+    has at most, or how many rows of positives are looked at for one.
     """
-    num_positives, num_negatives = positives.shape[0], negatives.shape[0]
+    scores, others = positives.scores, negatives.scores
+    num_positives, num_negatives, num_others = positives.total, negatives.total, others.shape[0]
     if length is None:
-        length = _RUN if is_numpy_array(positives) else _DEVICE_RUN
-    merge = worth_compiling(merge_counts, num_positives + num_negatives, positives, negatives)
-    xp = array_namespace(positives, negatives)
-    stop, higher = num_positives, 0
+        length = _RUN if is_numpy_array(scores) else _DEVICE_RUN
+    merge = worth_compiling(merge_counts, scores.shape[0] + num_others, scores, others)
+    xp = array_namespace(scores, others)
+    stop, higher = scores.shape[0], 0
     while stop:
         if merge is not None:
             first, above, fp = np.empty((3, min(length, stop)), np.int64)
-            groups = merge(positives[:stop], negatives, higher, first, above, fp)
+            groups = merge(scores[:stop], others, higher, first, above, fp)
             first, above, fp = first[:groups], above[:groups], fp[:groups]
-            thresholds, higher = positives[first], int(fp[-1])
+            thresholds, higher = scores[first], int(fp[-1])
         else:
-            first = _group_starts(positives, max(0, stop - length), stop)
-            thresholds = positives[first]
-            above = num_negatives - xp.searchsorted(negatives, thresholds, side="right")
-            fp = num_negatives - xp.searchsorted(negatives, thresholds, side="left")
-        tp = num_positives - first
-        sizes = xp.diff(tp, prepend=xp.full_like(tp[:1], num_positives - stop))
+            first = _group_starts(scores, max(0, stop - length), stop)
+            thresholds = scores[first]
+            above = num_others - xp.searchsorted(others, thresholds, side="right")
+            fp = num_others - xp.searchsorted(others, thresholds, side="left")
+        tp = num_positives - positives.below(first)
+        sizes = xp.diff(tp, prepend=xp.full_like(tp[:1], num_positives - int(positives.below(stop))))
+        if negatives.before is not None:  # from rows to samples
+            above, fp = (num_negatives - negatives.below(num_others - rows) for rows in (above, fp))
         yield Counts(thresholds, sizes, tp, above, fp, num_positives, num_negatives)
         stop = int(first[-1])
 
@@ -1190,9 +1264,9 @@ def merge_counts(positives: Any, negatives: Any, higher: int, first: Any, above:
 # What ROC and precision-recall curves say: areas, best points and operating points, from exceedance counts.
 #
 # Each is a `Quantity`: a part from every run of thresholds, and a value from the parts, so that one pass over the runs
-# gives any number of them. Parts that are summed are integers, ratios as multiples of 2^-53; parts of which the best is
-# taken are single divisions. So neither the order of the samples, nor their batches, nor where runs end can change a bit
-# of a result.
+# gives any number of them. Parts that are summed are integers, ratios of float64 as multiples of 2^-117; parts of which
+# the best is taken are single divisions. So neither the order of the samples, nor their batches, nor where runs end can
+# change a bit of a result.
 
 RATES = ("fpr", "tpr", "fnr", "tnr")
 
@@ -1226,26 +1300,39 @@ def _ratio(count: Array, total: Array | int) -> Array:
     return xp.astype(count, xp.float64) / (total if isinstance(total, int) else xp.astype(total, xp.float64))
 
 
-_SCALE = 53  # ratios are counted in units of 2^-53, float64's own resolution below 1
-_LOW = 27
+_PIECE = 21  # bits; sums of pieces times the sizes of up to 2^42 samples fit int64
 
 
-def _scaled(count: Array, total: Array) -> Array:
-    """count/total, at most 1, as an integer in units of 2^-53."""
-    xp = array_namespace(count)
-    return xp.astype(xp.round(_ratio(count, total) * 2.0**_SCALE), xp.int64)
-
-
-def _weighted_sum(sizes: Array, scaled: Array) -> int:
-    """Σ sizes·scaled, exactly: in two sums, of the upper and of the lower bits, which int64 holds."""
+def _weighted_sum(sizes: Array, values: Array, bits: int) -> int:
+    """Σ sizes·values of integers of at least 0 with so many bits, exactly: a sum for each piece of the bits."""
     xp = array_namespace(sizes)
-    upper, lower = (int(xp.sum(sizes * bits)) for bits in (scaled >> _LOW, scaled & ((1 << _LOW) - 1)))
-    return (upper << _LOW) + lower
+    pieces = ((values >> low) & ((1 << _PIECE) - 1) for low in range(0, bits, _PIECE))
+    return sum(int(xp.sum(sizes * piece)) << low for low, piece in zip(range(0, bits, _PIECE), pieces))
+
+
+_UNIT = 64 + 53  # ratios of counts below 2^64 are float64s of at least 2^-64: multiples of 2^-117
+_SPAN = 10  # exponents whose mantissas fit int64 in one unit
+
+
+def _sum_of_ratios(sizes: Array, counts: Array, totals: Array) -> int:
+    """Σ sizes·(counts/totals), at most 1 each, of ratios that are rounded to float64; exactly, in units of 2^-117."""
+    xp = array_namespace(sizes)
+    mantissas, exponents = xp.frexp(_ratio(counts, totals))
+    units = xp.astype(mantissas * 2.0**53, xp.int64)
+    lowest, highest = int(xp.min(exponents)), int(xp.max(exponents))
+    if highest - lowest < _SPAN:  # in almost all runs
+        return _weighted_sum(sizes, units << (exponents - lowest), 63) << (_UNIT - 53 + lowest)
+    total = 0
+    for low in range(lowest, highest + 1, _SPAN):
+        chosen = (exponents >= low) & (exponents < low + _SPAN)
+        total += _weighted_sum(sizes[chosen], units[chosen] << (exponents[chosen] - low), 63) << (_UNIT - 53 + low)
+    return total
 
 
 def twice_wins(counts: Counts) -> int:
     """Twice the number of (positive, negative) pairs in which the positive scores higher, plus the tied pairs."""
-    return int(array_namespace(counts.sizes).sum(counts.sizes * (2 * counts.num_negatives - counts.above - counts.fp)))
+    twice = 2 * counts.num_negatives
+    return _weighted_sum(counts.sizes, twice - counts.above - counts.fp, twice.bit_length())
 
 
 AUROC = Quantity(twice_wins, lambda wins, positives, negatives: sum(wins) / (2 * positives * negatives))
@@ -1268,10 +1355,10 @@ def auroc(counts: Counts) -> float:
 
 
 def _precision_sum(counts: Counts) -> int:
-    return _weighted_sum(counts.sizes, _scaled(counts.tp, counts.tp + counts.fp))
+    return _sum_of_ratios(counts.sizes, counts.tp, counts.tp + counts.fp)
 
 
-AVERAGE_PRECISION = Quantity(_precision_sum, lambda sums, positives, _: sum(sums) / (positives << _SCALE))
+AVERAGE_PRECISION = Quantity(_precision_sum, lambda sums, positives, _: sum(sums) / (positives << _UNIT))
 
 
 def average_precision(counts: Counts) -> float:
@@ -1297,11 +1384,11 @@ def _trapezoid_sum(counts: Counts) -> int:
     tp = counts.tp - counts.sizes
     accepted = tp + counts.above
     none = accepted == 0
-    before = _scaled(xp.where(none, 1, tp), xp.where(none, 1, accepted))
-    return _precision_sum(counts) + _weighted_sum(counts.sizes, before)
+    before = _sum_of_ratios(counts.sizes, xp.where(none, 1, tp), xp.where(none, 1, accepted))
+    return _precision_sum(counts) + before
 
 
-AUPR = Quantity(_trapezoid_sum, lambda sums, positives, _: sum(sums) / (positives << (_SCALE + 1)))
+AUPR = Quantity(_trapezoid_sum, lambda sums, positives, _: sum(sums) / (positives << (_UNIT + 1)))
 
 
 def aupr(counts: Counts) -> float:
@@ -1474,6 +1561,9 @@ def curve_metrics(values: Mapping[str, Any], prefix: str) -> dict[str, float]:
 # A sample is its predicted class, its true class (−1 for unknown) and its open-set score. All open-set metrics are
 # computed from these three, so that a batch of (N, C) scores leaves nothing but three numbers per sample.
 
+if TYPE_CHECKING:
+    from typing_extensions import NotRequired
+
 OPEN_SET_ALIASES = {"close_pred": "predictions", "close_labels": "references", "open_pred": "open_scores"}
 
 
@@ -1484,12 +1574,14 @@ class OpenSetState(TypedDict):
     classes: (N,) true classes, −1 for unknown
     scores: (N,) open-set scores, higher is more unknown
     predictions_width: how many classes had scores; 0 where the predictions were class ids
+    counts: (N,) how many samples each entry stands for; absent, one each
     """
 
     predicted: Array
     classes: Array
     scores: Array
     predictions_width: np.ndarray
+    counts: NotRequired[Array]
 
 
 def reduce_open_set(
@@ -1562,7 +1654,7 @@ def _given_classes(width: int, num_classes: int | None) -> int | None:
 def count_classes(state: OpenSetState, num_classes: int | None = None) -> int:
     """Number of known classes C of a state: the score columns, else `num_classes`, else one more than the largest id.
 
-    Raises ValueError if a class id reaches C.
+    Returns an int of at least 1. Raises ValueError if a class id reaches C.
     """
     given = check_classes(state, num_classes)
     if given is not None:
@@ -1664,27 +1756,41 @@ def openauc_metrics(state: OpenSetState, *, tpr: float = 0.95) -> dict[str, floa
     Returns {"openauc", "closed_set_accuracy", "open_set_auroc", "open_set_accuracy@tpr95"}.
     Raises ValueError if there are no unknown or no known samples.
     """
-    unknown, correct, wrong = split_open_set(state)
-    num_unknown, num_known = unknown.shape[0], correct.shape[0] + wrong.shape[0]
-    check_both_classes(num_unknown, num_known)
+    unknown, correct, wrong = open_set_sides(state)
+    num_known = correct.total + wrong.total
+    check_both_classes(unknown.total, num_known)
     over_correct, over_wrong = _twice_wins_over(unknown, correct), _twice_wins_over(unknown, wrong)
-    pairs = 2 * num_unknown * num_known
+    pairs = 2 * unknown.total * num_known
     return {
         "openauc": over_correct / pairs,
-        "closed_set_accuracy": correct.shape[0] / num_known,
+        "closed_set_accuracy": correct.total / num_known,
         "open_set_auroc": (over_correct + over_wrong) / pairs,
-        f"open_set_accuracy@{_tpr_name(tpr)}": accuracy_at_tpr(unknown, concatenate([correct, wrong]), tpr),
+        f"open_set_accuracy@{_tpr_name(tpr)}": _accuracy_of_sides(unknown, (correct, wrong), tpr),
     }
 
 
 def split_open_set(state: OpenSetState) -> tuple[Array, Array, Array]:
-    """Return the open-set scores of the unknown samples, of the known samples that are classified correctly, and of
-    those that are not; each in ascending order.
+    """Open-set scores of the unknown samples, of the known samples that are classified correctly, and of the others.
+
+    Parameters: state of `reduce_openauc`. Returns three arrays, each in ascending order.
     """
-    unknown, known = split(state["scores"], state["classes"] < 0)
-    _, right = split(state["predicted"] == state["classes"], state["classes"] < 0)
-    correct, wrong = split(known, right)
-    return ascending(unknown, owned=True), ascending(correct, owned=True), ascending(wrong, owned=True)
+    unknown, correct, wrong = (side.repeated() for side in open_set_sides(state))
+    return unknown, correct, wrong
+
+
+def open_set_sides(state: OpenSetState) -> tuple[Side, Side, Side]:
+    """As `split_open_set`, of a state whose entries may stand for several samples."""
+    is_unknown, is_right = state["classes"] < 0, state["predicted"] == state["classes"]
+
+    def parts(column: Array) -> tuple[Array, ...]:
+        unknown, known = split(column, is_unknown)
+        return unknown, *split(known, right)
+
+    _, right = split(is_right, is_unknown)
+    counts = state.get("counts")
+    columns = zip(parts(state["scores"]), (None, None, None) if counts is None else parts(counts))
+    unknown, correct, wrong = (as_side(scores, column, owned=True) for scores, column in columns)
+    return unknown, correct, wrong
 
 
 def openauc(unknown: Array, correct_known: Array, num_known: int) -> float:
@@ -1706,12 +1812,12 @@ def openauc(unknown: Array, correct_known: Array, num_known: int) -> float:
     check_both_classes(unknown.shape[0], num_known)
     if not correct_known.shape[0]:
         return 0.0
-    return _twice_wins_over(*sort_sides(unknown, correct_known)) / (2 * unknown.shape[0] * num_known)
+    return _twice_wins_over(as_side(unknown), as_side(correct_known)) / (2 * unknown.shape[0] * num_known)
 
 
-def _twice_wins_over(unknown: Array, known: Array) -> int:
-    """Twice the pairs in which the unknown sample scores higher, plus the tied ones; both in ascending order."""
-    return sum(map(twice_wins, runs(unknown, known))) if known.shape[0] else 0
+def _twice_wins_over(unknown: Side, known: Side) -> int:
+    """Twice the pairs in which the unknown sample scores higher, plus the tied ones."""
+    return sum(map(twice_wins, runs(*sort_sides(unknown, known)))) if known.total else 0
 
 
 def accuracy_at_tpr(unknown: Array, known: Array, tpr: float = 0.95) -> float:
@@ -1727,16 +1833,18 @@ def accuracy_at_tpr(unknown: Array, known: Array, tpr: float = 0.95) -> float:
     >>> accuracy_at_tpr(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1]))
     0.75
     """
-    tpr = as_fraction(tpr, "tpr")
-    num_unknown, num_known = unknown.shape[0], known.shape[0]
-    check_both_classes(num_unknown, num_known)
+    check_both_classes(unknown.shape[0], known.shape[0])
+    return _accuracy_of_sides(as_side(unknown), (as_side(known),), tpr)
+
+
+def _accuracy_of_sides(unknown: Side, known: Sequence[Side], tpr: float) -> float:
+    tpr, num_unknown = as_fraction(tpr, "tpr"), unknown.total
     # the fewest unknown samples that are enough, by the same division that gives the rate
     at_least = math.ceil(tpr * num_unknown)
     enough = next(k for k in range(max(1, at_least - 1), num_unknown + 1) if k / num_unknown >= tpr)
-    threshold = ascending(unknown)[num_unknown - enough]
-    xp = array_namespace(unknown, known)
-    hits = int(xp.count_nonzero(unknown >= threshold)) + int(xp.count_nonzero(known < threshold))
-    return hits / (num_unknown + num_known)
+    threshold = unknown.at(num_unknown - enough)
+    hits = num_unknown - unknown.below_score(threshold) + sum(side.below_score(threshold) for side in known)
+    return hits / (num_unknown + sum(side.total for side in known))
 
 
 def _tpr_name(tpr: float) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from ..core.arrays import Array
-from ..core.counts import Counts, ascending, exceedance_counts, runs, sort_sides, split
+from ..core.counts import Counts, Side, as_side, exceedance_counts, runs, sort_sides, split
 from ..core.curves import CURVE, curve_metrics, quantities
 from ..core.metric import Metric
 from ..core.options import as_choice, as_fractions, as_int
@@ -45,14 +45,17 @@ def level_counts(state: AnomalyState, level: str) -> Counts:
     """Counts of the anomalous images against the normal ones, or of the anomalous pixels against the normal ones.
 
     Parameters: state of `reduce_maps`; level, "image" or "pixel".
-    Raises ValueError if there are no anomalous or no normal ones.
+    Returns `Counts`, at all thresholds. Raises ValueError if there are no anomalous or no normal ones.
     """
-    return exceedance_counts(*_level_sides(state, level))
+    positives, negatives, counts = _level_sides(state, level)
+    return exceedance_counts(positives, as_side(negatives, counts))
 
 
-def _level_sides(state: AnomalyState, level: str) -> tuple[Array, Array]:
+def _level_sides(state: AnomalyState, level: str) -> tuple[Array, Array, Array | None]:
+    """Scores of what is anomalous and of what is normal, and how many samples each of the latter stands for."""
+    counts = None
     if as_choice(level, "levels", LEVELS) == "pixel":
-        positives, negatives = state["anomalous"], state["normal"]
+        positives, negatives, counts = state["anomalous"], state["normal"], state.get("normal_counts")
     else:
         positives, negatives = split(state["image_scores"], state["image_labels"])
     if not positives.shape[0] or not negatives.shape[0]:
@@ -60,7 +63,7 @@ def _level_sides(state: AnomalyState, level: str) -> tuple[Array, Array]:
             f"references: expected anomalous and normal {level}s, got {positives.shape[0]} anomalous and "
             f"{negatives.shape[0]} normal; leave {level!r} out of levels={LEVELS} to go without"
         )
-    return positives, negatives
+    return positives, negatives, counts
 
 
 def anomaly_metrics(
@@ -82,21 +85,21 @@ def anomaly_metrics(
         num_thresholds = as_int(num_thresholds, "num_thresholds", 2)
     sides = {level: _level_sides(state, level) for level in chosen}
     limits = as_fractions(integration_limits, "integration_limits")
-    if "pixel" in sides:
-        sides["pixel"] = state["anomalous"], ascending(state["normal"], owned=owned)
     results: dict[str, float] = {}
-    for level, (positives, negatives) in sides.items():
+    for level, (positives, normal, counts) in sides.items():
         if level == "image":
-            results.update(curve_metrics(quantities(runs(*sort_sides(positives, negatives)), CURVE), "image_"))
+            values = quantities(runs(*sort_sides(positives, normal)), CURVE)
+            results.update(curve_metrics(values, "image_"))
             continue
+        negatives = as_side(normal, counts, owned=owned)
         ordered, order = sorted_with(positives, indices(positives))
         wanted = {**CURVE, "pixels": counts_of_pixels(order)}
-        values = quantities(runs(*sort_sides(ordered, negatives)), wanted)
+        values = quantities(runs(*sort_sides(Side(ordered), negatives)), wanted)
         results.update(curve_metrics(values, "pixel_"))
         if num_thresholds is None:
-            areas = areas_up_to(values["pixels"], state["region_sizes"], negatives.shape[0], limits)
+            areas = areas_up_to(values["pixels"], state["region_sizes"], negatives.total, limits)
         else:
-            areas = sampled_aupro(positives, state["region_sizes"], negatives, limits, num_thresholds)
+            areas = sampled_aupro(positives, state["region_sizes"], negatives.repeated(), limits, num_thresholds)
         results.update({f"aupro@{limit}": area for limit, area in zip(limits, areas)})
     return results
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..core.arrays import Array, array_namespace, on_device, to_numpy
-from ..core.counts import Counts, check_both_classes, runs, sort_sides
+from ..core.counts import Counts, Side, check_both_classes, runs, sort_sides
 from ..core.curves import Quantity
 from ..core.options import as_fractions, as_int
 from ..core.sorting import indices, sorted_with
@@ -38,7 +38,7 @@ def aupro(region_scores: Array, region_sizes: np.ndarray, normal: Array, limits:
     limits = as_fractions(limits, "integration_limits")
     check_both_classes(region_scores.shape[0], normal.shape[0])
     ordered, order = sorted_with(region_scores, indices(region_scores))
-    counts = counts_of_pixels(order).of(runs(*sort_sides(ordered, normal)))
+    counts = counts_of_pixels(order).of(runs(*sort_sides(Side(ordered), normal)))
     return areas_up_to(counts, region_sizes, normal.shape[0], limits)
 
 
@@ -67,16 +67,21 @@ def areas_up_to(
     sizes = region_sizes.tolist()
     areas = []
     for limit in limits:
-        reach = limit * num_normal  # the limit in normal pixels
-        whole = fp <= reach  # the pixel's step ends before the limit
-        cut = (above < reach) & ~whole  # the limit cuts it; one group of equal scores at most
+        share, unit = limit.as_integer_ratio()
+        reach = share * num_normal  # the limit in normal pixels, times unit
+        whole = fp <= reach // unit  # the pixel's step ends before the limit
+        cut = (above < -(-reach // unit)) & ~whole  # the limit cuts it; one group of equal scores at most
         count, twice, partial = (_region_sums(x, region_sizes) for x in (whole, whole * (above + fp), cut))
         at = int(array_namespace(cut).argmax(cut * 1))
-        low, high = int(above[at]), int(fp[at])
-        ramp = (reach - low) ** 2 / (2 * (high - low)) if any(partial) else 0.0
-        regions = zip(count, twice, partial, sizes)
-        area = math.fsum((n * reach - s / 2 + m * ramp) / size for n, s, m, size in regions)
-        areas.append(area / (len(sizes) * reach))
+        low, step = int(above[at]), max(1, int(fp[at]) - int(above[at]))
+        # area of a region's pixels under the limit: n·reach − s/2, and of one that is cut (reach − low)²/(2·step); all
+        # over one denominator, so that each region's term is rounded once
+        ramp = (reach - low * unit) ** 2
+        terms = zip(count, twice, partial, sizes)
+        over = 2 * unit * step * len(sizes) * reach
+        areas.append(
+            math.fsum(((2 * n * reach - s * unit) * step * unit + m * ramp) / (over * size) for n, s, m, size in terms)
+        )
     return areas
 
 

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
 from ..core.arrays import Array, array_namespace, concatenate, on_device, to_numpy
 from ..core.counts import split
+
+if TYPE_CHECKING:
+    from typing_extensions import NotRequired
 
 
 class RegionPixels(TypedDict):
@@ -21,11 +24,13 @@ class RegionPixels(TypedDict):
     normal: (P,) those of the normal pixels
     anomalous: (A,) those of the anomalous pixels, region by region
     region_sizes: (K,) pixels of each region, Σ = A
+    normal_counts: (P,) how many normal pixels each score stands for; absent, one each
     """
 
     normal: Array
     anomalous: Array
     region_sizes: np.ndarray
+    normal_counts: NotRequired[Array]
 
 
 def pixels_by_region(pairs: Sequence[tuple[Array, Array]]) -> RegionPixels:

@@ -49,7 +49,7 @@ class TopkState(TypedDict):
 
 
 def reduce_topk_scores(predictions: Any, references: Any, *, ignore_unknown: bool = False) -> TopkState:
-    """As `reduce_topk`, of (N, C) scores only: class ids are a ValueError."""
+    """As `reduce_topk`, of (N, C) scores only: class ids are a ValueError. Returns a `TopkState`."""
     predictions = as_matrix(predictions, "predictions")
     if predictions.ndim == 2 and not is_floating(predictions):
         raise ValueError(f"predictions: expected (N, C) floating scores, got {predictions.dtype} class ids")
@@ -108,8 +108,9 @@ class Ranks(NamedTuple):
 
 
 def known_ranks(state: TopkState, *, ignore_unknown: bool = False) -> Ranks:
-    """Return the ranks of the known samples of a state.
+    """The ranks of the known samples of a state.
 
+    Returns `Ranks`, of (K,) arrays.
     Raises ValueError if there are none, or if there are unknown ones and `ignore_unknown` is false.
     """
     known = state["above"] >= 0

@@ -18,7 +18,7 @@ from ..core.arrays import to_numpy
 from ..detection.ow_dln import openset_detection_rates
 from ..open_set.counted import macro_open_f_of_counts, micro_open_f_of_counts
 from ..open_set.open_f import check_thresholds
-from ..open_set.samples import count_classes
+from ..open_set.samples import OpenSetState, count_classes
 
 Tally = dict[str, Any]
 Table = dict[str, np.ndarray]  # columns of one length; "counts" says how many samples a row stands for
@@ -91,7 +91,7 @@ def tally_results(metric: Any, counted: Tally) -> dict[str, Any]:
         return dict(metric.compute())  # which says that there are none
     if metric.name in TOPK:
         scalars = {name: array for name, array in counted.items() if name != "ranks"}
-        return dict(metric.summarise(dict(counted["ranks"], **scalars), **metric.loaded_options))
+        return dict(metric.summarise({**counted["ranks"], **scalars}, **metric.loaded_options))
     if metric.name in OPEN_F:
         return _open_f_results(metric.name, counted, **metric.loaded_options)
     return {**openset_detection_rates(counted), **counted}
@@ -99,8 +99,13 @@ def tally_results(metric: Any, counted: Tally) -> dict[str, Any]:
 
 def _open_f_results(name: str, counted: Tally, t_list: Any, num_classes: int | None) -> dict[str, Any]:
     rows, classes = counted["accepted"], counted["samples"]
-    state = {"predicted": rows["predicted"], "classes": classes["classes"]}
-    num_classes = count_classes({**state, "predictions_width": counted["predictions_width"]}, num_classes)
+    state: OpenSetState = {
+        "predicted": rows["predicted"],
+        "classes": classes["classes"],
+        "scores": rows["lowest"],
+        "predictions_width": counted["predictions_width"],
+    }
+    num_classes = count_classes(state, num_classes)
     thresholds = check_thresholds(t_list)
     ids = np.unique(np.concatenate([state["predicted"], state["classes"][state["classes"] >= 0]]))
     known = classes["classes"] >= 0

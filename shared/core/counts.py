@@ -19,7 +19,7 @@ import numpy as np
 from .arrays import Array, array_namespace, is_numpy_array, widen
 from .columns import check_no_nan
 from .compiled import worth_compiling
-from .sorting import sort_in_place
+from .sorting import indices, sort_in_place, sorted_with
 
 _RUN = 1 << 15  # thresholds: a few arrays of 256 KiB
 _DEVICE_RUN = 1 << 24
@@ -46,19 +46,86 @@ class Counts(NamedTuple):
     num_negatives: int
 
 
-def exceedance_counts(positives: Array, negatives: Array) -> Counts:
+class Side(NamedTuple):
+    """The scores of one side, in ascending order, as rows that may stand for several equal samples.
+
+    scores: (R,) float32 or float64, ascending
+    before: (R + 1,) int64, the samples that the rows before each stand for, and all; None where each row is one sample
+    """
+
+    scores: Array
+    before: Array | None = None
+
+    @property
+    def total(self) -> int:
+        """How many samples there are."""
+        return self.scores.shape[0] if self.before is None else int(self.before[-1])
+
+    def below(self, rows: Any) -> Any:
+        """How many samples the first so many rows stand for: an int, or integers."""
+        return rows if self.before is None else self.before[rows]
+
+    def at(self, sample: int) -> float:
+        """The score of a sample by its place, from 0, in ascending order."""
+        if self.before is None:
+            return float(self.scores[sample])
+        xp = array_namespace(self.before)
+        place = xp.asarray([sample], dtype=self.before.dtype, device=self.before.device)
+        return float(self.scores[int(xp.searchsorted(self.before, place, side="right")[0]) - 1])
+
+    def below_score(self, score: float) -> int:
+        """How many samples score lower."""
+        xp = array_namespace(self.scores)
+        rounded = xp.asarray([score], dtype=self.scores.dtype, device=self.scores.device)
+        # rounded down to a float32, it is lower than the score itself
+        rows = xp.searchsorted(self.scores, rounded, side="left" if float(rounded[0]) >= score else "right")
+        return int(self.below(int(rows[0])))
+
+    def flipped(self) -> Side:
+        """The samples with negated scores."""
+        xp = array_namespace(self.scores)
+        before = None if self.before is None else self.before[-1] - xp.flip(self.before)
+        return Side(-xp.flip(self.scores), before)
+
+    def repeated(self) -> Array:
+        """The score of each sample, in ascending order."""
+        return (
+            self.scores
+            if self.before is None
+            else array_namespace(self.scores).repeat(self.scores, array_namespace(self.before).diff(self.before))
+        )
+
+
+def as_side(scores: Array | Side, counts: Array | None = None, *, owned: bool = False) -> Side:
+    """Sort scores, of rows that stand for `counts` samples each, or for one; a side is returned as it is."""
+    if isinstance(scores, Side):
+        return scores
+    if counts is None:
+        return Side(ascending(scores, owned=owned))
+    ordered, order = sorted_with(scores, indices(scores))
+    return Side(ordered, array_namespace(counts).cumulative_sum(counts[order], include_initial=True))
+
+
+def exceedance_counts(
+    positives: Array | Side,
+    negatives: Array | Side,
+    positive_counts: Array | None = None,
+    negative_counts: Array | None = None,
+) -> Counts:
     """Count, for every distinct positive score, the positives and the negatives that reach or exceed it.
 
-    Parameters: positives (P,) and negatives (N,), real scores, higher is more positive, no NaN.
-    Raises ValueError if either is empty, or for NaN.
+    Parameters: positives (P,) and negatives (N,), real scores, higher is more positive, no NaN; positive_counts (P,)
+    and negative_counts (N,), integers of at least 1, how many equal samples each score stands for, by default one.
+    Raises ValueError if either side is empty, or for NaN.
 
     >>> import numpy as np
     >>> counts = exceedance_counts(np.asarray([0.9, 0.4, 0.4]), np.asarray([0.4, 0.1]))
     >>> counts.thresholds.tolist(), counts.tp.tolist(), counts.above.tolist(), counts.fp.tolist()
     ([0.9, 0.4], [1, 3], [0, 0], [0, 1])
     """
-    check_both_classes(positives.shape[0], negatives.shape[0])
-    return next(runs(*sort_sides(positives, negatives), positives.shape[0]))
+    sides = as_side(positives, positive_counts), as_side(negatives, negative_counts)
+    check_both_classes(*(side.total for side in sides))
+    return next(runs(*sort_sides(*sides), sides[0].scores.shape[0]))
 
 
 def check_both_classes(num_positives: int, num_negatives: int) -> None:
@@ -123,44 +190,51 @@ def _in_order(scores: Array) -> bool:
     return bool(array_namespace(scores).all(scores[1:] >= scores[:-1]))
 
 
-def sort_sides(positives: Array, negatives: Array) -> tuple[Array, Array]:
-    """Return both sides' scores in ascending order. Raises ValueError for NaN."""
-    positives, negatives = widen(positives), widen(negatives)
-    xp = array_namespace(positives, negatives)
-    dtype = xp.result_type(positives, negatives)
-    sides = [ascending(xp.astype(side, dtype, copy=False)) for side in (positives, negatives)]
-    for side, given, name in zip(sides, (positives, negatives), ("positives", "negatives")):
+def sort_sides(positives: Array | Side, negatives: Array | Side) -> tuple[Side, Side]:
+    """Return both sides sorted, in one type. Raises ValueError for NaN."""
+    sides = []
+    for given, name in ((positives, "positives"), (negatives, "negatives")):
+        side = as_side(given)
+        scores = side.scores
+        xp = array_namespace(scores)
         # NaN is sorted to an end, where one look finds it
-        if bool(xp.any(xp.isnan(side[:1]))) or bool(xp.any(xp.isnan(side[-1:]))):
-            check_no_nan(given, name)  # which says where it came
-    return sides[0], sides[1]
+        if bool(xp.any(xp.isnan(scores[:1]))) or bool(xp.any(xp.isnan(scores[-1:]))):
+            check_no_nan(scores if isinstance(given, Side) else given, name)  # which says where it came
+        sides.append(side)
+    xp = array_namespace(*(side.scores for side in sides))
+    dtype = xp.result_type(*(side.scores for side in sides))
+    first, second = (side._replace(scores=xp.astype(side.scores, dtype, copy=False)) for side in sides)
+    return first, second
 
 
-def runs(positives: Array, negatives: Array, length: int | None = None) -> Iterator[Counts]:
+def runs(positives: Side, negatives: Side, length: int | None = None) -> Iterator[Counts]:
     """Count as `exceedance_counts` does, in runs of thresholds from the highest on.
 
-    Parameters: positives (P,), at least one, and negatives (N,), in ascending order and without NaN; length, how many
-    thresholds a run has at most, or how many positives are looked at for one.
+    Parameters: the two sides, the positives not empty, in one type and without NaN; length, how many thresholds a run
+    has at most, or how many rows of positives are looked at for one.
     """
-    num_positives, num_negatives = positives.shape[0], negatives.shape[0]
+    scores, others = positives.scores, negatives.scores
+    num_positives, num_negatives, num_others = positives.total, negatives.total, others.shape[0]
     if length is None:
-        length = _RUN if is_numpy_array(positives) else _DEVICE_RUN
-    merge = worth_compiling(merge_counts, num_positives + num_negatives, positives, negatives)
-    xp = array_namespace(positives, negatives)
-    stop, higher = num_positives, 0
+        length = _RUN if is_numpy_array(scores) else _DEVICE_RUN
+    merge = worth_compiling(merge_counts, scores.shape[0] + num_others, scores, others)
+    xp = array_namespace(scores, others)
+    stop, higher = scores.shape[0], 0
     while stop:
         if merge is not None:
             first, above, fp = np.empty((3, min(length, stop)), np.int64)
-            groups = merge(positives[:stop], negatives, higher, first, above, fp)
+            groups = merge(scores[:stop], others, higher, first, above, fp)
             first, above, fp = first[:groups], above[:groups], fp[:groups]
-            thresholds, higher = positives[first], int(fp[-1])
+            thresholds, higher = scores[first], int(fp[-1])
         else:
-            first = _group_starts(positives, max(0, stop - length), stop)
-            thresholds = positives[first]
-            above = num_negatives - xp.searchsorted(negatives, thresholds, side="right")
-            fp = num_negatives - xp.searchsorted(negatives, thresholds, side="left")
-        tp = num_positives - first
-        sizes = xp.diff(tp, prepend=xp.full_like(tp[:1], num_positives - stop))
+            first = _group_starts(scores, max(0, stop - length), stop)
+            thresholds = scores[first]
+            above = num_others - xp.searchsorted(others, thresholds, side="right")
+            fp = num_others - xp.searchsorted(others, thresholds, side="left")
+        tp = num_positives - positives.below(first)
+        sizes = xp.diff(tp, prepend=xp.full_like(tp[:1], num_positives - int(positives.below(stop))))
+        if negatives.before is not None:  # from rows to samples
+            above, fp = (num_negatives - negatives.below(num_others - rows) for rows in (above, fp))
         yield Counts(thresholds, sizes, tp, above, fp, num_positives, num_negatives)
         stop = int(first[-1])
 

@@ -1,9 +1,9 @@
 """What ROC and precision-recall curves say: areas, best points and operating points, from exceedance counts.
 
 Each is a `Quantity`: a part from every run of thresholds, and a value from the parts, so that one pass over the runs
-gives any number of them. Parts that are summed are integers, ratios as multiples of 2^-53; parts of which the best is
-taken are single divisions. So neither the order of the samples, nor their batches, nor where runs end can change a bit
-of a result.
+gives any number of them. Parts that are summed are integers, ratios of float64 as multiples of 2^-117; parts of which
+the best is taken are single divisions. So neither the order of the samples, nor their batches, nor where runs end can
+change a bit of a result.
 """
 
 from __future__ import annotations
@@ -48,26 +48,39 @@ def _ratio(count: Array, total: Array | int) -> Array:
     return xp.astype(count, xp.float64) / (total if isinstance(total, int) else xp.astype(total, xp.float64))
 
 
-_SCALE = 53  # ratios are counted in units of 2^-53, float64's own resolution below 1
-_LOW = 27
+_PIECE = 21  # bits; sums of pieces times the sizes of up to 2^42 samples fit int64
 
 
-def _scaled(count: Array, total: Array) -> Array:
-    """count/total, at most 1, as an integer in units of 2^-53."""
-    xp = array_namespace(count)
-    return xp.astype(xp.round(_ratio(count, total) * 2.0**_SCALE), xp.int64)
-
-
-def _weighted_sum(sizes: Array, scaled: Array) -> int:
-    """Σ sizes·scaled, exactly: in two sums, of the upper and of the lower bits, which int64 holds."""
+def _weighted_sum(sizes: Array, values: Array, bits: int) -> int:
+    """Σ sizes·values of integers of at least 0 with so many bits, exactly: a sum for each piece of the bits."""
     xp = array_namespace(sizes)
-    upper, lower = (int(xp.sum(sizes * bits)) for bits in (scaled >> _LOW, scaled & ((1 << _LOW) - 1)))
-    return (upper << _LOW) + lower
+    pieces = ((values >> low) & ((1 << _PIECE) - 1) for low in range(0, bits, _PIECE))
+    return sum(int(xp.sum(sizes * piece)) << low for low, piece in zip(range(0, bits, _PIECE), pieces))
+
+
+_UNIT = 64 + 53  # ratios of counts below 2^64 are float64s of at least 2^-64: multiples of 2^-117
+_SPAN = 10  # exponents whose mantissas fit int64 in one unit
+
+
+def _sum_of_ratios(sizes: Array, counts: Array, totals: Array) -> int:
+    """Σ sizes·(counts/totals), at most 1 each, of ratios that are rounded to float64; exactly, in units of 2^-117."""
+    xp = array_namespace(sizes)
+    mantissas, exponents = xp.frexp(_ratio(counts, totals))
+    units = xp.astype(mantissas * 2.0**53, xp.int64)
+    lowest, highest = int(xp.min(exponents)), int(xp.max(exponents))
+    if highest - lowest < _SPAN:  # in almost all runs
+        return _weighted_sum(sizes, units << (exponents - lowest), 63) << (_UNIT - 53 + lowest)
+    total = 0
+    for low in range(lowest, highest + 1, _SPAN):
+        chosen = (exponents >= low) & (exponents < low + _SPAN)
+        total += _weighted_sum(sizes[chosen], units[chosen] << (exponents[chosen] - low), 63) << (_UNIT - 53 + low)
+    return total
 
 
 def twice_wins(counts: Counts) -> int:
     """Twice the number of (positive, negative) pairs in which the positive scores higher, plus the tied pairs."""
-    return int(array_namespace(counts.sizes).sum(counts.sizes * (2 * counts.num_negatives - counts.above - counts.fp)))
+    twice = 2 * counts.num_negatives
+    return _weighted_sum(counts.sizes, twice - counts.above - counts.fp, twice.bit_length())
 
 
 AUROC = Quantity(twice_wins, lambda wins, positives, negatives: sum(wins) / (2 * positives * negatives))
@@ -90,10 +103,10 @@ def auroc(counts: Counts) -> float:
 
 
 def _precision_sum(counts: Counts) -> int:
-    return _weighted_sum(counts.sizes, _scaled(counts.tp, counts.tp + counts.fp))
+    return _sum_of_ratios(counts.sizes, counts.tp, counts.tp + counts.fp)
 
 
-AVERAGE_PRECISION = Quantity(_precision_sum, lambda sums, positives, _: sum(sums) / (positives << _SCALE))
+AVERAGE_PRECISION = Quantity(_precision_sum, lambda sums, positives, _: sum(sums) / (positives << _UNIT))
 
 
 def average_precision(counts: Counts) -> float:
@@ -119,11 +132,11 @@ def _trapezoid_sum(counts: Counts) -> int:
     tp = counts.tp - counts.sizes
     accepted = tp + counts.above
     none = accepted == 0
-    before = _scaled(xp.where(none, 1, tp), xp.where(none, 1, accepted))
-    return _precision_sum(counts) + _weighted_sum(counts.sizes, before)
+    before = _sum_of_ratios(counts.sizes, xp.where(none, 1, tp), xp.where(none, 1, accepted))
+    return _precision_sum(counts) + before
 
 
-AUPR = Quantity(_trapezoid_sum, lambda sums, positives, _: sum(sums) / (positives << (_SCALE + 1)))
+AUPR = Quantity(_trapezoid_sum, lambda sums, positives, _: sum(sums) / (positives << (_UNIT + 1)))
 
 
 def aupr(counts: Counts) -> float:

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core.arrays import Array, array_namespace, to_numpy
-from ..core.counts import Counts, check_both_classes, runs, sort_sides
+from ..core.arrays import Array, to_numpy
+from ..core.counts import Counts, Side, check_both_classes, runs, sort_sides
 from ..core.curves import AUROC, AVERAGE_PRECISION, DETECTION_ACCURACY, RATES, Quantity, best_rate, quantities
 from ..core.options import as_int, as_real
 from .oodeel import sampled_curve
@@ -57,11 +57,11 @@ _SKLEARN_PARTIAL = ("fbeta_score",)  # by name it lacks an argument
 class Sides:
     """The two sides of a benchmark, and what several metrics need of them, computed once."""
 
-    def __init__(self, positives: Array, negatives: Array, step: int | None) -> None:
+    def __init__(self, positives: Array | Side, negatives: Array | Side, step: int | None) -> None:
         self.positives, self.negatives, self.step = positives, negatives, step
 
     @cached_property
-    def ascending(self) -> tuple[Array, Array]:
+    def ascending(self) -> tuple[Side, Side]:
         """Both sides in ascending order."""
         return sort_sides(self.positives, self.negatives)
 
@@ -71,20 +71,20 @@ class Sides:
 
     def flipped_runs(self) -> Iterator[Counts]:
         """Counts of the in-distribution samples as positives, by negated scores."""
-        positives, negatives = (-array_namespace(side).flip(side) for side in self.ascending)
-        return runs(negatives, positives)
+        positives, negatives = self.ascending
+        return runs(negatives.flipped(), positives.flipped())
 
     @cached_property
     def curve(self) -> tuple[np.ndarray, ...]:
         """Oodeel's sampled rates."""
-        positives, negatives = self.ascending
-        return sampled_curve(to_numpy(positives), to_numpy(negatives), self.step or 1)[1]
+        positives, negatives = (to_numpy(side.repeated()) for side in self.ascending)
+        return sampled_curve(positives, negatives, self.step or 1)[1]
 
     @cached_property
     def ordered(self) -> tuple[np.ndarray, np.ndarray]:
         """Labels and scores in an order that does not depend on how the samples came."""
         # in float64, since scikit-learn computes in the precision that it is given
-        sides = [to_numpy(side).astype(np.float64) for side in reversed(self.ascending)]
+        sides = [to_numpy(side.repeated()).astype(np.float64) for side in reversed(self.ascending)]
         labels = np.repeat(np.asarray([0, 1]), [len(side) for side in sides])
         return labels, np.concatenate(sides)
 
@@ -93,8 +93,8 @@ Measure = Quantity | Callable[[Sides], float]
 
 
 def bench_metrics(
-    positives: Array,
-    negatives: Array,
+    positives: Array | Side,
+    negatives: Array | Side,
     metrics: Any = DEFAULT_METRICS,
     *,
     threshold: float | None = None,
@@ -134,7 +134,8 @@ def bench_metrics(
         measures[name] = measure
     if not measures:
         raise ValueError("metrics: expected at least one name, got none")
-    check_both_classes(positives.shape[0], negatives.shape[0])
+    sizes = (side.total if isinstance(side, Side) else side.shape[0] for side in (positives, negatives))
+    check_both_classes(*sizes)
     sides = Sides(positives, negatives, step)
     exact = {name: measure for name, measure in measures.items() if isinstance(measure, Quantity)}
     values = quantities(sides.runs(), exact) if exact else {}

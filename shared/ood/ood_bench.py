@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from ..core.metric import Metric
 from .bench import DEFAULT_METRICS, bench_metrics
-from .sides import OODState, reduce_ood, split_ood
+from .sides import OODState, ood_sides, reduce_ood
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -37,8 +37,9 @@ def ood_bench_results(
     Parameters: state of `reduce_ood`; in_value and out_value, the labels of the two sides; the others as of
     `bench_metrics`. Returns and raises as that does, and ValueError for a label that is neither value.
     """
-    positives, negatives = split_ood(state["scores"], state["labels"], in_value=in_value, out_value=out_value)
-    return bench_metrics(positives, negatives, metrics, threshold=threshold, step=step)
+    return bench_metrics(
+        *ood_sides(state, in_value=in_value, out_value=out_value), metrics, threshold=threshold, step=step
+    )
 
 
 class OODBench(Metric):

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.arrays import array_namespace, to_numpy
+from ..core.arrays import Array, array_namespace, to_numpy
 from ..core.counts import check_both_classes
 from ..core.options import as_int, as_real
 from .sides import reduce_ood, split_ood
@@ -25,7 +25,7 @@ def ftpn(scores: Any, labels: Any, threshold: float) -> tuple[int, int, int, int
     >>> ftpn([0.1, 0.8, 0.6], [0, 1, 0], 0.5)
     (1, 1, 0, 1)
     """
-    positives, negatives = split_ood(**reduce_ood(scores, labels))
+    positives, negatives = _split(scores, labels)
     threshold = as_real(threshold, "threshold")
     xp = array_namespace(positives)
     # in float64: a float32 score must not round the threshold to its own precision
@@ -49,10 +49,15 @@ def get_curve(scores: Any, labels: Any, step: int = 4, return_raw: bool = False)
     >>> fpr.tolist(), tpr.tolist()
     ([1.0, 0.5, 0.0, 0.0, 0.0], [1.0, 1.0, 1.0, 0.5, 0.0])
     """
-    positives, negatives = split_ood(**reduce_ood(scores, labels))
+    positives, negatives = _split(scores, labels)
     check_both_classes(positives.shape[0], negatives.shape[0])
     raw, rates = sampled_curve(to_numpy(positives), to_numpy(negatives), as_int(step, "step", 1))
     return (raw, rates) if return_raw else rates
+
+
+def _split(scores: Any, labels: Any) -> tuple[Array, Array]:
+    state = reduce_ood(scores, labels)
+    return split_ood(state["scores"], state["labels"])
 
 
 def sampled_curve(positives: np.ndarray, negatives: np.ndarray, step: int) -> tuple[_Arrays, _Arrays]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from ..core.arrays import Array, array_namespace, as_array, is_floating, is_numpy_array, on_one_device
 from ..core.columns import as_integers, as_scores, check_lengths, check_orientation
-from ..core.counts import ascending, split
+from ..core.counts import Side, as_side, ascending, split
 from ..core.options import as_int
+
+if TYPE_CHECKING:
+    from typing_extensions import NotRequired
 
 _INT64 = (-(2**63), 2**63 - 1)
 
@@ -17,10 +20,12 @@ class OODState(TypedDict):
 
     scores: (N,) higher is more OOD
     labels: (N,) in_value or out_value
+    counts: (N,) how many samples each entry stands for; absent, one each
     """
 
     scores: Array
     labels: Array
+    counts: NotRequired[Array]
 
 
 def reduce_ood(predictions: Any, references: Any = None, *, in_value: int = 0, out_value: int = 1) -> OODState:
@@ -73,13 +78,21 @@ def check_label_values(in_value: Any, out_value: Any) -> tuple[int, int]:
 
 
 def split_ood(scores: Array, labels: Array, *, in_value: int = 0, out_value: int = 1) -> tuple[Array, Array]:
-    """Return the scores of the OOD samples and those of the in-distribution samples, each in ascending order.
+    """Scores of the OOD samples and those of the in-distribution samples, each in ascending order.
 
     Parameters: scores (N,) and labels (N,), as `reduce_ood` returns them.
-    Raises ValueError for a label that is neither value.
+    Returns two arrays, (N_out,) and (N_in,). Raises ValueError for a label that is neither value.
     """
     out, inside = split(scores, _is_out(labels, *check_label_values(in_value, out_value)))
     return ascending(out, owned=True), ascending(inside, owned=True)
+
+
+def ood_sides(state: OODState, *, in_value: int = 0, out_value: int = 1) -> tuple[Side, Side]:
+    """As `split_ood`, of a state whose entries may stand for several samples."""
+    is_out = _is_out(state["labels"], *check_label_values(in_value, out_value))
+    (out, inside), counts = split(state["scores"], is_out), state.get("counts")
+    out_counts, inside_counts = (None, None) if counts is None else split(counts, is_out)
+    return as_side(out, out_counts, owned=True), as_side(inside, inside_counts, owned=True)
 
 
 def _is_out(labels: Array, in_value: int, out_value: int) -> Array:

@@ -7,10 +7,11 @@ known ones: so the three kinds are sorted separately, and no score is sorted twi
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypedDict
 
-from ..core.arrays import Array, array_namespace, concatenate
-from ..core.counts import ascending, check_both_classes, runs, sort_sides, split
+from ..core.arrays import Array
+from ..core.counts import Side, as_side, check_both_classes, runs, sort_sides, split
 from ..core.curves import twice_wins
 from ..core.metric import Metric
 from ..core.options import as_fraction
@@ -33,27 +34,41 @@ def openauc_metrics(state: OpenSetState, *, tpr: float = 0.95) -> dict[str, floa
     Returns {"openauc", "closed_set_accuracy", "open_set_auroc", "open_set_accuracy@tpr95"}.
     Raises ValueError if there are no unknown or no known samples.
     """
-    unknown, correct, wrong = split_open_set(state)
-    num_unknown, num_known = unknown.shape[0], correct.shape[0] + wrong.shape[0]
-    check_both_classes(num_unknown, num_known)
+    unknown, correct, wrong = open_set_sides(state)
+    num_known = correct.total + wrong.total
+    check_both_classes(unknown.total, num_known)
     over_correct, over_wrong = _twice_wins_over(unknown, correct), _twice_wins_over(unknown, wrong)
-    pairs = 2 * num_unknown * num_known
+    pairs = 2 * unknown.total * num_known
     return {
         "openauc": over_correct / pairs,
-        "closed_set_accuracy": correct.shape[0] / num_known,
+        "closed_set_accuracy": correct.total / num_known,
         "open_set_auroc": (over_correct + over_wrong) / pairs,
-        f"open_set_accuracy@{_tpr_name(tpr)}": accuracy_at_tpr(unknown, concatenate([correct, wrong]), tpr),
+        f"open_set_accuracy@{_tpr_name(tpr)}": _accuracy_of_sides(unknown, (correct, wrong), tpr),
     }
 
 
 def split_open_set(state: OpenSetState) -> tuple[Array, Array, Array]:
-    """Return the open-set scores of the unknown samples, of the known samples that are classified correctly, and of
-    those that are not; each in ascending order.
+    """Open-set scores of the unknown samples, of the known samples that are classified correctly, and of the others.
+
+    Parameters: state of `reduce_openauc`. Returns three arrays, each in ascending order.
     """
-    unknown, known = split(state["scores"], state["classes"] < 0)
-    _, right = split(state["predicted"] == state["classes"], state["classes"] < 0)
-    correct, wrong = split(known, right)
-    return ascending(unknown, owned=True), ascending(correct, owned=True), ascending(wrong, owned=True)
+    unknown, correct, wrong = (side.repeated() for side in open_set_sides(state))
+    return unknown, correct, wrong
+
+
+def open_set_sides(state: OpenSetState) -> tuple[Side, Side, Side]:
+    """As `split_open_set`, of a state whose entries may stand for several samples."""
+    is_unknown, is_right = state["classes"] < 0, state["predicted"] == state["classes"]
+
+    def parts(column: Array) -> tuple[Array, ...]:
+        unknown, known = split(column, is_unknown)
+        return unknown, *split(known, right)
+
+    _, right = split(is_right, is_unknown)
+    counts = state.get("counts")
+    columns = zip(parts(state["scores"]), (None, None, None) if counts is None else parts(counts))
+    unknown, correct, wrong = (as_side(scores, column, owned=True) for scores, column in columns)
+    return unknown, correct, wrong
 
 
 def openauc(unknown: Array, correct_known: Array, num_known: int) -> float:
@@ -75,12 +90,12 @@ def openauc(unknown: Array, correct_known: Array, num_known: int) -> float:
     check_both_classes(unknown.shape[0], num_known)
     if not correct_known.shape[0]:
         return 0.0
-    return _twice_wins_over(*sort_sides(unknown, correct_known)) / (2 * unknown.shape[0] * num_known)
+    return _twice_wins_over(as_side(unknown), as_side(correct_known)) / (2 * unknown.shape[0] * num_known)
 
 
-def _twice_wins_over(unknown: Array, known: Array) -> int:
-    """Twice the pairs in which the unknown sample scores higher, plus the tied ones; both in ascending order."""
-    return sum(map(twice_wins, runs(unknown, known))) if known.shape[0] else 0
+def _twice_wins_over(unknown: Side, known: Side) -> int:
+    """Twice the pairs in which the unknown sample scores higher, plus the tied ones."""
+    return sum(map(twice_wins, runs(*sort_sides(unknown, known)))) if known.total else 0
 
 
 def accuracy_at_tpr(unknown: Array, known: Array, tpr: float = 0.95) -> float:
@@ -96,16 +111,18 @@ def accuracy_at_tpr(unknown: Array, known: Array, tpr: float = 0.95) -> float:
     >>> accuracy_at_tpr(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1]))
     0.75
     """
-    tpr = as_fraction(tpr, "tpr")
-    num_unknown, num_known = unknown.shape[0], known.shape[0]
-    check_both_classes(num_unknown, num_known)
+    check_both_classes(unknown.shape[0], known.shape[0])
+    return _accuracy_of_sides(as_side(unknown), (as_side(known),), tpr)
+
+
+def _accuracy_of_sides(unknown: Side, known: Sequence[Side], tpr: float) -> float:
+    tpr, num_unknown = as_fraction(tpr, "tpr"), unknown.total
     # the fewest unknown samples that are enough, by the same division that gives the rate
     at_least = math.ceil(tpr * num_unknown)
     enough = next(k for k in range(max(1, at_least - 1), num_unknown + 1) if k / num_unknown >= tpr)
-    threshold = ascending(unknown)[num_unknown - enough]
-    xp = array_namespace(unknown, known)
-    hits = int(xp.count_nonzero(unknown >= threshold)) + int(xp.count_nonzero(known < threshold))
-    return hits / (num_unknown + num_known)
+    threshold = unknown.at(num_unknown - enough)
+    hits = num_unknown - unknown.below_score(threshold) + sum(side.below_score(threshold) for side in known)
+    return hits / (num_unknown + sum(side.total for side in known))
 
 
 def _tpr_name(tpr: float) -> str:

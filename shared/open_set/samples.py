@@ -6,7 +6,7 @@ computed from these three, so that a batch of (N, C) scores leaves nothing but t
 
 from __future__ import annotations
 
-from typing import Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from ..core.columns import (
 )
 from ..core.options import as_int
 
+if TYPE_CHECKING:
+    from typing_extensions import NotRequired
+
 OPEN_SET_ALIASES = {"close_pred": "predictions", "close_labels": "references", "open_pred": "open_scores"}
 
 
@@ -34,12 +37,14 @@ class OpenSetState(TypedDict):
     classes: (N,) true classes, −1 for unknown
     scores: (N,) open-set scores, higher is more unknown
     predictions_width: how many classes had scores; 0 where the predictions were class ids
+    counts: (N,) how many samples each entry stands for; absent, one each
     """
 
     predicted: Array
     classes: Array
     scores: Array
     predictions_width: np.ndarray
+    counts: NotRequired[Array]
 
 
 def reduce_open_set(
@@ -112,7 +117,7 @@ def _given_classes(width: int, num_classes: int | None) -> int | None:
 def count_classes(state: OpenSetState, num_classes: int | None = None) -> int:
     """Number of known classes C of a state: the score columns, else `num_classes`, else one more than the largest id.
 
-    Raises ValueError if a class id reaches C.
+    Returns an int of at least 1. Raises ValueError if a class id reaches C.
     """
     given = check_classes(state, num_classes)
     if given is not None:
