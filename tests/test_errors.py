@@ -552,7 +552,7 @@ def test_batches_that_do_not_fit_each_other(load: Load, tmp_path: Path) -> None:
     for state, message in [
         (other.state(), "state: expected one of accuracyk, got one of ood_bench"),
         ({"above": [0]}, "state: expected one of accuracyk, got one of no metric"),
-        ({"above": [0], "metric": "accuracyk"}, "expected a state of above, tied"),
+        ({"above": [0], "metric": "accuracyk"}, "expected the arrays above, tied"),
     ]:
         with pytest.raises(ValueError, match=message):
             metric.merge(state)

@@ -124,7 +124,7 @@ def test_what_a_killed_run_left(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(b"\xff\xfe" if name == "run.round" else b"not a state")
     states: list[Any] = []
     calls = [functools.partial(send, state, tmp_path, "run", rank, 10) for rank in (1, 2)]  # these come first
-    late = functools.partial(time.sleep, 0.3), functools.partial(receive, tmp_path, "run", 3, 10, states)
+    late = functools.partial(time.sleep, 0.3), functools.partial(receive, tmp_path, "run", 3, 10, states, dict)
     assert together([*calls, lambda: [call() for call in late]])[:2] == [None, None]
     assert [len(found["scores"]) for found in states] == [3, 3]
     assert files(tmp_path) == []
@@ -134,7 +134,7 @@ def test_two_processes_of_one_number(tmp_path: Path) -> None:
     first, second = {"scores": np.zeros(3)}, {"scores": np.zeros(5)}
     states: list[Any] = []
     calls = [functools.partial(send, state, tmp_path, "run", 1, 1.0) for state in (first, second)]
-    outcomes = together([*calls, functools.partial(receive, tmp_path, "run", 2, 1.0, states)])
+    outcomes = together([*calls, functools.partial(receive, tmp_path, "run", 2, 1.0, states, dict)])
     assert outcomes[2] is None
     assert sorted(str(outcome)[:12] for outcome in outcomes[:2]) == ["None", "TimeoutError"]  # its batches are kept
     assert len(states) == 1
@@ -142,7 +142,7 @@ def test_two_processes_of_one_number(tmp_path: Path) -> None:
 
 
 def test_two_processes_0(tmp_path: Path) -> None:
-    outcomes = sorted(together([functools.partial(receive, tmp_path, "run", 2, 0.5, []) for _ in range(2)]))
+    outcomes = sorted(together([functools.partial(receive, tmp_path, "run", 2, 0.5, [], dict) for _ in range(2)]))
     assert outcomes[0].startswith("TimeoutError: process 0 waited 0.5 s")
     assert outcomes[1].startswith("ValueError: expected one process 0, another one uses")
     assert files(tmp_path) == []
@@ -159,5 +159,5 @@ def test_a_full_disk_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     with pytest.raises(OSError, match="No space left"):
         send({"scores": np.zeros(3)}, tmp_path, "run", 1, 1.0)
     with pytest.raises(OSError, match="No space left"):
-        receive(tmp_path, "run", 2, 1.0, [])
+        receive(tmp_path, "run", 2, 1.0, [], dict)
     assert files(tmp_path) == [tmp_path / "run.round"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import asyncio
 import codecs
 import csv
 import html
@@ -11,8 +12,13 @@ import json
 import math
 import os
 import re
+import shutil
+import tempfile
+import time
 import zipfile
-from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping, Sequence
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence, Sized
+from functools import cache
 from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,11 +31,150 @@ import plotly.graph_objects as go
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
+import pyarrow.parquet
 import pyarrow.parquet as pq
 from PIL import Image
+from gradio.utils import get_upload_folder
+from numpy.lib.npyio import NpzFile
+from starlette.formparsers import MultiPartException
 from starlette.middleware import Middleware
 
 from _kernel import MacroOpenF, Metric, count_classes, macro_open_f
+
+
+# ---- pages/limits.py -------------------------------------------------------------------------------------------------
+#
+# What an upload may be: its size, its contents, and what is said of it when it is refused.
+
+MAX_FILES = 200
+MAX_BYTES = 50_000_000  # of all files of an input
+MAX_JSON_BYTES = 10_000_000  # as Python objects they take some 50 times that
+# of a request that uploads no file: the table of a page, or a call of the endpoint. gradio parses it on the thread that
+# answers all visitors; the worst 1 MB of JSON kept the others waiting for 0.5 to 1 s
+MAX_BODY = 500_000
+MAX_UNPACKED = 200_000_000
+MAX_COLUMNS = 5_000  # of a table or file
+MAX_NAME = 200  # letters of a column's name
+MAX_POINTS = 2_000  # of a curve
+MAX_IMAGES = 200
+STATED = (
+    f"At most {MAX_FILES} files of {MAX_BYTES // 1_000_000} MB together ({MAX_JSON_BYTES // 1_000_000} MB of JSON), "
+    f"{MAX_UNPACKED // 1_000_000} MB unpacked. They are deleted within two hours. Tables and calls of the endpoint: "
+    f"{MAX_BODY // 1_000} kB, which is why larger data come as files."
+)
+SILENCE = 30.0  # seconds until the next part of a body has to come
+
+
+class Allowance(NamedTuple):
+    """What requests of one kind may take.
+
+    size: bytes of a body
+    at_once: bodies that are on their way
+    seconds: until a body is whole
+    advice: what to do instead of sending a larger one
+    """
+
+    size: int
+    at_once: int
+    seconds: float
+    advice: str = ""
+
+
+UPLOADS = Allowance(MAX_BYTES + 1_000_000, at_once=16, seconds=600)  # what separates the files of a form comes on top
+CALLS = Allowance(MAX_BODY, at_once=64, seconds=60, advice="; larger data can be uploaded as a file")
+
+
+class RefusedError(ValueError):
+    """A file that is too large, or not what its name says. The message names the file, never its folder."""
+
+
+def check_files(paths: list[Path]) -> None:
+    """Raise RefusedError if there are too many files or they are too large; nothing is read."""
+    if len(paths) > MAX_FILES:
+        raise RefusedError(f"expected at most {MAX_FILES} files, got {len(paths)}")
+    total = sum(path.stat().st_size for path in paths)
+    if total > MAX_BYTES:
+        raise RefusedError(f"expected at most {MAX_BYTES:,} bytes of files, got {total:,}")
+    for path in paths:
+        if path.suffix.lower() == ".json" and path.stat().st_size > MAX_JSON_BYTES:
+            raise RefusedError(f"{path.name}: expected at most {MAX_JSON_BYTES:,} bytes, got {path.stat().st_size:,}")
+
+
+def check_unpacked(name: str, num_bytes: int) -> None:
+    """Raise RefusedError if a file would take more memory than is allowed."""
+    if num_bytes > MAX_UNPACKED:
+        raise RefusedError(f"{name}: expected at most {MAX_UNPACKED:,} bytes unpacked, got {num_bytes:,}")
+
+
+def check_archive(path: Path) -> None:
+    """Raise RefusedError for a zip archive that unpacks beyond the limit, from its table of contents."""
+    with zipfile.ZipFile(path) as archive:
+        # zipfile reads no more of a member than it states here
+        check_unpacked(path.name, sum(member.file_size for member in archive.infolist()))
+
+
+def without_paths(message: str) -> str:
+    """A message of a library, without the folders it names and without addresses in memory.
+
+    >>> without_paths("cannot identify '/tmp/gradio/1b2c/mask.png'"), without_paths("got <Call object at 0x7f50>")
+    ("cannot identify '…/mask.png'", 'got <Call object>')
+    """
+    message = re.sub(r" at 0x[0-9a-fA-F]+(?=>)", "", message)
+    return re.sub(r"(?:[A-Za-z]:)?(?:[\\/][^\\/\s'\":]+)+(?=[\\/])", "…", message)
+
+
+# ---- pages/costs.py --------------------------------------------------------------------------------------------------
+#
+# What a computation may cost on a page: counted from options, columns and state, and refused before it is paid.
+
+MAX_ITEMS = 5_000  # of an option that is a list
+MAX_STEPS = 1_000_000_000  # items of such a list, times the rows that each of them may go over
+MAX_SAMPLES = 20_000  # images
+
+
+class Cost(NamedTuple):
+    """How much of something a computation takes, and the most of it that a page pays."""
+
+    what: str
+    amount: int
+    most: int
+
+
+def check_costs(costs: Iterable[Cost]) -> None:
+    """Raise RefusedError, which names the limit, for the first cost that is above its own."""
+    for what, amount, most in costs:
+        if amount > most:
+            raise RefusedError(
+                f"expected at most {most:,} {what} on a page, got {amount:,}; "
+                "the package and the command line have no such limit"
+            )
+
+
+def items(value: Any) -> int:
+    """How many items an option has: those of a list, else one.
+
+    >>> items((0.1, 0.3)), items("auroc"), items(None)
+    (2, 1, 1)
+    """
+    return len(value) if isinstance(value, Sized) and not isinstance(value, str) else 1
+
+
+def option_costs(options: Mapping[str, Any]) -> Iterator[Cost]:
+    """The length of each option."""
+    return (Cost(f"values of {name}", items(value), MAX_ITEMS) for name, value in options.items())
+
+
+def image_costs(columns: Mapping[str, Any]) -> Iterator[Cost]:
+    """The length of each column that has an entry for each image."""
+    return (Cost(f"images in {name}", items(column), MAX_SAMPLES) for name, column in columns.items())
+
+
+def step_costs(options: Mapping[str, Any], state: Mapping[str, Any]) -> Iterator[Cost]:
+    """The items of each option, each of which may go over all rows of the longest array of a state."""
+    size = max((len(array) for array in state.values() if np.ndim(array)), default=0)
+    for name, value in options.items():
+        if items(value) > 1:
+            yield Cost(f"values of {name} times rows of the data", items(value) * size, MAX_STEPS)
 
 
 # ---- pages/page.py ---------------------------------------------------------------------------------------------------
@@ -100,6 +245,8 @@ class Page(NamedTuple):
     draw: from what was computed to the figures, one for each of `pictures`, which are their headings
     images: whether the pictures show one image of several, so that the page lets a person choose, and behind which a
         photograph can be put
+    costs: what a computation takes that neither the size of the data nor the length of an option says, from the
+        metric's reduced state and its options, which are not checked yet
     """
 
     metric: type[Metric]
@@ -111,6 +258,7 @@ class Page(NamedTuple):
     draw: Callable[[Computed], Sequence[Any]]
     sources: tuple[Source, ...] = (Source("Data"),)
     images: bool = False
+    costs: Callable[[Mapping[str, Any], Mapping[str, Any]], Iterable[Cost]] = lambda state, options: ()
 
     @property
     def name(self) -> str:
@@ -209,12 +357,23 @@ def read_csv(data: bytes, names: Sequence[str] = ()) -> tuple[Any, bool]:
         if by_name and by_place and cells != places:
             raise ValueError(f"expected names or values in the first line, got {first}, which may be either: {_HINT}")
         headless = by_place and not by_name
-    options = pyarrow.csv.ReadOptions(column_names=places) if headless else None
-    # a header alone Arrow takes with its end only
-    table = pyarrow.csv.read_csv(io.BytesIO(text + b"\n"), read_options=options)
+    table = _read_table(text + b"\n", places if headless else [])  # a header alone Arrow takes with its end only
     if headless and not names and cells == places:
         _refuse_counted_header(table, first)
     return table, headless
+
+
+def _read_table(text: bytes, names: list[str]) -> pa.Table:
+    """The table of a text whose first line is the header, unless there are names."""
+    try:
+        return pyarrow.csv.read_csv(io.BytesIO(text), read_options=pyarrow.csv.ReadOptions(column_names=names))
+    except pa.ArrowInvalid as error:
+        # Arrow reads blocks of 1 MB; a line may reach into the next one but no further, and a header not so far
+        if not re.search("straddling object|Empty CSV file or block", str(error)):
+            raise
+    # threads are slower for so many columns
+    whole = pyarrow.csv.ReadOptions(column_names=names, block_size=min(len(text), 2**31 - 1), use_threads=False)
+    return pyarrow.csv.read_csv(io.BytesIO(text), read_options=whole)
 
 
 def _refuse_counted_header(table: pa.Table, first: str) -> None:
@@ -275,26 +434,26 @@ def read_npy(path: Path) -> np.ndarray:
 
 def read_npz(path: Path) -> dict[str, np.ndarray]:
     """The arrays of an .npz archive, by name."""
-    # NumPy leaves a broken file open
-    with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+    # numpy.load takes what is no archive for a pickle, and advises to load it unsafely; it leaves a broken file open
+    with path.open("rb") as file, NpzFile(file, allow_pickle=False) as arrays:
         return {name: arrays[name] for name in arrays.files}
 
 
 # ---- formats/parquet.py ----------------------------------------------------------------------------------------------
 #
-# Columns of Parquet files: all as a table, or some in batches of rows.
+# Columns of Parquet files: all as a table, or some in batches of rows. Checksums of pages are verified.
 
 def read_parquet(path: Path) -> Any:
     """All columns, as a table of Arrow. Strings are kept by number: one that repeats takes memory once."""
     leaves = pq.read_metadata(path).schema
     strings = [leaf.path for leaf in map(leaves.column, range(len(leaves))) if leaf.physical_type == "BYTE_ARRAY"]
-    with pq.ParquetFile(path, read_dictionary=strings) as file:
+    with pq.ParquetFile(path, read_dictionary=strings, page_checksum_verification=True) as file:
         return file.read()
 
 
 def read_batches(path: Path, names: Sequence[str], num_rows: int) -> Iterator[list[Any]]:
     """Arrays of the columns named, of at most `num_rows` rows at a time."""
-    with pq.ParquetFile(path) as file:
+    with pq.ParquetFile(path, page_checksum_verification=True) as file:
         for batch in file.iter_batches(num_rows, columns=names):
             yield [from_arrow(batch.column(name)) for name in names]
 
@@ -305,62 +464,6 @@ def unpacked_bytes(path: Path) -> int:
     groups = map(metadata.row_group, range(metadata.num_row_groups))
     chunks = [group.column(i) for group in groups for i in range(group.num_columns)]
     return sum(8 * chunk.num_values + chunk.total_uncompressed_size for chunk in chunks)
-
-
-# ---- pages/limits.py -------------------------------------------------------------------------------------------------
-#
-# What an upload may be: its size, its contents, and what is said of it when it is refused.
-
-MAX_FILES = 200
-MAX_BYTES = 50_000_000  # of all files of an input
-MAX_JSON_BYTES = 10_000_000  # as Python objects they take some 50 times that
-MAX_BODY = 10_000_000  # of a request that uploads no file: the table of a page, or a call of the endpoint
-MAX_UNPACKED = 200_000_000
-MAX_POINTS = 2_000  # of a curve
-MAX_IMAGES = 200
-STATED = (
-    f"At most {MAX_FILES} files of {MAX_BYTES // 1_000_000} MB together ({MAX_JSON_BYTES // 1_000_000} MB of JSON), "
-    f"{MAX_UNPACKED // 1_000_000} MB unpacked. They are deleted within two hours. Tables and calls of the endpoint: "
-    f"{MAX_BODY // 1_000_000} MB."
-)
-
-
-class RefusedError(ValueError):
-    """A file that is too large, or not what its name says. The message names the file, never its folder."""
-
-
-def check_files(paths: list[Path]) -> None:
-    """Raise RefusedError if there are too many files or they are too large; nothing is read."""
-    if len(paths) > MAX_FILES:
-        raise RefusedError(f"expected at most {MAX_FILES} files, got {len(paths)}")
-    total = sum(path.stat().st_size for path in paths)
-    if total > MAX_BYTES:
-        raise RefusedError(f"expected at most {MAX_BYTES:,} bytes of files, got {total:,}")
-    for path in paths:
-        if path.suffix.lower() == ".json" and path.stat().st_size > MAX_JSON_BYTES:
-            raise RefusedError(f"{path.name}: expected at most {MAX_JSON_BYTES:,} bytes, got {path.stat().st_size:,}")
-
-
-def check_unpacked(name: str, num_bytes: int) -> None:
-    """Raise RefusedError if a file would take more memory than is allowed."""
-    if num_bytes > MAX_UNPACKED:
-        raise RefusedError(f"{name}: expected at most {MAX_UNPACKED:,} bytes unpacked, got {num_bytes:,}")
-
-
-def check_archive(path: Path) -> None:
-    """Raise RefusedError for a zip archive that unpacks beyond the limit, from its table of contents."""
-    with zipfile.ZipFile(path) as archive:
-        # zipfile reads no more of a member than it states here
-        check_unpacked(path.name, sum(member.file_size for member in archive.infolist()))
-
-
-def without_paths(message: str) -> str:
-    """A message of a library, without the folders it names.
-
-    >>> without_paths("cannot identify '/tmp/gradio/1b2c/mask.png'")
-    "cannot identify '…/mask.png'"
-    """
-    return re.sub(r"(?:[A-Za-z]:)?(?:[\\/][^\\/\s'\":]+)+(?=[\\/])", "…", message)
 
 
 # ---- pages/uploads.py ------------------------------------------------------------------------------------------------
@@ -797,77 +900,206 @@ CONTROLS: Mapping[str, _Kind] = {
 }
 
 
+# ---- pages/folder.py -------------------------------------------------------------------------------------------------
+#
+# Where uploads are kept: a folder for each process, locked as long as that lives, which the next process deletes.
+#
+# gradio deletes what is old while it runs, and all of it when it is shut down in order. A process that is killed leaves
+# its uploads behind. Folders are told by their name and their lock, so that nothing else is ever deleted: not what other
+# apps of gradio keep beside them, and not what another page still needs.
+
+PREFIX = "openworld-metrics-"
+_STARTED = time.time()
+
+
+@cache
+def own_folder() -> Path:
+    """Make this process's folder, tell gradio of it, and delete those of processes that have ended."""
+    place = Path(get_upload_folder())
+    place.mkdir(parents=True, exist_ok=True)
+    for folder in place.glob(f"{PREFIX}*"):
+        # a folder that is younger than this process may be one whose lock is still to come
+        if folder.lstat().st_mtime < _STARTED and (descriptor := locked(folder)) is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+            os.close(descriptor)
+    own = Path(tempfile.mkdtemp(prefix=PREFIX, dir=place))
+    locked(own)
+    os.environ["GRADIO_TEMP_DIR"] = str(own)
+    return own
+
+
+def locked(folder: Path) -> int | None:
+    """Lock a folder until this process ends or closes what this returns; None if it is another's, or has no lock."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        return None
+    try:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        return None
+    return descriptor
+
+
 # ---- pages/guard.py --------------------------------------------------------------------------------------------------
 #
-# What reaches the server: no request above the limits, and no file that anybody uploaded leaves it.
+# What reaches the server: no body above the limits of size, time and number, and no file that anybody uploaded leaves.
 #
-# An upload has a random address, but whoever learns it could have the file; no page shows one, so none is served.
+# Bytes are counted as they come, whatever a request says of its length. An upload has a random address, but whoever
+# learns it could have the file; no page shows one, so none is served.
 
-MAX_UPLOAD = MAX_BYTES + 1_000_000  # what separates the files of a form comes on top
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 
 
 class Guard:
-    """ASGI middleware that refuses a request before anything of it is parsed."""
+    """ASGI middleware that refuses a request before anything of it is parsed, or as soon as too much of it has come."""
 
-    def __init__(self, app: Callable[..., Awaitable[None]]) -> None:
-        """Stand before `app`."""
-        self.app = app
+    def __init__(
+        self,
+        app: Callable[..., Awaitable[None]],
+        uploads: Allowance = UPLOADS,
+        calls: Allowance = CALLS,
+        silence: float = SILENCE,
+    ) -> None:
+        """Stand before `app`; `silence` are the seconds that may pass before the next part of a body comes."""
+        self.app, self.silence = app, silence
+        self.uploads, self.calls = _Door(uploads), _Door(calls)
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        """Answer 403 to a request for a file, 413 to a body that is too large, stated or as it comes."""
+        """Answer 403 to a request for a file, and to others what `_Exchange` refuses them with."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
         path = unquote(scope["path"])
         if "/file=" in path or "/file/" in path:
-            await _refuse(send, 403, "Files are not served.")
+            await _refuse(send, RefusedRequestError(403, "Files are not served."), "text/plain")
             return
-        limit = MAX_UPLOAD if path.rstrip("/").endswith("/upload") else MAX_BODY
-        headers = dict(scope["headers"])
-        stated = headers.get(b"content-length")
-        begun: list[Message] | None = []
-        if stated is not None:
-            begun = [] if int(stated) <= limit else None
-        elif b"transfer-encoding" in headers:
-            begun = await _within(receive, limit)
-        if begun is None:
-            if stated is not None and int(stated) <= 3 * limit:  # a client that is still sending hears no answer
-                while (await receive()).get("more_body"):
-                    pass
-            await _refuse(send, 413, f"Expected at most {limit:,} bytes.")
-            return
-        await self.app(scope, _replay(begun, receive), send)
+        uploads = path.rstrip("/").endswith("/upload")
+        exchange = _Exchange(receive, send, self.uploads if uploads else self.calls, self.silence)
+        try:
+            await exchange.admit(scope["headers"])
+            await self.app(scope, exchange.receive, exchange.send)
+        except Exception:
+            if exchange.refusal is None:
+                raise
+        finally:
+            exchange.leave()
+        if exchange.refusal is not None and not exchange.answered:
+            await exchange.drain()
+            # a page shows the text of a refused upload, and of a refused call the detail
+            await _refuse(send, exchange.refusal, "text/plain" if uploads else "application/json")
 
 
-async def _within(receive: Receive, limit: int) -> list[Message] | None:
-    """The messages of a body of unknown length, None as soon as there is too much."""
-    messages: list[Message] = []
-    size = 0
-    while not messages or messages[-1].get("more_body"):
-        messages.append(await receive())
-        size += len(messages[-1].get("body", b""))
-        if size > limit:
-            return None
-    return messages
+class RefusedRequestError(MultiPartException):  # gradio deletes what it has of an upload when its parser raises one
+    """A request that is refused, with the status and the words of the answer."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
 
 
-def _replay(messages: list[Message], receive: Receive) -> Receive:
-    waiting = iter(messages)
+class _Door:
+    """What requests of one kind are allowed, and the places for bodies that are on their way at once."""
 
-    async def next_message() -> Message:
-        for message in waiting:
-            return message
-        return await receive()
-
-    return next_message
+    def __init__(self, allowance: Allowance) -> None:
+        self.allowance, self.places = allowance, asyncio.Semaphore(allowance.at_once)
 
 
-async def _refuse(send: Send, status: int, text: str) -> None:
-    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"connection", b"close")]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
+class _Exchange:
+    """A request and its answer. Its body is counted and timed, and has a place of its door until it is whole.
+
+    Raises RefusedRequestError: 400 for two lengths and for a body that ends early, 413 for one of too many bytes, 408
+    for one that takes too long, 503 where no place gets free. From then on the app's own answer is dropped.
+    """
+
+    def __init__(self, receive: Receive, send: Send, door: _Door, silence: float) -> None:
+        self._receive, self._send, self.door, self.silence = receive, send, door, silence
+        self.until = time.monotonic() + door.allowance.seconds
+        self.size, self.stated = 0, 0
+        self.whole = self.placed = self.answered = False
+        self.refusal: RefusedRequestError | None = None
+
+    async def admit(self, headers: list[tuple[bytes, bytes]]) -> None:
+        """Check the headers, and wait for a place."""
+        lengths = [value for name, value in headers if name == b"content-length"]
+        chunked = any(name == b"transfer-encoding" for name, _ in headers)
+        if len(lengths) + chunked > 1 or not all(length.isdigit() and len(length) < 20 for length in lengths):
+            # two readers of such a request may disagree on where it ends
+            raise self._refused(400, "Expected one length, Content-Length or Transfer-Encoding.")
+        self.stated = sum(map(int, lengths))
+        if self.stated > self.door.allowance.size:
+            raise self._too_large()
+        if self.stated or chunked:
+            try:
+                await asyncio.wait_for(self.door.places.acquire(), self.silence)
+            except asyncio.TimeoutError:
+                raise self._refused(503, "Too many requests at once. Try again in a minute.") from None
+            self.placed, self.until = True, time.monotonic() + self.door.allowance.seconds
+
+    async def receive(self) -> Message:
+        """The next part of the body; after the last one, whatever else the server says."""
+        if self.whole or self.answered:
+            return await self._receive()
+        if self.refusal is not None:
+            raise self.refusal
+        try:
+            message = await asyncio.wait_for(self._receive(), min(self.silence, self.until - time.monotonic()))
+        except asyncio.TimeoutError:
+            raise self._refused(408, "The request took too long to come.") from None
+        self.size += len(message.get("body", b""))
+        if message["type"] == "http.disconnect":
+            raise self._refused(400, "The request ended before it was whole.")
+        if self.size > self.door.allowance.size:
+            raise self._too_large()
+        if not message.get("more_body"):
+            self.whole = True
+            self.leave()
+        return message
+
+    async def send(self, message: Message) -> None:
+        """Pass the app's answer on, unless the request was refused before it began."""
+        if self.refusal is None or self.answered:
+            self.answered = True
+            await self._send(message)
+
+    def leave(self) -> None:
+        """Give the place back."""
+        if self.placed:
+            self.placed = False
+            self.door.places.release()
+
+    async def drain(self) -> None:
+        """After 413 read on for a while: a client that is still sending would hear no answer."""
+        most, until, size = 3 * UPLOADS.size, time.monotonic() + self.silence, self.stated
+        while self.refusal is not None and self.refusal.status == 413 and size <= most:
+            try:
+                message = await asyncio.wait_for(self._receive(), until - time.monotonic())
+            except asyncio.TimeoutError:
+                return
+            if not message.get("more_body"):
+                return
+            size += 0 if self.stated else len(message["body"])
+
+    def _too_large(self) -> RefusedRequestError:
+        allowance = self.door.allowance
+        return self._refused(413, f"Expected at most {allowance.size:,} bytes{allowance.advice}.")
+
+    def _refused(self, status: int, text: str) -> RefusedRequestError:
+        self.refusal = RefusedRequestError(status, text)
+        return self.refusal
+
+
+async def _refuse(send: Send, refusal: RefusedRequestError, kind: str) -> None:
+    text = json.dumps({"detail": refusal.message}) if kind == "application/json" else refusal.message
+    headers = [(b"content-type", f"{kind}; charset=utf-8".encode()), (b"connection", b"close")]
+    await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
     await send({"type": "http.response.body", "body": text.encode()})
 
 
@@ -1401,9 +1633,82 @@ def read_photograph(path: Path | None) -> Any:
     return photograph, size
 
 
+# ---- pages/sources.py ------------------------------------------------------------------------------------------------
+#
+# What a person gave, read; refused are columns that are too many or that cannot be told apart or shown.
+
+MAX_LINE = 1_000_000  # bytes of a line of names; a longer one is no table for pyarrow either
+MAX_SPLIT = 500_000_000  # rows times images: each image is looked for among all rows
+
+
+def checked_sources(page: Page, tables: Sequence[Any], files: Sequence[Any]) -> list[Data]:
+    """As `read_sources`; RefusedError for columns that are too many or of one name, names too long or of no text."""
+    for table in tables:
+        if table is not None:
+            check_names("table", [str(name).strip() for name in table.columns])
+    for uploaded in files:
+        for path in map(Path, uploaded if isinstance(uploaded, (list, tuple)) else [uploaded] if uploaded else []):
+            check_number(path.name, columns_stated(path))
+    sources = read_sources(page, tables, files)
+    for data in sources:
+        check_names("the data", list(data.arrays))
+        if page.images:
+            named = (array for name, array in data.arrays.items() if plain(name) in IMAGE_NAMES)
+            check_costs(cost for images in named for cost in _split_costs(images))
+    return sources
+
+
+def check_names(where: str, names: Sequence[str]) -> None:
+    """Raise RefusedError for too many columns, two of one name, a name that is too long, and one that is no text."""
+    check_number(where, len(names))
+    for name, count in Counter(names).items():
+        if count > 1:
+            raise RefusedError(f"{where}: expected columns of different names, got {count} named {name[:MAX_NAME]!r}")
+        if len(name) > MAX_NAME:
+            raise RefusedError(f"{where}: expected names of at most {MAX_NAME} letters, got one of {len(name):,}")
+        if any("\ud800" <= letter <= "\udfff" for letter in name):
+            raise RefusedError(f"{where}: expected names that UTF-8 can write, got {name!r}")
+
+
+def check_number(where: str, number: int) -> None:
+    """Raise RefusedError for too many columns."""
+    if number > MAX_COLUMNS:
+        raise RefusedError(f"{where}: expected at most {MAX_COLUMNS:,} columns, got {number:,}")
+
+
+def columns_stated(path: Path) -> int:
+    """How many columns a file says it has, in its first line, its footer or its table of contents; 0 if it does not.
+
+    What is wrong with a file otherwise is for its reader to say.
+    """
+    try:
+        if path.suffix.lower() == ".parquet":
+            return int(pyarrow.parquet.read_metadata(path).num_columns)
+        if path.suffix.lower() == ".npz":
+            with zipfile.ZipFile(path) as archive:
+                return len(archive.namelist())
+        if path.suffix.lower() == ".csv":
+            with path.open("rb") as file:
+                return 1 + file.read(MAX_LINE).lstrip().partition(b"\n")[0].count(b",")
+    except (OSError, ValueError, zipfile.BadZipFile, pa.ArrowException):
+        pass
+    return 0
+
+
+def _split_costs(images: Any) -> Iterator[Cost]:
+    """What it takes to split rows by the image that each belongs to."""
+    if isinstance(images, np.ndarray) and images.ndim == 1:
+        distinct = len(pd.unique(images))
+        yield Cost("images", distinct, MAX_SAMPLES)
+        yield Cost("rows times images", distinct * len(images), MAX_SPLIT)
+
+
 # ---- pages/runner.py -------------------------------------------------------------------------------------------------
 #
 # From a page's inputs to what it shows: the one place where a metric is run, for a person and for the API alike.
+
+MAX_WORDS = 2_000  # letters of a message
+
 
 class Shown(NamedTuple):
     """What a computation gives to show: HTML, JSON, Python, figures, and the number of images to choose from."""
@@ -1427,9 +1732,33 @@ class Runner:
         """The options and their defaults."""
         return self.metric.options
 
-    def results(self, columns: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
-        """The metric's own answer: what the API returns. Raises what the metric raises."""
-        return self.metric(**options).compute(**columns)
+    def results(self, columns: Any, options: Any) -> dict[str, Any]:
+        """The metric's own answer: what the API returns. Raises as `compute`, and TypeError for what is not by name."""
+        for name, given in (("columns", columns), ("options", options)):
+            if not isinstance(given, Mapping):
+                raise TypeError(f"{name}: expected an object of values by name, got {type(given).__name__}")
+        # the metric takes options among its columns
+        within = {name: value for name, value in columns.items() if name in self.defaults}
+        others = {name: value for name, value in columns.items() if name not in within}
+        return dict(self.compute(others, {**options, **within}).results)
+
+    def compute(self, columns: Mapping[str, Any], options: Mapping[str, Any]) -> Computed:
+        """Compute, once it is known what that costs. Raises what the metric raises, and RefusedError for the costs."""
+        unknown = [name for name in options if name not in self.defaults]
+        if unknown:
+            known = ", ".join(self.defaults)
+            raise TypeError(f"{self.page.name} has no argument {unknown[0]!r}; its options are {known}")
+        check_costs(option_costs(options))
+        if self.page.images:
+            check_costs(image_costs(columns))
+        options = {**self.defaults, **options}
+        metric = self.metric(**options)
+        metric.add_batch(**columns)
+        state = metric.state()
+        if state:
+            check_costs(step_costs(options, state))
+            check_costs(self.page.costs(state, options))
+        return Computed(state, options, metric.compute(), columns)
 
     def show(
         self,
@@ -1444,21 +1773,15 @@ class Runner:
         """Compute, and draw. Raises what the metric raises, and RefusedError for files that are not taken."""
         page = self.page
         chosen = {column.name: _names(names) for column, names in zip(page.columns, made_of)}
-        given = gather(page, read_sources(page, tables, files), chosen, read_as)
-        options = options_of(page.options, controls, self.defaults)
-        metric = self.metric(**options)
-        metric.add_batch(**given.columns)
-        state = metric.state()
-        results = metric.compute()
+        given = gather(page, checked_sources(page, tables, files), chosen, read_as)
+        computed = self.compute(given.columns, options_of(page.options, controls, self.defaults))
         num_images = min(MAX_IMAGES, _num_images(given)) if page.images else 1
         behind = read_photograph(Path(photograph)) if photograph else None
-        computed = Computed(
-            state, options, results, given.columns, max(0, min(num_images, int(image or 1)) - 1), behind
-        )
-        call = python_call(page.name, given, options, self.defaults)
+        computed = computed._replace(image=max(0, min(num_images, int(image or 1)) - 1), photograph=behind)
+        call = python_call(page.name, given, computed.options, self.defaults)
         with np.errstate(all="ignore"):
             figures = page.draw(computed)
-        return Shown(results_table(results), results_json(results), call, figures, num_images)
+        return Shown(results_table(computed.results), results_json(computed.results), call, figures, num_images)
 
 
 def _names(value: Any) -> list[str]:
@@ -1472,7 +1795,9 @@ def _num_images(given: Given) -> int:
 def explain(error: Exception) -> str:
     """What is said of an error: the message of the metric or of a reader, and no more than its kind of any other."""
     if isinstance(error, (ValueError, TypeError)):
-        return without_paths(str(error))
+        # half a surrogate pair cannot be sent
+        text = without_paths(str(error)).encode("utf-8", "backslashreplace").decode()
+        return text if len(text) <= MAX_WORDS else f"{text[:MAX_WORDS]}…"
     if isinstance(error, MemoryError):
         return "This takes more memory than there is."
     return f"This input cannot be computed ({type(error).__name__})."
@@ -1480,16 +1805,15 @@ def explain(error: Exception) -> str:
 
 # ---- pages/build.py --------------------------------------------------------------------------------------------------
 #
-# The page of a metric, from its description as data (`_ui_page.Page`); every app.py is `launch(build(PAGE, folder))`.
+# The page of a metric, from its description as data (`page.Page`); every app.py is `launch(build(PAGE, folder))`.
 #
-#     table or files ─ _ui_read ─→ named arrays ─ _ui_columns, _ui_inputs ─→ the metric's columns ┐
-#     controls ─ _ui_options ─→ the metric's options ─────────────────────────────────────────────┤
-#                                     ┌─ compute() ─→ results: table, JSON, Python (_ui_results) ←┤ _ui_compute
-#                                     └─ state() ─→ kernel functions ─→ figures (Page.draw) ←─────┘
+#     table or files ─ uploads ─→ named arrays ─ columns, inputs ─→ the metric's columns ┐
+#     controls ─ controls ─→ the metric's options ───────────────────────────────────────┤ runner, costs
+#                              ┌─ compute() ─→ results: table, JSON, Python (results) ←──┤
+#                              └─ state() ─→ kernel functions ─→ figures (Page.draw) ←───┘
 #
-# The metric is loaded from its own folder, so numbers are what evaluate gives there. Nothing is kept between events or
-# visitors: each press of the button reads the inputs anew. app.py makes its folder a package under a name of its own,
-# since the files here import each other relatively and the folder is called app on the Hub.
+# The numbers are those of the metric that evaluate loads from the same folder. Nothing is kept between events or
+# visitors: each press of the button reads the inputs anew.
 
 QUEUE = 32  # visitors who may wait; two are served at a time
 
@@ -1502,7 +1826,8 @@ def build(page: Page, folder: Path) -> gr.Blocks:
 
 
 def blocks(title: str) -> gr.Blocks:
-    """An empty page. What visitors upload is deleted after an hour or two."""
+    """An empty page. What visitors upload is deleted after an hour or two, or by the next page that starts."""
+    own_folder()
     return gr.Blocks(title=title, analytics_enabled=False, delete_cache=(3600, 3600))
 
 
@@ -1510,7 +1835,20 @@ def launch(demo: gr.Blocks, **kwargs: Any) -> Any:
     """Serve a page, or the gallery, with its style and limits."""
     settings = dict(theme=THEME, css=CSS, head=HEAD, max_file_size=MAX_BYTES, ssr_mode=False, footer_links=["api"])
     guarded = {"middleware": [Middleware(Guard)]}
+    for block in demo.blocks.values():
+        block.async_move_resource_to_block_cache = _nothing_fetched(block.async_move_resource_to_block_cache)
     return demo.launch(**{**settings, "app_kwargs": guarded, **kwargs})
+
+
+def _nothing_fetched(move: Callable[..., Any]) -> Callable[..., Any]:
+    """As gradio takes the path of an upload; refused is an address of the web, which it would fetch, however large."""
+
+    async def taken(path: Any) -> Any:
+        if "://" in str(path):
+            raise gr.Error("Expected an uploaded file, got an address; none is opened.", print_exception=False)
+        return await move(path)
+
+    return taken
 
 
 def fill(page: Page, folder: Path, endpoint: str = "compute") -> None:
@@ -1611,7 +1949,7 @@ def _look(page: Page) -> Callable[..., list[Any]]:
         count = len(page.sources)
         tables, files, chosen = values[:count], values[count : 2 * count], values[2 * count :]
         try:
-            sources = read_sources(page, tables, files)
+            sources = checked_sources(page, tables, files)
         except Exception as error:  # as in press
             return [_box(message(explain(error))), *([gr.skip()] * (len(page.columns) + len(page.options)))]
         offers, guesses = offered(page, sources), guess(page, sources)

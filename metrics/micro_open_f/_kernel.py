@@ -220,6 +220,8 @@ class Metric:
     reduce: a function from the columns of a batch (its positional parameters; those without a default are required)
         and options (its keyword-only parameters) to a state
     summarise: a function from a state and options (its keyword-only parameters) to the results
+    as_state: a function that checks a state from elsewhere by options of `reduce`, and casts its arrays to the types that
+        `reduce` gives
     aliases: other names for columns
 
     The rest is read from the two signatures:
@@ -229,12 +231,14 @@ class Metric:
     fixed_options: those that shape a batch as it is added, and so cannot change after that: only `reduce` has them
 
     In a state, arrays of no dimension must agree between batches, all others are joined along their first axis, and
-    the first of them has one entry per sample.
+    the first of them has an entry per sample. `counts` say how many equal samples each entry stands for, `x_counts` how
+    many each entry of the array `x` does; where they are absent, that is one.
     """
 
     name: ClassVar[str]
     reduce: ClassVar[Callable[..., Mapping[str, Any]]]
     summarise: ClassVar[Callable[..., dict[str, Any]]]
+    as_state: ClassVar[Callable[..., Mapping[str, Any]]]
     aliases: ClassVar[Mapping[str, str]] = {}
 
     columns: ClassVar[tuple[str, ...]]
@@ -303,15 +307,29 @@ class Metric:
     def merge(self, state: Mapping[str, np.ndarray]) -> None:
         """Take the reduced arrays of another metric's `state()`, as if its batches had been added here.
 
-        Raises TypeError for what is no state, ValueError for a state of another metric or of other columns.
+        Raises TypeError for what is no state, ValueError for a state of another metric or one that `reduce` cannot have
+        made; the batches before are as they were then.
         """
+        arrays = self._own_state(state)
+        _check_agreement(arrays, self._states)
+        self._states.append(arrays)
+
+    def _own_state(self, state: Mapping[str, Any]) -> State:
+        """A copy of what another metric's `state()` gave, checked."""
         if not isinstance(state, Mapping):
             raise TypeError(f"state: expected the dict that state() returns, got {type(state).__name__}")
         if state and str(state.get("metric")) != self.name:
             raise ValueError(f"state: expected one of {self.name}, got one of {state.get('metric', 'no metric')}")
-        arrays = {name: np.array(array) for name, array in state.items() if name != "metric"}
-        _check_agreement(arrays, self._states)
-        self._states.append(arrays)
+        arrays = {name: array for name, array in state.items() if name != "metric"}
+        return {name: np.array(array) for name, array in self._checked(arrays).items()}
+
+    def _checked(self, state: Mapping[str, Any]) -> State:
+        return dict(self.as_state(state, **_options_for(self.as_state, self.loaded_options))) if state else {}
+
+    def __setstate__(self, content: dict[str, Any]) -> None:
+        """Unpickle; the batches are checked as those that are merged."""
+        self.__dict__.update(content)
+        self._states = [self._checked(state) for state in self._states]
 
     def reset(self) -> None:
         """Drop the batches added so far."""
@@ -374,14 +392,22 @@ def joined(states: Sequence[State]) -> State:
     if len(states) < 2:
         return states[0] if states else {}
     return {
-        name: array if array.ndim == 0 else concatenate([state[name] for state in states])
-        for name, array in states[0].items()
+        name: array if array.ndim == 0 else concatenate([_column(state, name) for state in states])
+        for name, array in {name: array for state in states for name, array in state.items()}.items()
     }
+
+
+def _column(state: State, name: str) -> Array:
+    """An array of a state; ones for counts that it does not have."""
+    if name in state:
+        return state[name]
+    rows = state[name.removesuffix("_counts")] if name != "counts" else next(iter(state.values()))
+    return array_namespace(rows).ones_like(rows, dtype=array_namespace(rows).int64)
 
 
 def _options_for(function: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
     """Those of the options that a function takes."""
-    return {name: options[name] for name in keyword_options(function)}
+    return {name: options[name] for name in keyword_options(function) if name in options}
 
 
 def _is_empty(column: Any) -> bool:
@@ -390,6 +416,8 @@ def _is_empty(column: Any) -> bool:
 
 def _size(state: State) -> int:
     """How many samples there are in a state."""
+    if "counts" in state:
+        return int(array_namespace(state["counts"]).sum(state["counts"]))
     return len(next(iter(state.values()))) if state else 0
 
 
@@ -400,7 +428,8 @@ def _copy(array: Array) -> Array:
 def _check_agreement(state: State, states: Sequence[State]) -> None:
     """Raise ValueError unless a state can be joined to the first of others: same arrays, same scalars."""
     first = next((other for other in states if other), state)
-    if state and state.keys() != first.keys():
+    names, others = ({name for name in one if not name.endswith("counts")} for one in (state, first))
+    if state and names != others:
         raise ValueError(f"expected a state of {', '.join(first)}, got one of {', '.join(state)}")
     for name, array in state.items():
         if array.ndim == 0 and array != first[name]:
@@ -535,10 +564,13 @@ def run_key(experiment_id: str, num_process: int) -> str:
     return f"{experiment_id}-{num_process}-{hashlib.sha256(' '.join(launcher).encode()).hexdigest()[:12]}"
 
 
-def receive(folder: Path, key: str, num_process: int, timeout: float, states: list[State]) -> None:
+def receive(
+    folder: Path, key: str, num_process: int, timeout: float, states: list[State], check: Callable[[State], State]
+) -> None:
     """As process 0, append the states of the others to `states`.
 
-    Raises TimeoutError if one does not come within `timeout` seconds, ValueError if there is another process 0.
+    Raises TimeoutError if one does not come within `timeout` seconds, ValueError if there is another process 0, and
+    what `check` raises for a state.
     """
     token, meeting = uuid.uuid4().hex, folder / f"{key}.round"
     answers = {rank: _answer(folder, key, token, rank) for rank in range(1, num_process)}
@@ -553,7 +585,7 @@ def receive(folder: Path, key: str, num_process: int, timeout: float, states: li
             time.sleep(_POLL)
         for rank, answer in answers.items():
             try:
-                state = _from_bytes(answer.read_bytes())
+                state = check(_from_bytes(answer.read_bytes()))
                 answer.replace(_taken(answer))
             except FileNotFoundError:  # it has just given up
                 _check_time(0.0, 0, timeout, f"process {rank} of {num_process}", meeting)
@@ -682,11 +714,11 @@ class Evaluated(Metric):
             return super()._results(states, options)
         folder, key = Path(self.data_dir), run_key(self.experiment_id, self.num_process)
         if self.process_id:
-            send(joined(states), folder, key, self.process_id, self.timeout)
+            send({**joined(states), "metric": np.asarray(self.name)}, folder, key, self.process_id, self.timeout)
             return None
         # what the others hand over is this process's from now on, even if it fails
         own = len(self._states)
-        receive(folder, key, self.num_process, self.timeout, self._states)
+        receive(folder, key, self.num_process, self.timeout, self._states, self._own_state)
         return super()._results([*states, *self._states[own:]], options)
 
 
@@ -1261,6 +1293,72 @@ def check_thresholds(t_list: Any) -> np.ndarray:
     return thresholds
 
 
+# ---- core/states.py --------------------------------------------------------------------------------------------------
+#
+# Checks of states that come from elsewhere: another process, a file, JSON.
+#
+# Each kind of state has a function of its own beside its TypedDict, made of these. An array may have lost its type, as an
+# empty list of JSON has; it is cast to the one that the reducer gives it, or refused.
+
+MAX_COUNT = 2**40  # samples that one row may stand for
+
+
+def check_arrays(state: Mapping[str, Any], names: Sequence[str], optional: Sequence[str] = ()) -> None:
+    """Raise ValueError unless a state has arrays of these names, and no others; it may lack the optional ones."""
+    needed = [name for name in names if name not in optional]
+    if not set(needed) <= state.keys() <= {*names, *optional}:
+        raise ValueError(f"state: expected the arrays {', '.join(needed)}, got {', '.join(map(str, state)) or 'none'}")
+
+
+def integer_column(state: Mapping[str, Any], name: str, low: int, high: int, dtype: Any = np.int64) -> np.ndarray:
+    """(N,) integers in [low, high]."""
+    column = to_numpy(as_labels(state[name], _place(name)))
+    if len(column) and not low <= int(column.min()) <= int(column.max()) <= high:
+        raise ValueError(
+            f"{_place(name)}: expected integers in [{low}, {high}], got {int(column.min())} to {int(column.max())}"
+        )
+    return column.astype(dtype)
+
+
+def flag_column(state: Mapping[str, Any], name: str) -> np.ndarray:
+    """(N,) booleans."""
+    return to_numpy(as_flags(state[name], _place(name)))
+
+
+def score_column(state: Mapping[str, Any], name: str) -> np.ndarray:
+    """(N,) float32 or float64 without NaN."""
+    return to_numpy(as_scores(state[name], _place(name)))
+
+
+def number_table(state: Mapping[str, Any], name: str, width: int) -> np.ndarray:
+    """(N, width) float64."""
+    table = to_numpy(as_numbers(state[name], _place(name)))
+    table = table.reshape(0, width) if table.shape == (0,) else table
+    if table.shape[1:] != (width,):
+        raise ValueError(f"{_place(name)}: expected rows of {width} numbers, got shape {table.shape}")
+    return table.astype(np.float64)
+
+
+def integer_scalar(state: Mapping[str, Any], name: str, low: int, high: int) -> np.ndarray:
+    """An integer in [low, high], as an array of no dimension."""
+    value = to_numpy(as_numbers([state[name]], _place(name)))
+    if value.shape != (1,):
+        raise ValueError(f"{_place(name)}: expected one integer, got shape {value.shape[1:]}")
+    return np.asarray(as_int(int(value[0]) if value[0] == np.round(value[0]) else float(value[0]), name, low, high))
+
+
+def check_rows(table: Mapping[str, Any]) -> None:
+    """Raise ValueError unless the columns of a table have the same length."""
+    lengths = {name: len(column) for name, column in table.items()}
+    if len(set(lengths.values())) > 1:
+        came = ", ".join(f"{length} of {name}" for name, length in lengths.items())
+        raise ValueError(f"state: expected arrays of one length, got {came}")
+
+
+def _place(name: str) -> str:
+    return f"state[{name!r}]"
+
+
 # ---- open_set/samples.py ---------------------------------------------------------------------------------------------
 #
 # Open-set recognition: what the samples of a batch come down to.
@@ -1289,6 +1387,23 @@ class OpenSetState(TypedDict):
     scores: Array
     predictions_width: np.ndarray
     counts: NotRequired[Array]
+
+
+def as_open_set_state(state: Mapping[str, Any], *, num_classes: int | None = None) -> OpenSetState:
+    """Check a state from elsewhere. Raises ValueError and TypeError for one that no reducer here can have made."""
+    check_arrays(state, [*OpenSetState.__annotations__], ["counts"])
+    width = integer_scalar(state, "predictions_width", 0, MAX_EXACT)
+    highest = (_given_classes(int(width), num_classes) or 2**63) - 1
+    checked: OpenSetState = {
+        "predicted": integer_column(state, "predicted", 0, highest),
+        "classes": integer_column(state, "classes", -1, highest),
+        "scores": score_column(state, "scores"),
+        "predictions_width": width,
+    }
+    if "counts" in state:
+        checked["counts"] = integer_column(state, "counts", 1, MAX_COUNT)
+    check_rows({name: column for name, column in checked.items() if name != "predictions_width"})
+    return checked
 
 
 def reduce_open_set(
@@ -1479,6 +1594,7 @@ class MicroOpenF(Metric):
 
     name = "micro_open_f"
     reduce = staticmethod(reduce_open_set)
+    as_state = staticmethod(as_open_set_state)
     summarise = staticmethod(micro_open_f_results)
     aliases = OPEN_SET_ALIASES
 

@@ -12,7 +12,7 @@ from ..core.metric import Metric
 from ..core.options import as_choice, as_fractions, as_int
 from ..core.sorting import indices, sorted_with
 from .aupro import areas_up_to, counts_of_pixels, sampled_aupro
-from .maps import AnomalyState, reduce_maps
+from .maps import AnomalyState, as_anomaly_state, reduce_maps
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -126,6 +126,7 @@ class AnomalySuite(Metric):
 
     name = "anomaly_suite"
     reduce = staticmethod(reduce_maps)
+    as_state = staticmethod(as_anomaly_state)
     summarise = staticmethod(anomaly_suite_results)
 
     def __init__(self, **options: Unpack[AnomalySuiteOptions]) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..core.arrays import (
+    MAX_EXACT,
     Array,
     array_namespace,
     is_floating,
@@ -20,6 +21,7 @@ from ..core.arrays import (
     without_arrow,
 )
 from ..core.columns import as_flags, as_numbers, as_scores, check_lengths, check_no_nan
+from ..core.states import MAX_COUNT, check_arrays, check_rows, flag_column, integer_column, score_column
 from .image_scores import check_reduction, reduced_maps
 from .regions import RegionPixels, pixels_by_region
 
@@ -33,6 +35,27 @@ class AnomalyState(RegionPixels):
 
     image_scores: Array
     image_labels: Array
+
+
+def as_anomaly_state(state: Mapping[str, Any]) -> AnomalyState:
+    """Check a state from elsewhere. Raises ValueError and TypeError for one that `reduce_maps` cannot have made."""
+    names = ("image_scores", "image_labels", "normal", "anomalous", "region_sizes")
+    check_arrays(state, names, ["normal_counts"])
+    checked: AnomalyState = {
+        "image_scores": score_column(state, "image_scores"),
+        "image_labels": flag_column(state, "image_labels"),
+        "normal": score_column(state, "normal"),
+        "anomalous": score_column(state, "anomalous"),
+        "region_sizes": integer_column(state, "region_sizes", 1, MAX_EXACT),
+    }
+    if "normal_counts" in state:
+        checked["normal_counts"] = integer_column(state, "normal_counts", 1, MAX_COUNT)
+    for table in (("image_scores", "image_labels"), ("normal", "normal_counts")):
+        check_rows({name: column for name, column in checked.items() if name in table})
+    sizes, pixels = sum(checked["region_sizes"].tolist()), len(checked["anomalous"])
+    if sizes != pixels:
+        raise ValueError(f"state: expected region_sizes of {pixels} anomalous pixels together, got {sizes}")
+    return checked
 
 
 def reduce_maps(

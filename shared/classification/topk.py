@@ -7,11 +7,12 @@ once (see ranks.py).
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 import numpy as np
 
-from ..core.arrays import Array, array_namespace, as_array, is_floating, on_one_device
+from ..core.arrays import MAX_EXACT, Array, array_namespace, as_array, is_floating, on_one_device
 from ..core.columns import (
     as_labels,
     as_matrix,
@@ -21,6 +22,7 @@ from ..core.columns import (
     check_orientation,
 )
 from ..core.options import as_bool, as_choice
+from ..core.states import MAX_COUNT, check_arrays, check_rows, flag_column, integer_column, integer_scalar
 from .ranks import listed_ranks, ranks_in_range
 
 if TYPE_CHECKING:
@@ -46,6 +48,28 @@ class TopkState(TypedDict):
     predictions_width: np.ndarray
     predictions_are_scores: np.ndarray
     counts: NotRequired[Array]
+
+
+def as_topk_state(state: Mapping[str, Any], *, ignore_unknown: bool = False) -> TopkState:
+    """Check a state from elsewhere. Raises ValueError and TypeError for one that `reduce_topk` cannot have made."""
+    check_arrays(state, [*TopkState.__annotations__], ["counts"])
+    width = integer_scalar(state, "predictions_width", 1, MAX_EXACT)
+    highest = min(int(width), np.iinfo(np.int32).max)
+    checked: TopkState = {
+        "above": integer_column(state, "above", -1 if ignore_unknown else 0, highest, np.int32),
+        "tied": integer_column(state, "tied", 0, highest - 1, np.int32),
+        "correct": flag_column(state, "correct"),
+        "predictions_width": width,
+        "predictions_are_scores": integer_scalar(state, "predictions_are_scores", 0, 1) == 1,
+    }
+    if "counts" in state:
+        checked["counts"] = integer_column(state, "counts", 1, MAX_COUNT)
+    check_rows({name: column for name, column in checked.items() if not name.startswith("predictions")})
+    if checked["predictions_are_scores"] and len(checked["above"]):
+        places = int((checked["above"].astype(np.int64) + checked["tied"]).max())
+        if places >= width:
+            raise ValueError(f"state: expected ranks below {width}, the number of scores, got {places}")
+    return checked
 
 
 def reduce_topk_scores(predictions: Any, references: Any, *, ignore_unknown: bool = False) -> TopkState:

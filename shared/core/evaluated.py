@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from .arrays import State
 from .metric import Metric, joined
 from .options import as_real
@@ -44,9 +46,9 @@ class Evaluated(Metric):
             return super()._results(states, options)
         folder, key = Path(self.data_dir), run_key(self.experiment_id, self.num_process)
         if self.process_id:
-            send(joined(states), folder, key, self.process_id, self.timeout)
+            send({**joined(states), "metric": np.asarray(self.name)}, folder, key, self.process_id, self.timeout)
             return None
         # what the others hand over is this process's from now on, even if it fails
         own = len(self._states)
-        receive(folder, key, self.num_process, self.timeout, self._states)
+        receive(folder, key, self.num_process, self.timeout, self._states, self._own_state)
         return super()._results([*states, *self._states[own:]], options)

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .arrays import Array, State, concatenate, to_numpy
+from .arrays import Array, State, array_namespace, concatenate, to_numpy
 
 # columns that metrics of this collection take: one that a metric does not use is ignored by it, for combine()
 SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels"})
@@ -29,6 +29,8 @@ class Metric:
     reduce: a function from the columns of a batch (its positional parameters; those without a default are required)
         and options (its keyword-only parameters) to a state
     summarise: a function from a state and options (its keyword-only parameters) to the results
+    as_state: a function that checks a state from elsewhere by options of `reduce`, and casts its arrays to the types that
+        `reduce` gives
     aliases: other names for columns
 
     The rest is read from the two signatures:
@@ -38,12 +40,14 @@ class Metric:
     fixed_options: those that shape a batch as it is added, and so cannot change after that: only `reduce` has them
 
     In a state, arrays of no dimension must agree between batches, all others are joined along their first axis, and
-    the first of them has one entry per sample.
+    the first of them has an entry per sample. `counts` say how many equal samples each entry stands for, `x_counts` how
+    many each entry of the array `x` does; where they are absent, that is one.
     """
 
     name: ClassVar[str]
     reduce: ClassVar[Callable[..., Mapping[str, Any]]]
     summarise: ClassVar[Callable[..., dict[str, Any]]]
+    as_state: ClassVar[Callable[..., Mapping[str, Any]]]
     aliases: ClassVar[Mapping[str, str]] = {}
 
     columns: ClassVar[tuple[str, ...]]
@@ -112,15 +116,29 @@ class Metric:
     def merge(self, state: Mapping[str, np.ndarray]) -> None:
         """Take the reduced arrays of another metric's `state()`, as if its batches had been added here.
 
-        Raises TypeError for what is no state, ValueError for a state of another metric or of other columns.
+        Raises TypeError for what is no state, ValueError for a state of another metric or one that `reduce` cannot have
+        made; the batches before are as they were then.
         """
+        arrays = self._own_state(state)
+        _check_agreement(arrays, self._states)
+        self._states.append(arrays)
+
+    def _own_state(self, state: Mapping[str, Any]) -> State:
+        """A copy of what another metric's `state()` gave, checked."""
         if not isinstance(state, Mapping):
             raise TypeError(f"state: expected the dict that state() returns, got {type(state).__name__}")
         if state and str(state.get("metric")) != self.name:
             raise ValueError(f"state: expected one of {self.name}, got one of {state.get('metric', 'no metric')}")
-        arrays = {name: np.array(array) for name, array in state.items() if name != "metric"}
-        _check_agreement(arrays, self._states)
-        self._states.append(arrays)
+        arrays = {name: array for name, array in state.items() if name != "metric"}
+        return {name: np.array(array) for name, array in self._checked(arrays).items()}
+
+    def _checked(self, state: Mapping[str, Any]) -> State:
+        return dict(self.as_state(state, **_options_for(self.as_state, self.loaded_options))) if state else {}
+
+    def __setstate__(self, content: dict[str, Any]) -> None:
+        """Unpickle; the batches are checked as those that are merged."""
+        self.__dict__.update(content)
+        self._states = [self._checked(state) for state in self._states]
 
     def reset(self) -> None:
         """Drop the batches added so far."""
@@ -183,14 +201,22 @@ def joined(states: Sequence[State]) -> State:
     if len(states) < 2:
         return states[0] if states else {}
     return {
-        name: array if array.ndim == 0 else concatenate([state[name] for state in states])
-        for name, array in states[0].items()
+        name: array if array.ndim == 0 else concatenate([_column(state, name) for state in states])
+        for name, array in {name: array for state in states for name, array in state.items()}.items()
     }
+
+
+def _column(state: State, name: str) -> Array:
+    """An array of a state; ones for counts that it does not have."""
+    if name in state:
+        return state[name]
+    rows = state[name.removesuffix("_counts")] if name != "counts" else next(iter(state.values()))
+    return array_namespace(rows).ones_like(rows, dtype=array_namespace(rows).int64)
 
 
 def _options_for(function: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
     """Those of the options that a function takes."""
-    return {name: options[name] for name in keyword_options(function)}
+    return {name: options[name] for name in keyword_options(function) if name in options}
 
 
 def _is_empty(column: Any) -> bool:
@@ -199,6 +225,8 @@ def _is_empty(column: Any) -> bool:
 
 def _size(state: State) -> int:
     """How many samples there are in a state."""
+    if "counts" in state:
+        return int(array_namespace(state["counts"]).sum(state["counts"]))
     return len(next(iter(state.values()))) if state else 0
 
 
@@ -209,7 +237,8 @@ def _copy(array: Array) -> Array:
 def _check_agreement(state: State, states: Sequence[State]) -> None:
     """Raise ValueError unless a state can be joined to the first of others: same arrays, same scalars."""
     first = next((other for other in states if other), state)
-    if state and state.keys() != first.keys():
+    names, others = ({name for name in one if not name.endswith("counts")} for one in (state, first))
+    if state and names != others:
         raise ValueError(f"expected a state of {', '.join(first)}, got one of {', '.join(state)}")
     for name, array in state.items():
         if array.ndim == 0 and array != first[name]:

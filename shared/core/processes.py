@@ -21,6 +21,7 @@ import io
 import os
 import time
 import uuid
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -49,10 +50,13 @@ def run_key(experiment_id: str, num_process: int) -> str:
     return f"{experiment_id}-{num_process}-{hashlib.sha256(' '.join(launcher).encode()).hexdigest()[:12]}"
 
 
-def receive(folder: Path, key: str, num_process: int, timeout: float, states: list[State]) -> None:
+def receive(
+    folder: Path, key: str, num_process: int, timeout: float, states: list[State], check: Callable[[State], State]
+) -> None:
     """As process 0, append the states of the others to `states`.
 
-    Raises TimeoutError if one does not come within `timeout` seconds, ValueError if there is another process 0.
+    Raises TimeoutError if one does not come within `timeout` seconds, ValueError if there is another process 0, and
+    what `check` raises for a state.
     """
     token, meeting = uuid.uuid4().hex, folder / f"{key}.round"
     answers = {rank: _answer(folder, key, token, rank) for rank in range(1, num_process)}
@@ -67,7 +71,7 @@ def receive(folder: Path, key: str, num_process: int, timeout: float, states: li
             time.sleep(_POLL)
         for rank, answer in answers.items():
             try:
-                state = _from_bytes(answer.read_bytes())
+                state = check(_from_bytes(answer.read_bytes()))
                 answer.replace(_taken(answer))
             except FileNotFoundError:  # it has just given up
                 _check_time(0.0, 0, timeout, f"process {rank} of {num_process}", meeting)

@@ -10,6 +10,7 @@ import numpy as np
 from ..core.arrays import MAX_EXACT, to_numpy, widen, without_arrow
 from ..core.columns import as_flags, as_numbers, check_lengths
 from ..core.options import as_choice
+from ..core.states import check_arrays, check_rows, flag_column, integer_column, number_table
 
 BOX_FORMATS = ("xyxy", "xywh", "cxcywh")
 _ROWS = 1 << 13  # rows checked at a time: what they need fits the cache
@@ -29,6 +30,27 @@ class DetectionState(TypedDict):
     predictions: np.ndarray
     references: np.ndarray
     ignored: np.ndarray
+
+
+def as_detection_state(state: Mapping[str, Any]) -> DetectionState:
+    """Check a state from elsewhere. Raises ValueError and TypeError for one that `reduce_boxes` cannot have made."""
+    check_arrays(state, [*DetectionState.__annotations__])
+    checked: DetectionState = {
+        "num_predictions": integer_column(state, "num_predictions", 0, MAX_EXACT),
+        "num_references": integer_column(state, "num_references", 0, MAX_EXACT),
+        "predictions": number_table(state, "predictions", 6),
+        "references": number_table(state, "references", 5),
+        "ignored": flag_column(state, "ignored"),
+    }
+    for columns in (("num_predictions", "num_references"), ("references", "ignored")):
+        check_rows({name: column for name, column in checked.items() if name in columns})
+    for name in ("predictions", "references"):
+        counts, table = checked[f"num_{name}"], checked[name]  # type: ignore[literal-required]
+        if sum(counts.tolist()) != len(table):
+            raise ValueError(f"state: expected {sum(counts.tolist())} {name}, as num_{name} says, got {len(table)}")
+        for start in range(0, len(table), _ROWS):
+            _check_rows(table, slice(start, start + _ROWS), counts, f"state[{name!r}]", "xyxy")
+    return checked
 
 
 def reduce_boxes(predictions: Any, references: Any, *, box_format: str = "xyxy") -> DetectionState:

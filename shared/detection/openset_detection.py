@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from ..core.metric import Metric
 from ..core.options import as_bool, as_choice, as_fraction
-from .boxes import DetectionState, reduce_boxes
+from .boxes import DetectionState, as_detection_state, reduce_boxes
 from .ow_dln import openset_detection
 from .owod import owod_detection
 from .rules import Rules
@@ -95,6 +95,7 @@ class OpenSetDetection(Metric):
 
     name = "openset_detection"
     reduce = staticmethod(reduce_boxes)
+    as_state = staticmethod(as_detection_state)
     summarise = staticmethod(detection_results)
     aliases = {"ground_truth": "references"}
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from .coco_table import Table
 from .dataset import Dataset, Detections, Size, predicted_boxes, split_by_image, true_boxes
+from .reasons import reason
 
 
 def read_coco(annotations: str | Path, images: str | Path | None = None) -> Dataset:
@@ -46,8 +47,10 @@ def read_json(path: Path) -> Any:
         return json.loads(path.read_text(encoding="utf-8-sig"))
     except json.JSONDecodeError as error:
         raise ValueError(f"{path}:{error.lineno}: expected JSON, got {error.msg}") from error
-    except (OSError, UnicodeDecodeError, RecursionError) as error:
-        raise ValueError(f"{path}: expected JSON, got {getattr(error, 'strerror', None) or error}") from error
+    except OSError as error:
+        raise ValueError(f"{path}: expected JSON, got {error.strerror or error}") from error
+    except (ValueError, RecursionError, MemoryError) as error:  # no UTF-8, too many digits, too deep, too large
+        raise ValueError(f"{path}: {reason(error)}") from error
 
 
 def coco_dataset(content: Any, path: Path, images: str | Path | None = None) -> Dataset:
@@ -65,7 +68,7 @@ def coco_dataset(content: Any, path: Path, images: str | Path | None = None) -> 
     table = Table(entries, f"{path}: annotations", places)
     labels = table.integers("category_id")
     table.refuse(~np.isin(labels, list(classes)), "a category of the file", "category_id")
-    ignored = np.asarray([bool(entry.get("iscrowd", 0) or entry.get("ignore", 0)) for entry in entries], dtype=bool)
+    ignored = table.flags("iscrowd") | table.flags("ignore")
     columns = {"boxes": table.boxes(), "labels": labels, "ignored": ignored}
     parts = split_by_image(columns, table.image, len(places))
     files = [str(entry.get("file_name", entry["id"])) for entry in content["images"]]

@@ -26,6 +26,10 @@ class Table:
         """A column of integers."""
         return self._column(key, "an integer", lambda entry: _integer(entry[key]), np.int64)
 
+    def flags(self, key: str) -> np.ndarray:
+        """A column of 0, 1, false or true; 0 where an entry has none."""
+        return self._column(key, "0, 1, false or true", lambda entry: _flag(entry.get(key, 0)), np.bool_)
+
     def boxes(self) -> np.ndarray:
         """The boxes, as x1, y1, x2, y2."""
         boxes = self._plain_boxes()
@@ -80,6 +84,12 @@ def _integer(value: Any) -> int:
     if _number(value) != int(value):
         raise ValueError
     return int(value)
+
+
+def _flag(value: Any) -> bool:
+    if not isinstance(value, (bool, int, float)) or value not in (0, 1):
+        raise ValueError
+    return bool(value)
 
 
 def _four(value: Any) -> list[Any]:

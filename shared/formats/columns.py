@@ -18,6 +18,7 @@ import numpy as np
 from ..core.columns import check_lengths
 from .json import by_column, parse_json
 from .npy import read_npy, read_npz
+from .reasons import reason
 from .torch_files import read_torch_file
 
 BATCH = 8192  # rows
@@ -39,7 +40,13 @@ def open_column(place: str, column: str) -> Any:
         content = _standard_input() if kind == "-" else _READERS[kind](path)
         return (_pick_from_csv if isinstance(content, bytes) else _pick)(content, column, names)
     except Exception as error:
-        raise ValueError(f"{place}: {_reason(error)}") from error
+        raise ValueError(f"{place}: {reason(error)}") from error
+
+
+def file_of(place: str) -> Path | None:
+    """The file that a place names; None for standard input."""
+    path, _ = _split(place)
+    return None if str(path) == "-" else path
 
 
 def batches(columns: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -67,7 +74,7 @@ class ParquetColumn:
         try:
             yield from map(_side_by_side, read_batches(self.path, self.names, BATCH))
         except Exception as error:
-            raise ValueError(f"{self.path}: {_reason(error)}") from error
+            raise ValueError(f"{self.path}: {reason(error)}") from error
 
 
 def _split(place: str) -> tuple[Path, list[str]]:
@@ -109,6 +116,8 @@ _READERS: dict[str, Callable[[Path], Any]] = {
 @cache
 def _standard_input() -> Any:
     """What JSON holds, or the bytes of comma-separated values; read once, though several columns may come from it."""
+    if sys.stdin is None:
+        raise ValueError("expected an open standard input, got a closed one")
     text = sys.stdin.buffer.read().removeprefix(codecs.BOM_UTF8).lstrip()
     if not text:
         raise ValueError("expected JSON or comma-separated values, got nothing")
@@ -148,11 +157,3 @@ def _side_by_side(columns: list[Any]) -> Any:
         names = [name for column in columns for name in column.names]
         return ParquetColumn(columns[0].path, names, len(columns[0]))
     return columns[0] if len(columns) == 1 else np.column_stack(columns)
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, UnicodeDecodeError):
-        return f"expected UTF-8 text, got the byte {error.object[error.start]:#04x} at place {error.start}"
-    if isinstance(error, KeyError):  # its text is its argument's repr
-        return str(error.args[0])
-    return getattr(error, "strerror", None) or str(error) or type(error).__name__

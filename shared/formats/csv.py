@@ -34,12 +34,23 @@ def read_csv(data: bytes, names: Sequence[str] = ()) -> tuple[Any, bool]:
         if by_name and by_place and cells != places:
             raise ValueError(f"expected names or values in the first line, got {first}, which may be either: {_HINT}")
         headless = by_place and not by_name
-    options = pyarrow.csv.ReadOptions(column_names=places) if headless else None
-    # a header alone Arrow takes with its end only
-    table = pyarrow.csv.read_csv(io.BytesIO(text + b"\n"), read_options=options)
+    table = _read_table(text + b"\n", places if headless else [])  # a header alone Arrow takes with its end only
     if headless and not names and cells == places:
         _refuse_counted_header(table, first)
     return table, headless
+
+
+def _read_table(text: bytes, names: list[str]) -> pa.Table:
+    """The table of a text whose first line is the header, unless there are names."""
+    try:
+        return pyarrow.csv.read_csv(io.BytesIO(text), read_options=pyarrow.csv.ReadOptions(column_names=names))
+    except pa.ArrowInvalid as error:
+        # Arrow reads blocks of 1 MB; a line may reach into the next one but no further, and a header not so far
+        if not re.search("straddling object|Empty CSV file or block", str(error)):
+            raise
+    # threads are slower for so many columns
+    whole = pyarrow.csv.ReadOptions(column_names=names, block_size=min(len(text), 2**31 - 1), use_threads=False)
+    return pyarrow.csv.read_csv(io.BytesIO(text), read_options=whole)
 
 
 def _refuse_counted_header(table: pa.Table, first: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+from numpy.lib.npyio import NpzFile
 
 
 def read_npy(path: Path) -> np.ndarray:
@@ -17,6 +18,6 @@ def read_npy(path: Path) -> np.ndarray:
 
 def read_npz(path: Path) -> dict[str, np.ndarray]:
     """The arrays of an .npz archive, by name."""
-    # NumPy leaves a broken file open
-    with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+    # numpy.load takes what is no archive for a pickle, and advises to load it unsafely; it leaves a broken file open
+    with path.open("rb") as file, NpzFile(file, allow_pickle=False) as arrays:
         return {name: arrays[name] for name in arrays.files}

@@ -1,4 +1,4 @@
-"""Columns of Parquet files: all as a table, or some in batches of rows."""
+"""Columns of Parquet files: all as a table, or some in batches of rows. Checksums of pages are verified."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ def read_parquet(path: Path) -> Any:
     """All columns, as a table of Arrow. Strings are kept by number: one that repeats takes memory once."""
     leaves = pq.read_metadata(path).schema
     strings = [leaf.path for leaf in map(leaves.column, range(len(leaves))) if leaf.physical_type == "BYTE_ARRAY"]
-    with pq.ParquetFile(path, read_dictionary=strings) as file:
+    with pq.ParquetFile(path, read_dictionary=strings, page_checksum_verification=True) as file:
         return file.read()
 
 
 def read_batches(path: Path, names: Sequence[str], num_rows: int) -> Iterator[list[Any]]:
     """Arrays of the columns named, of at most `num_rows` rows at a time."""
-    with pq.ParquetFile(path) as file:
+    with pq.ParquetFile(path, page_checksum_verification=True) as file:
         for batch in file.iter_batches(num_rows, columns=names):
             yield [from_arrow(batch.column(name)) for name in names]
 

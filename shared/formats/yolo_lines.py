@@ -13,13 +13,14 @@ import numpy as np
 
 _EDGE = 0.01  # true boxes may reach so far beyond the image, by rounding
 _FAR = 1.0  # and predicted ones so far; pixels in place of shares are farther off
+_END_OF_IDS = 2.0**53  # from which a float64 no longer holds every integer
 
 
 def read_lines(path: Path, *, confidence: bool = False, place: str = "") -> np.ndarray:
     """The lines of a text file, (n, 5) class, cx, cy, w, h, or (n, 6) with the confidence.
 
     Raises ValueError, with the file (as `place` calls it) and the line, for a line of another length, for what is no
-    number, a class that is no integer, or coordinates that are no shares of the image.
+    number, a class that is no integer, coordinates that are no shares of the image, or a confidence beyond 0 and 1.
     """
     width, place = 6 if confidence else 5, place or str(path)
     try:
@@ -75,6 +76,8 @@ def _reason(rows: np.ndarray) -> str | None:
         return "coordinates from 0 to 1, as shares of the image"
     if shares[:, 2:].min() < 0:
         return "a width and a height of at least 0"
-    if not (np.isfinite(rows).all() and (rows[:, 0] == np.round(rows[:, 0])).all()):
-        return "an integer class" if np.isfinite(rows[:, 5:]).all() else "a confidence"
+    if not ((rows[:, 5:] >= 0) & (rows[:, 5:] <= 1)).all():
+        return "a confidence from 0 to 1"
+    if not ((rows[:, 0] == np.round(rows[:, 0])) & (np.abs(rows[:, 0]) < _END_OF_IDS)).all():
+        return "an integer class, less than 2^53"
     return None

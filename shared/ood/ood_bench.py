@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from ..core.metric import Metric
 from .bench import DEFAULT_METRICS, bench_metrics
-from .sides import OODState, ood_sides, reduce_ood
+from .sides import OODState, as_ood_state, ood_sides, reduce_ood
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -51,6 +51,7 @@ class OODBench(Metric):
 
     name = "ood_bench"
     reduce = staticmethod(reduce_ood)
+    as_state = staticmethod(as_ood_state)
     summarise = staticmethod(ood_bench_results)
     aliases = {"scores": "predictions", "labels": "references"}
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from ..core.arrays import Array, array_namespace, as_array, is_floating, is_numpy_array, on_one_device
 from ..core.columns import as_integers, as_scores, check_lengths, check_orientation
 from ..core.counts import Side, as_side, ascending, split
 from ..core.options import as_int
+from ..core.states import MAX_COUNT, check_arrays, check_rows, integer_column, score_column
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
@@ -26,6 +28,18 @@ class OODState(TypedDict):
     scores: Array
     labels: Array
     counts: NotRequired[Array]
+
+
+def as_ood_state(state: Mapping[str, Any], *, in_value: int = 0, out_value: int = 1) -> OODState:
+    """Check a state from elsewhere. Raises ValueError and TypeError for one that `reduce_ood` cannot have made."""
+    check_arrays(state, [*OODState.__annotations__], ["counts"])
+    labels = _narrow(integer_column(state, "labels", *_INT64))
+    checked: OODState = {"scores": score_column(state, "scores"), "labels": labels}
+    if "counts" in state:
+        checked["counts"] = integer_column(state, "counts", 1, MAX_COUNT)
+    check_rows(checked)
+    _is_out(labels, *check_label_values(in_value, out_value))  # raises for any other label
+    return checked
 
 
 def reduce_ood(predictions: Any, references: Any = None, *, in_value: int = 0, out_value: int = 1) -> OODState:

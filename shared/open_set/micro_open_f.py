@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from ..core.metric import Metric
 from .open_f import micro_open_f
-from .samples import OPEN_SET_ALIASES, OpenSetState, check_classes, reduce_open_set
+from .samples import OPEN_SET_ALIASES, OpenSetState, as_open_set_state, check_classes, reduce_open_set
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -45,6 +45,7 @@ class MicroOpenF(Metric):
 
     name = "micro_open_f"
     reduce = staticmethod(reduce_open_set)
+    as_state = staticmethod(as_open_set_state)
     summarise = staticmethod(micro_open_f_results)
     aliases = OPEN_SET_ALIASES
 

@@ -15,7 +15,7 @@ from ..core.counts import Side, as_side, check_both_classes, runs, sort_sides, s
 from ..core.curves import twice_wins
 from ..core.metric import Metric
 from ..core.options import as_fraction
-from .samples import OPEN_SET_ALIASES, OpenSetState, reduce_openauc
+from .samples import OPEN_SET_ALIASES, OpenSetState, as_open_set_state, reduce_openauc
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -143,6 +143,7 @@ class OpenAUC(Metric):
 
     name = "openauc"
     reduce = staticmethod(reduce_openauc)
+    as_state = staticmethod(as_open_set_state)
     summarise = staticmethod(openauc_metrics)
     aliases = OPEN_SET_ALIASES
 

@@ -6,11 +6,12 @@ computed from these three, so that a batch of (N, C) scores leaves nothing but t
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
-from ..core.arrays import Array, array_namespace, as_array, on_one_device, row_blocks
+from ..core.arrays import MAX_EXACT, Array, array_namespace, as_array, on_one_device, row_blocks
 from ..core.columns import (
     as_flags,
     as_labels,
@@ -23,6 +24,7 @@ from ..core.columns import (
     check_orientation,
 )
 from ..core.options import as_int
+from ..core.states import MAX_COUNT, check_arrays, check_rows, integer_column, integer_scalar, score_column
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
@@ -45,6 +47,23 @@ class OpenSetState(TypedDict):
     scores: Array
     predictions_width: np.ndarray
     counts: NotRequired[Array]
+
+
+def as_open_set_state(state: Mapping[str, Any], *, num_classes: int | None = None) -> OpenSetState:
+    """Check a state from elsewhere. Raises ValueError and TypeError for one that no reducer here can have made."""
+    check_arrays(state, [*OpenSetState.__annotations__], ["counts"])
+    width = integer_scalar(state, "predictions_width", 0, MAX_EXACT)
+    highest = (_given_classes(int(width), num_classes) or 2**63) - 1
+    checked: OpenSetState = {
+        "predicted": integer_column(state, "predicted", 0, highest),
+        "classes": integer_column(state, "classes", -1, highest),
+        "scores": score_column(state, "scores"),
+        "predictions_width": width,
+    }
+    if "counts" in state:
+        checked["counts"] = integer_column(state, "counts", 1, MAX_COUNT)
+    check_rows({name: column for name, column in checked.items() if name != "predictions_width"})
+    return checked
 
 
 def reduce_open_set(

@@ -1,13 +1,12 @@
-"""The page of a metric, from its description as data (`_ui_page.Page`); every app.py is `launch(build(PAGE, folder))`.
+"""The page of a metric, from its description as data (`page.Page`); every app.py is `launch(build(PAGE, folder))`.
 
-    table or files ─ _ui_read ─→ named arrays ─ _ui_columns, _ui_inputs ─→ the metric's columns ┐
-    controls ─ _ui_options ─→ the metric's options ─────────────────────────────────────────────┤
-                                    ┌─ compute() ─→ results: table, JSON, Python (_ui_results) ←┤ _ui_compute
-                                    └─ state() ─→ kernel functions ─→ figures (Page.draw) ←─────┘
+    table or files ─ uploads ─→ named arrays ─ columns, inputs ─→ the metric's columns ┐
+    controls ─ controls ─→ the metric's options ───────────────────────────────────────┤ runner, costs
+                             ┌─ compute() ─→ results: table, JSON, Python (results) ←──┤
+                             └─ state() ─→ kernel functions ─→ figures (Page.draw) ←───┘
 
-The metric is loaded from its own folder, so numbers are what evaluate gives there. Nothing is kept between events or
-visitors: each press of the button reads the inputs anew. app.py makes its folder a package under a name of its own,
-since the files here import each other relatively and the folder is called app on the Hub.
+The numbers are those of the metric that evaluate loads from the same folder. Nothing is kept between events or
+visitors: each press of the button reads the inputs anew.
 """
 
 from __future__ import annotations
@@ -21,14 +20,16 @@ from starlette.middleware import Middleware
 
 from .columns import KINDS, guess
 from .controls import shown
+from .folder import own_folder
 from .guard import Guard
-from .inputs import describe, offered, read_sources
+from .inputs import describe, offered
 from .layout import CSS, HEAD, THEME, card_text, data_frame
 from .limits import MAX_BYTES, MAX_IMAGES
 from .page import Page
 from .parts import input_parts, result_parts
 from .results import message
 from .runner import Runner, explain
+from .sources import checked_sources
 
 QUEUE = 32  # visitors who may wait; two are served at a time
 
@@ -41,7 +42,8 @@ def build(page: Page, folder: Path) -> gr.Blocks:
 
 
 def blocks(title: str) -> gr.Blocks:
-    """An empty page. What visitors upload is deleted after an hour or two."""
+    """An empty page. What visitors upload is deleted after an hour or two, or by the next page that starts."""
+    own_folder()
     return gr.Blocks(title=title, analytics_enabled=False, delete_cache=(3600, 3600))
 
 
@@ -49,7 +51,20 @@ def launch(demo: gr.Blocks, **kwargs: Any) -> Any:
     """Serve a page, or the gallery, with its style and limits."""
     settings = dict(theme=THEME, css=CSS, head=HEAD, max_file_size=MAX_BYTES, ssr_mode=False, footer_links=["api"])
     guarded = {"middleware": [Middleware(Guard)]}
+    for block in demo.blocks.values():
+        block.async_move_resource_to_block_cache = _nothing_fetched(block.async_move_resource_to_block_cache)
     return demo.launch(**{**settings, "app_kwargs": guarded, **kwargs})
+
+
+def _nothing_fetched(move: Callable[..., Any]) -> Callable[..., Any]:
+    """As gradio takes the path of an upload; refused is an address of the web, which it would fetch, however large."""
+
+    async def taken(path: Any) -> Any:
+        if "://" in str(path):
+            raise gr.Error("Expected an uploaded file, got an address; none is opened.", print_exception=False)
+        return await move(path)
+
+    return taken
 
 
 def fill(page: Page, folder: Path, endpoint: str = "compute") -> None:
@@ -150,7 +165,7 @@ def _look(page: Page) -> Callable[..., list[Any]]:
         count = len(page.sources)
         tables, files, chosen = values[:count], values[count : 2 * count], values[2 * count :]
         try:
-            sources = read_sources(page, tables, files)
+            sources = checked_sources(page, tables, files)
         except Exception as error:  # as in press
             return [_box(message(explain(error))), *([gr.skip()] * (len(page.columns) + len(page.options)))]
         offers, guesses = offered(page, sources), guess(page, sources)

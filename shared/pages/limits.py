@@ -5,19 +5,44 @@ from __future__ import annotations
 import re
 import zipfile
 from pathlib import Path
+from typing import NamedTuple
 
 MAX_FILES = 200
 MAX_BYTES = 50_000_000  # of all files of an input
 MAX_JSON_BYTES = 10_000_000  # as Python objects they take some 50 times that
-MAX_BODY = 10_000_000  # of a request that uploads no file: the table of a page, or a call of the endpoint
+# of a request that uploads no file: the table of a page, or a call of the endpoint. gradio parses it on the thread that
+# answers all visitors; the worst 1 MB of JSON kept the others waiting for 0.5 to 1 s
+MAX_BODY = 500_000
 MAX_UNPACKED = 200_000_000
+MAX_COLUMNS = 5_000  # of a table or file
+MAX_NAME = 200  # letters of a column's name
 MAX_POINTS = 2_000  # of a curve
 MAX_IMAGES = 200
 STATED = (
     f"At most {MAX_FILES} files of {MAX_BYTES // 1_000_000} MB together ({MAX_JSON_BYTES // 1_000_000} MB of JSON), "
     f"{MAX_UNPACKED // 1_000_000} MB unpacked. They are deleted within two hours. Tables and calls of the endpoint: "
-    f"{MAX_BODY // 1_000_000} MB."
+    f"{MAX_BODY // 1_000} kB, which is why larger data come as files."
 )
+SILENCE = 30.0  # seconds until the next part of a body has to come
+
+
+class Allowance(NamedTuple):
+    """What requests of one kind may take.
+
+    size: bytes of a body
+    at_once: bodies that are on their way
+    seconds: until a body is whole
+    advice: what to do instead of sending a larger one
+    """
+
+    size: int
+    at_once: int
+    seconds: float
+    advice: str = ""
+
+
+UPLOADS = Allowance(MAX_BYTES + 1_000_000, at_once=16, seconds=600)  # what separates the files of a form comes on top
+CALLS = Allowance(MAX_BODY, at_once=64, seconds=60, advice="; larger data can be uploaded as a file")
 
 
 class RefusedError(ValueError):
@@ -50,9 +75,10 @@ def check_archive(path: Path) -> None:
 
 
 def without_paths(message: str) -> str:
-    """A message of a library, without the folders it names.
+    """A message of a library, without the folders it names and without addresses in memory.
 
-    >>> without_paths("cannot identify '/tmp/gradio/1b2c/mask.png'")
-    "cannot identify '…/mask.png'"
+    >>> without_paths("cannot identify '/tmp/gradio/1b2c/mask.png'"), without_paths("got <Call object at 0x7f50>")
+    ("cannot identify '…/mask.png'", 'got <Call object>')
     """
+    message = re.sub(r" at 0x[0-9a-fA-F]+(?=>)", "", message)
     return re.sub(r"(?:[A-Za-z]:)?(?:[\\/][^\\/\s'\":]+)+(?=[\\/])", "…", message)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..core.metric import Metric
+from .costs import Cost
 
 Table = Mapping[str, Sequence[Any]]  # header → cells
 
@@ -72,6 +73,8 @@ class Page(NamedTuple):
     draw: from what was computed to the figures, one for each of `pictures`, which are their headings
     images: whether the pictures show one image of several, so that the page lets a person choose, and behind which a
         photograph can be put
+    costs: what a computation takes that neither the size of the data nor the length of an option says, from the
+        metric's reduced state and its options, which are not checked yet
     """
 
     metric: type[Metric]
@@ -83,6 +86,7 @@ class Page(NamedTuple):
     draw: Callable[[Computed], Sequence[Any]]
     sources: tuple[Source, ...] = (Source("Data"),)
     images: bool = False
+    costs: Callable[[Mapping[str, Any], Mapping[str, Any]], Iterable[Cost]] = lambda state, options: ()
 
     @property
     def name(self) -> str:

@@ -10,11 +10,15 @@ import numpy as np
 
 from ..texts import texts
 from .controls import options_of
+from .costs import check_costs, image_costs, option_costs, step_costs
 from .images import read_photograph
-from .inputs import Given, gather, read_sources
+from .inputs import Given, gather
 from .limits import MAX_IMAGES, without_paths
 from .page import Computed, Page
 from .results import python_call, results_json, results_table
+from .sources import checked_sources
+
+MAX_WORDS = 2_000  # letters of a message
 
 
 class Shown(NamedTuple):
@@ -39,9 +43,33 @@ class Runner:
         """The options and their defaults."""
         return self.metric.options
 
-    def results(self, columns: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
-        """The metric's own answer: what the API returns. Raises what the metric raises."""
-        return self.metric(**options).compute(**columns)
+    def results(self, columns: Any, options: Any) -> dict[str, Any]:
+        """The metric's own answer: what the API returns. Raises as `compute`, and TypeError for what is not by name."""
+        for name, given in (("columns", columns), ("options", options)):
+            if not isinstance(given, Mapping):
+                raise TypeError(f"{name}: expected an object of values by name, got {type(given).__name__}")
+        # the metric takes options among its columns
+        within = {name: value for name, value in columns.items() if name in self.defaults}
+        others = {name: value for name, value in columns.items() if name not in within}
+        return dict(self.compute(others, {**options, **within}).results)
+
+    def compute(self, columns: Mapping[str, Any], options: Mapping[str, Any]) -> Computed:
+        """Compute, once it is known what that costs. Raises what the metric raises, and RefusedError for the costs."""
+        unknown = [name for name in options if name not in self.defaults]
+        if unknown:
+            known = ", ".join(self.defaults)
+            raise TypeError(f"{self.page.name} has no argument {unknown[0]!r}; its options are {known}")
+        check_costs(option_costs(options))
+        if self.page.images:
+            check_costs(image_costs(columns))
+        options = {**self.defaults, **options}
+        metric = self.metric(**options)
+        metric.add_batch(**columns)
+        state = metric.state()
+        if state:
+            check_costs(step_costs(options, state))
+            check_costs(self.page.costs(state, options))
+        return Computed(state, options, metric.compute(), columns)
 
     def show(
         self,
@@ -56,21 +84,15 @@ class Runner:
         """Compute, and draw. Raises what the metric raises, and RefusedError for files that are not taken."""
         page = self.page
         chosen = {column.name: _names(names) for column, names in zip(page.columns, made_of)}
-        given = gather(page, read_sources(page, tables, files), chosen, read_as)
-        options = options_of(page.options, controls, self.defaults)
-        metric = self.metric(**options)
-        metric.add_batch(**given.columns)
-        state = metric.state()
-        results = metric.compute()
+        given = gather(page, checked_sources(page, tables, files), chosen, read_as)
+        computed = self.compute(given.columns, options_of(page.options, controls, self.defaults))
         num_images = min(MAX_IMAGES, _num_images(given)) if page.images else 1
         behind = read_photograph(Path(photograph)) if photograph else None
-        computed = Computed(
-            state, options, results, given.columns, max(0, min(num_images, int(image or 1)) - 1), behind
-        )
-        call = python_call(page.name, given, options, self.defaults)
+        computed = computed._replace(image=max(0, min(num_images, int(image or 1)) - 1), photograph=behind)
+        call = python_call(page.name, given, computed.options, self.defaults)
         with np.errstate(all="ignore"):
             figures = page.draw(computed)
-        return Shown(results_table(results), results_json(results), call, figures, num_images)
+        return Shown(results_table(computed.results), results_json(computed.results), call, figures, num_images)
 
 
 def _names(value: Any) -> list[str]:
@@ -84,7 +106,9 @@ def _num_images(given: Given) -> int:
 def explain(error: Exception) -> str:
     """What is said of an error: the message of the metric or of a reader, and no more than its kind of any other."""
     if isinstance(error, (ValueError, TypeError)):
-        return without_paths(str(error))
+        # half a surrogate pair cannot be sent
+        text = without_paths(str(error)).encode("utf-8", "backslashreplace").decode()
+        return text if len(text) <= MAX_WORDS else f"{text[:MAX_WORDS]}…"
     if isinstance(error, MemoryError):
         return "This takes more memory than there is."
     return f"This input cannot be computed ({type(error).__name__})."

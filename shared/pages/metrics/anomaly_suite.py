@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ...anomaly.anomaly_suite import AnomalySuite, check_levels, level_counts
 from ...core.options import as_fractions
+from ..costs import Cost, items
 from ..figures.maps import draw_map, draw_pro, draw_roc
 from ..figures.style import figure
 from ..images import read_maps, read_masks
@@ -22,6 +23,15 @@ def _draw(computed: Computed) -> Sequence[Any]:
     limit = max(as_fractions(options["integration_limits"], "integration_limits")) if has_pro else 1.0
     pro = draw_pro(computed, counts["pixel"]) if has_pro else figure("", "", title="PRO needs the level pixel")
     return [draw_map(computed), pro, draw_roc(computed, counts, limit)]
+
+
+def _costs(state: Mapping[str, Any], options: Mapping[str, Any]) -> Iterator[Cost]:
+    regions, limits = len(state["region_sizes"]), items(options["integration_limits"])
+    yield Cost("regions times integration_limits", regions * limits, 10_000_000)
+    thresholds = options["num_thresholds"]
+    if isinstance(thresholds, int):
+        yield Cost("num_thresholds, or that times regions,", thresholds * max(1, regions), 5_000_000)
+        yield Cost("num_thresholds times integration_limits", thresholds * limits, 100_000_000)
 
 
 _MAPS = {
@@ -76,4 +86,5 @@ PAGE = Page(
     draw=_draw,
     sources=(Source("Anomaly maps", {".png": read_maps}), Source("Masks", {".png": read_masks})),
     images=True,
+    costs=_costs,
 )

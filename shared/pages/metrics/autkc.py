@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from typing import Any
+
 from ...classification.autkc import AUTKC
+from ..costs import Cost
 from ..page import Example, Page, rows
 from .topk import COLUMNS, OPTIONS, TOPK_SCORES, draw_area
+
+
+def _costs(state: Mapping[str, Any], options: Mapping[str, Any]) -> Iterator[Cost]:
+    """With ties="expected" the chance of a hit is computed at each k up to K, for each K."""
+    k_list = options["k_list"]
+    if options["ties"] == "expected":
+        total = sum(k for k in (k_list if isinstance(k_list, (list, tuple)) else [k_list]) if isinstance(k, int))
+        yield Cost("for the sum of k_list with ties='expected'", total, 100_000)
+        yield Cost("for the sum of k_list times samples with ties='expected'", total * len(state["above"]), 500_000_000)
+
 
 PAGE = Page(
     metric=AUTKC,
@@ -35,4 +49,5 @@ PAGE = Page(
     ),
     pictures=("Accuracy over k, and the area under it",),
     draw=draw_area,
+    costs=_costs,
 )

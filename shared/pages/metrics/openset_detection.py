@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from ...detection.openset_detection import OpenSetDetection
 from ...formats.yolo_lines import read_lines
+from ..costs import Cost, items
 from ..figures.boxes import boxes_to_draw, draw_boxes, draw_confusion
 from ..figures.sweep import draw_sweep
 from ..limits import RefusedError
@@ -20,6 +21,17 @@ from ..uploads import Data
 def _draw(computed: Computed) -> Sequence[Any]:
     found = boxes_to_draw(computed.state, computed.options)
     return [draw_boxes(found, computed), draw_confusion(found), draw_sweep(computed)]
+
+
+MAX_PAIRS = 4_000_000  # boxes that all overlap take some 180 bytes and 1 µs a pair, and are matched three times
+MAX_CLASSES = 10_000
+
+
+def _costs(state: Mapping[str, Any], options: Mapping[str, Any]) -> Iterator[Cost]:
+    pairs = int(np.sum(state["num_predictions"] * state["num_references"]))
+    yield Cost("pairs of a prediction and an object of its image", pairs, MAX_PAIRS)
+    classes = len(np.unique(state["predictions"][:, 5])) + items(options["known_classes"])
+    yield Cost("classes, known and predicted,", classes, MAX_CLASSES)
 
 
 _BOX = """def box(row, end):  # a polygon becomes the box around it
@@ -135,4 +147,5 @@ PAGE = Page(
     draw=_draw,
     sources=(Source("Predictions", {".txt": read_yolo}), Source("References", {".txt": read_yolo})),
     images=True,
+    costs=_costs,
 )

@@ -1,0 +1,74 @@
+"""Checks of states that come from elsewhere: another process, a file, JSON.
+
+Each kind of state has a function of its own beside its TypedDict, made of these. An array may have lost its type, as an
+empty list of JSON has; it is cast to the one that the reducer gives it, or refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .arrays import to_numpy
+from .columns import as_flags, as_labels, as_numbers, as_scores
+from .options import as_int
+
+MAX_COUNT = 2**40  # samples that one row may stand for
+
+
+def check_arrays(state: Mapping[str, Any], names: Sequence[str], optional: Sequence[str] = ()) -> None:
+    """Raise ValueError unless a state has arrays of these names, and no others; it may lack the optional ones."""
+    needed = [name for name in names if name not in optional]
+    if not set(needed) <= state.keys() <= {*names, *optional}:
+        raise ValueError(f"state: expected the arrays {', '.join(needed)}, got {', '.join(map(str, state)) or 'none'}")
+
+
+def integer_column(state: Mapping[str, Any], name: str, low: int, high: int, dtype: Any = np.int64) -> np.ndarray:
+    """(N,) integers in [low, high]."""
+    column = to_numpy(as_labels(state[name], _place(name)))
+    if len(column) and not low <= int(column.min()) <= int(column.max()) <= high:
+        raise ValueError(
+            f"{_place(name)}: expected integers in [{low}, {high}], got {int(column.min())} to {int(column.max())}"
+        )
+    return column.astype(dtype)
+
+
+def flag_column(state: Mapping[str, Any], name: str) -> np.ndarray:
+    """(N,) booleans."""
+    return to_numpy(as_flags(state[name], _place(name)))
+
+
+def score_column(state: Mapping[str, Any], name: str) -> np.ndarray:
+    """(N,) float32 or float64 without NaN."""
+    return to_numpy(as_scores(state[name], _place(name)))
+
+
+def number_table(state: Mapping[str, Any], name: str, width: int) -> np.ndarray:
+    """(N, width) float64."""
+    table = to_numpy(as_numbers(state[name], _place(name)))
+    table = table.reshape(0, width) if table.shape == (0,) else table
+    if table.shape[1:] != (width,):
+        raise ValueError(f"{_place(name)}: expected rows of {width} numbers, got shape {table.shape}")
+    return table.astype(np.float64)
+
+
+def integer_scalar(state: Mapping[str, Any], name: str, low: int, high: int) -> np.ndarray:
+    """An integer in [low, high], as an array of no dimension."""
+    value = to_numpy(as_numbers([state[name]], _place(name)))
+    if value.shape != (1,):
+        raise ValueError(f"{_place(name)}: expected one integer, got shape {value.shape[1:]}")
+    return np.asarray(as_int(int(value[0]) if value[0] == np.round(value[0]) else float(value[0]), name, low, high))
+
+
+def check_rows(table: Mapping[str, Any]) -> None:
+    """Raise ValueError unless the columns of a table have the same length."""
+    lengths = {name: len(column) for name, column in table.items()}
+    if len(set(lengths.values())) > 1:
+        came = ", ".join(f"{length} of {name}" for name, length in lengths.items())
+        raise ValueError(f"state: expected arrays of one length, got {came}")
+
+
+def _place(name: str) -> str:
+    return f"state[{name!r}]"

@@ -1,0 +1,45 @@
+"""Why something failed, in words for whoever gave a file; the file's name stands before them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+def reason(error: BaseException) -> str:
+    """What an error says.
+
+    >>> reason(KeyError("labels")), reason(FileNotFoundError(2, "No such file or directory", "x.npy"))
+    ('labels', 'No such file or directory')
+    """
+    if out_of_memory(error):
+        detail = str(error) if isinstance(error, MemoryError) else ""
+        return "it takes more memory than there is" + (f": {detail}" if detail else "")
+    if isinstance(error, UnicodeDecodeError):
+        return f"expected UTF-8 text, got the byte {error.object[error.start]:#04x} at place {error.start}"
+    if isinstance(error, RecursionError):
+        return "expected fewer levels, got what is nested too deep"
+    if isinstance(error, KeyError) and error.args:  # its text is its argument's repr
+        return str(error.args[0])
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__
+
+
+def out_of_memory(error: BaseException) -> bool:
+    """Whether memory was short, for which torch has no error of its own on a CPU."""
+    words = ("can't allocate memory", "Cannot allocate memory", "out of memory")
+    return isinstance(error, MemoryError) or (
+        isinstance(error, RuntimeError) and any(word in str(error) for word in words)
+    )
+
+
+@contextmanager
+def named(place: object) -> Iterator[None]:
+    """Errors of what is in a file get its name: TypeError stays one, any other becomes a ValueError."""
+    try:
+        yield
+    except ImportError:
+        raise  # nothing is wrong with the file
+    except TypeError as error:
+        raise TypeError(f"{place}: {error}") from error
+    except Exception as error:
+        raise ValueError(f"{place}: {reason(error)}") from error

@@ -1,0 +1,118 @@
+"""Files are written whole or not at all: each to a draft beside it, which then takes its place."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+
+def write_file(path: str | Path, content: str | bytes) -> None:
+    """Write a file; see `write_files`."""
+    write_files([(path, content)])
+
+
+def write_files(contents: Iterable[tuple[str | Path, str | bytes]]) -> None:
+    """Write some files, a text as UTF-8. None changes before the contents of all are written.
+
+    A symbolic link stays one, and a file keeps its permissions. What is no file, such as a pipe, gets the content as
+    it is. Raises OSError with the name of the file that cannot be written; no drafts are left.
+    """
+    drafts: list[tuple[Path, Path]] = []
+    others: list[tuple[Path, bytes]] = []
+    try:
+        for path, content in ((Path(name), content) for name, content in contents):
+            # only the odd bytes of a file's name, and halves of surrogate pairs in JSON, cannot be encoded
+            data = content.encode(errors="backslashreplace") if isinstance(content, str) else content
+            with _named(path):
+                before = _status(path)
+                if before is None or stat.S_ISREG(before.st_mode):
+                    drafts.append((_draft_in(_target(path).parent), path))
+                    _write_draft(drafts[-1][0], data, before)
+                else:
+                    others.append((path, data))
+        for draft, path in drafts:
+            with _named(path):
+                draft.replace(_target(path))
+        for path, data in others:
+            with _named(path):
+                path.write_bytes(data)
+    finally:
+        for draft, _ in drafts:
+            draft.unlink(missing_ok=True)
+
+
+def check_file(path: str | Path) -> None:
+    """Raise OSError, with the name of what is wrong, if `write_file` could not begin to write there."""
+    path = Path(path)
+    with _named(path):
+        before = _status(path)
+    if before is None or stat.S_ISREG(before.st_mode):
+        check_folder(_target(path).parent)
+
+
+def check_folder(folder: str | Path) -> None:
+    """Raise OSError, with the name of what is wrong, if files cannot be written in a folder.
+
+    A file is made and removed again: a system may have more reasons to refuse than permissions say.
+    """
+    folder = Path(folder)
+    draft = _draft_in(folder)
+    with _named(folder):
+        try:
+            draft.touch(exist_ok=False)
+        finally:
+            draft.unlink(missing_ok=True)
+
+
+def nearest_folder(folder: str | Path) -> Path:
+    """The folder, if it is there, or else the one above it in which `mkdir(parents=True)` begins."""
+    folder = Path(folder).absolute()
+    return next(place for place in (folder, *folder.parents) if os.path.lexists(place))
+
+
+def _status(path: Path) -> os.stat_result | None:
+    """Of the file that is there; None if there is none. Raises OSError for what cannot be written to."""
+    try:
+        before = path.stat()
+    except FileNotFoundError:
+        return None
+    if stat.S_ISDIR(before.st_mode):
+        raise OSError(errno.EISDIR, os.strerror(errno.EISDIR))
+    if not os.access(path, os.W_OK):
+        raise OSError(errno.EACCES, os.strerror(errno.EACCES))
+    return before
+
+
+def _target(path: Path) -> Path:
+    """The file itself, where the path is a link to it."""
+    return Path(os.path.realpath(path))
+
+
+def _draft_in(folder: Path) -> Path:
+    """A name that no other process takes, and of the same disk as its file; short, since the file's may be long."""
+    return folder / f".{os.urandom(8).hex()}.draft"
+
+
+def _write_draft(draft: Path, data: bytes, before: os.stat_result | None) -> None:
+    # what others may not read, they may not read of the draft
+    mode = 0o666 if before is None else 0o600
+    with open(draft, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
+        file.write(data)
+    if before is not None:
+        if hasattr(os, "chown"):
+            with suppress(PermissionError):  # only root gives files to others
+                os.chown(draft, before.st_uid, before.st_gid)
+        draft.chmod(stat.S_IMODE(before.st_mode))
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Errors get the name that the caller gave, in place of a draft's or none."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, error.strerror or str(error), str(path)) from error

@@ -1,0 +1,59 @@
+"""What a computation may cost on a page: counted from options, columns and state, and refused before it is paid."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sized
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .limits import RefusedError
+
+MAX_ITEMS = 5_000  # of an option that is a list
+MAX_STEPS = 1_000_000_000  # items of such a list, times the rows that each of them may go over
+MAX_SAMPLES = 20_000  # images
+
+
+class Cost(NamedTuple):
+    """How much of something a computation takes, and the most of it that a page pays."""
+
+    what: str
+    amount: int
+    most: int
+
+
+def check_costs(costs: Iterable[Cost]) -> None:
+    """Raise RefusedError, which names the limit, for the first cost that is above its own."""
+    for what, amount, most in costs:
+        if amount > most:
+            raise RefusedError(
+                f"expected at most {most:,} {what} on a page, got {amount:,}; "
+                "the package and the command line have no such limit"
+            )
+
+
+def items(value: Any) -> int:
+    """How many items an option has: those of a list, else one.
+
+    >>> items((0.1, 0.3)), items("auroc"), items(None)
+    (2, 1, 1)
+    """
+    return len(value) if isinstance(value, Sized) and not isinstance(value, str) else 1
+
+
+def option_costs(options: Mapping[str, Any]) -> Iterator[Cost]:
+    """The length of each option."""
+    return (Cost(f"values of {name}", items(value), MAX_ITEMS) for name, value in options.items())
+
+
+def image_costs(columns: Mapping[str, Any]) -> Iterator[Cost]:
+    """The length of each column that has an entry for each image."""
+    return (Cost(f"images in {name}", items(column), MAX_SAMPLES) for name, column in columns.items())
+
+
+def step_costs(options: Mapping[str, Any], state: Mapping[str, Any]) -> Iterator[Cost]:
+    """The items of each option, each of which may go over all rows of the longest array of a state."""
+    size = max((len(array) for array in state.values() if np.ndim(array)), default=0)
+    for name, value in options.items():
+        if items(value) > 1:
+            yield Cost(f"values of {name} times rows of the data", items(value) * size, MAX_STEPS)

@@ -1,0 +1,13 @@
+"""Fuzzing: every reader, the command, columns, options and states of the metrics, and the pages' endpoint.
+
+    a target ─ make(rng) ─→ a valid input ─ damage(rng) ─→ an input ─ run ─→ nothing, or a finding
+
+The rule: what is wrong with an input is a ValueError or a TypeError, or on the command line exit code 2 with one line;
+the metric's state, the input and the files are as they were; time and memory stay within bounds. Every sixteenth input
+is not damaged, and has to be taken. An input follows from its target and a number alone:
+
+    python -m tests.fuzz --minutes 10         all targets in turn, other inputs each time (--first says from where)
+    python -m tests.fuzz TARGET NUMBER        one input again, with its traceback; it lies in tests/fuzz/found/
+
+Targets run in a process of their own, whose memory is bounded and which is started anew when it dies or hangs.
+"""

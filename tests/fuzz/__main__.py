@@ -1,0 +1,88 @@
+"""The command of this suite; see the package."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+from tests.fuzz.engine import Finding, draw, save
+from tests.fuzz.runs import Worker
+
+FOUND = Path(__file__).parent / "found"
+SLICE = 3.0  # seconds of a target before the next one
+
+
+def main() -> int:
+    """Fuzz for some minutes, or one input again; 1 if anything was found."""
+    parser = argparse.ArgumentParser(prog="python -m tests.fuzz")
+    parser.add_argument("target", nargs="?", help="this target only; all that begin so")
+    parser.add_argument("index", nargs="?", type=int, help="this input only")
+    parser.add_argument("--minutes", type=float, default=10)
+    parser.add_argument("--first", type=int, default=1_000_000, help="the number of the first input")
+    given = parser.parse_args()
+
+    from tests.fuzz.table import TARGETS
+
+    names = [name for name in TARGETS if name.startswith(given.target or "")]
+    if given.target in TARGETS:
+        names = [given.target]
+    if not names:
+        parser.error(f"expected a target of {', '.join(TARGETS)}")
+    if given.index is not None:
+        return _again(names[0], given.index)
+    return _rounds(names, 60 * given.minutes, given.first)
+
+
+def _again(name: str, index: int) -> int:
+    print(f"input: {_saved(name, index)}")
+    with Worker() as worker:
+        _, findings = worker.run(name, index, 1)
+    for finding in findings:
+        print(f"{finding.how}\n{finding.detail}")
+    return bool(findings)
+
+
+def _rounds(names: list[str], seconds: float, first: int) -> int:
+    """All targets in turn, until the time is over."""
+    executed, spent = dict.fromkeys(names, 0), dict.fromkeys(names, 0.0)
+    found: dict[tuple[str, str], list[Finding]] = {}
+    begin = time.monotonic()
+    with Worker() as worker:
+        while (left := seconds - (time.monotonic() - begin)) > 0:
+            for name in names:
+                start = time.monotonic()
+                count, findings = worker.run(name, first + executed[name], 10**9, min(SLICE, left / len(names)))
+                executed[name] += count
+                spent[name] += time.monotonic() - start
+                for finding in findings:
+                    known = found.setdefault((name, finding.how), [])
+                    known.append(finding)
+                    if len(known) == 1:
+                        print(f"{name} {finding.index}: {finding.how}\n  {_saved(name, finding.index)}", flush=True)
+    print()
+    for name in names:
+        defects = sum(target == name for target, _ in found)
+        rate = executed[name] / spent[name] if spent[name] else 0
+        print(f"{name:32} {executed[name]:9,} executions {rate:9,.0f} a second {defects:4} findings")
+    print(f"{sum(executed.values()):,} executions in {time.monotonic() - begin:.0f} s, {len(found)} findings")
+    for (name, how), findings in found.items():
+        print(f"  {name} {findings[0].index} (and {len(findings) - 1} more): {how}")
+    return bool(found)
+
+
+def _saved(name: str, index: int) -> Path:
+    """Write an input to a folder of its own."""
+    from tests.fuzz.table import TARGETS
+
+    folder = FOUND / f"{name}-{index}"
+    try:
+        save(draw(TARGETS[name], index)[0], folder)
+    except Exception as error:  # then this is the finding
+        print(f"{type(error).__name__}: {error}")
+    return folder
+
+
+if __name__ == "__main__":
+    sys.exit(main())

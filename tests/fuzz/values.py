@@ -1,0 +1,297 @@
+"""What may come in place of a value: garbage of every kind, as JSON has it and as Python has it."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import fractions
+from collections.abc import Callable
+from random import Random
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from tests.fuzz.damage import NUMERALS, WORDS
+
+try:
+    import torch
+except ImportError:
+    torch = None
+
+NUMBERS = (
+    *(0, 1, -1, 2, 3, 7, 100, 255, 256, -(10**12), 2**31, 2**53 + 1, 2**63 - 1, 2**63, -(2**63) - 1, 2**64, 10**30),
+    *(0.0, -0.0, 0.5, 1.5, -0.25, 1e-9, 1e308, -1e308, 5e-324, float("nan"), float("inf"), float("-inf"), True, False),
+)
+KNOWN = ("auroc", "fpr95tpr", "aupr_in", "max", "mean", "pixel", "image", "strict", "expected", "owod", "xywh", "iou")
+
+
+def plain(rng: Random, depth: int = 2) -> Any:
+    """Anything that JSON holds."""
+    way = rng.randrange(10)
+    if way < 4:
+        return rng.choice(NUMBERS)
+    if way < 6:
+        return rng.choice((*WORDS, *NUMERALS, *KNOWN))
+    if way == 6:
+        return rng.choice((None, [], {}, "", [[]], [None], [[], []], _nested(rng.choice((60, 800)))))
+    if not depth:
+        return rng.choice(NUMBERS)
+    if way == 9:
+        return {rng.choice((*KNOWN, *WORDS, "boxes", "scores", "labels")): plain(rng, depth - 1) for _ in range(2)}
+    items = [plain(rng, depth - 1) for _ in range(rng.choice((1, 2, 4)))]
+    return items if rng.random() < 0.7 else items[:1] * rng.choice((2, 3, 50))
+
+
+def _nested(depth: int) -> list[Any]:
+    value: list[Any] = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+def anything(rng: Random) -> Any:
+    """Anything that Python holds, among it every kind of array."""
+    way = rng.random()
+    if way < 0.35:
+        return plain(rng)
+    if way < 0.75:
+        return kind_of_array(rng, _some_array(rng))
+    return rng.choice(_ODD)(rng)
+
+
+def _some_array(rng: Random) -> np.ndarray:
+    shape = rng.choice(
+        ((), (0,), (1,), (2,), (5,), (5, 2), (2, 0), (0, 3), (5, 1), (1, 5), (3, 2, 2), (2, 6), (1, 1, 1, 1))
+    )
+    numbers = np.random.default_rng(rng.getrandbits(64)).integers(-2, 4, shape)
+    kind = rng.choice((np.float64, np.float32, np.int64, np.uint8, np.bool_, np.int32, np.uint64))
+    array = np.asarray(numbers).astype(kind)
+    if array.size and rng.random() < 0.3:
+        with np.errstate(all="ignore"):
+            array.reshape(-1)[0] = np.asarray(rng.choice((0.5, np.nan, np.inf, -np.inf, 1e300, -1e18))).astype(kind)
+    return array
+
+
+def kind_of_array(rng: Random, array: np.ndarray) -> Any:
+    """The same numbers in another kind of array, or nearly so; not all are what a metric takes."""
+    try:
+        return rng.choice(_KINDS)(array)
+    except Exception:  # of the library that has this kind
+        return array
+
+
+def _structured(array: np.ndarray) -> Any:
+    return np.asarray([(1, 0.5)] * len(array), dtype=[("a", "i4"), ("b", "f8")])
+
+
+def _masked(array: np.ndarray) -> Any:
+    return np.ma.masked_array(array, mask=array > 1)
+
+
+def _holes(array: np.ndarray) -> Any:
+    holed = array.astype(object)
+    holed.reshape(-1)[0] = None
+    return holed
+
+
+class _Wrapped:
+    """What other libraries have: an array behind a method."""
+
+    def __init__(self, array: np.ndarray) -> None:
+        self.array = array
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return self.array.astype(dtype) if dtype is not None else self.array
+
+
+_KINDS: list[Callable[[np.ndarray], Any]] = [
+    lambda x: x,
+    np.ndarray.tolist,
+    lambda x: tuple(x.tolist()),
+    lambda x: iter(x.tolist()),
+    lambda x: [row for row in x],  # noqa: C416 (a list of arrays)
+    lambda x: x.astype(object),
+    lambda x: x.astype(np.float16),
+    lambda x: x.astype(np.longdouble),
+    lambda x: x.astype(np.complex128),
+    lambda x: x.astype(">f8"),
+    lambda x: x.astype("datetime64[s]"),
+    lambda x: x.astype("timedelta64[ns]"),
+    lambda x: x.astype("U8"),
+    lambda x: x.astype("S8"),
+    lambda x: x.astype("V8"),
+    lambda x: x.astype(np.int64)[..., None],
+    lambda x: np.asfortranarray(x),
+    lambda x: np.broadcast_to(x, (3, *x.shape)),
+    lambda x: x[::-1],
+    lambda x: memoryview(np.ascontiguousarray(x)),
+    lambda x: x.tobytes(),
+    lambda x: np.matrix(x),
+    _structured,
+    _masked,
+    _holes,
+    _Wrapped,
+    lambda x: pd.Series(list(x)),
+    lambda x: pd.DataFrame(x),
+    lambda x: pd.array(x.tolist()),
+    lambda x: pd.Categorical(x.tolist()),
+    lambda x: pa.array(x.tolist()),
+    lambda x: pa.array([None, *x.tolist()[1:]]),
+    lambda x: pa.chunked_array([x.tolist(), x.tolist()[:0]]),
+    lambda x: pa.array(x.tolist()).dictionary_encode(),
+    lambda x: pa.FixedSizeListArray.from_arrays(pa.array(x.reshape(-1)), x.shape[1]),
+    lambda x: pa.table({"a": x}),
+]
+if torch is not None:
+    _KINDS += [
+        torch.from_numpy,
+        lambda x: torch.from_numpy(x).to(torch.bfloat16),
+        lambda x: torch.from_numpy(x).to(torch.float16),
+        lambda x: torch.from_numpy(x).to(torch.complex64),
+        lambda x: torch.from_numpy(x).double().requires_grad_(),
+        lambda x: torch.from_numpy(x).to_sparse(),
+        lambda x: torch.from_numpy(x).to_sparse_csr(),
+        lambda x: torch.from_numpy(x).to("meta"),
+        lambda x: torch.conj(torch.from_numpy(x) * 1j).imag,
+        lambda x: torch.quantize_per_tensor(torch.from_numpy(x).float(), 0.1, 0, torch.qint8),
+        lambda x: [*torch.from_numpy(x)],
+        lambda x: torch.nested.nested_tensor([torch.from_numpy(row).double() for row in x]),
+        lambda x: torch.from_numpy(x).to_mkldnn(),
+    ]
+
+_ODD: tuple[Callable[[Random], Any], ...] = (
+    lambda rng: b"\x00\xff",
+    lambda rng: {1, 2},
+    lambda rng: frozenset(),
+    lambda rng: range(rng.choice((0, 5))),
+    lambda rng: 1 + 2j,
+    lambda rng: decimal.Decimal(rng.choice(("0.5", "NaN", "1E+400"))),
+    lambda rng: fractions.Fraction(1, 3),
+    lambda rng: datetime.date(2024, 1, 1),
+    lambda rng: ...,
+    lambda rng: object(),
+    lambda rng: np,
+    lambda rng: len,
+    lambda rng: dict,
+    lambda rng: slice(None),
+    lambda rng: np.datetime64("NaT"),
+    lambda rng: np.float32(0.5),
+    lambda rng: np.int8(-1),
+    lambda rng: np.str_("auroc"),
+    lambda rng: pd.NA,
+    lambda rng: pa.scalar(1),
+    lambda rng: {"boxes": [[0, 0, 1, 1]], "scores": [0.5], "labels": [plain(rng)]},
+    lambda rng: [{"boxes": plain(rng), "scores": [0.5], "labels": [0]}] * rng.choice((1, 5)),
+    lambda rng: ([1.0, 2.0], [plain(rng)]),
+    lambda rng: [np.zeros((1, 6)), torch.zeros(1, 6) if torch else 0],
+    lambda rng: [[0.5, 2**53 + 1], [True, None]],
+    lambda rng: {1: [1.0]},
+    lambda rng: type("Named", (), {"shape": (1, 2)})(),
+    lambda rng: [float("nan")] * 5,
+    lambda rng: np.zeros((rng.choice((1, 5)), 100_000), dtype=np.float32),
+)
+
+
+def changed(rng: Random, value: Any) -> Any:
+    """A structure of lists, dicts and arrays with one thing in it replaced, lost, doubled or moved."""
+    if rng.random() < 0.12:
+        return anything(rng)
+    if isinstance(value, dict) and value:
+        return _changed_dict(rng, value)
+    if isinstance(value, np.ndarray) and value.size:
+        return _changed_array(rng, value)
+    if isinstance(value, (list, tuple)) and value:
+        return type(value)(_changed_list(rng, [*value]))
+    return anything(rng)
+
+
+def _changed_dict(rng: Random, value: dict[Any, Any]) -> dict[Any, Any]:
+    key, way = rng.choice([*value]), rng.random()
+    if way < 0.7:
+        return {**value, key: changed(rng, value[key])}
+    if way < 0.8:
+        return {name: item for name, item in value.items() if name != key}
+    if way < 0.9:
+        other = rng.choice([*value])
+        return {**value, key: value[other], other: value[key]}
+    return {**value, rng.choice((*KNOWN, 1, None, "boxes", "labels", "counts", "metric", "id")): anything(rng)}
+
+
+def _changed_list(rng: Random, value: list[Any]) -> list[Any]:
+    i, way = rng.randrange(len(value)), rng.random()
+    if way < 0.6:
+        value[i] = changed(rng, value[i])
+    elif way < 0.7:
+        del value[i]
+    elif way < 0.8:
+        value.insert(i, value[i])
+    elif way < 0.9:
+        value.insert(i, anything(rng))
+    else:
+        value = value * rng.choice((0, 2, 20))
+    return value
+
+
+def _changed_array(rng: Random, value: np.ndarray) -> Any:
+    way = rng.random()
+    if way < 0.4:
+        return _with_odd_number(rng, value)
+    if way < 0.7:
+        return kind_of_array(rng, value)
+    return rng.choice(_RESHAPED)(value)
+
+
+def _with_odd_number(rng: Random, value: np.ndarray) -> np.ndarray:
+    odd: Any = rng.choice(NUMBERS)
+    wide = value.astype(rng.choice((value.dtype, np.float64, np.int64, object)))
+    try:
+        wide.reshape(-1)[rng.randrange(wide.size)] = odd
+    except (OverflowError, ValueError):
+        wide.reshape(-1)[0] = -1
+    return wide
+
+
+_RESHAPED: tuple[Callable[[np.ndarray], Any], ...] = (
+    lambda x: x[:-1],
+    lambda x: x[:0],
+    lambda x: x.T,
+    lambda x: x.reshape(-1),
+    lambda x: x[None],
+    lambda x: x[..., None],
+    lambda x: x[..., :1],
+    lambda x: x[..., :0],
+    lambda x: np.concatenate([x, x]),
+    lambda x: -x if x.dtype != bool else ~x,
+    lambda x: x.astype(np.float64) / 3,
+    lambda x: x.astype(np.float64) * 1e300,
+    lambda x: x.astype(np.int64) * (1 << 40),
+    lambda x: x * 0,
+    lambda x: x.tolist(),
+    lambda x: np.full_like(x, x.reshape(-1)[0]),
+)
+
+
+def json_changed(rng: Random, value: Any) -> Any:
+    """As `changed`, of what JSON holds, and so is the result."""
+    if rng.random() < 0.12:
+        return plain(rng)
+    if isinstance(value, dict) and value:
+        key, way = rng.choice([*value]), rng.random()
+        if way < 0.75:
+            return {**value, key: json_changed(rng, value[key])}
+        if way < 0.85:
+            return {name: item for name, item in value.items() if name != key}
+        return {
+            **value,
+            rng.choice((*KNOWN, "boxes", "labels", "id", "num_process", "cache_dir", "timeout")): plain(rng),
+        }
+    if isinstance(value, list) and value:
+        i, way = rng.randrange(len(value)), rng.random()
+        if way < 0.7:
+            return [*value[:i], json_changed(rng, value[i]), *value[i + 1 :]]
+        if way < 0.8:
+            return value[:i] + value[i + 1 :]
+        return [*value[:i], plain(rng) if way < 0.9 else value[i], *value[i:]]
+    return plain(rng)
