@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -384,3 +385,49 @@ def test_average_precision_against_pycocotools(seed: int, iou_threshold: float, 
     assert results["per_class"]["AP"] == pytest.approx(precision.mean(axis=0).tolist(), abs=1e-12)
     assert results["per_class"]["Recall"] == pytest.approx(recall.tolist(), abs=1e-12)
     assert results["mAP"] == pytest.approx(precision.mean(axis=0)[:2].mean(), abs=1e-12)
+
+
+def corners(box: Sequence[float], box_format: str, border: int) -> list[Fraction]:
+    a, b, c, d = map(Fraction, box[:4])
+    x1, y1, x2, y2 = {
+        "xyxy": (a, b, c, d),
+        "xywh": (a, b, a + c, b + d),
+        "cxcywh": (a - c / 2, b - d / 2, a + c / 2, b + d / 2),
+    }[box_format]
+    return [x1, y1, x2 + border, y2 + border]
+
+
+def exact_iou(box: Sequence[float], other: Sequence[float], box_format: str, border: int) -> Fraction:
+    p, r = (corners(x, box_format, border) for x in (box, other))
+    width, height = (max(min(p[i + 2], r[i + 2]) - max(p[i], r[i]), 0) for i in (0, 1))
+    areas = sum((x[2] - x[0]) * (x[3] - x[1]) for x in (p, r))
+    return Fraction(width * height) / (areas - width * height)
+
+
+@pytest.mark.parametrize("border", [0, 1])
+@pytest.mark.parametrize("box_format", ["xyxy", "xywh", "cxcywh"])
+def test_an_iou_at_the_threshold_is_decided_exactly(box_format: str, border: int, load: Load) -> None:
+    rng = np.random.default_rng(border)
+    found, true = [], []
+    for _ in range(1000):  # of decimals that overlap by one half, which float64 misses in two of five cases
+        x, y, w, h = (round(float(v), 2) for v in rng.random(4) * rng.choice([1, 100, 1e6]) + 0.01)
+        boxes: dict[str, tuple[list[float], list[float]]] = {
+            "xyxy": ([x, y, x + w, y + h], [x, y, x + w, y + h / 2]),
+            "xywh": ([x, y, w, h], [x, y, w, h / 2]),
+            "cxcywh": ([x, y, w, h], [x, y - h / 4, w, h / 2]),
+        }
+        box, other = boxes[box_format]
+        found.append([[*box, 0.9, 0]])
+        true.append([[*other, 0]])
+    options = dict(known_classes=[0], box_format=box_format, plus_one=bool(border), per_image=True)
+    got = load("openset_detection", **options).compute(predictions=found, references=true)["per_image"]["TP_known"]
+    ious = [exact_iou(p[0], r[0], box_format, border) for p, r in zip(found, true)]
+    assert got == [int(iou >= Fraction(1, 2)) for iou in ious]
+    assert any(iou == Fraction(1, 2) for iou in ious) or border
+
+
+def test_boxes_that_are_lost_in_rounding(load: Load) -> None:
+    metric = load("openset_detection", known_classes=[0], box_format="xywh")
+    columns = dict(predictions=[[[1e16, 0, 1, 1, 0.9, 0]]], references=[[[1e16, 0, 1, 0.5, 0]]])
+    assert metric.compute(**columns)["TP_known"] == 1
+    assert metric.compute(**columns, iou_threshold=0.51)["TP_known"] == 0

@@ -111,7 +111,18 @@ def _from_rows(rows: Any, name: str) -> Array:
         raise ValueError(f"{name}: expected rows of one length, got rows that differ ({error})") from None
     if array.dtype == object:
         raise TypeError(f"{name}: expected numbers, got {examples(array)}")
+    if array.dtype == np.float64 and bool((np.abs(array) >= MAX_EXACT).any()):
+        _check_exact(rows, name)
     return array
+
+
+def _check_exact(rows: Any, name: str) -> None:
+    """Raise ValueError for an integer that NumPy has rounded, since floats or other integers stand beside it."""
+    for item in rows:
+        if isinstance(item, (list, tuple)) or (isinstance(item, np.ndarray) and item.ndim):
+            _check_exact(item, name)
+        elif isinstance(item, numbers.Integral) and not -MAX_EXACT <= int(item) <= MAX_EXACT:
+            raise ValueError(f"{name}: expected integers within ±2**53 beside floats, got {int(item)}")
 
 
 def _item(row: Any, name: str) -> Any:
@@ -220,8 +231,8 @@ class Metric:
     reduce: a function from the columns of a batch (its positional parameters; those without a default are required)
         and options (its keyword-only parameters) to a state
     summarise: a function from a state and options (its keyword-only parameters) to the results
-    as_state: a function that checks a state from elsewhere by options of `reduce`, and casts its arrays to the types that
-        `reduce` gives
+    as_state: a function that checks a state from elsewhere, by options of `reduce`, and casts its arrays to the types
+        that `reduce` gives
     aliases: other names for columns
 
     The rest is read from the two signatures:
@@ -1630,6 +1641,8 @@ def number_table(state: Mapping[str, Any], name: str, width: int) -> np.ndarray:
     table = table.reshape(0, width) if table.shape == (0,) else table
     if table.shape[1:] != (width,):
         raise ValueError(f"{_place(name)}: expected rows of {width} numbers, got shape {table.shape}")
+    if not np.isfinite(table).all():
+        raise ValueError(f"{_place(name)}: expected finite numbers, got {table[~np.isfinite(table)][0]}")
     return table.astype(np.float64)
 
 

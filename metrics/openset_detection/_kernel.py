@@ -13,6 +13,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from fractions import Fraction
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -112,7 +113,18 @@ def _from_rows(rows: Any, name: str) -> Array:
         raise ValueError(f"{name}: expected rows of one length, got rows that differ ({error})") from None
     if array.dtype == object:
         raise TypeError(f"{name}: expected numbers, got {examples(array)}")
+    if array.dtype == np.float64 and bool((np.abs(array) >= MAX_EXACT).any()):
+        _check_exact(rows, name)
     return array
+
+
+def _check_exact(rows: Any, name: str) -> None:
+    """Raise ValueError for an integer that NumPy has rounded, since floats or other integers stand beside it."""
+    for item in rows:
+        if isinstance(item, (list, tuple)) or (isinstance(item, np.ndarray) and item.ndim):
+            _check_exact(item, name)
+        elif isinstance(item, numbers.Integral) and not -MAX_EXACT <= int(item) <= MAX_EXACT:
+            raise ValueError(f"{name}: expected integers within ±2**53 beside floats, got {int(item)}")
 
 
 def _item(row: Any, name: str) -> Any:
@@ -221,8 +233,8 @@ class Metric:
     reduce: a function from the columns of a batch (its positional parameters; those without a default are required)
         and options (its keyword-only parameters) to a state
     summarise: a function from a state and options (its keyword-only parameters) to the results
-    as_state: a function that checks a state from elsewhere by options of `reduce`, and casts its arrays to the types that
-        `reduce` gives
+    as_state: a function that checks a state from elsewhere, by options of `reduce`, and casts its arrays to the types
+        that `reduce` gives
     aliases: other names for columns
 
     The rest is read from the two signatures:
@@ -883,6 +895,8 @@ def number_table(state: Mapping[str, Any], name: str, width: int) -> np.ndarray:
     table = table.reshape(0, width) if table.shape == (0,) else table
     if table.shape[1:] != (width,):
         raise ValueError(f"{_place(name)}: expected rows of {width} numbers, got shape {table.shape}")
+    if not np.isfinite(table).all():
+        raise ValueError(f"{_place(name)}: expected finite numbers, got {table[~np.isfinite(table)][0]}")
     return table.astype(np.float64)
 
 
@@ -921,6 +935,8 @@ class DetectionState(TypedDict):
     predictions: (Σn, 6) x1, y1, x2, y2, confidence, class
     references: (Σm, 5) x1, y1, x2, y2, class
     ignored: (Σm,) whether the object counts nowhere
+    prediction_remainders, reference_remainders: (Σn, 4), (Σm, 4) what rounding took off the corners of boxes that were
+        given by their size: a corner is exactly the sum of the two
     """
 
     num_predictions: np.ndarray
@@ -928,6 +944,8 @@ class DetectionState(TypedDict):
     predictions: np.ndarray
     references: np.ndarray
     ignored: np.ndarray
+    prediction_remainders: np.ndarray
+    reference_remainders: np.ndarray
 
 
 def as_detection_state(state: Mapping[str, Any]) -> DetectionState:
@@ -939,8 +957,11 @@ def as_detection_state(state: Mapping[str, Any]) -> DetectionState:
         "predictions": number_table(state, "predictions", 6),
         "references": number_table(state, "references", 5),
         "ignored": flag_column(state, "ignored"),
+        "prediction_remainders": number_table(state, "prediction_remainders", 4),
+        "reference_remainders": number_table(state, "reference_remainders", 4),
     }
-    for columns in (("num_predictions", "num_references"), ("references", "ignored")):
+    tables = ("predictions", "prediction_remainders"), ("references", "ignored", "reference_remainders")
+    for columns in (("num_predictions", "num_references"), *tables):
         check_rows({name: column for name, column in checked.items() if name in columns})
     for name in ("predictions", "references"):
         counts, table = checked[f"num_{name}"], checked[name]  # type: ignore[literal-required]
@@ -964,15 +985,17 @@ def reduce_boxes(predictions: Any, references: Any, *, box_format: str = "xyxy")
     """
     as_choice(box_format, "box_format", BOX_FORMATS)
     predictions, references = _images(predictions, "predictions"), _images(references, "references")
-    predicted, num_predictions = _table(predictions, "predictions", ("boxes", "scores", "labels"), box_format)
-    true, num_references = _table(references, "references", ("boxes", "labels"), box_format)
+    found, num_predictions, found_off = _table(predictions, "predictions", ("boxes", "scores", "labels"), box_format)
+    true, num_references, true_off = _table(references, "references", ("boxes", "labels"), box_format)
     check_lengths(predictions=num_predictions, references=num_references)
     return {
         "num_predictions": num_predictions,
         "num_references": num_references,
-        "predictions": predicted,
+        "predictions": found,
         "references": true,
         "ignored": _ignored(references, num_references),
+        "prediction_remainders": found_off,
+        "reference_remainders": true_off,
     }
 
 
@@ -1003,14 +1026,14 @@ def _ignored(references: list[Any], counts: np.ndarray) -> np.ndarray:
     return ignored
 
 
-def _table(images: list[Any], name: str, keys: Sequence[str], box_format: str) -> tuple[np.ndarray, np.ndarray]:
-    """All images' boxes as rows x1, y1, x2, y2, (confidence,) class in float64, and the number of each image's."""
+def _table(images: list[Any], name: str, keys: Sequence[str], box_format: str) -> tuple[np.ndarray, ...]:
+    """All images' boxes as rows x1, y1, x2, y2, (confidence,) class, the number of each image's, and remainders."""
     tables = [_image_table(image, name, i, keys) for i, image in enumerate(images)]
     counts = np.asarray([len(table) for table in tables], dtype=np.int64)
     table = np.concatenate([np.zeros((0, 3 + len(keys))), *tables])
     for start in range(0, len(table), _ROWS):
         _check_rows(table, slice(start, start + _ROWS), counts, name, box_format)
-    return _as_corners(table, box_format), counts
+    return table, counts, _turn_into_corners(table, box_format)
 
 
 def _image_table(image: Any, name: str, i: int, keys: Sequence[str]) -> np.ndarray:
@@ -1041,12 +1064,23 @@ def _rows(x: Any, name: str, width: int) -> np.ndarray:
     return array.astype(np.float64)
 
 
-def _as_corners(table: np.ndarray, box_format: str) -> np.ndarray:
+def _turn_into_corners(table: np.ndarray, box_format: str) -> np.ndarray:
+    """Turn boxes into their corners where they lie, and return what rounding took off each of those."""
+    remainders = np.zeros((len(table), 4))
+    start, size = table[:, :2].copy(), table[:, 2:4].copy()
     if box_format == "cxcywh":
-        table[:, :2] -= table[:, 2:4] / 2
-    if box_format != "xyxy":
-        table[:, 2:4] += table[:, :2]
-    return table
+        table[:, :2], remainders[:, :2] = _sum_and_remainder(start, -size / 2)
+        table[:, 2:4], remainders[:, 2:] = _sum_and_remainder(start, size / 2)
+    elif box_format == "xywh":
+        table[:, 2:4], remainders[:, 2:] = _sum_and_remainder(start, size)
+    return remainders
+
+
+def _sum_and_remainder(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """A + b rounded, and what rounding took off, which float64 holds. Source: Knuth's TwoSum."""
+    total = a + b
+    rest = total - a
+    return total, (a - (total - rest)) + (b - rest)
 
 
 _NONE = np.zeros(0, dtype=bool)
@@ -1135,6 +1169,177 @@ def worth_compiling(function: Callable[..., Any], work: int, *arrays: Array) -> 
 _work: dict[Callable[..., Any], int] = {}
 
 
+# ---- detection/overlap.py --------------------------------------------------------------------------------------------
+#
+# Pairs of boxes whose IoU reaches a threshold, decided exactly for the numbers that were given.
+#
+# The IoU of all pairs is computed in float64. Its error is bounded, so only the few pairs that are as near to the
+# threshold as that are decided again, in fractions. Corners of boxes given by their size are rounded; what rounding took
+# off each is kept beside them (see `reduce_boxes`), and counts here.
+
+_PAIRS = 1 << 17  # pairs of boxes compared at a time: what they need fits the cache
+_PAIR_WORK = 16  # comparing a pair of boxes takes about as long as so many scores
+_ROUNDING = 2.0**-46  # above that of an IoU of exact corners, whose sums and products are some 16 roundings
+_LOST = 2.0**-20  # corners that are no more exact than this, in parts of a side, say nothing
+
+
+class Pairs(NamedTuple):
+    """Pairs of a prediction and an object of its image: their rows in the two tables, and their IoU."""
+
+    rows: np.ndarray
+    columns: np.ndarray
+    ious: np.ndarray
+
+    def take(self, which: np.ndarray) -> Pairs:
+        """Some of the pairs, by a mask or by their places."""
+        return Pairs(self.rows[which], self.columns[which], self.ious[which])
+
+
+class Corners(NamedTuple):
+    """Corners of boxes: x1, y1, x2, y2 rounded, what rounding took off each, and pixels to add to the far ones."""
+
+    rounded: np.ndarray
+    remainders: np.ndarray
+    border: int
+
+    def exact(self, row: int) -> list[Fraction]:
+        """The corners of a box."""
+        pairs = zip(self.rounded[row].tolist(), self.remainders[row].tolist(), (0, 0, self.border, self.border))
+        return [Fraction(corner) + Fraction(rest) + border for corner, rest, border in pairs]
+
+    def doubt(self) -> np.ndarray:
+        """How far the sides of each box may be off in float64, in parts of them; no IoU is off by more than 4 times."""
+        off = np.abs(self.remainders).reshape(-1, 2, 2).sum(axis=1)
+        if self.border:
+            off = off + np.abs(self.rounded[:, 2:4]) * 2.0**-52
+        sides = self.rounded[:, 2:4] - self.rounded[:, :2] + self.border
+        with np.errstate(divide="ignore"):
+            return np.divide(off, sides, out=np.zeros_like(off), where=off > 0).sum(axis=1)
+
+
+def overlapping_pairs(
+    predictions: np.ndarray,
+    references: np.ndarray,
+    num_predictions: np.ndarray,
+    num_references: np.ndarray,
+    iou_threshold: float,
+    corners: tuple[Corners, Corners] | None = None,
+) -> Pairs:
+    """List all pairs of a prediction and an object of one image whose IoU is at least the threshold, exactly.
+
+    Parameters: predictions (n, ≥ 4) and references (m, ≥ 4), xyxy, with the number of each image's rows; iou_threshold
+    in (0, 1]; corners of both, where the tables are rounded.
+    """
+    threshold = as_fraction(iou_threshold, "iou_threshold")
+    counts = np.repeat(num_references, num_predictions)  # of the references in each prediction's image
+    starts = np.repeat(np.cumsum(num_references) - num_references, num_predictions)
+    tables = predictions[:, :4], references[:, :4]
+    ours, theirs = corners or (Corners(table, np.zeros_like(table), 0) for table in tables)
+    doubts = ours.doubt(), theirs.doubt()
+    most = sum(float(doubt[doubt <= _LOST].max(initial=0)) for doubt in doubts)
+    pairs = _listed(predictions, references, counts, starts, threshold - _ROUNDING - 4 * most)
+    if any((doubt > _LOST).any() for doubt in doubts):
+        pairs = _with_lost(pairs, doubts, counts, starts)
+    near = np.abs(pairs.ious - threshold) <= _ROUNDING + 4 * (doubts[0][pairs.rows] + doubts[1][pairs.columns])
+    reached = pairs.ious >= threshold
+    for place in np.flatnonzero(near).tolist():
+        boxes = ours.exact(int(pairs.rows[place])), theirs.exact(int(pairs.columns[place]))
+        reached[place] = _reaches(*boxes, Fraction(threshold))
+    return pairs.take(reached)
+
+
+def _reaches(box: list[Fraction], other: list[Fraction], threshold: Fraction) -> bool:
+    """Whether |A ∩ B| ≥ threshold · |A ∪ B|, and A ∪ B is not empty."""
+    shared = [max(min(box[i + 2], other[i + 2]) - max(box[i], other[i]), Fraction()) for i in (0, 1)]
+    areas = [(x2 - x1) * (y2 - y1) for x1, y1, x2, y2 in (box, other)]
+    intersection = shared[0] * shared[1]
+    union = areas[0] + areas[1] - intersection
+    return union > 0 and intersection >= threshold * union
+
+
+def _with_lost(pairs: Pairs, doubts: tuple[np.ndarray, np.ndarray], counts: np.ndarray, starts: np.ndarray) -> Pairs:
+    """Add all pairs of boxes whose corners are lost in rounding, such as one of width 1 at 1e16; they are few."""
+    rows = np.repeat(np.arange(len(counts)), counts)
+    columns = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts - starts, counts)
+    lost = (doubts[0][rows] > _LOST) | (doubts[1][columns] > _LOST)
+    listed = (doubts[0][pairs.rows] > _LOST) | (doubts[1][pairs.columns] > _LOST)
+    kept = pairs.take(~listed)
+    both = (kept.rows, rows[lost]), (kept.columns, columns[lost]), (kept.ious, np.zeros(int(lost.sum())))
+    return Pairs(*map(np.concatenate, both))
+
+
+def _listed(
+    predictions: np.ndarray, references: np.ndarray, counts: np.ndarray, starts: np.ndarray, threshold: float
+) -> Pairs:
+    """The pairs whose IoU in float64 reaches a threshold."""
+    loop = worth_compiling(pairs_above, _PAIR_WORK * int(counts.sum()), predictions, references)
+    if loop is None:
+        parts = (slice(*part) for part in pairwise(_cuts(counts)))
+        found = [_pairs_of(predictions, references, part, counts[part], starts[part], threshold) for part in parts]
+        return Pairs(*(np.concatenate(arrays) for arrays in zip(*found)))
+    length = 2 * len(predictions)
+    while True:  # once, unless most predictions overlap several objects
+        rows, columns, ious = np.empty(length, np.int64), np.empty(length, np.int64), np.empty(length)
+        size = loop(predictions, references, counts, starts, threshold, rows, columns, ious)
+        if size <= length:
+            return Pairs(rows[:size], columns[:size], ious[:size])
+        length = size
+
+
+def pairs_above(
+    boxes: Any, others: Any, counts: Any, starts: Any, threshold: float, rows: Any, columns: Any, ious: Any
+) -> int:
+    """List the pairs of each box with its `counts` others from `starts` on whose IoU reaches the threshold.
+
+    Returns how many there are; those beyond the length of `rows` are not listed. IoU as in `box_iou`, operation by
+    operation; the division is spared where the product is clear.
+    """
+    size = 0
+    clear = 0.999 * threshold
+    for i in range(len(boxes)):
+        x1, y1, x2, y2 = boxes[i, 0], boxes[i, 1], boxes[i, 2], boxes[i, 3]
+        area = (x2 - x1) * (y2 - y1)
+        for j in range(starts[i], starts[i] + counts[i]):
+            u1, v1, u2, v2 = others[j, 0], others[j, 1], others[j, 2], others[j, 3]
+            width = max(min(x2, u2) - max(x1, u1), 0.0)
+            height = max(min(y2, v2) - max(y1, v1), 0.0)
+            intersection = width * height
+            union = area + (u2 - u1) * (v2 - v1) - intersection
+            if intersection >= clear * union and union > 0:
+                iou = intersection / union
+                if iou >= threshold:
+                    if size < len(rows):
+                        rows[size], columns[size], ious[size] = i, j, iou
+                    size += 1
+    return size
+
+
+def _cuts(counts: np.ndarray) -> list[int]:
+    """Cut prediction rows into runs of about `_PAIRS` pairs."""
+    chunk = np.cumsum(counts) // _PAIRS
+    return [0, *(np.flatnonzero(chunk[1:] != chunk[:-1]) + 1).tolist(), len(counts)]
+
+
+def _pairs_of(
+    predictions: np.ndarray,
+    references: np.ndarray,
+    part: slice,
+    counts: np.ndarray,
+    starts: np.ndarray,
+    threshold: float,
+) -> Pairs:
+    """The pairs of a run of prediction rows."""
+    rows = np.repeat(np.arange(part.start, part.stop), counts)
+    columns = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts - starts, counts)
+    for low, high in ((0, 2), (1, 3)):  # boxes that overlap do so on either axis
+        start = np.maximum(predictions[:, low][rows], references[:, low][columns])
+        stop = np.minimum(predictions[:, high][rows], references[:, high][columns])
+        overlap = np.flatnonzero(start < stop)
+        rows, columns = rows[overlap], columns[overlap]
+    ious = box_iou(predictions[rows, :4], references[columns, :4])
+    return Pairs(rows, columns, ious).take(ious >= threshold)
+
+
 # ---- detection/rules.py ----------------------------------------------------------------------------------------------
 #
 # The rules of open-set detection: what decides which box takes which object, and what it counts as.
@@ -1203,22 +1408,6 @@ class Rules:
 # image again and again; ranked by confidence and then IoU, the same as going through the predictions of each image,
 # most confident first, and giving each the free object that it overlaps most.
 
-_PAIRS = 1 << 17  # pairs of boxes compared at a time: what they need fits the cache
-_PAIR_WORK = 16  # comparing a pair of boxes takes about as long as so many scores
-
-
-class Pairs(NamedTuple):
-    """Pairs of a prediction and an object of its image: their rows in the two tables, and their IoU."""
-
-    rows: np.ndarray
-    columns: np.ndarray
-    ious: np.ndarray
-
-    def take(self, which: np.ndarray) -> Pairs:
-        """Some of the pairs, by a mask or by their places."""
-        return Pairs(self.rows[which], self.columns[which], self.ious[which])
-
-
 def match_boxes(
     predictions: np.ndarray,
     references: np.ndarray,
@@ -1252,59 +1441,6 @@ def match_boxes(
     return matched.rows, matched.columns
 
 
-def overlapping_pairs(
-    predictions: np.ndarray,
-    references: np.ndarray,
-    num_predictions: np.ndarray,
-    num_references: np.ndarray,
-    iou_threshold: float,
-) -> Pairs:
-    """List all pairs of a prediction and an object of one image whose IoU reaches the threshold."""
-    threshold = as_fraction(iou_threshold, "iou_threshold")
-    counts = np.repeat(num_references, num_predictions)  # of the references in each prediction's image
-    starts = np.repeat(np.cumsum(num_references) - num_references, num_predictions)
-    loop = worth_compiling(pairs_above, _PAIR_WORK * int(counts.sum()), predictions, references)
-    if loop is None:
-        parts = (slice(*part) for part in pairwise(_cuts(counts)))
-        found = [_pairs_of(predictions, references, part, counts[part], starts[part], threshold) for part in parts]
-        return Pairs(*(np.concatenate(arrays) for arrays in zip(*found)))
-    length = 2 * len(predictions)
-    while True:  # once, unless most predictions overlap several objects
-        rows, columns, ious = np.empty(length, np.int64), np.empty(length, np.int64), np.empty(length)
-        size = loop(predictions, references, counts, starts, threshold, rows, columns, ious)
-        if size <= length:
-            return Pairs(rows[:size], columns[:size], ious[:size])
-        length = size
-
-
-def pairs_above(
-    boxes: Any, others: Any, counts: Any, starts: Any, threshold: float, rows: Any, columns: Any, ious: Any
-) -> int:
-    """List the pairs of each box with its `counts` others from `starts` on whose IoU reaches the threshold.
-
-    Returns how many there are; those beyond the length of `rows` are not listed. IoU as in `box_iou`, operation by
-    operation; the division is spared where the product is clear.
-    """
-    size = 0
-    clear = 0.999 * threshold
-    for i in range(len(boxes)):
-        x1, y1, x2, y2 = boxes[i, 0], boxes[i, 1], boxes[i, 2], boxes[i, 3]
-        area = (x2 - x1) * (y2 - y1)
-        for j in range(starts[i], starts[i] + counts[i]):
-            u1, v1, u2, v2 = others[j, 0], others[j, 1], others[j, 2], others[j, 3]
-            width = max(min(x2, u2) - max(x1, u1), 0.0)
-            height = max(min(y2, v2) - max(y1, v1), 0.0)
-            intersection = width * height
-            union = area + (u2 - u1) * (v2 - v1) - intersection
-            if intersection >= clear * union and union > 0:
-                iou = intersection / union
-                if iou >= threshold:
-                    if size < len(rows):
-                        rows[size], columns[size], ious[size] = i, j, iou
-                    size += 1
-    return size
-
-
 def match_pairs(pairs: Pairs, predictions: np.ndarray, references: np.ndarray, matching: str) -> Pairs:
     """Choose from the pairs those that are matched; see `match_boxes`."""
     as_choice(matching, "matching", MATCHINGS)
@@ -1323,32 +1459,6 @@ def rank_pairs(pairs: Pairs, predictions: np.ndarray, references: np.ndarray, ke
         labels = predictions[pairs.rows, 5], references[pairs.columns, 4]
         ranked = np.lexsort([*others, labels[1], *boxes, labels[0], *keys])
     return ranked
-
-
-def _cuts(counts: np.ndarray) -> list[int]:
-    """Cut prediction rows into runs of about `_PAIRS` pairs."""
-    chunk = np.cumsum(counts) // _PAIRS
-    return [0, *(np.flatnonzero(chunk[1:] != chunk[:-1]) + 1).tolist(), len(counts)]
-
-
-def _pairs_of(
-    predictions: np.ndarray,
-    references: np.ndarray,
-    part: slice,
-    counts: np.ndarray,
-    starts: np.ndarray,
-    threshold: float,
-) -> Pairs:
-    """The pairs of a run of prediction rows."""
-    rows = np.repeat(np.arange(part.start, part.stop), counts)
-    columns = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts - starts, counts)
-    for low, high in ((0, 2), (1, 3)):  # boxes that overlap do so on either axis
-        start = np.maximum(predictions[:, low][rows], references[:, low][columns])
-        stop = np.minimum(predictions[:, high][rows], references[:, high][columns])
-        overlap = np.flatnonzero(start < stop)
-        rows, columns = rows[overlap], columns[overlap]
-    ious = box_iou(predictions[rows, :4], references[columns, :4])
-    return Pairs(rows, columns, ious).take(ious >= threshold)
 
 
 def _take_free(ranked: Pairs, num_rows: int, num_columns: int) -> Pairs:
@@ -1396,6 +1506,7 @@ class SelectedBoxes(NamedTuple):
     image: of each prediction
     object_image, object_label: of each object; the label of all unknown ones is the unknown id
     rules: by which they were selected
+    corners: those of predictions and of objects, exactly
     """
 
     predictions: np.ndarray
@@ -1407,6 +1518,7 @@ class SelectedBoxes(NamedTuple):
     object_image: np.ndarray
     object_label: np.ndarray
     rules: Rules
+    corners: tuple[Corners, Corners]
 
     @property
     def known(self) -> list[int]:
@@ -1421,7 +1533,7 @@ class SelectedBoxes(NamedTuple):
     def pairs(self) -> Pairs:
         """All pairs of a prediction and an object of one image whose IoU reaches the threshold."""
         counts = self.num_predictions, self.num_references
-        return overlapping_pairs(self.predictions, self.references, *counts, self.rules.iou_threshold)
+        return overlapping_pairs(self.predictions, self.references, *counts, self.rules.iou_threshold, self.corners)
 
 
 class Outcomes(NamedTuple):
@@ -1446,10 +1558,15 @@ def select_boxes(state: DetectionState, rules: Rules) -> SelectedBoxes:
     predictions, references, num_predictions = state["predictions"], state["references"], state["num_predictions"]
     images = np.arange(len(num_predictions))
     image = np.repeat(images, num_predictions)
+    remainders = state["prediction_remainders"]
     confident = predictions[:, 4] >= rules.conf_threshold
     if not confident.all():
-        image, predictions = image[confident], predictions[confident]
+        image, predictions, remainders = image[confident], predictions[confident], remainders[confident]
         num_predictions = np.bincount(image, minlength=len(images))
+    corners = (
+        Corners(predictions[:, :4], remainders, int(rules.plus_one)),
+        Corners(references[:, :4], state["reference_remainders"], int(rules.plus_one)),
+    )
     if rules.plus_one:
         border = np.asarray([0, 0, 1, 1])
         predictions = np.concatenate([predictions[:, :4] + border, predictions[:, 4:]], axis=1)
@@ -1465,6 +1582,7 @@ def select_boxes(state: DetectionState, rules: Rules) -> SelectedBoxes:
         object_image=np.repeat(images, state["num_references"]),
         object_label=np.where(known, references[:, 4], rules.unknown_class_id),
         rules=rules,
+        corners=corners,
     )
 
 

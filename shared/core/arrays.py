@@ -97,7 +97,18 @@ def _from_rows(rows: Any, name: str) -> Array:
         raise ValueError(f"{name}: expected rows of one length, got rows that differ ({error})") from None
     if array.dtype == object:
         raise TypeError(f"{name}: expected numbers, got {examples(array)}")
+    if array.dtype == np.float64 and bool((np.abs(array) >= MAX_EXACT).any()):
+        _check_exact(rows, name)
     return array
+
+
+def _check_exact(rows: Any, name: str) -> None:
+    """Raise ValueError for an integer that NumPy has rounded, since floats or other integers stand beside it."""
+    for item in rows:
+        if isinstance(item, (list, tuple)) or (isinstance(item, np.ndarray) and item.ndim):
+            _check_exact(item, name)
+        elif isinstance(item, numbers.Integral) and not -MAX_EXACT <= int(item) <= MAX_EXACT:
+            raise ValueError(f"{name}: expected integers within ±2**53 beside floats, got {int(item)}")
 
 
 def _item(row: Any, name: str) -> Any:

@@ -29,8 +29,8 @@ class Metric:
     reduce: a function from the columns of a batch (its positional parameters; those without a default are required)
         and options (its keyword-only parameters) to a state
     summarise: a function from a state and options (its keyword-only parameters) to the results
-    as_state: a function that checks a state from elsewhere by options of `reduce`, and casts its arrays to the types that
-        `reduce` gives
+    as_state: a function that checks a state from elsewhere, by options of `reduce`, and casts its arrays to the types
+        that `reduce` gives
     aliases: other names for columns
 
     The rest is read from the two signatures:

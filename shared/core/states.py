@@ -51,6 +51,8 @@ def number_table(state: Mapping[str, Any], name: str, width: int) -> np.ndarray:
     table = table.reshape(0, width) if table.shape == (0,) else table
     if table.shape[1:] != (width,):
         raise ValueError(f"{_place(name)}: expected rows of {width} numbers, got shape {table.shape}")
+    if not np.isfinite(table).all():
+        raise ValueError(f"{_place(name)}: expected finite numbers, got {table[~np.isfinite(table)][0]}")
     return table.astype(np.float64)
 
 

@@ -23,6 +23,8 @@ class DetectionState(TypedDict):
     predictions: (Σn, 6) x1, y1, x2, y2, confidence, class
     references: (Σm, 5) x1, y1, x2, y2, class
     ignored: (Σm,) whether the object counts nowhere
+    prediction_remainders, reference_remainders: (Σn, 4), (Σm, 4) what rounding took off the corners of boxes that were
+        given by their size: a corner is exactly the sum of the two
     """
 
     num_predictions: np.ndarray
@@ -30,6 +32,8 @@ class DetectionState(TypedDict):
     predictions: np.ndarray
     references: np.ndarray
     ignored: np.ndarray
+    prediction_remainders: np.ndarray
+    reference_remainders: np.ndarray
 
 
 def as_detection_state(state: Mapping[str, Any]) -> DetectionState:
@@ -41,8 +45,11 @@ def as_detection_state(state: Mapping[str, Any]) -> DetectionState:
         "predictions": number_table(state, "predictions", 6),
         "references": number_table(state, "references", 5),
         "ignored": flag_column(state, "ignored"),
+        "prediction_remainders": number_table(state, "prediction_remainders", 4),
+        "reference_remainders": number_table(state, "reference_remainders", 4),
     }
-    for columns in (("num_predictions", "num_references"), ("references", "ignored")):
+    tables = ("predictions", "prediction_remainders"), ("references", "ignored", "reference_remainders")
+    for columns in (("num_predictions", "num_references"), *tables):
         check_rows({name: column for name, column in checked.items() if name in columns})
     for name in ("predictions", "references"):
         counts, table = checked[f"num_{name}"], checked[name]  # type: ignore[literal-required]
@@ -66,15 +73,17 @@ def reduce_boxes(predictions: Any, references: Any, *, box_format: str = "xyxy")
     """
     as_choice(box_format, "box_format", BOX_FORMATS)
     predictions, references = _images(predictions, "predictions"), _images(references, "references")
-    predicted, num_predictions = _table(predictions, "predictions", ("boxes", "scores", "labels"), box_format)
-    true, num_references = _table(references, "references", ("boxes", "labels"), box_format)
+    found, num_predictions, found_off = _table(predictions, "predictions", ("boxes", "scores", "labels"), box_format)
+    true, num_references, true_off = _table(references, "references", ("boxes", "labels"), box_format)
     check_lengths(predictions=num_predictions, references=num_references)
     return {
         "num_predictions": num_predictions,
         "num_references": num_references,
-        "predictions": predicted,
+        "predictions": found,
         "references": true,
         "ignored": _ignored(references, num_references),
+        "prediction_remainders": found_off,
+        "reference_remainders": true_off,
     }
 
 
@@ -105,14 +114,14 @@ def _ignored(references: list[Any], counts: np.ndarray) -> np.ndarray:
     return ignored
 
 
-def _table(images: list[Any], name: str, keys: Sequence[str], box_format: str) -> tuple[np.ndarray, np.ndarray]:
-    """All images' boxes as rows x1, y1, x2, y2, (confidence,) class in float64, and the number of each image's."""
+def _table(images: list[Any], name: str, keys: Sequence[str], box_format: str) -> tuple[np.ndarray, ...]:
+    """All images' boxes as rows x1, y1, x2, y2, (confidence,) class, the number of each image's, and remainders."""
     tables = [_image_table(image, name, i, keys) for i, image in enumerate(images)]
     counts = np.asarray([len(table) for table in tables], dtype=np.int64)
     table = np.concatenate([np.zeros((0, 3 + len(keys))), *tables])
     for start in range(0, len(table), _ROWS):
         _check_rows(table, slice(start, start + _ROWS), counts, name, box_format)
-    return _as_corners(table, box_format), counts
+    return table, counts, _turn_into_corners(table, box_format)
 
 
 def _image_table(image: Any, name: str, i: int, keys: Sequence[str]) -> np.ndarray:
@@ -143,12 +152,23 @@ def _rows(x: Any, name: str, width: int) -> np.ndarray:
     return array.astype(np.float64)
 
 
-def _as_corners(table: np.ndarray, box_format: str) -> np.ndarray:
+def _turn_into_corners(table: np.ndarray, box_format: str) -> np.ndarray:
+    """Turn boxes into their corners where they lie, and return what rounding took off each of those."""
+    remainders = np.zeros((len(table), 4))
+    start, size = table[:, :2].copy(), table[:, 2:4].copy()
     if box_format == "cxcywh":
-        table[:, :2] -= table[:, 2:4] / 2
-    if box_format != "xyxy":
-        table[:, 2:4] += table[:, :2]
-    return table
+        table[:, :2], remainders[:, :2] = _sum_and_remainder(start, -size / 2)
+        table[:, 2:4], remainders[:, 2:] = _sum_and_remainder(start, size / 2)
+    elif box_format == "xywh":
+        table[:, 2:4], remainders[:, 2:] = _sum_and_remainder(start, size)
+    return remainders
+
+
+def _sum_and_remainder(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """A + b rounded, and what rounding took off, which float64 holds. Source: Knuth's TwoSum."""
+    total = a + b
+    rest = total - a
+    return total, (a - (total - rest)) + (b - rest)
 
 
 _NONE = np.zeros(0, dtype=bool)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .boxes import DetectionState
-from .matching import Pairs, overlapping_pairs
+from .overlap import Corners, Pairs, overlapping_pairs
 from .rules import Rules
 
 TP_KNOWN, FP_KNOWN, TP_UNKNOWN, FP_UNKNOWN, NEITHER = range(5)
@@ -44,6 +44,7 @@ class SelectedBoxes(NamedTuple):
     image: of each prediction
     object_image, object_label: of each object; the label of all unknown ones is the unknown id
     rules: by which they were selected
+    corners: those of predictions and of objects, exactly
     """
 
     predictions: np.ndarray
@@ -55,6 +56,7 @@ class SelectedBoxes(NamedTuple):
     object_image: np.ndarray
     object_label: np.ndarray
     rules: Rules
+    corners: tuple[Corners, Corners]
 
     @property
     def known(self) -> list[int]:
@@ -69,7 +71,7 @@ class SelectedBoxes(NamedTuple):
     def pairs(self) -> Pairs:
         """All pairs of a prediction and an object of one image whose IoU reaches the threshold."""
         counts = self.num_predictions, self.num_references
-        return overlapping_pairs(self.predictions, self.references, *counts, self.rules.iou_threshold)
+        return overlapping_pairs(self.predictions, self.references, *counts, self.rules.iou_threshold, self.corners)
 
 
 class Outcomes(NamedTuple):
@@ -94,10 +96,15 @@ def select_boxes(state: DetectionState, rules: Rules) -> SelectedBoxes:
     predictions, references, num_predictions = state["predictions"], state["references"], state["num_predictions"]
     images = np.arange(len(num_predictions))
     image = np.repeat(images, num_predictions)
+    remainders = state["prediction_remainders"]
     confident = predictions[:, 4] >= rules.conf_threshold
     if not confident.all():
-        image, predictions = image[confident], predictions[confident]
+        image, predictions, remainders = image[confident], predictions[confident], remainders[confident]
         num_predictions = np.bincount(image, minlength=len(images))
+    corners = (
+        Corners(predictions[:, :4], remainders, int(rules.plus_one)),
+        Corners(references[:, :4], state["reference_remainders"], int(rules.plus_one)),
+    )
     if rules.plus_one:
         border = np.asarray([0, 0, 1, 1])
         predictions = np.concatenate([predictions[:, :4] + border, predictions[:, 4:]], axis=1)
@@ -113,6 +120,7 @@ def select_boxes(state: DetectionState, rules: Rules) -> SelectedBoxes:
         object_image=np.repeat(images, state["num_references"]),
         object_label=np.where(known, references[:, 4], rules.unknown_class_id),
         rules=rules,
+        corners=corners,
     )
 
 

@@ -17,7 +17,6 @@ import numpy as np
 from ..core.arrays import MAX_EXACT
 from ..core.options import as_bool, as_fraction, as_int_list, as_reals
 from .boxes import DetectionState
-from .matching import Pairs
 from .outcomes import (
     Outcomes,
     SelectedBoxes,
@@ -31,6 +30,7 @@ from .outcomes import (
     select_boxes,
     total_counts,
 )
+from .overlap import Pairs
 from .rules import Rules
 from .voc import Curve, confidence_curve, voc_average_precision, voc_outcomes
 from .wilderness import TENTHS, closed_set_confidence, wilderness_above, wilderness_by_recall

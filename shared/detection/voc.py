@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .matching import Pairs, rank_pairs
+from .matching import rank_pairs
 from .outcomes import FP_KNOWN, FP_UNKNOWN, NEITHER, TP_KNOWN, TP_UNKNOWN, Outcomes, SelectedBoxes
+from .overlap import Pairs
 
 
 class Curve(NamedTuple):

@@ -1,0 +1,180 @@
+"""Pairs of boxes whose IoU reaches a threshold, decided exactly for the numbers that were given.
+
+The IoU of all pairs is computed in float64. Its error is bounded, so only the few pairs that are as near to the
+threshold as that are decided again, in fractions. Corners of boxes given by their size are rounded; what rounding took
+off each is kept beside them (see `reduce_boxes`), and counts here.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..core.compiled import worth_compiling
+from ..core.options import as_fraction
+from .boxes import box_iou
+
+_PAIRS = 1 << 17  # pairs of boxes compared at a time: what they need fits the cache
+_PAIR_WORK = 16  # comparing a pair of boxes takes about as long as so many scores
+_ROUNDING = 2.0**-46  # above that of an IoU of exact corners, whose sums and products are some 16 roundings
+_LOST = 2.0**-20  # corners that are no more exact than this, in parts of a side, say nothing
+
+
+class Pairs(NamedTuple):
+    """Pairs of a prediction and an object of its image: their rows in the two tables, and their IoU."""
+
+    rows: np.ndarray
+    columns: np.ndarray
+    ious: np.ndarray
+
+    def take(self, which: np.ndarray) -> Pairs:
+        """Some of the pairs, by a mask or by their places."""
+        return Pairs(self.rows[which], self.columns[which], self.ious[which])
+
+
+class Corners(NamedTuple):
+    """Corners of boxes: x1, y1, x2, y2 rounded, what rounding took off each, and pixels to add to the far ones."""
+
+    rounded: np.ndarray
+    remainders: np.ndarray
+    border: int
+
+    def exact(self, row: int) -> list[Fraction]:
+        """The corners of a box."""
+        pairs = zip(self.rounded[row].tolist(), self.remainders[row].tolist(), (0, 0, self.border, self.border))
+        return [Fraction(corner) + Fraction(rest) + border for corner, rest, border in pairs]
+
+    def doubt(self) -> np.ndarray:
+        """How far the sides of each box may be off in float64, in parts of them; no IoU is off by more than 4 times."""
+        off = np.abs(self.remainders).reshape(-1, 2, 2).sum(axis=1)
+        if self.border:
+            off = off + np.abs(self.rounded[:, 2:4]) * 2.0**-52
+        sides = self.rounded[:, 2:4] - self.rounded[:, :2] + self.border
+        with np.errstate(divide="ignore"):
+            return np.divide(off, sides, out=np.zeros_like(off), where=off > 0).sum(axis=1)
+
+
+def overlapping_pairs(
+    predictions: np.ndarray,
+    references: np.ndarray,
+    num_predictions: np.ndarray,
+    num_references: np.ndarray,
+    iou_threshold: float,
+    corners: tuple[Corners, Corners] | None = None,
+) -> Pairs:
+    """List all pairs of a prediction and an object of one image whose IoU is at least the threshold, exactly.
+
+    Parameters: predictions (n, ≥ 4) and references (m, ≥ 4), xyxy, with the number of each image's rows; iou_threshold
+    in (0, 1]; corners of both, where the tables are rounded.
+    """
+    threshold = as_fraction(iou_threshold, "iou_threshold")
+    counts = np.repeat(num_references, num_predictions)  # of the references in each prediction's image
+    starts = np.repeat(np.cumsum(num_references) - num_references, num_predictions)
+    tables = predictions[:, :4], references[:, :4]
+    ours, theirs = corners or (Corners(table, np.zeros_like(table), 0) for table in tables)
+    doubts = ours.doubt(), theirs.doubt()
+    most = sum(float(doubt[doubt <= _LOST].max(initial=0)) for doubt in doubts)
+    pairs = _listed(predictions, references, counts, starts, threshold - _ROUNDING - 4 * most)
+    if any((doubt > _LOST).any() for doubt in doubts):
+        pairs = _with_lost(pairs, doubts, counts, starts)
+    near = np.abs(pairs.ious - threshold) <= _ROUNDING + 4 * (doubts[0][pairs.rows] + doubts[1][pairs.columns])
+    reached = pairs.ious >= threshold
+    for place in np.flatnonzero(near).tolist():
+        boxes = ours.exact(int(pairs.rows[place])), theirs.exact(int(pairs.columns[place]))
+        reached[place] = _reaches(*boxes, Fraction(threshold))
+    return pairs.take(reached)
+
+
+def _reaches(box: list[Fraction], other: list[Fraction], threshold: Fraction) -> bool:
+    """Whether |A ∩ B| ≥ threshold · |A ∪ B|, and A ∪ B is not empty."""
+    shared = [max(min(box[i + 2], other[i + 2]) - max(box[i], other[i]), Fraction()) for i in (0, 1)]
+    areas = [(x2 - x1) * (y2 - y1) for x1, y1, x2, y2 in (box, other)]
+    intersection = shared[0] * shared[1]
+    union = areas[0] + areas[1] - intersection
+    return union > 0 and intersection >= threshold * union
+
+
+def _with_lost(pairs: Pairs, doubts: tuple[np.ndarray, np.ndarray], counts: np.ndarray, starts: np.ndarray) -> Pairs:
+    """Add all pairs of boxes whose corners are lost in rounding, such as one of width 1 at 1e16; they are few."""
+    rows = np.repeat(np.arange(len(counts)), counts)
+    columns = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts - starts, counts)
+    lost = (doubts[0][rows] > _LOST) | (doubts[1][columns] > _LOST)
+    listed = (doubts[0][pairs.rows] > _LOST) | (doubts[1][pairs.columns] > _LOST)
+    kept = pairs.take(~listed)
+    both = (kept.rows, rows[lost]), (kept.columns, columns[lost]), (kept.ious, np.zeros(int(lost.sum())))
+    return Pairs(*map(np.concatenate, both))
+
+
+def _listed(
+    predictions: np.ndarray, references: np.ndarray, counts: np.ndarray, starts: np.ndarray, threshold: float
+) -> Pairs:
+    """The pairs whose IoU in float64 reaches a threshold."""
+    loop = worth_compiling(pairs_above, _PAIR_WORK * int(counts.sum()), predictions, references)
+    if loop is None:
+        parts = (slice(*part) for part in pairwise(_cuts(counts)))
+        found = [_pairs_of(predictions, references, part, counts[part], starts[part], threshold) for part in parts]
+        return Pairs(*(np.concatenate(arrays) for arrays in zip(*found)))
+    length = 2 * len(predictions)
+    while True:  # once, unless most predictions overlap several objects
+        rows, columns, ious = np.empty(length, np.int64), np.empty(length, np.int64), np.empty(length)
+        size = loop(predictions, references, counts, starts, threshold, rows, columns, ious)
+        if size <= length:
+            return Pairs(rows[:size], columns[:size], ious[:size])
+        length = size
+
+
+def pairs_above(
+    boxes: Any, others: Any, counts: Any, starts: Any, threshold: float, rows: Any, columns: Any, ious: Any
+) -> int:
+    """List the pairs of each box with its `counts` others from `starts` on whose IoU reaches the threshold.
+
+    Returns how many there are; those beyond the length of `rows` are not listed. IoU as in `box_iou`, operation by
+    operation; the division is spared where the product is clear.
+    """
+    size = 0
+    clear = 0.999 * threshold
+    for i in range(len(boxes)):
+        x1, y1, x2, y2 = boxes[i, 0], boxes[i, 1], boxes[i, 2], boxes[i, 3]
+        area = (x2 - x1) * (y2 - y1)
+        for j in range(starts[i], starts[i] + counts[i]):
+            u1, v1, u2, v2 = others[j, 0], others[j, 1], others[j, 2], others[j, 3]
+            width = max(min(x2, u2) - max(x1, u1), 0.0)
+            height = max(min(y2, v2) - max(y1, v1), 0.0)
+            intersection = width * height
+            union = area + (u2 - u1) * (v2 - v1) - intersection
+            if intersection >= clear * union and union > 0:
+                iou = intersection / union
+                if iou >= threshold:
+                    if size < len(rows):
+                        rows[size], columns[size], ious[size] = i, j, iou
+                    size += 1
+    return size
+
+
+def _cuts(counts: np.ndarray) -> list[int]:
+    """Cut prediction rows into runs of about `_PAIRS` pairs."""
+    chunk = np.cumsum(counts) // _PAIRS
+    return [0, *(np.flatnonzero(chunk[1:] != chunk[:-1]) + 1).tolist(), len(counts)]
+
+
+def _pairs_of(
+    predictions: np.ndarray,
+    references: np.ndarray,
+    part: slice,
+    counts: np.ndarray,
+    starts: np.ndarray,
+    threshold: float,
+) -> Pairs:
+    """The pairs of a run of prediction rows."""
+    rows = np.repeat(np.arange(part.start, part.stop), counts)
+    columns = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts - starts, counts)
+    for low, high in ((0, 2), (1, 3)):  # boxes that overlap do so on either axis
+        start = np.maximum(predictions[:, low][rows], references[:, low][columns])
+        stop = np.minimum(predictions[:, high][rows], references[:, high][columns])
+        overlap = np.flatnonzero(start < stop)
+        rows, columns = rows[overlap], columns[overlap]
+    ious = box_iou(predictions[rows, :4], references[columns, :4])
+    return Pairs(rows, columns, ious).take(ious >= threshold)
