@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 import sklearn.metrics as sk
 
+import openworld_metrics
 from tests import cases
 
 Load = Callable[..., Any]
@@ -160,3 +162,57 @@ def test_against_torchmetrics(seed: int, load: Load) -> None:
     )
     ours = load("accuracyk").compute(predictions=logits, references=classes, k_list=2)
     assert ours == {"accuracy@2": pytest.approx(float(top2), abs=1e-6)}
+
+
+def test_a_name_of_scikit_learn_gives_its_own_number(load: Load) -> None:
+    labels, scores = np.arange(1_000_001) == 0, np.zeros(1_000_001)
+    for name in ("average_precision_score", "roc_auc_score"):
+        theirs = getattr(sk, name)(labels, scores)
+        for metric in (name, getattr(sk, name)):
+            assert load("ood_bench", metrics=[metric]).compute(predictions=scores, references=labels) == {name: theirs}
+
+
+def ulps(value: float, exact: Fraction) -> float:
+    return float(abs(Fraction(value) - exact) / Fraction(np.spacing(float(exact))))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_areas_are_within_two_ulps_of_the_rational_value(seed: int, load: Load) -> None:
+    rng = np.random.default_rng(seed)
+    size = int(rng.choice([1, 2, 30])), int(10 ** rng.uniform(0, 5))
+    positives, negatives = (np.sort(rng.integers(0, 40, n) / 8)[::-1] for n in size)
+    tp = {t: int(np.sum(positives >= t)) for t in set(positives.tolist()) | set(negatives.tolist())}
+    fp = {t: int(np.sum(negatives >= t)) for t in tp}
+    average, trapezoid, before = Fraction(), Fraction(), (0, Fraction(1))
+    for t in sorted(tp, reverse=True):
+        precision = Fraction(tp[t], tp[t] + fp[t])
+        average += (tp[t] - before[0]) * precision
+        trapezoid += (tp[t] - before[0]) * (precision + before[1]) / 2
+        before = tp[t], precision
+    counts = openworld_metrics.exceedance_counts(positives, negatives)
+    assert ulps(openworld_metrics.average_precision(counts), average / len(positives)) <= 2
+    assert ulps(openworld_metrics.aupr(counts), trapezoid / len(positives)) <= 2
+    constant = openworld_metrics.exceedance_counts(np.zeros(size[0]), np.zeros(size[1]))
+    assert openworld_metrics.average_precision(constant) == size[0] / sum(size)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_aupro_is_within_two_ulps_of_the_rational_value(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(1, 9, rng.integers(1, 6))
+    scores, normal = rng.integers(0, 12, sizes.sum()) / 4, rng.integers(0, 12, int(10 ** rng.uniform(0.5, 4))) / 4
+    regions = np.split(scores, np.cumsum(sizes)[:-1])
+    limits = [0.3, 0.1, 0.05, 0.01, 1.0, float(rng.random()) or 0.5]
+    for limit, value in zip(limits, openworld_metrics.aupro(scores, sizes, normal, limits)):
+        area, last, reach = Fraction(), (Fraction(), Fraction()), Fraction(limit)
+        for t in sorted({*scores.tolist(), *normal.tolist()}, reverse=True):
+            fpr = Fraction(int(np.sum(normal >= t)), len(normal))
+            pro = sum((Fraction(int(np.sum(region >= t)), len(region)) for region in regions), Fraction()) / len(sizes)
+            stop = min(fpr, reach)
+            if stop > last[0]:
+                at_stop = last[1] + (pro - last[1]) * (stop - last[0]) / (fpr - last[0])
+                area += (stop - last[0]) * (last[1] + at_stop) / 2
+            last = fpr, pro
+            if fpr >= reach:
+                break
+        assert value == float(area / reach) == 0 or ulps(value, area / reach) <= 2, limit

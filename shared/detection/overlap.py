@@ -74,7 +74,7 @@ def overlapping_pairs(
     counts = np.repeat(num_references, num_predictions)  # of the references in each prediction's image
     starts = np.repeat(np.cumsum(num_references) - num_references, num_predictions)
     tables = predictions[:, :4], references[:, :4]
-    ours, theirs = corners or (Corners(table, np.zeros_like(table), 0) for table in tables)
+    ours, theirs = corners or (Corners(table, np.zeros(table.shape), 0) for table in tables)
     doubts = ours.doubt(), theirs.doubt()
     most = sum(float(doubt[doubt <= _LOST].max(initial=0)) for doubt in doubts)
     pairs = _listed(predictions, references, counts, starts, threshold - _ROUNDING - 4 * most)

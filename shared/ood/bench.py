@@ -21,13 +21,10 @@ from .oodeel import sampled_curve
 
 DEFAULT_METRICS = ("auroc", "fpr95tpr")
 _NAMES = ("auroc", "aupr_out", "aupr_in", "detect_acc")
-# the last two are scikit-learn's names for the same numbers
 _QUANTITIES = {
     "auroc": AUROC,
     "aupr_out": AVERAGE_PRECISION,
     "detect_acc": DETECTION_ACCURACY,
-    "roc_auc_score": AUROC,
-    "average_precision_score": AVERAGE_PRECISION,
 }
 _POINT = re.compile(rf"({'|'.join(RATES)})([1-9]\d?)({'|'.join(RATES)})")
 _SKLEARN_SCORES = (
@@ -39,6 +36,7 @@ _SKLEARN_SCORES = (
     "log_loss",
     "roc_auc_score",
 )
+_SKLEARN_RANKS = ("average_precision_score", "roc_auc_score")  # to which any scores in the same order are the same
 _SKLEARN_LABELS = (
     "accuracy_score",
     "balanced_accuracy_score",
@@ -208,6 +206,8 @@ def _sklearn_measure(metric: Any, name: str, threshold: float | None) -> Measure
 
 def _finite(labels: np.ndarray, scores: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray]:
     if not np.isfinite(scores).all():
+        if name in _SKLEARN_RANKS:
+            return labels, np.unique(scores, return_inverse=True)[1]
         raise ValueError(f"predictions: expected finite scores for scikit-learn's {name!r}, got infinite ones")
     return labels, scores
 
