@@ -34,11 +34,11 @@ demo-detection: $(VENV)/installed-demo-detection
 	@echo "report: demo/pasted-digits/report/index.html"
 
 test: $(VENV)/installed chromium
-	$(BIN)/python -m pytest -rs --numprocesses 2 --durations 10 tests
+	$(BIN)/python -m pytest -rs --numprocesses 2 --dist loadfile --durations 10 tests
 
 test-without-torch: $(VENV)-without-torch/installed
 	! $(VENV)-without-torch/bin/python -c "import torch" 2>/dev/null
-	$(VENV)-without-torch/bin/python -m pytest --numprocesses 2 tests
+	$(VENV)-without-torch/bin/python -m pytest --numprocesses 2 --dist loadfile tests
 
 # ultralytics is under the AGPL-3.0 licence; its torch is not the one of constraints.txt
 test-ultralytics: $(VENV)-ultralytics/installed

@@ -131,12 +131,33 @@ def library_imports(node: ast.AST) -> set[str]:
 
 
 def requirements(libraries: set[str], root: Path) -> tuple[str, list[str]]:
-    """The text of requirements.txt, with the bounds of setup.cfg, and the libraries that setup.cfg does not require."""
+    """The text of requirements.txt, and the libraries that setup.cfg does not require.
+
+    Lower bounds are those of setup.cfg; what comes after the release that is tested, by constraints.txt, is left out.
+    """
     on_pypi = runpy.run_path(str(root / "shared" / "extras.py"))["DISTRIBUTIONS"]
     names = sorted(on_pypi.get(name, name) for name in libraries - OPTIONAL - sys.stdlib_module_names)
     bounds = version_bounds(root)
-    text = REQUIREMENTS + "".join(f"{bounds[name]}\n" for name in names if name in bounds)
+    tested = tested_versions(root)
+    text = REQUIREMENTS + "".join(f"{bounds[name]},<{next_release(tested[name])}\n" for name in names if name in bounds)
     return text, [name for name in names if name not in bounds]
+
+
+def tested_versions(root: Path) -> dict[str, str]:
+    """The newest version of each library in constraints.txt."""
+    lines = (root / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    pins = (line.partition(";")[0].split("==") for line in lines if "==" in line)
+    return {name.strip(): version.strip() for name, version in pins}  # of two, that of newer Pythons comes last
+
+
+def next_release(version: str) -> str:
+    """The first version that may break what a version keeps: the next major one, or minor one below 1.
+
+    >>> next_release("6.31.0"), next_release("0.4.6")
+    ('7', '0.5')
+    """
+    major, minor, *_ = map(int, version.split("."))
+    return str(major + 1) if major else f"0.{minor + 1}"
 
 
 def version_bounds(root: Path) -> dict[str, str]:

@@ -31,7 +31,7 @@ def public_functions() -> Iterator[Any]:
 def test_help(function: Callable[..., Any]) -> None:
     text = " ".join(pydoc.plain(pydoc.render_doc(function)).split())
     words = text.partition(" -> ")[2]
-    assert len(words) > 40
+    assert len(words) > 60
     signature = inspect.signature(function)
     assert signature.return_annotation is not inspect.Signature.empty
     for parameter in signature.parameters.values():

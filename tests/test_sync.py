@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import runpy
 import shutil
 import subprocess
@@ -21,7 +22,8 @@ def project(root: Path, tmp_path: Path) -> Path:
     """A copy of the project's sources that a test may break."""
     for folder in ("shared", "metrics"):
         shutil.copytree(root / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(root / "setup.cfg", tmp_path)
+    for name in ("setup.cfg", "constraints.txt"):
+        shutil.copy(root / name, tmp_path)
     return tmp_path
 
 
@@ -190,3 +192,11 @@ def test_check_changes_nothing_and_exits_1(
     monkeypatch.setattr("sys.argv", ["sync.py"])
     assert sync.main() == 0
     assert kernel.read_text() != "changed"
+
+
+def test_a_space_gets_no_release_that_was_not_tested(root: Path) -> None:
+    assert [sync.next_release(version) for version in ("6.31.0", "0.4.6", "12.3")] == ["7", "0.5", "13"]
+    for text in (root / "metrics").glob("*/requirements.txt"):
+        lines = text.read_text().splitlines()[1:]
+        assert lines
+        assert all(re.fullmatch(r"[\w-]+>=[\d.]+,<[\d.]+", line) for line in lines)
