@@ -15,6 +15,7 @@ import pytest
 
 import openworld_metrics
 from openworld_metrics import Metric, metric_class
+from openworld_metrics.core.metric import SIBLING_COLUMNS
 from openworld_metrics.loading import script
 from openworld_metrics.texts import texts
 from tests import cases
@@ -193,3 +194,10 @@ def test_defaults_are_those_that_the_card_states(name: str, option: str, value: 
 
 def test_most_defaults_are_stated() -> None:
     assert len(STATED) >= 24
+
+
+def test_the_columns_of_siblings_are_those_that_a_metric_here_takes() -> None:
+    """The kernel of one metric does not know the others, so their columns stand in it as names."""
+    columns = {name for metric in openworld_metrics.METRICS for name in metric_class(metric).columns}
+    of_xcurve = {"open_set_pred_known", "open_set_pred_unknown", "close_set_pred_class", "close_set_labels"}
+    assert columns - of_xcurve - {"predictions", "references"} == SIBLING_COLUMNS

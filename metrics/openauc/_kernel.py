@@ -52,6 +52,11 @@ def is_torch_array(x: Any) -> bool:
     return not isinstance(x, np.ndarray) and bool(array_api_compat.is_torch_array(x))
 
 
+def is_bfloat16(x: Any) -> bool:
+    """Whether this is a torch tensor of bfloat16."""
+    return is_torch_array(x) and "bfloat16" in str(x.dtype)
+
+
 def array_namespace(*arrays: Array) -> Any:
     """The array API namespace of the arrays."""
     for array in arrays:
@@ -145,7 +150,7 @@ def to_numpy(x: Array) -> np.ndarray:
 
 
 def _without_bfloat16(x: Any) -> Any:
-    return x.float() if "bfloat16" in str(x.dtype) else x  # NumPy has no bfloat16
+    return x.float() if is_bfloat16(x) else x  # NumPy has no bfloat16
 
 
 def on_device(x: Array, like: Array) -> Array:
@@ -775,7 +780,7 @@ def check_no_nan(scores: Array, name: str, first: int = 0) -> None:
 
 def as_matrix(x: Any, name: str) -> Array:
     """As `as_numbers`, but bfloat16 tensors stay as they are: `row_blocks` widens them block by block."""
-    if is_torch_array(x) and "bfloat16" in str(x.dtype):
+    if is_bfloat16(x):
         return x.detach()
     return as_numbers(x, name)
 

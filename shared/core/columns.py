@@ -10,9 +10,9 @@ from .arrays import (
     array_namespace,
     as_array,
     examples,
+    is_bfloat16,
     is_floating,
     is_numpy_array,
-    is_torch_array,
     widen,
 )
 
@@ -56,7 +56,7 @@ def check_no_nan(scores: Array, name: str, first: int = 0) -> None:
 
 def as_matrix(x: Any, name: str) -> Array:
     """As `as_numbers`, but bfloat16 tensors stay as they are: `row_blocks` widens them block by block."""
-    if is_torch_array(x) and "bfloat16" in str(x.dtype):
+    if is_bfloat16(x):
         return x.detach()
     return as_numbers(x, name)
 
