@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +25,12 @@ WRONG = {
         "pickled.npy: expected numbers as .*, got objects",
     ),
     "pickled npz": (["compute", "accuracyk", "--predictions", "pickled.npz"], "pickled.npz: Object arrays cannot"),
+    "a pickle": (["compute", "accuracyk", "--predictions", "pickle.npz"], "pickle.npz: File is not a zip file"),
+    "one array called npz": (["compute", "accuracyk", "--predictions", "array.npz"], "array.npz: File is not a zip"),
+    "flipped bits": (
+        ["compute", "accuracyk", "--predictions", "flipped.parquet", "--references", "flipped.parquet"],
+        "flipped.parquet: .*CRC checksum",
+    ),
     "broken npy": (["compute", "accuracyk", "--predictions", "broken.npy"], "broken.npy: "),
     "broken npz": (["compute", "accuracyk", "--predictions", "broken.npz"], "broken.npz: "),
     "broken csv": (["compute", "accuracyk", "--predictions", "broken.csv"], "broken.csv: "),
@@ -33,7 +40,7 @@ WRONG = {
         "broken.json: expected JSON, got other text at line 1",
     ),
     "an empty npy": (["compute", "accuracyk", "--predictions", "empty.npy"], "empty.npy: expected numbers as"),
-    "an empty npz": (["compute", "accuracyk", "--predictions", "empty.npz"], "empty.npz: No data left in file"),
+    "an empty npz": (["compute", "accuracyk", "--predictions", "empty.npz"], "empty.npz: File is not a zip file"),
     "an empty csv": (
         ["compute", "accuracyk", "--predictions", "empty.csv"],
         "empty.csv: expected comma-separated .*, got",
@@ -90,6 +97,15 @@ WRONG = {
         ["compute", "accuracyk", "--save", "x.csv"],
         "expected a file ending in .json, got x",
     ),
+    "a folder to save to": (["compute", "accuracyk", "--save", "folder.json"], "'folder.json' is a directory"),
+    "what is read to save to": (
+        ["compute", "accuracyk", "--predictions", "nan.json", "--save", "nan.json"],
+        "nan.json: expected another file to write to, got one that is read",
+    ),
+    "a link to what is read": (
+        ["compute", "accuracyk", "--predictions", "nan.json:a", "--references", "good.npy", "--save", "other.json"],
+        "other.json: expected another file to write to, got one that is read",
+    ),
     "a column of openauc": (
         ["compute", "openauc", "--predictions", "good.csv:a,b"],
         "open_scores: openauc needs the columns predictions, references, open_scores; got no open_scores",
@@ -125,12 +141,19 @@ WRONG = {
     ),
     "an unwritable file": (
         ["compute", "accuracyk", "--predictions", "good.csv:a,b", "--references", "-", "--save", "no/such/folder.json"],
-        "No such file or directory",
+        "no/such: No such file or directory",
     ),
     "an unknown picture": (
         ["compute", "accuracyk", "--predictions", "good.csv:a,b", "--references", "-", "--plot", "x.docx"],
-        "docx",
+        "x.docx: expected a file ending in .*.png",
     ),
+    "no ending": (["compute", "accuracyk", "--plot", "x"], "x: expected a file ending in .*.png"),
+    "a place for a picture": (["compute", "accuracyk", "--plot", "no/such/x.png"], "no/such: No such file or"),
+    "names of files": (
+        ["compute", "accuracyk", "--predictions", "\x1b]0;title\x07\u202e.npy"],
+        r"openworld-metrics: \\x1b\]0;title\\x07\\u202e.npy: No such file or directory",
+    ),
+    "a long option": (["compute", "accuracyk", "--option", "k" * 100_000 + "=1"], "accuracyk takes k_list.* … .*k'$"),
 }
 
 
@@ -138,6 +161,9 @@ WRONG = {
 def bad_files(tmp_path: Path) -> None:
     np.save(tmp_path / "pickled.npy", np.asarray([{}, None]), allow_pickle=True)
     np.savez(tmp_path / "pickled.npz", predictions=np.asarray([{}, None]))
+    (tmp_path / "pickle.npz").write_bytes(pickle.dumps({"predictions": [1, 2, 3]}))
+    (tmp_path / "folder.json").mkdir()
+    (tmp_path / "other.json").symlink_to("nan.json")
     for ending in ("npy", "npz", "csv", "parquet", "json", "pt"):
         (tmp_path / f"broken.{ending}").write_bytes(b"nonsense\n1,2,3")
     (tmp_path / "folder.npy").mkdir()
@@ -149,6 +175,17 @@ def bad_files(tmp_path: Path) -> None:
     pq.write_table(pa.table({"predictions": [[1, 2], [2, 3]]}), tmp_path / "good.parquet")
     np.save(tmp_path / "good.npy", np.arange(3))
     np.savez(tmp_path / "good.npz", np.arange(3))
+    (tmp_path / "array.npz").write_bytes((tmp_path / "good.npy").read_bytes())
+    numbers = np.arange(3000) / 8
+    pq.write_table(
+        pa.table({"x": numbers}),
+        tmp_path / "flipped.parquet",
+        use_dictionary=False,
+        compression="none",
+        write_page_checksum=True,
+    )
+    content = (tmp_path / "flipped.parquet").read_bytes()
+    (tmp_path / "flipped.parquet").write_bytes(content.replace(numbers[1000].tobytes(), numbers[2000].tobytes(), 1))
     for ending in ("npy", "npz", "csv", "parquet", "json"):
         (tmp_path / f"empty.{ending}").touch()
     for ending in ("npy", "npz", "parquet"):
@@ -171,6 +208,8 @@ def assert_one_line(failed: tuple[int, str, str], pattern: str) -> None:
     assert (code, output) == (2, ""), errors
     assert errors.count("\n") == 1
     assert errors.startswith("openworld-metrics: ")
+    assert len(errors) <= 501
+    assert errors[:-1].isprintable()
     with pytest.raises(ValueError, match=pattern):
         raise ValueError(errors)
 

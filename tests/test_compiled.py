@@ -128,9 +128,10 @@ def test_sweep_loop(way: Callable[..., Any], seed: int) -> None:
     ids, flags, totals = rng.integers(0, 5, 60), rng.random(60) < 0.5, rng.integers(0, 30, 5)
     counts = rng.integers(0, 9, 5), 9 + rng.integers(0, 9, 5)
     expected_counts = [x.copy() for x in counts]
-    expected = sweep._changes(ids, flags, *expected_counts, totals, 2.0**52)
+    sizes = rng.integers(1, 4, 60)
+    expected = sweep._changes(ids, flags, sizes, *expected_counts, totals, 2.0**52)
     precision, recall = np.empty((2, 60), np.int64)
-    way(sweep.sweep_loop)(ids, flags, *counts, totals, 2.0**52, precision, recall)
+    way(sweep.sweep_loop)(ids, flags, sizes, *counts, totals, 2.0**52, precision, recall)
     np.testing.assert_array_equal([precision, recall], expected)
     np.testing.assert_array_equal(counts, expected_counts)
 

@@ -399,9 +399,9 @@ def corners(box: Sequence[float], box_format: str, border: int) -> list[Fraction
 
 def exact_iou(box: Sequence[float], other: Sequence[float], box_format: str, border: int) -> Fraction:
     p, r = (corners(x, box_format, border) for x in (box, other))
-    width, height = (max(min(p[i + 2], r[i + 2]) - max(p[i], r[i]), 0) for i in (0, 1))
-    areas = sum((x[2] - x[0]) * (x[3] - x[1]) for x in (p, r))
-    return Fraction(width * height) / (areas - width * height)
+    width, height = (max(min(p[i + 2], r[i + 2]) - max(p[i], r[i]), Fraction()) for i in (0, 1))
+    areas = sum(((x[2] - x[0]) * (x[3] - x[1]) for x in (p, r)), Fraction())
+    return width * height / (areas - width * height)
 
 
 @pytest.mark.parametrize("border", [0, 1])

@@ -1050,15 +1050,16 @@ class _Exchange:
 
     async def receive(self) -> Message:
         """The next part of the body; after the last one, whatever else the server says."""
+        if self.refusal is not None and not self.answered:
+            raise self.refusal
         if self.whole or self.answered:
             return await self._receive()
-        if self.refusal is not None:
-            raise self.refusal
         try:
             message = await asyncio.wait_for(self._receive(), min(self.silence, self.until - time.monotonic()))
         except asyncio.TimeoutError:
             raise self._refused(408, "The request took too long to come.") from None
         part, allowance = message.get("body", b""), self.door.allowance
+        self.whole = not message.get("more_body")
         self.size += len(part)
         self.lists += part.count(b"[") + part.count(b"{")
         if message["type"] == "http.disconnect":
@@ -1067,8 +1068,7 @@ class _Exchange:
             raise self._too_large(f"{allowance.size:,} bytes")
         if allowance.lists is not None and self.lists > allowance.lists:
             raise self._too_large(f"{allowance.lists:,} lists and objects")
-        if not message.get("more_body"):
-            self.whole = True
+        if self.whole:
             self.leave()
         return message
 
@@ -1087,14 +1087,13 @@ class _Exchange:
     async def drain(self) -> None:
         """After 413 read on for a while: a client that is still sending would hear no answer."""
         most, until, size = 3 * UPLOADS.size, time.monotonic() + self.silence, self.stated
-        while self.refusal is not None and self.refusal.status == 413 and size <= most:
+        while self.refusal is not None and self.refusal.status == 413 and size <= most and not self.whole:
             try:
                 message = await asyncio.wait_for(self._receive(), until - time.monotonic())
             except asyncio.TimeoutError:
                 return
-            if not message.get("more_body"):
-                return
-            size += 0 if self.stated else len(message["body"])
+            self.whole = not message.get("more_body")
+            size += 0 if self.stated else len(message.get("body", b""))
 
     def _too_large(self, most: str) -> RefusedRequestError:
         return self._refused(413, f"Expected at most {most}{self.door.allowance.advice}.")

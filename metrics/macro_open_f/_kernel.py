@@ -1058,11 +1058,11 @@ _SWEPT = 1 << 15  # samples
 _SWEPT_ON_DEVICE = 1 << 26
 
 
-def macro_sweep(outcomes: Array, totals: Array, num_classes: int, scale: float) -> Array:
+def macro_sweep(outcomes: Array, totals: Array, num_classes: int, scale: float, sizes: Array | None = None) -> Array:
     """Macro F after each sample, in score order; `totals` are the samples of each class that is predicted.
 
     An outcome is twice the predicted class, plus one if it is the true one. `scale` is that of the known classes that
-    occur: no other adds to a sum.
+    occur: no other adds to a sum. `sizes` are how many equal samples each entry stands for, by default one.
     """
     xp = array_namespace(outcomes)
     hits, accepted = xp.zeros_like(totals), xp.zeros_like(totals)
@@ -1072,26 +1072,28 @@ def macro_sweep(outcomes: Array, totals: Array, num_classes: int, scale: float) 
     for block in _blocks(outcomes):
         part = xp.astype(outcomes[block], xp.int64)
         ids, flags = part >> 1, (part & 1) == 1
+        here = xp.ones_like(ids) if sizes is None else sizes[block]
         if loop is not None:
             changes = np.empty(len(ids), np.int64), np.empty(len(ids), np.int64)
-            loop(ids, flags, hits, accepted, totals, scale, *changes)
+            loop(ids, flags, here, hits, accepted, totals, scale, *changes)
         else:
-            changes = _changes(ids, flags, hits, accepted, totals, scale)
+            changes = _changes(ids, flags, here, hits, accepted, totals, scale)
         precisions, recalls = (xp.cumulative_sum(change) for change in changes)
         f[block] = macro_f(precision + precisions, recall + recalls, num_classes, scale)
         precision, recall = precision + int(precisions[-1]), recall + int(recalls[-1])
     return f
 
 
-def micro_sweep(correct: Array, known: int) -> Array:
+def micro_sweep(correct: Array, known: int, sizes: Array | None = None) -> Array:
     """Micro F after each sample, in score order, of so many known samples."""
     xp = array_namespace(correct)
-    f, hits = xp.empty_like(correct, dtype=xp.float64), 0
+    f, hits, accepted = xp.empty_like(correct, dtype=xp.float64), 0, 0
     for block in _blocks(correct):
-        running = hits + xp.cumulative_sum(xp.astype(correct[block], xp.int64))
-        accepted = xp.arange(block.start + 1, block.start + 1 + running.shape[0], device=running.device)
-        f[block] = micro_f(running, accepted, known)
-        hits = int(running[-1])
+        right = xp.astype(correct[block], xp.int64)
+        here = xp.ones_like(right) if sizes is None else sizes[block]
+        running, entered = hits + xp.cumulative_sum(right * here), accepted + xp.cumulative_sum(here)
+        f[block] = micro_f(running, entered, known)
+        hits, accepted = int(running[-1]), int(entered[-1])
     return f
 
 
@@ -1101,18 +1103,19 @@ def _blocks(samples: Array) -> list[slice]:
 
 
 def _changes(
-    ids: Array, flags: Array, hits: Array, accepted: Array, totals: Array, scale: float
+    ids: Array, flags: Array, sizes: Array, hits: Array, accepted: Array, totals: Array, scale: float
 ) -> tuple[Array, Array]:
     """As `sweep_loop`: what each sample adds to the sums over classes of precision and of recall."""
     xp = array_namespace(ids)
     order = xp.argsort(ids, stable=True)
-    groups, right = ids[order], xp.astype(flags[order], xp.int64)
+    groups, entering = ids[order], sizes[order]
+    right = xp.astype(flags[order], xp.int64) * entering
     first = xp.searchsorted(groups, groups, side="left")
-    before = xp.cumulative_sum(right, include_initial=True)
+    before, entered = (xp.cumulative_sum(column, include_initial=True) for column in (right, entering))
     hits_after = hits[groups] + before[1:] - before[first]
-    accepted_after = accepted[groups] + xp.arange(1, first.shape[0] + 1, device=first.device) - first
-    hits_before = hits_after - right
-    precision = fixed_ratio(hits_after, accepted_after, scale) - fixed_ratio(hits_before, accepted_after - 1, scale)
+    accepted_after = accepted[groups] + entered[1:] - entered[first]
+    hits_before, accepted_before = hits_after - right, accepted_after - entering
+    precision = fixed_ratio(hits_after, accepted_after, scale) - fixed_ratio(hits_before, accepted_before, scale)
     recall = fixed_ratio(hits_after, totals[groups], scale) - fixed_ratio(hits_before, totals[groups], scale)
     last = xp.searchsorted(groups, groups, side="right") - 1
     hits[groups], accepted[groups] = hits_after[last], accepted_after[last]
@@ -1122,9 +1125,9 @@ def _changes(
 
 
 def sweep_loop(
-    ids: Any, flags: Any, hits: Any, accepted: Any, totals: Any, scale: float, precision: Any, recall: Any
+    ids: Any, flags: Any, sizes: Any, hits: Any, accepted: Any, totals: Any, scale: float, precision: Any, recall: Any
 ) -> None:
-    """Accept samples one by one: what each adds to the sums over classes of precision and of recall, times `scale`.
+    """Accept entry by entry: what each adds to the sums over classes of precision and of recall, times `scale`.
 
     `hits` and `accepted` count by class, before and after; ratios are rounded as in `fixed_ratio`.
     """
@@ -1133,8 +1136,8 @@ def sweep_loop(
         total = max(totals[c], 1)
         precision[i] = -np.int64(np.rint(hits[c] / max(accepted[c], 1) * scale))
         recall[i] = -np.int64(np.rint(hits[c] / total * scale))
-        hits[c] += flags[i]
-        accepted[c] += 1
+        hits[c] += flags[i] * sizes[i]
+        accepted[c] += sizes[i]
         precision[i] += np.int64(np.rint(hits[c] / accepted[c] * scale))
         recall[i] += np.int64(np.rint(hits[c] / total * scale))
 
@@ -1175,7 +1178,13 @@ def micro_f(hits: Array, accepted: Array, known: int) -> Array:
 # over them give F after each (see _open_f_sweep.py), and any list of thresholds reads from the same sweep.
 
 def macro_open_f(
-    predicted: Array, classes: Array, scores: Array, num_classes: int, t_list: Any = None
+    predicted: Array,
+    classes: Array,
+    scores: Array,
+    num_classes: int,
+    t_list: Any = None,
+    *,
+    counts: Array | None = None,
 ) -> tuple[float, float, list[float] | None]:
     """Macro open-set F-score: F of the precision and recall averaged over the known classes.
 
@@ -1185,7 +1194,8 @@ def macro_open_f(
     samples are accepted when score ≤ t. 0/0 is 0.
 
     Parameters: predicted (N,) class ids; classes (N,) true class ids, −1 for unknown; scores (N,), higher is more
-    unknown; num_classes is C; t_list, thresholds to use instead of every distinct score.
+    unknown; num_classes is C; t_list, thresholds to use instead of every distinct score; counts (N,), how many equal
+    samples each entry stands for, by default one.
     Returns (best F in [0, 1], lowest threshold that attains it (of a t_list: the first), F per threshold of t_list).
     Raises ValueError for an empty t_list, or NaN in it.
     Source: Mendes Júnior et al., Nearest neighbors distance ratio open-set classifier, Machine Learning 2017.
@@ -1201,24 +1211,47 @@ def macro_open_f(
         known, distinct = classes[classes >= 0], xp.unique_values(predicted)
         occurring = xp.unique_values(known).shape[0]
         predicted = _index_of(distinct, predicted)
-        totals = xp.bincount(_index_of(distinct, known), minlength=distinct.shape[0])
+        among = _is_among(distinct, known)
+        of_known = None if counts is None else counts[classes >= 0][among]
+        totals = _totals(_index_of(distinct, known[among]), distinct.shape[0], of_known)
     else:
-        totals = xp.bincount(classes + 1, minlength=num_classes + 1)[1:]
+        totals = _totals(classes + 1, num_classes + 1, counts)[1:]
         occurring = int(xp.count_nonzero(totals))
-    thresholds, outcomes = sorted_with(scores, 2 * predicted + correct)
-    f = macro_sweep(outcomes, totals, num_classes, macro_scale(max(1, occurring)))
-    return _best(thresholds, f, t_list, _exact_after(outcomes, totals))
+    thresholds, outcomes, sizes = _sorted_rows(scores, 2 * predicted + correct, counts)
+    f = macro_sweep(outcomes, totals, num_classes, macro_scale(max(1, occurring)), sizes)
+    return _best(thresholds, f, t_list, _exact_after(outcomes, totals, sizes))
+
+
+def _sorted_rows(scores: Array, outcomes: Array, counts: Array | None) -> tuple[Array, Array, Array | None]:
+    """Scores in ascending order with their outcomes and, where there are any, counts."""
+    if counts is None:
+        return *sorted_with(scores, outcomes), None
+    ordered, order = sorted_with(scores, indices(scores))
+    return ordered, outcomes[order], counts[order]
+
+
+def _totals(ids: Array, length: int, counts: Array | None) -> Array:
+    """How many samples there are of each id."""
+    xp = array_namespace(ids)
+    if counts is None:
+        return xp.bincount(ids, minlength=length)
+    # float64 holds the sums of up to 2^53 samples
+    return xp.astype(xp.bincount(ids, weights=xp.astype(counts, xp.float64), minlength=length), xp.int64)
 
 
 def _index_of(distinct: Array, ids: Array) -> Array:
-    """Place of each id among ascending ones, without the ids that are not there."""
+    """Place of each id among ascending ones, all of which are there."""
+    return array_namespace(ids).searchsorted(distinct, ids)
+
+
+def _is_among(distinct: Array, ids: Array) -> Array:
+    """Whether each id is one of ascending ones."""
     xp = array_namespace(ids)
-    place = xp.clip(xp.searchsorted(distinct, ids), 0, distinct.shape[0] - 1)
-    return place[distinct[place] == ids]
+    return distinct[xp.clip(xp.searchsorted(distinct, ids), 0, distinct.shape[0] - 1)] == ids
 
 
 def micro_open_f(
-    predicted: Array, classes: Array, scores: Array, t_list: Any = None
+    predicted: Array, classes: Array, scores: Array, t_list: Any = None, *, counts: Array | None = None
 ) -> tuple[float, float, list[float] | None]:
     """Micro open-set F-score: F of the precision and recall of the counts pooled over the known classes.
 
@@ -1230,12 +1263,13 @@ def micro_open_f(
     >>> micro_open_f(np.asarray([0, 1, 1]), np.asarray([0, 0, -1]), np.asarray([0.1, 0.2, 0.9]), [0.5, 1.0])
     (0.5, 0.5, [0.5, 0.4])
     """
-    thresholds, correct = sorted_with(scores, predicted == classes)
-    known = int(array_namespace(classes).count_nonzero(classes >= 0))
-    return _best(thresholds, micro_sweep(correct, known), t_list)
+    xp = array_namespace(classes)
+    thresholds, correct, sizes = _sorted_rows(scores, predicted == classes, counts)
+    known = int(xp.count_nonzero(classes >= 0) if counts is None else xp.sum(counts[classes >= 0]))
+    return _best(thresholds, micro_sweep(correct, known, sizes), t_list)
 
 
-def _exact_after(outcomes: Array, totals: Array) -> Callable[[int], Fraction]:
+def _exact_after(outcomes: Array, totals: Array, sizes: Array | None) -> Callable[[int], Fraction]:
     """A function that gives `exact_macro_f` after a sample, in score order; sample −1 is none."""
     start, hits, accepted = 0, np.zeros(len(totals), np.int64), np.zeros(len(totals), np.int64)
 
@@ -1245,8 +1279,9 @@ def _exact_after(outcomes: Array, totals: Array) -> Callable[[int], Fraction]:
             start, hits, accepted = 0, np.zeros_like(hits), np.zeros_like(accepted)
         # counted on from the sample of the last call: those that are compared mostly come in ascending order
         part = to_numpy(outcomes[start : sample + 1])
-        hits = hits + np.bincount(part[part & 1 == 1] >> 1, minlength=len(hits))
-        accepted = accepted + np.bincount(part >> 1, minlength=len(accepted))
+        counts, right = None if sizes is None else to_numpy(sizes[start : sample + 1]), part & 1 == 1
+        hits = hits + _totals(part[right] >> 1, len(hits), None if counts is None else counts[right])
+        accepted = accepted + _totals(part >> 1, len(accepted), counts)
         start = sample + 1
         return exact_macro_f(hits, accepted, to_numpy(totals))
 
@@ -1598,7 +1633,10 @@ def macro_open_f_results(
     Raises ValueError for an empty t_list, NaN in it, and class ids that reach num_classes.
     """
     num_classes = count_classes(state, num_classes)
-    best, threshold, curve = macro_open_f(state["predicted"], state["classes"], state["scores"], num_classes, t_list)
+    counts = state.get("counts")
+    best, threshold, curve = macro_open_f(
+        state["predicted"], state["classes"], state["scores"], num_classes, t_list, counts=counts
+    )
     results = {"macro_open_f": best, "macro_open_f_threshold": threshold}
     return results if curve is None else {**results, "macro_open_f_curve": curve}
 

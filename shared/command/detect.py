@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +12,13 @@ import click
 
 from ..detection.openset_detection import OpenSetDetection
 from ..formats.results import as_json
+from .messages import warn
 from .options import read_options
+from .outputs import check_outputs, deliver, on_terminal, show
 
 _Run = tuple[Any, list[int], Any, dict[str, Any]]  # detections, known classes, results, options
 _IOU_OF_A_MODEL = (
-    "openworld-metrics: --iou is the IoU of a model's non-maximum suppression, and does nothing to saved predictions;"
+    "--iou is the IoU of a model's non-maximum suppression, and does nothing to saved predictions;"
     " boxes are matched at --iou-threshold"
 )
 _HELP = """Evaluate a detector where some objects are of unknown classes.
@@ -80,18 +82,27 @@ class SpaceSeparated(click.Command):
 @click.option("--report", type=click.Path(file_okay=False, path_type=Path), help="Draw the worst images to a folder.")
 def detect(save: tuple[Path, ...], report: Path | None, **arguments: Any) -> None:
     """Evaluate a detector where some objects are of unknown classes; see `_HELP`."""
-    from ..evaluation.detection import save_results, summary
+    from ..evaluation.detection import check_ending, save_results, summary
+    from ..formats.writing import check_file, check_folder, nearest_folder
     from ..reports.detection import write_report
 
     run = _from_files if arguments["model"] is None else _from_model
-    detections, known, results, options = run(arguments)
-    _warn_of_unnamed(detections, known, options)
+    references = _references(arguments)
     for path in save:
-        save_results(results, path)
-    page = None if report is None else write_report(detections, results, report, known, progress=True, **options)
-    click.echo(summary(results) if sys.stdout.isatty() else as_json(results))
-    if page is not None and sys.stdout.isatty():
-        click.echo(f"\nreport: {page}")
+        check_ending(path)
+    check_outputs(save, lambda: _inputs(arguments, references))
+    if report is not None:
+        check_folder(nearest_folder(report))
+        if report.is_dir():
+            check_file(report / "index.html")
+    detections, known, results, options = run(arguments, references)
+    _warn_of_unnamed(detections, known, options)
+    writes: list[Callable[[], object]] = [partial(save_results, results, path) for path in save]
+    if report is not None:
+        writes.append(partial(write_report, detections, results, report, known, progress=True, **options))
+    deliver(summary(results) if on_terminal() else as_json(results), *writes)
+    if report is not None and on_terminal():
+        show(f"\nreport: {report / 'index.html'}")
 
 
 def _warn_of_unnamed(detections: Any, known: list[int], options: Mapping[str, Any]) -> None:
@@ -102,23 +113,41 @@ def _warn_of_unnamed(detections: Any, known: list[int], options: Mapping[str, An
     )
     unnamed = sorted(found - true - {*known, *detections.dataset.classes, options["unknown_class_id"]})
     if unnamed:
-        click.echo(
-            f"openworld-metrics: class {unnamed[0]} is predicted, which is neither one of the data set nor --unknown-id"
-            f" ({options['unknown_class_id']}); it counts as a false known object",
-            err=True,
+        warn(
+            f"class {unnamed[0]} is predicted, which is neither one of the data set nor --unknown-id"
+            f" ({options['unknown_class_id']}); it counts as a false known object"
         )
 
 
-def _from_files(given: Mapping[str, Any]) -> _Run:
+def _references(given: Mapping[str, Any]) -> str:
+    """Where the references are. Raises UsageError for arguments that do not go together."""
+    references = given["references"] or given["data"]
+    if given["model"] is None:
+        if given["predictions"] is None or references is None or None not in (given["references"], given["data"]):
+            raise click.UsageError("expected --predictions and --references, or --model and --data")
+        return str(references)
+    data = given["data"] or references
+    if data is None or Path(data).suffix not in (".yaml", ".yml"):
+        raise click.UsageError("expected --data data.yaml with --model")
+    for name in ("predictions", "images", "names"):
+        if given[name]:
+            raise click.UsageError(f"expected no --{name} with --model, got {given[name]}")
+    return str(data)
+
+
+def _inputs(given: Mapping[str, Any], references: str) -> Iterator[Path]:
+    """Files that are read, of the kinds that could be written, too."""
+    from ..formats.opening import texts_read
+
+    yield from map(Path, _words(given["names"]))
+    yield from texts_read(given["predictions"], references, given["split"] or "val")
+
+
+def _from_files(given: Mapping[str, Any], references: str) -> _Run:
     from ..evaluation.detection import evaluate_detections
     from ..formats.class_names import class_ids, read_names
     from ..formats.opening import read_detections
 
-    references = given["references"] or given["data"]
-    if given["predictions"] is None or references is None or None not in (given["references"], given["data"]):
-        raise click.UsageError("expected --predictions and --references, or --model and --data")
-    if given["iou"] is not None:
-        click.echo(_IOU_OF_A_MODEL, err=True)
     names = _words(given["names"])
     detections = read_detections(
         given["predictions"],
@@ -132,25 +161,21 @@ def _from_files(given: Mapping[str, Any]) -> _Run:
     classes = detections.dataset.classes
     known, options = class_ids(_words(given["known_classes"]), classes), _options(given, classes)
     results = evaluate_detections(detections, known, standard=given["standard"], progress=True, **options)
+    if given["iou"] is not None:
+        warn(_IOU_OF_A_MODEL)
     return detections, known, results, options
 
 
-def _from_model(given: Mapping[str, Any]) -> _Run:
+def _from_model(given: Mapping[str, Any], references: str) -> _Run:
     from ..evaluation.validator import OpenSetValidator
     from ..formats.class_names import class_ids
     from ..formats.yolo_data import class_names, read_yaml
 
-    data = given["data"] or given["references"]
-    if data is None or Path(data).suffix not in (".yaml", ".yml"):
-        raise click.UsageError("expected --data data.yaml with --model")
-    for name in ("predictions", "images", "names"):
-        if given[name]:
-            raise click.UsageError(f"expected no --{name} with --model, got {given[name]}")
-    classes = class_names(read_yaml(Path(data)), Path(data))
+    classes = class_names(read_yaml(Path(references)), Path(references))
     known, options = class_ids(_words(given["known_classes"]), classes), _options(given, classes)
     iou = 0.6 if given["iou"] is None else given["iou"]
     options.pop("conf_threshold")
-    validator = OpenSetValidator(given["model"], data, known, conf=given["conf"], iou=iou, **options)
+    validator = OpenSetValidator(given["model"], references, known, conf=given["conf"], iou=iou, **options)
     results = validator.validate(given["split"] or "val", standard=given["standard"], progress=True)
     return validator.detections, known, results, validator.options
 

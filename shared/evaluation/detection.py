@@ -9,6 +9,7 @@ from typing import Any
 from ..detection.openset_detection import OpenSetDetection
 from ..formats.dataset import Detections
 from ..formats.results import as_json, value_text
+from ..formats.writing import write_file
 from .standard import standard_metrics
 
 BATCH = 64  # images
@@ -110,12 +111,20 @@ def summary(results: Results) -> str:
 
 
 def save_results(results: Results, path: str | Path) -> None:
-    """Write results to a file, JSON to a .json, the `summary` to a .txt. Raises ValueError for another ending."""
+    """Write results to a file, whole or not at all: JSON to a .json, the `summary` to a .txt.
+
+    Raises ValueError for another ending, OSError for a file that cannot be written.
+    """
     path = Path(path)
+    check_ending(path)
+    text = as_json(results, indent=2) if path.suffix == ".json" else summary(results)
+    write_file(path, f"{text}\n")
+
+
+def check_ending(path: Path) -> None:
+    """Raise ValueError for a file that `save_results` has no format for."""
     if path.suffix not in (".json", ".txt"):
         raise ValueError(f"{path}: expected a file ending in .txt or .json")
-    text = as_json(results, indent=2) if path.suffix == ".json" else summary(results)
-    path.write_text(text + "\n", encoding="utf-8")
 
 
 def _table(columns: Mapping[str, Sequence[Any]]) -> str:

@@ -30,8 +30,8 @@ def read_names(words: Sequence[str]) -> dict[int, str]:
         return coco_dataset(named, path).classes
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except OSError as error:
-        raise ValueError(f"{path}: expected names, got {error.strerror}") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path}: expected names, got {getattr(error, 'strerror', None) or error}") from error
     return {i: line.strip() for i, line in enumerate(lines) if line.strip()}
 
 

@@ -38,10 +38,12 @@ class Table:
                 "bbox", "x, y, width, height", lambda entry: [*map(_number, _four(entry["bbox"]))], object
             )
             boxes = np.asarray(rows.tolist(), dtype=np.float64).reshape(-1, 4)
-        bad = np.asarray(~np.isfinite(boxes).all(axis=1) | (boxes[:, 2:] < 0).any(axis=1))
+        corners = boxes.copy()
+        with np.errstate(over="ignore", invalid="ignore"):
+            corners[:, 2:] += corners[:, :2]
+        bad = np.asarray(~(np.isfinite(boxes) & np.isfinite(corners)).all(axis=1) | (boxes[:, 2:] < 0).any(axis=1))
         self.refuse(bad, "x, y, width, height of at least 0", "bbox")
-        boxes[:, 2:] += boxes[:, :2]
-        return boxes
+        return corners
 
     def _plain_boxes(self) -> np.ndarray | None:
         """All boxes at once; None if one of them is not four numbers."""

@@ -50,12 +50,12 @@ def true_boxes(boxes: np.ndarray, labels: np.ndarray, ignored: np.ndarray | None
 
 
 def predicted_boxes(boxes: np.ndarray, scores: np.ndarray, labels: np.ndarray) -> Boxes:
-    """The predicted boxes of one image."""
+    """The predicted boxes of one image, as `Detections` hold them."""
     return {"boxes": boxes.reshape(-1, 4), "scores": scores, "labels": labels.astype(np.int64)}
 
 
 def no_predictions() -> Boxes:
-    """Of an image in which nothing is found."""
+    """The predicted boxes of an image in which nothing is found."""
     return predicted_boxes(np.zeros((0, 4)), np.zeros(0), np.zeros(0))
 
 

@@ -81,7 +81,9 @@ def _true(image: Any, size: Size | None, place: str) -> Boxes:
         boxes = np.concatenate([boxes[:, :2] - half, boxes[:, :2] + half], axis=1) * np.asarray([*size, *size])
     ignored = np.zeros(len(boxes), dtype=bool)
     for key in more:
-        ignored |= columns[key] != 0
+        if not np.isin(columns[key], (0, 1)).all():
+            raise ValueError(f"{place}[{key!r}]: expected 0 or 1, got {columns[key].tolist()!r:.60}")
+        ignored |= columns[key] == 1
     return true_boxes(_corners(boxes, place), _ids(columns[labels], place), ignored)
 
 
@@ -102,10 +104,9 @@ def _columns(image: Any, keys: Sequence[str], place: str) -> dict[str, np.ndarra
 
 
 def _array(x: Any, place: str) -> np.ndarray:
-    x = x.detach().cpu().double() if hasattr(x, "detach") else x
     try:
-        array = np.asarray(x, dtype=np.float64)
-    except (TypeError, ValueError):
+        array = np.asarray(x.detach().cpu().double() if hasattr(x, "detach") else x, dtype=np.float64)
+    except (TypeError, ValueError, RuntimeError, OverflowError):
         raise TypeError(f"{place}: expected numbers, got {x!r:.60}") from None
     if not np.isfinite(array).all():
         raise ValueError(f"{place}: expected finite numbers, got {array[~np.isfinite(array)][0]}")
@@ -122,6 +123,8 @@ def _corners(boxes: np.ndarray, place: str) -> np.ndarray:
 def _ids(labels: np.ndarray, place: str) -> np.ndarray:
     if not (labels == np.round(labels)).all():
         raise ValueError(f"{place}: expected integer labels, got {labels[labels != np.round(labels)][0]}")
+    if (np.abs(labels) >= 2**53).any():  # from there on a float64 does not hold every integer
+        raise ValueError(f"{place}: expected labels of less than 2^53, got {np.abs(labels).max():.0f}")
     return labels
 
 
@@ -141,7 +144,13 @@ def _image_ids(images: Any, name: str) -> list[int | str] | None:
     found = [image["image_id"] for image in images if isinstance(image, Mapping) and "image_id" in image]
     if not found:
         return None
-    ids = [key if isinstance(key, str) else int(_array(key, f"{name}: image_id").reshape(-1)[0]) for key in found]
+    ids = [key if isinstance(key, str) else _image_id(_array(key, f"{name}: image_id"), name) for key in found]
     if len(ids) < len(images) or len(set(ids)) < len(ids):
         raise ValueError(f"{name}: expected an image_id of its own in each dict, got {len(set(ids))} of {len(images)}")
     return ids
+
+
+def _image_id(key: np.ndarray, name: str) -> int:
+    if key.size != 1 or key.item() != round(key.item()):
+        raise ValueError(f"{name}: expected image_id to be an integer or a string, got {key.tolist()!r:.60}")
+    return int(key.item())

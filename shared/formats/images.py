@@ -6,6 +6,7 @@ from pathlib import Path
 
 from ..extras import extra
 from .dataset import Size
+from .reasons import reason
 
 SUFFIXES = frozenset([".avif", ".bmp", ".jpeg", ".jpg", ".mpo", ".png", ".tif", ".tiff", ".webp"])
 _ORIENTATION = 0x0112
@@ -57,6 +58,6 @@ def image_size(path: str | Path) -> Size:
             width, height = image.size
             # other formats would be decoded for it, and readers do not turn them
             turned = image.format in ("JPEG", "MPO") and image.getexif().get(_ORIENTATION) in _TURNED
-    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
-        raise ValueError(f"{path}: expected an image, got {getattr(error, 'strerror', None) or error}") from error
+    except Exception as error:  # Pillow's formats have errors of many kinds
+        raise ValueError(f"{path}: expected an image, got {reason(error)}") from error
     return (height, width) if turned else (width, height)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
 from .coco import coco_dataset, coco_detections, read_json
 from .dataset import Dataset, Detections, rename_classes
 from .dicts import load_dicts, read_dict_predictions, read_dicts
-from .voc import read_voc
+from .reasons import named, reason
+from .voc import read_voc, voc_list
 from .yolo import read_yolo, read_yolo_predictions
-from .yolo_data import SPLITS, YAML, read_yolo_data
+from .yolo_data import SPLITS, YAML, read_yolo_data, yolo_data_texts
 
 _Read = TypeVar("_Read")
 
@@ -80,6 +81,22 @@ def read_detections(
     return _with_file(place, rename_classes, detections, classes, unknown_class_id)
 
 
+def texts_read(predictions: str | Path | None, references: str | Path, split: str = "val") -> Iterator[Path]:
+    """The .txt, .json, .pt and .yaml files that `read_detections` reads, if they are there."""
+    truth = Path(references)
+    kind = _kind(truth, "references")
+    for place in (
+        None if predictions is None else Path(predictions),
+        _of_split(truth, split) if kind == "YOLO" else truth,
+    ):
+        if place is not None:
+            yield from place.rglob("*.txt") if place.is_dir() else [place]
+    if kind == "VOC":
+        yield voc_list(truth, split)
+    if truth.suffix in YAML:
+        yield from yolo_data_texts(truth, split)
+
+
 def _check_categories(detections: Detections, place: Path, unknown_class_id: int) -> None:
     """Raise ValueError for a predicted id that is no category: ids that count from 0 are a usual mistake."""
     known = {*detections.dataset.classes, unknown_class_id}
@@ -131,7 +148,10 @@ def _kind(place: Path, name: str) -> str | None:
 
 
 def _content(path: Path) -> Any:
-    return load_dicts(path) if path.suffix == ".pt" else read_json(path)
+    try:
+        return load_dicts(path) if path.suffix == ".pt" else read_json(path)
+    except (MemoryError, RecursionError) as error:
+        raise ValueError(f"{path}: {reason(error)}") from error
 
 
 def _of_split(folder: Path, split: str) -> Path:
@@ -147,7 +167,5 @@ def _of_split(folder: Path, split: str) -> Path:
 
 def _with_file(place: Path, read: Callable[..., _Read], *arguments: Any, **options: Any) -> _Read:
     """What a reader returns that knows of no file; its messages get the file's name."""
-    try:
+    with named(place):
         return read(*arguments, **options)
-    except (ValueError, TypeError) as error:
-        raise type(error)(f"{place}: {error}") from error

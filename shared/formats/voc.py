@@ -17,6 +17,7 @@ import numpy as np
 
 from .dataset import Boxes, Dataset, Size, ids_of_names, true_boxes
 from .images import SUFFIXES, find_images, implied_images
+from .reasons import reason
 
 _CORNERS = ("xmin", "ymin", "xmax", "ymax")
 
@@ -46,7 +47,7 @@ def read_voc(
     paths = _images(folder, files, images)
     names = [*(files if images is None else paths)]
     if split is not None:
-        names = _listed(folder.parent / "ImageSets" / "Main" / f"{split}.txt")
+        names = _listed(voc_list(folder, split))
     for name in names:
         if name not in paths:
             raise ValueError(f"{folder / name}.xml: expected annotations, or an image of that name, got none")
@@ -57,6 +58,11 @@ def read_voc(
     references = [_boxes(page, ids, files.get(name)) for name, page in zip(names, pages)]
     sizes = [page.size for page in pages]
     return Dataset(names, references, dict(classes), [paths[name] for name in names], sizes, ids_of_names(names))
+
+
+def voc_list(annotations: Path, split: str) -> Path:
+    """The file that lists the images of a split, by VOC's layout."""
+    return annotations.parent / "ImageSets" / "Main" / f"{split}.txt"
 
 
 class _Object(NamedTuple):
@@ -91,17 +97,21 @@ def _listed(path: Path) -> list[str]:
     """Names of a list of images; further columns are those of VOC's lists for one class."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
-    except OSError as error:
-        raise ValueError(f"{path}: expected a list of images, got {error.strerror}") from error
+    except (OSError, UnicodeDecodeError) as error:
+        came = getattr(error, "strerror", None) or error
+        raise ValueError(f"{path}: expected a list of images, got {came}") from error
     return [line.split()[0] for line in lines if line.strip()]
 
 
 def _read(path: Path, one_based: bool) -> _Page:
     root, lines = _parse(path)
     objects = [_object(element, path, lines, one_based) for element in root.findall("object")]
-    width, height = (root.findtext(f"size/{name}", "0").strip() for name in ("width", "height"))
-    known = width.isdecimal() and height.isdecimal() and int(width) > 0 and int(height) > 0
-    return _Page(objects, (int(width), int(height)) if known else None)
+    width, height = (_pixels(root.findtext(f"size/{name}", "0").strip()) for name in ("width", "height"))
+    return _Page(objects, (width, height) if width and height else None)
+
+
+def _pixels(text: str) -> int:
+    return int(text) if text.isdecimal() and len(text) < 10 else 0
 
 
 def _parse(path: Path) -> tuple[Element, dict[Element, int]]:
@@ -119,6 +129,8 @@ def _parse(path: Path) -> tuple[Element, dict[Element, int]]:
         parser.Parse(path.read_bytes(), True)
     except expat.ExpatError as error:
         raise ValueError(f"{path}:{error.lineno}: expected XML, got {expat.ErrorString(error.code)}") from error
+    except (OSError, ValueError, LookupError, MemoryError) as error:  # an encoding that expat does not know, or others
+        raise ValueError(f"{path}: {reason(error)}") from error
     return builder.close(), lines
 
 

@@ -1,14 +1,16 @@
-"""Write boxes as YOLO labels and as COCO's JSON, with all digits."""
+"""Write boxes as YOLO labels and as COCO's JSON, with all digits; all files of a call, or none."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from .dataset import Boxes, Dataset, Detections
+from .writing import write_file, write_files
 from .yolo import size_of
 
 
@@ -18,24 +20,22 @@ def write_yolo(dataset: Dataset, folder: str | Path) -> None:
     Coordinates have all digits that a float64 has, where Ultralytics keeps six. What is ignored is written too, since
     the format has no mark for it. Raises ValueError for an image without a size.
     """
-    for place, boxes in enumerate(dataset.references):
-        _write_lines(dataset, place, Path(folder), boxes)
+    write_files(_texts(dataset, dataset.references, Path(folder)))
 
 
 def write_yolo_predictions(detections: Detections, folder: str | Path) -> None:
     """Write predictions as YOLO text files with lines of class, cx, cy, w, h, confidence; see `write_yolo`."""
-    for place, boxes in enumerate(detections.predictions):
-        _write_lines(detections.dataset, place, Path(folder), boxes)
+    write_files(_texts(detections.dataset, detections.predictions, Path(folder)))
 
 
 def write_coco(dataset: Dataset, path: str | Path) -> None:
     """Write a data set's true boxes as COCO annotations, with what is ignored as crowds."""
-    Path(path).write_text(json.dumps(coco_annotations(dataset)), encoding="utf-8")
+    write_file(path, json.dumps(coco_annotations(dataset)))
 
 
 def write_coco_results(detections: Detections, path: str | Path) -> None:
     """Write predictions as COCO results, which name the images by the data set's ids."""
-    Path(path).write_text(json.dumps(coco_results(detections)), encoding="utf-8")
+    write_file(path, json.dumps(coco_results(detections)))
 
 
 def coco_annotations(dataset: Dataset) -> dict[str, Any]:
@@ -76,13 +76,15 @@ def _size(dataset: Dataset, place: int) -> dict[str, int]:
     return {} if size is None else {"width": size[0], "height": size[1]}
 
 
-def _write_lines(dataset: Dataset, place: int, folder: Path, boxes: Boxes) -> None:
-    path = folder / f"{dataset.names[place]}.txt"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    corners, size = boxes["boxes"], np.asarray(size_of(dataset, place))
-    centres = (corners[:, :2] + corners[:, 2:]) / 2 / size
-    extents = (corners[:, 2:] - corners[:, :2]) / size
-    scores = boxes["scores"][:, None] if "scores" in boxes else np.zeros((len(corners), 0))
-    rows = np.concatenate([centres, extents, scores], axis=1).tolist()
-    lines = [" ".join(map(repr, [label, *row])) for label, row in zip(boxes["labels"].tolist(), rows)]
-    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+def _texts(dataset: Dataset, images: Sequence[Boxes], folder: Path) -> Iterator[tuple[Path, str]]:
+    """For each image its text file, with all folders above it made, and the lines of its boxes."""
+    for place, boxes in enumerate(images):
+        path = folder / f"{dataset.names[place]}.txt"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        corners, size = boxes["boxes"], np.asarray(size_of(dataset, place))
+        centres = (corners[:, :2] + corners[:, 2:]) / 2 / size
+        extents = (corners[:, 2:] - corners[:, :2]) / size
+        scores = boxes["scores"][:, None] if "scores" in boxes else np.zeros((len(corners), 0))
+        rows = np.concatenate([centres, extents, scores], axis=1).tolist()
+        lines = [" ".join(map(repr, [label, *row])) for label, row in zip(boxes["labels"].tolist(), rows)]
+        yield path, "".join(f"{line}\n" for line in lines)

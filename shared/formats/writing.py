@@ -11,7 +11,7 @@ from pathlib import Path
 
 
 def write_file(path: str | Path, content: str | bytes) -> None:
-    """Write a file; see `write_files`."""
+    """Write a file, whole or not at all; see `write_files` for links, permissions and errors."""
     write_files([(path, content)])
 
 
@@ -36,7 +36,7 @@ def write_files(contents: Iterable[tuple[str | Path, str | bytes]]) -> None:
                     others.append((path, data))
         for draft, path in drafts:
             with _named(path):
-                draft.replace(_target(path))
+                os.replace(draft, _target(path))
         for path, data in others:
             with _named(path):
                 path.write_bytes(data)
@@ -106,7 +106,7 @@ def _write_draft(draft: Path, data: bytes, before: os.stat_result | None) -> Non
         if hasattr(os, "chown"):
             with suppress(PermissionError):  # only root gives files to others
                 os.chown(draft, before.st_uid, before.st_gid)
-        draft.chmod(stat.S_IMODE(before.st_mode))
+        os.chmod(draft, stat.S_IMODE(before.st_mode))
 
 
 @contextmanager

@@ -69,7 +69,7 @@ def read_yaml(path: Path) -> dict[str, Any]:
         """Of what stands there once: with aliases of lists and mappings a few lines mean gigabytes."""
 
         def compose_node(self, parent: Any, index: Any) -> Any:
-            alias = self.peek_event() if self.check_event(yaml.AliasEvent) else None
+            alias: Any = self.peek_event() if self.check_event(yaml.AliasEvent) else None  # type: ignore[no-untyped-call]
             node = super().compose_node(parent, index)
             if alias is not None and not isinstance(node, yaml.ScalarNode):
                 raise yaml.MarkedYAMLError(None, None, "an alias of a list or a mapping", alias.start_mark)

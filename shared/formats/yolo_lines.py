@@ -78,6 +78,7 @@ def _reason(rows: np.ndarray) -> str | None:
         return "a width and a height of at least 0"
     if not ((rows[:, 5:] >= 0) & (rows[:, 5:] <= 1)).all():
         return "a confidence from 0 to 1"
-    if not ((rows[:, 0] == np.round(rows[:, 0])) & (np.abs(rows[:, 0]) < _END_OF_IDS)).all():
-        return "an integer class, less than 2^53"
-    return None
+    labels = rows[:, 0]
+    if not (np.isfinite(labels) & (labels == np.round(labels))).all():
+        return "an integer class"
+    return None if (np.abs(labels) < _END_OF_IDS).all() else "a class of less than 2^53"

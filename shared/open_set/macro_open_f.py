@@ -31,7 +31,10 @@ def macro_open_f_results(
     Raises ValueError for an empty t_list, NaN in it, and class ids that reach num_classes.
     """
     num_classes = count_classes(state, num_classes)
-    best, threshold, curve = macro_open_f(state["predicted"], state["classes"], state["scores"], num_classes, t_list)
+    counts = state.get("counts")
+    best, threshold, curve = macro_open_f(
+        state["predicted"], state["classes"], state["scores"], num_classes, t_list, counts=counts
+    )
     results = {"macro_open_f": best, "macro_open_f_threshold": threshold}
     return results if curve is None else {**results, "macro_open_f_curve": curve}
 

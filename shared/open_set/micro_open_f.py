@@ -31,7 +31,8 @@ def micro_open_f_results(
     Raises ValueError for an empty t_list, NaN in it, and class ids that reach num_classes.
     """
     check_classes(state, num_classes)
-    best, threshold, curve = micro_open_f(state["predicted"], state["classes"], state["scores"], t_list)
+    counts = state.get("counts")
+    best, threshold, curve = micro_open_f(state["predicted"], state["classes"], state["scores"], t_list, counts=counts)
     results = {"micro_open_f": best, "micro_open_f_threshold": threshold}
     return results if curve is None else {**results, "micro_open_f_curve": curve}
 

@@ -16,12 +16,18 @@ import numpy as np
 
 from ..core.arrays import Array, array_namespace, on_device, to_numpy
 from ..core.columns import as_scores
-from ..core.sorting import sorted_with
+from ..core.sorting import indices, sorted_with
 from .sweep import macro_scale, macro_sweep, micro_sweep
 
 
 def macro_open_f(
-    predicted: Array, classes: Array, scores: Array, num_classes: int, t_list: Any = None
+    predicted: Array,
+    classes: Array,
+    scores: Array,
+    num_classes: int,
+    t_list: Any = None,
+    *,
+    counts: Array | None = None,
 ) -> tuple[float, float, list[float] | None]:
     """Macro open-set F-score: F of the precision and recall averaged over the known classes.
 
@@ -31,7 +37,8 @@ def macro_open_f(
     samples are accepted when score ≤ t. 0/0 is 0.
 
     Parameters: predicted (N,) class ids; classes (N,) true class ids, −1 for unknown; scores (N,), higher is more
-    unknown; num_classes is C; t_list, thresholds to use instead of every distinct score.
+    unknown; num_classes is C; t_list, thresholds to use instead of every distinct score; counts (N,), how many equal
+    samples each entry stands for, by default one.
     Returns (best F in [0, 1], lowest threshold that attains it (of a t_list: the first), F per threshold of t_list).
     Raises ValueError for an empty t_list, or NaN in it.
     Source: Mendes Júnior et al., Nearest neighbors distance ratio open-set classifier, Machine Learning 2017.
@@ -47,24 +54,47 @@ def macro_open_f(
         known, distinct = classes[classes >= 0], xp.unique_values(predicted)
         occurring = xp.unique_values(known).shape[0]
         predicted = _index_of(distinct, predicted)
-        totals = xp.bincount(_index_of(distinct, known), minlength=distinct.shape[0])
+        among = _is_among(distinct, known)
+        of_known = None if counts is None else counts[classes >= 0][among]
+        totals = _totals(_index_of(distinct, known[among]), distinct.shape[0], of_known)
     else:
-        totals = xp.bincount(classes + 1, minlength=num_classes + 1)[1:]
+        totals = _totals(classes + 1, num_classes + 1, counts)[1:]
         occurring = int(xp.count_nonzero(totals))
-    thresholds, outcomes = sorted_with(scores, 2 * predicted + correct)
-    f = macro_sweep(outcomes, totals, num_classes, macro_scale(max(1, occurring)))
-    return _best(thresholds, f, t_list, _exact_after(outcomes, totals))
+    thresholds, outcomes, sizes = _sorted_rows(scores, 2 * predicted + correct, counts)
+    f = macro_sweep(outcomes, totals, num_classes, macro_scale(max(1, occurring)), sizes)
+    return _best(thresholds, f, t_list, _exact_after(outcomes, totals, sizes))
+
+
+def _sorted_rows(scores: Array, outcomes: Array, counts: Array | None) -> tuple[Array, Array, Array | None]:
+    """Scores in ascending order with their outcomes and, where there are any, counts."""
+    if counts is None:
+        return *sorted_with(scores, outcomes), None
+    ordered, order = sorted_with(scores, indices(scores))
+    return ordered, outcomes[order], counts[order]
+
+
+def _totals(ids: Array, length: int, counts: Array | None) -> Array:
+    """How many samples there are of each id."""
+    xp = array_namespace(ids)
+    if counts is None:
+        return xp.bincount(ids, minlength=length)
+    # float64 holds the sums of up to 2^53 samples
+    return xp.astype(xp.bincount(ids, weights=xp.astype(counts, xp.float64), minlength=length), xp.int64)
 
 
 def _index_of(distinct: Array, ids: Array) -> Array:
-    """Place of each id among ascending ones, without the ids that are not there."""
+    """Place of each id among ascending ones, all of which are there."""
+    return array_namespace(ids).searchsorted(distinct, ids)
+
+
+def _is_among(distinct: Array, ids: Array) -> Array:
+    """Whether each id is one of ascending ones."""
     xp = array_namespace(ids)
-    place = xp.clip(xp.searchsorted(distinct, ids), 0, distinct.shape[0] - 1)
-    return place[distinct[place] == ids]
+    return distinct[xp.clip(xp.searchsorted(distinct, ids), 0, distinct.shape[0] - 1)] == ids
 
 
 def micro_open_f(
-    predicted: Array, classes: Array, scores: Array, t_list: Any = None
+    predicted: Array, classes: Array, scores: Array, t_list: Any = None, *, counts: Array | None = None
 ) -> tuple[float, float, list[float] | None]:
     """Micro open-set F-score: F of the precision and recall of the counts pooled over the known classes.
 
@@ -76,12 +106,13 @@ def micro_open_f(
     >>> micro_open_f(np.asarray([0, 1, 1]), np.asarray([0, 0, -1]), np.asarray([0.1, 0.2, 0.9]), [0.5, 1.0])
     (0.5, 0.5, [0.5, 0.4])
     """
-    thresholds, correct = sorted_with(scores, predicted == classes)
-    known = int(array_namespace(classes).count_nonzero(classes >= 0))
-    return _best(thresholds, micro_sweep(correct, known), t_list)
+    xp = array_namespace(classes)
+    thresholds, correct, sizes = _sorted_rows(scores, predicted == classes, counts)
+    known = int(xp.count_nonzero(classes >= 0) if counts is None else xp.sum(counts[classes >= 0]))
+    return _best(thresholds, micro_sweep(correct, known, sizes), t_list)
 
 
-def _exact_after(outcomes: Array, totals: Array) -> Callable[[int], Fraction]:
+def _exact_after(outcomes: Array, totals: Array, sizes: Array | None) -> Callable[[int], Fraction]:
     """A function that gives `exact_macro_f` after a sample, in score order; sample −1 is none."""
     start, hits, accepted = 0, np.zeros(len(totals), np.int64), np.zeros(len(totals), np.int64)
 
@@ -91,8 +122,9 @@ def _exact_after(outcomes: Array, totals: Array) -> Callable[[int], Fraction]:
             start, hits, accepted = 0, np.zeros_like(hits), np.zeros_like(accepted)
         # counted on from the sample of the last call: those that are compared mostly come in ascending order
         part = to_numpy(outcomes[start : sample + 1])
-        hits = hits + np.bincount(part[part & 1 == 1] >> 1, minlength=len(hits))
-        accepted = accepted + np.bincount(part >> 1, minlength=len(accepted))
+        counts, right = None if sizes is None else to_numpy(sizes[start : sample + 1]), part & 1 == 1
+        hits = hits + _totals(part[right] >> 1, len(hits), None if counts is None else counts[right])
+        accepted = accepted + _totals(part >> 1, len(accepted), counts)
         start = sample + 1
         return exact_macro_f(hits, accepted, to_numpy(totals))
 

@@ -19,11 +19,11 @@ _SWEPT = 1 << 15  # samples
 _SWEPT_ON_DEVICE = 1 << 26
 
 
-def macro_sweep(outcomes: Array, totals: Array, num_classes: int, scale: float) -> Array:
+def macro_sweep(outcomes: Array, totals: Array, num_classes: int, scale: float, sizes: Array | None = None) -> Array:
     """Macro F after each sample, in score order; `totals` are the samples of each class that is predicted.
 
     An outcome is twice the predicted class, plus one if it is the true one. `scale` is that of the known classes that
-    occur: no other adds to a sum.
+    occur: no other adds to a sum. `sizes` are how many equal samples each entry stands for, by default one.
     """
     xp = array_namespace(outcomes)
     hits, accepted = xp.zeros_like(totals), xp.zeros_like(totals)
@@ -33,26 +33,28 @@ def macro_sweep(outcomes: Array, totals: Array, num_classes: int, scale: float) 
     for block in _blocks(outcomes):
         part = xp.astype(outcomes[block], xp.int64)
         ids, flags = part >> 1, (part & 1) == 1
+        here = xp.ones_like(ids) if sizes is None else sizes[block]
         if loop is not None:
             changes = np.empty(len(ids), np.int64), np.empty(len(ids), np.int64)
-            loop(ids, flags, hits, accepted, totals, scale, *changes)
+            loop(ids, flags, here, hits, accepted, totals, scale, *changes)
         else:
-            changes = _changes(ids, flags, hits, accepted, totals, scale)
+            changes = _changes(ids, flags, here, hits, accepted, totals, scale)
         precisions, recalls = (xp.cumulative_sum(change) for change in changes)
         f[block] = macro_f(precision + precisions, recall + recalls, num_classes, scale)
         precision, recall = precision + int(precisions[-1]), recall + int(recalls[-1])
     return f
 
 
-def micro_sweep(correct: Array, known: int) -> Array:
+def micro_sweep(correct: Array, known: int, sizes: Array | None = None) -> Array:
     """Micro F after each sample, in score order, of so many known samples."""
     xp = array_namespace(correct)
-    f, hits = xp.empty_like(correct, dtype=xp.float64), 0
+    f, hits, accepted = xp.empty_like(correct, dtype=xp.float64), 0, 0
     for block in _blocks(correct):
-        running = hits + xp.cumulative_sum(xp.astype(correct[block], xp.int64))
-        accepted = xp.arange(block.start + 1, block.start + 1 + running.shape[0], device=running.device)
-        f[block] = micro_f(running, accepted, known)
-        hits = int(running[-1])
+        right = xp.astype(correct[block], xp.int64)
+        here = xp.ones_like(right) if sizes is None else sizes[block]
+        running, entered = hits + xp.cumulative_sum(right * here), accepted + xp.cumulative_sum(here)
+        f[block] = micro_f(running, entered, known)
+        hits, accepted = int(running[-1]), int(entered[-1])
     return f
 
 
@@ -62,18 +64,19 @@ def _blocks(samples: Array) -> list[slice]:
 
 
 def _changes(
-    ids: Array, flags: Array, hits: Array, accepted: Array, totals: Array, scale: float
+    ids: Array, flags: Array, sizes: Array, hits: Array, accepted: Array, totals: Array, scale: float
 ) -> tuple[Array, Array]:
     """As `sweep_loop`: what each sample adds to the sums over classes of precision and of recall."""
     xp = array_namespace(ids)
     order = xp.argsort(ids, stable=True)
-    groups, right = ids[order], xp.astype(flags[order], xp.int64)
+    groups, entering = ids[order], sizes[order]
+    right = xp.astype(flags[order], xp.int64) * entering
     first = xp.searchsorted(groups, groups, side="left")
-    before = xp.cumulative_sum(right, include_initial=True)
+    before, entered = (xp.cumulative_sum(column, include_initial=True) for column in (right, entering))
     hits_after = hits[groups] + before[1:] - before[first]
-    accepted_after = accepted[groups] + xp.arange(1, first.shape[0] + 1, device=first.device) - first
-    hits_before = hits_after - right
-    precision = fixed_ratio(hits_after, accepted_after, scale) - fixed_ratio(hits_before, accepted_after - 1, scale)
+    accepted_after = accepted[groups] + entered[1:] - entered[first]
+    hits_before, accepted_before = hits_after - right, accepted_after - entering
+    precision = fixed_ratio(hits_after, accepted_after, scale) - fixed_ratio(hits_before, accepted_before, scale)
     recall = fixed_ratio(hits_after, totals[groups], scale) - fixed_ratio(hits_before, totals[groups], scale)
     last = xp.searchsorted(groups, groups, side="right") - 1
     hits[groups], accepted[groups] = hits_after[last], accepted_after[last]
@@ -83,9 +86,9 @@ def _changes(
 
 
 def sweep_loop(
-    ids: Any, flags: Any, hits: Any, accepted: Any, totals: Any, scale: float, precision: Any, recall: Any
+    ids: Any, flags: Any, sizes: Any, hits: Any, accepted: Any, totals: Any, scale: float, precision: Any, recall: Any
 ) -> None:
-    """Accept samples one by one: what each adds to the sums over classes of precision and of recall, times `scale`.
+    """Accept entry by entry: what each adds to the sums over classes of precision and of recall, times `scale`.
 
     `hits` and `accepted` count by class, before and after; ratios are rounded as in `fixed_ratio`.
     """
@@ -94,8 +97,8 @@ def sweep_loop(
         total = max(totals[c], 1)
         precision[i] = -np.int64(np.rint(hits[c] / max(accepted[c], 1) * scale))
         recall[i] = -np.int64(np.rint(hits[c] / total * scale))
-        hits[c] += flags[i]
-        accepted[c] += 1
+        hits[c] += flags[i] * sizes[i]
+        accepted[c] += sizes[i]
         precision[i] += np.int64(np.rint(hits[c] / accepted[c] * scale))
         recall[i] += np.int64(np.rint(hits[c] / total * scale))
 

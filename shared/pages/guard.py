@@ -86,7 +86,7 @@ class _Exchange:
     def __init__(self, receive: Receive, send: Send, door: _Door, silence: float) -> None:
         self._receive, self._send, self.door, self.silence = receive, send, door, silence
         self.until = time.monotonic() + door.allowance.seconds
-        self.size, self.stated = 0, 0
+        self.size, self.stated, self.lists = 0, 0, 0
         self.whole = self.placed = self.answered = False
         self.refusal: RefusedRequestError | None = None
 
@@ -99,7 +99,7 @@ class _Exchange:
             raise self._refused(400, "Expected one length, Content-Length or Transfer-Encoding.")
         self.stated = sum(map(int, lengths))
         if self.stated > self.door.allowance.size:
-            raise self._too_large()
+            raise self._too_large(f"{self.door.allowance.size:,} bytes")
         if self.stated or chunked:
             try:
                 await asyncio.wait_for(self.door.places.acquire(), self.silence)
@@ -109,21 +109,25 @@ class _Exchange:
 
     async def receive(self) -> Message:
         """The next part of the body; after the last one, whatever else the server says."""
+        if self.refusal is not None and not self.answered:
+            raise self.refusal
         if self.whole or self.answered:
             return await self._receive()
-        if self.refusal is not None:
-            raise self.refusal
         try:
             message = await asyncio.wait_for(self._receive(), min(self.silence, self.until - time.monotonic()))
         except asyncio.TimeoutError:
             raise self._refused(408, "The request took too long to come.") from None
-        self.size += len(message.get("body", b""))
+        part, allowance = message.get("body", b""), self.door.allowance
+        self.whole = not message.get("more_body")
+        self.size += len(part)
+        self.lists += part.count(b"[") + part.count(b"{")
         if message["type"] == "http.disconnect":
             raise self._refused(400, "The request ended before it was whole.")
-        if self.size > self.door.allowance.size:
-            raise self._too_large()
-        if not message.get("more_body"):
-            self.whole = True
+        if self.size > allowance.size:
+            raise self._too_large(f"{allowance.size:,} bytes")
+        if allowance.lists is not None and self.lists > allowance.lists:
+            raise self._too_large(f"{allowance.lists:,} lists and objects")
+        if self.whole:
             self.leave()
         return message
 
@@ -142,18 +146,16 @@ class _Exchange:
     async def drain(self) -> None:
         """After 413 read on for a while: a client that is still sending would hear no answer."""
         most, until, size = 3 * UPLOADS.size, time.monotonic() + self.silence, self.stated
-        while self.refusal is not None and self.refusal.status == 413 and size <= most:
+        while self.refusal is not None and self.refusal.status == 413 and size <= most and not self.whole:
             try:
                 message = await asyncio.wait_for(self._receive(), until - time.monotonic())
             except asyncio.TimeoutError:
                 return
-            if not message.get("more_body"):
-                return
-            size += 0 if self.stated else len(message["body"])
+            self.whole = not message.get("more_body")
+            size += 0 if self.stated else len(message.get("body", b""))
 
-    def _too_large(self) -> RefusedRequestError:
-        allowance = self.door.allowance
-        return self._refused(413, f"Expected at most {allowance.size:,} bytes{allowance.advice}.")
+    def _too_large(self, most: str) -> RefusedRequestError:
+        return self._refused(413, f"Expected at most {most}{self.door.allowance.advice}.")
 
     def _refused(self, status: int, text: str) -> RefusedRequestError:
         self.refusal = RefusedRequestError(status, text)

@@ -31,7 +31,7 @@ def checked_sources(page: Page, tables: Sequence[Any], files: Sequence[Any]) -> 
             check_names("table", [str(name).strip() for name in table.columns])
     for uploaded in files:
         for path in map(Path, uploaded if isinstance(uploaded, (list, tuple)) else [uploaded] if uploaded else []):
-            check_number(path.name, columns_stated(path))
+            check_names(path.name, names_stated(path))
     sources = read_sources(page, tables, files)
     for data in sources:
         check_names("the data", list(data.arrays))
@@ -43,7 +43,8 @@ def checked_sources(page: Page, tables: Sequence[Any], files: Sequence[Any]) -> 
 
 def check_names(where: str, names: Sequence[str]) -> None:
     """Raise RefusedError for too many columns, two of one name, a name that is too long, and one that is no text."""
-    check_number(where, len(names))
+    if len(names) > MAX_COLUMNS:
+        raise RefusedError(f"{where}: expected at most {MAX_COLUMNS:,} columns, got {len(names):,}")
     for name, count in Counter(names).items():
         if count > 1:
             raise RefusedError(f"{where}: expected columns of different names, got {count} named {name[:MAX_NAME]!r}")
@@ -53,29 +54,24 @@ def check_names(where: str, names: Sequence[str]) -> None:
             raise RefusedError(f"{where}: expected names that UTF-8 can write, got {name!r}")
 
 
-def check_number(where: str, number: int) -> None:
-    """Raise RefusedError for too many columns."""
-    if number > MAX_COLUMNS:
-        raise RefusedError(f"{where}: expected at most {MAX_COLUMNS:,} columns, got {number:,}")
-
-
-def columns_stated(path: Path) -> int:
-    """How many columns a file says it has, in its first line, its footer or its table of contents; 0 if it does not.
+def names_stated(path: Path) -> list[str]:
+    """The columns that a file says it has before it is read: of .npz their names, of .csv and .parquet their places.
 
     What is wrong with a file otherwise is for its reader to say.
     """
+    kind, number = path.suffix.lower(), 0
     try:
-        if path.suffix.lower() == ".parquet":
-            return int(pyarrow.parquet.read_metadata(path).num_columns)
-        if path.suffix.lower() == ".npz":
+        if kind == ".npz":
             with zipfile.ZipFile(path) as archive:
-                return len(archive.namelist())
-        if path.suffix.lower() == ".csv":
+                return archive.namelist()
+        if kind == ".parquet":
+            number = pyarrow.parquet.read_metadata(path).num_columns
+        elif kind == ".csv":
             with path.open("rb") as file:
-                return 1 + file.read(MAX_LINE).lstrip().partition(b"\n")[0].count(b",")
-    except (OSError, ValueError, zipfile.BadZipFile, pa.ArrowException):
+                number = 1 + file.read(MAX_LINE).lstrip().splitlines()[0].count(b",")
+    except (OSError, LookupError, ValueError, NotImplementedError, zipfile.BadZipFile, pa.ArrowException):
         pass
-    return 0
+    return [str(place) for place in range(number)]
 
 
 def _split_costs(images: Any) -> Iterator[Cost]:

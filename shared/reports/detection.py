@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import io
+from collections.abc import Iterator, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,8 @@ from typing import Any
 from ..detection.outcomes import OUTCOME_WORDS, one_to_one_rules
 from ..evaluation.box_outcomes import OUTCOMES, BoxOutcome, box_outcomes, count_outcomes, worst_images
 from ..evaluation.detection import Results, summary
-from ..formats.dataset import Detections
+from ..formats.dataset import Dataset, Detections
+from ..formats.writing import write_files
 from .colors import DASHED, OUTCOME_COLORS
 from .pictures import MAX_WITHOUT_OBJECT, draw_image
 
@@ -57,30 +59,44 @@ def write_report(
     Parameters: detections; results of `evaluate_detections`; folder, made if there is none; known_classes, ids; images,
     at most how many are drawn; progress, whether to show a bar on a terminal; options of the metric.
 
-    Returns the path of the page, index.html. Raises ValueError for a folder that cannot be made.
+    Returns the path of the page, index.html. Raises OSError for a folder that cannot be made or written to, in which
+    an earlier report stays as it is then, and ValueError for one whose images would be overwritten.
     """
     from tqdm import tqdm
 
     folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
     rules = one_to_one_rules({**options, "known_classes": known_classes})
     boxes = box_outcomes(detections, rules)
     names = {rules.unknown_class_id: "unknown", **detections.dataset.classes}
     worst = worst_images(boxes, images)
-    figures = []
-    for rank, place in enumerate(tqdm(worst, unit=" pictures", disable=None if progress else True), 1):
-        file = f"{rank:03}.png"
-        dataset = detections.dataset
-        draw_image(boxes[place], names, dataset.paths[place], dataset.sizes[place]).save(folder / file)
-        figures.append(_figure(file, dataset.names[place], boxes[place]))
-    page = folder / "index.html"
+    files = [f"{rank:03}.png" for rank in range(1, len(worst) + 1)]
+    dataset, page = detections.dataset, folder / "index.html"
+    _check_no_image(dataset, [folder / file for file in files])
+
+    def contents() -> Iterator[tuple[Path, str | bytes]]:
+        for file, place in tqdm(list(zip(files, worst)), unit=" pictures", disable=None if progress else True):
+            picture = io.BytesIO()
+            draw_image(boxes[place], names, dataset.paths[place], dataset.sizes[place]).save(picture, "PNG")
+            yield folder / file, picture.getvalue()
+        yield page, text
+
     note = _NOTE.format(iou=rules.iou_threshold, confidence=rules.conf_threshold, alone=MAX_WITHOUT_OBJECT)
     title = f"{len(worst)} of {len(boxes)} images, those with the most errors" if worst else "No image has an error"
+    figures = [_figure(file, dataset.names[place], boxes[place]) for file, place in zip(files, worst)]
     text = _PAGE.format(
         summary=escape(summary(results)), title=title, legend=_legend(), note=note, figures="\n".join(figures)
     )
-    page.write_text(text, encoding="utf-8")
+    folder.mkdir(parents=True, exist_ok=True)
+    write_files(contents())
     return page
+
+
+def _check_no_image(dataset: Dataset, pictures: Sequence[Path]) -> None:
+    """Raise ValueError if a picture would overwrite an image of the data set."""
+    by_name = {path.name: path for path in pictures if path.exists()}
+    for image in dataset.paths:
+        if image is not None and image.name in by_name and image.samefile(by_name[image.name]):
+            raise ValueError(f"{image.parent}: expected another folder than that of the images")
 
 
 def _legend() -> str:

@@ -10,6 +10,7 @@ from ..detection.outcomes import CALLED_UNKNOWN, IGNORED, NO_OBJECT, TAKEN_FOR_K
 from ..evaluation.box_outcomes import BoxOutcome
 from ..extras import extra
 from ..formats.dataset import Size
+from ..formats.reasons import named
 from .colors import DASHED, OUTCOME_COLORS
 
 MAX_WITHOUT_OBJECT = 20  # of an image, the most confident; a low confidence threshold lets hundreds through
@@ -30,7 +31,7 @@ def draw_image(boxes: Sequence[BoxOutcome], names: Mapping[int, str], path: Path
         reach = [max([1.0, *(box.box[side] for box in boxes)]) for side in (2, 3)]
         picture = Image.new("RGB", size or (round(reach[0]), round(reach[1])), "#eeeeee")
     else:
-        with Image.open(path) as image:
+        with named(path), Image.open(path) as image:
             picture = ImageOps.exif_transpose(image).convert("RGB")
     scale = min(max(picture.width, _WIDTHS[0]), _WIDTHS[1]) / picture.width
     scale = min(scale, _HEIGHT / picture.height)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -9,14 +10,27 @@ from typing import Any
 import numpy as np
 
 from ..extras import extra
+from ..formats.writing import write_file
+
+
+def check_picture(path: Path) -> None:
+    """Raise ValueError for a file whose ending matplotlib does not know."""
+    with extra("cli"):
+        from matplotlib.backend_bases import FigureCanvasBase
+
+    known = sorted(f".{ending}" for ending in FigureCanvasBase.get_supported_filetypes())
+    if path.suffix.lower() not in known:
+        raise ValueError(f"{path}: expected a file ending in {', '.join(known)}")
 
 
 def draw(name: str, results: Mapping[str, Any], state: Mapping[str, np.ndarray], path: Path) -> None:
     """Draw the rates of a metric as bars and, where it has them, the scores of known and of unknown samples.
 
     Parameters: name of the metric; results of its compute(); state, its state() before that; path of a file whose
-    ending matplotlib knows (.png, .pdf, .svg). Raises ValueError for another ending.
+    ending matplotlib knows (.png, .pdf, .svg). Raises ValueError for another ending, OSError for a file that cannot be
+    written, which stays as it is.
     """
+    check_picture(path)
     with extra("cli"):
         from matplotlib.figure import Figure
 
@@ -27,7 +41,9 @@ def draw(name: str, results: Mapping[str, Any], state: Mapping[str, np.ndarray],
     axes[0].set_title(name)
     if groups:
         _draw_scores(axes[1], groups)
-    figure.savefig(path)
+    picture = io.BytesIO()
+    figure.savefig(picture, format=path.suffix[1:].lower())
+    write_file(path, picture.getvalue())
 
 
 def _draw_rates(axes: Any, rates: Mapping[str, float]) -> None:

@@ -6,7 +6,11 @@ import contextlib
 import hashlib
 import http.client
 import json
-from collections.abc import Iterator
+import secrets
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +18,7 @@ import gradio_client
 import httpx
 import pytest
 
-from openworld_metrics.pages.guard import MAX_UPLOAD
-from openworld_metrics.pages.limits import MAX_BODY
+from openworld_metrics.pages.limits import CALLS, MAX_LISTS, UPLOADS, Allowance
 from tests.apps.serving import serve
 
 SECRET = b"predictions,references\n0.123456,0\n0.654321,1\n"
@@ -64,18 +67,29 @@ def test_the_endpoint_opens_no_path(meta: dict[str, Any], address: str, uploaded
     client.close()
 
 
-def test_the_button_opens_no_path_of_the_server(address: str) -> None:
-    """Pressed with a path in place of an upload, as a program can."""
+def pressed(address: str, change: Callable[[list[Any], Callable[[str], int]], None]) -> dict[str, Any]:
+    """What a press of the button gives after `change` of its inputs, of which place(kind) is the first of a kind."""
     config = httpx.get(f"{address}/config").json()
     parts = {part["id"]: part for part in config["components"]}
-    pressed = next(event for event in config["dependencies"] if event["targets"] and event["targets"][0][1] == "click")
-    data = [parts[i]["props"].get("value") for i in pressed["inputs"]]
-    file = next(place for place, i in enumerate(pressed["inputs"]) if parts[i]["type"] == "file")
-    data[file] = [{"path": "/etc/passwd", "meta": {"_type": "gradio.FileData"}}]
-    body = {"data": data, "fn_index": pressed["id"], "session_hash": "second"}
-    assert httpx.post(f"{address}/gradio_api/queue/join", json=body).status_code == 200
-    with httpx.stream("GET", f"{address}/gradio_api/queue/data?session_hash=second", timeout=60) as stream:
-        done = next(json.loads(line[6:]) for line in stream.iter_lines() if "process_completed" in line)
+    event = next(event for event in config["dependencies"] if event["targets"] and event["targets"][0][1] == "click")
+    data = [parts[i]["props"].get("value") for i in event["inputs"]]
+    change(data, lambda kind: next(place for place, i in enumerate(event["inputs"]) if parts[i]["type"] == kind))
+    session = secrets.token_hex(8)
+    body = json.dumps({"data": data, "fn_index": event["id"], "session_hash": session})
+    joined = httpx.post(f"{address}/gradio_api/queue/join", content=body, headers={"Content-Type": "application/json"})
+    assert joined.status_code == 200, joined.text
+    with httpx.stream("GET", f"{address}/gradio_api/queue/data?session_hash={session}", timeout=60) as stream:
+        return dict(next(json.loads(line[6:]) for line in stream.iter_lines() if "process_completed" in line))
+
+
+def table(names: str, rows: list[list[Any]]) -> dict[str, Any]:
+    return {"headers": names.split(), "data": rows, "metadata": None}
+
+
+def test_the_button_opens_no_path_of_the_server(address: str) -> None:
+    """Pressed with a path in place of an upload, as a program can."""
+    path = {"path": "/etc/passwd", "meta": {"_type": "gradio.FileData"}}
+    done = pressed(address, lambda data, place: data.__setitem__(place("file"), [path]))
     assert not done["success"]
     assert "root:" not in json.dumps(done)
 
@@ -93,19 +107,20 @@ def test_results_go_to_who_asked(address: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "limit"),
-    [("/gradio_api/call/compute", MAX_BODY), ("/gradio_api/upload", MAX_UPLOAD)],
+    ("path", "allowed"),
+    [("/gradio_api/call/compute", CALLS), ("/gradio_api/upload", UPLOADS)],
     ids=["json", "file"],
 )
-def test_a_large_request_is_refused_before_it_is_read(path: str, limit: int, address: str) -> None:
+def test_a_large_request_is_refused_before_it_is_read(path: str, allowed: Allowance, address: str) -> None:
     connection = http.client.HTTPConnection(address.removeprefix("http://"), timeout=60)
     connection.putrequest("POST", path)
-    connection.putheader("Content-Length", str(100 * limit))
+    connection.putheader("Content-Length", str(100 * UPLOADS.size))
     connection.endheaders()
     answer = connection.getresponse()
-    assert (answer.status, answer.read()) == (413, f"Expected at most {limit:,} bytes.".encode())
+    assert answer.status == 413
+    assert f"Expected at most {allowed.size:,} bytes{allowed.advice}." in answer.read().decode()
     connection.close()
-    answered = httpx.post(address + path, content=b" " * (limit + 1), timeout=60)
+    answered = httpx.post(address + path, content=b" " * (allowed.size + 1), timeout=60)
     assert answered.status_code == 413
 
 
@@ -118,6 +133,103 @@ def test_a_request_of_unknown_length_is_counted(address: str) -> None:
         assert httpx.post(url, content=endless, timeout=60).status_code == 413
 
 
+def raw(address: str, request: bytes) -> bytes:
+    """The first line of the answer to a request that no client would send."""
+    host, _, port = address.removeprefix("http://").partition(":")
+    with socket.create_connection((host, int(port)), timeout=60) as connection:
+        connection.sendall(request)
+        with connection.makefile("rb") as answer:
+            return answer.readline()
+
+
+def test_two_lengths_are_refused(address: str) -> None:
+    """A reader who believes one and a reader who believes the other disagree on where the request ends."""
+    head = b"POST /gradio_api/queue/join HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+    both = b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n"
+    blanks = b"186a0\r\n" + b" " * 100_000 + b"\r\n"
+    assert raw(address, head + both + 20 * blanks + b"0\r\n\r\n").startswith(b"HTTP/1.1 400 ")
+    assert raw(address, head + both + b"2\r\n{}\r\n0\r\n\r\n").startswith(b"HTTP/1.1 400 ")
+
+
 def test_lists_in_lists_in_lists(address: str) -> None:
-    answer = httpx.post(f"{address}/gradio_api/call/compute", content=b"[" * 1_000_000)
+    answer = httpx.post(f"{address}/gradio_api/call/compute", content=b"[" * (MAX_LISTS - 1))
     assert answer.status_code in (400, 422)
+
+
+@pytest.mark.parametrize("one", [b"{}", b"[]", b'{"a":{"b":[[[]]]}}'], ids=["objects", "lists", "nested"])
+def test_a_large_call_does_not_hold_the_others(one: bytes, address: str) -> None:
+    """gradio parses it on the thread that answers all. On quiet cores the others wait for 0.2 s."""
+    url, headers = f"{address}/gradio_api/call/compute", {"Content-Type": "application/json"}
+    count = (MAX_LISTS - 10) // (one.count(b"{") + one.count(b"["))
+    largest = b'{"data": [{"predictions": [%s], "references": [0, 1]}, {}]}' % b",".join([one] * count)
+    too_many = largest.replace(b"[0, 1]", b"[" * 20 + b"]" * 20)
+    refused = httpx.post(url, content=too_many, headers=headers, timeout=60)
+    assert (refused.status_code, "lists and objects" in refused.json()["detail"]) == (413, True)
+
+    waits: list[float] = []
+    done = threading.Event()
+
+    def visit() -> None:
+        with httpx.Client() as client:
+            while not done.is_set():
+                begun = time.monotonic()
+                client.get(f"{address}/gradio_api/startup-events", timeout=60)
+                waits.append(time.monotonic() - begun)
+
+    other = threading.Thread(target=visit)
+    other.start()
+    try:
+        event = httpx.post(url, content=largest, headers=headers, timeout=60).json()["event_id"]
+        with httpx.stream("GET", f"{url}/{event}", timeout=60) as stream:
+            assert "predictions: expected" in "".join(stream.iter_text())
+    finally:
+        done.set()
+        other.join()
+    assert max(waits) < 2
+
+
+def test_a_table_of_many_rows(address: str) -> None:
+    """What the limits allow works on the page."""
+    rows = [[0.123456 * (i % 7), i % 2] for i in range(20_000)]
+    done = pressed(address, lambda data, place: data.__setitem__(place("dataframe"), table("scores labels", rows)))
+    assert done["success"]
+    assert "auroc" in json.dumps(done["output"])
+
+
+def test_two_columns_of_one_name_in_a_table(address: str) -> None:
+    rows = [[0.1, 0.9, 0], [0.9, 0.1, 1]]
+    twice = table("scores scores labels", rows)
+    done = pressed(address, lambda data, place: data.__setitem__(place("dataframe"), twice))
+    assert "expected columns of different names, got 2 named" in json.dumps(done["output"])
+
+
+def test_half_a_surrogate_pair(address: str) -> None:
+    """Text that JSON can hold and no answer can send."""
+    odd = "\ud800"
+    content = json.dumps({odd: [0.1, 0.2], "references": [0, 1]}).encode()
+    path = httpx.post(f"{address}/gradio_api/upload", files={"files": ("odd.json", content)}).json()[0]
+    file = {"path": path, "meta": {"_type": "gradio.FileData"}}
+    done = pressed(address, lambda data, place: data.__setitem__(place("file"), [file]))
+    assert "expected names that UTF-8 can write" in json.dumps(done["output"])
+    for columns, options in (
+        ({odd: [0.1], "references": [0]}, {}),
+        ({"predictions": [odd, odd], "references": [0, 1]}, {}),
+        ({"predictions": [0.1, 0.2], "references": [0, 1]}, {odd: 1}),
+        ({"predictions": [0.1, 0.2], "references": [0, 1]}, {"metrics": odd}),
+    ):
+        url, headers = f"{address}/gradio_api/call/compute", {"Content-Type": "application/json"}
+        event = httpx.post(url, content=json.dumps({"data": [columns, options]}), headers=headers).json()["event_id"]
+        with httpx.stream("GET", f"{url}/{event}", timeout=60) as stream:
+            told = "".join(stream.iter_text())
+        assert "ood_bench has no argument" in told or "expected numbers" in told or "unknown metric" in told
+
+
+def test_evaluates_own_options_are_no_options(address: str) -> None:
+    """They would hold a place of the queue for as long as a visitor says, and write where a visitor says."""
+    client = gradio_client.Client(address, verbose=False, analytics_enabled=False)
+    columns = {"predictions": [0.1, 0.9], "references": [0, 1]}
+    for name, value in {"num_process": 2, "cache_dir": "/tmp/x", "experiment_id": "../x", "timeout": 1e9}.items():
+        for given in ({"columns": columns, "options": {name: value}}, {"columns": {**columns, name: value}}):
+            with pytest.raises(Exception, match=f"ood_bench has no argument '{name}'"):
+                client.predict(**given, api_name="/compute")
+    client.close()

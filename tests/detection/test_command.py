@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -175,7 +178,31 @@ WRONG: dict[str, tuple[list[str], str]] = {
     "an option of evaluate": ([*FILES, *CLASSES, "--option", "num_process=2"], "got 'num_process'"),
     "no such confidence": ([*FILES, *CLASSES, "--conf", "2"], "2.0 is not in the range 0<=x<=1"),
     "another ending": ([*FILES, *CLASSES, "--save", "x.csv"], "x.csv: expected a file ending in .txt or .json"),
-    "no such folder": ([*FILES, *CLASSES, "--save", "no/such/x.txt"], "No such file or directory"),
+    "no such folder": ([*FILES, *CLASSES, "--save", "no/such/x.txt"], "no/such: No such file or directory"),
+    "a folder in place of a page": ([*FILES, *CLASSES, "--report", "odd"], "odd/index.html: Is a directory"),
+    "a report in a file": ([*FILES, *CLASSES, "--report", "data.yaml/x"], "data.yaml: Not a directory"),
+    "what is read to save to": (
+        [*FILES, *CLASSES, "--save", "predictions/0001.txt"],
+        "0001.txt: expected another file",
+    ),
+    "labels to save to": ([*FILES, *CLASSES, "--save", "labels/val/0001.txt"], "0001.txt: expected another file to"),
+    "a link to labels": ([*FILES, *CLASSES, "--save", "link.txt"], "link.txt: expected another file to write to, got"),
+    "names to save to": (
+        [*FILES, *CLASSES, "--names", "names.txt", "--save", "names.txt"],
+        "names.txt: expected another file to write to, got one that is read",
+    ),
+    "a list to save to": (
+        [*FILES[:3], "list.yaml", *CLASSES, "--save", "list.txt"],
+        "list.txt: expected another file to write to, got one that is read",
+    ),
+    "folders to save to": (
+        [*FILES[:3], "labels", *CLASSES, "--save", "labels/val/0001.txt"],
+        "0001.txt: expected another file to write to, got one that is read",
+    ),
+    "annotations to save to": (
+        [*FILES[:3], "coco.json", *CLASSES, "--save", "coco.json"],
+        "coco.json: expected another file to write to, got one that is read",
+    ),
     "a report for a file": ([*FILES, *CLASSES, "--report", "data.yaml"], "Directory 'data.yaml' is a file"),
     "a bad line": ([*FILES, *CLASSES, "--references", "bad.yaml"], "labels/bad/0000.txt:2: expected numbers, got 'x'"),
     "an argument": ([*FILES, "--unknown-id", "1", "2", "--known-classes", "0"], "Got unexpected extra argument"),
@@ -190,12 +217,58 @@ def test_what_is_wrong_is_one_line(name: str, run: Run, monkeypatch: pytest.Monk
     Path("labels/bad").mkdir()
     Path("labels/bad/0000.txt").write_text("0 .5 .5 .5 .5\nx\n")
     Path("bad.yaml").write_text("val: images/bad\nnames: [cat]")
+    Path("odd/index.html").mkdir(parents=True)
+    Path("link.txt").symlink_to("labels/val/0001.txt")
+    Path("labels/val/0001.txt").touch()
+    Path("predictions/0001.txt").touch()
+    Path("names.txt").write_text("cat")
+    Path("list.yaml").write_text("val: list.txt\nnames: [cat]")
+    Path("list.txt").write_text("images/val/0001.png")
+    Path("coco.json").write_text("{}")
     arguments, words = WRONG[name]
     code, output, errors = run(*arguments)
     assert (code, output) == (2, "")
     assert errors.count("\n") == 1
     assert errors.startswith("openworld-metrics: ")
     assert words in errors
+
+
+def test_an_earlier_result_is_no_input(made: Detections, run: Run) -> None:
+    for _ in range(2):
+        code, output, errors = run(*FILES, *CLASSES, "--save", "x.txt", "--save", "x.json", "--report", "a/b")
+        assert (code, json.loads(output), errors) == (0, expected(made), "")
+
+
+def test_results_are_printed_though_they_cannot_be_saved(
+    made: Detections, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "replace", full)
+        code, output, errors = run(*FILES, *CLASSES, "--save", "x.txt")
+    assert (code, json.loads(output)) == (2, expected(made))
+    assert errors == "openworld-metrics: x.txt: No space left on device\n"
+    # a report that cannot be drawn costs neither
+    for image in Path("images/val").iterdir():
+        image.write_bytes(image.read_bytes()[:60])
+    code, output, errors = run(*FILES, *CLASSES, "--save", "x.json", "--report", "report")
+    assert (code, json.loads(output)) == (2, expected(made))
+    assert json.loads(Path("x.json").read_text()) == expected(made)
+    assert re.fullmatch(r"openworld-metrics: images/val/\d+.png: .*truncated.*\n", errors)
+    assert list(Path("report").iterdir()) == []
+
+
+def test_a_report_is_not_drawn_over_the_images(made: Detections, run: Run, tmp_path: Path) -> None:
+    for folder in ("images/val", "labels/val", "predictions"):
+        for path in Path(folder).iterdir():
+            path.rename(path.with_name(path.name[1:]))
+    images = {path: path.read_bytes() for path in Path("images/val").iterdir()}
+    code, output, errors = run(*FILES, *CLASSES, "--report", "images/val")
+    assert (code, json.loads(output)) == (2, expected(made))
+    assert errors == "openworld-metrics: images/val: expected another folder than that of the images\n"
+    assert {path: path.read_bytes() for path in Path("images/val").iterdir()} == images
 
 
 def test_text_and_a_bar_on_a_terminal(made: Detections, tmp_path: Path) -> None:

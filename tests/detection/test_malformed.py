@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from collections.abc import Callable, Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +42,8 @@ LINES: dict[str, tuple[str, str]] = {
     "a negative width": ("0 0.5 0.5 -0.005 0.5", r":1: expected a width and a height of at least 0, got"),
     "half a class": ("0.5 0.5 0.5 0.5 0.5", r":1: expected an integer class, got '0.5 0.5 0.5 0.5 0.5'"),
     "an infinite class": ("inf 0.5 0.5 0.5 0.5", r":1: expected an integer class, got"),
+    "a rounded class": (f"{2**53 + 1} .5 .5 .5 .5", r":1: expected a class of less than 2\^53, got '9007199254740993 "),
+    "a large class": ("-1e300 .5 .5 .5 .5", r":1: expected a class of less than 2\^53, got"),
     "commas": ("0,0.5,0.5,0.5,0.5", r":1: expected numbers, got '0,0.5,0.5,0.5,0.5'"),
 }
 FOUND: dict[str, tuple[str, str]] = {
@@ -47,7 +51,13 @@ FOUND: dict[str, tuple[str, str]] = {
         "0 .5 .5 .5 .5",
         r":1: expected class cx cy w h confidence, got 5 numbers; save predictions with",
     ),
-    "no such confidence": ("0 0.5 0.5 0.5 0.5 nan", r":1: expected a confidence, got"),
+    "no such confidence": ("0 0.5 0.5 0.5 0.5 nan", r":1: expected a confidence from 0 to 1, got"),
+    "a percentage": (
+        "0 .5 .5 .5 .5 .5\n0 .5 .5 .5 .5 5",
+        r":2: expected a confidence from 0 to 1, got '0 .5 .5 .5 .5 5'",
+    ),
+    "less than none": ("0 .5 .5 .5 .5 -1", r":1: expected a confidence from 0 to 1, got"),
+    "percentages of polygons": ("0 .1 .1 .2 .2 .3 .3 7", r":1: expected a confidence from 0 to 1, got"),
     "pixels": ("0 32 24 5 6 0.5", r":1: expected coordinates from 0 to 1"),
     "a polygon without": ("0 .1 .1 .2 .2 .3 .3", r":1: expected class cx cy w h confidence, got 7 numbers$"),
 }
@@ -119,6 +129,23 @@ YAML: dict[str, tuple[str, str]] = {
     ),
     "no names": ("val: images", r": expected names, as a list or as ids with names, got None"),
     "names of names": ("val: images\nnames: {cat: 1}", r": expected names, as a list or as ids with names, got"),
+    "a list for a name": (
+        "names: [cat, [dog]]\nval: images",
+        r": expected the name of class 1 to be a string .* \['dog'\]",
+    ),
+    "no name": ("names: {0: cat, 7: ~}\nval: images", r": expected the name of class 7 to be a string .* got None$"),
+    "off": ("names: [on, off]\nval: images", r": expected the name of class 0 .* got True; put it between quotes$"),
+    "a negative id": ("names: {-1: cat}\nval: images", r": expected names, as a list or as ids with names, got {-1"),
+    "a flag for an id": (
+        "names: {true: cat}\nval: images",
+        r": expected names, as a list or as ids with names, got {T",
+    ),
+    "aliases": ("a: &a [cat]\nval: images\nnames: *a", r":3: expected YAML, got an alias of a list or a mapping$"),
+    "an alias of itself": ("val: images\nnames: &a [*a]", r":2: expected YAML, got an alias of a list or a mapping$"),
+    "too deep": ("names: " + "[" * 50_000, r": expected fewer levels, got what is nested too deep$"),
+    "no int": ("names: !!int ''", r": expected YAML, got string index out of range$"),
+    "no date": ("names: 2020-13-45", r": expected YAML, got month must be in 1..12$"),
+    "many digits": ("? " + "9" * 5000 + "\n: cat", r": expected YAML, got Exceeds the limit \(4300 digits\)"),
     "another list": ("val: list.md\nnames: [cat]", r": expected a folder of images or a .txt that lists them, got"),
     "key points": ("val: images\nnames: [cat]\nkpt_shape: [17, 3]", r": expected boxes or polygons, got key points"),
 }
@@ -182,6 +209,26 @@ ANNOTATIONS: dict[str, tuple[Any, str]] = {
         {**COCO, "annotations": [GOOD, {**GOOD, "bbox": [1, 2, -3, 4]}]},
         r": annotations\[1\]: expected bbox to be x, y, width, height of at least 0, got \[1, 2, -3, 4\]",
     ),
+    "a word for a flag": (
+        {**COCO, "annotations": [GOOD, {**GOOD, "iscrowd": "0"}]},
+        r": annotations\[1\]: expected iscrowd to be 0, 1, false or true, got '0'$",
+    ),
+    "a number for a flag": (
+        {**COCO, "annotations": [{**GOOD, "iscrowd": 2}]},
+        r": annotations\[0\]: expected iscrowd to be 0, 1, false or true, got 2$",
+    ),
+    "nothing for a flag": (
+        {**COCO, "annotations": [{**GOOD, "ignore": None, "iscrowd": False}]},
+        r": annotations\[0\]: expected ignore to be 0, 1, false or true, got None$",
+    ),
+    "a list for an image": (
+        {**COCO, "annotations": [{**GOOD, "image_id": []}]},
+        r": annotations\[0\]: expected image_id to be an id of an image, got \[\]$",
+    ),
+    "beyond all numbers": (
+        {**COCO, "annotations": [{**GOOD, "bbox": [1e308, 0, 1e308, 4]}]},
+        r": annotations\[0\]: expected bbox to be x, y, width, height of at least 0, got",
+    ),
     "an entry of nothing": ({**COCO, "annotations": [None]}, r": annotations\[0\]: expected image_id to be an id"),
 }
 
@@ -197,6 +244,9 @@ def test_coco(name: str, tmp_path: Path) -> None:
 RESULT = {"image_id": 1, "category_id": 3, "bbox": [0, 0, 4, 4], "score": 0.5}
 RESULTS: dict[str, tuple[str, str]] = {
     "no JSON": ('[\n{"image_id": 1\n}}', r":3: expected JSON, got Expecting ',' delimiter"),
+    "many digits": ("[" + "9" * 5000 + "]", r": Exceeds the limit \(4300 digits\)"),
+    "too deep": ("[" * 200_000, r": expected fewer levels, got what is nested too deep$"),
+    "no UTF-8": ("\udcff", r": expected UTF-8 text, got the byte 0xff at place 0$"),
     "no list": ("{}", r": expected a list of results, got dict"),
     "no score": (json.dumps([GOOD]), r": results\[0\]: expected score to be a number, got no score"),
     "a word": (
@@ -219,7 +269,7 @@ RESULTS: dict[str, tuple[str, str]] = {
 @pytest.mark.parametrize("name", RESULTS)
 def test_coco_results(name: str, tmp_path: Path) -> None:
     text, pattern = RESULTS[name]
-    (tmp_path / "x.json").write_text(text)
+    (tmp_path / "x.json").write_text(text, errors="surrogateescape")
     (tmp_path / "coco.json").write_text(json.dumps(COCO))
     with pytest.raises(ValueError, match=rf"^{tmp_path}/x.json{pattern}"):
         formats.read_coco_results(tmp_path / "x.json", formats.read_coco(tmp_path / "coco.json"))
@@ -239,6 +289,7 @@ XML: dict[str, tuple[str, str]] = {
         f"<a><object><name>cat</name><difficult>?</difficult>{BOX}</object></a>",
         r":1: expected difficult to be 0 or 1, got '\?'",
     ),
+    "an encoding": ("<?xml version='1.0' encoding='shift_jis'?><a/>", r": multi-byte encodings are not supported$"),
     "another class": (f"<a><object><name>yak</name>{BOX}</object></a>", r":1: expected one of cat, dog, got 'yak'"),
 }
 
@@ -285,6 +336,13 @@ DICTS: dict[str, tuple[Any, str]] = {
         r"references\[0\]\['boxes'\]: expected finite numbers",
     ),
     "backwards": ([{**TRUE, "boxes": [[5, 0, 4, 4]]}], r"references\[0\]: expected x1 ≤ x2 and y1 ≤ y2, got \[5.0,"),
+    "a large class": ([{**TRUE, "labels": [2**53 + 1]}], r"references\[0\]: expected labels of less than 2\^53, got 9"),
+    "a flag": ([{**TRUE, "iscrowd": [2]}], r"references\[0\]\['iscrowd'\]: expected 0 or 1, got \[2.0\]$"),
+    "no id": ([{**TRUE, "image_id": []}], r"references: expected image_id to be an integer or a string, got \[\]$"),
+    "half an id": (
+        [{**TRUE, "image_id": 0.5}],
+        r"references: expected image_id to be an integer or a string, got 0.5$",
+    ),
     "half a class": ([{**TRUE, "labels": [0.5]}], r"references\[0\]: expected integer labels, got 0.5"),
     "no size": ([{"boxes": [], "class_labels": []}], r"references\[0\]: expected orig_size beside class_labels"),
     "some ids": (
@@ -362,3 +420,45 @@ def test_splits(tmp_path: Path) -> None:
         formats.read_references(tmp_path / "labels")
     for place in (tmp_path, tmp_path / "labels", tmp_path / "labels" / "train"):
         assert formats.read_references(place, split="train").names == ["x"]
+
+
+def test_a_few_lines_that_mean_gigabytes(tmp_path: Path) -> None:
+    """Lists of lists by name, each nine times: refused before anything is made of them."""
+    names = "abcdefghij"
+    lines = ["a: &a [x, x, x, x, x, x, x, x, x]"]
+    lines += [f"{this}: &{this} [{', '.join([f'*{last}'] * 9)}]" for last, this in pairwise(names)]
+    write(tmp_path, {"images/x.png": "", "data.yaml": "\n".join([*lines, "val: images", "names: *j"])})
+    assert (tmp_path / "data.yaml").stat().st_size < 600
+    tracemalloc.start()
+    with pytest.raises(ValueError, match=r"data.yaml:2: expected YAML, got an alias of a list or a mapping$"):
+        formats.read_yolo_data(tmp_path / "data.yaml")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 10_000_000
+
+
+def test_an_alias_of_a_word(tmp_path: Path) -> None:
+    write(tmp_path, {"images/x.png": "", "data.yaml": "train: &images images\nval: *images\nnames: {0: 1.5, 3: 7}"})
+    assert formats.read_yolo_data(tmp_path / "data.yaml").classes == {0: "1.5", 3: "7"}
+
+
+def test_coco_flags(tmp_path: Path) -> None:
+    flags: list[dict[str, Any]] = [{}, {"iscrowd": 0}, {"iscrowd": False}, {"iscrowd": 1}, {"ignore": True}]
+    content = {**COCO, "annotations": [{**GOOD, **flag} for flag in flags]}
+    (tmp_path / "x.json").write_text(json.dumps(content))
+    assert formats.read_coco(tmp_path / "x.json").references[0]["ignored"].tolist() == [0, 0, 0, 1, 1]
+
+
+def test_a_size_of_many_digits(tmp_path: Path) -> None:
+    (tmp_path / "x.xml").write_text(f"<a><size><width>{'9' * 5000}</width><height>8</height></size></a>")
+    assert formats.read_voc(tmp_path).sizes == [None]
+
+
+def test_names_that_are_no_text(tmp_path: Path) -> None:
+    (tmp_path / "names.txt").write_bytes(b"cat\n\xff\n")
+    with pytest.raises(ValueError, match=rf"^{tmp_path}/names.txt: expected names, got 'utf-8' codec"):
+        formats.read_names([str(tmp_path / "names.txt")])
+    write(tmp_path, {"images/x.png": "", "data.yaml": "val: val.txt\nnames: [cat]"})
+    (tmp_path / "val.txt").write_bytes(b"images/\xff.png\n")
+    with pytest.raises(ValueError, match=rf"^{tmp_path}/val.txt: expected UTF-8 text, got the byte 0xff at place 7$"):
+        formats.read_yolo_data(tmp_path / "data.yaml")

@@ -1,0 +1,127 @@
+"""The commands that compute a metric from files, list the metrics, and describe one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ..formats.results import as_json, as_table
+from ..formats.writing import write_file
+from ..loading import METRICS, metric_class, script
+from ..texts import texts
+from .detect import detect
+from .options import read_options
+from .outputs import check_outputs, deliver, on_terminal, show
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]}, invoke_without_command=True)
+@click.version_option(package_name="openworld-metrics")
+@click.pass_context
+def cli(context: click.Context) -> None:
+    """Metrics for models that meet the open world."""
+    if context.invoked_subcommand is None:
+        show(context.get_help())
+
+
+@cli.command("list")
+def list_metrics() -> None:
+    """List the metrics, each with what it measures."""
+    width = max(map(len, METRICS))
+    show("\n".join(f"{name:{width}}  {texts(script(name)).summary}" for name in METRICS))
+
+
+@cli.command()
+@click.argument("name", type=click.Choice(METRICS), metavar="NAME")
+def describe(name: str) -> None:
+    """Describe a metric: its columns, options, results, and whom to cite."""
+    said = texts(script(name))
+    show("\n\n".join((said.summary, said.description, said.inputs, said.citation, *said.urls)))
+
+
+@cli.command()
+@click.argument("name", type=click.Choice(METRICS), metavar="NAME")
+@click.option("--predictions", metavar="FILE", help="Scores or class ids, maps or boxes: see describe.")
+@click.option("--references", metavar="FILE", help="True classes, labels, masks or boxes.")
+@click.option("--open-scores", metavar="FILE", help="Open-set scores, higher is more unknown.")
+@click.option("--open-labels", metavar="FILE", help="1 for unknown samples, 0 for known ones.")
+@click.option("--image-scores", metavar="FILE", help="Anomaly scores of the images.")
+@click.option("--image-labels", metavar="FILE", help="1 for anomalous images, 0 for normal ones.")
+@click.option(
+    "--option",
+    "options",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="An option, such as k_list=1,5 or known_classes=0,1.",
+)
+@click.option(
+    "--save", type=click.Path(dir_okay=False, writable=True, path_type=Path), help="Write results to a .json."
+)
+@click.option("--plot", type=click.Path(dir_okay=False, writable=True, path_type=Path), help="Draw results.")
+def compute(name: str, options: tuple[str, ...], save: Path | None, plot: Path | None, **places: str | None) -> None:
+    """Compute a metric from files: .npy, .npz, .csv, .parquet, .json or .pt.
+
+    FILE may name its columns, as in scores.parquet:logits or table.csv:cat,dog; without, the column is the only one, or
+    the one named as the option is (open_scores). FILE may be - for JSON or comma-separated values on standard input.
+    Parquet files are read in batches. In JSON results an infinite threshold is "Infinity" or "-Infinity".
+    """
+    from ..formats.columns import file_of
+
+    if save is not None and save.suffix != ".json":
+        raise ValueError(f"--save: expected a file ending in .json, got {save}")
+    if plot is not None:
+        from ..reports.plots import check_picture, draw
+
+        check_picture(plot)
+    given = {column: place for column, place in places.items() if place is not None}
+    check_outputs(filter(None, (save, plot)), lambda: filter(None, map(file_of, given.values())))
+    chosen = metric_class(name)
+    metric = chosen(**read_options(chosen, options))
+    with _files_of_columns(given):
+        _add(metric, given)
+        state = {} if plot is None else metric.state()
+        results = metric.compute()
+    writes: list[Callable[[], None]] = []
+    if save is not None:
+        writes.append(partial(write_file, save, as_json(results, indent=2) + "\n"))
+    if plot is not None:
+        writes.append(partial(draw, name, results, state, plot))
+    deliver(as_table(results) if on_terminal() else as_json(results), *writes)
+
+
+cli.add_command(detect)
+
+
+@contextmanager
+def _files_of_columns(places: Mapping[str, str]) -> Iterator[None]:
+    """Errors that begin with the name of a column get that of its file."""
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        place = places.get(str(error).partition(":")[0])
+        if place is None:
+            raise
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"{place}: {error}") from error
+
+
+def _add(metric: Any, places: Mapping[str, str]) -> None:
+    """Add the columns to a metric, in batches with a progress bar where there is a Parquet file."""
+    from ..formats.columns import ParquetColumn, batches, open_column
+
+    columns = {column: open_column(place, column) for column, place in places.items()}
+    streamed = [column for column in columns.values() if isinstance(column, ParquetColumn)]
+    if not streamed:
+        metric.add_batch(**columns)
+        return
+    from tqdm import tqdm
+
+    # disable=None: no bar where standard error is not a terminal
+    with tqdm(total=len(streamed[0]), unit=" rows", unit_scale=True, disable=None) as progress:
+        for batch in batches(columns):
+            metric.add_batch(**batch)
+            progress.update(len(next(iter(batch.values()))))

@@ -1,0 +1,47 @@
+"""What the command says to people: in one line if something is wrong, and never with what a terminal would obey."""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from ..formats.reasons import out_of_memory, reason
+
+LONGEST = 500  # characters of a line
+_NAME = "openworld-metrics: "
+_TAIL = 150
+
+
+def warn(text: str) -> None:
+    """Say something in one line on standard error, after the name of the command."""
+    click.echo(one_line(_NAME + text), err=True)
+
+
+def one_line(text: str) -> str:
+    r"""A text as one line of at most 500 characters: what is left out is the middle, since both ends say most.
+
+    >>> one_line("a column\x1b]0;name\x07 of\n a file")
+    'a column\\x1b]0;name\\x07 of a file'
+    """
+    line = printable(" ".join(text.split()))
+    return line if len(line) <= LONGEST else f"{line[: LONGEST - _TAIL - 3]} … {line[-_TAIL:]}"
+
+
+def printable(text: str) -> str:
+    """A text with escapes in place of control characters, but for the ends of lines."""
+    if text.replace("\n", "").isprintable():
+        return text
+    return "".join(c if c == "\n" or c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def explain(error: Exception) -> str:
+    """What an error says to whoever gave the command; that of a defect of ours begins with its kind."""
+    if isinstance(error, click.ClickException):
+        return error.format_message()
+    if isinstance(error, OSError) and error.filename is not None and error.strerror:
+        name = error.filename if isinstance(error.filename, int) else os.fsdecode(error.filename)
+        return f"{name}: {error.strerror}"
+    if isinstance(error, (ValueError, TypeError, OSError, ImportError)) or out_of_memory(error):
+        return reason(error)
+    return f"{type(error).__name__}: {reason(error)}"  # a defect of ours

@@ -1,0 +1,56 @@
+"""Where a command leaves its results: checked before they are computed, printed before they are saved."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
+from pathlib import Path
+
+import click
+
+from ..formats.writing import check_file
+from .messages import printable
+
+
+def check_outputs(outputs: Iterable[Path], inputs: Callable[[], Iterable[Path]]) -> None:
+    """Raise OSError or ValueError for a file that cannot be written, or that is read, too.
+
+    Parameters: outputs, files to be written; inputs, which gives those that are read: asked only if an output is there.
+    """
+    there = []
+    for path in outputs:
+        check_file(path)
+        there += [path] if path.exists() else []
+    for path in inputs() if there else ():
+        for output in there:
+            if path.exists() and path.samefile(output):
+                raise ValueError(f"{output}: expected another file to write to, got one that is read")
+
+
+def deliver(text: str, *writes: Callable[[], object]) -> None:
+    """Print results and then write them, each whatever becomes of the others. Raises the last error that there was."""
+    with ExitStack() as rest:
+        for write in reversed(writes):
+            rest.callback(write)
+        show(text)
+
+
+def on_terminal() -> bool:
+    """Whether results are printed for people, rather than for a program."""
+    return sys.stdout is not None and sys.stdout.isatty()
+
+
+def show(text: str) -> None:
+    """Print a text. Raises OSError or ValueError if it cannot be."""
+    if sys.stdout is None:
+        raise ValueError("standard output: expected it to be open, got it closed")
+    try:
+        click.echo(printable(text))
+    except OSError as error:
+        if not isinstance(error, BrokenPipeError):
+            # what is left in the buffer would fail once more at the end
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise OSError(error.errno, error.strerror, "standard output") from error
+        raise
