@@ -8,6 +8,7 @@
 #   make test-ultralytics        the detection tests with a real model, in an environment of 6 GB of its own
 #   make bench    measure against the peers, and write the table into the README
 #   make bench-gpu               the same for CUDA tensors, on a machine with a CUDA device and a CUDA build of torch
+#   make fuzz     give readers, columns, states, options and pages ten minutes of wrong input (MINUTES=60: an hour)
 #   make lint     ruff, mypy, and the check that the generated files are in sync
 #   make sync     write the generated files of the metric folders: _kernel.py, _page.py, app.py, requirements.txt
 #   make spaces   serve the pages of all metrics as one, on a free local port
@@ -15,12 +16,13 @@
 
 PYTHON ?= python3
 VENV ?= .venv
+MINUTES ?= 10
 PYTHONS ?= python3.10 python3.11 python3.12 python3.13
 BIN := $(VENV)/bin
 export HF_HUB_OFFLINE := 1
 export HF_EVALUATE_OFFLINE := 1
 
-.PHONY: bench bench-gpu demo demo-detection test test-ultralytics test-without-torch test-versions lint sync spaces \
+.PHONY: bench bench-gpu demo demo-detection fuzz test test-ultralytics test-without-torch test-versions lint sync spaces \
 	screenshots chromium clean
 
 demo: $(VENV)/installed-demo
@@ -58,6 +60,9 @@ bench: $(VENV)/installed-bench
 
 bench-gpu: $(VENV)/installed-bench
 	$(BIN)/python -m tests.benchmarks.gpu
+
+fuzz: $(VENV)/installed
+	$(BIN)/python -m tests.fuzz --minutes $(MINUTES)
 
 lint: $(VENV)/installed
 	$(BIN)/ruff check .

@@ -48,39 +48,44 @@ def _ratio(count: Array, total: Array | int) -> Array:
     return xp.astype(count, xp.float64) / (total if isinstance(total, int) else xp.astype(total, xp.float64))
 
 
-_PIECE = 21  # bits; sums of pieces times the sizes of up to 2^42 samples fit int64
+def _weighted_sum(sizes: Array, values: Array, bits: int, total: int) -> int:
+    """Σ sizes·values of integers of at least 0 with so many bits, exactly; the sizes sum to `total` at most.
 
-
-def _weighted_sum(sizes: Array, values: Array, bits: int) -> int:
-    """Σ sizes·values of integers of at least 0 with so many bits, exactly: a sum for each piece of the bits."""
+    It is a sum for each piece of the bits, as long as int64 holds.
+    """
     xp = array_namespace(sizes)
-    pieces = ((values >> low) & ((1 << _PIECE) - 1) for low in range(0, bits, _PIECE))
-    return sum(int(xp.sum(sizes * piece)) << low for low, piece in zip(range(0, bits, _PIECE), pieces))
+    piece = 62 - total.bit_length()
+    if bits <= piece:
+        return int(xp.sum(sizes * values))
+    pieces = ((values >> low) & ((1 << piece) - 1) for low in range(0, bits, piece))
+    return sum(int(xp.sum(sizes * part)) << low for low, part in zip(range(0, bits, piece), pieces))
 
 
 _UNIT = 64 + 53  # ratios of counts below 2^64 are float64s of at least 2^-64: multiples of 2^-117
 _SPAN = 10  # exponents whose mantissas fit int64 in one unit
 
 
-def _sum_of_ratios(sizes: Array, counts: Array, totals: Array) -> int:
+def _sum_of_ratios(sizes: Array, counts: Array, totals: Array, total: int) -> int:
     """Σ sizes·(counts/totals), at most 1 each, of ratios that are rounded to float64; exactly, in units of 2^-117."""
     xp = array_namespace(sizes)
-    mantissas, exponents = xp.frexp(_ratio(counts, totals))
-    units = xp.astype(mantissas * 2.0**53, xp.int64)
-    lowest, highest = int(xp.min(exponents)), int(xp.max(exponents))
+    ratios = _ratio(counts, totals)
+    smallest = float(xp.min(ratios)) or float(xp.min(xp.where(ratios > 0, ratios, 1.0)))
+    lowest, highest = math.frexp(smallest)[1], math.frexp(float(xp.max(ratios)))[1]
     if highest - lowest < _SPAN:  # in almost all runs
-        return _weighted_sum(sizes, units << (exponents - lowest), 63) << (_UNIT - 53 + lowest)
-    total = 0
+        units = xp.astype(ratios * 2.0 ** (53 - lowest), xp.int64)
+        return _weighted_sum(sizes, units, 53 + highest - lowest, total) << (_UNIT - 53 + lowest)
+    found = 0
     for low in range(lowest, highest + 1, _SPAN):
-        chosen = (exponents >= low) & (exponents < low + _SPAN)
-        total += _weighted_sum(sizes[chosen], units[chosen] << (exponents[chosen] - low), 63) << (_UNIT - 53 + low)
-    return total
+        chosen = (ratios >= 2.0 ** (low - 1)) & (ratios < 2.0 ** (low - 1 + _SPAN))
+        units = xp.astype(ratios[chosen] * 2.0 ** (53 - low), xp.int64)
+        found += _weighted_sum(sizes[chosen], units, 53 + _SPAN, total) << (_UNIT - 53 + low)
+    return found
 
 
 def twice_wins(counts: Counts) -> int:
     """Twice the number of (positive, negative) pairs in which the positive scores higher, plus the tied pairs."""
     twice = 2 * counts.num_negatives
-    return _weighted_sum(counts.sizes, twice - counts.above - counts.fp, twice.bit_length())
+    return _weighted_sum(counts.sizes, twice - counts.above - counts.fp, twice.bit_length(), counts.num_positives)
 
 
 AUROC = Quantity(twice_wins, lambda wins, positives, negatives: sum(wins) / (2 * positives * negatives))
@@ -103,7 +108,7 @@ def auroc(counts: Counts) -> float:
 
 
 def _precision_sum(counts: Counts) -> int:
-    return _sum_of_ratios(counts.sizes, counts.tp, counts.tp + counts.fp)
+    return _sum_of_ratios(counts.sizes, counts.tp, counts.tp + counts.fp, counts.num_positives)
 
 
 AVERAGE_PRECISION = Quantity(_precision_sum, lambda sums, positives, _: sum(sums) / (positives << _UNIT))
@@ -132,7 +137,8 @@ def _trapezoid_sum(counts: Counts) -> int:
     tp = counts.tp - counts.sizes
     accepted = tp + counts.above
     none = accepted == 0
-    before = _sum_of_ratios(counts.sizes, xp.where(none, 1, tp), xp.where(none, 1, accepted))
+    ratios = xp.where(none, 1, tp), xp.where(none, 1, accepted)
+    before = _sum_of_ratios(counts.sizes, *ratios, counts.num_positives)
     return _precision_sum(counts) + before
 
 

@@ -80,7 +80,7 @@ def box_outcomes(detections: Detections, rules: Rules) -> list[list[BoxOutcome]]
 
 
 def count_outcomes(boxes: Sequence[BoxOutcome]) -> Counter[int]:
-    """How many boxes of an image have each outcome."""
+    """How many boxes of an image have each outcome, by its place in `OUTCOME_WORDS`."""
     return Counter(box.outcome for box in boxes)
 
 
