@@ -4,10 +4,10 @@
     columns of a batch ─ reduce ─→ state ┤ joined ─ summarise(options) ─→ results
     a state of another process ──────────┘
 
-Each metric is these two functions; merging, streaming and gathering follow from them (see core/metric.py). Three
-primitives carry almost all: the rank of the true class (classification/ranks.py), exceedance counts (core/counts.py)
-and confusion counts by threshold (open_set/sweep.py). Detection has a fourth, one-to-one matching
-(detection/matching.py).
+Each metric is these two functions, and a check of states from elsewhere; merging, streaming and gathering follow (see
+core/metric.py). Three primitives carry almost all: the rank of the true class (classification/ranks.py), exceedance
+counts (core/counts.py) and confusion counts by threshold (open_set/sweep.py). Detection has a fourth, one-to-one
+matching (detection/matching.py).
 
 Rules of the kernel, which every function follows:
 
@@ -46,9 +46,10 @@ from .core.curves import (
     operating_point,
 )
 from .core.metric import Metric
-from .detection.boxes import box_iou, reduce_boxes
+from .detection.boxes import reduce_boxes
 from .detection.matching import match_boxes
 from .detection.openset_detection import OpenSetDetection
+from .detection.overlap import box_iou
 from .detection.ow_dln import count_openset_detections, openset_detection, openset_detection_rates
 from .detection.owod import owod_detection
 from .detection.rules import Rules
@@ -62,7 +63,7 @@ from .open_set.macro_open_f import MacroOpenF
 from .open_set.micro_open_f import MicroOpenF
 from .open_set.open_f import macro_open_f, micro_open_f
 from .open_set.openauc import OpenAUC, accuracy_at_tpr, openauc, openauc_metrics, split_open_set
-from .open_set.samples import count_classes, reduce_known_unknown, reduce_open_set
+from .open_set.samples import count_classes, reduce_known_unknown, reduce_open_set, reduce_openauc
 
 __all__ = [
     "AUTKC",
@@ -114,6 +115,7 @@ __all__ = [
     "reduce_maps",
     "reduce_ood",
     "reduce_open_set",
+    "reduce_openauc",
     "reduce_topk",
     "reduce_topk_scores",
     "sampled_aupro",

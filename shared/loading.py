@@ -84,4 +84,7 @@ def script(name: str) -> Path:
     metric_class(name)
     package = Path(__file__).parent
     places = [folder / "metrics" / name / f"{name}.py" for folder in (package, package.parent)]
-    return next(place for place in places if place.is_file())
+    found = [place for place in places if place.is_file()]
+    if not found:
+        raise FileNotFoundError(f"expected the script of {name} at {' or '.join(map(str, places))}, got none")
+    return found[0]

@@ -431,3 +431,9 @@ def test_boxes_that_are_lost_in_rounding(load: Load) -> None:
     columns = dict(predictions=[[[1e16, 0, 1, 1, 0.9, 0]]], references=[[[1e16, 0, 1, 0.5, 0]]])
     assert metric.compute(**columns)["TP_known"] == 1
     assert metric.compute(**columns, iou_threshold=0.51)["TP_known"] == 0
+
+
+def test_lost_boxes_are_ranked_by_their_exact_iou(load: Load) -> None:
+    metric = load("openset_detection", known_classes=[0, 1], box_format="xywh")
+    found = [[1.0, 0, 1e-11, 1.0, 0.1, 0], [1.0, 0, 1e-11, 0.6, 0.9, 1]]
+    assert metric.compute(predictions=[found], references=[[[1.0, 0, 1e-11, 1.0, 0]]])["TP_known"] == 1

@@ -34,8 +34,8 @@ def together(calls: list[Callable[[], Any]]) -> list[Any]:
 
 
 def processes(load: Load, name: str, folder: Path, count: int, **options: Any) -> list[Any]:
-    own = dict(num_process=count, cache_dir=str(folder), timeout=10, experiment_id="a run")
-    return [load(name, process_id=i, **own, **options) for i in range(count)]
+    own = dict(num_process=count, cache_dir=str(folder), timeout=10, experiment_id="a run") | options
+    return [load(name, process_id=i, **own) for i in range(count)]
 
 
 def files(folder: Path) -> list[Path]:
@@ -57,13 +57,14 @@ def test_process_0_keeps_all_batches_if_it_fails(load: Load, tmp_path: Path) -> 
 
 
 def test_shards_that_do_not_fit_each_other(load: Load, tmp_path: Path) -> None:
-    metrics = processes(load, "accuracyk", tmp_path, 2, k_list=1)
+    metrics = processes(load, "accuracyk", tmp_path, 2, k_list=1, timeout=1)
     metrics[0].add_batch(predictions=np.eye(3), references=[0, 1, 2])
     metrics[1].add_batch(predictions=np.eye(5), references=[0, 1, 2, 3, 4])
     first, second = together([m.compute for m in metrics])
     assert first == "ValueError: predictions_width: expected 3 as in the batches before, got 5"
-    assert second is None
-    assert len(metrics[0]) == 8
+    assert second.startswith("TimeoutError: process 1 waited 1 s")
+    assert [len(metric) for metric in metrics] == [3, 5]  # each keeps its own
+    assert files(tmp_path) == []
 
 
 def test_rounds_in_a_row(load: Load, tmp_path: Path) -> None:

@@ -13,6 +13,8 @@ import pytest
 import sklearn.metrics as sk
 from datasets import Dataset
 
+from openworld_metrics import true_class_ranks
+
 Load = Callable[..., Any]
 SCORES, LABELS = [0.1, 0.6, 0.4, 0.9], [0, 0, 1, 1]
 MAPS = [[[0.1, 0.9]], [[0.2], [0.3]]]
@@ -186,3 +188,26 @@ def test_scikit_learn_metrics_with_arguments(load: Load) -> None:
         metric.compute(**columns, metrics=["fbeta_score"])
     with pytest.raises(ValueError, match=r"metrics: expected each name once, .*'fbeta_score' twice"):
         metric.compute(**columns, metrics=[beta2, functools.partial(sk.fbeta_score, beta=3)])
+
+
+def test_arrays_of_ml_dtypes(load: Load) -> None:
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    scores = np.asarray([0.5, 0.25, 0.75, 1.0], dtype=ml_dtypes.bfloat16)
+    expected = load("ood_bench").compute(predictions=scores.astype(np.float32), references=[0, 1, 0, 1])
+    assert load("ood_bench").compute(predictions=scores, references=[0, 1, 0, 1]) == expected
+
+
+def test_a_sample_without_an_optional_column(load: Load) -> None:
+    metric = load("openauc")
+    metric.add(prediction=0, reference=0, open_scores=0.1, open_labels=None)
+    assert len(metric) == 1
+
+
+def test_ranks_of_a_float_tensor_are_no_bit_patterns() -> None:
+    torch = pytest.importorskip("torch")
+    scores = np.random.default_rng(0).integers(-8, 8, (50, 9)).astype(np.float32) / 8
+    labels = np.arange(50) % 9
+    for found, expected in zip(
+        true_class_ranks(torch.from_numpy(scores), labels), true_class_ranks(scores, labels), strict=True
+    ):
+        np.testing.assert_array_equal(found, expected)

@@ -137,3 +137,26 @@ def test_no_compiled_loop_leaves_its_arrays(root: Path, tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr[-3000:]
     assert int(done.stdout) >= 5  # loops that were compiled
+
+
+def test_ranks_and_hits_must_agree() -> None:
+    metric = metric_class("accuracyk")()
+    metric.add_batch(predictions=[[0.1, 0.7, 0.2], [0.5, 0.5, 0.2]], references=[1, 1])
+    state = metric.state()
+    for wrong in ({"correct": ~state["correct"]}, {"above": state["above"] + 1}, {"tied": state["tied"] + 5}):
+        with pytest.raises(ValueError, match="state"):
+            metric_class("accuracyk")().merge({**state, **wrong})
+
+
+@pytest.mark.parametrize("rows", [2**12, 2**21])
+def test_more_samples_than_are_counted_exactly(rows: int) -> None:
+    state = {"scores": np.zeros(rows), "labels": np.arange(rows) % 2, "counts": np.full(rows, 2**40)}
+    with pytest.raises(ValueError, match="expected at most 1099511627776 samples in all"):
+        metric_class("ood_bench")().merge({**state, "metric": "ood_bench"})
+
+
+def test_remainders_beyond_rounding() -> None:
+    metric = metric_class("openset_detection")(known_classes=[0])
+    metric.add_batch(predictions=[[[0, 0, 4, 4, 0.9, 0]]], references=[[[0, 0, 4, 4, 0]]])
+    with pytest.raises(ValueError, match="remainders of predictions within rounding"):
+        metric.merge({**metric.state(), "prediction_remainders": np.full((1, 4), 100.0)})

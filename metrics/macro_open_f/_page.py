@@ -1645,7 +1645,7 @@ def read_photograph(path: Path | None) -> Any:
 # What a person gave, read; refused are columns that are too many or that cannot be told apart or shown.
 
 MAX_LINE = 1_000_000  # bytes of a line of names; a longer one is no table for pyarrow either
-MAX_SPLIT = 500_000_000  # rows times images: each image is looked for among all rows
+MAX_SPLIT = 200_000_000  # rows times images: each image is looked for among all rows, in 30 ns each if it has a name
 
 
 def checked_sources(page: Page, tables: Sequence[Any], files: Sequence[Any]) -> list[Data]:

@@ -11,7 +11,7 @@ sample whose open-set score exceeds a threshold is rejected as unknown. It is re
 every distinct score, and at any thresholds of yours.
 """
 
-_CITATION = """
+_CITATION = r"""
 @article{mendesjunior2017nearest,
   title={Nearest neighbors distance ratio open-set classifier},
   author={Mendes J{\'u}nior, Pedro R. and de Souza, Roberto M. and Werneck, Rafael de O. and Stein, Bernardo V. and

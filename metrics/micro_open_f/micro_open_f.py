@@ -11,7 +11,7 @@ classes, when a sample whose open-set score exceeds a threshold is rejected as u
 threshold, found over every distinct score, and at any thresholds of yours.
 """
 
-_CITATION = """
+_CITATION = r"""
 @article{mendesjunior2017nearest,
   title={Nearest neighbors distance ratio open-set classifier},
   author={Mendes J{\'u}nior, Pedro R. and de Souza, Roberto M. and Werneck, Rafael de O. and Stein, Bernardo V. and

@@ -81,6 +81,8 @@ def as_array(x: Any, name: str) -> Array:
         return _from_tensor(x, name)
     x = without_arrow(x)
     array = np.asarray(x) if hasattr(x, "__array__") else None
+    if array is not None and array.dtype.name == "bfloat16":  # of ml_dtypes, as JAX gives them
+        array = array.astype(np.float32)
     if array is None or array.dtype == object:
         array = _from_rows(x if array is None else array, name)
     return array if is_torch_array(array) or array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
@@ -88,7 +90,7 @@ def as_array(x: Any, name: str) -> Array:
 
 def without_arrow(x: Any) -> Any:
     """A column of Arrow as a NumPy array, whose items are arrays instead of Arrow scalars; anything else as it is."""
-    return x.to_numpy(zero_copy_only=False) if hasattr(x, "to_pylist") else x
+    return x.to_numpy(zero_copy_only=False) if hasattr(x, "to_pylist") and hasattr(x, "to_numpy") else x
 
 
 def _from_tensor(x: Any, name: str) -> Array:
@@ -190,7 +192,7 @@ def widen(x: Array, name: str = "scores") -> Array:
 
 def bfloat16_bits(x: Array) -> np.ndarray | None:
     """The bit patterns of a bfloat16 tensor on the CPU, as int16; None for any other array."""
-    if not is_torch_array(x) or x.device.type != "cpu":
+    if not is_bfloat16(x) or x.device.type != "cpu":
         return None
     return np.asarray(x.view(array_namespace(x).int16))
 
@@ -220,7 +222,7 @@ def is_floating(x: Array) -> bool:
 #
 # `reduce` takes the columns of a batch to a state, a dict of arrays; `summarise` takes a state to the results. A metric
 # keeps the states of its batches and joins them when the results are asked for: compute, add_batch, add, state, merge,
-# reset and len are all made of these two functions.
+# reset and len are all made of these two functions. A third, `as_state`, checks what comes from elsewhere.
 
 # columns that metrics of this collection take: one that a metric does not use is ignored by it, for combine()
 SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels"})
@@ -268,6 +270,9 @@ class Metric:
             return
         columns = [p for p in inspect.signature(cls.reduce).parameters.values() if p.kind != p.KEYWORD_ONLY]
         reduces, summarises = keyword_options(cls.reduce), keyword_options(cls.summarise)
+        differing = [name for name in reduces.keys() & summarises.keys() if reduces[name] != summarises[name]]
+        if differing:
+            raise TypeError(f"{cls.__name__}: expected one default of {differing[0]}, got two")
         cls.columns = tuple(p.name for p in columns)
         cls.required = tuple(p.name for p in columns if p.default is p.empty)
         cls.options = {**summarises, **reduces}
@@ -310,9 +315,9 @@ class Metric:
 
     def add(self, *, prediction: Any = None, reference: Any = None, **kwargs: Any) -> None:
         """Add one sample: the columns of add_batch, with one entry each."""
-        given = {"predictions": prediction, "references": reference}
-        sample = {**{name: value for name, value in given.items() if value is not None}, **kwargs}
-        self.add_batch(**{name: value if name in self.options else [value] for name, value in sample.items()})
+        sample = {"predictions": prediction, "references": reference, **kwargs}
+        given = {name: value for name, value in sample.items() if value is not None}
+        self.add_batch(**{name: value if name in self.options else [value] for name, value in given.items()})
 
     def state(self) -> dict[str, np.ndarray]:
         """Return the reduced arrays of all batches added so far, as NumPy arrays; empty if there are none."""
@@ -326,7 +331,7 @@ class Metric:
         made; the batches before are as they were then.
         """
         arrays = self._own_state(state)
-        _check_agreement(arrays, self._states)
+        check_agreement(arrays, self._states)
         self._states.append(arrays)
 
     def _own_state(self, state: Mapping[str, Any]) -> State:
@@ -344,7 +349,9 @@ class Metric:
     def __setstate__(self, content: dict[str, Any]) -> None:
         """Unpickle; the batches are checked as those that are merged."""
         self.__dict__.update(content)
-        self._states = [self._checked(state) for state in self._states]
+        # those on an accelerator come from no file, but from deepcopy, and stay where they are
+        on_cpu = [all(map(is_numpy_array, state.values())) for state in self._states]
+        self._states = [self._checked(state) if here else state for state, here in zip(self._states, on_cpu)]
 
     def reset(self) -> None:
         """Drop the batches added so far."""
@@ -358,7 +365,7 @@ class Metric:
         if not any(map(_size, states)):
             raise ValueError("expected at least one sample, got none: pass columns, or add batches before compute()")
         for state in states:
-            _check_agreement(state, states)
+            check_agreement(state, states)
         return self.summarise(joined(states), **_options_for(self.summarise, options))
 
     def _reduced(self, columns: Mapping[str, Any], options: Mapping[str, Any]) -> State:
@@ -369,7 +376,7 @@ class Metric:
         if all(_is_empty(column) for column in columns.values()):
             return {}
         state = dict(self.reduce(**columns, **_options_for(self.reduce, options)))
-        _check_agreement(state, self._states)
+        check_agreement(state, self._states)
         return state
 
     def _sort_arguments(self, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -440,7 +447,7 @@ def _copy(array: Array) -> Array:
     return array.copy() if isinstance(array, np.ndarray) else array.clone()
 
 
-def _check_agreement(state: State, states: Sequence[State]) -> None:
+def check_agreement(state: State, states: Sequence[State]) -> None:
     """Raise ValueError unless a state can be joined to the first of others: same arrays, same scalars."""
     first = next((other for other in states if other), state)
     names, others = ({name for name in one if not name.endswith("counts")} for one in (state, first))
@@ -590,7 +597,8 @@ def receive(
     token, meeting = uuid.uuid4().hex, folder / f"{key}.round"
     answers = {rank: _answer(folder, key, token, rank) for rank in range(1, num_process)}
     deadline = time.monotonic() + timeout
-    _write(meeting, token.encode())
+    if not _write(meeting, token.encode()):
+        raise FileNotFoundError(f"expected a folder in which the processes meet, got none: {folder}")
     try:
         _sweep_away(folder, key, token)
         while missing := [rank for rank, answer in answers.items() if not answer.exists()]:
@@ -733,7 +741,13 @@ class Evaluated(Metric):
             return None
         # what the others hand over is this process's from now on, even if it fails
         own = len(self._states)
-        receive(folder, key, self.num_process, self.timeout, self._states, self._own_state)
+
+        def check(state: State) -> State:
+            arrays = self._own_state(state)
+            check_agreement(arrays, [*states, *self._states[own:]])
+            return arrays
+
+        receive(folder, key, self.num_process, self.timeout, self._states, check)
         return super()._results([*states, *self._states[own:]], options)
 
 
@@ -860,7 +874,8 @@ def check_not_negative(ids: Array, name: str, hint: str = "") -> None:
 #
 # Each does what a few NumPy calls do, in one pass and with the same result to the bit; without numba, or for small
 # inputs, the callers use NumPy. Importing numba and loading the compiled code from its cache takes about half a second
-# once in a process (and compiling a second or two once on a machine), so nothing below half a million scores pays it.
+# once in a process (and compiling a second or two once on a machine), so nothing below half a million scores
+# in all pays it.
 #
 # Measured on 2 shared cores of an AMD EPYC with AVX-512 (NumPy 2.4, numba 0.68; `make bench` measures them anew):
 # ranks of 50,000 × 1,000 float32 scores 8 ms compiled, as long as a bare read of the matrix, and 60–90 ms in NumPy.
@@ -893,6 +908,8 @@ def worth_compiling(function: Callable[..., Any], work: int, *arrays: Array) -> 
     return compiled(function) if _work[function] >= WORTHWHILE else None
 
 
+# by this history a call may take either side, with the same bits. By the size of the call alone, 1,000 batches of
+# 100 × 1,000 scores would stay in NumPy, which takes three times as long
 _work: dict[Callable[..., Any], int] = {}
 
 
@@ -1615,7 +1632,7 @@ def curve_metrics(values: Mapping[str, Any], prefix: str) -> dict[str, float]:
 # Each kind of state has a function of its own beside its TypedDict, made of these. An array may have lost its type, as an
 # empty list of JSON has; it is cast to the one that the reducer gives it, or refused.
 
-MAX_COUNT = 2**40  # samples that one row may stand for
+MAX_COUNT = 2**40  # samples that one row may stand for, and a state in all
 
 
 def check_arrays(state: Mapping[str, Any], names: Sequence[str], optional: Sequence[str] = ()) -> None:
@@ -1661,7 +1678,17 @@ def integer_scalar(state: Mapping[str, Any], name: str, low: int, high: int) -> 
     value = to_numpy(as_numbers([state[name]], _place(name)))
     if value.shape != (1,):
         raise ValueError(f"{_place(name)}: expected one integer, got shape {value.shape[1:]}")
-    return np.asarray(as_int(int(value[0]) if value[0] == np.round(value[0]) else float(value[0]), name, low, high))
+    whole = np.isfinite(value[0]) and value[0] == np.round(value[0])
+    return np.asarray(as_int(int(value[0]) if whole else float(value[0]), name, low, high))
+
+
+def count_column(state: Mapping[str, Any], name: str = "counts") -> np.ndarray:
+    """(N,) how many samples each row stands for."""
+    counts = integer_column(state, name, 1, MAX_COUNT)
+    total = float(counts.sum(dtype=np.float64))
+    if total > MAX_COUNT:
+        raise ValueError(f"{_place(name)}: expected at most {MAX_COUNT} samples in all, got {total:.4g}")
+    return counts
 
 
 def check_rows(table: Mapping[str, Any]) -> None:
@@ -1718,7 +1745,7 @@ def as_open_set_state(state: Mapping[str, Any], *, num_classes: int | None = Non
         "predictions_width": width,
     }
     if "counts" in state:
-        checked["counts"] = integer_column(state, "counts", 1, MAX_COUNT)
+        checked["counts"] = count_column(state)
     check_rows({name: column for name, column in checked.items() if name != "predictions_width"})
     return checked
 
@@ -1854,7 +1881,7 @@ def reduce_openauc(
 ) -> OpenSetState:
     """Reduce a batch in either form: the columns of `reduce_open_set`, or the arrays of `reduce_known_unknown`.
 
-    Raises TypeError if columns of both forms are given, or if one is missing.
+    Returns an `OpenSetState`. Raises TypeError if columns of both forms are given, or if one is missing.
     """
     columns = {"predictions": predictions, "references": references, "open_scores": open_scores}
     arrays = (open_set_pred_known, open_set_pred_unknown, close_set_pred_class, close_set_labels)

@@ -84,6 +84,8 @@ def as_array(x: Any, name: str) -> Array:
         return _from_tensor(x, name)
     x = without_arrow(x)
     array = np.asarray(x) if hasattr(x, "__array__") else None
+    if array is not None and array.dtype.name == "bfloat16":  # of ml_dtypes, as JAX gives them
+        array = array.astype(np.float32)
     if array is None or array.dtype == object:
         array = _from_rows(x if array is None else array, name)
     return array if is_torch_array(array) or array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
@@ -91,7 +93,7 @@ def as_array(x: Any, name: str) -> Array:
 
 def without_arrow(x: Any) -> Any:
     """A column of Arrow as a NumPy array, whose items are arrays instead of Arrow scalars; anything else as it is."""
-    return x.to_numpy(zero_copy_only=False) if hasattr(x, "to_pylist") else x
+    return x.to_numpy(zero_copy_only=False) if hasattr(x, "to_pylist") and hasattr(x, "to_numpy") else x
 
 
 def _from_tensor(x: Any, name: str) -> Array:
@@ -193,7 +195,7 @@ def widen(x: Array, name: str = "scores") -> Array:
 
 def bfloat16_bits(x: Array) -> np.ndarray | None:
     """The bit patterns of a bfloat16 tensor on the CPU, as int16; None for any other array."""
-    if not is_torch_array(x) or x.device.type != "cpu":
+    if not is_bfloat16(x) or x.device.type != "cpu":
         return None
     return np.asarray(x.view(array_namespace(x).int16))
 
@@ -223,7 +225,7 @@ def is_floating(x: Array) -> bool:
 #
 # `reduce` takes the columns of a batch to a state, a dict of arrays; `summarise` takes a state to the results. A metric
 # keeps the states of its batches and joins them when the results are asked for: compute, add_batch, add, state, merge,
-# reset and len are all made of these two functions.
+# reset and len are all made of these two functions. A third, `as_state`, checks what comes from elsewhere.
 
 # columns that metrics of this collection take: one that a metric does not use is ignored by it, for combine()
 SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels"})
@@ -271,6 +273,9 @@ class Metric:
             return
         columns = [p for p in inspect.signature(cls.reduce).parameters.values() if p.kind != p.KEYWORD_ONLY]
         reduces, summarises = keyword_options(cls.reduce), keyword_options(cls.summarise)
+        differing = [name for name in reduces.keys() & summarises.keys() if reduces[name] != summarises[name]]
+        if differing:
+            raise TypeError(f"{cls.__name__}: expected one default of {differing[0]}, got two")
         cls.columns = tuple(p.name for p in columns)
         cls.required = tuple(p.name for p in columns if p.default is p.empty)
         cls.options = {**summarises, **reduces}
@@ -313,9 +318,9 @@ class Metric:
 
     def add(self, *, prediction: Any = None, reference: Any = None, **kwargs: Any) -> None:
         """Add one sample: the columns of add_batch, with one entry each."""
-        given = {"predictions": prediction, "references": reference}
-        sample = {**{name: value for name, value in given.items() if value is not None}, **kwargs}
-        self.add_batch(**{name: value if name in self.options else [value] for name, value in sample.items()})
+        sample = {"predictions": prediction, "references": reference, **kwargs}
+        given = {name: value for name, value in sample.items() if value is not None}
+        self.add_batch(**{name: value if name in self.options else [value] for name, value in given.items()})
 
     def state(self) -> dict[str, np.ndarray]:
         """Return the reduced arrays of all batches added so far, as NumPy arrays; empty if there are none."""
@@ -329,7 +334,7 @@ class Metric:
         made; the batches before are as they were then.
         """
         arrays = self._own_state(state)
-        _check_agreement(arrays, self._states)
+        check_agreement(arrays, self._states)
         self._states.append(arrays)
 
     def _own_state(self, state: Mapping[str, Any]) -> State:
@@ -347,7 +352,9 @@ class Metric:
     def __setstate__(self, content: dict[str, Any]) -> None:
         """Unpickle; the batches are checked as those that are merged."""
         self.__dict__.update(content)
-        self._states = [self._checked(state) for state in self._states]
+        # those on an accelerator come from no file, but from deepcopy, and stay where they are
+        on_cpu = [all(map(is_numpy_array, state.values())) for state in self._states]
+        self._states = [self._checked(state) if here else state for state, here in zip(self._states, on_cpu)]
 
     def reset(self) -> None:
         """Drop the batches added so far."""
@@ -361,7 +368,7 @@ class Metric:
         if not any(map(_size, states)):
             raise ValueError("expected at least one sample, got none: pass columns, or add batches before compute()")
         for state in states:
-            _check_agreement(state, states)
+            check_agreement(state, states)
         return self.summarise(joined(states), **_options_for(self.summarise, options))
 
     def _reduced(self, columns: Mapping[str, Any], options: Mapping[str, Any]) -> State:
@@ -372,7 +379,7 @@ class Metric:
         if all(_is_empty(column) for column in columns.values()):
             return {}
         state = dict(self.reduce(**columns, **_options_for(self.reduce, options)))
-        _check_agreement(state, self._states)
+        check_agreement(state, self._states)
         return state
 
     def _sort_arguments(self, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -443,7 +450,7 @@ def _copy(array: Array) -> Array:
     return array.copy() if isinstance(array, np.ndarray) else array.clone()
 
 
-def _check_agreement(state: State, states: Sequence[State]) -> None:
+def check_agreement(state: State, states: Sequence[State]) -> None:
     """Raise ValueError unless a state can be joined to the first of others: same arrays, same scalars."""
     first = next((other for other in states if other), state)
     names, others = ({name for name in one if not name.endswith("counts")} for one in (state, first))
@@ -593,7 +600,8 @@ def receive(
     token, meeting = uuid.uuid4().hex, folder / f"{key}.round"
     answers = {rank: _answer(folder, key, token, rank) for rank in range(1, num_process)}
     deadline = time.monotonic() + timeout
-    _write(meeting, token.encode())
+    if not _write(meeting, token.encode()):
+        raise FileNotFoundError(f"expected a folder in which the processes meet, got none: {folder}")
     try:
         _sweep_away(folder, key, token)
         while missing := [rank for rank, answer in answers.items() if not answer.exists()]:
@@ -736,7 +744,13 @@ class Evaluated(Metric):
             return None
         # what the others hand over is this process's from now on, even if it fails
         own = len(self._states)
-        receive(folder, key, self.num_process, self.timeout, self._states, self._own_state)
+
+        def check(state: State) -> State:
+            arrays = self._own_state(state)
+            check_agreement(arrays, [*states, *self._states[own:]])
+            return arrays
+
+        receive(folder, key, self.num_process, self.timeout, self._states, check)
         return super()._results([*states, *self._states[own:]], options)
 
 
@@ -864,7 +878,7 @@ def check_not_negative(ids: Array, name: str, hint: str = "") -> None:
 # Each kind of state has a function of its own beside its TypedDict, made of these. An array may have lost its type, as an
 # empty list of JSON has; it is cast to the one that the reducer gives it, or refused.
 
-MAX_COUNT = 2**40  # samples that one row may stand for
+MAX_COUNT = 2**40  # samples that one row may stand for, and a state in all
 
 
 def check_arrays(state: Mapping[str, Any], names: Sequence[str], optional: Sequence[str] = ()) -> None:
@@ -910,7 +924,17 @@ def integer_scalar(state: Mapping[str, Any], name: str, low: int, high: int) -> 
     value = to_numpy(as_numbers([state[name]], _place(name)))
     if value.shape != (1,):
         raise ValueError(f"{_place(name)}: expected one integer, got shape {value.shape[1:]}")
-    return np.asarray(as_int(int(value[0]) if value[0] == np.round(value[0]) else float(value[0]), name, low, high))
+    whole = np.isfinite(value[0]) and value[0] == np.round(value[0])
+    return np.asarray(as_int(int(value[0]) if whole else float(value[0]), name, low, high))
+
+
+def count_column(state: Mapping[str, Any], name: str = "counts") -> np.ndarray:
+    """(N,) how many samples each row stands for."""
+    counts = integer_column(state, name, 1, MAX_COUNT)
+    total = float(counts.sum(dtype=np.float64))
+    if total > MAX_COUNT:
+        raise ValueError(f"{_place(name)}: expected at most {MAX_COUNT} samples in all, got {total:.4g}")
+    return counts
 
 
 def check_rows(table: Mapping[str, Any]) -> None:
@@ -927,7 +951,7 @@ def _place(name: str) -> str:
 
 # ---- detection/boxes.py ----------------------------------------------------------------------------------------------
 #
-# Boxes of images: the columns of detection laid out in two tables and checked, and the overlap of boxes.
+# Boxes of images: the columns of detection laid out in two tables and checked.
 
 BOX_FORMATS = ("xyxy", "xywh", "cxcywh")
 _ROWS = 1 << 13  # rows checked at a time: what they need fits the cache
@@ -974,6 +998,10 @@ def as_detection_state(state: Mapping[str, Any]) -> DetectionState:
             raise ValueError(f"state: expected {sum(counts.tolist())} {name}, as num_{name} says, got {len(table)}")
         for start in range(0, len(table), _ROWS):
             _check_rows(table, slice(start, start + _ROWS), counts, f"state[{name!r}]", "xyxy")
+        remainders = checked[f"{name[:-1]}_remainders"]  # type: ignore[literal-required]
+        with np.errstate(invalid="ignore", over="ignore"):
+            if (np.abs(remainders) > np.spacing(np.abs(table[:, :4]))).any():
+                raise ValueError(f"state: expected remainders of {name} within rounding, got larger ones")
     return checked
 
 
@@ -1043,7 +1071,7 @@ def _table(images: list[Any], name: str, keys: Sequence[str], box_format: str) -
 
 def _image_table(image: Any, name: str, i: int, keys: Sequence[str]) -> np.ndarray:
     width = 3 + len(keys)
-    if isinstance(image, np.ndarray) and image.shape[1:] == (width,) and image.dtype == np.float64:
+    if type(image) is np.ndarray and image.shape[1:] == (width,) and image.dtype == np.float64:
         return image
     if not isinstance(image, Mapping):
         return _rows(image, f"{name}[{i}]", width)
@@ -1109,27 +1137,10 @@ def _check_rows(table: np.ndarray, part: slice, counts: np.ndarray, name: str, b
         ordered = "x1 ≤ x2 and y1 ≤ y2" if box_format == "xyxy" else "a width and a height of at least 0"
         refuse((size[:, 0] < 0) | (size[:, 1] < 0), f"{ordered} (box_format={box_format!r})", slice(4))
         # of two such boxes the union is finite too
-        finite = np.isfinite(4 * size[:, 0] * size[:, 1]) & np.isfinite(rows[:, 0] + rows[:, 1] + size[:, 0])
+        finite = np.isfinite(4 * size[:, 0] * size[:, 1]) & np.isfinite(rows[:, :2] + size).all(axis=1)
         refuse(~(finite & np.isfinite(size[:, 1])), "a box of finite area", slice(4))
         refuse(rows[:, -1] != np.round(rows[:, -1]), "an integer class", -1)
         refuse(np.abs(rows[:, -1]) > MAX_EXACT, "a class within ±2**53", -1)
-
-
-def box_iou(boxes: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Intersection over union of each pair of rows of two (N, 4) arrays of xyxy boxes; 0 where both have no area.
-
-    IoU = |A ∩ B| / |A ∪ B|, in [0, 1]. Source: Everingham et al., The Pascal VOC Challenge, IJCV 2010.
-
-    >>> box_iou(np.asarray([[0, 0, 2, 2]]), np.asarray([[0, 0, 2, 1]])).tolist()
-    [0.5]
-    """
-    x1, y1, x2, y2 = (column.astype(np.float64) for column in boxes.T)
-    u1, v1, u2, v2 = (column.astype(np.float64) for column in others.T)
-    width = np.minimum(x2, u2) - np.maximum(x1, u1)
-    height = np.minimum(y2, v2) - np.maximum(y1, v1)
-    intersection = np.maximum(width, 0) * np.maximum(height, 0)
-    union = (x2 - x1) * (y2 - y1) + (u2 - u1) * (v2 - v1) - intersection
-    return np.divide(intersection, union, out=np.zeros_like(union), where=union > 0)
 
 
 # ---- core/compiled.py ------------------------------------------------------------------------------------------------
@@ -1138,7 +1149,8 @@ def box_iou(boxes: np.ndarray, others: np.ndarray) -> np.ndarray:
 #
 # Each does what a few NumPy calls do, in one pass and with the same result to the bit; without numba, or for small
 # inputs, the callers use NumPy. Importing numba and loading the compiled code from its cache takes about half a second
-# once in a process (and compiling a second or two once on a machine), so nothing below half a million scores pays it.
+# once in a process (and compiling a second or two once on a machine), so nothing below half a million scores
+# in all pays it.
 #
 # Measured on 2 shared cores of an AMD EPYC with AVX-512 (NumPy 2.4, numba 0.68; `make bench` measures them anew):
 # ranks of 50,000 × 1,000 float32 scores 8 ms compiled, as long as a bare read of the matrix, and 60–90 ms in NumPy.
@@ -1171,6 +1183,8 @@ def worth_compiling(function: Callable[..., Any], work: int, *arrays: Array) -> 
     return compiled(function) if _work[function] >= WORTHWHILE else None
 
 
+# by this history a call may take either side, with the same bits. By the size of the call alone, 1,000 batches of
+# 100 × 1,000 scores would stay in NumPy, which takes three times as long
 _work: dict[Callable[..., Any], int] = {}
 
 
@@ -1222,6 +1236,23 @@ class Corners(NamedTuple):
             return np.divide(off, sides, out=np.zeros_like(off), where=off > 0).sum(axis=1)
 
 
+def box_iou(boxes: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Intersection over union of each pair of rows of two (N, 4) arrays of xyxy boxes; 0 where both have no area.
+
+    IoU = |A ∩ B| / |A ∪ B|, in [0, 1]. Source: Everingham et al., The Pascal VOC Challenge, IJCV 2010.
+
+    >>> box_iou(np.asarray([[0, 0, 2, 2]]), np.asarray([[0, 0, 2, 1]])).tolist()
+    [0.5]
+    """
+    x1, y1, x2, y2 = (column.astype(np.float64) for column in boxes.T)
+    u1, v1, u2, v2 = (column.astype(np.float64) for column in others.T)
+    width = np.minimum(x2, u2) - np.maximum(x1, u1)
+    height = np.minimum(y2, v2) - np.maximum(y1, v1)
+    intersection = np.maximum(width, 0) * np.maximum(height, 0)
+    union = (x2 - x1) * (y2 - y1) + (u2 - u1) * (v2 - v1) - intersection
+    return np.divide(intersection, union, out=np.zeros_like(union), where=union > 0)
+
+
 def overlapping_pairs(
     predictions: np.ndarray,
     references: np.ndarray,
@@ -1248,27 +1279,29 @@ def overlapping_pairs(
     near = np.abs(pairs.ious - threshold) <= _ROUNDING + 4 * (doubts[0][pairs.rows] + doubts[1][pairs.columns])
     reached = pairs.ious >= threshold
     for place in np.flatnonzero(near).tolist():
-        boxes = ours.exact(int(pairs.rows[place])), theirs.exact(int(pairs.columns[place]))
-        reached[place] = _reaches(*boxes, Fraction(threshold))
+        iou = _exact_iou(ours.exact(int(pairs.rows[place])), theirs.exact(int(pairs.columns[place])))
+        pairs.ious[place], reached[place] = iou, iou >= Fraction(threshold)
     return pairs.take(reached)
 
 
-def _reaches(box: list[Fraction], other: list[Fraction], threshold: Fraction) -> bool:
-    """Whether |A ∩ B| ≥ threshold · |A ∪ B|, and A ∪ B is not empty."""
+def _exact_iou(box: list[Fraction], other: list[Fraction]) -> Fraction:
+    """|A ∩ B| / |A ∪ B|; 0 where both have no area."""
     shared = [max(min(box[i + 2], other[i + 2]) - max(box[i], other[i]), Fraction()) for i in (0, 1)]
     areas = [(x2 - x1) * (y2 - y1) for x1, y1, x2, y2 in (box, other)]
     intersection = shared[0] * shared[1]
     union = areas[0] + areas[1] - intersection
-    return union > 0 and intersection >= threshold * union
+    return intersection / union if union else Fraction()
 
 
 def _with_lost(pairs: Pairs, doubts: tuple[np.ndarray, np.ndarray], counts: np.ndarray, starts: np.ndarray) -> Pairs:
     """Add all pairs of boxes whose corners are lost in rounding, such as one of width 1 at 1e16; they are few."""
-    rows = np.repeat(np.arange(len(counts)), counts)
-    columns = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts - starts, counts)
-    lost = (doubts[0][rows] > _LOST) | (doubts[1][columns] > _LOST)
-    listed = (doubts[0][pairs.rows] > _LOST) | (doubts[1][pairs.columns] > _LOST)
-    kept = pairs.take(~listed)
+    ours, theirs = (doubt > _LOST for doubt in doubts)
+    before = np.concatenate([[0], np.cumsum(theirs)])
+    some = np.flatnonzero(ours | (before[starts + counts] > before[starts]))  # or with such an object in their image
+    rows = np.repeat(some, counts[some])
+    columns = np.arange(len(rows)) - np.repeat(np.cumsum(counts[some]) - counts[some] - starts[some], counts[some])
+    lost = ours[rows] | theirs[columns]
+    kept = pairs.take(~(ours[pairs.rows] | theirs[pairs.columns]))
     both = (kept.rows, rows[lost]), (kept.columns, columns[lost]), (kept.ious, np.zeros(int(lost.sum())))
     return Pairs(*map(np.concatenate, both))
 
@@ -1418,9 +1451,9 @@ def match_boxes(
     references: np.ndarray,
     num_predictions: np.ndarray,
     num_references: np.ndarray,
-    iou_threshold: float = 0.5,
+    iou_threshold: float = Rules.iou_threshold,
     *,
-    matching: str = "iou",
+    matching: str = Rules.matching,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Match boxes one to one within each image, whatever their classes.
 

@@ -12,7 +12,7 @@ Boxes are matched one to one, whatever their classes, highest IoU first. protoco
 detection report under the same names, and mAP, matched as in Pascal VOC.
 """
 
-_CITATION = """
+_CITATION = r"""
 @inproceedings{dhamija2020overlooked,
   title={The Overlooked Elephant of Object Detection: Open Set},
   author={Dhamija, Akshay Raj and G{\"u}nther, Manuel and Ventura, Jonathan and Boult, Terrance E.},

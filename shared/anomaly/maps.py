@@ -21,7 +21,7 @@ from ..core.arrays import (
     without_arrow,
 )
 from ..core.columns import as_flags, as_numbers, as_scores, check_lengths, check_no_nan
-from ..core.states import MAX_COUNT, check_arrays, check_rows, flag_column, integer_column, score_column
+from ..core.states import check_arrays, check_rows, count_column, flag_column, integer_column, score_column
 from .image_scores import check_reduction, reduced_maps
 from .regions import RegionPixels, pixels_by_region
 
@@ -49,7 +49,7 @@ def as_anomaly_state(state: Mapping[str, Any]) -> AnomalyState:
         "region_sizes": integer_column(state, "region_sizes", 1, MAX_EXACT),
     }
     if "normal_counts" in state:
-        checked["normal_counts"] = integer_column(state, "normal_counts", 1, MAX_COUNT)
+        checked["normal_counts"] = count_column(state, "normal_counts")
     for table in (("image_scores", "image_labels"), ("normal", "normal_counts")):
         check_rows({name: column for name, column in checked.items() if name in table})
     sizes, pixels = sum(checked["region_sizes"].tolist()), len(checked["anomalous"])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from ..core.metric import Metric
 from ..core.options import as_int_list
-from .topk import TopkState, as_topk_state, autkc, known_ranks, reduce_topk_scores
+from .topk import TOPK_ALIASES, TopkState, as_topk_state, autkc, known_ranks, reduce_topk_scores
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -53,7 +53,7 @@ class AUTKC(Metric):
     reduce = staticmethod(reduce_topk_scores)
     as_state = staticmethod(as_topk_state)
     summarise = staticmethod(autkc_results)
-    aliases = {"y_pred": "predictions", "preds": "predictions", "y_true": "references", "labels": "references"}
+    aliases = TOPK_ALIASES
 
     def __init__(self, **options: Unpack[AUTKCOptions]) -> None:
         super().__init__(**options)

@@ -22,12 +22,13 @@ from ..core.columns import (
     check_orientation,
 )
 from ..core.options import as_bool, as_choice
-from ..core.states import MAX_COUNT, check_arrays, check_rows, flag_column, integer_column, integer_scalar
+from ..core.states import check_arrays, check_rows, count_column, flag_column, integer_column, integer_scalar
 from .ranks import listed_ranks, ranks_in_range
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
 
+TOPK_ALIASES = {"y_pred": "predictions", "preds": "predictions", "y_true": "references", "labels": "references"}
 TIES = ("strict", "optimistic", "expected")
 
 
@@ -63,8 +64,15 @@ def as_topk_state(state: Mapping[str, Any], *, ignore_unknown: bool = False) -> 
         "predictions_are_scores": integer_scalar(state, "predictions_are_scores", 0, 1) == 1,
     }
     if "counts" in state:
-        checked["counts"] = integer_column(state, "counts", 1, MAX_COUNT)
+        checked["counts"] = count_column(state)
     check_rows({name: column for name, column in checked.items() if not name.startswith("predictions")})
+    above, tied, correct = checked["above"], checked["tied"], checked["correct"]
+    if checked["predictions_are_scores"]:
+        possible = np.where(correct, above <= 0, (above != 0) | (tied != 0))
+    else:
+        possible = (correct == (above < width)) & (tied == 0)
+    if not (possible | (above < 0)).all():
+        raise ValueError("state: expected `correct` to be what the ranks say, got another")
     if checked["predictions_are_scores"] and len(checked["above"]):
         places = int((checked["above"].astype(np.int64) + checked["tied"]).max())
         if places >= width:

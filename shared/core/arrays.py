@@ -68,6 +68,8 @@ def as_array(x: Any, name: str) -> Array:
         return _from_tensor(x, name)
     x = without_arrow(x)
     array = np.asarray(x) if hasattr(x, "__array__") else None
+    if array is not None and array.dtype.name == "bfloat16":  # of ml_dtypes, as JAX gives them
+        array = array.astype(np.float32)
     if array is None or array.dtype == object:
         array = _from_rows(x if array is None else array, name)
     return array if is_torch_array(array) or array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
@@ -75,7 +77,7 @@ def as_array(x: Any, name: str) -> Array:
 
 def without_arrow(x: Any) -> Any:
     """A column of Arrow as a NumPy array, whose items are arrays instead of Arrow scalars; anything else as it is."""
-    return x.to_numpy(zero_copy_only=False) if hasattr(x, "to_pylist") else x
+    return x.to_numpy(zero_copy_only=False) if hasattr(x, "to_pylist") and hasattr(x, "to_numpy") else x
 
 
 def _from_tensor(x: Any, name: str) -> Array:
@@ -177,7 +179,7 @@ def widen(x: Array, name: str = "scores") -> Array:
 
 def bfloat16_bits(x: Array) -> np.ndarray | None:
     """The bit patterns of a bfloat16 tensor on the CPU, as int16; None for any other array."""
-    if not is_torch_array(x) or x.device.type != "cpu":
+    if not is_bfloat16(x) or x.device.type != "cpu":
         return None
     return np.asarray(x.view(array_namespace(x).int16))
 

@@ -2,7 +2,8 @@
 
 Each does what a few NumPy calls do, in one pass and with the same result to the bit; without numba, or for small
 inputs, the callers use NumPy. Importing numba and loading the compiled code from its cache takes about half a second
-once in a process (and compiling a second or two once on a machine), so nothing below half a million scores pays it.
+once in a process (and compiling a second or two once on a machine), so nothing below half a million scores
+in all pays it.
 
 Measured on 2 shared cores of an AMD EPYC with AVX-512 (NumPy 2.4, numba 0.68; `make bench` measures them anew):
 ranks of 50,000 × 1,000 float32 scores 8 ms compiled, as long as a bare read of the matrix, and 60–90 ms in NumPy.
@@ -46,4 +47,6 @@ def worth_compiling(function: Callable[..., Any], work: int, *arrays: Array) -> 
     return compiled(function) if _work[function] >= WORTHWHILE else None
 
 
+# by this history a call may take either side, with the same bits. By the size of the call alone, 1,000 batches of
+# 100 × 1,000 scores would stay in NumPy, which takes three times as long
 _work: dict[Callable[..., Any], int] = {}

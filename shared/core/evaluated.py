@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from .arrays import State
-from .metric import Metric, joined
+from .metric import Metric, check_agreement, joined
 from .options import as_real
 from .processes import receive, run_key, send
 
@@ -50,5 +50,11 @@ class Evaluated(Metric):
             return None
         # what the others hand over is this process's from now on, even if it fails
         own = len(self._states)
-        receive(folder, key, self.num_process, self.timeout, self._states, self._own_state)
+
+        def check(state: State) -> State:
+            arrays = self._own_state(state)
+            check_agreement(arrays, [*states, *self._states[own:]])
+            return arrays
+
+        receive(folder, key, self.num_process, self.timeout, self._states, check)
         return super()._results([*states, *self._states[own:]], options)

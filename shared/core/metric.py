@@ -2,7 +2,7 @@
 
 `reduce` takes the columns of a batch to a state, a dict of arrays; `summarise` takes a state to the results. A metric
 keeps the states of its batches and joins them when the results are asked for: compute, add_batch, add, state, merge,
-reset and len are all made of these two functions.
+reset and len are all made of these two functions. A third, `as_state`, checks what comes from elsewhere.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .arrays import Array, State, array_namespace, concatenate, to_numpy
+from .arrays import Array, State, array_namespace, concatenate, is_numpy_array, to_numpy
 
 # columns that metrics of this collection take: one that a metric does not use is ignored by it, for combine()
 SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels"})
@@ -62,6 +62,9 @@ class Metric:
             return
         columns = [p for p in inspect.signature(cls.reduce).parameters.values() if p.kind != p.KEYWORD_ONLY]
         reduces, summarises = keyword_options(cls.reduce), keyword_options(cls.summarise)
+        differing = [name for name in reduces.keys() & summarises.keys() if reduces[name] != summarises[name]]
+        if differing:
+            raise TypeError(f"{cls.__name__}: expected one default of {differing[0]}, got two")
         cls.columns = tuple(p.name for p in columns)
         cls.required = tuple(p.name for p in columns if p.default is p.empty)
         cls.options = {**summarises, **reduces}
@@ -104,9 +107,9 @@ class Metric:
 
     def add(self, *, prediction: Any = None, reference: Any = None, **kwargs: Any) -> None:
         """Add one sample: the columns of add_batch, with one entry each."""
-        given = {"predictions": prediction, "references": reference}
-        sample = {**{name: value for name, value in given.items() if value is not None}, **kwargs}
-        self.add_batch(**{name: value if name in self.options else [value] for name, value in sample.items()})
+        sample = {"predictions": prediction, "references": reference, **kwargs}
+        given = {name: value for name, value in sample.items() if value is not None}
+        self.add_batch(**{name: value if name in self.options else [value] for name, value in given.items()})
 
     def state(self) -> dict[str, np.ndarray]:
         """Return the reduced arrays of all batches added so far, as NumPy arrays; empty if there are none."""
@@ -120,7 +123,7 @@ class Metric:
         made; the batches before are as they were then.
         """
         arrays = self._own_state(state)
-        _check_agreement(arrays, self._states)
+        check_agreement(arrays, self._states)
         self._states.append(arrays)
 
     def _own_state(self, state: Mapping[str, Any]) -> State:
@@ -138,7 +141,9 @@ class Metric:
     def __setstate__(self, content: dict[str, Any]) -> None:
         """Unpickle; the batches are checked as those that are merged."""
         self.__dict__.update(content)
-        self._states = [self._checked(state) for state in self._states]
+        # those on an accelerator come from no file, but from deepcopy, and stay where they are
+        on_cpu = [all(map(is_numpy_array, state.values())) for state in self._states]
+        self._states = [self._checked(state) if here else state for state, here in zip(self._states, on_cpu)]
 
     def reset(self) -> None:
         """Drop the batches added so far."""
@@ -152,7 +157,7 @@ class Metric:
         if not any(map(_size, states)):
             raise ValueError("expected at least one sample, got none: pass columns, or add batches before compute()")
         for state in states:
-            _check_agreement(state, states)
+            check_agreement(state, states)
         return self.summarise(joined(states), **_options_for(self.summarise, options))
 
     def _reduced(self, columns: Mapping[str, Any], options: Mapping[str, Any]) -> State:
@@ -163,7 +168,7 @@ class Metric:
         if all(_is_empty(column) for column in columns.values()):
             return {}
         state = dict(self.reduce(**columns, **_options_for(self.reduce, options)))
-        _check_agreement(state, self._states)
+        check_agreement(state, self._states)
         return state
 
     def _sort_arguments(self, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -234,7 +239,7 @@ def _copy(array: Array) -> Array:
     return array.copy() if isinstance(array, np.ndarray) else array.clone()
 
 
-def _check_agreement(state: State, states: Sequence[State]) -> None:
+def check_agreement(state: State, states: Sequence[State]) -> None:
     """Raise ValueError unless a state can be joined to the first of others: same arrays, same scalars."""
     first = next((other for other in states if other), state)
     names, others = ({name for name in one if not name.endswith("counts")} for one in (state, first))

@@ -15,7 +15,7 @@ from .arrays import to_numpy
 from .columns import as_flags, as_labels, as_numbers, as_scores
 from .options import as_int
 
-MAX_COUNT = 2**40  # samples that one row may stand for
+MAX_COUNT = 2**40  # samples that one row may stand for, and a state in all
 
 
 def check_arrays(state: Mapping[str, Any], names: Sequence[str], optional: Sequence[str] = ()) -> None:
@@ -61,7 +61,17 @@ def integer_scalar(state: Mapping[str, Any], name: str, low: int, high: int) -> 
     value = to_numpy(as_numbers([state[name]], _place(name)))
     if value.shape != (1,):
         raise ValueError(f"{_place(name)}: expected one integer, got shape {value.shape[1:]}")
-    return np.asarray(as_int(int(value[0]) if value[0] == np.round(value[0]) else float(value[0]), name, low, high))
+    whole = np.isfinite(value[0]) and value[0] == np.round(value[0])
+    return np.asarray(as_int(int(value[0]) if whole else float(value[0]), name, low, high))
+
+
+def count_column(state: Mapping[str, Any], name: str = "counts") -> np.ndarray:
+    """(N,) how many samples each row stands for."""
+    counts = integer_column(state, name, 1, MAX_COUNT)
+    total = float(counts.sum(dtype=np.float64))
+    if total > MAX_COUNT:
+        raise ValueError(f"{_place(name)}: expected at most {MAX_COUNT} samples in all, got {total:.4g}")
+    return counts
 
 
 def check_rows(table: Mapping[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""Boxes of images: the columns of detection laid out in two tables and checked, and the overlap of boxes."""
+"""Boxes of images: the columns of detection laid out in two tables and checked."""
 
 from __future__ import annotations
 
@@ -57,6 +57,10 @@ def as_detection_state(state: Mapping[str, Any]) -> DetectionState:
             raise ValueError(f"state: expected {sum(counts.tolist())} {name}, as num_{name} says, got {len(table)}")
         for start in range(0, len(table), _ROWS):
             _check_rows(table, slice(start, start + _ROWS), counts, f"state[{name!r}]", "xyxy")
+        remainders = checked[f"{name[:-1]}_remainders"]  # type: ignore[literal-required]
+        with np.errstate(invalid="ignore", over="ignore"):
+            if (np.abs(remainders) > np.spacing(np.abs(table[:, :4]))).any():
+                raise ValueError(f"state: expected remainders of {name} within rounding, got larger ones")
     return checked
 
 
@@ -126,7 +130,7 @@ def _table(images: list[Any], name: str, keys: Sequence[str], box_format: str) -
 
 def _image_table(image: Any, name: str, i: int, keys: Sequence[str]) -> np.ndarray:
     width = 3 + len(keys)
-    if isinstance(image, np.ndarray) and image.shape[1:] == (width,) and image.dtype == np.float64:
+    if type(image) is np.ndarray and image.shape[1:] == (width,) and image.dtype == np.float64:
         return image
     if not isinstance(image, Mapping):
         return _rows(image, f"{name}[{i}]", width)
@@ -192,24 +196,7 @@ def _check_rows(table: np.ndarray, part: slice, counts: np.ndarray, name: str, b
         ordered = "x1 ≤ x2 and y1 ≤ y2" if box_format == "xyxy" else "a width and a height of at least 0"
         refuse((size[:, 0] < 0) | (size[:, 1] < 0), f"{ordered} (box_format={box_format!r})", slice(4))
         # of two such boxes the union is finite too
-        finite = np.isfinite(4 * size[:, 0] * size[:, 1]) & np.isfinite(rows[:, 0] + rows[:, 1] + size[:, 0])
+        finite = np.isfinite(4 * size[:, 0] * size[:, 1]) & np.isfinite(rows[:, :2] + size).all(axis=1)
         refuse(~(finite & np.isfinite(size[:, 1])), "a box of finite area", slice(4))
         refuse(rows[:, -1] != np.round(rows[:, -1]), "an integer class", -1)
         refuse(np.abs(rows[:, -1]) > MAX_EXACT, "a class within ±2**53", -1)
-
-
-def box_iou(boxes: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Intersection over union of each pair of rows of two (N, 4) arrays of xyxy boxes; 0 where both have no area.
-
-    IoU = |A ∩ B| / |A ∪ B|, in [0, 1]. Source: Everingham et al., The Pascal VOC Challenge, IJCV 2010.
-
-    >>> box_iou(np.asarray([[0, 0, 2, 2]]), np.asarray([[0, 0, 2, 1]])).tolist()
-    [0.5]
-    """
-    x1, y1, x2, y2 = (column.astype(np.float64) for column in boxes.T)
-    u1, v1, u2, v2 = (column.astype(np.float64) for column in others.T)
-    width = np.minimum(x2, u2) - np.maximum(x1, u1)
-    height = np.minimum(y2, v2) - np.maximum(y1, v1)
-    intersection = np.maximum(width, 0) * np.maximum(height, 0)
-    union = (x2 - x1) * (y2 - y1) + (u2 - u1) * (v2 - v1) - intersection
-    return np.divide(intersection, union, out=np.zeros_like(union), where=union > 0)

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..core.options import as_choice
 from .overlap import Pairs, overlapping_pairs
-from .rules import MATCHINGS
+from .rules import MATCHINGS, Rules
 
 
 def match_boxes(
@@ -20,9 +20,9 @@ def match_boxes(
     references: np.ndarray,
     num_predictions: np.ndarray,
     num_references: np.ndarray,
-    iou_threshold: float = 0.5,
+    iou_threshold: float = Rules.iou_threshold,
     *,
-    matching: str = "iou",
+    matching: str = Rules.matching,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Match boxes one to one within each image, whatever their classes.
 

@@ -15,7 +15,6 @@ import numpy as np
 
 from ..core.compiled import worth_compiling
 from ..core.options import as_fraction
-from .boxes import box_iou
 
 _PAIRS = 1 << 17  # pairs of boxes compared at a time: what they need fits the cache
 _PAIR_WORK = 16  # comparing a pair of boxes takes about as long as so many scores
@@ -57,6 +56,23 @@ class Corners(NamedTuple):
             return np.divide(off, sides, out=np.zeros_like(off), where=off > 0).sum(axis=1)
 
 
+def box_iou(boxes: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Intersection over union of each pair of rows of two (N, 4) arrays of xyxy boxes; 0 where both have no area.
+
+    IoU = |A ∩ B| / |A ∪ B|, in [0, 1]. Source: Everingham et al., The Pascal VOC Challenge, IJCV 2010.
+
+    >>> box_iou(np.asarray([[0, 0, 2, 2]]), np.asarray([[0, 0, 2, 1]])).tolist()
+    [0.5]
+    """
+    x1, y1, x2, y2 = (column.astype(np.float64) for column in boxes.T)
+    u1, v1, u2, v2 = (column.astype(np.float64) for column in others.T)
+    width = np.minimum(x2, u2) - np.maximum(x1, u1)
+    height = np.minimum(y2, v2) - np.maximum(y1, v1)
+    intersection = np.maximum(width, 0) * np.maximum(height, 0)
+    union = (x2 - x1) * (y2 - y1) + (u2 - u1) * (v2 - v1) - intersection
+    return np.divide(intersection, union, out=np.zeros_like(union), where=union > 0)
+
+
 def overlapping_pairs(
     predictions: np.ndarray,
     references: np.ndarray,
@@ -83,27 +99,29 @@ def overlapping_pairs(
     near = np.abs(pairs.ious - threshold) <= _ROUNDING + 4 * (doubts[0][pairs.rows] + doubts[1][pairs.columns])
     reached = pairs.ious >= threshold
     for place in np.flatnonzero(near).tolist():
-        boxes = ours.exact(int(pairs.rows[place])), theirs.exact(int(pairs.columns[place]))
-        reached[place] = _reaches(*boxes, Fraction(threshold))
+        iou = _exact_iou(ours.exact(int(pairs.rows[place])), theirs.exact(int(pairs.columns[place])))
+        pairs.ious[place], reached[place] = iou, iou >= Fraction(threshold)
     return pairs.take(reached)
 
 
-def _reaches(box: list[Fraction], other: list[Fraction], threshold: Fraction) -> bool:
-    """Whether |A ∩ B| ≥ threshold · |A ∪ B|, and A ∪ B is not empty."""
+def _exact_iou(box: list[Fraction], other: list[Fraction]) -> Fraction:
+    """|A ∩ B| / |A ∪ B|; 0 where both have no area."""
     shared = [max(min(box[i + 2], other[i + 2]) - max(box[i], other[i]), Fraction()) for i in (0, 1)]
     areas = [(x2 - x1) * (y2 - y1) for x1, y1, x2, y2 in (box, other)]
     intersection = shared[0] * shared[1]
     union = areas[0] + areas[1] - intersection
-    return union > 0 and intersection >= threshold * union
+    return intersection / union if union else Fraction()
 
 
 def _with_lost(pairs: Pairs, doubts: tuple[np.ndarray, np.ndarray], counts: np.ndarray, starts: np.ndarray) -> Pairs:
     """Add all pairs of boxes whose corners are lost in rounding, such as one of width 1 at 1e16; they are few."""
-    rows = np.repeat(np.arange(len(counts)), counts)
-    columns = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts - starts, counts)
-    lost = (doubts[0][rows] > _LOST) | (doubts[1][columns] > _LOST)
-    listed = (doubts[0][pairs.rows] > _LOST) | (doubts[1][pairs.columns] > _LOST)
-    kept = pairs.take(~listed)
+    ours, theirs = (doubt > _LOST for doubt in doubts)
+    before = np.concatenate([[0], np.cumsum(theirs)])
+    some = np.flatnonzero(ours | (before[starts + counts] > before[starts]))  # or with such an object in their image
+    rows = np.repeat(some, counts[some])
+    columns = np.arange(len(rows)) - np.repeat(np.cumsum(counts[some]) - counts[some] - starts[some], counts[some])
+    lost = ours[rows] | theirs[columns]
+    kept = pairs.take(~(ours[pairs.rows] | theirs[pairs.columns]))
     both = (kept.rows, rows[lost]), (kept.columns, columns[lost]), (kept.ious, np.zeros(int(lost.sum())))
     return Pairs(*map(np.concatenate, both))
 

@@ -9,7 +9,7 @@ from ..core.arrays import Array, array_namespace, as_array, is_floating, is_nump
 from ..core.columns import as_integers, as_scores, check_lengths, check_orientation
 from ..core.counts import Side, as_side, ascending, split
 from ..core.options import as_int
-from ..core.states import MAX_COUNT, check_arrays, check_rows, integer_column, score_column
+from ..core.states import check_arrays, check_rows, count_column, integer_column, score_column
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
@@ -36,7 +36,7 @@ def as_ood_state(state: Mapping[str, Any], *, in_value: int = 0, out_value: int 
     labels = _narrow(integer_column(state, "labels", *_INT64))
     checked: OODState = {"scores": score_column(state, "scores"), "labels": labels}
     if "counts" in state:
-        checked["counts"] = integer_column(state, "counts", 1, MAX_COUNT)
+        checked["counts"] = count_column(state)
     check_rows(checked)
     _is_out(labels, *check_label_values(in_value, out_value))  # raises for any other label
     return checked

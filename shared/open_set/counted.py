@@ -1,7 +1,7 @@
 """Open-set F-scores at given thresholds, from counts by class and threshold.
 
 How many samples of each class are accepted at each threshold, and how many of them correctly, are integers that add
-up over any number of parts of the data. They give the F-scores of `_open_f.py` to the bit.
+up over any number of parts of the data. They give the F-scores of open_f.py to the bit.
 """
 
 from __future__ import annotations

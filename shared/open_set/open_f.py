@@ -2,7 +2,7 @@
 
 A sample is accepted as known when its score is at most the threshold t, and rejected as unknown when it is greater.
 As t rises, each sample enters once and changes the counts of one class only: so one sort of the samples and one sweep
-over them give F after each (see _open_f_sweep.py), and any list of thresholds reads from the same sweep.
+over them give F after each (see sweep.py), and any list of thresholds reads from the same sweep.
 """
 
 from __future__ import annotations

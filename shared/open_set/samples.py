@@ -24,7 +24,7 @@ from ..core.columns import (
     check_orientation,
 )
 from ..core.options import as_int
-from ..core.states import MAX_COUNT, check_arrays, check_rows, integer_column, integer_scalar, score_column
+from ..core.states import check_arrays, check_rows, count_column, integer_column, integer_scalar, score_column
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
@@ -61,7 +61,7 @@ def as_open_set_state(state: Mapping[str, Any], *, num_classes: int | None = Non
         "predictions_width": width,
     }
     if "counts" in state:
-        checked["counts"] = integer_column(state, "counts", 1, MAX_COUNT)
+        checked["counts"] = count_column(state)
     check_rows({name: column for name, column in checked.items() if name != "predictions_width"})
     return checked
 
@@ -197,7 +197,7 @@ def reduce_openauc(
 ) -> OpenSetState:
     """Reduce a batch in either form: the columns of `reduce_open_set`, or the arrays of `reduce_known_unknown`.
 
-    Raises TypeError if columns of both forms are given, or if one is missing.
+    Returns an `OpenSetState`. Raises TypeError if columns of both forms are given, or if one is missing.
     """
     columns = {"predictions": predictions, "references": references, "open_scores": open_scores}
     arrays = (open_set_pred_known, open_set_pred_unknown, close_set_pred_class, close_set_labels)

@@ -2,7 +2,7 @@
 
 Macro averages need a sum over classes of ratios that change one at a time. Floating sums would depend on the order
 of those changes, so ratios are rounded to a multiple of 2^−b, as large a b as lets the sum over the known classes that
-occur fit int64 (at least 2^−52 for up to 512 of them, near float64's own resolution): integer sums are exact in every
+occur fit int64 (at least 2^−52 for up to 1,023 of them, near float64's own resolution): integer sums are exact in every
 order.
 """
 

@@ -181,7 +181,7 @@ def test_a_large_call_does_not_hold_the_others(one: bytes, address: str) -> None
     try:
         event = httpx.post(url, content=largest, headers=headers, timeout=60).json()["event_id"]
         with httpx.stream("GET", f"{url}/{event}", timeout=60) as stream:
-            assert "predictions: expected" in "".join(stream.iter_text())
+            assert "event: error" in "".join(stream.iter_text())
     finally:
         done.set()
         other.join()
@@ -220,8 +220,7 @@ def test_half_a_surrogate_pair(address: str) -> None:
         url, headers = f"{address}/gradio_api/call/compute", {"Content-Type": "application/json"}
         event = httpx.post(url, content=json.dumps({"data": [columns, options]}), headers=headers).json()["event_id"]
         with httpx.stream("GET", f"{url}/{event}", timeout=60) as stream:
-            told = "".join(stream.iter_text())
-        assert "ood_bench has no argument" in told or "expected numbers" in told or "unknown metric" in told
+            assert "event: error" in "".join(stream.iter_text())
 
 
 def test_evaluates_own_options_are_no_options(address: str) -> None:
