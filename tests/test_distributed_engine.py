@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import pickle
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +19,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from openworld_metrics.cluster import compute_parquet
+from openworld_metrics.cluster.memory import check_memory, check_this_worker
+from openworld_metrics.cluster.reducing import reduce_row_group
+from openworld_metrics.cluster.row_groups import RowGroup, list_row_groups
 from openworld_metrics.cluster.tallies import COUNTING, OPEN_F, add_tallies, can_tally, tally, tally_results
 from tests import cases
 from tests.splitting import length, rows
@@ -26,7 +35,8 @@ every_metric = pytest.mark.parametrize("name", cases.METRICS)
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[Any]:
-    own = dict(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None)
+    # as much memory as the README says that workers need; a port of its own
+    own = dict(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", memory_limit="500MiB")
     # on a busy machine its processes take their time to start
     patience = dask.config.set({f"distributed.comm.timeouts.{name}": "120s" for name in ("connect", "tcp")})
     with patience, dask_distributed.LocalCluster(**own) as cluster, dask_distributed.Client(cluster) as client:
@@ -80,14 +90,242 @@ def test_named_columns_and_a_list_of_files(load: Load, tmp_path: Path) -> None:
         compute_parquet("ood_bench", tmp_path, {"predictions": "t"})
 
 
-@pytest.mark.usefixtures("client")
-def test_what_a_worker_raises_arrives(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["accuracyk", "ood_bench"])
+def test_processes_of_this_machine(name: str, load: Load, tmp_path: Path) -> None:
+    columns, options = cases.draw(name, 9)
+    with dask.config.set(scheduler="processes", num_workers=1):  # as is the default where no client is in place
+        computed = compute_parquet(name, write(columns, tmp_path), split_every=2, **options)
+    assert computed == load(name).compute(**columns, **options)
+
+
+def test_what_is_asked_for_is_checked(tmp_path: Path) -> None:
     columns, _ = cases.draw("ood_bench", 9)
-    columns["predictions"][3] = np.nan
-    with pytest.raises(ValueError, match="expected no NaN"):
-        compute_parquet("ood_bench", write(columns, tmp_path))
+    write(columns, tmp_path)
+    with pytest.raises(ValueError, match="split_every: expected an int of at least 2, got 1"):
+        compute_parquet("ood_bench", tmp_path, split_every=1)
+    with pytest.raises(TypeError, match="ood_bench has no argument 'metric'"):
+        compute_parquet("ood_bench", tmp_path, metric="auroc")
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        compute_parquet("ood_bench", tmp_path / "nowhere")
+
+
+def test_no_samples_in_any_file(client: Any, tmp_path: Path) -> None:
+    columns, _ = cases.draw("ood_bench", 9)
     with pytest.raises(ValueError, match="expected at least one sample"):
-        compute_parquet("openauc", write(rows(columns, []), tmp_path / "."), {"predictions": "references"})
+        compute_parquet("openauc", write(rows(columns, []), tmp_path), {"predictions": "references"})
+
+
+GOOD = {"predictions": [0.1, 0.2, 0.3, 0.4], "references": [0, 1, 0, 1]}
+MATRIX = {"predictions": [[0.1, 0.9]] * 4, "references": [0, 1, 0, 1]}
+DEFECTS: dict[str, tuple[str, dict[str, Any], dict[str, Any], type[Exception], str]] = {
+    "a null": (
+        "ood_bench",
+        GOOD,
+        {**GOOD, "references": [0, 1, None, 1]},
+        ValueError,
+        "1.parquet, row group 1: references: expected no missing values, got 1",
+    ),
+    "a NaN": (
+        "ood_bench",
+        GOOD,
+        {**GOOD, "predictions": [0.1, 0.2, 0.3, np.nan]},
+        ValueError,
+        "1.parquet, row group 1: predictions: expected no NaN, got NaN at position 1",
+    ),
+    "texts": (
+        "ood_bench",
+        GOOD,
+        {"predictions": ["a", "b"], "references": [0, 1]},
+        TypeError,
+        "1.parquet, row group 0: predictions: expected numbers",
+    ),
+    "no such column": (
+        "ood_bench",
+        GOOD,
+        {"predictions": [0.1, 0.2]},
+        ValueError,
+        "1.parquet: expected a column references, got predictions",
+    ),
+    "another width, of states": (
+        "openauc",
+        {**MATRIX, "open_scores": [0.1] * 4},
+        {**MATRIX, "predictions": [[1.0] * 3] * 4, "open_scores": [0.1] * 4},
+        ValueError,
+        "1.parquet, row group 0: predictions_width: expected 2 as in the batches before, got 3",
+    ),
+    "another width, of tallies": (
+        "autkc",
+        MATRIX,
+        {**MATRIX, "predictions": [[0.1, 0.2, 0.7]] * 4},
+        ValueError,
+        "1.parquet, row group 0: predictions_width: expected the same in all shards, got 2, 3",
+    ),
+}
+
+
+@pytest.mark.usefixtures("client")
+@pytest.mark.parametrize("defect", DEFECTS)
+def test_errors_say_which_file_and_which_row_group(defect: str, tmp_path: Path) -> None:
+    name, good, bad, error, message = DEFECTS[defect]
+    for i, columns in enumerate((good, bad)):
+        pq.write_table(pa.table(columns), tmp_path / f"{i}.parquet", row_group_size=2)
+    with pytest.raises(error) as caught:
+        compute_parquet(name, tmp_path)
+    assert str(caught.value).startswith(f"{tmp_path}/{message}")
+
+
+@pytest.mark.usefixtures("client")
+def test_a_damaged_page_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "0.parquet"
+    scores = np.linspace(0, 1, 2000)
+    table = pa.table({"predictions": scores, "references": np.arange(2000) % 2})
+    pq.write_table(table, path, 1000, write_page_checksum=True, use_dictionary=False, compression="none")
+    content = bytearray(path.read_bytes())
+    content[content.index(scores[1500].tobytes())] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=r"0\.parquet, row group 1: .*(?i:crc|checksum)"):
+        compute_parquet("ood_bench", path)
+
+
+@pytest.mark.usefixtures("client")
+@pytest.mark.parametrize("place", [0, 1])
+def test_what_is_no_parquet_file_is_named(place: int, tmp_path: Path) -> None:
+    columns, _ = cases.draw("ood_bench", 9)
+    write(columns, tmp_path)
+    (tmp_path / f"{place}.parquet").write_bytes(b"PAR1 and something else")
+    with pytest.raises(ValueError, match=rf"{place}\.parquet"):
+        compute_parquet("ood_bench", tmp_path)
+
+
+def test_a_file_that_changes_meanwhile_is_an_error(load: Load, tmp_path: Path) -> None:
+    pq.write_table(pa.table(GOOD), tmp_path / "0.parquet", row_group_size=2)
+    columns, (_, last) = list_row_groups(tmp_path, None, load("ood_bench"))
+    pq.write_table(pa.table(GOOD).slice(0, 3), tmp_path / "0.parquet", row_group_size=2)
+    with pytest.raises(ValueError, match=r"0\.parquet, row group 1: expected 2 rows, as when .* listed, got 1"):
+        reduce_row_group("ood_bench", {}, columns, last)
+    pq.write_table(pa.table(GOOD), tmp_path / "0.parquet")
+    with pytest.raises(ValueError, match=r"0\.parquet, row group 1: expected 2 rows, as when .* listed, got 0"):
+        reduce_row_group("ood_bench", {}, columns, last)
+    (tmp_path / "0.parquet").unlink()
+    with pytest.raises(ValueError, match=r"0\.parquet, row group 1: "):
+        reduce_row_group("ood_bench", {}, columns, last)
+
+
+def test_workers_with_too_little_memory_are_an_error(client: Any, tmp_path: Path) -> None:
+    zeros = np.zeros(8_000_000, np.int8)  # whose file is small
+    pq.write_table(
+        pa.table({"predictions": zeros, "references": zeros}), tmp_path / "0.parquet", row_group_size=1 << 23
+    )
+    message = (
+        r"row group 0: expected workers of 1 threads to have \d+ MiB of memory, got 500 MiB at tcp://.*: write small"
+    )
+    with pytest.raises(ValueError, match=message):
+        compute_parquet("ood_bench", tmp_path)
+    late = client.submit(check_this_worker, RowGroup("0.parquet", None, 0, 1, 1 << 40), tallied=False)
+    with pytest.raises(ValueError, match=r"0\.parquet, row group 0: expected workers of 1 threads"):
+        late.result()
+
+
+def test_how_much_memory_is_enough() -> None:
+    small, large = (RowGroup("0.parquet", None, 0, 1, size) for size in (0, 1 << 30))
+    for threads, limit in (1, 500 << 20), (2, 625 << 20):
+        check_memory(small, limit, threads, "a", tallied=False)
+        check_memory(large, limit, threads, "a", tallied=True)
+        with pytest.raises(ValueError, match="a: give workers more memory, or fewer threads"):
+            check_memory(large, limit - 1, threads, "a", tallied=True)
+    check_memory(large, 2100 << 20, 1, "a", tallied=False)
+    with pytest.raises(ValueError, match="expected workers of 2 threads to have 3775 MiB of memory, got 2100 MiB at a"):
+        check_memory(large, 2100 << 20, 2, "a", tallied=False)
+    for unlimited in (0, None):
+        check_memory(large, unlimited, 1, "a", tallied=False)
+
+
+@contextmanager
+def within(seconds: int) -> Iterator[None]:
+    """Raise TimeoutError in here after some time, rather than wait for ever."""
+
+    def stop(*_: object) -> None:
+        raise TimeoutError(f"not done after {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def kill_at(client: Any, num_read: int, worker: str) -> None:
+    """Have a worker killed when it has read some row groups, as the system does where memory is short.
+
+    Other workers read none before that.
+    """
+    pid = client.run(os.getpid)[worker]
+
+    def arm() -> None:
+        from openworld_metrics.cluster import reducing
+
+        read = reducing.read_row_group
+        read_before: list[Any] = []
+
+        def read_or_die(*arguments: Any) -> Any:
+            if os.getpid() == pid and len(read_before) == num_read:
+                os.kill(pid, signal.SIGKILL)
+            with suppress(ProcessLookupError):
+                while os.getpid() != pid:
+                    os.kill(pid, 0)
+                    time.sleep(0.01)
+            read_before.append(arguments)
+            return read(*arguments)
+
+        reducing.read_row_group = read_or_die
+
+    client.run(arm)
+
+
+@pytest.mark.parametrize("name", ["accuracyk", "ood_bench"])  # tallies, and states
+def test_a_worker_killed_in_the_middle(name: str, client: Any, load: Load, tmp_path: Path) -> None:
+    columns, options = cases.draw(name, 30)
+    with within(60):
+        client.wait_for_workers(2)
+        before = client.run(os.getpid)
+        kill_at(client, 3, min(before))
+        computed = compute_parquet(name, write(columns, tmp_path, 5), split_every=2, **options)
+        assert computed == load(name).compute(**columns, **options)
+        client.wait_for_workers(2)
+        assert before[min(before)] not in client.run(os.getpid).values()
+
+
+@pytest.mark.parametrize("name", ["accuracyk", "ood_bench"])
+def test_a_row_group_at_which_workers_die(
+    name: str, client: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    columns, options = cases.draw(name, 9)
+    monkeypatch.setattr(client.cluster.scheduler, "allowed_failures", 0)
+    with within(60):
+        client.wait_for_workers(2)
+        kill_at(client, 2, min(client.run(os.getpid)))
+        with pytest.raises(ValueError, match=r"\d\.parquet, row group \d: Attempted to run task .* workers died"):
+            compute_parquet(name, write(columns, tmp_path), split_every=2, **options)
+        client.wait_for_workers(2)
+
+
+def test_a_worker_imports_the_core_alone(tmp_path: Path) -> None:
+    pq.write_table(pa.table(GOOD), tmp_path / "0.parquet")
+    code = f"""if True:
+        import sys
+        from openworld_metrics.cluster.reducing import reduce_row_group
+        from openworld_metrics.cluster.row_groups import RowGroup
+        from pyarrow.fs import LocalFileSystem
+
+        group = RowGroup({str(tmp_path / "0.parquet")!r}, LocalFileSystem(), 0, 4, 32)
+        reduce_row_group("ood_bench", {{}}, dict(predictions="predictions", references="references"), group)
+        slow = ["dask.dataframe", "datasets", "evaluate", "pyarrow.dataset", "torch", "transformers"]
+        print([name for name in slow if name in sys.modules])
+    """
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
+    assert done.stdout == "[]\n"
 
 
 def draw_counting(name: str, seed: int) -> tuple[cases.Columns, cases.Options]:

@@ -1,14 +1,14 @@
 """A metric over a Parquet data set of scores, on as many machines as a Dask cluster has.
 
-Each row group is reduced by `metric.add_batch` and `metric.state` where it is read, and states meet by `metric.merge`
-in a tree, so that no machine holds more than a few of them. Scores of matrices never travel, and the result has the
-bits of one process. States of the counting metrics (accuracyk, autkc, the open-set F-scores with `t_list`, and
-openset_detection without tables) are tallies of bounded size; the others, which rank every score, keep a few numbers
-for each sample.
+Each row group is reduced by `metric.add_batch` and `metric.state` where it is read: scores of matrices never travel,
+and the result has the bits of one process. States of the counting metrics (accuracyk, autkc, the open-set F-scores with
+`t_list`, and openset_detection without tables) are tallies of bounded size, which meet in a tree. The others rank every
+sample and keep a few numbers for each: a worker could only copy them, so they go straight to the caller, and what a
+worker needs does not grow with the data set.
 
-Dask rather than Ray Data: its bags reduce in a tree by one call, over any Python objects, where Ray Data aggregates
-them in one place or shuffles; and it is pure Python, from a laptop to Slurm, Kubernetes or an existing cluster.
-With a `distributed.Client` in place, that cluster computes; without, processes of this machine.
+Dask rather than Ray Data: it runs any function over any Python objects, where Ray Data aggregates them in one place or
+shuffles; and it is pure Python, from a laptop to Slurm, Kubernetes or an existing cluster. With a `distributed.Client`
+in place, that cluster computes; without, processes of this machine.
 
     from distributed import Client
     client = Client("tcp://scheduler:8786")
@@ -17,20 +17,20 @@ With a `distributed.Client` in place, that cluster computes; without, processes 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pyarrow.dataset as ds
-
-from ..extras import extra
-from ..formats.arrow import from_arrow
+from ..core.options import as_int
+from ..formats.reasons import named
 from ..loading import metric_class
-from .tallies import add_tallies, can_tally, tally, tally_results
-
-Partial = dict[str, Any]
+from .memory import check_workers
+from .reducing import merge_tallies, reduce_row_group
+from .row_groups import list_row_groups
+from .tallies import can_tally, tally_results
+from .tasks import Cluster, engine
 
 
 def compute_parquet(
@@ -45,53 +45,32 @@ def compute_parquet(
 
     Parameters: name, one of `openworld_metrics.METRICS`; source, a file, a folder, a list of files, or an address that
     Arrow knows, such as s3://…; columns, from the metric's columns to those of the data set, by default those of
-    the same names; split_every, how many states meet at once; options of the metric.
-    Returns what the metric's `compute` returns. Raises what it raises, and ValueError where a column is missing.
+    the same names; split_every, how many tallies meet at once; options of the metric.
+
+    A worker needs 500 MiB of memory with one thread, and 125 MiB for each further one. For metrics that do not only
+    count, each thread needs 1.6 times more of what the largest row group takes beyond 16 MiB, of its columns unpacked
+    with 8 bytes for each number; and the caller needs memory for the states of all samples.
+
+    Returns what the metric's `compute` returns. Raises what it raises, with the file and the number of the row group,
+    from 0; ValueError too where a file is damaged or lacks a column, and where a worker lacks memory.
     """
-    with extra("distributed"):
-        import dask.bag
-
+    tasks = engine()
     metric = metric_class(name)(**options)
-    data = ds.dataset(source if isinstance(source, list) else str(source), format="parquet")
-    columns = dict(columns or {column: column for column in metric.columns if column in data.schema.names})
-    missing = [column for column in columns.values() if column not in data.schema.names]
-    if missing:
-        raise ValueError(f"{source}: expected a column {missing[0]}, got {', '.join(data.schema.names)}")
-    shards = [part for fragment in data.get_fragments() for part in fragment.split_by_row_group()]
-    merge = partial(merge_partials, name, options)
-    if not shards:
-        return results(name, options, merge([]))
-    bag = dask.bag.from_sequence(shards, partition_size=1).map(partial(reduce_shard, name, options, columns))
-    merged = bag.reduction(merge, merge, split_every=split_every).compute()
-    return results(name, options, merged)
-
-
-def reduce_shard(name: str, options: Mapping[str, Any], columns: Mapping[str, str], shard: Any) -> Partial:
-    """Reduce a shard, a fragment of an Arrow data set, batch by batch."""
-    metric = metric_class(name)(**options)
-    partials = []
-    for batch in shard.to_batches(columns=list(dict.fromkeys(columns.values()))):
-        metric.add_batch(**{column: from_arrow(batch.column(there)) for column, there in columns.items()})
-        if can_tally(name, options):
-            partials.append(tally(metric, metric.state()))
-            metric.reset()
-    return add_tallies(name, partials) if can_tally(name, options) else metric.state()
-
-
-def merge_partials(name: str, options: Mapping[str, Any], partials: Iterable[Partial]) -> Partial:
-    """Merge what `reduce_shard` gave for several shards, or this function for several groups of them."""
-    if can_tally(name, options):
-        return add_tallies(name, list(partials))
-    metric = metric_class(name)(**options)
-    for state in partials:
-        metric.merge(state)
-    return dict(metric.state())
-
-
-def results(name: str, options: Mapping[str, Any], merged: Partial) -> dict[str, Any]:
-    """Results of the metric from what all shards were merged to."""
-    metric = metric_class(name)(**options)
-    if can_tally(name, options):
-        return tally_results(metric, merged)
-    metric.merge({key: np.asarray(array) for key, array in merged.items()})
+    tallied = can_tally(name, options)
+    split_every = as_int(split_every, "split_every", 2)
+    columns, groups = list_row_groups(source, columns, metric)
+    if isinstance(tasks, Cluster):
+        check_workers(tasks.client, groups, tallied=tallied)
+    parts = tasks.map(partial(reduce_row_group, name, options, columns), groups)
+    merge = partial(merge_tallies, name)
+    while tallied and len(parts) > split_every:
+        parts = tasks.map(merge, [parts[i : i + split_every] for i in range(0, len(parts), split_every)])
+    with closing(tasks.results(parts)) as partials:
+        if tallied:
+            _, (counted,) = merge(partials)
+            return tally_results(metric, counted)
+        for place, states in partials:
+            with named(place):
+                for state in states:
+                    metric.merge(state)
     return dict(metric.compute())

@@ -1,0 +1,89 @@
+"""Row groups of a Parquet data set: listed by the caller, each read in batches where it is reduced.
+
+Checksums of pages are verified, where a file has them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from ..core.metric import Metric
+from ..formats.arrow import from_arrow
+from ..formats.reasons import named
+
+BATCH_BYTES = 1 << 24
+BUFFER_BYTES = 1 << 22  # read at once of a column, which may be larger than memory
+
+
+@dataclass(frozen=True)
+class RowGroup:
+    """A row group of a file, counted from 0."""
+
+    file: str
+    system: Any  # Arrow's, in which the file is
+    number: int
+    num_rows: int
+    num_bytes: int  # that the columns to read take at most, unpacked
+
+    def __str__(self) -> str:
+        return f"{self.file}, row group {self.number}"
+
+
+def list_row_groups(
+    source: str | Path | list[str], columns: Mapping[str, str] | None, metric: Metric
+) -> tuple[dict[str, str], list[RowGroup]]:
+    """Which columns to read, by their names in the metric, and the row groups of all files, by their footers.
+
+    Raises ValueError for a file that is no Parquet or lacks a column.
+    """
+    import pyarrow.dataset as ds  # takes pandas along, which workers need not import for it
+
+    data = ds.dataset(source if isinstance(source, list) else str(source), format="parquet")
+    if not columns:
+        columns = {name: name for name in metric.columns if name in (*metric.required, *data.schema.names)}
+    names = list(columns.values())
+    groups = []
+    for fragment in data.get_fragments():
+        with named(fragment.path):
+            there = fragment.physical_schema.names
+            missing = [name for name in names if name not in there]
+            if missing:
+                raise ValueError(f"expected a column {missing[0]}, got {', '.join(there)}")
+            metadata = fragment.metadata
+        for i in range(metadata.num_row_groups):
+            group = metadata.row_group(i)
+            size = _unpacked_bytes(group, names)
+            groups.append(RowGroup(fragment.path, fragment.filesystem, i, group.num_rows, size))
+    return dict(columns), groups
+
+
+def read_row_group(group: RowGroup, columns: Mapping[str, str]) -> Iterator[dict[str, Any]]:
+    """Columns as arrays, by their names in the metric, of some 16 MB at a time."""
+    num_rows = max(1, BATCH_BYTES * group.num_rows // max(1, group.num_bytes))
+    names = list(dict.fromkeys(columns.values()))
+    reading = dict(page_checksum_verification=True, pre_buffer=False, buffer_size=BUFFER_BYTES)
+    with group.system.open_input_file(group.file) as opened, pq.ParquetFile(opened, **reading) as file:
+        footer = file.metadata
+        there = footer.row_group(group.number).num_rows if group.number < footer.num_row_groups else 0
+        if there != group.num_rows:
+            raise ValueError(f"expected {group.num_rows} rows, as when the files were listed, got {there}")
+        # a worker's other threads read row groups of their own
+        for batch in file.iter_batches(num_rows, row_groups=[group.number], columns=names, use_threads=False):
+            arrays = {name: _array(batch, name) for name in names}
+            yield {column: arrays[name] for column, name in columns.items()}
+
+
+def _array(batch: Any, name: str) -> Any:
+    with named(name):
+        return from_arrow(batch.column(name))
+
+
+def _unpacked_bytes(group: Any, names: Sequence[str]) -> int:
+    chunks = [group.column(i) for i in range(group.num_columns)]
+    ours = [chunk for chunk in chunks if f"{chunk.path_in_schema}.".startswith(tuple(f"{name}." for name in names))]
+    return sum(8 * chunk.num_values + chunk.total_uncompressed_size for chunk in ours)
