@@ -80,7 +80,7 @@ def as_array(x: Any, name: str) -> Array:
     if is_torch_array(x):
         return _from_tensor(x, name)
     x = without_arrow(x)
-    array = np.asarray(x) if hasattr(x, "__array__") else None
+    array = np.asarray(x) if hasattr(x, "__array__") or isinstance(x, memoryview) else None
     if array is not None and array.dtype.name == "bfloat16":  # of ml_dtypes, as JAX gives them
         array = array.astype(np.float32)
     if array is None or array.dtype == object:
@@ -95,10 +95,13 @@ def without_arrow(x: Any) -> Any:
 
 def _from_tensor(x: Any, name: str) -> Array:
     x = x.detach()
+    if x.device.type == "meta" or x.is_nested or "strided" not in str(x.layout):
+        kind = "nested" if x.is_nested else f"{x.layout} {x.device.type}"
+        raise TypeError(f"{name}: expected a dense tensor of numbers, got a {kind} one")
     if x.device.type != "cpu":
         return x
     try:
-        return _without_bfloat16(x).numpy()
+        return _without_bfloat16(x.resolve_neg()).numpy()
     except (TypeError, RuntimeError) as error:
         raise TypeError(f"{name}: expected a dense tensor of numbers, got {x.layout} {x.dtype} ({error})") from None
 
@@ -304,7 +307,8 @@ def as_flags(x: Any, name: str) -> Array:
 
 def check_lengths(**columns: Array | None) -> None:
     """Raise ValueError unless all columns that are given have the same length."""
-    lengths = {name: len(column) for name, column in columns.items() if column is not None}
+    given = {name: column for name, column in columns.items() if column is not None}
+    lengths = {name: len(column) if getattr(column, "ndim", 1) else "no" for name, column in given.items()}
     if len(set(lengths.values())) > 1:
         came = ", ".join(f"{length} {name}" for name, length in lengths.items())
         raise ValueError(f"expected columns of one length, got {came}")
@@ -795,7 +799,7 @@ def merge_counts(positives: Any, negatives: Any, higher: int, first: Any, above:
 
 def as_int(value: Any, name: str, low: int, high: int | None = None) -> int:
     """Check an integer option in [low, high]."""
-    value = _plain(value)
+    value = plain_value(value)
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
         raise TypeError(f"{name}: expected an int, got {value!r}")
     value = int(value)
@@ -811,14 +815,19 @@ def as_int_list(value: Any, name: str, low: int, high: int) -> list[int]:
     return [as_int(item, name, low, high) for item in values]
 
 
-def _plain(value: Any) -> Any:
+def plain_value(value: Any) -> Any:
     """Numbers and lists for arrays, tensors and their scalars; anything else as it is."""
-    return value.tolist() if hasattr(value, "tolist") else value
+    if not hasattr(value, "tolist"):
+        return value
+    try:
+        return value.tolist()
+    except (RuntimeError, NotImplementedError):  # of a tensor without numbers
+        return repr(type(value))
 
 
 def _items(value: Any, name: str, expected: str, single: type) -> list[Any]:
     """The items of a list; a value of the type `single` is a list of one."""
-    value = _plain(value)
+    value = plain_value(value)
     if isinstance(value, single):
         value = [value]
     if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
@@ -830,7 +839,7 @@ def _items(value: Any, name: str, expected: str, single: type) -> list[Any]:
 
 
 def _number(value: Any, name: str, expected: str) -> float:
-    value = _plain(value)
+    value = plain_value(value)
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name}: expected {expected}, got {value!r}")
     try:
@@ -1261,7 +1270,7 @@ class Metric:
         columns, overrides = self._sort_arguments({"predictions": predictions, "references": references, **kwargs})
         options = {**self.loaded_options, **overrides}
         for name in self.fixed_options & overrides.keys():
-            if self._states and overrides[name] != self.loaded_options[name]:
+            if self._states and _differ(overrides[name], self.loaded_options[name]):
                 raise ValueError(f"{name}: it was applied as batches were added; give it at load, not at compute")
         states = self._states + ([self._reduced(columns, options)] if columns else [])
         results = self._results(states, options)
@@ -1394,6 +1403,13 @@ def _column(state: State, name: str) -> Array:
 def _options_for(function: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
     """Those of the options that a function takes."""
     return {name: options[name] for name in keyword_options(function) if name in options}
+
+
+def _differ(first: Any, second: Any) -> bool:
+    try:
+        return bool(first != second)
+    except (ValueError, TypeError, RuntimeError):  # of arrays, which no such option is
+        return True
 
 
 def _is_empty(column: Any) -> bool:
@@ -1934,6 +1950,7 @@ class AnomalySuiteOptions(TypedDict, total=False):
 
 def check_levels(levels: Any) -> list[str]:
     """Check the levels to report: "image", "pixel", or a list of them."""
+    levels = plain_value(levels)
     if not isinstance(levels, Iterable):
         raise TypeError(f"levels: expected a list of {LEVELS}, got {levels!r}")
     chosen = [levels] if isinstance(levels, str) else list(levels)

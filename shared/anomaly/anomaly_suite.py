@@ -9,7 +9,7 @@ from ..core.arrays import Array
 from ..core.counts import Counts, Side, as_side, exceedance_counts, runs, sort_sides, split
 from ..core.curves import CURVE, curve_metrics, quantities
 from ..core.metric import Metric
-from ..core.options import as_choice, as_fractions, as_int
+from ..core.options import as_choice, as_fractions, as_int, plain_value
 from ..core.sorting import indices, sorted_with
 from .aupro import areas_up_to, counts_of_pixels, sampled_aupro
 from .maps import AnomalyState, as_anomaly_state, reduce_maps
@@ -33,6 +33,7 @@ class AnomalySuiteOptions(TypedDict, total=False):
 
 def check_levels(levels: Any) -> list[str]:
     """Check the levels to report: "image", "pixel", or a list of them."""
+    levels = plain_value(levels)
     if not isinstance(levels, Iterable):
         raise TypeError(f"levels: expected a list of {LEVELS}, got {levels!r}")
     chosen = [levels] if isinstance(levels, str) else list(levels)

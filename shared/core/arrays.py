@@ -67,7 +67,7 @@ def as_array(x: Any, name: str) -> Array:
     if is_torch_array(x):
         return _from_tensor(x, name)
     x = without_arrow(x)
-    array = np.asarray(x) if hasattr(x, "__array__") else None
+    array = np.asarray(x) if hasattr(x, "__array__") or isinstance(x, memoryview) else None
     if array is not None and array.dtype.name == "bfloat16":  # of ml_dtypes, as JAX gives them
         array = array.astype(np.float32)
     if array is None or array.dtype == object:
@@ -82,10 +82,13 @@ def without_arrow(x: Any) -> Any:
 
 def _from_tensor(x: Any, name: str) -> Array:
     x = x.detach()
+    if x.device.type == "meta" or x.is_nested or "strided" not in str(x.layout):
+        kind = "nested" if x.is_nested else f"{x.layout} {x.device.type}"
+        raise TypeError(f"{name}: expected a dense tensor of numbers, got a {kind} one")
     if x.device.type != "cpu":
         return x
     try:
-        return _without_bfloat16(x).numpy()
+        return _without_bfloat16(x.resolve_neg()).numpy()
     except (TypeError, RuntimeError) as error:
         raise TypeError(f"{name}: expected a dense tensor of numbers, got {x.layout} {x.dtype} ({error})") from None
 

@@ -101,7 +101,8 @@ def as_flags(x: Any, name: str) -> Array:
 
 def check_lengths(**columns: Array | None) -> None:
     """Raise ValueError unless all columns that are given have the same length."""
-    lengths = {name: len(column) for name, column in columns.items() if column is not None}
+    given = {name: column for name, column in columns.items() if column is not None}
+    lengths = {name: len(column) if getattr(column, "ndim", 1) else "no" for name, column in given.items()}
     if len(set(lengths.values())) > 1:
         came = ", ".join(f"{length} {name}" for name, length in lengths.items())
         raise ValueError(f"expected columns of one length, got {came}")

@@ -89,7 +89,7 @@ class Metric:
         columns, overrides = self._sort_arguments({"predictions": predictions, "references": references, **kwargs})
         options = {**self.loaded_options, **overrides}
         for name in self.fixed_options & overrides.keys():
-            if self._states and overrides[name] != self.loaded_options[name]:
+            if self._states and _differ(overrides[name], self.loaded_options[name]):
                 raise ValueError(f"{name}: it was applied as batches were added; give it at load, not at compute")
         states = self._states + ([self._reduced(columns, options)] if columns else [])
         results = self._results(states, options)
@@ -222,6 +222,13 @@ def _column(state: State, name: str) -> Array:
 def _options_for(function: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
     """Those of the options that a function takes."""
     return {name: options[name] for name in keyword_options(function) if name in options}
+
+
+def _differ(first: Any, second: Any) -> bool:
+    try:
+        return bool(first != second)
+    except (ValueError, TypeError, RuntimeError):  # of arrays, which no such option is
+        return True
 
 
 def _is_empty(column: Any) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 
 def as_int(value: Any, name: str, low: int, high: int | None = None) -> int:
     """Check an integer option in [low, high]."""
-    value = _plain(value)
+    value = plain_value(value)
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
         raise TypeError(f"{name}: expected an int, got {value!r}")
     value = int(value)
@@ -27,14 +27,19 @@ def as_int_list(value: Any, name: str, low: int, high: int) -> list[int]:
     return [as_int(item, name, low, high) for item in values]
 
 
-def _plain(value: Any) -> Any:
+def plain_value(value: Any) -> Any:
     """Numbers and lists for arrays, tensors and their scalars; anything else as it is."""
-    return value.tolist() if hasattr(value, "tolist") else value
+    if not hasattr(value, "tolist"):
+        return value
+    try:
+        return value.tolist()
+    except (RuntimeError, NotImplementedError):  # of a tensor without numbers
+        return repr(type(value))
 
 
 def _items(value: Any, name: str, expected: str, single: type) -> list[Any]:
     """The items of a list; a value of the type `single` is a list of one."""
-    value = _plain(value)
+    value = plain_value(value)
     if isinstance(value, single):
         value = [value]
     if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
@@ -46,7 +51,7 @@ def _items(value: Any, name: str, expected: str, single: type) -> list[Any]:
 
 
 def _number(value: Any, name: str, expected: str) -> float:
-    value = _plain(value)
+    value = plain_value(value)
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name}: expected {expected}, got {value!r}")
     try:

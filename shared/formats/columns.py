@@ -7,6 +7,7 @@ Files are never unpickled: .npy and .npz hold numbers only, and .pt is read with
 from __future__ import annotations
 
 import codecs
+import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
@@ -80,7 +81,7 @@ class ParquetColumn:
 def _split(place: str) -> tuple[Path, list[str]]:
     name, colon, names = place.rpartition(":")
     # a file that is there, or C:\… on Windows, has no column after its colon
-    if not colon or Path(place).exists() or not (Path(name).suffix or name == "-"):
+    if not colon or os.path.exists(place) or not (Path(name).suffix or name == "-"):
         return Path(place), []
     if not all(names.split(",")):
         raise ValueError(f"{place}: expected FILE:COLUMN,COLUMN, got a column without a name")

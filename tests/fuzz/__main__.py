@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import sys
 import time
 from pathlib import Path
 
 from tests.fuzz.engine import Finding, draw, save
 from tests.fuzz.runs import Worker
+from tests.fuzz.table import TARGETS, target
 
 FOUND = Path(__file__).parent / "found"
 SLICE = 3.0  # seconds of a target before the next one
@@ -22,8 +24,6 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=10)
     parser.add_argument("--first", type=int, default=1_000_000, help="the number of the first input")
     given = parser.parse_args()
-
-    from tests.fuzz.table import TARGETS
 
     names = [name for name in TARGETS if name.startswith(given.target or "")]
     if given.target in TARGETS:
@@ -50,35 +50,39 @@ def _rounds(names: list[str], seconds: float, first: int) -> int:
     found: dict[tuple[str, str], list[Finding]] = {}
     begin = time.monotonic()
     with Worker() as worker:
-        while (left := seconds - (time.monotonic() - begin)) > 0:
-            for name in names:
-                start = time.monotonic()
-                count, findings = worker.run(name, first + executed[name], 10**9, min(SLICE, left / len(names)))
-                executed[name] += count
-                spent[name] += time.monotonic() - start
-                for finding in findings:
-                    known = found.setdefault((name, finding.how), [])
-                    known.append(finding)
-                    if len(known) == 1:
-                        print(f"{name} {finding.index}: {finding.how}\n  {_saved(name, finding.index)}", flush=True)
+        for name in itertools.cycle(names):
+            start = time.monotonic()
+            if start > begin + seconds:
+                break
+            count, findings = worker.run(name, first + executed[name], 10**9, min(SLICE, seconds / len(names)))
+            executed[name] += count
+            spent[name] += time.monotonic() - start
+            for finding in findings:
+                known = found.setdefault((name, finding.how), [])
+                known.append(finding)
+                if len(known) == 1:
+                    print(f"{name} {finding.number}: {finding.how}\n  {_saved(name, finding.number)}", flush=True)
     print()
     for name in names:
         defects = sum(target == name for target, _ in found)
         rate = executed[name] / spent[name] if spent[name] else 0
-        print(f"{name:32} {executed[name]:9,} executions {rate:9,.0f} a second {defects:4} findings")
+        taken, refused = (worker.calls.get((name, key), 0) for key in ("taken", "refused"))
+        share = f"{refused / max(1, taken + refused):4.0%} refused"
+        print(f"{name:32} {executed[name]:9,} executions {rate:9,.0f} a second {share} {defects:4} findings")
     print(f"{sum(executed.values()):,} executions in {time.monotonic() - begin:.0f} s, {len(found)} findings")
-    for (name, how), findings in found.items():
-        print(f"  {name} {findings[0].index} (and {len(findings) - 1} more): {how}")
+    for how in dict.fromkeys(how for _, how in found):
+        where = [
+            f"{name} {all_[0].number} ({len(all_)} times)" for (name, other), all_ in found.items() if other == how
+        ]
+        print(f"\n{how}\n    {', '.join(where)}")
     return bool(found)
 
 
 def _saved(name: str, index: int) -> Path:
     """Write an input to a folder of its own."""
-    from tests.fuzz.table import TARGETS
-
     folder = FOUND / f"{name}-{index}"
     try:
-        save(draw(TARGETS[name], index)[0], folder)
+        save(draw(target(name), index)[0], folder)
     except Exception as error:  # then this is the finding
         print(f"{type(error).__name__}: {error}")
     return folder

@@ -18,17 +18,16 @@ from tests.fuzz.damage import damaged, damaged_bytes_of, damaged_text
 from tests.fuzz.values import json_changed, kind_of_array, plain, torch
 
 ENDINGS = ("npy", "npz", "csv", "parquet", "json", *(("pt",) if torch is not None else ()))
-NAMES = ("predictions", "references", "open_scores", "a", "b", "image", "class 0", "class 1", "x:y", "é", "0", "1")
+NAMES = ("predictions", "references", "open_scores", "a", "b", "image", "class 0", "class 1", "x:y", "é", "c0", "c1")
 Columns = dict[str, np.ndarray]
 
 
-def columns(rng: Random, width: int | None = None) -> Columns:
+def columns(rng: Random) -> Columns:
     """A few named columns of one length."""
     numbers = np.random.default_rng(rng.getrandbits(64))
     length, names = rng.choice((1, 2, 5, 30)), rng.sample(NAMES, rng.choice((1, 2, 4)))
     kinds = rng.choices(("f8", "f4", "i8", "u1", "?"), k=len(names))
-    shape = (length,) if width is None else (length, width)
-    return {name: (8 * numbers.random(shape)).astype(kind) for name, kind in zip(names, kinds)}
+    return {name: (8 * numbers.random(length)).astype(kind) for name, kind in zip(names, kinds)}
 
 
 def content(rng: Random, ending: str, table: Columns) -> bytes:
@@ -70,6 +69,11 @@ def _csv(rng: Random, table: Columns) -> bytes:
 def _parquet(rng: Random, table: Columns) -> bytes:
     arrays = {name: _arrow(rng, array) for name, array in table.items()}
     return _parquet_bytes(rng, pa.table(arrays))
+
+
+def flat_parquet(rng: Random, table: Columns) -> bytes:
+    """A Parquet file of numbers alone."""
+    return _parquet_bytes(rng, pa.table(table))
 
 
 def _arrow(rng: Random, array: np.ndarray) -> Any:

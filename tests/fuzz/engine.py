@@ -22,6 +22,9 @@ ALLOWED = (ValueError, TypeError)
 Files = dict[str, bytes]
 
 
+calls = {"taken": 0, "refused": 0}  # how many inputs were, in this process
+
+
 class BrokenError(Exception):
     """The rule is broken. The message says how, the same for all inputs for which it is so; more is in `detail`."""
 
@@ -46,8 +49,11 @@ class Case(NamedTuple):
     def attempt(self, call: Callable[[], Any], allowed: tuple[type[Exception], ...] = ALLOWED) -> Any:
         """What a call returns, or `Refused` for an error that is allowed, unless the input is a valid one."""
         try:
-            return call()
+            result = call()
+            calls["taken"] += 1
+            return result
         except allowed as error:
+            calls["refused"] += 1
             if self.whole:
                 raise BrokenError(f"refused a valid input: {_shape(error)}", traceback.format_exc()) from None
             if not str(error):
@@ -59,21 +65,19 @@ class Target(NamedTuple):
     """What is fuzzed.
 
     make: a valid input; damage: the input changed, in place or not; run: raises what breaks the rule
-    tested: how many executions the tests make
     """
 
     name: str
     make: Callable[[Random], Any]
     damage: Callable[[Random, Any], Any]
     run: Callable[[Case], None]
-    tested: int
 
 
 class Finding(NamedTuple):
     """A broken rule: for which input, how (the same words for the same defect), and all that there is to say."""
 
     target: str
-    index: int
+    number: int
     how: str
     detail: str
 
@@ -144,15 +148,16 @@ def write_files(files: Mapping[str, bytes], folder: Path) -> None:
         path.write_bytes(content)
 
 
-def check_files(files: Mapping[str, bytes], folder: Path, new: tuple[str, ...] = ()) -> None:
-    """Raise unless a folder holds the files of an input as they were, and beside them at most those of `new`."""
+def check_files(files: Mapping[str, bytes], folder: Path, written: tuple[str, ...] = ()) -> None:
+    """Raise unless a folder holds the files of an input as they were, and others only of names that begin as said."""
     there = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
-    for name, content in files.items():
-        if name not in new and (name not in there or there[name].read_bytes() != content):
+    for name in {**files, **there}:
+        if written and name.startswith(written):
+            continue
+        if name not in files:
+            raise BrokenError("a file was written", name)
+        if name not in there or there[name].read_bytes() != files[name]:
             raise BrokenError("a file has changed", name)
-    more = {name for name in there if name not in files and not name.startswith(new)} if new else there.keys() - files
-    if more:
-        raise BrokenError("a file was written", ", ".join(sorted(more)))
 
 
 def save(value: Any, folder: Path) -> None:

@@ -61,6 +61,6 @@ def _read(place: str, column: str) -> None:
 
 
 TARGETS = [
-    Target(f"columns.{ending}", functools.partial(make, ending), functools.partial(damage, ending), run, 150)
+    Target(f"columns.{ending}", functools.partial(make, ending), functools.partial(damage, ending), run)
     for ending in ENDINGS
 ]

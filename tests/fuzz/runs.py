@@ -31,6 +31,7 @@ class Worker:
         self._folder = tempfile.TemporaryDirectory(prefix="openworld-fuzz-")
         self._log = Path(self._folder.name) / "log"
         self._process: subprocess.Popen[str] | None = None
+        self.calls: dict[tuple[str, str], int] = {}  # of each target, those that were taken, and refused
 
     def __enter__(self) -> Worker:
         return self
@@ -48,15 +49,19 @@ class Worker:
         while index < first + count and (time.monotonic() < deadline or index == first):
             self._start()
             self._ask([target, index, first + count - index, max(0.1, deadline - time.monotonic())])
-            running = index
+            running = None
             for report in self._reports():
                 if report[0] == "begin":
                     running = report[1]
                 elif report[0] == "found":
                     findings.append(Finding(*report[1:]))
                 elif report[0] == "done":
+                    for key, number in report[2].items():
+                        self.calls[target, key] = self.calls.get((target, key), 0) + number
                     return report[1] - first, findings
             how = self._end()
+            if running is None:
+                raise RuntimeError(f"the fuzzing process does not begin with {target}: {how}\n{self._said()}")
             findings.append(Finding(target, running, how, self._said()))
             index = running + 1
         return index - first, findings
@@ -83,7 +88,8 @@ class Worker:
             text=True,
         )
         self._lines: queue.SimpleQueue[list[Any]] = queue.SimpleQueue()
-        threading.Thread(target=_pass_on, args=(self._process, self._lines), daemon=True).start()
+        self._reader = threading.Thread(target=_pass_on, args=(self._process, self._lines), daemon=True)
+        self._reader.start()
         if self._lines.get(timeout=START) != ["ready"]:
             raise RuntimeError(f"the fuzzing process does not start:\n{self._said()}")
 
@@ -114,14 +120,15 @@ class Worker:
             time.sleep(0.5)
             self._stop()
             return f"hangs for more than {PATIENCE:g} s"
-        self._process = None
+        self._stop()
         return f"the process dies: {signal.Signals(-code).name if code < 0 else f'exit code {code}'}"
 
     def _stop(self) -> None:
         if self._process is not None:
             self._process.kill()
-            self._process.wait()
-            self._process = None
+            self._reader.join()
+            with self._process:  # closes its pipes, and waits
+                self._process = None
 
     def _said(self) -> str:
         return self._log.read_bytes()[-4000:].decode(errors="replace")

@@ -1,8 +1,44 @@
-"""All targets by their names."""
+"""All targets by name: the module that each is in, imported as it is needed, and its executions in the tests."""
 
 from __future__ import annotations
 
-from tests.fuzz import readers
+from importlib import import_module, util
+from typing import NamedTuple
+
+from openworld_metrics import METRICS
 from tests.fuzz.engine import Target
 
-TARGETS: dict[str, Target] = {target.name: target for target in (*readers.TARGETS,)}
+
+class Row(NamedTuple):
+    """A module of this folder, and how many inputs the tests take: what half a second is enough for."""
+
+    module: str
+    tested: int
+
+
+_ENDINGS = (
+    ("npy", "npz", "csv", "parquet", "json", "pt")
+    if util.find_spec("torch")
+    else ("npy", "npz", "csv", "parquet", "json")
+)
+TARGETS: dict[str, Row] = {
+    **{f"columns.{ending}": Row("readers", 250) for ending in _ENDINGS},
+    **{f"boxes of {name}": Row("boxes", 100) for name in ("YOLO data.yaml", "YOLO folders", "COCO", "VOC", "dicts")},
+    "images": Row("boxes", 400),
+    "names": Row("boxes", 250),
+    "command compute": Row("commands", 100),
+    "command detect": Row("commands", 60),
+    **{f"columns of {name}": Row("metrics", 150) for name in METRICS},
+    **{f"options of {name}": Row("metrics", 150) for name in METRICS},
+    **{f"states of {name}": Row("states", 100) for name in METRICS},
+    "page endpoint": Row("pages", 80),
+    "page button": Row("pages", 20),
+    "page uploads": Row("pages", 120),
+    "page guard": Row("guard", 60),
+}
+
+
+def target(name: str) -> Target:
+    """The target of a name."""
+    found = import_module(f"tests.fuzz.{TARGETS[name].module}").TARGETS
+    return next(target for target in found if target.name == name)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import decimal
 import fractions
 from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
 from random import Random
 from typing import Any
 
@@ -15,10 +18,7 @@ import pyarrow as pa
 
 from tests.fuzz.damage import NUMERALS, WORDS
 
-try:
-    import torch
-except ImportError:
-    torch = None
+torch: Any = import_module("torch") if find_spec("torch") else None
 
 NUMBERS = (
     *(0, 1, -1, 2, 3, 7, 100, 255, 256, -(10**12), 2**31, 2**53 + 1, 2**63 - 1, 2**63, -(2**63) - 1, 2**64, 10**30),
@@ -35,7 +35,9 @@ def plain(rng: Random, depth: int = 2) -> Any:
     if way < 6:
         return rng.choice((*WORDS, *NUMERALS, *KNOWN))
     if way == 6:
-        return rng.choice((None, [], {}, "", [[]], [None], [[], []], _nested(rng.choice((60, 800)))))
+        return rng.choice(
+            (None, [], {}, "", [[]], [None], [[], []], _nested(rng.choice((60, 200)) if depth == 2 else 3))
+        )
     if not depth:
         return rng.choice(NUMBERS)
     if way == 9:
@@ -126,7 +128,7 @@ _KINDS: list[Callable[[np.ndarray], Any]] = [
     lambda x: np.asfortranarray(x),
     lambda x: np.broadcast_to(x, (3, *x.shape)),
     lambda x: x[::-1],
-    lambda x: memoryview(np.ascontiguousarray(x)),
+    lambda x: np.ascontiguousarray(x).data,
     lambda x: x.tobytes(),
     lambda x: np.matrix(x),
     _structured,
@@ -200,10 +202,11 @@ def changed(rng: Random, value: Any) -> Any:
         return anything(rng)
     if isinstance(value, dict) and value:
         return _changed_dict(rng, value)
-    if isinstance(value, np.ndarray) and value.size:
-        return _changed_array(rng, value)
     if isinstance(value, (list, tuple)) and value:
         return type(value)(_changed_list(rng, [*value]))
+    if isinstance(value, np.ndarray) and value.size:
+        with contextlib.suppress(Exception):  # NumPy cannot do that with this array
+            return _changed_array(rng, value)
     return anything(rng)
 
 
@@ -273,14 +276,14 @@ _RESHAPED: tuple[Callable[[np.ndarray], Any], ...] = (
 )
 
 
-def json_changed(rng: Random, value: Any) -> Any:
-    """As `changed`, of what JSON holds, and so is the result."""
-    if rng.random() < 0.12:
+def json_changed(rng: Random, value: Any, whole: float = 0.03) -> Any:
+    """As `changed`, of what JSON holds, and so is the result; `whole` is the chance that all of it is replaced."""
+    if rng.random() < whole:
         return plain(rng)
     if isinstance(value, dict) and value:
         key, way = rng.choice([*value]), rng.random()
         if way < 0.75:
-            return {**value, key: json_changed(rng, value[key])}
+            return {**value, key: json_changed(rng, value[key], 0.12)}
         if way < 0.85:
             return {name: item for name, item in value.items() if name != key}
         return {
@@ -290,7 +293,7 @@ def json_changed(rng: Random, value: Any) -> Any:
     if isinstance(value, list) and value:
         i, way = rng.randrange(len(value)), rng.random()
         if way < 0.7:
-            return [*value[:i], json_changed(rng, value[i]), *value[i + 1 :]]
+            return [*value[:i], json_changed(rng, value[i], 0.12), *value[i + 1 :]]
         if way < 0.8:
             return value[:i] + value[i + 1 :]
         return [*value[:i], plain(rng) if way < 0.9 else value[i], *value[i:]]

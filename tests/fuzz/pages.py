@@ -1,0 +1,317 @@
+"""The pages: the endpoint, the button with tables and files, and uploads of every format."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import json
+from pathlib import Path
+from random import Random
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from openworld_metrics import METRICS
+from openworld_metrics.pages.controls import shown
+from openworld_metrics.pages.layout import data_frame
+from openworld_metrics.pages.runner import Runner, explain
+from openworld_metrics.pages.uploads import read_files
+from tests import cases
+from tests.fuzz.boxes import damage_image, make_image
+from tests.fuzz.contents import ENDINGS, columns, content, damaged_content, flat_parquet
+from tests.fuzz.damage import NUMERALS, WORDS, damaged_bytes_of, damaged_text
+from tests.fuzz.engine import BrokenError, Case, Files, Refused, Target, check_files, write_files
+from tests.fuzz.fingerprint import check_results
+from tests.fuzz.values import NUMBERS, json_changed, plain
+
+FOLDERS = Path(__file__).resolve().parents[2] / "metrics"
+WORDS_AT_MOST = 3_000  # letters of a message
+KINDS = tuple(ending for ending in ENDINGS if ending != "pt")
+
+
+@functools.cache
+def runner_of(name: str) -> Runner:
+    """The page of a metric."""
+    page = importlib.import_module(f"openworld_metrics.pages.metrics.{name}").PAGE
+    return Runner(page, FOLDERS / name)
+
+
+def check_refusal(result: Any, folder: Path) -> None:
+    """Raise unless what is said of an error is short, can be sent, and names no folder of the server."""
+    if not isinstance(result, Refused):
+        return
+    text = explain(result.error)
+    json.dumps(text).encode()
+    text.encode()
+    if len(text) > WORDS_AT_MOST:
+        raise BrokenError("a message is too long", len(text))
+    if str(folder) in text:
+        raise BrokenError("a message names a folder of the server", text)
+
+
+class Call(NamedTuple):
+    """What a program sends to the endpoint of a page."""
+
+    name: str
+    columns: Any
+    options: Any
+
+
+def make_call(rng: Random) -> Call:
+    """A random case, as JSON has it."""
+    name = rng.choice(METRICS)
+    drawn, options = cases.draw(name, rng.randrange(1 << 30))
+    plain_options = {key: value.item() if isinstance(value, np.generic) else value for key, value in options.items()}
+    return Call(name, {key: cases.as_lists(column) for key, column in drawn.items()}, plain_options)
+
+
+def damage_call(rng: Random, value: Call) -> Call:
+    """Something wrong with the columns or the options."""
+    given, options = value.columns, value.options
+    for _ in range(rng.choice((1, 1, 2))):
+        way = rng.random()
+        if way < 0.5:
+            given = json_changed(rng, given)
+        elif way < 0.7:
+            options = json_changed(rng, options)
+        elif isinstance(options, dict):
+            key = rng.choice((*runner_of(value.name).defaults, "num_process", "cache_dir", "config_name", "self"))
+            options = {**options, key: plain(rng)}
+    if rng.random() < 0.03:
+        given = _large(rng, value.name)
+    return value._replace(columns=given, options=options)
+
+
+def _large(rng: Random, name: str) -> Any:
+    """Columns of a body that the guard lets through, whose cost may be more than its size."""
+    count = rng.choice((300, 1500, 3000))
+    if name == "openset_detection":
+        box = [0, 0, 10, 10]
+        return {"predictions": [[[*box, 0.5, 0]] * count], "references": [[[*box, 0]] * count]}
+    if name == "anomaly_suite":
+        side = int(count**0.5)
+        masks = [[[(i + j) % 2 for i in range(side)] for j in range(side)], [[0] * side] * side]
+        return {"predictions": [[[i + j for i in range(side)] for j in range(side)]] * 2, "references": masks}
+    scores = [i / count for i in range(count)]
+    labels = [i % 2 for i in range(count)]
+    return {"predictions": scores, "references": labels, "open_scores": scores, "open_labels": labels}
+
+
+def run_call(case: Case) -> None:
+    """Compute as the endpoint does."""
+    value: Call = case.value
+    before = json.dumps((value.columns, value.options))
+    results = case.attempt(functools.partial(runner_of(value.name).results, value.columns, value.options))
+    check_refusal(results, case.folder)
+    if json.dumps((value.columns, value.options)) != before:
+        raise BrokenError("an input has changed")
+    if not isinstance(results, Refused):
+        check_results(results, isinstance(value.options, dict) and bool(value.options.get("percent")))
+
+
+class Form(NamedTuple):
+    """What a person fills in: the cells of the tables, files of each source, and what the controls hold."""
+
+    name: str
+    files: Files
+    tables: list[dict[str, list[Any]]]
+    places: list[list[str]]
+    made_of: list[Any]
+    read_as: Any
+    held: list[Any]
+    image: Any
+    photograph: str | None
+
+
+def make_form(rng: Random) -> Form:
+    """An example of a page, in its tables or as files."""
+    name = rng.choice(METRICS)
+    page, defaults = runner_of(name).page, runner_of(name).defaults
+    example = rng.choice(page.examples)
+    held = [shown(option, example.options.get(option.name, defaults[option.name])) for option in page.options]
+    tables = [{key: list(cells) for key, cells in table.items()} for table in example.tables]
+    files: Files = {}
+    places: list[list[str]] = [[] for _ in tables]
+    blank = any(isinstance(cell, str) for table in tables for cells in table.values() for cell in cells)
+    if rng.random() < 0.6 and not blank:
+        for i, table in enumerate(tables):
+            ending = rng.choice(KINDS if len(table) < 2 else ("npz", "csv", "parquet", "json"))
+            file = f"{i}/table.{ending}"
+            arrays = _arrays(table)
+            files[file] = flat_parquet(rng, arrays) if ending == "parquet" else content(rng, ending, arrays)
+            places[i].append(file)
+    photograph = None
+    if page.images and rng.random() < 0.3:
+        photograph = "photograph.png"
+        files[photograph] = next(iter(make_image(_Png()).files.values()))
+    return Form(name, files, tables, places, [[] for _ in page.columns], "automatic", held, 1, photograph)
+
+
+class _Png(Random):
+    """Chooses the first of everything: a PNG."""
+
+    def choice(self, seq: Any) -> Any:
+        return seq[0]
+
+
+def _arrays(table: dict[str, list[Any]]) -> dict[str, np.ndarray]:
+    """Columns of a table that are as long as the longest, which is how a file has them."""
+    length = max(map(len, table.values()))
+    padded = {key: cells + [cells[-1]] * (length - len(cells)) for key, cells in table.items()}
+    return {key: np.asarray(cells) for key, cells in padded.items()}
+
+
+def damage_form(rng: Random, value: Form) -> Form:
+    """Something wrong with a cell, a header, a file, a choice or a control."""
+    for _ in range(rng.choice((1, 1, 2))):
+        value = rng.choice(_FORM_WAYS)(rng, value)
+    return value
+
+
+def _cells(rng: Random, value: Form) -> Form:
+    tables = [{key: list(cells) for key, cells in table.items()} for table in value.tables]
+    table = rng.choice(tables)
+    key, way = rng.choice([*table]), rng.random()
+    if way < 0.6 and table[key]:
+        table[key][rng.randrange(len(table[key]))] = rng.choice((*NUMBERS, *NUMERALS, *WORDS, None, [], True))
+    elif way < 0.7:
+        table[key] = table[key][: rng.randrange(len(table[key]) + 1)]
+    elif way < 0.9:
+        table[rng.choice((*WORDS, *NUMERALS, "image", "class 0", "x1", "a[:, 1]"))] = table.pop(key)
+    else:
+        table[rng.choice(WORDS)] = [plain(rng, 0) for _ in table[key]]
+    return value._replace(tables=tables)
+
+
+def _file(rng: Random, value: Form) -> Form:
+    if not value.files:
+        return _cells(rng, value)
+    file = rng.choice([*value.files])
+    data, ending = value.files[file], file.rpartition(".")[2]
+    changed = damaged_content(rng, ending, data) if ending in KINDS else damaged_bytes_of(rng, data.decode("latin-1"))
+    return value._replace(files={**value.files, file: changed})
+
+
+def _another_file(rng: Random, value: Form) -> Form:
+    i = rng.randrange(len(value.places))
+    ending = rng.choice((*KINDS, "png", "txt", "exe", "CSV", "pt"))
+    file = f"{i}/{rng.choice(('other', 'table', 'é', '<b>', 'a b'))}.{ending}"
+    data = content(rng, ending, columns(rng)) if ending in KINDS else rng.choice((b"", b"0 .5 .5 1 1 .5\n", b"\x89PNG"))
+    places = [[*files, file] if j == i and file not in files else files for j, files in enumerate(value.places)]
+    return value._replace(files={**value.files, file: data}, places=places)
+
+
+def _choice(rng: Random, value: Form) -> Form:
+    made_of = list(value.made_of)
+    names = [key for table in value.tables for key in table]
+    odd = (
+        rng.choice(names),
+        [rng.choice(names)] * 2,
+        names,
+        [f"{names[0]}[:, 0]"],
+        f"{names[0]} … {names[-1]}",
+        [""],
+        None,
+    )
+    made_of[rng.randrange(len(made_of))] = rng.choice((*odd, [rng.choice(WORDS)]))
+    return value._replace(made_of=made_of, read_as=rng.choice(("automatic", "scores", "class ids", None, "x")))
+
+
+def _control(rng: Random, value: Form) -> Form:
+    held = list(value.held)
+    i = rng.randrange(len(held))
+    text = damaged_text(rng, str(held[i]))
+    held[i] = rng.choice((None, "", text, text, [text], rng.choice(NUMBERS), plain(rng), [], ["max", "max"], True))
+    image = rng.choice((value.image, value.image, *NUMBERS[:8], None, float("nan"), 1e308))
+    return value._replace(held=held, image=image)
+
+
+_FORM_WAYS = (_cells, _cells, _file, _file, _another_file, _choice, _control, _control)
+
+
+def run_form(case: Case) -> None:
+    """Compute and draw as the button does, and compile the Python that is shown."""
+    value: Form = case.value
+    write_files(value.files, case.folder)
+    tables = [_frame(table) for table in value.tables]
+    files = [[str(case.folder / file) for file in part] for part in value.places]
+    photograph = str(case.folder / value.photograph) if value.photograph else None
+    show = functools.partial(
+        runner_of(value.name).show,
+        *(tables, files, value.made_of, value.read_as, value.held),
+        *(value.image, photograph),
+    )
+    found = case.attempt(show)
+    check_refusal(found, case.folder)
+    check_files(value.files, case.folder)
+    if isinstance(found, Refused):
+        return
+    compile(found.call, "call", "exec")
+    json.loads(found.json)
+    (found.table + found.call).encode()
+    for figure in found.figures:
+        figure.to_json().encode()
+    if str(case.folder) in found.call + found.table + found.json:
+        raise BrokenError("a result names a folder of the server", found.call)
+
+
+def _frame(table: dict[str, list[Any]]) -> Any:
+    """The cells as gradio hands them over."""
+    try:
+        return data_frame(table)
+    except (ValueError, TypeError):
+        return pd.DataFrame({key: pd.Series(cells, dtype=object) for key, cells in table.items()})
+
+
+class Upload(NamedTuple):
+    """Files for one source of a page."""
+
+    name: str
+    source: int
+    files: Files
+
+
+def make_upload(rng: Random) -> Upload:
+    """A table of any format, or a PNG or text file for the pages that read these."""
+    if rng.random() < 0.2:
+        image = make_image(_Png()).files["image.png"]
+        return Upload("anomaly_suite", 1, {"a.png": image, "b.png": image})
+    if rng.random() < 0.1:
+        return Upload("openset_detection", 1, {"a.txt": b"0 .5 .5 1 1\n", "b.txt": b"1 .5 .5 .5 .5\n0 .1 .1 0 0\n"})
+    ending = rng.choice(KINDS)
+    return Upload(rng.choice(METRICS), 0, {f"table.{ending}": content(rng, ending, columns(rng))})
+
+
+def damage_upload(rng: Random, value: Upload) -> Upload:
+    """Something wrong with a file, or one more."""
+    file = rng.choice([*value.files])
+    ending, data = file.rpartition(".")[2], value.files[file]
+    if ending in KINDS:
+        data = damaged_content(rng, ending, data)
+    else:
+        data = next(iter(damage_image(rng, make_image(rng)._replace(files={file: data})).files.values()))
+    files = {**value.files, file: data}
+    if rng.random() < 0.2:
+        other = rng.choice(KINDS)
+        files[f"other.{other}"] = damaged_content(rng, other, content(rng, other, columns(rng)))
+    return value._replace(files=files)
+
+
+def run_upload(case: Case) -> None:
+    """Read the files of a source."""
+    value: Upload = case.value
+    write_files(value.files, case.folder)
+    page = runner_of(value.name).page
+    source, tag = page.sources[value.source], f"_{value.source + 1}" if value.source else ""
+    paths = [case.folder / file for file in value.files]
+    found = case.attempt(functools.partial(read_files, paths, source.readers, tag))
+    check_refusal(found, case.folder)
+    check_files(value.files, case.folder)
+
+
+TARGETS = [
+    Target("page endpoint", make_call, damage_call, run_call),
+    Target("page button", make_form, damage_form, run_form),
+    Target("page uploads", make_upload, damage_upload, run_upload),
+]
