@@ -71,12 +71,12 @@ COMMANDS = {
 }
 
 
-@pytest.mark.parametrize("there", ["old", "new"])
-@pytest.mark.parametrize("name", COMMANDS)
-def test_a_command_on_a_full_disk(name: str, there: str, inputs: Path, run: Run) -> None:
+@pytest.mark.parametrize("name", [*COMMANDS, "save, anew", "report, anew"])
+def test_a_command_on_a_full_disk(name: str, inputs: Path, run: Run) -> None:
+    name, _, anew = name.partition(", ")
     arguments, names = COMMANDS[name]
     out = inputs / "out"
-    before = dict.fromkeys(names, OLD) if there == "old" else {}
+    before = {} if anew else dict.fromkeys(names, OLD)
     pytest.importorskip("matplotlib")
 
     def begin() -> None:

@@ -19,7 +19,7 @@ class Cluster:
     def map(self, function: Callable[[Any], Any], arguments: Sequence[Any]) -> list[Any]:
         """A task for each argument, which may be a list of tasks, of whose results the function takes a list."""
         futures: list[Any] = self.client.map(function, arguments, pure=False)
-        self.places |= {future.key: argument for future, argument in zip(futures, arguments)}
+        self.places |= {task.key: place for task, place in zip(futures, arguments) if not isinstance(place, list)}
         return futures
 
     def results(self, tasks: Sequence[Any]) -> Generator[Any]:
@@ -40,7 +40,7 @@ class Cluster:
                     yield ready.pop(tasks[given].key)
                     given += 1
         except KilledWorker as error:
-            with named(self.places[error.task]):
+            with named(self.places.get(error.task, error.task)):
                 raise
         finally:
             for task in tasks:
@@ -72,4 +72,4 @@ def engine() -> Cluster | Processes:
     with extra("distributed"):
         import dask
     client = getattr(dask.base.get_scheduler(), "__self__", None)  # the scheduler is a method of it
-    return Processes() if client is None else Cluster(client)
+    return Cluster(client) if hasattr(client, "scheduler_info") else Processes()

@@ -9,5 +9,6 @@ is not damaged, and has to be taken. An input follows from its target and a numb
     python -m tests.fuzz --minutes 10         all targets in turn, other inputs each time (--first says from where)
     python -m tests.fuzz TARGET NUMBER        one input again, with its traceback; it lies in tests/fuzz/found/
 
-Targets run in a process of their own, whose memory is bounded and which is started anew when it dies or hangs.
+Targets (table.py) run in a process of their own (worker.py), whose memory is bounded and which is started anew when it
+dies or hangs (runs.py). A disk that fails, and processes that die, for tests/test_faults.py: disk.py, rounds.py.
 """

@@ -9,7 +9,6 @@ import os
 import resource
 import signal
 import sys
-import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,7 @@ MEMORY = 3 << 30  # bytes of addresses beyond those at the start: what asks for 
 
 
 def serve(log: Path) -> None:
-    """Do the tasks, each [target, first number, count, seconds]; what libraries print goes to `log`."""
+    """Do the tasks, each [target, first number, count, seconds]; what libraries print goes to `log`, beside which is their folder."""
     reports = os.fdopen(os.dup(1), "w", buffering=1)
     with log.open("ab") as file:
         for stream in (1, 2):
@@ -33,26 +32,25 @@ def serve(log: Path) -> None:
         reports.write(json.dumps(words) + "\n")
 
     report("ready")
-    # in memory, if that is there: some disks take a millisecond to remove a folder
-    fast = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-    with tempfile.TemporaryDirectory(prefix="openworld-fuzz-", dir=fast) as folder:
-        for line in sys.stdin:
-            name, first, count, seconds = json.loads(line)
-            chosen = target(name)
-            _bound_memory()
-            calls.update(taken=0, refused=0)
-            deadline = time.monotonic() + seconds
-            index = first
-            while index < first + count and time.monotonic() < deadline:
-                report("begin", index)
-                printed = os.fstat(2).st_size
-                finding = execute(chosen, index, Path(folder))
-                if finding is None and os.fstat(2).st_size > printed:
-                    finding = Finding(name, index, "something is printed", _tail(log, printed))
-                if finding is not None:
-                    report("found", *finding)
-                index += 1
-            report("done", index, dict(calls))
+    folder = log.with_name("input")
+    folder.mkdir(exist_ok=True)
+    for line in sys.stdin:
+        name, first, count, seconds = json.loads(line)
+        chosen = target(name)
+        _bound_memory()
+        calls.update(taken=0, refused=0)
+        deadline = time.monotonic() + seconds
+        index = first
+        while index < first + count and time.monotonic() < deadline:
+            report("begin", index)
+            printed = os.fstat(2).st_size
+            finding = execute(chosen, index, folder)
+            if finding is None and os.fstat(2).st_size > printed:
+                finding = Finding(name, index, "something is printed", _tail(log, printed))
+            if finding is not None:
+                report("found", *finding)
+            index += 1
+        report("done", index, dict(calls))
 
 
 def _bound_memory() -> None:
