@@ -613,7 +613,7 @@ def receive(
     token, meeting = uuid.uuid4().hex, folder / f"{key}.round"
     answers = {rank: _answer(folder, key, token, rank) for rank in range(1, num_process)}
     deadline = time.monotonic() + timeout
-    if not _write(meeting, token.encode()):
+    if not _write(meeting, token.encode()) and not folder.is_dir():
         raise FileNotFoundError(f"expected a folder in which the processes meet, got none: {folder}")
     try:
         _sweep_away(folder, key, token)

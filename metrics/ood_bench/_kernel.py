@@ -613,7 +613,7 @@ def receive(
     token, meeting = uuid.uuid4().hex, folder / f"{key}.round"
     answers = {rank: _answer(folder, key, token, rank) for rank in range(1, num_process)}
     deadline = time.monotonic() + timeout
-    if not _write(meeting, token.encode()):
+    if not _write(meeting, token.encode()) and not folder.is_dir():
         raise FileNotFoundError(f"expected a folder in which the processes meet, got none: {folder}")
     try:
         _sweep_away(folder, key, token)
@@ -1192,9 +1192,10 @@ def exceedance_counts(
     >>> counts.thresholds.tolist(), counts.tp.tolist(), counts.above.tolist(), counts.fp.tolist()
     ([0.9, 0.4], [1, 3], [0, 0], [0, 1])
     """
-    sides = as_side(positives, positive_counts), as_side(negatives, negative_counts)
+    given = ((positives, positive_counts), (negatives, negative_counts))
+    sides = sort_sides(*(scores if counts is None else as_side(scores, counts) for scores, counts in given))
     check_both_classes(*(side.total for side in sides))
-    return next(runs(*sort_sides(*sides), sides[0].scores.shape[0]))
+    return next(runs(*sides, sides[0].scores.shape[0]))
 
 
 def check_both_classes(num_positives: int, num_negatives: int) -> None:

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 
 
 def main() -> None:
-    """Run the command; see the module's docstring."""
+    """Run the command openworld-metrics, and exit; see the module's docstring."""
     try:
         _open_standard_streams()
         with warnings.catch_warnings():

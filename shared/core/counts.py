@@ -123,9 +123,10 @@ def exceedance_counts(
     >>> counts.thresholds.tolist(), counts.tp.tolist(), counts.above.tolist(), counts.fp.tolist()
     ([0.9, 0.4], [1, 3], [0, 0], [0, 1])
     """
-    sides = as_side(positives, positive_counts), as_side(negatives, negative_counts)
+    given = ((positives, positive_counts), (negatives, negative_counts))
+    sides = sort_sides(*(scores if counts is None else as_side(scores, counts) for scores, counts in given))
     check_both_classes(*(side.total for side in sides))
-    return next(runs(*sort_sides(*sides), sides[0].scores.shape[0]))
+    return next(runs(*sides, sides[0].scores.shape[0]))
 
 
 def check_both_classes(num_positives: int, num_negatives: int) -> None:

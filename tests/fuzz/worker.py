@@ -20,12 +20,13 @@ MEMORY = 3 << 30  # bytes of addresses beyond those at the start: what asks for 
 
 
 def serve(log: Path) -> None:
-    """Do the tasks, each [target, first number, count, seconds]; what libraries print goes to `log`, beside which is their folder."""
+    """Do the tasks, each [target, first number, count, seconds]; `log`, beside their folder, is for what is printed."""
     reports = os.fdopen(os.dup(1), "w", buffering=1)
     with log.open("ab") as file:
         for stream in (1, 2):
             os.dup2(file.fileno(), stream)
     faulthandler.enable(2)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a process that dies leaves no file of its memory
     faulthandler.register(signal.SIGUSR1, 2)
 
     def report(*words: Any) -> None:
