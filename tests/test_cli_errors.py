@@ -231,3 +231,12 @@ def test_pt_files_are_never_unpickled(run: Run, tmp_path: Path) -> None:
     for name in ("pickled", "broken"):
         failed = run("compute", "accuracyk", "--predictions", f"{name}.pt", "--references", "good.npy")
         assert_one_line(failed, f"{name}.pt: expected tensors, or a dict of tensors")
+
+
+@pytest.mark.parametrize("header", ["{'descr': '|S0', 'shape': (-1,)", "{'descr': '<f8', 'shape': (-2,)"])
+def test_a_header_that_would_end_the_process(header: str, run: Run, tmp_path: Path) -> None:
+    text = f"{header}, 'fortran_order': False, }}".ljust(117) + "\n"
+    (tmp_path / "x.npy").write_bytes(b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text.encode() + bytes(16))
+    code, _, errors = run("compute", "ood_bench", "--predictions", "x.npy", "--references", "x.npy")
+    assert code == 2
+    assert "x.npy: expected numbers as numpy.save writes them" in errors

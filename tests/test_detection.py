@@ -437,3 +437,10 @@ def test_lost_boxes_are_ranked_by_their_exact_iou(load: Load) -> None:
     metric = load("openset_detection", known_classes=[0, 1], box_format="xywh")
     found = [[1.0, 0, 1e-11, 1.0, 0.1, 0], [1.0, 0, 1e-11, 0.6, 0.9, 1]]
     assert metric.compute(predictions=[found], references=[[[1.0, 0, 1e-11, 1.0, 0]]])["TP_known"] == 1
+
+
+def test_many_equal_boxes_at_the_threshold(load: Load) -> None:
+    box, count = [0.1, 0.2, 0.7, 0.9], 300
+    metric = load("openset_detection", known_classes=[0], iou_threshold=1.0)
+    columns = dict(predictions=[[[*box, 0.9, 0]] * count], references=[[[*box, 0]] * count])
+    assert metric.compute(**columns)["TP_known"] == count

@@ -432,6 +432,13 @@ def by_column(content: Any) -> Any:
 def read_npy(path: Path) -> np.ndarray:
     """The array of an .npy file, mapped: no more memory is taken than the file has, whatever its header says."""
     try:
+        with path.open("rb") as file:
+            version = np.lib.format.read_magic(file)
+            header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+            shape, _, dtype = header(file)
+        # NumPy divides by the size of an item, and so ends the process, to find a length that is not given
+        if not dtype.itemsize or min(shape, default=0) < 0:
+            raise ValueError
         return np.asarray(np.lib.format.open_memmap(path, mode="r"))
     except ValueError:
         raise ValueError("expected numbers as numpy.save writes them, got objects, or no whole .npy file") from None

@@ -41,7 +41,7 @@ class Corners(NamedTuple):
     remainders: np.ndarray
     border: int
 
-    def exact(self, row: int) -> list[Fraction]:
+    def exact(self, row: Any) -> list[Fraction]:
         """The corners of a box."""
         pairs = zip(self.rounded[row].tolist(), self.remainders[row].tolist(), (0, 0, self.border, self.border))
         return [Fraction(corner) + Fraction(rest) + border for corner, rest, border in pairs]
@@ -98,10 +98,21 @@ def overlapping_pairs(
         pairs = _with_lost(pairs, doubts, counts, starts)
     near = np.abs(pairs.ious - threshold) <= _ROUNDING + 4 * (doubts[0][pairs.rows] + doubts[1][pairs.columns])
     reached = pairs.ious >= threshold
-    for place in np.flatnonzero(near).tolist():
-        iou = _exact_iou(ours.exact(int(pairs.rows[place])), theirs.exact(int(pairs.columns[place])))
-        pairs.ious[place], reached[place] = iou, iou >= Fraction(threshold)
+    rows, columns = pairs.rows[near], pairs.columns[near]
+    # of equal boxes, of which there may be many, one pair is enough
+    keys = _numbered(ours, rows) * (len(columns) + 1) + _numbered(theirs, columns)
+    _, first, place = np.unique(keys, return_index=True, return_inverse=True)
+    exact = [_exact_iou(ours.exact(row), theirs.exact(column)) for row, column in zip(rows[first], columns[first])]
+    pairs.ious[near] = np.asarray([float(iou) for iou in exact])[place]
+    reached[near] = np.asarray([iou >= Fraction(threshold) for iou in exact], dtype=bool)[place]
     return pairs.take(reached)
+
+
+def _numbered(corners: Corners, rows: np.ndarray) -> np.ndarray:
+    """A number for the box of each row, from 0: the same for equal boxes."""
+    some, place = np.unique(rows, return_inverse=True)
+    boxes = np.concatenate([corners.rounded[some], corners.remainders[some]], axis=1)
+    return np.unique(boxes, axis=0, return_inverse=True)[1].reshape(-1)[place.reshape(-1)].astype(np.int64)
 
 
 def _exact_iou(box: list[Fraction], other: list[Fraction]) -> Fraction:
