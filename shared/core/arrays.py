@@ -161,6 +161,8 @@ def concatenate(arrays: Sequence[Array]) -> Array:
     """Join checked arrays along their first axis, on the device of the first; a single one is returned as it is."""
     if len(arrays) == 1:
         return arrays[0]
+    if device_of(arrays[0]) is not None:  # torch would join int16 and float16 in float16
+        arrays = [widen(x) if is_numpy_array(x) and x.dtype.kind in "iu" and is_narrow(x) else x for x in arrays]
     arrays = on_one_device(*arrays)
     return array_namespace(*arrays).concat(arrays)
 
@@ -178,6 +180,13 @@ def widen(x: Array, name: str = "scores") -> Array:
     if math.prod(x.shape) and x.dtype.itemsize == 8 and not -MAX_EXACT <= int(xp.min(x)) <= int(xp.max(x)) <= MAX_EXACT:
         raise ValueError(f"{name}: expected integers within ±2**53, which float64 holds, got larger ones")
     return xp.astype(x, xp.float64)
+
+
+def is_narrow(x: Array) -> bool:
+    """Whether numbers take 16 bits at most, in a type that can be joined with any other without rounding."""
+    if is_numpy_array(x):
+        return x.dtype.itemsize <= 2 and x.dtype.kind in "iuf"
+    return x.dtype.itemsize == 2 and is_floating(x)  # torch joins int16 and float16 in float16
 
 
 def bfloat16_bits(x: Array) -> np.ndarray | None:

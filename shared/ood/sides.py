@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from ..core.arrays import Array, array_namespace, as_array, is_floating, is_numpy_array, on_one_device
+from ..core.arrays import Array, array_namespace, as_array, concatenate, is_floating, is_numpy_array, on_one_device
 from ..core.columns import as_integers, as_scores, check_lengths, check_orientation
 from ..core.counts import Side, as_side, ascending, split
 from ..core.options import as_int
@@ -58,18 +58,19 @@ def reduce_ood(predictions: Any, references: Any = None, *, in_value: int = 0, o
                 "references: expected a label for each score, or predictions as a tuple "
                 "(in-distribution scores, OOD scores); got neither"
             )
-        sides = on_one_device(*(as_scores(side, f"predictions[{i}]") for i, side in enumerate(predictions)))
+        sides = [as_scores(side, f"predictions[{i}]", narrow=True) for i, side in enumerate(predictions)]
+        scores, sides = concatenate(sides), on_one_device(*sides)
         xp = array_namespace(*sides)
         labels = [
             xp.full(len(side), value, dtype=xp.int64, device=side.device)
             for side, value in zip(sides, (in_value, out_value))
         ]
-        return {"scores": xp.concat(sides), "labels": _narrow(xp.concat(labels))}
+        return {"scores": scores, "labels": _narrow(xp.concat(labels))}
     predictions, references = as_array(predictions, "predictions"), as_array(references, "references")
     check_orientation(predictions, references)
     if is_floating(references) and not is_floating(predictions) and bool((references != references.round()).any()):
         raise ValueError("predictions and references are swapped: references hold fractions and predictions integers")
-    scores, labels = as_scores(predictions, "predictions"), as_integers(references, "references")
+    scores, labels = as_scores(predictions, "predictions", narrow=True), as_integers(references, "references")
     check_lengths(predictions=scores, references=labels)
     scores, labels = on_one_device(scores, _narrow(labels))
     _is_out(labels, in_value, out_value)  # raises for any other label

@@ -15,16 +15,18 @@ from ..core.counts import Side, as_side, check_both_classes, runs, sort_sides, s
 from ..core.curves import twice_wins
 from ..core.metric import Metric
 from ..core.options import as_fraction
-from .samples import OPEN_SET_ALIASES, OpenSetState, as_open_set_state, reduce_openauc
+from .known_unknown import reduce_openauc
+from .samples import OPEN_SET_ALIASES, OPEN_SET_TABLES, OpenSetState, as_open_set_state
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
 class OpenAUCOptions(TypedDict, total=False):
-    """Options of `OpenAUC`; see `openauc_metrics`."""
+    """Options of `OpenAUC`; see `openauc_metrics` and `reduce_openauc`."""
 
     tpr: float
+    significant_bits: int | None
 
 
 def openauc_metrics(state: OpenSetState, *, tpr: float = 0.95) -> dict[str, float]:
@@ -145,6 +147,7 @@ class OpenAUC(Metric):
     reduce = staticmethod(reduce_openauc)
     as_state = staticmethod(as_open_set_state)
     summarise = staticmethod(openauc_metrics)
+    tables = OPEN_SET_TABLES
     aliases = OPEN_SET_ALIASES
 
     def __init__(self, **options: Unpack[OpenAUCOptions]) -> None:
