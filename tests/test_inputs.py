@@ -13,7 +13,7 @@ import pytest
 import sklearn.metrics as sk
 from datasets import Dataset
 
-from openworld_metrics import true_class_ranks
+from openworld_metrics import bench_metrics, true_class_ranks
 
 Load = Callable[..., Any]
 SCORES, LABELS = [0.1, 0.6, 0.4, 0.9], [0, 0, 1, 1]
@@ -110,6 +110,15 @@ def test_tensors_without_numbers_to_read(load: Load) -> None:
     metric.add_batch(predictions=[[0.1, 0.9]], references=[1])
     with pytest.raises(TypeError, match=r"expected a dense tensor of numbers, got a torch\.strided meta one"):
         metric.merge({**metric.state(), "predictions_are_scores": torch.zeros((), device="meta")})
+
+
+def test_names_of_metrics_that_cannot_be_iterated_over() -> None:
+    torch = pytest.importorskip("torch")
+    for metrics in (np.eye(2).data, torch.zeros(2, device="meta")):
+        with pytest.raises((ValueError, TypeError)):
+            bench_metrics(np.asarray([0.5]), np.asarray([0.1]), metrics)
+    names = np.asarray(["auroc", "detect_acc"])
+    assert bench_metrics(np.asarray([0.5]), np.asarray([0.1]), names) == {"auroc": 1.0, "detect_acc": 1.0}
 
 
 def test_unsigned_labels_do_not_wrap(load: Load) -> None:

@@ -2015,6 +2015,7 @@ def bench_metrics(
     >>> bench_metrics(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1]), ["auroc", "fpr95tpr", "detect_acc"])
     {'auroc': 0.75, 'fpr95tpr': 0.5, 'detect_acc': 0.75}
     """
+    metrics = plain_value(metrics)
     if isinstance(metrics, str) or not isinstance(metrics, Iterable):
         metrics = (metrics,)
     metrics = [str(metric) if isinstance(metric, str) else metric for metric in metrics]
