@@ -66,5 +66,7 @@ def check(name: str, load: Callable[..., Any], seed: int, backend: Callable[[np.
         most = max((most for word, most in ULPS.items() if word in key and not key.endswith("_threshold")), default=0)
         most = ULPS_OF_EXPECTED_TIES if options.get("ties") == "expected" else most
         assert type(value) is (list if isinstance(want, list) else int if isinstance(want, int) else float), key
-        for one, exact in zip(value, want) if isinstance(want, list) else [(value, want)]:
-            assert one == float(exact) or ulps(one, Fraction(exact)) <= most, key
+        values, exacts = (x if isinstance(x, list) else [x] for x in (value, want))
+        assert len(values) == len(exacts), key
+        for one, exact in zip(values, map(Fraction, exacts)):
+            assert one == float(exact) or ulps(one, exact) <= most, key

@@ -29,7 +29,8 @@ def read_torch_file(path: Path, otherwise: str) -> Any:
                 raise MemoryError from error
             # torch's own messages are long, and advise to switch the safeguard off
             raise ValueError(otherwise) from None
-    most = max(path.stat().st_size, _FEW)
+    size = path.stat().st_size
+    most = max(size, _FEW)
     numbers, parts = 0, [content]
     while parts:
         part = parts.pop()
@@ -43,5 +44,5 @@ def read_torch_file(path: Path, otherwise: str) -> Any:
         elif isinstance(part, (Mapping, list, tuple)):
             parts.extend(part.values() if isinstance(part, Mapping) else part)
         if numbers > most:
-            raise ValueError(f"expected at most {most} numbers, as the file is no larger, got some again and again")
+            raise ValueError(f"expected at most {most} numbers in a file of {size} bytes, got some again and again")
     return content
