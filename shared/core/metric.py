@@ -289,7 +289,8 @@ def _differ(first: Any, second: Any) -> bool:
 
 
 def _is_empty(column: Any) -> bool:
-    return hasattr(column, "__len__") and getattr(column, "ndim", 1) > 0 and len(column) == 0
+    sized = hasattr(column, "__len__") and getattr(column, "ndim", 1) > 0 and not getattr(column, "is_nested", False)
+    return sized and len(column) == 0
 
 
 def _size(state: State) -> int:

@@ -16,7 +16,7 @@ import numpy as np
 from ..core.arrays import Array, to_numpy
 from ..core.counts import Counts, Side, check_both_classes, runs, sort_sides
 from ..core.curves import AUROC, AVERAGE_PRECISION, DETECTION_ACCURACY, RATES, Quantity, best_rate, quantities
-from ..core.options import as_int, as_real
+from ..core.options import as_int, as_real, plain_value
 from .oodeel import sampled_curve
 
 DEFAULT_METRICS = ("auroc", "fpr95tpr")
@@ -119,6 +119,7 @@ def bench_metrics(
     >>> bench_metrics(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1]), ["auroc", "fpr95tpr", "detect_acc"])
     {'auroc': 0.75, 'fpr95tpr': 0.5, 'detect_acc': 0.75}
     """
+    metrics = plain_value(metrics)
     if isinstance(metrics, str) or not isinstance(metrics, Iterable):
         metrics = (metrics,)
     metrics = [str(metric) if isinstance(metric, str) else metric for metric in metrics]
