@@ -81,7 +81,7 @@ def as_array(x: Any, name: str) -> Array:
     if is_torch_array(x):
         return _from_tensor(x, name)
     x = without_arrow(x)
-    array = np.asarray(x) if hasattr(x, "__array__") or isinstance(x, memoryview) else None
+    array = np.asarray(x) if hasattr(x, "__array__") else None
     if array is not None and array.dtype.name == "bfloat16":  # of ml_dtypes, as JAX gives them
         array = array.astype(np.float32)
     if array is None or array.dtype == object:
@@ -90,7 +90,12 @@ def as_array(x: Any, name: str) -> Array:
 
 
 def without_arrow(x: Any) -> Any:
-    """A column of Arrow as a NumPy array, whose items are arrays instead of Arrow scalars; anything else as it is."""
+    """A column of Arrow as a NumPy array, whose items are arrays instead of Arrow scalars, and so a memoryview.
+
+    Anything else is returned as it is.
+    """
+    if isinstance(x, memoryview):  # of several dimensions it cannot be iterated over
+        return np.asarray(x)
     return x.to_numpy(zero_copy_only=False) if hasattr(x, "to_pylist") and hasattr(x, "to_numpy") else x
 
 
@@ -112,13 +117,14 @@ def _from_rows(rows: Any, name: str) -> Array:
     if not isinstance(rows, Iterable) or getattr(rows, "ndim", 1) == 0:
         raise TypeError(f"{name}: expected an array, got {rows!r}")
     rows = list(rows)
-    if rows and is_torch_array(rows[0]) and rows[0].device.type != "cpu":
-        return array_namespace(rows[0]).stack(rows)
-    rows = [_item(row, name) for row in rows]
+    on_device = bool(rows) and is_torch_array(rows[0]) and rows[0].device.type != "cpu"
+    rows = [as_array(row, name) if on_device else _item(row, name) for row in rows]
     try:
-        array = np.asarray(rows)
+        array = array_namespace(rows[0]).stack(rows) if on_device else np.asarray(rows)
     except (ValueError, TypeError, RuntimeError) as error:
         raise ValueError(f"{name}: expected rows of one length, got rows that differ ({error})") from None
+    if on_device:
+        return array
     if array.dtype == object:
         raise TypeError(f"{name}: expected numbers, got {examples(array)}")
     if array.dtype == np.float64 and bool((np.abs(array) >= MAX_EXACT).any()):
@@ -1723,7 +1729,8 @@ def _differ(first: Any, second: Any) -> bool:
 
 
 def _is_empty(column: Any) -> bool:
-    return hasattr(column, "__len__") and getattr(column, "ndim", 1) > 0 and len(column) == 0
+    sized = hasattr(column, "__len__") and getattr(column, "ndim", 1) > 0 and not getattr(column, "is_nested", False)
+    return sized and len(column) == 0
 
 
 def _size(state: State) -> int:
