@@ -45,7 +45,9 @@ from .core.curves import (
     f1_max,
     operating_point,
 )
+from .core.delong import AUROCInterval, PairedTest, delong, delong_test
 from .core.metric import Metric
+from .core.proportions import ProportionInterval, proportion_interval
 from .detection.boxes import reduce_boxes
 from .detection.matching import match_boxes
 from .detection.openset_detection import OpenSetDetection
@@ -68,6 +70,7 @@ from .open_set.samples import count_classes, reduce_known_unknown, reduce_open_s
 __all__ = [
     "AUTKC",
     "METRICS",
+    "AUROCInterval",
     "AccuracyK",
     "AnomalySuite",
     "Counts",
@@ -78,6 +81,8 @@ __all__ = [
     "OpenAUC",
     "OpenSetDetection",
     "OperatingPoint",
+    "PairedTest",
+    "ProportionInterval",
     "Rules",
     "accuracy",
     "accuracy_at_tpr",
@@ -91,6 +96,8 @@ __all__ = [
     "box_iou",
     "count_classes",
     "count_openset_detections",
+    "delong",
+    "delong_test",
     "detection_accuracy",
     "exceedance_counts",
     "f1_max",
@@ -110,6 +117,7 @@ __all__ = [
     "openset_detection_rates",
     "operating_point",
     "owod_detection",
+    "proportion_interval",
     "reduce_boxes",
     "reduce_known_unknown",
     "reduce_maps",
