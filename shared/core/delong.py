@@ -108,9 +108,8 @@ def _checked(**sides: Any) -> list[Array]:
     scores = [as_scores(side, name) for name, side in sides.items()]
     for name, side in zip(sides, scores):
         if side.shape[0] < 2:
-            raise ValueError(
-                f"{name}: expected two samples or more, without which there is no variance; got {len(side)}"
-            )
+            few = side.shape[0]
+            raise ValueError(f"{name}: expected two samples or more, without which there is no variance; got {few}")
     return on_one_device(*scores)
 
 
@@ -146,7 +145,5 @@ def _sums(values: Array) -> tuple[int, int]:
     # squares of all digits would leave int64, those of half of them do not
     shift = (int(xp.max(sizes)).bit_length() + 1) // 2
     high, low = sizes >> shift, sizes & ((1 << shift) - 1)
-    squares = (
-        (int(xp.sum(high * high)) << (2 * shift)) + (int(xp.sum(high * low)) << (shift + 1)) + int(xp.sum(low * low))
-    )
-    return int(xp.sum(values)), squares
+    squares, mixed, low_squares = (int(xp.sum(part)) for part in (high * high, high * low, low * low))
+    return int(xp.sum(values)), (squares << (2 * shift)) + (mixed << (shift + 1)) + low_squares
