@@ -60,6 +60,7 @@ from .loading import METRICS, load, metric_class
 from .ood.bench import bench_metrics
 from .ood.ood_bench import OODBench
 from .ood.oodeel import ftpn, get_curve
+from .ood.points import threshold_at_fpr
 from .ood.sides import reduce_ood, split_ood
 from .open_set.macro_open_f import MacroOpenF
 from .open_set.micro_open_f import MicroOpenF
@@ -130,6 +131,7 @@ __all__ = [
     "split_ood",
     "split_open_set",
     "split_regions",
+    "threshold_at_fpr",
     "topk_accuracy",
     "true_class_ranks",
     "voc_average_precision",

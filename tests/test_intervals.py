@@ -30,15 +30,16 @@ def placements(x: Sequence[float], y: Sequence[float]) -> tuple[list[Fraction], 
 
 
 def covariance(first: list[Fraction], second: list[Fraction]) -> Fraction:
-    means = [sum(values) / len(values) for values in (first, second)]
-    return sum((a - means[0]) * (b - means[1]) for a, b in zip(first, second)) / (len(first) - 1)
+    means = [sum(values, Fraction()) / len(values) for values in (first, second)]
+    products = ((a - means[0]) * (b - means[1]) for a, b in zip(first, second))
+    return sum(products, Fraction()) / (len(first) - 1)
 
 
 def reference(first: Sides, second: Sides) -> tuple[Fraction, Fraction]:
     """The covariance of two AUROCs, which is the variance of one with itself, and the difference of the two."""
     of_first, of_second = placements(*first), placements(*second)
     parts = [covariance(a, b) / len(a) for a, b in zip(of_first, of_second)]
-    areas = [sum(v) / len(v) for v, _ in (of_first, of_second)]
+    areas = [sum(v, Fraction()) / len(v) for v, _ in (of_first, of_second)]
     return sum(parts, Fraction()), areas[0] - areas[1]
 
 

@@ -2103,7 +2103,7 @@ def _draw(computed: Computed) -> Sequence[Any]:
     )
     counts = exceedance_counts(out, inside)
     named = ((name, parse_point(name)) for name in computed.results)
-    found = {name: operating_point(counts, *point) for name, point in named if point is not None}
+    found = {name: operating_point(counts, *point[:2], float(point[2])) for name, point in named if point is not None}
     points = {name: point for name, point in [*found.items()][:MAX_MARKED] if math.isfinite(point.threshold)}
     return [_histograms(inside, out, points, options["threshold"]), _roc(counts, computed, points)]
 

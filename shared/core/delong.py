@@ -85,7 +85,7 @@ def delong_test(first_positives: Any, first_negatives: Any, second_positives: An
     Raises ValueError as `delong` does, and if the lengths of the two models differ.
     Source: as of `delong`.
 
-    >>> test = delong_test([0.4, 0.7, 0.8, 0.9], [0.1, 0.3, 0.35, 0.6], [0.6, 0.3, 0.8, 0.55], [0.2, 0.5, 0.35, 0.4])
+    >>> test = delong_test([0.4, 0.7, 0.8, 0.9], [0.1, 0.3, 0.35, 0.6], [0.4, 0.3, 0.8, 0.55], [0.2, 0.5, 0.35, 0.6])
     >>> test.difference, test.variance, round(test.p_value, 6)
     (0.3125, 0.0390625, 0.113846)
     """
