@@ -45,7 +45,9 @@ from .core.curves import (
     f1_max,
     operating_point,
 )
+from .core.delong import AUROCInterval, PairedTest, delong, delong_test
 from .core.metric import Metric
+from .core.proportions import ProportionInterval, proportion_interval
 from .detection.boxes import reduce_boxes
 from .detection.matching import match_boxes
 from .detection.openset_detection import OpenSetDetection
@@ -58,6 +60,7 @@ from .loading import METRICS, load, metric_class
 from .ood.bench import bench_metrics
 from .ood.ood_bench import OODBench
 from .ood.oodeel import ftpn, get_curve
+from .ood.points import threshold_at_fpr
 from .ood.sides import reduce_ood, split_ood
 from .open_set.known_unknown import reduce_known_unknown, reduce_openauc
 from .open_set.macro_open_f import MacroOpenF
@@ -69,6 +72,7 @@ from .open_set.samples import count_classes, reduce_open_set
 __all__ = [
     "AUTKC",
     "METRICS",
+    "AUROCInterval",
     "AccuracyK",
     "AnomalySuite",
     "Counts",
@@ -79,6 +83,8 @@ __all__ = [
     "OpenAUC",
     "OpenSetDetection",
     "OperatingPoint",
+    "PairedTest",
+    "ProportionInterval",
     "Rules",
     "accuracy",
     "accuracy_at_tpr",
@@ -92,6 +98,8 @@ __all__ = [
     "box_iou",
     "count_classes",
     "count_openset_detections",
+    "delong",
+    "delong_test",
     "detection_accuracy",
     "exceedance_counts",
     "f1_max",
@@ -111,6 +119,7 @@ __all__ = [
     "openset_detection_rates",
     "operating_point",
     "owod_detection",
+    "proportion_interval",
     "reduce_boxes",
     "reduce_known_unknown",
     "reduce_maps",
@@ -123,6 +132,7 @@ __all__ = [
     "split_ood",
     "split_open_set",
     "split_regions",
+    "threshold_at_fpr",
     "topk_accuracy",
     "true_class_ranks",
     "voc_average_precision",

@@ -12,11 +12,13 @@ import os
 import re
 import time
 import uuid
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache, cached_property, reduce
+from fractions import Fraction
+from functools import cache, cached_property, partial, reduce
 from operator import or_
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, TYPE_CHECKING, TypedDict
+from typing import Any, ClassVar, Literal, NamedTuple, TYPE_CHECKING, TypedDict
 
 import array_api_compat
 import array_api_compat.numpy
@@ -586,6 +588,27 @@ def as_fraction(value: Any, name: str) -> float:
 def as_fractions(value: Any, name: str) -> list[float]:
     """Check a list of real options in (0, 1]; a number is a one-element list."""
     return [as_fraction(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
+
+
+def as_share(value: Any, name: str) -> float:
+    """Check a real option in [0, 1]."""
+    number = _number(value, name, "a number in [0, 1]")
+    if not 0 <= number <= 1:
+        raise ValueError(f"{name}: expected a number in [0, 1], got {number!r}")
+    return number
+
+
+def as_shares(value: Any, name: str) -> list[float]:
+    """Check a list of real options in [0, 1]; a number is a one-element list."""
+    return [as_share(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
+
+
+def as_confidence_level(value: Any) -> float:
+    """Check the level of an interval, in (0, 1): that of certainty would be without end."""
+    number = _number(value, "confidence_level", "a number between 0 and 1")
+    if not 0 < number < 1:
+        raise ValueError(f"confidence_level: expected a number between 0 and 1, both excluded, got {number!r}")
+    return number
 
 
 def as_real(value: Any, name: str) -> float:
@@ -1254,8 +1277,11 @@ _work: dict[Callable[..., Any], int] = {}
 # A compiled radix sort of floats, and whether it is faster than np.sort on this machine.
 #
 # np.sort orders 10 million float32 scores in 32 ms on one processor and in 450 ms on another (NumPy 2.4 on an AMD EPYC
-# with AVX-512), where the radix sort takes 80 ms. So both are timed once per type, on 2^18 random scores, and the faster
-# one is used.
+# with AVX-512), where the radix sort takes 80 ms. So both are timed once per type, on random scores, and the faster one
+# is used.
+
+LARGE = 1 << 22  # scores that no cache holds
+
 
 def flip_and_count(keys: Any, shifts: Any, mask: Any, sign_bit: Any, all_bits: Any) -> Any:
     """Flip bits so that floats ascend as unsigned integers, and build the histograms of four digits, lowest first.
@@ -1271,7 +1297,7 @@ def flip_and_count(keys: Any, shifts: Any, mask: Any, sign_bit: Any, all_bits: A
         histograms[0, (key >> lowest) & mask] += 1
         histograms[1, (key >> low) & mask] += 1
         histograms[2, (key >> high) & mask] += 1
-        histograms[3, key >> highest] += 1
+        histograms[3, (key >> highest) & mask] += 1
     return histograms
 
 
@@ -1284,14 +1310,28 @@ def scatter(keys: Any, target: Any, shift: Any, mask: Any, offsets: Any) -> None
         offsets[digit] += 1
 
 
+def scatter_with(keys: Any, payload: Any, target: Any, moved: Any, shift: Any, mask: Any, offsets: Any) -> None:
+    """As `scatter`, each key with its payload."""
+    for i in range(keys.size):
+        key = keys[i]
+        digit = (key >> shift) & mask
+        place = offsets[digit]
+        target[place] = key
+        moved[place] = payload[i]
+        offsets[digit] = place + 1
+
+
 def sort_runs(keys: Any, shift: Any) -> None:
-    """Sort each run of keys that are equal above `shift`; most are short."""
+    """Sort each run of keys that are equal above `shift`; most are short, or of ties."""
     start = 0
     while start < keys.size:
-        stop = start + 1
+        stop, ties = start + 1, True
         while stop < keys.size and keys[stop] >> shift == keys[start] >> shift:
+            ties &= keys[stop] == keys[start]
             stop += 1
-        if stop - start > 32:
+        if ties:
+            pass
+        elif stop - start > 32:
             keys[start:stop].sort()
         else:
             for i in range(start + 1, stop):
@@ -1333,24 +1373,58 @@ def radix_sort(scores: np.ndarray, *, whole: bool = True) -> None:
     undo(keys, sign_bit, all_bits)
 
 
+def radix_sort_with(scores: np.ndarray, payload: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Float64 scores in ascending order, without NaN, each with its payload, integers of less than 2^32, as uint32.
+
+    Passes over all of the eight digits in which scores differ: those that are float32 take five.
+    """
+    count, move, undo = (_loop(f) for f in (flip_and_count, scatter_with, unflip))
+    sign_bit, all_bits, mask = np.uint64(1 << 63), np.uint64(2**64 - 1), np.uint64(255)
+    keys, carried = scores.copy().view(np.uint64), payload.astype(np.uint32)
+    spare, moved = np.empty_like(keys), np.empty_like(carried)
+    shifts = tuple(map(np.uint64, range(0, 64, 8)))
+    top = (np.uint64(63),)
+    high = count(keys, shifts[4:] + top, mask, sign_bit, all_bits)
+    low = count(keys, shifts[:4] + top, mask, np.uint64(0), np.uint64(0))
+    for shift, histogram in zip(shifts, np.concatenate([low, high])):
+        if histogram.max(initial=0) < keys.size:
+            move(keys, carried, spare, moved, shift, mask, np.cumsum(histogram) - histogram)
+            keys, carried, spare, moved = spare, moved, keys, carried
+    undo(keys, sign_bit, all_bits)
+    return keys.view(np.float64), carried
+
+
 def _loop(function: Callable[..., Any]) -> Callable[..., Any]:
     loop = compiled(function)
     assert loop is not None  # the caller has asked
     return loop
 
 
+def radix_wins(scores: np.ndarray) -> bool:
+    """Whether the compiled sort beats np.sort for so many scores of their type on this machine.
+
+    Both are timed once on 2^18 scores. What one wins by less than twice there it may lose where a cache no longer holds
+    the scores; so from 2^22 on, both are then timed on as many.
+    """
+    ratio = _speed_up(scores.dtype.name, 1 << 18)
+    if scores.size >= LARGE and 0.5 < ratio < 2:
+        ratio = _speed_up(scores.dtype.name, LARGE)
+    return ratio > 1
+
+
 @cache
-def radix_wins(dtype: str) -> bool:
-    """Whether the compiled sort beats np.sort on this machine: one timing of each, after a warm-up."""
-    sample = np.random.default_rng(0).random(1 << 18).astype(dtype)
-    radix_sort(sample.copy())
-    times = []
-    for sort in (radix_sort, np.ndarray.sort):
-        scores = sample.copy()
-        start = time.perf_counter()
-        sort(scores)
-        times.append(time.perf_counter() - start)
-    return times[0] < times[1]
+def _speed_up(dtype: str, size: int) -> float:
+    """The time of np.sort over that of the compiled sort, each the best of three after a warm-up."""
+    sample = np.random.default_rng(0).random(size).astype(dtype)
+    radix_sort(sample[:1000].copy())
+    times: dict[Callable[..., None], list[float]] = {radix_sort: [], np.ndarray.sort: []}
+    for _ in range(3):
+        for sort, taken in times.items():
+            scores = sample.copy()
+            start = time.perf_counter()
+            sort(scores)
+            taken.append(time.perf_counter() - start)
+    return min(times[np.ndarray.sort]) / min(times[radix_sort])
 
 
 # ---- core/sorting.py -------------------------------------------------------------------------------------------------
@@ -1365,8 +1439,7 @@ def sort_in_place(scores: np.ndarray, *, whole: bool = True) -> None:
 
     Without `whole`, float64 scores that are equal in their upper halves may come in any order.
     """
-    compiles = scores.size >= SMALL and worth_compiling(flip_and_count, scores.size, scores) is not None
-    if compiles and radix_wins(scores.dtype.name):
+    if _compiles(scores) and radix_wins(scores):
         radix_sort(scores, whole=whole)
     else:
         scores.sort()
@@ -1378,7 +1451,10 @@ def sorted_with(scores: Array, payload: Array) -> tuple[Array, Array]:
     Payloads of equal scores come in any order, and in their own type or as uint32.
     """
     scores = widen(scores)
-    if not is_numpy_array(scores) or scores.dtype != np.float32 or int(payload.max(initial=0)) >= 2**32:
+    packs = is_numpy_array(scores) and int(payload.max(initial=0)) < 2**32
+    if packs and scores.dtype == np.float64 and _compiles(scores):
+        return radix_sort_with(scores, payload)
+    if not packs or scores.dtype != np.float32:
         order = array_namespace(scores).argsort(scores, stable=False)
         return scores[order], payload[order]
     # One sort, where an argsort takes several times as long: a float64 whose upper half is a score's bits is ordered as
@@ -1390,6 +1466,10 @@ def sorted_with(scores: Array, payload: Array) -> tuple[Array, Array]:
     low = keys.astype(np.uint32)
     keys >>= np.uint64(32)
     return keys.astype(np.uint32).view(np.float32), low
+
+
+def _compiles(scores: np.ndarray) -> bool:
+    return scores.size >= SMALL and worth_compiling(flip_and_count, scores.size, scores) is not None
 
 
 def indices(scores: Array) -> Array:
@@ -1962,6 +2042,189 @@ def curve_metrics(values: Mapping[str, Any], prefix: str) -> dict[str, float]:
     return {f"{prefix}{name}": value for name, value in named.items()}
 
 
+# ---- ood/measures.py -------------------------------------------------------------------------------------------------
+#
+# What the metrics of a benchmark are computed from: its two sides, sorted once.
+
+class Sides:
+    """The two sides of a benchmark, and what several metrics need of them, computed once."""
+
+    def __init__(self, positives: Array | Side, negatives: Array | Side) -> None:
+        self.positives, self.negatives = positives, negatives
+
+    @cached_property
+    def ascending(self) -> tuple[Side, Side]:
+        """Both sides in ascending order."""
+        return sort_sides(self.positives, self.negatives)
+
+    def runs(self) -> Iterator[Counts]:
+        """Counts of the OOD samples as positives."""
+        return runs(*self.ascending)
+
+    def flipped_runs(self) -> Iterator[Counts]:
+        """Counts of the in-distribution samples as positives, by negated scores."""
+        positives, negatives = self.ascending
+        return runs(negatives.flipped(), positives.flipped())
+
+    @cached_property
+    def ordered(self) -> tuple[np.ndarray, np.ndarray]:
+        """Labels and scores in an order that does not depend on how the samples came."""
+        # in float64, since scikit-learn computes in the precision that it is given
+        sides = [to_numpy(side.repeated()).astype(np.float64) for side in reversed(self.ascending)]
+        labels = np.repeat(np.asarray([0, 1]), [len(side) for side in sides])
+        return labels, np.concatenate(sides)
+
+
+Measure = Quantity | Callable[[Sides], float]  # of the counts of the OOD samples, or of the sides
+
+
+# ---- core/shares.py --------------------------------------------------------------------------------------------------
+#
+# Shares of a total as whole counts, so that a bound is met exactly where it can be.
+
+def most_within(share: float, total: int) -> int:
+    """The largest count of a total whose share, count/total, is at most `share`, in [0, 1].
+
+    The division is rounded once, as in a rate that is reported: so 7 of 100 are within 0.07, although 0.07·100 is not
+    7 in float64.
+
+    >>> most_within(0.07, 100), most_within(0.29, 100), most_within(1 / 3, 3)
+    (7, 29, 1)
+    """
+    count = min(total, math.floor(share * total) + 1)
+    while count / total > share:
+        count -= 1
+    return count
+
+
+def bound_between_counts(bound: Fraction, total: int, *, from_below: bool) -> float:
+    """A bound in (0, 1] that a share of the total meets iff it meets the exact one, however both are rounded.
+
+    It lies half a count beyond the last share that does: below the least one that is ≥ the bound, if it is a bound
+    from below, or above the greatest one that is ≤ it.
+
+    >>> bound_between_counts(Fraction(995, 1000), 200, from_below=True)
+    0.9925
+    """
+    count = math.ceil(bound * total) - 0.5 if from_below else math.floor(bound * total) + 0.5
+    return min(1.0, count / total)
+
+
+def percent(share: float) -> str:
+    """A share in percent, as it stands in the names of results.
+
+    >>> percent(0.95), percent(0.07), percent(0.001)
+    ('95', '7', '0.1')
+    """
+    return f"{100 * share:.12g}"
+
+
+# ---- ood/points.py ---------------------------------------------------------------------------------------------------
+#
+# Operating points by name, the thresholds that reach them, and the rates at a threshold.
+
+_POINT = re.compile(rf"({'|'.join(RATES)})((?!0\d)\d{{1,3}}(?:\.\d+)?)({'|'.join(RATES)})")
+
+
+class Reached(NamedTuple):
+    """A value, and the highest score that reaches it as a threshold.
+
+    value: the value
+    threshold: a sample is detected iff score ≥ threshold; None if nothing is to be detected
+    """
+
+    value: float
+    threshold: float | None
+
+
+def parse_point(name: str) -> tuple[str, str, Fraction] | None:
+    """The rate, the bounded rate and its bound of an operating point by its name; None for another name.
+
+    >>> parse_point("fpr95tpr"), parse_point("tpr0.5fpr"), parse_point("auroc")
+    (('fpr', 'tpr', Fraction(19, 20)), ('tpr', 'fpr', Fraction(1, 200)), None)
+    """
+    match = _POINT.fullmatch(name)
+    bound = Fraction(match[2]) / 100 if match else Fraction()
+    return (match[1], match[3], bound) if match and 0 < bound <= 1 else None
+
+
+def reached_point(rate: str, bounded: str, bound: Fraction, num_positives: int, num_negatives: int) -> Quantity:
+    """The best value of a rate where another meets its bound exactly, as `Reached`."""
+    from_below = bounded in ("tpr", "tnr")
+    total = max(1, num_positives if bounded in ("tpr", "fnr") else num_negatives)  # an empty side raises later
+    point = best_point(rate, bounded, bound_between_counts(bound, total, from_below=from_below))
+
+    def value(parts: list[Any], *totals: int) -> Reached:
+        found = point.value(parts, *totals)
+        return Reached(found.rate, found.threshold if found.tpr else None)
+
+    return Quantity(point.part, value)
+
+
+def _best_gain(counts: Counts) -> tuple[int, float]:
+    gains = counts.tp - counts.fp
+    at = int(array_namespace(gains).argmax(gains))  # the first, whose threshold is highest
+    return int(gains[at]), float(counts.thresholds[at])
+
+
+def _best_accuracy(gains: list[tuple[int, float]], positives: int, negatives: int) -> Reached:
+    gain, threshold = max([(0, None), *gains], key=lambda pair: pair[0])  # a gain of 0 is that of detecting nothing
+    return Reached((negatives + gain) / (positives + negatives), threshold)
+
+
+DETECTION_ACCURACY_REACHED = Quantity(_best_gain, _best_accuracy)
+
+
+def exceeded_threshold(reached: Reached, sides: tuple[Side, Side], name: str) -> float:
+    """The threshold t such that score > t is the decision of a point: the next lower score, or −inf below all.
+
+    It is a score of the data, so it stays what it is in whatever precision it is compared.
+    Raises ValueError where samples that score −inf are to be detected, which no t does.
+    """
+    score = reached.threshold
+    if score is None:
+        return math.inf
+    if score == -math.inf:
+        raise ValueError(
+            f"thresholds: expected scores above -inf where {name} is reached, since no threshold is exceeded by -inf"
+        )
+    lower = [-math.inf]
+    for side in sides:
+        rows = bisect_left(side.scores, score, key=float)
+        lower += [float(side.scores[rows - 1])] if rows else []
+    return max(lower) + 0.0  # 0.0 for −0.0
+
+
+def rate_above(name: str, positives: Side, negatives: Side, threshold: float) -> float:
+    """One of the rates fpr, tpr, fnr and tnr where a sample is detected iff its score > threshold."""
+    side = positives if name in ("tpr", "fnr") else negatives
+    # compared as Python floats: a float32 score must not round the threshold to its own precision
+    kept = int(side.below(bisect_right(side.scores, threshold, key=float)))
+    return (side.total - kept if name in ("tpr", "fpr") else kept) / side.total
+
+
+def threshold_at_fpr(known_scores: Any, fpr: float) -> float:
+    """The lowest threshold that at most a share of the known samples exceeds: t with FPR(t) ≤ fpr.
+
+    t = min {t : |{i : s_i > t}| / N ≤ fpr}
+
+    Fit it on scores of known (in-distribution, normal) validation data alone; a sample is then detected iff its
+    score > t. Every lower threshold has an FPR above `fpr` on these data.
+
+    Parameters: known_scores (N,), higher is more unknown, no NaN, at least one; fpr in [0, 1].
+    Returns a float, one of the scores: the highest for an fpr of 0, −inf where all samples may exceed it.
+    Raises ValueError for NaN, no scores, or an fpr out of range.
+
+    >>> threshold_at_fpr([0.1, 0.4, 0.2, 0.9, 0.3], 0.2), threshold_at_fpr([0.1, 0.4], 0.0)
+    (0.4, 0.4)
+    """
+    side = as_side(as_scores(known_scores, "known_scores"))
+    if not side.total:
+        raise ValueError("known_scores: expected at least one score, got none")
+    exceeding = most_within(as_share(fpr, "fpr"), side.total)
+    return -math.inf if exceeding == side.total else side.at(side.total - 1 - exceeding) + 0.0  # 0.0 for −0.0
+
+
 # ---- ood/sides.py ----------------------------------------------------------------------------------------------------
 #
 # Out-of-distribution detection: the scores of a batch with their labels, and the two sides that they come from.
@@ -1976,7 +2239,7 @@ class OODState(TypedDict):
     """Scores with their labels.
 
     scores: (N,) higher is more OOD
-    labels: (N,) in_value or out_value
+    labels: (N,) in_value, out_value or ignore_value
     counts: (N,) how many samples each entry stands for; absent, one each
     """
 
@@ -1985,7 +2248,13 @@ class OODState(TypedDict):
     counts: NotRequired[Array]
 
 
-def as_ood_state(state: Mapping[str, Any], *, in_value: int = 0, out_value: int = 1) -> OODState:
+Label = int | str  # of a side: a label, or REST
+REST = "rest"  # for the label of one side: all labels that are not the other's
+
+
+def as_ood_state(
+    state: Mapping[str, Any], *, in_value: Label = 0, out_value: Label = 1, ignore_value: int | None = None
+) -> OODState:
     """Check a state from elsewhere. Raises ValueError and TypeError for one that `reduce_ood` cannot have made."""
     check_arrays(state, [*OODState.__annotations__], ["counts"])
     labels = _narrow(integer_column(state, "labels", *_INT64))
@@ -1993,20 +2262,28 @@ def as_ood_state(state: Mapping[str, Any], *, in_value: int = 0, out_value: int 
     if "counts" in state:
         checked["counts"] = count_column(state)
     check_rows(checked)
-    _is_out(labels, *check_label_values(in_value, out_value))  # raises for any other label
+    _is_out(labels, check_label_values(in_value, out_value, ignore_value))  # raises for any other label
     return checked
 
 
-def reduce_ood(predictions: Any, references: Any = None, *, in_value: int = 0, out_value: int = 1) -> OODState:
+def reduce_ood(
+    predictions: Any,
+    references: Any = None,
+    *,
+    in_value: Label = 0,
+    out_value: Label = 1,
+    ignore_value: int | None = None,
+) -> OODState:
     """Check a batch of scores with labels, or a pair of scores without them.
 
     Parameters: predictions (N,), higher is more OOD, or the tuple (in-distribution scores (N_in,), OOD scores
-    (N_out,)); references (N,) labels; in_value and out_value, the labels of the two sides, different integers.
-    Returns an `OODState`.
+    (N_out,)); references (N,) labels; in_value and out_value, the labels of the two sides, different integers, or
+    "rest" for one of them: all labels that are not the other's; ignore_value, the label of samples that are left out.
+    Returns an `OODState`, which still has the samples that are left out.
     Raises TypeError without references, unless predictions are such a tuple; ValueError for NaN, lengths and shapes
-    that do not fit, and labels that are neither value.
+    that do not fit, and labels that are none of these.
     """
-    in_value, out_value = check_label_values(in_value, out_value)
+    values = check_label_values(in_value, out_value, ignore_value)
     if references is None:
         if not isinstance(predictions, tuple) or len(predictions) != 2:
             raise TypeError(
@@ -2016,9 +2293,10 @@ def reduce_ood(predictions: Any, references: Any = None, *, in_value: int = 0, o
         sides = [as_scores(side, f"predictions[{i}]", narrow=True) for i, side in enumerate(predictions)]
         scores, sides = concatenate(sides), on_one_device(*sides)
         xp = array_namespace(*sides)
+        other = next(label for label in range(3) if label not in values)  # for the side that has the rest
         labels = [
-            xp.full(len(side), value, dtype=xp.int64, device=side.device)
-            for side, value in zip(sides, (in_value, out_value))
+            xp.full(len(side), other if value == REST else value, dtype=xp.int64, device=side.device)
+            for side, value in zip(sides, values)
         ]
         return {"scores": scores, "labels": _narrow(xp.concat(labels))}
     predictions, references = as_array(predictions, "predictions"), as_array(references, "references")
@@ -2028,53 +2306,85 @@ def reduce_ood(predictions: Any, references: Any = None, *, in_value: int = 0, o
     scores, labels = as_scores(predictions, "predictions", narrow=True), as_integers(references, "references")
     check_lengths(predictions=scores, references=labels)
     scores, labels = on_one_device(scores, _narrow(labels))
-    _is_out(labels, in_value, out_value)  # raises for any other label
+    _is_out(labels, values)  # raises for any other label
     return {"scores": scores, "labels": labels}
 
 
 def _narrow(labels: Array) -> Array:
-    """Labels as int8 where they fit, else as int64."""
+    """Labels as int8 or int16 where they fit, else as int64."""
     xp = array_namespace(labels)
-    fits = not labels.shape[0] or (int(xp.min(labels)) >= -128 and int(xp.max(labels)) <= 127)
-    return xp.astype(labels, xp.int8 if fits else xp.int64, copy=False)
+    low, high = (int(xp.min(labels)), int(xp.max(labels))) if labels.shape[0] else (0, 0)
+    fitting = (dtype for dtype, reach in ((xp.int8, 1 << 7), (xp.int16, 1 << 15)) if -reach <= low <= high < reach)
+    return xp.astype(labels, next(fitting, xp.int64), copy=False)
 
 
-def check_label_values(in_value: Any, out_value: Any) -> tuple[int, int]:
-    """Check the labels of in-distribution and OOD samples: two different integers."""
-    in_value, out_value = as_int(in_value, "in_value", *_INT64), as_int(out_value, "out_value", *_INT64)
-    if in_value == out_value:
-        raise ValueError(f"in_value, out_value: expected two different labels, got {in_value} for both")
-    return in_value, out_value
+class LabelValues(NamedTuple):
+    """Labels of in-distribution and of OOD samples, one of which may be "rest", and of those that are left out."""
+
+    inside: Label
+    out: Label
+    ignored: int | None
 
 
-def split_ood(scores: Array, labels: Array, *, in_value: int = 0, out_value: int = 1) -> tuple[Array, Array]:
+def check_label_values(in_value: Any, out_value: Any, ignore_value: Any = None) -> LabelValues:
+    """Check the labels of in-distribution and OOD samples, and of those to leave out: different integers."""
+    inside, out = _as_label(in_value, "in_value"), _as_label(out_value, "out_value")
+    if inside == out:
+        raise ValueError(f"in_value, out_value: expected two different labels, got {inside} for both")
+    if ignore_value is not None:
+        ignore_value = as_int(ignore_value, "ignore_value", *_INT64)
+        if ignore_value in (inside, out):
+            raise ValueError(f"ignore_value: expected neither in_value nor out_value, got {ignore_value}")
+    return LabelValues(inside, out, ignore_value)
+
+
+def _as_label(value: Any, name: str) -> Label:
+    return REST if isinstance(value, str) and value == REST else as_int(value, name, *_INT64)
+
+
+def split_ood(
+    scores: Array, labels: Array, *, in_value: Label = 0, out_value: Label = 1, ignore_value: int | None = None
+) -> tuple[Array, Array]:
     """Scores of the OOD samples and those of the in-distribution samples, each in ascending order.
 
-    Parameters: scores (N,) and labels (N,), as `reduce_ood` returns them.
+    Parameters: scores (N,) and labels (N,), as `reduce_ood` returns them; the others as of that.
     Returns two arrays, (N_out,) and (N_in,). Raises ValueError for a label that is neither value.
     """
-    out, inside = split(scores, _is_out(labels, *check_label_values(in_value, out_value)))
-    return ascending(out, owned=True), ascending(inside, owned=True)
+    values = check_label_values(in_value, out_value, ignore_value)
+    out, inside = ood_sides({"scores": scores, "labels": labels}, *values)
+    return out.scores, inside.scores
 
 
-def ood_sides(state: OODState, *, in_value: int = 0, out_value: int = 1) -> tuple[Side, Side]:
+def ood_sides(
+    state: OODState, in_value: Label = 0, out_value: Label = 1, ignore_value: int | None = None
+) -> tuple[Side, Side]:
     """As `split_ood`, of a state whose entries may stand for several samples."""
-    is_out = _is_out(state["labels"], *check_label_values(in_value, out_value))
-    (out, inside), counts = split(state["scores"], is_out), state.get("counts")
+    is_out, kept = _is_out(state["labels"], check_label_values(in_value, out_value, ignore_value))
+    scores, counts = state["scores"], state.get("counts")
+    if kept is not None:
+        is_out, scores, counts = is_out[kept], scores[kept], None if counts is None else counts[kept]
+    out, inside = split(scores, is_out)
     out_counts, inside_counts = (None, None) if counts is None else split(counts, is_out)
     return as_side(out, out_counts, owned=True), as_side(inside, inside_counts, owned=True)
 
 
-def _is_out(labels: Array, in_value: int, out_value: int) -> Array:
+def _is_out(labels: Array, values: LabelValues) -> tuple[Array, Array | None]:
+    """Which samples are OOD, and which are not to be left out; None for all of them."""
     if not is_numpy_array(labels):  # torch compares in the labels' own type, where a larger value would wrap
         labels = array_namespace(labels).astype(labels, array_namespace(labels).int64)
-    is_out = labels == out_value
-    other = ~is_out & (labels != in_value)
+    kept = None if values.ignored is None else labels != values.ignored
+    if values.out == REST:
+        return labels != values.inside, kept
+    is_out = labels == values.out
+    if values.inside == REST:
+        return is_out, kept
+    other = ~is_out & (labels != values.inside)
+    other = other if kept is None else other & kept
     if bool(array_namespace(labels).any(other)):
-        raise ValueError(
-            f"references: expected {in_value} (in_value) or {out_value} (out_value), got {int(labels[other][0])}"
-        )
-    return is_out
+        expected = [f"{values.inside} (in_value)", f"{values.out} (out_value)"]
+        expected += [] if kept is None else [f"{values.ignored} (ignore_value)"]
+        raise ValueError(f"references: expected {' or '.join(expected)}, got {int(labels[other][0])}")
+    return is_out, kept
 
 
 # ---- ood/oodeel.py ---------------------------------------------------------------------------------------------------
@@ -2143,22 +2453,40 @@ def sampled_curve(positives: np.ndarray, negatives: np.ndarray, step: int) -> tu
     return (fp, tp, fn, tn), (fpr, tpr, fnr, tnr, accuracy)
 
 
-# ---- ood/bench.py ----------------------------------------------------------------------------------------------------
-#
-# Out-of-distribution benchmarks: metrics by name, those of scikit-learn among them.
-#
-# A name is parsed into a `Quantity` of the exceedance counts, or into a function of the two sides. All quantities of a
-# call come from one sort of the scores and one pass over the counts.
+def curve_of_sides(step: int) -> Callable[[Sides], _Arrays]:
+    """A function that gives the rates of `get_curve` for two sides, computed once for each."""
 
-DEFAULT_METRICS = ("auroc", "fpr95tpr")
-_NAMES = ("auroc", "aupr_out", "aupr_in", "detect_acc")
-_QUANTITIES = {
-    "auroc": AUROC,
-    "aupr_out": AVERAGE_PRECISION,
-    "detect_acc": DETECTION_ACCURACY,
-}
-_POINT = re.compile(rf"({'|'.join(RATES)})([1-9]\d?)({'|'.join(RATES)})")
-_SKLEARN_SCORES = (
+    def rates(sides: Sides) -> _Arrays:
+        positives, negatives = (to_numpy(side.repeated()) for side in sides.ascending)
+        return sampled_curve(positives, negatives, step)[1]
+
+    return cache(rates)
+
+
+def sampled_measure(name: str, curve: Callable[[Sides], _Arrays]) -> Measure:
+    """Oodeel's reading of its sampled curve: trapezoids, and the first point past a bound."""
+    if name == "auroc":
+        return lambda sides: -float(np.trapezoid(1.0 - curve(sides)[0], curve(sides)[1]))
+    if name == "detect_acc":
+        return lambda sides: float(np.max(curve(sides)[4]))
+    point = parse_point(name)
+    assert point is not None  # the caller has parsed it
+    rate, bounded, bound = point
+
+    def measure(sides: Sides) -> float:
+        curves = dict(zip(RATES, curve(sides)))
+        limits = curves[bounded]
+        past = limits < float(bound) if bounded in ("fpr", "tpr") else limits > float(bound)
+        return float(curves[rate][np.argmax(past)])
+
+    return measure
+
+
+# ---- ood/sklearn_metrics.py ------------------------------------------------------------------------------------------
+#
+# Binary metrics of scikit-learn, by name or as functions, from the two sides of a benchmark.
+
+SKLEARN_SCORES = (
     "average_precision_score",
     "brier_score_loss",
     "d2_brier_score",
@@ -2167,8 +2495,8 @@ _SKLEARN_SCORES = (
     "log_loss",
     "roc_auc_score",
 )
-_SKLEARN_RANKS = ("average_precision_score", "roc_auc_score")  # to which any scores in the same order are the same
-_SKLEARN_LABELS = (
+_RANKS = ("average_precision_score", "roc_auc_score")  # to which any scores in the same order are the same
+SKLEARN_LABELS = (
     "accuracy_score",
     "balanced_accuracy_score",
     "cohen_kappa_score",
@@ -2180,140 +2508,11 @@ _SKLEARN_LABELS = (
     "recall_score",
     "zero_one_loss",
 )
-_SKLEARN_PARTIAL = ("fbeta_score",)  # by name it lacks an argument
+SKLEARN_PARTIAL = ("fbeta_score",)  # by name it lacks an argument
 
 
-class Sides:
-    """The two sides of a benchmark, and what several metrics need of them, computed once."""
-
-    def __init__(self, positives: Array | Side, negatives: Array | Side, step: int | None) -> None:
-        self.positives, self.negatives, self.step = positives, negatives, step
-
-    @cached_property
-    def ascending(self) -> tuple[Side, Side]:
-        """Both sides in ascending order."""
-        return sort_sides(self.positives, self.negatives)
-
-    def runs(self) -> Iterator[Counts]:
-        """Counts of the OOD samples as positives."""
-        return runs(*self.ascending)
-
-    def flipped_runs(self) -> Iterator[Counts]:
-        """Counts of the in-distribution samples as positives, by negated scores."""
-        positives, negatives = self.ascending
-        return runs(negatives.flipped(), positives.flipped())
-
-    @cached_property
-    def curve(self) -> tuple[np.ndarray, ...]:
-        """Oodeel's sampled rates."""
-        positives, negatives = (to_numpy(side.repeated()) for side in self.ascending)
-        return sampled_curve(positives, negatives, self.step or 1)[1]
-
-    @cached_property
-    def ordered(self) -> tuple[np.ndarray, np.ndarray]:
-        """Labels and scores in an order that does not depend on how the samples came."""
-        # in float64, since scikit-learn computes in the precision that it is given
-        sides = [to_numpy(side.repeated()).astype(np.float64) for side in reversed(self.ascending)]
-        labels = np.repeat(np.asarray([0, 1]), [len(side) for side in sides])
-        return labels, np.concatenate(sides)
-
-
-Measure = Quantity | Callable[[Sides], float]
-
-
-def bench_metrics(
-    positives: Array | Side,
-    negatives: Array | Side,
-    metrics: Any = DEFAULT_METRICS,
-    *,
-    threshold: float | None = None,
-    step: int | None = None,
-) -> dict[str, float]:
-    """Metrics of an OOD detector by name, from one sort of the scores.
-
-    auroc         area under the ROC curve, ties counting half
-    aupr_out      average precision with OOD as the positive class
-    aupr_in       average precision with in-distribution as the positive class, of the negated scores
-    detect_acc    highest accuracy over all thresholds
-    fpr95tpr      the best FPR at TPR ≥ 0.95; likewise any of fpr, tpr, fnr, tnr on both sides of 1 to 99
-    f1_score, …   a scalar binary metric of sklearn.metrics, by name or as the function: a score-based one gets the
-                  scores, a label-based one gets scores > threshold
-
-    Parameters: positives, the scores of the OOD samples, and negatives, those of the in-distribution samples, higher
-    is more OOD; metrics, a name or a list of names and functions; threshold, for the label-based metrics; step, to
-    take auroc, detect_acc and the operating points from every `step`-th score as oodeel does (approximate).
-
-    Returns {name: float}. Raises ValueError for an unknown name, a missing threshold, or a class without samples.
-    Source: oodeel's bench_metrics.
-
-    >>> import numpy as np
-    >>> bench_metrics(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1]), ["auroc", "fpr95tpr", "detect_acc"])
-    {'auroc': 0.75, 'fpr95tpr': 0.5, 'detect_acc': 0.75}
-    """
-    metrics = plain_value(metrics)
-    if isinstance(metrics, str) or not isinstance(metrics, Iterable):
-        metrics = (metrics,)
-    metrics = [str(metric) if isinstance(metric, str) else metric for metric in metrics]
-    threshold = None if threshold is None else as_real(threshold, "threshold")
-    step = None if step is None else as_int(step, "step", 1)
-    measures: dict[str, Measure] = {}
-    for metric in dict.fromkeys(metrics):
-        name, measure = _parse(metric, threshold, step)
-        if name in measures:
-            raise ValueError(f"metrics: expected each name once, since they name the results; got {name!r} twice")
-        measures[name] = measure
-    if not measures:
-        raise ValueError("metrics: expected at least one name, got none")
-    sizes = (side.total if isinstance(side, Side) else side.shape[0] for side in (positives, negatives))
-    check_both_classes(*sizes)
-    sides = Sides(positives, negatives, step)
-    exact = {name: measure for name, measure in measures.items() if isinstance(measure, Quantity)}
-    values = quantities(sides.runs(), exact) if exact else {}
-    values.update({name: measure(sides) for name, measure in measures.items() if not isinstance(measure, Quantity)})
-    return {name: float(values[name]) for name in measures}
-
-
-def parse_point(name: str) -> tuple[str, str, float] | None:
-    """The rate, the bounded rate and its bound of an operating point by its name; None for another name.
-
-    >>> parse_point("fpr95tpr"), parse_point("auroc")
-    (('fpr', 'tpr', 0.95), None)
-    """
-    match = _POINT.fullmatch(name)
-    return None if match is None else (match[1], match[3], int(match[2]) / 100)
-
-
-def _parse(metric: Any, threshold: float | None, step: int | None) -> tuple[str, Measure]:
-    """Return the name of a metric and what computes it."""
-    if not isinstance(metric, str):
-        name = str(getattr(getattr(metric, "func", metric), "__name__", metric))  # func of a functools.partial
-        if name in (*_SKLEARN_SCORES, *_SKLEARN_LABELS, *_SKLEARN_PARTIAL):
-            return name, _sklearn_measure(metric, name, threshold)
-    else:
-        name = metric
-        if name == "aupr_in":
-            return name, _aupr_in
-        point = parse_point(name)
-        if step is not None and (point or name in ("auroc", "detect_acc")):
-            return name, _sampled_measure(name)
-        if point:
-            return name, best_rate(*point)
-        if name in _QUANTITIES:
-            return name, _QUANTITIES[name]
-        if name in (*_SKLEARN_SCORES, *_SKLEARN_LABELS):
-            return name, _sklearn_measure(metric, name, threshold)
-    raise ValueError(
-        f"metrics: unknown metric {name!r}; known are {', '.join(_NAMES)}, <rate><1 to 99><rate> such as 'fpr95tpr' "
-        f"with rates {', '.join(RATES)}, sklearn.metrics' {', '.join(_SKLEARN_SCORES + _SKLEARN_LABELS)}, and "
-        f"functools.partial of {', '.join(_SKLEARN_PARTIAL)}"
-    )
-
-
-def _aupr_in(sides: Sides) -> float:
-    return float(AVERAGE_PRECISION.of(sides.flipped_runs()))
-
-
-def _sklearn_measure(metric: Any, name: str, threshold: float | None) -> Measure:
+def sklearn_measure(metric: Any, name: str, threshold: float | None) -> Measure:
+    """A metric of scikit-learn: of the scores, or of the decisions at a threshold, which must then be there."""
     try:
         import sklearn.metrics
     except ModuleNotFoundError as error:
@@ -2324,7 +2523,7 @@ def _sklearn_measure(metric: Any, name: str, threshold: float | None) -> Measure
     function = getattr(sklearn.metrics, name, None) if isinstance(metric, str) else metric
     if function is None:
         raise ValueError(f"metrics: scikit-learn {sklearn.__version__} has no {name!r}; it came in a later version")
-    if name in _SKLEARN_SCORES:
+    if name in SKLEARN_SCORES:
         return lambda sides: function(*_finite(*sides.ordered, name))
     if threshold is None:
         raise ValueError(f"threshold: expected a number, since {name!r} judges scores > threshold; got None")
@@ -2338,29 +2537,137 @@ def _sklearn_measure(metric: Any, name: str, threshold: float | None) -> Measure
 
 def _finite(labels: np.ndarray, scores: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray]:
     if not np.isfinite(scores).all():
-        if name in _SKLEARN_RANKS:
+        if name in _RANKS:
             return labels, np.unique(scores, return_inverse=True)[1]
         raise ValueError(f"predictions: expected finite scores for scikit-learn's {name!r}, got infinite ones")
     return labels, scores
 
 
-def _sampled_measure(name: str) -> Measure:
-    """Oodeel's reading of its sampled curve: trapezoids, and the first point past a bound."""
-    if name == "auroc":
-        return lambda sides: -float(np.trapezoid(1.0 - sides.curve[0], sides.curve[1]))
-    if name == "detect_acc":
-        return lambda sides: float(np.max(sides.curve[4]))
-    point = parse_point(name)
-    assert point is not None  # the caller has parsed it
-    rate, bounded, bound = point
+# ---- ood/bench.py ----------------------------------------------------------------------------------------------------
+#
+# Out-of-distribution benchmarks: metrics by name, those of scikit-learn among them.
+#
+# A name is parsed into a `Quantity` of the exceedance counts, or into a function of the two sides. All quantities of a
+# call come from one sort of the scores and one pass over the counts.
 
-    def measure(sides: Sides) -> float:
-        curves = dict(zip(RATES, sides.curve))
-        limits = curves[bounded]
-        past = limits < bound if bounded in ("fpr", "tpr") else limits > bound
-        return float(curves[rate][np.argmax(past)])
+DEFAULT_METRICS = ("auroc", "fpr95tpr")
+_OF_OUT = {
+    "auroc": AUROC,
+    "aupr_out": AVERAGE_PRECISION,
+    "aupr_out_trapezoid": AUPR,
+    "detect_acc": DETECTION_ACCURACY_REACHED,
+}
+_OF_IN = {"aupr_in": AVERAGE_PRECISION, "aupr_in_trapezoid": AUPR}
+_SAMPLED = ("auroc", "detect_acc")
 
-    return measure
+
+def bench_metrics(
+    positives: Array | Side,
+    negatives: Array | Side,
+    metrics: Any = DEFAULT_METRICS,
+    *,
+    threshold: float | None = None,
+    thresholds: bool = False,
+    step: int | None = None,
+) -> dict[str, float]:
+    """Metrics of an OOD detector by name, from one sort of the scores.
+
+    auroc         area under the ROC curve, ties counting half
+    aupr_out      average precision with OOD as the positive class
+    aupr_in       average precision with in-distribution as the positive class, of the negated scores
+    aupr_out_trapezoid, aupr_in_trapezoid
+                  area under the same precision-recall curves by trapezoids, as OpenOOD and pytorch-ood take it
+    detect_acc    highest accuracy over all thresholds
+    fpr95tpr      the best FPR at TPR ≥ 0.95; likewise any of fpr, tpr, fnr, tnr on both sides of a number in (0, 100],
+                  decimals included, such as tpr0.1fpr
+    tpr, …        that rate where a sample is OOD iff its score > threshold
+    f1_score, …   a scalar binary metric of sklearn.metrics, by name or as the function: a score-based one gets the
+                  scores, a label-based one gets scores > threshold
+
+    Parameters: positives, the scores of the OOD samples, and negatives, those of the in-distribution samples, higher
+    is more OOD; metrics, a name or a list of names and functions; threshold, for the rates and the label-based metrics;
+    thresholds, to add `<name>_threshold` for detect_acc and operating points: the t such that score > t gives that
+    value on these data, −inf or inf where every sample or none is OOD; step, to take auroc, detect_acc and the
+    operating points from every `step`-th score as oodeel does (approximate).
+
+    Returns {name: float}. Raises ValueError for an unknown name, a missing threshold, thresholds of sampled points or
+    of such that only scores of −inf reach, or a class without samples.
+    Source: oodeel's bench_metrics.
+
+    >>> import numpy as np
+    >>> bench_metrics(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1]), ["auroc", "fpr95tpr", "detect_acc"])
+    {'auroc': 0.75, 'fpr95tpr': 0.5, 'detect_acc': 0.75}
+    >>> bench_metrics(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1]), "fpr95tpr", thresholds=True)
+    {'fpr95tpr': 0.5, 'fpr95tpr_threshold': 0.1}
+    """
+    metrics = plain_value(metrics)
+    if isinstance(metrics, str) or not isinstance(metrics, Iterable):
+        metrics = (metrics,)
+    metrics = [str(metric) if isinstance(metric, str) else metric for metric in metrics]
+    threshold = None if threshold is None else as_real(threshold, "threshold")
+    step = None if step is None else as_int(step, "step", 1)
+    if as_bool(thresholds, "thresholds") and step is not None:
+        raise ValueError("thresholds: expected False with a step, since sampled points are not reached; got True")
+    sizes = [side.total if isinstance(side, Side) else side.shape[0] for side in (positives, negatives)]
+    parse = partial(_parse, threshold=threshold, curve=None if step is None else curve_of_sides(step), sizes=sizes)
+    measures: dict[str, Measure] = {}
+    for metric in dict.fromkeys(metrics):
+        name, measure = parse(metric)
+        if name in measures:
+            raise ValueError(f"metrics: expected each name once, since they name the results; got {name!r} twice")
+        measures[name] = measure
+    if not measures:
+        raise ValueError("metrics: expected at least one name, got none")
+    check_both_classes(*sizes)
+    sides = Sides(positives, negatives)
+    exact = {name: measure for name, measure in measures.items() if isinstance(measure, Quantity)}
+    values = quantities(sides.runs(), exact) if exact else {}
+    values.update({name: measure(sides) for name, measure in measures.items() if not isinstance(measure, Quantity)})
+    results: dict[str, float] = {}
+    for name in measures:
+        value = values[name]
+        results[name] = float(value.value if isinstance(value, Reached) else value)
+        if thresholds and isinstance(value, Reached):
+            results[f"{name}_threshold"] = exceeded_threshold(value, sides.ascending, name)
+    return results
+
+
+def _parse(metric: Any, *, threshold: float | None, curve: Any, sizes: list[int]) -> tuple[str, Measure]:
+    """Return the name of a metric and what computes it."""
+    name = metric if isinstance(metric, str) else _name_of(metric)
+    by_name = isinstance(metric, str)
+    if name in (*SKLEARN_SCORES, *SKLEARN_LABELS) or (not by_name and name in SKLEARN_PARTIAL):
+        return name, sklearn_measure(metric, name, threshold)
+    point = parse_point(name) if by_name else None
+    if by_name and curve is not None and (point or name in _SAMPLED):
+        return name, sampled_measure(name, curve)
+    if point:
+        return name, reached_point(*point, *sizes)
+    if by_name and name in _OF_OUT:
+        return name, _OF_OUT[name]
+    if by_name and name in _OF_IN:
+        return name, _flipped(_OF_IN[name])
+    if by_name and name in RATES:
+        return name, _rate_measure(name, threshold)
+    raise ValueError(
+        f"metrics: unknown metric {name!r}; known are {', '.join((*_OF_OUT, *_OF_IN, *RATES))}, "
+        f"<rate><number in (0, 100]><rate> such as 'fpr95tpr' with rates {', '.join(RATES)}, sklearn.metrics' "
+        f"{', '.join(SKLEARN_SCORES + SKLEARN_LABELS)}, and functools.partial of {', '.join(SKLEARN_PARTIAL)}"
+    )
+
+
+def _name_of(function: Any) -> str:
+    return str(getattr(getattr(function, "func", function), "__name__", function))  # func of a functools.partial
+
+
+def _flipped(quantity: Quantity) -> Measure:
+    return lambda sides: float(quantity.of(sides.flipped_runs()))
+
+
+def _rate_measure(name: str, threshold: float | None) -> Measure:
+    if threshold is None:
+        raise ValueError(f"threshold: expected a number, since {name!r} judges scores > threshold; got None")
+    return lambda sides: rate_above(name, *sides.ascending, threshold)
 
 
 # ---- ood/ood_bench.py ------------------------------------------------------------------------------------------------
@@ -2375,9 +2682,11 @@ class OODBenchOptions(TypedDict, total=False):
     """Options of `OODBench`; see `ood_bench_results`."""
 
     metrics: str | Callable[..., Any] | Sequence[str | Callable[..., Any]]
-    in_value: int
-    out_value: int
+    in_value: int | Literal["rest"]
+    out_value: int | Literal["rest"]
+    ignore_value: int | None
     threshold: float | None
+    thresholds: bool
     step: int | None
 
 
@@ -2385,19 +2694,20 @@ def ood_bench_results(
     state: OODState,
     *,
     metrics: Any = DEFAULT_METRICS,
-    in_value: int = 0,
-    out_value: int = 1,
+    in_value: Label = 0,
+    out_value: Label = 1,
+    ignore_value: int | None = None,
     threshold: float | None = None,
+    thresholds: bool = False,
     step: int | None = None,
 ) -> dict[str, float]:
     """Metrics by name of the OOD against the in-distribution scores: see `bench_metrics`.
 
-    Parameters: state of `reduce_ood`; in_value and out_value, the labels of the two sides; the others as of
-    `bench_metrics`. Returns and raises as that does, and ValueError for a label that is neither value.
+    Parameters: state of `reduce_ood`; in_value, out_value and ignore_value, as of that; the others as of
+    `bench_metrics`. Returns and raises as that does, and ValueError for a label that is none of these values.
     """
-    return bench_metrics(
-        *ood_sides(state, in_value=in_value, out_value=out_value), metrics, threshold=threshold, step=step
-    )
+    sides = ood_sides(state, in_value, out_value, ignore_value)
+    return bench_metrics(*sides, metrics, threshold=threshold, thresholds=thresholds, step=step)
 
 
 class OODBench(Metric):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from ..core.metric import Metric
 from .bench import DEFAULT_METRICS, bench_metrics
-from .sides import OODState, as_ood_state, ood_sides, reduce_ood
+from .sides import Label, OODState, as_ood_state, ood_sides, reduce_ood
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -17,9 +17,11 @@ class OODBenchOptions(TypedDict, total=False):
     """Options of `OODBench`; see `ood_bench_results`."""
 
     metrics: str | Callable[..., Any] | Sequence[str | Callable[..., Any]]
-    in_value: int
-    out_value: int
+    in_value: int | Literal["rest"]
+    out_value: int | Literal["rest"]
+    ignore_value: int | None
     threshold: float | None
+    thresholds: bool
     step: int | None
 
 
@@ -27,19 +29,20 @@ def ood_bench_results(
     state: OODState,
     *,
     metrics: Any = DEFAULT_METRICS,
-    in_value: int = 0,
-    out_value: int = 1,
+    in_value: Label = 0,
+    out_value: Label = 1,
+    ignore_value: int | None = None,
     threshold: float | None = None,
+    thresholds: bool = False,
     step: int | None = None,
 ) -> dict[str, float]:
     """Metrics by name of the OOD against the in-distribution scores: see `bench_metrics`.
 
-    Parameters: state of `reduce_ood`; in_value and out_value, the labels of the two sides; the others as of
-    `bench_metrics`. Returns and raises as that does, and ValueError for a label that is neither value.
+    Parameters: state of `reduce_ood`; in_value, out_value and ignore_value, as of that; the others as of
+    `bench_metrics`. Returns and raises as that does, and ValueError for a label that is none of these values.
     """
-    return bench_metrics(
-        *ood_sides(state, in_value=in_value, out_value=out_value), metrics, threshold=threshold, step=step
-    )
+    sides = ood_sides(state, in_value, out_value, ignore_value)
+    return bench_metrics(*sides, metrics, threshold=threshold, thresholds=thresholds, step=step)
 
 
 class OODBench(Metric):

@@ -12,7 +12,7 @@ import pytest
 
 import openworld_metrics
 from openworld_metrics.detection import outcomes
-from openworld_metrics.ood.bench import parse_point
+from openworld_metrics.ood.points import parse_point
 from openworld_metrics.pages import limits, results
 from openworld_metrics.pages.figures import boxes, maps, roc, sweep
 from openworld_metrics.pages.metrics import openauc
