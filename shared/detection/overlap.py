@@ -129,12 +129,17 @@ def _with_lost(pairs: Pairs, doubts: tuple[np.ndarray, np.ndarray], counts: np.n
     ours, theirs = (doubt > _LOST for doubt in doubts)
     before = np.concatenate([[0], np.cumsum(theirs)])
     some = np.flatnonzero(ours | (before[starts + counts] > before[starts]))  # or with such an object in their image
-    rows = np.repeat(some, counts[some])
-    columns = np.arange(len(rows)) - np.repeat(np.cumsum(counts[some]) - counts[some] - starts[some], counts[some])
+    rows, columns = _all_pairs(some, counts[some], starts[some])
     lost = ours[rows] | theirs[columns]
     kept = pairs.take(~(ours[pairs.rows] | theirs[pairs.columns]))
     both = (kept.rows, rows[lost]), (kept.columns, columns[lost]), (kept.ious, np.zeros(int(lost.sum())))
     return Pairs(*map(np.concatenate, both))
+
+
+def _all_pairs(rows: np.ndarray, counts: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Each row with its `counts` columns from `starts` on."""
+    before = np.cumsum(counts) - counts
+    return np.repeat(rows, counts), np.arange(int(counts.sum())) - np.repeat(before - starts, counts)
 
 
 def _listed(
@@ -198,8 +203,7 @@ def _pairs_of(
     threshold: float,
 ) -> Pairs:
     """The pairs of a run of prediction rows."""
-    rows = np.repeat(np.arange(part.start, part.stop), counts)
-    columns = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts - starts, counts)
+    rows, columns = _all_pairs(np.arange(part.start, part.stop), counts, starts)
     for low, high in ((0, 2), (1, 3)):  # boxes that overlap do so on either axis
         start = np.maximum(predictions[:, low][rows], references[:, low][columns])
         stop = np.minimum(predictions[:, high][rows], references[:, high][columns])
