@@ -1231,6 +1231,9 @@ class Evaluated(Metric):
 #
 # Boxes of images: the columns of detection laid out in two tables and checked.
 
+if TYPE_CHECKING:
+    from typing_extensions import NotRequired
+
 BOX_FORMATS = ("xyxy", "xywh", "cxcywh")
 _ROWS = 1 << 13  # rows checked at a time: what they need fits the cache
 
@@ -1244,6 +1247,7 @@ class DetectionState(TypedDict):
     ignored: (Σm,) whether the object counts nowhere
     prediction_remainders, reference_remainders: (Σn, 4), (Σm, 4) what rounding took off the corners of boxes that were
         given by their size: a corner is exactly the sum of the two
+    counts: (N,) how many equal images each image stands for; absent, one each
     """
 
     num_predictions: np.ndarray
@@ -1253,11 +1257,12 @@ class DetectionState(TypedDict):
     ignored: np.ndarray
     prediction_remainders: np.ndarray
     reference_remainders: np.ndarray
+    counts: NotRequired[np.ndarray]
 
 
 def as_detection_state(state: Mapping[str, Any]) -> DetectionState:
     """Check a state from elsewhere. Raises ValueError and TypeError for one that `reduce_boxes` cannot have made."""
-    check_arrays(state, [*DetectionState.__annotations__])
+    check_arrays(state, [*DetectionState.__annotations__], ["counts"])
     checked: DetectionState = {
         "num_predictions": integer_column(state, "num_predictions", 0, MAX_EXACT),
         "num_references": integer_column(state, "num_references", 0, MAX_EXACT),
@@ -1267,8 +1272,10 @@ def as_detection_state(state: Mapping[str, Any]) -> DetectionState:
         "prediction_remainders": number_table(state, "prediction_remainders", 4),
         "reference_remainders": number_table(state, "reference_remainders", 4),
     }
+    if "counts" in state:
+        checked["counts"] = count_column(state)
     tables = ("predictions", "prediction_remainders"), ("references", "ignored", "reference_remainders")
-    for columns in (("num_predictions", "num_references"), *tables):
+    for columns in (("num_predictions", "num_references", "counts"), *tables):
         check_rows({name: column for name, column in checked.items() if name in columns})
     for name in ("predictions", "references"):
         counts, table = checked[f"num_{name}"], checked[name]  # type: ignore[literal-required]
@@ -1587,12 +1594,17 @@ def _with_lost(pairs: Pairs, doubts: tuple[np.ndarray, np.ndarray], counts: np.n
     ours, theirs = (doubt > _LOST for doubt in doubts)
     before = np.concatenate([[0], np.cumsum(theirs)])
     some = np.flatnonzero(ours | (before[starts + counts] > before[starts]))  # or with such an object in their image
-    rows = np.repeat(some, counts[some])
-    columns = np.arange(len(rows)) - np.repeat(np.cumsum(counts[some]) - counts[some] - starts[some], counts[some])
+    rows, columns = _all_pairs(some, counts[some], starts[some])
     lost = ours[rows] | theirs[columns]
     kept = pairs.take(~(ours[pairs.rows] | theirs[pairs.columns]))
     both = (kept.rows, rows[lost]), (kept.columns, columns[lost]), (kept.ious, np.zeros(int(lost.sum())))
     return Pairs(*map(np.concatenate, both))
+
+
+def _all_pairs(rows: np.ndarray, counts: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Each row with its `counts` columns from `starts` on."""
+    before = np.cumsum(counts) - counts
+    return np.repeat(rows, counts), np.arange(int(counts.sum())) - np.repeat(before - starts, counts)
 
 
 def _listed(
@@ -1656,8 +1668,7 @@ def _pairs_of(
     threshold: float,
 ) -> Pairs:
     """The pairs of a run of prediction rows."""
-    rows = np.repeat(np.arange(part.start, part.stop), counts)
-    columns = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts - starts, counts)
+    rows, columns = _all_pairs(np.arange(part.start, part.stop), counts, starts)
     for low, high in ((0, 2), (1, 3)):  # boxes that overlap do so on either axis
         start = np.maximum(predictions[:, low][rows], references[:, low][columns])
         stop = np.minimum(predictions[:, high][rows], references[:, high][columns])
@@ -1724,6 +1735,257 @@ class Rules:
     def known(self) -> list[int]:
         """Ids of the known classes, which are never None once they are checked."""
         return list(self.known_classes or ())
+
+
+# ---- detection/outcomes.py -------------------------------------------------------------------------------------------
+#
+# What takes part in an evaluation, and what each detection counts as, whatever the protocol.
+#
+# A protocol gives each prediction one of five outcomes, from the boxes of its image alone: so it is found once, however
+# many equal images each image stands for.
+
+TP_KNOWN, FP_KNOWN, TP_UNKNOWN, FP_UNKNOWN, NEITHER = range(5)
+
+
+class SelectedBoxes(NamedTuple):
+    """The boxes of a state that take part: confident predictions and all objects.
+
+    predictions, references, num_predictions, num_references, ignored: as in a `DetectionState`
+    counts: how many equal images each image stands for
+    image: of each prediction
+    object_image, object_label: of each object; the label of all unknown ones is the unknown id
+    rules: by which they were selected
+    corners: those of predictions and of objects, exactly
+    """
+
+    predictions: np.ndarray
+    references: np.ndarray
+    num_predictions: np.ndarray
+    num_references: np.ndarray
+    ignored: np.ndarray
+    counts: np.ndarray
+    image: np.ndarray
+    object_image: np.ndarray
+    object_label: np.ndarray
+    rules: Rules
+    corners: tuple[Corners, Corners]
+
+    @property
+    def known(self) -> list[int]:
+        """Ids of the known classes."""
+        return self.rules.known
+
+    @property
+    def unknown_id(self) -> int:
+        """The class by which a prediction says "unknown"."""
+        return self.rules.unknown_class_id
+
+    def pairs(self) -> Pairs:
+        """All pairs of a prediction and an object of one image whose IoU reaches the threshold."""
+        counts = self.num_predictions, self.num_references
+        return overlapping_pairs(self.predictions, self.references, *counts, self.rules.iou_threshold, self.corners)
+
+
+class Outcomes(NamedTuple):
+    """What each prediction counts as.
+
+    boxes: what takes part
+    outcome: TP_KNOWN, FP_KNOWN, TP_UNKNOWN, FP_UNKNOWN, or NEITHER
+    matched: the row of the object that it takes, or −1
+    """
+
+    boxes: SelectedBoxes
+    outcome: np.ndarray
+    matched: np.ndarray
+
+
+def select_boxes(state: DetectionState, rules: Rules) -> SelectedBoxes:
+    """Drop predictions below the confidence threshold, and label the objects.
+
+    With `plus_one` each box is a pixel wider and higher: the VOC devkit counts both border pixels, so that its widths
+    are x2 − x1 + 1.
+    """
+    predictions, references, num_predictions = state["predictions"], state["references"], state["num_predictions"]
+    images = np.arange(len(num_predictions))
+    image = np.repeat(images, num_predictions)
+    remainders = state["prediction_remainders"]
+    confident = predictions[:, 4] >= rules.conf_threshold
+    if not confident.all():
+        image, predictions, remainders = image[confident], predictions[confident], remainders[confident]
+        num_predictions = np.bincount(image, minlength=len(images))
+    corners = (
+        Corners(predictions[:, :4], remainders, int(rules.plus_one)),
+        Corners(references[:, :4], state["reference_remainders"], int(rules.plus_one)),
+    )
+    if rules.plus_one:
+        border = np.asarray([0, 0, 1, 1])
+        predictions = np.concatenate([predictions[:, :4] + border, predictions[:, 4:]], axis=1)
+        references = np.concatenate([references[:, :4] + border, references[:, 4:]], axis=1)
+    known = np.isin(references[:, 4], rules.known)
+    return SelectedBoxes(
+        predictions,
+        references,
+        num_predictions,
+        state["num_references"],
+        state["ignored"],
+        state.get("counts", np.ones(len(images), dtype=np.int64)),
+        image,
+        object_image=np.repeat(images, state["num_references"]),
+        object_label=np.where(known, references[:, 4], rules.unknown_class_id),
+        rules=rules,
+        corners=corners,
+    )
+
+
+# ---- detection/counting.py -------------------------------------------------------------------------------------------
+#
+# The counts and tables that are made of outcomes, whatever the protocol, with each image as often as it counts.
+#
+# All are outcomes counted by groups: by image, of which totals are weighted sums; by class; or those that reach each
+# threshold. Sums are of int64, so that an image with a count is, to the bit, the image repeated.
+
+CountColumns = dict[str, np.ndarray]
+
+
+class Ranked(NamedTuple):
+    """Confidences in ascending order, and the image of each.
+
+    >>> ranked = Ranked(np.asarray([0.2, 0.5, 0.9]), np.asarray([0, 1, 0]))
+    >>> ranked.reaching([0.5, 1.0, 0.0], np.asarray([1, 10])).tolist()
+    [11, 0, 12]
+    """
+
+    confidence: np.ndarray
+    image: np.ndarray
+
+    def reaching(self, thresholds: Sequence[float], counts: np.ndarray) -> np.ndarray:
+        """How many confidences reach each threshold, with the counts of their images."""
+        before = np.concatenate([[0], np.cumsum(counts[self.image])])
+        return before[-1] - before[np.searchsorted(self.confidence, thresholds)]
+
+
+def ranked(confidence: np.ndarray, image: np.ndarray) -> Ranked:
+    """Confidences and their images in ascending order."""
+    order = np.argsort(confidence)
+    return Ranked(confidence[order], image[order])
+
+
+def ranked_outcome(found: Outcomes, code: int) -> Ranked:
+    """The predictions that have an outcome."""
+    rows = np.flatnonzero(found.outcome == code)
+    return ranked(found.boxes.predictions[rows, 4], found.boxes.image[rows])
+
+
+def counts_by_image(found: Outcomes) -> CountColumns:
+    """The eight counts of one of each image."""
+    boxes = found.boxes
+    size, width = len(boxes.num_predictions), NEITHER + 1
+    outcomes = np.bincount(boxes.image * width + found.outcome, minlength=size * width).reshape(size, width)
+    is_known = boxes.object_label != boxes.unknown_id
+    kinds = (kind & ~boxes.ignored for kind in (is_known, ~is_known))
+    objects = (np.bincount(boxes.object_image[kind], minlength=size) for kind in kinds)
+    return _named(*(np.ascontiguousarray(column) for column in outcomes.T[:NEITHER]), *objects)
+
+
+def in_total(by_image: Mapping[str, np.ndarray], counts: np.ndarray) -> dict[str, int]:
+    """Sums over the images, each as often as it counts."""
+    return {name: int(counts @ column) for name, column in by_image.items()}
+
+
+def as_rows(by_image: Mapping[str, np.ndarray], counts: np.ndarray) -> CountColumns:
+    """The table by image, with a row for each of the images that an image stands for."""
+    return {name: np.repeat(column, counts) for name, column in by_image.items()}
+
+
+def counts_by_class(found: Outcomes, classes: Sequence[int]) -> dict[str, list[Any]]:
+    """Objects, TP, FP, FN, precision and recall of each class, as `class_rows` lists them."""
+    boxes, size, width = found.boxes, len(classes), NEITHER + 1
+    groups = rows_of(boxes.predictions[:, 5], classes) * width + found.outcome
+    outcomes = tally(groups, boxes.counts[boxes.image], size * width).reshape(size, width).T
+    tp, fp = outcomes[TP_KNOWN] + outcomes[TP_UNKNOWN], outcomes[FP_KNOWN] + outcomes[FP_UNKNOWN]
+    objects = ClassObjects.of(boxes, classes).number(boxes.counts)
+    columns = {"objects": objects, "TP": tp, "FP": fp, "FN": objects - tp}
+    return {
+        "class": [*classes],
+        **{name: column.tolist() for name, column in columns.items()},
+        "Precision": ratios(tp, tp + fp),
+        "Recall": ratios(tp, objects),
+    }
+
+
+class ClassObjects(NamedTuple):
+    """The objects that count: the row of each in a table by class of some size, and its image."""
+
+    rows: np.ndarray
+    image: np.ndarray
+    size: int
+
+    @classmethod
+    def of(cls, boxes: SelectedBoxes, classes: Sequence[int]) -> ClassObjects:
+        """Those of the boxes."""
+        counted = ~boxes.ignored
+        return cls(rows_of(boxes.object_label[counted], classes), boxes.object_image[counted], len(classes))
+
+    def number(self, counts: np.ndarray) -> np.ndarray:
+        """How many there are of each class, by the counts of the images."""
+        return tally(self.rows, counts[self.image], self.size)
+
+
+def class_rows(boxes: SelectedBoxes) -> list[int]:
+    """The classes of a table by class, in its order; the last is "unknown".
+
+    Classes that are predicted but neither known nor the unknown id have a row too, without objects.
+    """
+    labels = np.union1d(np.asarray(boxes.known, dtype=np.float64), boxes.predictions[:, 5])
+    return [*(int(label) for label in labels if label != boxes.unknown_id), boxes.unknown_id]
+
+
+def rows_of(labels: np.ndarray, classes: Sequence[int]) -> np.ndarray:
+    """The row of each label in a table by class."""
+    *others, unknown_id = classes
+    return np.where(labels == unknown_id, len(others), np.searchsorted(np.asarray(others, dtype=np.float64), labels))
+
+
+def counts_above(found: Outcomes, totals: Mapping[str, int], thresholds: Sequence[float]) -> CountColumns:
+    """The eight counts of the predictions that reach each confidence threshold, from those of all predictions."""
+    counts = found.boxes.counts
+    reached = (ranked_outcome(found, code).reaching(thresholds, counts) for code in range(NEITHER))
+    return _named(*reached, totals["total_known"], totals["total_unknown"])
+
+
+def tally(groups: np.ndarray, weights: np.ndarray, size: int) -> np.ndarray:
+    """The sum of integer weights in each group.
+
+    >>> tally(np.asarray([0, 2, 0]), np.asarray([1, 5, 2**40]), 3).tolist()
+    [1099511627777, 0, 5]
+    """
+    sums = np.zeros(size, dtype=np.int64)
+    np.add.at(sums, groups, weights)
+    return sums
+
+
+def _named(*columns: Any) -> CountColumns:
+    tp_known, fp_known, tp_unknown, fp_unknown, total_known, total_unknown = columns
+    return {
+        "TP_known": tp_known,
+        "FP_known": fp_known,
+        "FN_known": total_known - tp_known,
+        "TP_unknown": tp_unknown,
+        "FP_unknown": fp_unknown,
+        "FN_unknown": total_unknown - tp_unknown,
+        "total_known": np.broadcast_to(total_known, tp_known.shape),
+        "total_unknown": np.broadcast_to(total_unknown, tp_known.shape),
+    }
+
+
+def ratio(count: int, total: int) -> float:
+    """Divide, with 0.0 for 0/0."""
+    return count / total if total else 0.0
+
+
+def ratios(counts: np.ndarray, totals: np.ndarray) -> list[float]:
+    """Divide two columns, with 0.0 for 0/0."""
+    return [ratio(count, total) for count, total in zip(counts.tolist(), totals.tolist())]
 
 
 # ---- detection/matching.py -------------------------------------------------------------------------------------------
@@ -1798,253 +2060,6 @@ def _take_free(ranked: Pairs, num_rows: int, num_columns: int) -> Pairs:
     return ranked.take(np.asarray(taken, dtype=np.int64))
 
 
-# ---- detection/outcomes.py -------------------------------------------------------------------------------------------
-#
-# What each detection counts as, the counts and tables that are made of it, and its words, whatever the protocol.
-#
-# A protocol gives each prediction one of five outcomes. All tables are that array counted by groups: one group for the
-# totals, or a group for each class or image; a sweep counts those that reach each threshold. To be looked at, boxes are
-# told apart further: `OUTCOME_WORDS` says what became of a prediction or of an object.
-
-TP_KNOWN, FP_KNOWN, TP_UNKNOWN, FP_UNKNOWN, NEITHER = range(5)
-CountColumns = dict[str, np.ndarray]
-
-OUTCOME_WORDS = (
-    "known, right class",
-    "unknown, called unknown",
-    "known, wrong class",
-    "known, called unknown",
-    "unknown, taken for known",
-    "missed object",
-    "matches no object",
-    "ignored object",
-    "left out, its class counts nowhere",
-)
-RIGHT, CALLED_UNKNOWN_RIGHTLY, WRONG_CLASS, CALLED_UNKNOWN, TAKEN_FOR_KNOWN, MISSED, NO_OBJECT, IGNORED, LEFT_OUT = (
-    range(len(OUTCOME_WORDS))
-)
-_RULES = [field.name for field in fields(Rules)]
-
-
-class SelectedBoxes(NamedTuple):
-    """The boxes of a state that take part: confident predictions and all objects.
-
-    predictions, references, num_predictions, num_references, ignored: as in a `DetectionState`
-    image: of each prediction
-    object_image, object_label: of each object; the label of all unknown ones is the unknown id
-    rules: by which they were selected
-    corners: those of predictions and of objects, exactly
-    """
-
-    predictions: np.ndarray
-    references: np.ndarray
-    num_predictions: np.ndarray
-    num_references: np.ndarray
-    ignored: np.ndarray
-    image: np.ndarray
-    object_image: np.ndarray
-    object_label: np.ndarray
-    rules: Rules
-    corners: tuple[Corners, Corners]
-
-    @property
-    def known(self) -> list[int]:
-        """Ids of the known classes."""
-        return self.rules.known
-
-    @property
-    def unknown_id(self) -> int:
-        """The class by which a prediction says "unknown"."""
-        return self.rules.unknown_class_id
-
-    def pairs(self) -> Pairs:
-        """All pairs of a prediction and an object of one image whose IoU reaches the threshold."""
-        counts = self.num_predictions, self.num_references
-        return overlapping_pairs(self.predictions, self.references, *counts, self.rules.iou_threshold, self.corners)
-
-
-class Outcomes(NamedTuple):
-    """What each prediction counts as.
-
-    boxes: what takes part
-    outcome: TP_KNOWN, FP_KNOWN, TP_UNKNOWN, FP_UNKNOWN, or NEITHER
-    matched: the row of the object that it takes, or −1
-    """
-
-    boxes: SelectedBoxes
-    outcome: np.ndarray
-    matched: np.ndarray
-
-
-def select_boxes(state: DetectionState, rules: Rules) -> SelectedBoxes:
-    """Drop predictions below the confidence threshold, and label the objects.
-
-    With `plus_one` each box is a pixel wider and higher: the VOC devkit counts both border pixels, so that its widths
-    are x2 − x1 + 1.
-    """
-    predictions, references, num_predictions = state["predictions"], state["references"], state["num_predictions"]
-    images = np.arange(len(num_predictions))
-    image = np.repeat(images, num_predictions)
-    remainders = state["prediction_remainders"]
-    confident = predictions[:, 4] >= rules.conf_threshold
-    if not confident.all():
-        image, predictions, remainders = image[confident], predictions[confident], remainders[confident]
-        num_predictions = np.bincount(image, minlength=len(images))
-    corners = (
-        Corners(predictions[:, :4], remainders, int(rules.plus_one)),
-        Corners(references[:, :4], state["reference_remainders"], int(rules.plus_one)),
-    )
-    if rules.plus_one:
-        border = np.asarray([0, 0, 1, 1])
-        predictions = np.concatenate([predictions[:, :4] + border, predictions[:, 4:]], axis=1)
-        references = np.concatenate([references[:, :4] + border, references[:, 4:]], axis=1)
-    known = np.isin(references[:, 4], rules.known)
-    return SelectedBoxes(
-        predictions,
-        references,
-        num_predictions,
-        state["num_references"],
-        state["ignored"],
-        image,
-        object_image=np.repeat(images, state["num_references"]),
-        object_label=np.where(known, references[:, 4], rules.unknown_class_id),
-        rules=rules,
-        corners=corners,
-    )
-
-
-def one_to_one_rules(options: Mapping[str, Any]) -> Rules:
-    """The rules among options of the metric, by which each box is one thing, as in a picture it has to be.
-
-    For protocol="owod", which matches class by class, the most confident prediction takes an object, whatever its
-    class. Background counts, so that `outcomes_in_words` can tell it from what lies on an ignored object.
-
-    Parameters: options by name; those that are missing, None or no rules are left out. Raises as `Rules`.
-
-    >>> one_to_one_rules({"known_classes": [0, 1], "protocol": "owod", "matching": None}).matching
-    'confidence'
-    """
-    chosen = {"known_classes": None, **{name: options[name] for name in _RULES if options.get(name) is not None}}
-    if options.get("protocol") == "owod":
-        chosen["matching"] = "confidence"
-    return Rules(**{**chosen, "count_background": True})
-
-
-def outcomes_in_words(found: Outcomes) -> tuple[np.ndarray, np.ndarray]:
-    """What became of each prediction and of each object, as places in `OUTCOME_WORDS`, int64.
-
-    An object became what the prediction that takes it did; else it is missed or ignored. A prediction that takes none
-    matches no object, or lies on an ignored one if it counts as neither: so background is to count, see
-    `one_to_one_rules`. Predictions that their class leaves out, as in VOC matching, are for the caller to tell.
-    """
-    boxes = found.boxes
-    rows = np.flatnonzero(found.matched >= 0)
-    objects = found.matched[rows]
-    label, object_label = boxes.predictions[rows, 5], boxes.object_label[objects]
-    says_unknown, is_unknown = label == boxes.unknown_id, object_label == boxes.unknown_id
-    on_known = np.where(says_unknown, CALLED_UNKNOWN, np.where(label == object_label, RIGHT, WRONG_CLASS))
-    matched = np.where(is_unknown, np.where(says_unknown, CALLED_UNKNOWN_RIGHTLY, TAKEN_FOR_KNOWN), on_known)
-
-    predicted = np.where(found.outcome == NEITHER, IGNORED, NO_OBJECT)
-    true = np.where(boxes.ignored, IGNORED, MISSED)
-    predicted[rows], true[objects] = matched, matched
-    return predicted, true
-
-
-def total_counts(found: Outcomes) -> dict[str, int]:
-    """The eight counts, of all images."""
-    boxes = found.boxes
-    counts = _counts_of(found, np.zeros_like(boxes.image), np.zeros_like(boxes.object_image), 1)
-    return {name: int(column[0]) for name, column in counts.items()}
-
-
-def counts_by_image(found: Outcomes) -> CountColumns:
-    """The eight counts of each image."""
-    return _counts_of(found, found.boxes.image, found.boxes.object_image, len(found.boxes.num_predictions))
-
-
-def counts_by_class(found: Outcomes) -> dict[str, list[Any]]:
-    """Objects, TP, FP, FN, precision and recall of each class; the last row is that of "unknown".
-
-    Classes that are predicted but neither known nor the unknown id have a row too, without objects.
-    """
-    classes = class_rows(found.boxes)
-    rows, object_rows = (
-        rows_of(labels, classes) for labels in (found.boxes.predictions[:, 5], found.boxes.object_label)
-    )
-    counts = _counts_of(found, rows, object_rows, len(classes))
-    objects, tp, fp = (counts[f"{name}_known"] + counts[f"{name}_unknown"] for name in ("total", "TP", "FP"))
-    columns = {"objects": objects, "TP": tp, "FP": fp, "FN": objects - tp}
-    return {
-        "class": classes,
-        **{name: column.tolist() for name, column in columns.items()},
-        "Precision": ratios(tp, tp + fp),
-        "Recall": ratios(tp, objects),
-    }
-
-
-def class_rows(boxes: SelectedBoxes) -> list[int]:
-    """The classes of a table by class, in its order."""
-    labels = np.union1d(np.asarray(boxes.known, dtype=np.float64), boxes.predictions[:, 5])
-    return [*(int(label) for label in labels if label != boxes.unknown_id), boxes.unknown_id]
-
-
-def rows_of(labels: np.ndarray, classes: Sequence[int]) -> np.ndarray:
-    """The row of each label in a table by class."""
-    *others, unknown_id = classes
-    return np.where(labels == unknown_id, len(others), np.searchsorted(np.asarray(others, dtype=np.float64), labels))
-
-
-def counts_above(found: Outcomes, thresholds: Sequence[float]) -> CountColumns:
-    """The eight counts of the predictions that reach each confidence threshold."""
-    boxes = found.boxes
-    reached = (reaching(boxes.predictions[found.outcome == code, 4], thresholds) for code in range(NEITHER))
-    totals = total_counts(found)
-    return _named(*reached, totals["total_known"], totals["total_unknown"])
-
-
-def reaching(confidences: np.ndarray, thresholds: Sequence[float]) -> np.ndarray:
-    """How many confidences reach each threshold.
-
-    >>> reaching(np.asarray([0.2, 0.9, 0.5]), [0.5, 1.0, 0.0]).tolist()
-    [2, 0, 3]
-    """
-    return len(confidences) - np.searchsorted(np.sort(confidences), thresholds)
-
-
-def _counts_of(found: Outcomes, groups: np.ndarray, object_groups: np.ndarray, size: int) -> CountColumns:
-    """The eight counts of each group of predictions and objects."""
-    boxes = found.boxes
-    outcomes = np.bincount(groups * (NEITHER + 1) + found.outcome, minlength=size * (NEITHER + 1))
-    is_known = boxes.object_label != boxes.unknown_id
-    objects = (np.bincount(object_groups[kind & ~boxes.ignored], minlength=size) for kind in (is_known, ~is_known))
-    return _named(*outcomes.reshape(size, NEITHER + 1).T[:NEITHER], *objects)
-
-
-def _named(*columns: Any) -> CountColumns:
-    tp_known, fp_known, tp_unknown, fp_unknown, total_known, total_unknown = columns
-    return {
-        "TP_known": tp_known,
-        "FP_known": fp_known,
-        "FN_known": total_known - tp_known,
-        "TP_unknown": tp_unknown,
-        "FP_unknown": fp_unknown,
-        "FN_unknown": total_unknown - tp_unknown,
-        "total_known": np.broadcast_to(total_known, tp_known.shape),
-        "total_unknown": np.broadcast_to(total_unknown, tp_known.shape),
-    }
-
-
-def ratio(count: int, total: int) -> float:
-    """Divide, with 0.0 for 0/0."""
-    return count / total if total else 0.0
-
-
-def ratios(counts: np.ndarray, totals: np.ndarray) -> list[float]:
-    """Divide two columns, with 0.0 for 0/0."""
-    return [ratio(count, total) for count, total in zip(counts.tolist(), totals.tolist())]
-
-
 # ---- detection/ow_dln.py ---------------------------------------------------------------------------------------------
 #
 # Open-set detection after OW-DLN's evaluation guide: what each matched box counts as, and the rates.
@@ -2078,18 +2093,24 @@ def openset_detection(
             "got matching='iou', where each threshold needs a matching of its own"
         )
     found = openset_outcomes(state, rules)
-    counts = total_counts(found)
-    results: dict[str, Any] = {**openset_detection_rates(counts), **counts}
+    by_image = counts_by_image(found)
+    results: dict[str, Any] = openset_summary(by_image, found.boxes.counts)
     if as_bool(per_class, "per_class"):
         results["per_class"] = _by_class(found)
     if as_bool(per_image, "per_image"):
-        images = counts_by_image(found)
-        results["per_image"] = {"image": [*range(len(found.boxes.num_predictions))], **_with_rates(images)}
+        images = as_rows(by_image, found.boxes.counts)
+        results["per_image"] = {"image": [*range(len(images["total_known"]))], **_with_rates(images)}
     if conf_list is not None:
         thresholds = as_reals(conf_list, "conf_list")
-        above = _with_rates(counts_above(found, thresholds))
+        above = _with_rates(counts_above(found, results, thresholds))
         results["sweep"] = {"confidence": thresholds, **{name: above[name] for name in ("U-Recall", "WI", "A-OSE")}}
     return results
+
+
+def openset_summary(by_image: CountColumns, counts: np.ndarray) -> dict[str, Any]:
+    """Rates and counts where each image, of which there are the eight counts, counts so often."""
+    totals = in_total(by_image, counts)
+    return {**openset_detection_rates(totals), **totals}
 
 
 def count_openset_detections(state: DetectionState, rules: Rules) -> dict[str, int]:
@@ -2113,7 +2134,8 @@ def count_openset_detections(state: DetectionState, rules: Rules) -> dict[str, i
     Parameters: state of `reduce_boxes`; rules. Returns the counts TP, FP, FN and total, each _known and _unknown.
     Source: the evaluation guide of OW-DLN; `count_background` follows its code.
     """
-    return total_counts(openset_outcomes(state, rules))
+    found = openset_outcomes(state, rules)
+    return in_total(counts_by_image(found), found.boxes.counts)
 
 
 def openset_outcomes(state: DetectionState, rules: Rules) -> Outcomes:
@@ -2163,10 +2185,10 @@ def openset_detection_rates(counts: Mapping[str, int]) -> dict[str, float]:
 
 def _by_class(found: Outcomes) -> dict[str, list[Any]]:
     """The table by class, with how many of its objects were called unknown."""
-    classes = class_rows(found.boxes)
+    boxes, classes = found.boxes, class_rows(found.boxes)
     called = found.matched[(found.matched >= 0) & np.isin(found.outcome, (TP_UNKNOWN, FP_UNKNOWN))]
-    rows = rows_of(found.boxes.object_label[called], classes)
-    return {**counts_by_class(found), "called unknown": np.bincount(rows, minlength=len(classes)).tolist()}
+    rows, weights = rows_of(boxes.object_label[called], classes), boxes.counts[boxes.object_image[called]]
+    return {**counts_by_class(found, classes), "called unknown": tally(rows, weights, len(classes)).tolist()}
 
 
 def _with_rates(counts: CountColumns) -> dict[str, list[Any]]:
@@ -2175,6 +2197,32 @@ def _with_rates(counts: CountColumns) -> dict[str, list[Any]]:
     rows = [openset_detection_rates(dict(zip(columns, row))) for row in zip(*columns.values())]
     rates = openset_detection_rates(dict.fromkeys(columns, 0))
     return {**{name: [row[name] for row in rows] for name in rates}, **columns}
+
+
+# ---- detection/opened.py ---------------------------------------------------------------------------------------------
+#
+# Unknown objects that predictions of known classes lie on: what A-OSE counts.
+
+class Opened(NamedTuple):
+    """The predictions of known classes that reach the IoU threshold with an unknown object, and these objects.
+
+    rows, objects: in the two tables, each once
+    confidence: for each of the objects, the highest among its predictions
+    """
+
+    rows: np.ndarray
+    objects: np.ndarray
+    confidence: np.ndarray
+
+
+def unknown_taken_for_known(boxes: SelectedBoxes, pairs: Pairs) -> Opened:
+    """Those among the pairs that reach the IoU threshold; ignored objects count nowhere."""
+    label, object_label = boxes.predictions[pairs.rows, 5], boxes.object_label[pairs.columns]
+    pairs = pairs.take(np.isin(label, boxes.known) & (object_label == boxes.unknown_id) & ~boxes.ignored[pairs.columns])
+    objects, place = np.unique(pairs.columns, return_inverse=True)
+    highest = np.full(len(objects), -np.inf)
+    np.maximum.at(highest, place, boxes.predictions[pairs.rows, 4])
+    return Opened(np.unique(pairs.rows), objects, highest)
 
 
 # ---- detection/voc.py ------------------------------------------------------------------------------------------------
@@ -2218,16 +2266,39 @@ def voc_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
     return Outcomes(boxes, outcome, matched)
 
 
-def confidence_curve(found: Outcomes, on_unknown: np.ndarray, rows: np.ndarray) -> Curve:
-    """Counts of some of the predictions, at each of their distinct confidences."""
-    confidence = found.boxes.predictions[rows, 4]
-    ranked = np.argsort(-confidence)
-    last = np.ones(len(ranked), dtype=bool)
-    last[:-1] = confidence[ranked[1:]] != confidence[ranked[:-1]]
-    outcome = found.outcome[rows]
+class RankedClass(NamedTuple):
+    """The predictions of a class, from the most confident on.
+
+    image: (n,) of each
+    kinds: (4, n) int64, 1 for a TP, for a FP, for one on an unknown object, and for any
+    last: the places of the last ones of each distinct confidence
+    """
+
+    image: np.ndarray
+    kinds: np.ndarray
+    last: np.ndarray
+
+    def curve(self, counts: np.ndarray) -> Curve:
+        """Counts at each distinct confidence that occurs, with those of the images."""
+        tp, fp, opened, number = np.cumsum(self.kinds * counts[self.image], axis=1)[:, self.last]
+        occurs = number > np.concatenate([[0], number[:-1]])
+        return Curve(tp[occurs], fp[occurs], opened[occurs])
+
+
+def ranked_classes(found: Outcomes, on_unknown: np.ndarray, classes: Sequence[int]) -> list[RankedClass]:
+    """Rank the predictions of each class; on_unknown says which lie on an unknown object."""
+    rows = rows_of(found.boxes.predictions[:, 5], classes)
+    ends = np.cumsum(np.bincount(rows, minlength=len(classes)))
+    ranked = np.lexsort((-found.boxes.predictions[:, 4], rows))
+    return [_ranked_class(found, on_unknown, part) for part in np.split(ranked, ends[:-1])]
+
+
+def _ranked_class(found: Outcomes, on_unknown: np.ndarray, ranked: np.ndarray) -> RankedClass:
+    confidence, outcome = found.boxes.predictions[ranked, 4], found.outcome[ranked]
     is_tp = (outcome == TP_KNOWN) | (outcome == TP_UNKNOWN)
-    kinds = is_tp, ~is_tp & (outcome != NEITHER), on_unknown[rows]
-    return Curve(*(np.cumsum(kind[ranked])[last] for kind in kinds))
+    kinds = is_tp, ~is_tp & (outcome != NEITHER), on_unknown[ranked], np.ones(len(ranked), dtype=bool)
+    last = np.append(confidence[1:] != confidence[:-1], True) if len(ranked) else np.zeros(0, dtype=bool)
+    return RankedClass(found.boxes.image[ranked], np.stack(kinds).astype(np.int64), np.flatnonzero(last))
 
 
 def voc_average_precision(tp: np.ndarray, fp: np.ndarray, num_objects: int) -> float:
@@ -2277,54 +2348,126 @@ def wilderness_by_recall(curves: list[tuple[Curve, int]]) -> list[float]:
     return impacts
 
 
-def _known_only(found: Outcomes) -> np.ndarray:
-    """Whether each image has no unknown object, ignored ones included."""
+class ClosedSet(NamedTuple):
+    """What WI compares: the images without an unknown object, and the predictions of known classes in all.
+
+    known_only: (N,) whether an image has no unknown object, ignored ones included
+    objects: (N,) known objects that count
+    tp, fp: predictions of known classes
+    """
+
+    known_only: np.ndarray
+    objects: np.ndarray
+    tp: Ranked
+    fp: Ranked
+
+
+def closed_set(found: Outcomes, objects: np.ndarray) -> ClosedSet:
+    """What WI needs, with the number of known objects of each image."""
     boxes = found.boxes
     unknown = boxes.object_image[boxes.object_label == boxes.unknown_id]
-    return np.bincount(unknown, minlength=len(boxes.num_predictions)) == 0
+    known_only = np.bincount(unknown, minlength=len(boxes.num_predictions)) == 0
+    return ClosedSet(known_only, objects, ranked_outcome(found, TP_KNOWN), ranked_outcome(found, FP_KNOWN))
 
 
-def closed_set_confidence(found: Outcomes, level: float) -> float:
+def closed_set_confidence(closed: ClosedSet, counts: np.ndarray, level: float) -> float:
     """The highest confidence at which the recall of known objects in images without unknown ones reaches a level."""
-    boxes, known_only = found.boxes, _known_only(found)
-    counted = ~boxes.ignored & known_only[boxes.object_image]
-    total = int(np.sum(counted))
+    counts = counts * closed.known_only
+    total = int(counts @ closed.objects)
     if not total:
         raise ValueError(
             "recall_level: WI compares with images without unknown objects, and none of them has a known object; "
             "recall_level=None leaves WI out"
         )
-    right = (found.outcome == TP_KNOWN) & known_only[boxes.image]
-    descending = np.sort(boxes.predictions[right, 4])[::-1]
-    reached = np.flatnonzero(np.arange(1, len(descending) + 1) / total >= level)
+    right = np.cumsum(counts[closed.tp.image][::-1])
+    reached = np.flatnonzero(right / total >= level)
     if not len(reached):
+        most = int(right[-1]) if len(right) else 0
         raise ValueError(
-            f"recall_level: expected at most {len(descending)}/{total} = {len(descending) / total:.4g}, the highest "
+            f"recall_level: expected at most {most}/{total} = {most / total:.4g}, the highest "
             f"recall of known objects in images without unknown ones, got {level}; recall_level=None leaves WI out"
         )
-    return float(descending[reached[0]])
+    return float(closed.tp.confidence[::-1][reached[0]])
 
 
-def wilderness_above(found: Outcomes, thresholds: Sequence[float]) -> list[float]:
+def wilderness_above(closed: ClosedSet, counts: np.ndarray, thresholds: Sequence[float]) -> list[float]:
     """WI of the predictions that reach each threshold; 0.0 where a precision is 0/0, or 0 over all images."""
-    boxes, known_only = found.boxes, _known_only(found)[found.boxes.image]
-    confidence = boxes.predictions[:, 4]
-    tp, fp = found.outcome == TP_KNOWN, found.outcome == FP_KNOWN
-    masks = tp & known_only, fp & known_only, tp, fp
+    sides = counts * closed.known_only, counts
+    reached = [kind.reaching(thresholds, side).tolist() for side in sides for kind in (closed.tp, closed.fp)]
     impacts = []
-    for closed_tp, closed_fp, all_tp, all_fp in zip(*(reaching(confidence[m], thresholds).tolist() for m in masks)):
+    for closed_tp, closed_fp, all_tp, all_fp in zip(*reached):
         below = (closed_tp + closed_fp) * all_tp
         impacts.append(ratio(closed_tp * (all_tp + all_fp) - below, below))
     return impacts
+
+
+# ---- detection/owod_matches.py ---------------------------------------------------------------------------------------
+#
+# What the measures of open-world detection are made of, found once, and precision by class where images count.
+#
+# boxes → pairs that reach the IoU threshold → VOC matching: TP, FP or neither; predictions on unknown objects
+#       → predictions ranked, class by class → counts at each distinct confidence, with those of the images → AP
+
+class OwodMatches(NamedTuple):
+    """What became of the boxes of each image, ranked: all that the measures need but how often an image counts.
+
+    found, opened: what predictions count as, and those on unknown objects
+    by_image: the table by image without its rates
+    classes: those of the table by class
+    curves: the ranked predictions of each class
+    objects: by class
+    closed: what WI compares, if it is asked for
+    """
+
+    found: Outcomes
+    opened: Opened
+    by_image: CountColumns
+    classes: list[int]
+    curves: list[RankedClass]
+    objects: ClassObjects
+    closed: ClosedSet | None
+
+
+def match_owod(state: DetectionState, rules: Rules, *, with_wi: bool) -> OwodMatches:
+    """Match the boxes of each image, and rank them."""
+    boxes = select_boxes(state, rules)
+    pairs = boxes.pairs()
+    found = voc_outcomes(boxes, pairs)
+    opened = unknown_taken_for_known(boxes, pairs)
+    size, classes = len(boxes.num_predictions), class_rows(boxes)
+    by_image = {
+        "A-OSE": np.bincount(boxes.object_image[opened.objects], minlength=size),
+        "A-OSE(detections)": np.bincount(boxes.image[opened.rows], minlength=size),
+        **counts_by_image(found),
+    }
+    on_unknown = np.zeros(len(found.outcome), dtype=bool)
+    on_unknown[opened.rows] = True
+    curves = ranked_classes(found, on_unknown, classes)
+    closed = closed_set(found, by_image["total_known"]) if with_wi else None
+    return OwodMatches(found, opened, by_image, classes, curves, ClassObjects.of(boxes, classes), closed)
+
+
+class ClassPrecisions(NamedTuple):
+    """The curve, the number of objects and the AP of each class."""
+
+    curves: list[Curve]
+    objects: list[int]
+    aps: list[float]
+
+
+def class_precisions(matches: OwodMatches, counts: np.ndarray) -> ClassPrecisions:
+    """Those where each image counts so often."""
+    curves = [ranked.curve(counts) for ranked in matches.curves]
+    objects = matches.objects.number(counts).tolist()
+    return ClassPrecisions(curves, objects, [voc_average_precision(c.tp, c.fp, n) for c, n in zip(curves, objects)])
 
 
 # ---- detection/owod.py -----------------------------------------------------------------------------------------------
 #
 # Open-world detection as papers report it: mAP, U-Recall, A-OSE and wilderness impact, matched as in Pascal VOC.
 #
-# boxes → pairs that reach the IoU threshold → VOC matching: TP, FP or neither
-#       → counts at each distinct confidence, class by class → AP, WI(OWOD)
-#       → counts in all images and in those without unknown objects, at one confidence → WI
+# counts at each distinct confidence, class by class → AP, WI(OWOD)
+# counts in all images and in those without unknown objects, at one confidence → WI
 # pairs of a known class's prediction and an unknown object → A-OSE
 
 def owod_detection(
@@ -2361,63 +2504,51 @@ def owod_detection(
     Sources: Dhamija et al., The Overlooked Elephant of Object Detection: Open Set, WACV 2020; Joseph et al., Towards
     Open World Object Detection, CVPR 2021, and its code.
     """
-    boxes = select_boxes(state, rules)
-    groups = _class_groups(boxes.known, previously_known)
+    groups = class_groups(rules.known, previously_known)
     level = None if recall_level is None else as_fraction(recall_level, "recall_level")
-    pairs = boxes.pairs()
-    found = voc_outcomes(boxes, pairs)
-    opened = _unknown_taken_for_known(boxes, pairs)
-
-    counts, classes = total_counts(found), counts_by_class(found)
-    curves = _class_curves(found, opened, classes["class"])
-    classes["AP"] = [voc_average_precision(c.tp, c.fp, n) for c, n in zip(curves, classes["objects"])]
-    is_known = [label in boxes.known for label in classes["class"]]
-    by_recall = wilderness_by_recall([row for row, known in zip(zip(curves, classes["objects"]), is_known) if known])
-    results: dict[str, Any] = (
-        {} if level is None else {"WI": wilderness_above(found, [closed_set_confidence(found, level)])[0]}
-    )
-    results |= {
-        "WI(OWOD)@0.8": by_recall[TENTHS.index(8)],
-        "WI(OWOD)": by_recall,
-        "A-OSE": len(opened.objects),
-        "A-OSE(detections)": len(opened.rows),
-        "U-Recall": ratio(counts["TP_unknown"], counts["total_unknown"]),
-        "U-AP": classes["AP"][-1],
-        **{name: _mean_ap(classes, group) for name, group in groups.items()},
-        **counts,
-    }
+    matches = match_owod(state, rules, with_wi=level is not None)
+    counts = matches.found.boxes.counts
+    precisions = class_precisions(matches, counts)
+    results = owod_summary(matches, precisions, counts, level, groups)
     if as_bool(per_class, "per_class"):
-        rows = rows_of(boxes.predictions[opened.rows, 5], classes["class"])
-        results["per_class"] = {**classes, "A-OSE(detections)": np.bincount(rows, minlength=len(is_known)).tolist()}
+        results["per_class"] = _owod_by_class(matches, precisions)
     if as_bool(per_image, "per_image"):
-        results["per_image"] = _by_image(found, opened)
+        results["per_image"] = _owod_by_image(matches)
     if conf_list is not None:
-        results["sweep"] = _sweep(found, opened, as_reals(conf_list, "conf_list"), level is not None)
+        results["sweep"] = _owod_sweep(matches, results, as_reals(conf_list, "conf_list"))
     return results
 
 
-class Opened(NamedTuple):
-    """The predictions of known classes that reach the IoU threshold with an unknown object, and these objects.
+def owod_summary(
+    matches: OwodMatches,
+    precisions: ClassPrecisions,
+    counts: np.ndarray,
+    level: float | None,
+    groups: Mapping[str, Sequence[int]],
+) -> dict[str, Any]:
+    """The measures without tables where each image counts so often; level and groups are checked."""
+    totals = in_total(matches.by_image, counts)
+    curves, objects, aps = precisions
+    known = [row for row, label in enumerate(matches.classes[:-1]) if label in groups["mAP"]]
+    by_recall = wilderness_by_recall([(curves[row], objects[row]) for row in known])
+    impact: dict[str, Any] = {}
+    if level is not None and matches.closed is not None:
+        confidence = closed_set_confidence(matches.closed, counts, level)
+        impact["WI"] = wilderness_above(matches.closed, counts, [confidence])[0]
+    return {
+        **impact,
+        "WI(OWOD)@0.8": by_recall[TENTHS.index(8)],
+        "WI(OWOD)": by_recall,
+        "A-OSE": totals.pop("A-OSE"),
+        "A-OSE(detections)": totals.pop("A-OSE(detections)"),
+        "U-Recall": ratio(totals["TP_unknown"], totals["total_unknown"]),
+        "U-AP": aps[-1],
+        **{name: _mean_ap(matches.classes, objects, aps, group) for name, group in groups.items()},
+        **totals,
+    }
 
-    rows, objects: in the two tables, each once
-    confidence: for each of the objects, the highest among its predictions
-    """
 
-    rows: np.ndarray
-    objects: np.ndarray
-    confidence: np.ndarray
-
-
-def _unknown_taken_for_known(boxes: SelectedBoxes, pairs: Pairs) -> Opened:
-    label, object_label = boxes.predictions[pairs.rows, 5], boxes.object_label[pairs.columns]
-    pairs = pairs.take(np.isin(label, boxes.known) & (object_label == boxes.unknown_id) & ~boxes.ignored[pairs.columns])
-    objects, place = np.unique(pairs.columns, return_inverse=True)
-    highest = np.full(len(objects), -np.inf)
-    np.maximum.at(highest, place, boxes.predictions[pairs.rows, 4])
-    return Opened(np.unique(pairs.rows), objects, highest)
-
-
-def _class_groups(known: list[int], previously_known: Any) -> dict[str, list[int]]:
+def class_groups(known: list[int], previously_known: Any) -> dict[str, list[int]]:
     """The classes over which each mAP is a mean."""
     if previously_known is None:
         return {"mAP": known}
@@ -2428,44 +2559,44 @@ def _class_groups(known: list[int], previously_known: Any) -> dict[str, list[int
     return {"mAP": known, "mAP(previously known)": previous, "mAP(newly known)": newly}
 
 
-def _class_curves(found: Outcomes, opened: Opened, classes: list[int]) -> list[Curve]:
-    on_unknown = np.zeros(len(found.outcome), dtype=bool)
-    on_unknown[opened.rows] = True
-    rows = rows_of(found.boxes.predictions[:, 5], classes)
-    ends = np.cumsum(np.bincount(rows, minlength=len(classes)))
-    members = np.split(np.argsort(rows, kind="stable"), ends[:-1])
-    return [confidence_curve(found, on_unknown, part) for part in members]
-
-
-def _mean_ap(classes: dict[str, list[Any]], group: list[int]) -> float:
+def _mean_ap(classes: list[int], objects: list[int], aps: list[float], group: Sequence[int]) -> float:
     """Mean AP over those classes of a group that have objects."""
-    rows = zip(classes["class"], classes["objects"], classes["AP"])
-    aps = [ap for label, objects, ap in rows if label in group and objects]
-    return math.fsum(aps) / len(aps) if aps else 0.0
+    some = [ap for label, number, ap in zip(classes, objects, aps) if label in group and number]
+    return math.fsum(some) / len(some) if some else 0.0
 
 
-def _by_image(found: Outcomes, opened: Opened) -> dict[str, list[Any]]:
-    boxes = found.boxes
-    counts = {name: column.tolist() for name, column in counts_by_image(found).items()}
-    size = len(boxes.num_predictions)
+def _owod_by_class(matches: OwodMatches, precisions: ClassPrecisions) -> dict[str, list[Any]]:
+    boxes, opened = matches.found.boxes, matches.opened.rows
+    rows = rows_of(boxes.predictions[opened, 5], matches.classes)
     return {
-        "image": [*range(size)],
-        "A-OSE": np.bincount(boxes.object_image[opened.objects], minlength=size).tolist(),
-        "A-OSE(detections)": np.bincount(boxes.image[opened.rows], minlength=size).tolist(),
-        "U-Recall": [ratio(*row) for row in zip(counts["TP_unknown"], counts["total_unknown"])],
-        **counts,
+        **counts_by_class(matches.found, matches.classes),
+        "AP": precisions.aps,
+        "A-OSE(detections)": tally(rows, boxes.counts[boxes.image[opened]], len(matches.classes)).tolist(),
     }
 
 
-def _sweep(found: Outcomes, opened: Opened, thresholds: list[float], with_wi: bool) -> dict[str, list[Any]]:
-    above = counts_above(found, thresholds)
-    confidence = found.boxes.predictions[opened.rows, 4]
+def _owod_by_image(matches: OwodMatches) -> dict[str, list[Any]]:
+    rows = {name: column.tolist() for name, column in as_rows(matches.by_image, matches.found.boxes.counts).items()}
+    return {
+        "image": [*range(len(rows["A-OSE"]))],
+        "A-OSE": rows.pop("A-OSE"),
+        "A-OSE(detections)": rows.pop("A-OSE(detections)"),
+        "U-Recall": [ratio(*row) for row in zip(rows["TP_unknown"], rows["total_unknown"])],
+        **rows,
+    }
+
+
+def _owod_sweep(matches: OwodMatches, results: Mapping[str, Any], thresholds: list[float]) -> dict[str, list[Any]]:
+    boxes, opened = matches.found.boxes, matches.opened
+    above = counts_above(matches.found, results, thresholds)
+    objects = ranked(opened.confidence, boxes.object_image[opened.objects])
+    rows = ranked(boxes.predictions[opened.rows, 4], boxes.image[opened.rows])
     return {
         "confidence": thresholds,
         "U-Recall": ratios(above["TP_unknown"], above["total_unknown"]),
-        **({"WI": wilderness_above(found, thresholds)} if with_wi else {}),
-        "A-OSE": reaching(opened.confidence, thresholds).tolist(),
-        "A-OSE(detections)": reaching(confidence, thresholds).tolist(),
+        **({"WI": wilderness_above(matches.closed, boxes.counts, thresholds)} if matches.closed else {}),
+        "A-OSE": objects.reaching(thresholds, boxes.counts).tolist(),
+        "A-OSE(detections)": rows.reaching(thresholds, boxes.counts).tolist(),
     }
 
 
@@ -2562,3 +2693,64 @@ class OpenSetDetection(Metric):
 
     def __init__(self, **options: Unpack[OpenSetDetectionOptions]) -> None:
         super().__init__(**options)
+
+
+# ---- detection/words.py ----------------------------------------------------------------------------------------------
+#
+# What became of each box, in words: of a prediction and of an object, to be drawn and looked at.
+#
+# A protocol's outcomes are for counting; here boxes are told apart further.
+
+OUTCOME_WORDS = (
+    "known, right class",
+    "unknown, called unknown",
+    "known, wrong class",
+    "known, called unknown",
+    "unknown, taken for known",
+    "missed object",
+    "matches no object",
+    "ignored object",
+    "left out, its class counts nowhere",
+)
+RIGHT, CALLED_UNKNOWN_RIGHTLY, WRONG_CLASS, CALLED_UNKNOWN, TAKEN_FOR_KNOWN, MISSED, NO_OBJECT, IGNORED, LEFT_OUT = (
+    range(len(OUTCOME_WORDS))
+)
+_RULES = [field.name for field in fields(Rules)]
+
+
+def one_to_one_rules(options: Mapping[str, Any]) -> Rules:
+    """The rules among options of the metric, by which each box is one thing, as in a picture it has to be.
+
+    For protocol="owod", which matches class by class, the most confident prediction takes an object, whatever its
+    class. Background counts, so that `outcomes_in_words` can tell it from what lies on an ignored object.
+
+    Parameters: options by name; those that are missing, None or no rules are left out. Raises as `Rules`.
+
+    >>> one_to_one_rules({"known_classes": [0, 1], "protocol": "owod", "matching": None}).matching
+    'confidence'
+    """
+    chosen = {"known_classes": None, **{name: options[name] for name in _RULES if options.get(name) is not None}}
+    if options.get("protocol") == "owod":
+        chosen["matching"] = "confidence"
+    return Rules(**{**chosen, "count_background": True})
+
+
+def outcomes_in_words(found: Outcomes) -> tuple[np.ndarray, np.ndarray]:
+    """What became of each prediction and of each object, as places in `OUTCOME_WORDS`, int64.
+
+    An object became what the prediction that takes it did; else it is missed or ignored. A prediction that takes none
+    matches no object, or lies on an ignored one if it counts as neither: so background is to count, see
+    `one_to_one_rules`. Predictions that their class leaves out, as in VOC matching, are for the caller to tell.
+    """
+    boxes = found.boxes
+    rows = np.flatnonzero(found.matched >= 0)
+    objects = found.matched[rows]
+    label, object_label = boxes.predictions[rows, 5], boxes.object_label[objects]
+    says_unknown, is_unknown = label == boxes.unknown_id, object_label == boxes.unknown_id
+    on_known = np.where(says_unknown, CALLED_UNKNOWN, np.where(label == object_label, RIGHT, WRONG_CLASS))
+    matched = np.where(is_unknown, np.where(says_unknown, CALLED_UNKNOWN_RIGHTLY, TAKEN_FOR_KNOWN), on_known)
+
+    predicted = np.where(found.outcome == NEITHER, IGNORED, NO_OBJECT)
+    true = np.where(boxes.ignored, IGNORED, MISSED)
+    predicted[rows], true[objects] = matched, matched
+    return predicted, true

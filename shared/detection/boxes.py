@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
 from ..core.arrays import MAX_EXACT, to_numpy, widen, without_arrow
 from ..core.columns import as_flags, as_numbers, check_lengths
 from ..core.options import as_choice
-from ..core.states import check_arrays, check_rows, flag_column, integer_column, number_table
+from ..core.states import check_arrays, check_rows, count_column, flag_column, integer_column, number_table
+
+if TYPE_CHECKING:
+    from typing_extensions import NotRequired
 
 BOX_FORMATS = ("xyxy", "xywh", "cxcywh")
 _ROWS = 1 << 13  # rows checked at a time: what they need fits the cache
@@ -25,6 +28,7 @@ class DetectionState(TypedDict):
     ignored: (Σm,) whether the object counts nowhere
     prediction_remainders, reference_remainders: (Σn, 4), (Σm, 4) what rounding took off the corners of boxes that were
         given by their size: a corner is exactly the sum of the two
+    counts: (N,) how many equal images each image stands for; absent, one each
     """
 
     num_predictions: np.ndarray
@@ -34,11 +38,12 @@ class DetectionState(TypedDict):
     ignored: np.ndarray
     prediction_remainders: np.ndarray
     reference_remainders: np.ndarray
+    counts: NotRequired[np.ndarray]
 
 
 def as_detection_state(state: Mapping[str, Any]) -> DetectionState:
     """Check a state from elsewhere. Raises ValueError and TypeError for one that `reduce_boxes` cannot have made."""
-    check_arrays(state, [*DetectionState.__annotations__])
+    check_arrays(state, [*DetectionState.__annotations__], ["counts"])
     checked: DetectionState = {
         "num_predictions": integer_column(state, "num_predictions", 0, MAX_EXACT),
         "num_references": integer_column(state, "num_references", 0, MAX_EXACT),
@@ -48,8 +53,10 @@ def as_detection_state(state: Mapping[str, Any]) -> DetectionState:
         "prediction_remainders": number_table(state, "prediction_remainders", 4),
         "reference_remainders": number_table(state, "reference_remainders", 4),
     }
+    if "counts" in state:
+        checked["counts"] = count_column(state)
     tables = ("predictions", "prediction_remainders"), ("references", "ignored", "reference_remainders")
-    for columns in (("num_predictions", "num_references"), *tables):
+    for columns in (("num_predictions", "num_references", "counts"), *tables):
         check_rows({name: column for name, column in checked.items() if name in columns})
     for name in ("predictions", "references"):
         counts, table = checked[f"num_{name}"], checked[name]  # type: ignore[literal-required]

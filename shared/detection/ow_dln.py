@@ -12,24 +12,20 @@ import numpy as np
 
 from ..core.options import as_bool, as_reals
 from .boxes import DetectionState
-from .matching import match_pairs
-from .outcomes import (
-    FP_KNOWN,
-    FP_UNKNOWN,
-    NEITHER,
-    TP_KNOWN,
-    TP_UNKNOWN,
+from .counting import (
     CountColumns,
-    Outcomes,
+    as_rows,
     class_rows,
     counts_above,
     counts_by_class,
     counts_by_image,
+    in_total,
     ratio,
     rows_of,
-    select_boxes,
-    total_counts,
+    tally,
 )
+from .matching import match_pairs
+from .outcomes import FP_KNOWN, FP_UNKNOWN, NEITHER, TP_KNOWN, TP_UNKNOWN, Outcomes, select_boxes
 from .rules import Rules
 
 
@@ -60,18 +56,24 @@ def openset_detection(
             "got matching='iou', where each threshold needs a matching of its own"
         )
     found = openset_outcomes(state, rules)
-    counts = total_counts(found)
-    results: dict[str, Any] = {**openset_detection_rates(counts), **counts}
+    by_image = counts_by_image(found)
+    results: dict[str, Any] = openset_summary(by_image, found.boxes.counts)
     if as_bool(per_class, "per_class"):
         results["per_class"] = _by_class(found)
     if as_bool(per_image, "per_image"):
-        images = counts_by_image(found)
-        results["per_image"] = {"image": [*range(len(found.boxes.num_predictions))], **_with_rates(images)}
+        images = as_rows(by_image, found.boxes.counts)
+        results["per_image"] = {"image": [*range(len(images["total_known"]))], **_with_rates(images)}
     if conf_list is not None:
         thresholds = as_reals(conf_list, "conf_list")
-        above = _with_rates(counts_above(found, thresholds))
+        above = _with_rates(counts_above(found, results, thresholds))
         results["sweep"] = {"confidence": thresholds, **{name: above[name] for name in ("U-Recall", "WI", "A-OSE")}}
     return results
+
+
+def openset_summary(by_image: CountColumns, counts: np.ndarray) -> dict[str, Any]:
+    """Rates and counts where each image, of which there are the eight counts, counts so often."""
+    totals = in_total(by_image, counts)
+    return {**openset_detection_rates(totals), **totals}
 
 
 def count_openset_detections(state: DetectionState, rules: Rules) -> dict[str, int]:
@@ -95,7 +97,8 @@ def count_openset_detections(state: DetectionState, rules: Rules) -> dict[str, i
     Parameters: state of `reduce_boxes`; rules. Returns the counts TP, FP, FN and total, each _known and _unknown.
     Source: the evaluation guide of OW-DLN; `count_background` follows its code.
     """
-    return total_counts(openset_outcomes(state, rules))
+    found = openset_outcomes(state, rules)
+    return in_total(counts_by_image(found), found.boxes.counts)
 
 
 def openset_outcomes(state: DetectionState, rules: Rules) -> Outcomes:
@@ -145,10 +148,10 @@ def openset_detection_rates(counts: Mapping[str, int]) -> dict[str, float]:
 
 def _by_class(found: Outcomes) -> dict[str, list[Any]]:
     """The table by class, with how many of its objects were called unknown."""
-    classes = class_rows(found.boxes)
+    boxes, classes = found.boxes, class_rows(found.boxes)
     called = found.matched[(found.matched >= 0) & np.isin(found.outcome, (TP_UNKNOWN, FP_UNKNOWN))]
-    rows = rows_of(found.boxes.object_label[called], classes)
-    return {**counts_by_class(found), "called unknown": np.bincount(rows, minlength=len(classes)).tolist()}
+    rows, weights = rows_of(boxes.object_label[called], classes), boxes.counts[boxes.object_image[called]]
+    return {**counts_by_class(found, classes), "called unknown": tally(rows, weights, len(classes)).tolist()}
 
 
 def _with_rates(counts: CountColumns) -> dict[str, list[Any]]:

@@ -1,38 +1,34 @@
 """Open-world detection as papers report it: mAP, U-Recall, A-OSE and wilderness impact, matched as in Pascal VOC.
 
-boxes → pairs that reach the IoU threshold → VOC matching: TP, FP or neither
-      → counts at each distinct confidence, class by class → AP, WI(OWOD)
-      → counts in all images and in those without unknown objects, at one confidence → WI
+counts at each distinct confidence, class by class → AP, WI(OWOD)
+counts in all images and in those without unknown objects, at one confidence → WI
 pairs of a known class's prediction and an unknown object → A-OSE
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from ..core.arrays import MAX_EXACT
 from ..core.options import as_bool, as_fraction, as_int_list, as_reals
 from .boxes import DetectionState
-from .outcomes import (
-    Outcomes,
-    SelectedBoxes,
+from .counting import (
+    as_rows,
     counts_above,
     counts_by_class,
-    counts_by_image,
+    in_total,
+    ranked,
     ratio,
     ratios,
-    reaching,
     rows_of,
-    select_boxes,
-    total_counts,
+    tally,
 )
-from .overlap import Pairs
+from .owod_matches import ClassPrecisions, OwodMatches, class_precisions, match_owod
 from .rules import Rules
-from .voc import Curve, confidence_curve, voc_average_precision, voc_outcomes
 from .wilderness import TENTHS, closed_set_confidence, wilderness_above, wilderness_by_recall
 
 
@@ -70,63 +66,51 @@ def owod_detection(
     Sources: Dhamija et al., The Overlooked Elephant of Object Detection: Open Set, WACV 2020; Joseph et al., Towards
     Open World Object Detection, CVPR 2021, and its code.
     """
-    boxes = select_boxes(state, rules)
-    groups = _class_groups(boxes.known, previously_known)
+    groups = class_groups(rules.known, previously_known)
     level = None if recall_level is None else as_fraction(recall_level, "recall_level")
-    pairs = boxes.pairs()
-    found = voc_outcomes(boxes, pairs)
-    opened = _unknown_taken_for_known(boxes, pairs)
-
-    counts, classes = total_counts(found), counts_by_class(found)
-    curves = _class_curves(found, opened, classes["class"])
-    classes["AP"] = [voc_average_precision(c.tp, c.fp, n) for c, n in zip(curves, classes["objects"])]
-    is_known = [label in boxes.known for label in classes["class"]]
-    by_recall = wilderness_by_recall([row for row, known in zip(zip(curves, classes["objects"]), is_known) if known])
-    results: dict[str, Any] = (
-        {} if level is None else {"WI": wilderness_above(found, [closed_set_confidence(found, level)])[0]}
-    )
-    results |= {
-        "WI(OWOD)@0.8": by_recall[TENTHS.index(8)],
-        "WI(OWOD)": by_recall,
-        "A-OSE": len(opened.objects),
-        "A-OSE(detections)": len(opened.rows),
-        "U-Recall": ratio(counts["TP_unknown"], counts["total_unknown"]),
-        "U-AP": classes["AP"][-1],
-        **{name: _mean_ap(classes, group) for name, group in groups.items()},
-        **counts,
-    }
+    matches = match_owod(state, rules, with_wi=level is not None)
+    counts = matches.found.boxes.counts
+    precisions = class_precisions(matches, counts)
+    results = owod_summary(matches, precisions, counts, level, groups)
     if as_bool(per_class, "per_class"):
-        rows = rows_of(boxes.predictions[opened.rows, 5], classes["class"])
-        results["per_class"] = {**classes, "A-OSE(detections)": np.bincount(rows, minlength=len(is_known)).tolist()}
+        results["per_class"] = _owod_by_class(matches, precisions)
     if as_bool(per_image, "per_image"):
-        results["per_image"] = _by_image(found, opened)
+        results["per_image"] = _owod_by_image(matches)
     if conf_list is not None:
-        results["sweep"] = _sweep(found, opened, as_reals(conf_list, "conf_list"), level is not None)
+        results["sweep"] = _owod_sweep(matches, results, as_reals(conf_list, "conf_list"))
     return results
 
 
-class Opened(NamedTuple):
-    """The predictions of known classes that reach the IoU threshold with an unknown object, and these objects.
+def owod_summary(
+    matches: OwodMatches,
+    precisions: ClassPrecisions,
+    counts: np.ndarray,
+    level: float | None,
+    groups: Mapping[str, Sequence[int]],
+) -> dict[str, Any]:
+    """The measures without tables where each image counts so often; level and groups are checked."""
+    totals = in_total(matches.by_image, counts)
+    curves, objects, aps = precisions
+    known = [row for row, label in enumerate(matches.classes[:-1]) if label in groups["mAP"]]
+    by_recall = wilderness_by_recall([(curves[row], objects[row]) for row in known])
+    impact: dict[str, Any] = {}
+    if level is not None and matches.closed is not None:
+        confidence = closed_set_confidence(matches.closed, counts, level)
+        impact["WI"] = wilderness_above(matches.closed, counts, [confidence])[0]
+    return {
+        **impact,
+        "WI(OWOD)@0.8": by_recall[TENTHS.index(8)],
+        "WI(OWOD)": by_recall,
+        "A-OSE": totals.pop("A-OSE"),
+        "A-OSE(detections)": totals.pop("A-OSE(detections)"),
+        "U-Recall": ratio(totals["TP_unknown"], totals["total_unknown"]),
+        "U-AP": aps[-1],
+        **{name: _mean_ap(matches.classes, objects, aps, group) for name, group in groups.items()},
+        **totals,
+    }
 
-    rows, objects: in the two tables, each once
-    confidence: for each of the objects, the highest among its predictions
-    """
 
-    rows: np.ndarray
-    objects: np.ndarray
-    confidence: np.ndarray
-
-
-def _unknown_taken_for_known(boxes: SelectedBoxes, pairs: Pairs) -> Opened:
-    label, object_label = boxes.predictions[pairs.rows, 5], boxes.object_label[pairs.columns]
-    pairs = pairs.take(np.isin(label, boxes.known) & (object_label == boxes.unknown_id) & ~boxes.ignored[pairs.columns])
-    objects, place = np.unique(pairs.columns, return_inverse=True)
-    highest = np.full(len(objects), -np.inf)
-    np.maximum.at(highest, place, boxes.predictions[pairs.rows, 4])
-    return Opened(np.unique(pairs.rows), objects, highest)
-
-
-def _class_groups(known: list[int], previously_known: Any) -> dict[str, list[int]]:
+def class_groups(known: list[int], previously_known: Any) -> dict[str, list[int]]:
     """The classes over which each mAP is a mean."""
     if previously_known is None:
         return {"mAP": known}
@@ -137,42 +121,42 @@ def _class_groups(known: list[int], previously_known: Any) -> dict[str, list[int
     return {"mAP": known, "mAP(previously known)": previous, "mAP(newly known)": newly}
 
 
-def _class_curves(found: Outcomes, opened: Opened, classes: list[int]) -> list[Curve]:
-    on_unknown = np.zeros(len(found.outcome), dtype=bool)
-    on_unknown[opened.rows] = True
-    rows = rows_of(found.boxes.predictions[:, 5], classes)
-    ends = np.cumsum(np.bincount(rows, minlength=len(classes)))
-    members = np.split(np.argsort(rows, kind="stable"), ends[:-1])
-    return [confidence_curve(found, on_unknown, part) for part in members]
-
-
-def _mean_ap(classes: dict[str, list[Any]], group: list[int]) -> float:
+def _mean_ap(classes: list[int], objects: list[int], aps: list[float], group: Sequence[int]) -> float:
     """Mean AP over those classes of a group that have objects."""
-    rows = zip(classes["class"], classes["objects"], classes["AP"])
-    aps = [ap for label, objects, ap in rows if label in group and objects]
-    return math.fsum(aps) / len(aps) if aps else 0.0
+    some = [ap for label, number, ap in zip(classes, objects, aps) if label in group and number]
+    return math.fsum(some) / len(some) if some else 0.0
 
 
-def _by_image(found: Outcomes, opened: Opened) -> dict[str, list[Any]]:
-    boxes = found.boxes
-    counts = {name: column.tolist() for name, column in counts_by_image(found).items()}
-    size = len(boxes.num_predictions)
+def _owod_by_class(matches: OwodMatches, precisions: ClassPrecisions) -> dict[str, list[Any]]:
+    boxes, opened = matches.found.boxes, matches.opened.rows
+    rows = rows_of(boxes.predictions[opened, 5], matches.classes)
     return {
-        "image": [*range(size)],
-        "A-OSE": np.bincount(boxes.object_image[opened.objects], minlength=size).tolist(),
-        "A-OSE(detections)": np.bincount(boxes.image[opened.rows], minlength=size).tolist(),
-        "U-Recall": [ratio(*row) for row in zip(counts["TP_unknown"], counts["total_unknown"])],
-        **counts,
+        **counts_by_class(matches.found, matches.classes),
+        "AP": precisions.aps,
+        "A-OSE(detections)": tally(rows, boxes.counts[boxes.image[opened]], len(matches.classes)).tolist(),
     }
 
 
-def _sweep(found: Outcomes, opened: Opened, thresholds: list[float], with_wi: bool) -> dict[str, list[Any]]:
-    above = counts_above(found, thresholds)
-    confidence = found.boxes.predictions[opened.rows, 4]
+def _owod_by_image(matches: OwodMatches) -> dict[str, list[Any]]:
+    rows = {name: column.tolist() for name, column in as_rows(matches.by_image, matches.found.boxes.counts).items()}
+    return {
+        "image": [*range(len(rows["A-OSE"]))],
+        "A-OSE": rows.pop("A-OSE"),
+        "A-OSE(detections)": rows.pop("A-OSE(detections)"),
+        "U-Recall": [ratio(*row) for row in zip(rows["TP_unknown"], rows["total_unknown"])],
+        **rows,
+    }
+
+
+def _owod_sweep(matches: OwodMatches, results: Mapping[str, Any], thresholds: list[float]) -> dict[str, list[Any]]:
+    boxes, opened = matches.found.boxes, matches.opened
+    above = counts_above(matches.found, results, thresholds)
+    objects = ranked(opened.confidence, boxes.object_image[opened.objects])
+    rows = ranked(boxes.predictions[opened.rows, 4], boxes.image[opened.rows])
     return {
         "confidence": thresholds,
         "U-Recall": ratios(above["TP_unknown"], above["total_unknown"]),
-        **({"WI": wilderness_above(found, thresholds)} if with_wi else {}),
-        "A-OSE": reaching(opened.confidence, thresholds).tolist(),
-        "A-OSE(detections)": reaching(confidence, thresholds).tolist(),
+        **({"WI": wilderness_above(matches.closed, boxes.counts, thresholds)} if matches.closed else {}),
+        "A-OSE": objects.reaching(thresholds, boxes.counts).tolist(),
+        "A-OSE(detections)": rows.reaching(thresholds, boxes.counts).tolist(),
     }

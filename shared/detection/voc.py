@@ -8,10 +8,12 @@ predictions that reach a confidence then depend on no order, and each distinct c
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from .counting import rows_of
 from .matching import rank_pairs
 from .outcomes import FP_KNOWN, FP_UNKNOWN, NEITHER, TP_KNOWN, TP_UNKNOWN, Outcomes, SelectedBoxes
 from .overlap import Pairs
@@ -50,16 +52,39 @@ def voc_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
     return Outcomes(boxes, outcome, matched)
 
 
-def confidence_curve(found: Outcomes, on_unknown: np.ndarray, rows: np.ndarray) -> Curve:
-    """Counts of some of the predictions, at each of their distinct confidences."""
-    confidence = found.boxes.predictions[rows, 4]
-    ranked = np.argsort(-confidence)
-    last = np.ones(len(ranked), dtype=bool)
-    last[:-1] = confidence[ranked[1:]] != confidence[ranked[:-1]]
-    outcome = found.outcome[rows]
+class RankedClass(NamedTuple):
+    """The predictions of a class, from the most confident on.
+
+    image: (n,) of each
+    kinds: (4, n) int64, 1 for a TP, for a FP, for one on an unknown object, and for any
+    last: the places of the last ones of each distinct confidence
+    """
+
+    image: np.ndarray
+    kinds: np.ndarray
+    last: np.ndarray
+
+    def curve(self, counts: np.ndarray) -> Curve:
+        """Counts at each distinct confidence that occurs, with those of the images."""
+        tp, fp, opened, number = np.cumsum(self.kinds * counts[self.image], axis=1)[:, self.last]
+        occurs = number > np.concatenate([[0], number[:-1]])
+        return Curve(tp[occurs], fp[occurs], opened[occurs])
+
+
+def ranked_classes(found: Outcomes, on_unknown: np.ndarray, classes: Sequence[int]) -> list[RankedClass]:
+    """Rank the predictions of each class; on_unknown says which lie on an unknown object."""
+    rows = rows_of(found.boxes.predictions[:, 5], classes)
+    ends = np.cumsum(np.bincount(rows, minlength=len(classes)))
+    ranked = np.lexsort((-found.boxes.predictions[:, 4], rows))
+    return [_ranked_class(found, on_unknown, part) for part in np.split(ranked, ends[:-1])]
+
+
+def _ranked_class(found: Outcomes, on_unknown: np.ndarray, ranked: np.ndarray) -> RankedClass:
+    confidence, outcome = found.boxes.predictions[ranked, 4], found.outcome[ranked]
     is_tp = (outcome == TP_KNOWN) | (outcome == TP_UNKNOWN)
-    kinds = is_tp, ~is_tp & (outcome != NEITHER), on_unknown[rows]
-    return Curve(*(np.cumsum(kind[ranked])[last] for kind in kinds))
+    kinds = is_tp, ~is_tp & (outcome != NEITHER), on_unknown[ranked], np.ones(len(ranked), dtype=bool)
+    last = np.append(confidence[1:] != confidence[:-1], True) if len(ranked) else np.zeros(0, dtype=bool)
+    return RankedClass(found.boxes.image[ranked], np.stack(kinds).astype(np.int64), np.flatnonzero(last))
 
 
 def voc_average_precision(tp: np.ndarray, fp: np.ndarray, num_objects: int) -> float:

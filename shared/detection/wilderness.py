@@ -7,10 +7,12 @@ of known classes that lie on unknown objects.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from .outcomes import FP_KNOWN, TP_KNOWN, Outcomes, ratio, reaching
+from .counting import Ranked, ranked_outcome, ratio
+from .outcomes import FP_KNOWN, TP_KNOWN, Outcomes
 from .voc import Curve
 
 TENTHS = range(1, 10)  # recalls of WI(OWOD)
@@ -28,42 +30,54 @@ def wilderness_by_recall(curves: list[tuple[Curve, int]]) -> list[float]:
     return impacts
 
 
-def _known_only(found: Outcomes) -> np.ndarray:
-    """Whether each image has no unknown object, ignored ones included."""
+class ClosedSet(NamedTuple):
+    """What WI compares: the images without an unknown object, and the predictions of known classes in all.
+
+    known_only: (N,) whether an image has no unknown object, ignored ones included
+    objects: (N,) known objects that count
+    tp, fp: predictions of known classes
+    """
+
+    known_only: np.ndarray
+    objects: np.ndarray
+    tp: Ranked
+    fp: Ranked
+
+
+def closed_set(found: Outcomes, objects: np.ndarray) -> ClosedSet:
+    """What WI needs, with the number of known objects of each image."""
     boxes = found.boxes
     unknown = boxes.object_image[boxes.object_label == boxes.unknown_id]
-    return np.bincount(unknown, minlength=len(boxes.num_predictions)) == 0
+    known_only = np.bincount(unknown, minlength=len(boxes.num_predictions)) == 0
+    return ClosedSet(known_only, objects, ranked_outcome(found, TP_KNOWN), ranked_outcome(found, FP_KNOWN))
 
 
-def closed_set_confidence(found: Outcomes, level: float) -> float:
+def closed_set_confidence(closed: ClosedSet, counts: np.ndarray, level: float) -> float:
     """The highest confidence at which the recall of known objects in images without unknown ones reaches a level."""
-    boxes, known_only = found.boxes, _known_only(found)
-    counted = ~boxes.ignored & known_only[boxes.object_image]
-    total = int(np.sum(counted))
+    counts = counts * closed.known_only
+    total = int(counts @ closed.objects)
     if not total:
         raise ValueError(
             "recall_level: WI compares with images without unknown objects, and none of them has a known object; "
             "recall_level=None leaves WI out"
         )
-    right = (found.outcome == TP_KNOWN) & known_only[boxes.image]
-    descending = np.sort(boxes.predictions[right, 4])[::-1]
-    reached = np.flatnonzero(np.arange(1, len(descending) + 1) / total >= level)
+    right = np.cumsum(counts[closed.tp.image][::-1])
+    reached = np.flatnonzero(right / total >= level)
     if not len(reached):
+        most = int(right[-1]) if len(right) else 0
         raise ValueError(
-            f"recall_level: expected at most {len(descending)}/{total} = {len(descending) / total:.4g}, the highest "
+            f"recall_level: expected at most {most}/{total} = {most / total:.4g}, the highest "
             f"recall of known objects in images without unknown ones, got {level}; recall_level=None leaves WI out"
         )
-    return float(descending[reached[0]])
+    return float(closed.tp.confidence[::-1][reached[0]])
 
 
-def wilderness_above(found: Outcomes, thresholds: Sequence[float]) -> list[float]:
+def wilderness_above(closed: ClosedSet, counts: np.ndarray, thresholds: Sequence[float]) -> list[float]:
     """WI of the predictions that reach each threshold; 0.0 where a precision is 0/0, or 0 over all images."""
-    boxes, known_only = found.boxes, _known_only(found)[found.boxes.image]
-    confidence = boxes.predictions[:, 4]
-    tp, fp = found.outcome == TP_KNOWN, found.outcome == FP_KNOWN
-    masks = tp & known_only, fp & known_only, tp, fp
+    sides = counts * closed.known_only, counts
+    reached = [kind.reaching(thresholds, side).tolist() for side in sides for kind in (closed.tp, closed.fp)]
     impacts = []
-    for closed_tp, closed_fp, all_tp, all_fp in zip(*(reaching(confidence[m], thresholds).tolist() for m in masks)):
+    for closed_tp, closed_fp, all_tp, all_fp in zip(*reached):
         below = (closed_tp + closed_fp) * all_tp
         impacts.append(ratio(closed_tp * (all_tp + all_fp) - below, below))
     return impacts

@@ -10,7 +10,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ..detection.boxes import reduce_boxes
-from ..detection.outcomes import (
+from ..detection.ow_dln import openset_outcomes
+from ..detection.rules import Rules
+from ..detection.words import (
     CALLED_UNKNOWN,
     IGNORED,
     LEFT_OUT,
@@ -20,8 +22,6 @@ from ..detection.outcomes import (
     WRONG_CLASS,
     outcomes_in_words,
 )
-from ..detection.ow_dln import openset_outcomes
-from ..detection.rules import Rules
 from ..formats.dataset import Detections
 
 OUTCOMES = tuple(range(LEFT_OUT))  # those that there are when boxes are matched whatever their classes

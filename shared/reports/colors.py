@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..detection.outcomes import (
+from ..detection.words import (
     CALLED_UNKNOWN,
     CALLED_UNKNOWN_RIGHTLY,
     IGNORED,

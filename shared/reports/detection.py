@@ -8,7 +8,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from ..detection.outcomes import OUTCOME_WORDS, one_to_one_rules
+from ..detection.words import OUTCOME_WORDS, one_to_one_rules
 from ..evaluation.box_outcomes import OUTCOMES, BoxOutcome, box_outcomes, count_outcomes, worst_images
 from ..evaluation.detection import Results, summary
 from ..formats.dataset import Dataset, Detections

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..detection.outcomes import CALLED_UNKNOWN, IGNORED, NO_OBJECT, TAKEN_FOR_KNOWN, WRONG_CLASS
+from ..detection.words import CALLED_UNKNOWN, IGNORED, NO_OBJECT, TAKEN_FOR_KNOWN, WRONG_CLASS
 from ..evaluation.box_outcomes import BoxOutcome
 from ..extras import extra
 from ..formats.dataset import Size

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import openworld_metrics
-from openworld_metrics.detection import outcomes
+from openworld_metrics.detection import words as outcomes
 from openworld_metrics.ood.points import parse_point
 from openworld_metrics.pages import limits, results
 from openworld_metrics.pages.figures import boxes, maps, roc, sweep

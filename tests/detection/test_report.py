@@ -11,7 +11,7 @@ import pytest
 from PIL import Image, ImageColor
 
 from openworld_metrics import Rules, evaluation, formats, reports
-from openworld_metrics.detection import outcomes
+from openworld_metrics.detection import words as outcomes
 from openworld_metrics.evaluation.box_outcomes import ERRORS, OUTCOMES, BoxOutcome, count_outcomes, worst_images
 from openworld_metrics.formats import Dataset, Detections
 from openworld_metrics.reports.colors import OUTCOME_COLORS

@@ -9,7 +9,10 @@ import numpy as np
 import plotly.graph_objects as go
 
 from ...detection.boxes import DetectionState
-from ...detection.outcomes import (
+from ...detection.outcomes import Outcomes
+from ...detection.ow_dln import openset_outcomes
+from ...detection.voc import voc_outcomes
+from ...detection.words import (
     CALLED_UNKNOWN,
     CALLED_UNKNOWN_RIGHTLY,
     LEFT_OUT,
@@ -19,12 +22,9 @@ from ...detection.outcomes import (
     RIGHT,
     TAKEN_FOR_KNOWN,
     WRONG_CLASS,
-    Outcomes,
     one_to_one_rules,
     outcomes_in_words,
 )
-from ...detection.ow_dln import openset_outcomes
-from ...detection.voc import voc_outcomes
 from ...reports.colors import DASHED, OUTCOME_COLORS
 from ..page import Computed
 from .style import GREY, figure, photograph_behind

@@ -1,0 +1,157 @@
+"""The counts and tables that are made of outcomes, whatever the protocol, with each image as often as it counts.
+
+All are outcomes counted by groups: by image, of which totals are weighted sums; by class; or those that reach each
+threshold. Sums are of int64, so that an image with a count is, to the bit, the image repeated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .outcomes import FP_KNOWN, FP_UNKNOWN, NEITHER, TP_KNOWN, TP_UNKNOWN, Outcomes, SelectedBoxes
+
+CountColumns = dict[str, np.ndarray]
+
+
+class Ranked(NamedTuple):
+    """Confidences in ascending order, and the image of each.
+
+    >>> ranked = Ranked(np.asarray([0.2, 0.5, 0.9]), np.asarray([0, 1, 0]))
+    >>> ranked.reaching([0.5, 1.0, 0.0], np.asarray([1, 10])).tolist()
+    [11, 0, 12]
+    """
+
+    confidence: np.ndarray
+    image: np.ndarray
+
+    def reaching(self, thresholds: Sequence[float], counts: np.ndarray) -> np.ndarray:
+        """How many confidences reach each threshold, with the counts of their images."""
+        before = np.concatenate([[0], np.cumsum(counts[self.image])])
+        return before[-1] - before[np.searchsorted(self.confidence, thresholds)]
+
+
+def ranked(confidence: np.ndarray, image: np.ndarray) -> Ranked:
+    """Confidences and their images in ascending order."""
+    order = np.argsort(confidence)
+    return Ranked(confidence[order], image[order])
+
+
+def ranked_outcome(found: Outcomes, code: int) -> Ranked:
+    """The predictions that have an outcome."""
+    rows = np.flatnonzero(found.outcome == code)
+    return ranked(found.boxes.predictions[rows, 4], found.boxes.image[rows])
+
+
+def counts_by_image(found: Outcomes) -> CountColumns:
+    """The eight counts of one of each image."""
+    boxes = found.boxes
+    size, width = len(boxes.num_predictions), NEITHER + 1
+    outcomes = np.bincount(boxes.image * width + found.outcome, minlength=size * width).reshape(size, width)
+    is_known = boxes.object_label != boxes.unknown_id
+    kinds = (kind & ~boxes.ignored for kind in (is_known, ~is_known))
+    objects = (np.bincount(boxes.object_image[kind], minlength=size) for kind in kinds)
+    return _named(*(np.ascontiguousarray(column) for column in outcomes.T[:NEITHER]), *objects)
+
+
+def in_total(by_image: Mapping[str, np.ndarray], counts: np.ndarray) -> dict[str, int]:
+    """Sums over the images, each as often as it counts."""
+    return {name: int(counts @ column) for name, column in by_image.items()}
+
+
+def as_rows(by_image: Mapping[str, np.ndarray], counts: np.ndarray) -> CountColumns:
+    """The table by image, with a row for each of the images that an image stands for."""
+    return {name: np.repeat(column, counts) for name, column in by_image.items()}
+
+
+def counts_by_class(found: Outcomes, classes: Sequence[int]) -> dict[str, list[Any]]:
+    """Objects, TP, FP, FN, precision and recall of each class, as `class_rows` lists them."""
+    boxes, size, width = found.boxes, len(classes), NEITHER + 1
+    groups = rows_of(boxes.predictions[:, 5], classes) * width + found.outcome
+    outcomes = tally(groups, boxes.counts[boxes.image], size * width).reshape(size, width).T
+    tp, fp = outcomes[TP_KNOWN] + outcomes[TP_UNKNOWN], outcomes[FP_KNOWN] + outcomes[FP_UNKNOWN]
+    objects = ClassObjects.of(boxes, classes).number(boxes.counts)
+    columns = {"objects": objects, "TP": tp, "FP": fp, "FN": objects - tp}
+    return {
+        "class": [*classes],
+        **{name: column.tolist() for name, column in columns.items()},
+        "Precision": ratios(tp, tp + fp),
+        "Recall": ratios(tp, objects),
+    }
+
+
+class ClassObjects(NamedTuple):
+    """The objects that count: the row of each in a table by class of some size, and its image."""
+
+    rows: np.ndarray
+    image: np.ndarray
+    size: int
+
+    @classmethod
+    def of(cls, boxes: SelectedBoxes, classes: Sequence[int]) -> ClassObjects:
+        """Those of the boxes."""
+        counted = ~boxes.ignored
+        return cls(rows_of(boxes.object_label[counted], classes), boxes.object_image[counted], len(classes))
+
+    def number(self, counts: np.ndarray) -> np.ndarray:
+        """How many there are of each class, by the counts of the images."""
+        return tally(self.rows, counts[self.image], self.size)
+
+
+def class_rows(boxes: SelectedBoxes) -> list[int]:
+    """The classes of a table by class, in its order; the last is "unknown".
+
+    Classes that are predicted but neither known nor the unknown id have a row too, without objects.
+    """
+    labels = np.union1d(np.asarray(boxes.known, dtype=np.float64), boxes.predictions[:, 5])
+    return [*(int(label) for label in labels if label != boxes.unknown_id), boxes.unknown_id]
+
+
+def rows_of(labels: np.ndarray, classes: Sequence[int]) -> np.ndarray:
+    """The row of each label in a table by class."""
+    *others, unknown_id = classes
+    return np.where(labels == unknown_id, len(others), np.searchsorted(np.asarray(others, dtype=np.float64), labels))
+
+
+def counts_above(found: Outcomes, totals: Mapping[str, int], thresholds: Sequence[float]) -> CountColumns:
+    """The eight counts of the predictions that reach each confidence threshold, from those of all predictions."""
+    counts = found.boxes.counts
+    reached = (ranked_outcome(found, code).reaching(thresholds, counts) for code in range(NEITHER))
+    return _named(*reached, totals["total_known"], totals["total_unknown"])
+
+
+def tally(groups: np.ndarray, weights: np.ndarray, size: int) -> np.ndarray:
+    """The sum of integer weights in each group.
+
+    >>> tally(np.asarray([0, 2, 0]), np.asarray([1, 5, 2**40]), 3).tolist()
+    [1099511627777, 0, 5]
+    """
+    sums = np.zeros(size, dtype=np.int64)
+    np.add.at(sums, groups, weights)
+    return sums
+
+
+def _named(*columns: Any) -> CountColumns:
+    tp_known, fp_known, tp_unknown, fp_unknown, total_known, total_unknown = columns
+    return {
+        "TP_known": tp_known,
+        "FP_known": fp_known,
+        "FN_known": total_known - tp_known,
+        "TP_unknown": tp_unknown,
+        "FP_unknown": fp_unknown,
+        "FN_unknown": total_unknown - tp_unknown,
+        "total_known": np.broadcast_to(total_known, tp_known.shape),
+        "total_unknown": np.broadcast_to(total_unknown, tp_known.shape),
+    }
+
+
+def ratio(count: int, total: int) -> float:
+    """Divide, with 0.0 for 0/0."""
+    return count / total if total else 0.0
+
+
+def ratios(counts: np.ndarray, totals: np.ndarray) -> list[float]:
+    """Divide two columns, with 0.0 for 0/0."""
+    return [ratio(count, total) for count, total in zip(counts.tolist(), totals.tolist())]
