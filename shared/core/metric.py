@@ -23,6 +23,9 @@ from .states import MAX_COUNT
 
 ROWS = 1 << 16  # of a table, up to which they are kept as they come
 
+# entries of a state that say how its scores were rounded, so that there are few different ones
+ROUNDED = frozenset({"thresholds", "significant_bits"})
+
 # columns that metrics of this collection take: one that a metric does not use is ignored by it, for combine()
 SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels"})
 
@@ -260,7 +263,8 @@ def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> l
     """The states as one, whose table of these columns has no two equal rows; as they are, where few would be equal."""
     states = [state for state in states if state]
     plain = [state for state in states if counts not in state]
-    if len(plain) == len(states) and not all(has_few_values(state[name]) for state in plain for name in columns):
+    grows = any(not (ROUNDED & state.keys() or all(has_few_values(state[name]) for name in columns)) for state in plain)
+    if grows and len(plain) == len(states):
         return states
     parts = [state for state in states if counts in state]
     if plain:  # those without counts first, which is faster

@@ -1,7 +1,7 @@
 """What is resampled for an interval, and the results of a resample.
 
 A resample of samples is the same rows with other counts: so a metric has to say which rows those are, in an order that
-does not depend on how they came, and what its results are where each occurs another number of times.
+does not depend on how they came, and what its rates are where each row occurs another number of times.
 """
 
 from __future__ import annotations
@@ -11,6 +11,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .arrays import Array, to_numpy
+from .counts import Side
+
+MAX_ROWS = 1 << 14  # of a stratum, beyond which neighbours in the order of the scores are resampled as one
+
 
 class Units(NamedTuple):
     """Samples or images that are resampled, in strata that keep their sizes.
@@ -18,7 +23,69 @@ class Units(NamedTuple):
     strata: for each stratum, (R,) int64, how many equal units each of its rows stands for, in a canonical order
     results: a function from as many arrays (R,), how many each row is to stand for instead (or none), to the results;
         of the strata themselves they are those of the state
+    members: a function without arguments to the row of each unit, (N,) in the order in which they were given, and its
+        stratum, (N,); for states whose units have not been counted
     """
 
     strata: tuple[np.ndarray, ...]
     results: Callable[[Sequence[np.ndarray]], dict[str, Any]]
+    members: Callable[[], tuple[np.ndarray, np.ndarray]]
+
+
+class Rows(NamedTuple):
+    """The different scores of a stratum: (R,) in ascending order, and how many samples have each."""
+
+    scores: np.ndarray
+    counts: np.ndarray
+
+    def side(self, counts: np.ndarray) -> Side:
+        """These scores with other counts."""
+        there = counts > 0
+        return Side(self.scores[there], np.concatenate([[0], np.cumsum(counts[there])]))
+
+    def places(self, scores: np.ndarray) -> np.ndarray:
+        """The row of each of some scores."""
+        return np.searchsorted(self.scores, scores, side="left")
+
+
+def rows_of_sides(*sides: Side) -> list[Rows]:
+    """The rows of strata whose scores are compared with each other.
+
+    Where a stratum has more than `MAX_ROWS` of them, scores between two neighbouring quantiles of any stratum are taken
+    for the upper one: in ranks, less than 1/MAX_ROWS of a stratum off.
+    """
+    found = [_distinct(side) for side in sides]
+    if max(len(rows.scores) for rows in found) <= MAX_ROWS:
+        return found
+    edges = np.unique(np.concatenate([_quantiles(rows) for rows in found]))
+    merged = []
+    for rows in found:
+        counts = np.bincount(np.searchsorted(edges, rows.scores, side="left"), rows.counts, len(edges))
+        merged.append(Rows(edges, counts.astype(np.int64)))  # float64 holds them
+    return merged
+
+
+def _distinct(side: Side) -> Rows:
+    scores = to_numpy(side.scores) + 0.0  # 0.0 for −0.0
+    first = np.flatnonzero(np.concatenate([np.ones(len(scores) > 0, bool), scores[1:] != scores[:-1]]))
+    before = np.arange(len(scores) + 1) if side.before is None else to_numpy(side.before)
+    return Rows(scores[first], np.diff(before[np.append(first, len(scores))]))
+
+
+def _quantiles(rows: Rows) -> np.ndarray:
+    """At most `MAX_ROWS` of the scores, the highest among them, with about as many samples between any two."""
+    if len(rows.scores) <= MAX_ROWS:
+        return rows.scores
+    reached = np.cumsum(rows.counts)
+    wanted = np.arange(1, MAX_ROWS + 1) * reached[-1] // MAX_ROWS
+    return rows.scores[np.searchsorted(reached, wanted, side="left")]
+
+
+def members_of(strata: Array, scores: Array, rows: Sequence[Rows]) -> tuple[np.ndarray, np.ndarray]:
+    """As `Units.members`, of samples with their (N,) strata and scores."""
+    stratum, values = to_numpy(strata).astype(np.int64), to_numpy(scores)
+    place = np.empty(len(stratum), np.int64)
+    for i, each in enumerate(rows):
+        inside = stratum == i
+        place[inside] = each.places(values[inside])
+    return place, stratum
