@@ -12,6 +12,7 @@ import os
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, TYPE_CHECKING, TypedDict
@@ -1663,6 +1664,80 @@ def curve_metrics(values: Mapping[str, Any], prefix: str) -> dict[str, float]:
     return {f"{prefix}{name}": value for name, value in named.items()}
 
 
+# ---- core/shares.py --------------------------------------------------------------------------------------------------
+#
+# Shares of a total as whole counts, so that a bound is met exactly where it can be.
+
+def most_within(share: float, total: int) -> int:
+    """The largest count of a total whose share, count/total, is at most `share`, in [0, 1].
+
+    The division is rounded once, as in a rate that is reported: so 7 of 100 are within 0.07, although 0.07·100 is not
+    7 in float64.
+
+    >>> most_within(0.07, 100), most_within(0.29, 100), most_within(1 / 3, 3)
+    (7, 29, 1)
+    """
+    count = min(total, math.floor(share * total) + 1)
+    while count / total > share:
+        count -= 1
+    return count
+
+
+def bound_between_counts(bound: Fraction, total: int, *, from_below: bool) -> float:
+    """A bound in (0, 1] that a share of the total meets iff it meets the exact one, however both are rounded.
+
+    It lies half a count beyond the last share that does: below the least one that is ≥ the bound, if it is a bound
+    from below, or above the greatest one that is ≤ it.
+
+    >>> bound_between_counts(Fraction(995, 1000), 200, from_below=True)
+    0.9925
+    """
+    count = math.ceil(bound * total) - 0.5 if from_below else math.floor(bound * total) + 0.5
+    return min(1.0, count / total)
+
+
+def percent(share: float) -> str:
+    """A share in percent, as it stands in the names of results.
+
+    >>> percent(0.95), percent(0.07), percent(0.001)
+    ('95', '7', '0.1')
+    """
+    return f"{100 * share:.12g}"
+
+
+# ---- open_set/ccr.py -------------------------------------------------------------------------------------------------
+#
+# The correct-classification rate at a false-positive rate: a point of the OSCR curve.
+
+def ccr_at_fpr(unknown: Array, correct_known: Array, num_known: int, fpr: float) -> float:
+    """Highest correct-classification rate among thresholds that accept at most a share of the unknown samples.
+
+    max_τ |{known i : h(x_i) = y_i, r(x_i) ≤ τ}| / N_k  over the τ with |{unknown j : r(x_j) ≤ τ}| / N_u ≤ fpr
+
+    It is a point of `oscr_curve`. Known samples that tie with an unknown one which is not accepted are not either. For
+    an fpr below 1/N_u it is the rate at which no unknown sample is accepted.
+
+    Parameters: unknown, correct_known and num_known, as of `openauc`; fpr in [0, 1].
+    Returns a float in [0, 1]; at an fpr of 1 the closed-set accuracy. Raises ValueError without unknown or known
+    samples, or for an fpr out of range.
+    Source: Dhamija, Günther and Boult, Reducing Network Agnostophobia, NeurIPS 2018.
+
+    >>> import numpy as np
+    >>> ccr_at_fpr(np.asarray([0.3, 0.5, 0.8]), np.asarray([0.1, 0.4, 0.7]), num_known=4, fpr=0.5)
+    0.5
+    """
+    check_both_classes(unknown.shape[0], num_known)
+    return ccr_of_sides(as_side(unknown), as_side(correct_known), num_known, as_share(fpr, "fpr"))
+
+
+def ccr_of_sides(unknown: Side, correct: Side, num_known: int, fpr: float) -> float:
+    """As `ccr_at_fpr`, of samples that may stand for several."""
+    accepted = most_within(fpr, unknown.total)
+    if accepted == unknown.total:
+        return correct.total / num_known
+    return (correct.below_score(unknown.at(accepted)) if correct.total else 0) / num_known
+
+
 # ---- core/states.py --------------------------------------------------------------------------------------------------
 #
 # Checks of states that come from elsewhere: another process, a file, JSON.
@@ -1951,15 +2026,18 @@ class OpenAUCOptions(TypedDict, total=False):
     """Options of `OpenAUC`; see `openauc_metrics`."""
 
     tpr: float
+    fpr_list: float | Sequence[float] | None
 
 
-def openauc_metrics(state: OpenSetState, *, tpr: float = 0.95) -> dict[str, float]:
+def openauc_metrics(state: OpenSetState, *, tpr: float = 0.95, fpr_list: Any = None) -> dict[str, float]:
     """OpenAUC, closed-set accuracy, AUROC of unknown against known, and their accuracy at a true-positive rate.
 
-    Parameters: state of `reduce_openauc`; tpr in (0, 1], as of `accuracy_at_tpr`.
-    Returns {"openauc", "closed_set_accuracy", "open_set_auroc", "open_set_accuracy@tpr95"}.
-    Raises ValueError if there are no unknown or no known samples.
+    Parameters: state of `reduce_openauc`; tpr in (0, 1], as of `accuracy_at_tpr`; fpr_list, a number or numbers in
+    [0, 1], to add the correct-classification rate at each, as of `ccr_at_fpr`.
+    Returns {"openauc", "closed_set_accuracy", "open_set_auroc", "open_set_accuracy@tpr95"}, and "ccr@fpr0.1" and so on.
+    Raises ValueError if there are no unknown or no known samples, or for a rate out of range.
     """
+    rates = [] if fpr_list is None else as_shares(fpr_list, "fpr_list")
     unknown, correct, wrong = open_set_sides(state)
     num_known = correct.total + wrong.total
     check_both_classes(unknown.total, num_known)
@@ -1969,7 +2047,8 @@ def openauc_metrics(state: OpenSetState, *, tpr: float = 0.95) -> dict[str, floa
         "openauc": over_correct / pairs,
         "closed_set_accuracy": correct.total / num_known,
         "open_set_auroc": (over_correct + over_wrong) / pairs,
-        f"open_set_accuracy@{_tpr_name(tpr)}": _accuracy_of_sides(unknown, (correct, wrong), tpr),
+        f"open_set_accuracy@tpr{percent(as_fraction(tpr, 'tpr'))}": _accuracy_of_sides(unknown, (correct, wrong), tpr),
+        **{f"ccr@fpr{percent(fpr)}": ccr_of_sides(unknown, correct, num_known, fpr) for fpr in rates},
     }
 
 
@@ -2049,15 +2128,6 @@ def _accuracy_of_sides(unknown: Side, known: Sequence[Side], tpr: float) -> floa
     threshold = unknown.at(num_unknown - enough)
     hits = num_unknown - unknown.below_score(threshold) + sum(side.below_score(threshold) for side in known)
     return hits / (num_unknown + sum(side.total for side in known))
-
-
-def _tpr_name(tpr: float) -> str:
-    """Name of an operating point in result keys.
-
-    >>> _tpr_name(0.95), _tpr_name(0.975)
-    ('tpr95', 'tpr97.5')
-    """
-    return f"tpr{100 * as_fraction(tpr, 'tpr'):.12g}"
 
 
 class OpenAUC(Metric):

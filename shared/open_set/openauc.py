@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from ..core.arrays import Array
 from ..core.counts import Side, as_side, check_both_classes, runs, sort_sides, split
 from ..core.curves import twice_wins
 from ..core.metric import Metric
-from ..core.options import as_fraction
+from ..core.options import as_fraction, as_shares
+from ..core.shares import percent
+from .ccr import ccr_of_sides
 from .samples import OPEN_SET_ALIASES, OpenSetState, as_open_set_state, reduce_openauc
 
 if TYPE_CHECKING:
@@ -25,15 +27,18 @@ class OpenAUCOptions(TypedDict, total=False):
     """Options of `OpenAUC`; see `openauc_metrics`."""
 
     tpr: float
+    fpr_list: float | Sequence[float] | None
 
 
-def openauc_metrics(state: OpenSetState, *, tpr: float = 0.95) -> dict[str, float]:
+def openauc_metrics(state: OpenSetState, *, tpr: float = 0.95, fpr_list: Any = None) -> dict[str, float]:
     """OpenAUC, closed-set accuracy, AUROC of unknown against known, and their accuracy at a true-positive rate.
 
-    Parameters: state of `reduce_openauc`; tpr in (0, 1], as of `accuracy_at_tpr`.
-    Returns {"openauc", "closed_set_accuracy", "open_set_auroc", "open_set_accuracy@tpr95"}.
-    Raises ValueError if there are no unknown or no known samples.
+    Parameters: state of `reduce_openauc`; tpr in (0, 1], as of `accuracy_at_tpr`; fpr_list, a number or numbers in
+    [0, 1], to add the correct-classification rate at each, as of `ccr_at_fpr`.
+    Returns {"openauc", "closed_set_accuracy", "open_set_auroc", "open_set_accuracy@tpr95"}, and "ccr@fpr0.1" and so on.
+    Raises ValueError if there are no unknown or no known samples, or for a rate out of range.
     """
+    rates = [] if fpr_list is None else as_shares(fpr_list, "fpr_list")
     unknown, correct, wrong = open_set_sides(state)
     num_known = correct.total + wrong.total
     check_both_classes(unknown.total, num_known)
@@ -43,7 +48,8 @@ def openauc_metrics(state: OpenSetState, *, tpr: float = 0.95) -> dict[str, floa
         "openauc": over_correct / pairs,
         "closed_set_accuracy": correct.total / num_known,
         "open_set_auroc": (over_correct + over_wrong) / pairs,
-        f"open_set_accuracy@{_tpr_name(tpr)}": _accuracy_of_sides(unknown, (correct, wrong), tpr),
+        f"open_set_accuracy@tpr{percent(as_fraction(tpr, 'tpr'))}": _accuracy_of_sides(unknown, (correct, wrong), tpr),
+        **{f"ccr@fpr{percent(fpr)}": ccr_of_sides(unknown, correct, num_known, fpr) for fpr in rates},
     }
 
 
@@ -123,15 +129,6 @@ def _accuracy_of_sides(unknown: Side, known: Sequence[Side], tpr: float) -> floa
     threshold = unknown.at(num_unknown - enough)
     hits = num_unknown - unknown.below_score(threshold) + sum(side.below_score(threshold) for side in known)
     return hits / (num_unknown + sum(side.total for side in known))
-
-
-def _tpr_name(tpr: float) -> str:
-    """Name of an operating point in result keys.
-
-    >>> _tpr_name(0.95), _tpr_name(0.975)
-    ('tpr95', 'tpr97.5')
-    """
-    return f"tpr{100 * as_fraction(tpr, 'tpr'):.12g}"
 
 
 class OpenAUC(Metric):
