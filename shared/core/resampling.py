@@ -71,6 +71,8 @@ def shown(steps: Iterator[Any], total: int) -> Iterator[Any]:
 def draw(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
     """How often each row occurs among as many units as there are, drawn with replacement."""
     total = int(counts.sum())
+    if not total:
+        return counts
     if total > _DRAWS_PER_ROW * len(counts):
         return rng.multinomial(total, counts / total)
     drawn = rng.integers(0, total, total)

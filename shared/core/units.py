@@ -6,12 +6,13 @@ does not depend on how they came, and what its rates are where each row occurs a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .arrays import Array, to_numpy
+from .arrays import Array, State, to_numpy
+from .compacting import compact_rows, rows_and_places
 from .counts import Side
 
 MAX_ROWS = 1 << 14  # of a stratum, beyond which neighbours in the order of the scores are resampled as one
@@ -63,6 +64,37 @@ def rows_of_sides(*sides: Side) -> list[Rows]:
         counts = np.bincount(np.searchsorted(edges, rows.scores, side="left"), rows.counts, len(edges))
         merged.append(Rows(edges, counts.astype(np.int64)))  # float64 holds them
     return merged
+
+
+def units_of_table(
+    state: Mapping[str, Any], columns: Sequence[str], strata: Callable[[State], Array], summarise: Callable[..., Any]
+) -> Units:
+    """The different rows of a state's table, for resampling.
+
+    Parameters: state; columns of the table; strata, a function from a state to the stratum of each of its rows, (R,)
+        integers from 0; summarise, a function from a state to the results.
+    """
+    given = [to_numpy(state[name]) for name in columns]
+    rows, counts = compact_rows(given, None if "counts" not in state else to_numpy(state["counts"]))
+    whole = {**state, **dict(zip(columns, rows)), "counts": counts}
+    stratum = to_numpy(strata(whole)).astype(np.int64)
+    parts = [np.flatnonzero(stratum == i) for i in range(int(stratum.max(initial=-1)) + 1)]
+
+    def results(numbers: Sequence[np.ndarray]) -> dict[str, Any]:
+        drawn = np.zeros_like(counts)
+        for part, here in zip(parts, numbers):
+            drawn[part] = here
+        there = drawn > 0
+        return summarise({**whole, **{name: whole[name][there] for name in columns}, "counts": drawn[there]})
+
+    def members() -> tuple[np.ndarray, np.ndarray]:
+        place = rows_and_places(given)[2]
+        within = np.empty_like(counts)
+        for part in parts:
+            within[part] = np.arange(len(part))
+        return within[place], stratum[place]
+
+    return Units(tuple(counts[part] for part in parts), results, members)
 
 
 def _distinct(side: Side) -> Rows:

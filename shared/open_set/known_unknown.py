@@ -84,4 +84,5 @@ def _of_openauc(state: OpenSetState, bits: int | None) -> OpenSetState:
     kept: Any = {**state, **kinds}
     if bits is None:
         return kept
-    return {**kept, "scores": cut(state["scores"], bits), "significant_bits": np.asarray(bits)}
+    kept |= {"scores": cut(state["scores"], bits), "significant_bits": np.asarray(bits)}
+    return kept
