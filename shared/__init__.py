@@ -36,6 +36,7 @@ from .classification.accuracyk import AccuracyK
 from .classification.autkc import AUTKC
 from .classification.ranks import listed_ranks, true_class_ranks
 from .classification.topk import accuracy, autkc, known_ranks, reduce_topk, reduce_topk_scores, topk_accuracy
+from .comparing import compare
 from .core.counts import Counts, exceedance_counts
 from .core.curves import (
     OperatingPoint,
@@ -102,6 +103,7 @@ __all__ = [
     "bench_metrics",
     "box_iou",
     "ccr_at_fpr",
+    "compare",
     "count_classes",
     "count_openset_detections",
     "delong",

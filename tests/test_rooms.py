@@ -25,6 +25,7 @@ FLOORS = (
     ("core",),
     ("classification", "open_set", "ood", "anomaly", "detection", "formats"),
     ("loading",),
+    ("comparing",),
     ("evaluation", "integrations", "cluster"),
     ("reports",),
     ("command", "pages"),

@@ -1247,7 +1247,7 @@ def units_of_table(
 
 def _distinct(side: Side) -> Rows:
     scores = to_numpy(side.scores) + 0.0  # 0.0 for −0.0
-    first = np.flatnonzero(np.concatenate([np.ones(len(scores) > 0, bool), scores[1:] != scores[:-1]]))
+    first = np.flatnonzero(np.concatenate([np.ones(len(scores[:1]), bool), scores[1:] != scores[:-1]]))
     before = np.arange(len(scores) + 1) if side.before is None else to_numpy(side.before)
     return Rows(scores[first], np.diff(before[np.append(first, len(scores))]))
 
@@ -1542,6 +1542,16 @@ class Metric:
         results = self._results(states, options)
         self.reset()
         return results
+
+    def results_and_units(self, **kwargs: Any) -> tuple[dict[str, Any], Units]:
+        """The results of columns, given as to compute, and what is resampled of them; batches have no part in either."""
+        columns, overrides = self._sort_arguments(kwargs)
+        options = {**self.loaded_options, **overrides}
+        state = self._reduced(columns, options)
+        if not _size(state):
+            raise ValueError("expected at least one sample, got none: pass columns")
+        chosen = _options_for(self.summarise, options)
+        return self.summarise(state, **chosen), self.units(state, **chosen)
 
     def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
         """Add a batch of columns. An empty one adds nothing; one that raises leaves those before it untouched."""

@@ -124,6 +124,16 @@ class Metric:
         self.reset()
         return results
 
+    def results_and_units(self, **kwargs: Any) -> tuple[dict[str, Any], Units]:
+        """The results of columns, given as to compute, and what is resampled of them; batches have no part in either."""
+        columns, overrides = self._sort_arguments(kwargs)
+        options = {**self.loaded_options, **overrides}
+        state = self._reduced(columns, options)
+        if not _size(state):
+            raise ValueError("expected at least one sample, got none: pass columns")
+        chosen = _options_for(self.summarise, options)
+        return self.summarise(state, **chosen), self.units(state, **chosen)
+
     def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
         """Add a batch of columns. An empty one adds nothing; one that raises leaves those before it untouched."""
         columns, options = self._sort_arguments({"predictions": predictions, "references": references, **kwargs})

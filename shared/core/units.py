@@ -99,7 +99,7 @@ def units_of_table(
 
 def _distinct(side: Side) -> Rows:
     scores = to_numpy(side.scores) + 0.0  # 0.0 for −0.0
-    first = np.flatnonzero(np.concatenate([np.ones(len(scores) > 0, bool), scores[1:] != scores[:-1]]))
+    first = np.flatnonzero(np.concatenate([np.ones(len(scores[:1]), bool), scores[1:] != scores[:-1]]))
     before = np.arange(len(scores) + 1) if side.before is None else to_numpy(side.before)
     return Rows(scores[first], np.diff(before[np.append(first, len(scores))]))
 
