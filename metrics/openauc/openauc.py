@@ -38,6 +38,8 @@ Args:
     tpr: true-positive rate of the operating point, in (0, 1]. Defaults to 0.95.
     fpr_list: false-positive rates in [0, 1], such as (0.001, 0.01, 0.1), at which to give the correct-classification
         rate. Defaults to None.
+    significant_bits: bits of each score's significand that are kept, 4 to 52; the rest are cut off, so that memory is
+        bounded, and results that rank scores get an error bound. Given at load. Defaults to None, which keeps all.
 
 Returns:
     openauc: 1/(N_k N_u) sum over known i and unknown j of [class of i is right] ([r_j > r_i] + [r_j = r_i] / 2). It is

@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from ..core.metric import Metric
 from ..core.options import as_choice, as_int_list
-from .topk import TIES, TOPK_ALIASES, TopkState, accuracy, as_topk_state, known_ranks, reduce_topk, topk_accuracy
+from .topk import (
+    TIES,
+    TOPK_ALIASES,
+    TOPK_TABLES,
+    TopkState,
+    accuracy,
+    as_topk_state,
+    known_ranks,
+    reduce_topk,
+    topk_accuracy,
+)
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -57,6 +67,7 @@ class AccuracyK(Metric):
     reduce = staticmethod(reduce_topk)
     as_state = staticmethod(as_topk_state)
     summarise = staticmethod(accuracyk_results)
+    tables = TOPK_TABLES
     aliases = TOPK_ALIASES
 
     def __init__(self, **options: Unpack[AccuracyKOptions]) -> None:

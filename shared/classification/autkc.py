@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from ..core.metric import Metric
 from ..core.options import as_int_list
-from .topk import TOPK_ALIASES, TopkState, as_topk_state, autkc, known_ranks, reduce_topk_scores
+from .topk import TOPK_ALIASES, TOPK_TABLES, TopkState, as_topk_state, autkc, known_ranks, reduce_topk_scores
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -53,6 +53,7 @@ class AUTKC(Metric):
     reduce = staticmethod(reduce_topk_scores)
     as_state = staticmethod(as_topk_state)
     summarise = staticmethod(autkc_results)
+    tables = TOPK_TABLES
     aliases = TOPK_ALIASES
 
     def __init__(self, **options: Unpack[AUTKCOptions]) -> None:

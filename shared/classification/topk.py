@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 TOPK_ALIASES = {"y_pred": "predictions", "preds": "predictions", "y_true": "references", "labels": "references"}
+TOPK_TABLES = {"counts": ("above", "tied", "correct")}
 TIES = ("strict", "optimistic", "expected")
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from ..core.arrays import Array
 from ..core.counts import Side, check_both_classes
 from ..core.curves import AUPR, AUROC, AVERAGE_PRECISION, RATES, Quantity, quantities
-from ..core.options import as_bool, as_int, as_real
+from ..core.options import as_bool, as_int, as_real, plain_value
 from .measures import Measure, Sides
 from .oodeel import curve_of_sides, sampled_measure
 from .points import DETECTION_ACCURACY_REACHED, Reached, exceeded_threshold, parse_point, rate_above, reached_point
@@ -69,6 +69,7 @@ def bench_metrics(
     >>> bench_metrics(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1]), "fpr95tpr", thresholds=True)
     {'fpr95tpr': 0.5, 'fpr95tpr_threshold': 0.1}
     """
+    metrics = plain_value(metrics)
     if isinstance(metrics, str) or not isinstance(metrics, Iterable):
         metrics = (metrics,)
     metrics = [str(metric) if isinstance(metric, str) else metric for metric in metrics]

@@ -56,6 +56,7 @@ class OODBench(Metric):
     reduce = staticmethod(reduce_ood)
     as_state = staticmethod(as_ood_state)
     summarise = staticmethod(ood_bench_results)
+    tables = {"counts": ("scores", "labels")}
     aliases = {"scores": "predictions", "labels": "references"}
 
     def __init__(self, **options: Unpack[OODBenchOptions]) -> None:

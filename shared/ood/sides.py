@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
-from ..core.arrays import Array, array_namespace, as_array, is_floating, is_numpy_array, on_one_device
+from ..core.arrays import Array, array_namespace, as_array, concatenate, is_floating, is_numpy_array, on_one_device
 from ..core.columns import as_integers, as_scores, check_lengths, check_orientation
 from ..core.counts import Side, as_side, split
 from ..core.options import as_int
@@ -72,19 +72,20 @@ def reduce_ood(
                 "references: expected a label for each score, or predictions as a tuple "
                 "(in-distribution scores, OOD scores); got neither"
             )
-        sides = on_one_device(*(as_scores(side, f"predictions[{i}]") for i, side in enumerate(predictions)))
+        sides = [as_scores(side, f"predictions[{i}]", narrow=True) for i, side in enumerate(predictions)]
+        scores, sides = concatenate(sides), on_one_device(*sides)
         xp = array_namespace(*sides)
         other = next(label for label in range(3) if label not in values)  # for the side that has the rest
         labels = [
             xp.full(len(side), other if value == REST else value, dtype=xp.int64, device=side.device)
             for side, value in zip(sides, values)
         ]
-        return {"scores": xp.concat(sides), "labels": _narrow(xp.concat(labels))}
+        return {"scores": scores, "labels": _narrow(xp.concat(labels))}
     predictions, references = as_array(predictions, "predictions"), as_array(references, "references")
     check_orientation(predictions, references)
     if is_floating(references) and not is_floating(predictions) and bool((references != references.round()).any()):
         raise ValueError("predictions and references are swapped: references hold fractions and predictions integers")
-    scores, labels = as_scores(predictions, "predictions"), as_integers(references, "references")
+    scores, labels = as_scores(predictions, "predictions", narrow=True), as_integers(references, "references")
     check_lengths(predictions=scores, references=labels)
     scores, labels = on_one_device(scores, _narrow(labels))
     _is_out(labels, values)  # raises for any other label

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from ..core.metric import Metric
 from .open_f import macro_open_f
-from .samples import OPEN_SET_ALIASES, OpenSetState, as_open_set_state, count_classes, reduce_open_set
+from .samples import OPEN_SET_ALIASES, OPEN_SET_TABLES, OpenSetState, as_open_set_state, count_classes, reduce_open_set
+from .thresholds import check_applied
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -28,8 +29,10 @@ def macro_open_f_results(
     Parameters: state of `reduce_open_set`; t_list, thresholds to use instead of every distinct score; num_classes,
     the number of known classes where it is not that of the score columns.
     Returns {"macro_open_f": …, "macro_open_f_threshold": …, "macro_open_f_curve": […]}, the last with a t_list only.
-    Raises ValueError for an empty t_list, NaN in it, and class ids that reach num_classes.
+    Raises ValueError for an empty t_list, NaN in it, another one than batches were added with, and class ids that reach
+    num_classes.
     """
+    check_applied(state, t_list)
     num_classes = count_classes(state, num_classes)
     counts = state.get("counts")
     best, threshold, curve = macro_open_f(
@@ -50,6 +53,7 @@ class MacroOpenF(Metric):
     reduce = staticmethod(reduce_open_set)
     as_state = staticmethod(as_open_set_state)
     summarise = staticmethod(macro_open_f_results)
+    tables = OPEN_SET_TABLES
     aliases = OPEN_SET_ALIASES
 
     def __init__(self, **options: Unpack[MacroOpenFOptions]) -> None:

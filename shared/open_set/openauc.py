@@ -17,17 +17,19 @@ from ..core.metric import Metric
 from ..core.options import as_fraction, as_shares
 from ..core.shares import percent
 from .ccr import ccr_of_sides
-from .samples import OPEN_SET_ALIASES, OpenSetState, as_open_set_state, reduce_openauc
+from .known_unknown import reduce_openauc
+from .samples import OPEN_SET_ALIASES, OPEN_SET_TABLES, OpenSetState, as_open_set_state
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
 class OpenAUCOptions(TypedDict, total=False):
-    """Options of `OpenAUC`; see `openauc_metrics`."""
+    """Options of `OpenAUC`; see `openauc_metrics` and `reduce_openauc`."""
 
     tpr: float
     fpr_list: float | Sequence[float] | None
+    significant_bits: int | None
 
 
 def openauc_metrics(state: OpenSetState, *, tpr: float = 0.95, fpr_list: Any = None) -> dict[str, float]:
@@ -142,6 +144,7 @@ class OpenAUC(Metric):
     reduce = staticmethod(reduce_openauc)
     as_state = staticmethod(as_open_set_state)
     summarise = staticmethod(openauc_metrics)
+    tables = OPEN_SET_TABLES
     aliases = OPEN_SET_ALIASES
 
     def __init__(self, **options: Unpack[OpenAUCOptions]) -> None:
