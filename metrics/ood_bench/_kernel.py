@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple, TYPE_CHECKING, TypedDict
 
 import array_api_compat
-import array_api_compat.numpy
 import numpy as np
 
 
@@ -66,6 +65,14 @@ def array_namespace(*arrays: Array) -> Any:
     for array in arrays:
         if type(array) is not np.ndarray:
             return array_api_compat.array_namespace(*arrays)
+    return _numpy_namespace()
+
+
+@cache
+def _numpy_namespace() -> Any:
+    """NumPy with the array API's names, at the first use: the import takes longer than that of NumPy."""
+    import array_api_compat.numpy
+
     return array_api_compat.numpy
 
 
@@ -2425,7 +2432,7 @@ def exceeded_threshold(reached: Reached, sides: tuple[Side, Side], name: str) ->
         )
     lower = [-math.inf]
     for side in sides:
-        rows = bisect_left(side.scores, score, key=float)
+        rows = bisect_left(range(side.scores.shape[0]), score, key=lambda row: float(side.scores[row]))
         lower += [float(side.scores[rows - 1])] if rows else []
     return max(lower) + 0.0  # 0.0 for −0.0
 
@@ -2434,7 +2441,8 @@ def rate_above(name: str, positives: Side, negatives: Side, threshold: float) ->
     """One of the rates fpr, tpr, fnr and tnr where a sample is detected iff its score > threshold."""
     side = positives if name in ("tpr", "fnr") else negatives
     # compared as Python floats: a float32 score must not round the threshold to its own precision
-    kept = int(side.below(bisect_right(side.scores, threshold, key=float)))
+    rows = bisect_right(range(side.scores.shape[0]), threshold, key=lambda row: float(side.scores[row]))
+    kept = int(side.below(rows))
     return (side.total - kept if name in ("tpr", "fpr") else kept) / side.total
 
 

@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, TYPE_CHECKING, TypedDict
 
 import array_api_compat
-import array_api_compat.numpy
 import numpy as np
 
 
@@ -64,6 +63,14 @@ def array_namespace(*arrays: Array) -> Any:
     for array in arrays:
         if type(array) is not np.ndarray:
             return array_api_compat.array_namespace(*arrays)
+    return _numpy_namespace()
+
+
+@cache
+def _numpy_namespace() -> Any:
+    """NumPy with the array API's names, at the first use: the import takes longer than that of NumPy."""
+    import array_api_compat.numpy
+
     return array_api_compat.numpy
 
 

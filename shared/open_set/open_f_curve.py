@@ -32,7 +32,7 @@ def open_f_curve(
 ) -> dict[str, list[float]]:
     """The open-set F-score at every distinct score, a sample being accepted as known iff score ≤ threshold.
 
-    F(t) as of `macro_open_f` or `micro_open_f`; its highest value is what those return.
+    F(t) as of `macro_open_f` or `micro_open_f`; at the threshold that those return it is their value.
 
     Parameters: predicted (N,) class ids; classes (N,) true class ids, negative for unknown; scores (N,), higher is more
     unknown; num_classes is C, by default one more than the largest id; average, "macro" or "micro"; max_points, at
