@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable
 from fractions import Fraction
@@ -14,6 +15,7 @@ from scipy.stats import entropy as scipy_entropy
 
 import openworld_metrics as om
 from openworld_metrics.scores import SCORES, energy, entropy, gen, margin, max_logit, msp, score_function
+from tests.conftest import Run
 
 Z = np.random.default_rng(0).normal(size=(60, 7)) * 4
 NAMES = list(SCORES)
@@ -168,7 +170,7 @@ def test_errors_of_options() -> None:
     with pytest.raises(ValueError, match="temperature: expected a number above 0, got 0"):
         energy(Z, temperature=0)
     with pytest.raises(TypeError, match="temperature: expected a number"):
-        energy(Z, temperature="warm")  # type: ignore[arg-type]
+        energy(Z, temperature="warm")
     with pytest.raises(ValueError, match="gamma: expected a number in"):
         gen(Z, gamma=2)
     with pytest.raises(ValueError, match="top: expected an int of at least 1"):
@@ -184,3 +186,28 @@ def test_probabilities_have_logits() -> None:
     log_p = log_softmax(Z, axis=1)
     for name in ("msp", "entropy", "margin", "gen"):
         np.testing.assert_allclose(SCORES[name](log_p), SCORES[name](Z), rtol=1e-9, atol=1e-13)
+
+
+@pytest.mark.parametrize("ending", ["npy", "parquet"])
+@pytest.mark.parametrize("name", NAMES)
+def test_on_the_command_line(name: str, ending: str, run: Run) -> None:
+    labels = np.where(np.arange(60) % 3 == 0, -1, Z.argmax(axis=1))
+    np.save("labels.npy", labels)
+    np.save("logits.npy", Z)
+    table = pytest.importorskip("pyarrow")
+    pytest.importorskip("pyarrow.parquet").write_table(table.table({"logits": Z.tolist()}), "logits.parquet")
+    places = ("--predictions", f"logits.{ending}", "--references", "labels.npy", "--open-scores", name)
+    code, output, errors = run("compute", "openauc", *places)
+    assert (code, errors) == (0, "")
+    assert json.loads(output) == om.OpenAUC().compute(predictions=Z, references=labels, open_scores=SCORES[name](Z))
+
+
+def test_errors_on_the_command_line(run: Run) -> None:
+    np.save("ids.npy", np.asarray([0, 1]))
+    places = ("--predictions", "ids.npy", "--references", "ids.npy", "--open-scores")
+    wrong = "ids.npy: logits: expected shape (N, C) of 1 or more classes, got shape (2,)"
+    assert run("compute", "openauc", *places, "msp") == (2, "", f"openworld-metrics: {wrong}\n")
+    code, _, errors = run("compute", "openauc", "--references", "ids.npy", "--open-scores", "msp")
+    assert code == 2
+    assert "expected --predictions with --open-scores msp, which is of their logits" in errors
+    assert "max-logit: expected a file ending in" in run("compute", "openauc", *places, "max-logit")[2]
