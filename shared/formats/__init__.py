@@ -7,6 +7,7 @@ from .class_names import class_ids, read_names
 from .coco import read_coco, read_coco_results
 from .dataset import Dataset, Detections, rename_classes
 from .dicts import read_dict_predictions, read_dicts
+from .flat import flat
 from .opening import read_detections, read_references
 from .voc import read_voc
 from .writers import write_coco, write_coco_results, write_yolo, write_yolo_predictions
@@ -17,6 +18,7 @@ __all__ = [
     "Dataset",
     "Detections",
     "class_ids",
+    "flat",
     "read_coco",
     "read_coco_results",
     "read_detections",
