@@ -16,8 +16,10 @@ from ..loading import METRICS, metric_class, script
 from ..scores import SCORES, score_function
 from ..texts import texts
 from .detect import detect
+from .ood import ood
 from .options import read_options
 from .outputs import check_outputs, deliver, on_terminal, show
+from .table import table
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]}, invoke_without_command=True)
@@ -101,7 +103,8 @@ def compute(name: str, options: tuple[str, ...], save: Path | None, plot: Path |
     deliver(as_table(results) if on_terminal() else as_json(results), *writes)
 
 
-cli.add_command(detect)
+for command in (detect, ood, table):
+    cli.add_command(command)
 
 
 @contextmanager
