@@ -83,28 +83,31 @@ def ood(
 def _unknown_places(texts: Sequence[str], known: str, full_spectrum: Sequence[str]) -> dict[str, str]:
     """The places of the OOD sets by name. Raises UsageError for two of one name."""
     places: dict[str, str] = {}
+    shifted: list[str] = []
     for text in texts:
         name, equals, place = text.partition("=")
         if not equals or Path(text).exists():
             name, place = "", text
-        found = _in_folder(place, known, full_spectrum) if is_folder(place) else {"": place}
-        for rest, path in found.items():
+        for rest, path in _sets(place, known, full_spectrum).items():
             full = "/".join(filter(None, (name, rest))) or getattr(file_of(path), "stem", "")
-            if not full:
+            if rest.partition("/")[0] == KNOWN_GROUP:
+                shifted.append(path)
+            elif not full:
                 raise click.UsageError("expected --unknown NAME=- for standard input, got no name")
-            if full in places:
+            elif full in places:
                 raise click.UsageError(f"expected --unknown {full} once, got it twice")
-            places[full] = path
+            else:
+                places[full] = path
+    if shifted:
+        files = ", ".join(shifted)
+        warn(f"left out {files}, of known classes; --full-spectrum FILE adds them to the known samples")
     return places
 
 
-def _in_folder(folder: str, known: str, full_spectrum: Sequence[str]) -> dict[str, str]:
-    """The OOD sets in a folder: neither what is given as known, nor the shifted sets of known classes."""
+def _sets(place: str, known: str, full_spectrum: Sequence[str]) -> dict[str, str]:
+    """The sets at a place by name: of a folder all but those that are given as known; of a file one."""
+    if not is_folder(place):
+        return {"": place}
     given = [path for path in map(file_of, (known, *full_spectrum)) if path is not None and path.exists()]
-    files = score_files(folder, given[0] if given else known)
-    others = {name: path for name, path in files.items() if not any(map(path.samefile, given))}
-    shifted = [name for name in others if name.partition("/")[0] == KNOWN_GROUP]
-    if shifted:
-        names = ", ".join(name.partition("/")[2] for name in shifted)
-        warn(f"{folder}: left out {names}, of known classes; --full-spectrum FILE adds them to the known samples")
-    return {name: str(path) for name, path in others.items() if name not in shifted}
+    files = score_files(place, given[0] if given else known)
+    return {name: str(path) for name, path in files.items() if not any(map(path.samefile, given))}

@@ -73,8 +73,8 @@ def _scaled(cell: Cell | None, percent: bool) -> Cell | None:
         return cell
     if cell.value > 1:
         raise ValueError(f"{cell.key}: expected a rate in [0, 1] to be percent, got {cell.value}")
-    parts = (None if part is None else 100 * part for part in cell[1:5])
-    return Cell(cell.key, *parts, best=cell.best)  # type: ignore[arg-type]
+    std, low, high = (None if part is None else 100 * part for part in (cell.std, cell.low, cell.high))
+    return Cell(cell.key, 100 * cell.value, std, low, high, cell.best)
 
 
 def _text(cell: Cell | None, digits: int, intervals: str, form: str) -> str:
