@@ -57,9 +57,10 @@ def test_plain_names() -> None:
     [
         ({"a@1": 1.0, "a_1": 2.0}, "expected one number of a name, got two of 'a_1'"),
         ({"groups": {"group": ["a", "b"], "x": [1.0]}}, "groups: expected a list of 2 for x"),
+        ({"groups": {"group": "ab", "x": [1.0, 2.0]}}, "groups: expected a list of names, got 'ab'"),
         ({"groups": {"group": ["a", "a"], "x": [1.0, 2.0]}}, "groups: expected each once, got a, a"),
     ],
-    ids=["one name", "lengths", "a group twice"],
+    ids=["one name", "lengths", "no list", "a group twice"],
 )
 def test_errors(results: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):

@@ -208,6 +208,12 @@ def test_a_place_of_each_kind(tmp_path: Path) -> None:
         ("a.npz:conf", {"a": [0.1], "b": [0.1]}, "a.npz:conf: expected a column conf, got a, b"),
         ("a.npz", {"conf": [math.nan]}, "a.npz: conf: expected no NaN"),
         ("a.npz", {"scores": [[0.1]]}, r"a.npz: scores: expected scores of shape \(N,\), got shape \(1, 1\)"),
+        ("a.npz", {"conf": [0.1], "pred": [0.5], "label": [0]}, "a.npz: pred: expected integers, got 0.5"),
+        (
+            "a.npz",
+            {"conf": [0.1], "pred": [1, 2], "label": [0]},
+            "a.npz: expected columns of one length, got 1 conf, 2",
+        ),
         ("b.npz", {}, "b.npz: No such file"),
         ("b.pkl", {}, "b.pkl: expected a file ending in"),
     ],

@@ -84,6 +84,21 @@ def test_seeds_in_names_of_groups() -> None:
     ]
 
 
+def test_seeds_in_names_of_files_leave_groups_alone() -> None:
+    results = {"auroc": 0.5, "groups": {"group": ["cifar10", "cifar100"], "auroc": [0.25, 0.75]}}
+    table = make_table({"a0": results, "a1": results}, seeds="[0-9]+", rows="groups")
+    assert numbers(table) == {"cifar10": [0.25], "cifar100": [0.75], "mean": [0.5]}
+    with pytest.raises(ValueError, match="expected a pattern that is once in a name, got 2 matches in 'resnet18-s0'"):
+        make_table({"resnet18-s0": results, "resnet50-s0": results}, seeds="[0-9]+")
+    with pytest.raises(ValueError, match="expected a pattern that is once in a name, got 3 matches"):
+        make_table({"a0": results, "a1": results}, seeds="x*")
+
+
+def test_nan_is_not_the_best() -> None:
+    rows = make_table({"a": {"auroc": math.nan}, "b": {"auroc": 0.5}, "c": {"auroc": 0.25}}).rows
+    assert [cell and cell.best for _, (cell,) in rows] == [False, True, False]
+
+
 def test_groups_as_rows() -> None:
     table = make_table({"a": GROUPED})
     assert table.columns == ["auroc", "total"]
@@ -157,6 +172,7 @@ def test_errors(options: dict[str, Any], message: str) -> None:
     [
         ({}, "results: expected numbers, got none"),
         ({"a": {"t_list": [0.1]}}, "results: expected numbers, got none"),
+        ({"a": {"total": 10**400}}, "total: expected a number that float64 holds"),
         ({"a-s0": {"x": 1}, "a-s1": {"y": 1, "x": 1}}, r"a: expected y \(mean\) of 2 seeds, got it of 1"),
         ({"a-s0": {"groups": {"group": ["mean"], "x": [1]}}}, "groups: expected none called 'mean'"),
     ],

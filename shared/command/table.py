@@ -23,8 +23,8 @@ _HELP = """Put the results of several files in one table.
 
 A FILE is JSON as --save writes it. Rows are files, or the groups of a single one. With --seeds, files whose names
 differ only where the regular expression matches are one row, with the mean and the standard deviation (of n − 1) of
-their numbers; so are groups, such as seed0 and seed1. Of two or more models the best of a column is bold, or begins
-with * in text, where it is known which way is better.
+their numbers; where it is in no file's name, so are groups, such as seed0 and seed1. Of two or more models the best of
+a column is bold, or begins with * in text, where it is known which way is better.
 """
 
 

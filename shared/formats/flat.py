@@ -42,6 +42,8 @@ def rows_of_groups(groups: Mapping[str, Any]) -> dict[str, dict[str, float]]:
     >>> rows_of_groups({"group": ["a", "b"], "auroc": [1.0, 0.5]})
     {'a': {'auroc': 1.0}, 'b': {'auroc': 0.5}}
     """
+    if not isinstance(groups["group"], list):
+        raise ValueError(f"groups: expected a list of names, got {groups['group']!r}")
     names = [str(name) for name in groups["group"]]
     columns = {key: column for key, column in groups.items() if key != "group"}
     for key, column in columns.items():

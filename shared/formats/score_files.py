@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.columns import as_scores
+from ..core.columns import as_labels, as_scores, check_lengths
 from .columns import ParquetColumn, file_of, open_column
 from .npy import read_npz
 from .reasons import named
@@ -50,7 +50,11 @@ def read_scores(place: str | Path) -> Scores:
         with named(place):
             arrays = read_npz(path)
             if "pred" in arrays and "label" in arrays:
-                classes = {"predictions": arrays["pred"], "references": arrays["label"]}
+                classes = {
+                    "predictions": as_labels(arrays["pred"], "pred"),
+                    "references": as_labels(arrays["label"], "label"),
+                }
+                check_lengths(**{name: arrays[name] for name in ("conf", "scores", "pred", "label") if name in arrays})
             if named_column == "conf" or (not named_column and "conf" in arrays and "scores" not in arrays):
                 if "conf" not in arrays:
                     raise ValueError(f"expected a column conf, got {', '.join(arrays) or 'none'}")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 import statistics
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
@@ -19,6 +20,7 @@ from .directions import direction
 
 OVERALL = "mean"  # what the results beside the groups are called, where there are groups
 ROWS = ("files", "groups")
+_LARGEST = sys.float_info.max
 
 
 class Cell(NamedTuple):
@@ -60,9 +62,9 @@ def make_table(
     default the groups of a single result that has some, else files; keys and groups to take, names or patterns with *,
     where "mean" is what stands beside the groups: all keys by default, and of the groups all as rows and "mean" beside
     files. seeds, a regular expression: names of results that differ only where it matches are one, with the mean and
-    the standard deviation (of n − 1) of their numbers; so are groups.
+    the standard deviation (of n − 1) of their numbers; where it is in none of these names, so are groups.
     Lists and words are left out; `<key>_low` and `<key>_high` are the interval of a key. The best numbers of a group
-    and a key are marked, of two or more results, where the direction of the key is known.
+    and a key are marked, of two or more results, where the direction of the key is known. Means have no intervals.
 
     Returns a `Table`. Raises ValueError for a pattern that finds nothing, for seeds that lack a number which others
     have, and if there is nothing to show.
@@ -105,7 +107,11 @@ def _by_group(results: Mapping[str, Any]) -> dict[str, dict[str, float]]:
     rows = rows_of_groups(groups) if isinstance(groups, Mapping) and "group" in groups else {}
     if OVERALL in rows:
         raise ValueError(f"groups: expected none called {OVERALL!r}, which is that of all")
-    return {OVERALL: flat({key: value for key, value in results.items() if key != "groups"}), **rows}
+    rows = {OVERALL: flat({key: value for key, value in results.items() if key != "groups"}), **rows}
+    large = [key for row in rows.values() for key, value in row.items() if _LARGEST < abs(value) < math.inf]
+    if large:
+        raise ValueError(f"{large[0]}: expected a number that float64 holds, got a larger one")
+    return rows
 
 
 def _cells(numbers: Mapping[str, Mapping[str, Mapping[str, float]]]) -> dict[_Place, Cell]:
@@ -120,15 +126,15 @@ def _cells(numbers: Mapping[str, Mapping[str, Mapping[str, float]]]) -> dict[_Pl
 
 
 def _pooled(numbers: Mapping[str, Mapping[str, Mapping[str, float]]], seeds: re.Pattern[str]) -> dict[_Place, Cell]:
-    """Means over names that differ only where the pattern matches, of results and of groups."""
+    """Means over results, or else over groups, whose names differ only where the pattern matches."""
+    in_names = any(map(seeds.search, numbers))
     values: dict[_Place, list[float]] = {}
-    matched = False
     for (name, group, key), cell in _cells(numbers).items():
-        of_seeds = [other for other in numbers[name] if seeds.search(other)]
-        matched |= bool(of_seeds or seeds.search(name))
-        if not of_seeds or group in of_seeds:  # of groups that are seeds, others are their means
-            values.setdefault((_without(seeds, name), _without(seeds, group), key), []).append(cell.value)
-    if not matched:
+        if in_names:
+            values.setdefault((_without(seeds, name), group, key), []).append(cell.value)
+        elif seeds.search(group):  # the other groups are means of these
+            values.setdefault((name, _without(seeds, group), key), []).append(cell.value)
+    if not values:
         raise ValueError(f"seeds: expected a pattern that is in some of {', '.join(numbers)}, got {seeds.pattern!r}")
     most: dict[str, int] = {}
     for (name, _, _), found in values.items():
@@ -147,7 +153,10 @@ def _compiled(seeds: str) -> re.Pattern[str]:
 
 
 def _without(seeds: re.Pattern[str], name: str) -> str:
-    return re.sub("//+", "/", seeds.sub("", name)).strip(" -_./") or OVERALL
+    rest, matches = seeds.subn("", name)
+    if matches > 1:  # as of [0-9]+ in resnet18-s0, which would be one with resnet50-s0
+        raise ValueError(f"seeds: expected a pattern that is once in a name, got {matches} matches in {name!r}")
+    return re.sub("//+", "/", rest).strip(" -_./") or OVERALL
 
 
 def _mean(values: Sequence[float]) -> float:
@@ -167,8 +176,8 @@ def _marked(cells: Mapping[_Place, Cell]) -> dict[_Place, Cell]:
     for (_, group, key), cell in cells.items():
         rivals.setdefault((group, key), []).append(cell.value)
     best = {}
-    for (group, key), values in rivals.items():
-        known = direction(key)
+    for (group, key), numbers in rivals.items():
+        known, values = direction(key), [value for value in numbers if not math.isnan(value)]
         if known is not None and len(values) > 1:
             best[group, key] = max(values) if known.higher else min(values)
     return {
