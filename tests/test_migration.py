@@ -28,6 +28,7 @@ LIBRARIES = [
     "anomalib ≥ 2.3",
     "adeval",
 ]
+TRAPEZOIDS = ("aupr_in_trapezoid", "aupr_out_trapezoid")
 OOD = ("auroc", "aupr_in", "aupr_out", "fpr95tpr")
 CONF, LABELS = np.asarray([0.9, 0.8, 0.7, 0.3, 0.6, 0.4, 0.2]), np.asarray([0, 1, 1, 0, -1, -1, -1])
 TIED, HALF = np.repeat(np.arange(20.0), 2), np.tile([0, 1], 20)  # pairs of a known and an unknown sample
@@ -55,6 +56,8 @@ def test_openood() -> None:
     assert results["aupr_out"] == pytest.approx(0.805556, abs=1e-6)
     constant = ours(np.ones(6), [0, 0, 0, 1, 1, 1], *OOD)
     assert (constant["aupr_in"], constant["aupr_out"]) == (0.5, 0.5)
+    assert list(ours(np.ones(6), [0, 0, 0, 1, 1, 1], *TRAPEZOIDS).values()) == [0.75, 0.75]
+    assert list(ours(-CONF, LABELS < 0, *TRAPEZOIDS).values()) == pytest.approx([0.908333, 0.763889], abs=1e-6)
     assert ours(TIED, HALF, "fpr95tpr") == 0.95  # theirs 1.0
 
 
@@ -70,7 +73,8 @@ def test_pytorch_ood_itself() -> None:
     theirs = metrics.OODMetrics().update(torch.tensor(-CONF), torch.tensor(LABELS)).compute()
     assert theirs["AUROC"] == pytest.approx(ours(-CONF, LABELS < 0, "auroc"), rel=1e-14)
     assert theirs["FPR95TPR"] == 0.25
-    assert theirs["AUPR-IN"] == pytest.approx(0.908333, abs=1e-6)
+    areas = ours(-CONF, LABELS < 0, *TRAPEZOIDS)
+    assert [theirs["AUPR-IN"], theirs["AUPR-OUT"]] == pytest.approx(list(areas.values()), rel=1e-14)
     assert metrics.OODMetrics().update(torch.tensor(TIED), torch.tensor(-HALF)).compute()["FPR95TPR"] == 0.95
 
 

@@ -20,19 +20,20 @@ from tests.conftest import Run
 KNOWN: dict[str, Any] = {"conf": [0.9, 0.8, 0.7, 0.3], "pred": [0, 1, 2, 0], "label": [0, 1, 1, 0]}
 SHIFTED: dict[str, Any] = {"conf": [0.6, 0.5], "pred": [1, 1], "label": [1, 0]}
 SETS = {"near/cifar100": [0.6, 0.4, 0.2], "near/tin": [0.85, 0.1], "far/mnist": [0.2, 0.1, 0.05, 0.35]}
-# of fpr95tpr, auroc, closed_set_accuracy, in percent, as its table prints them
+# FPR@95, AUROC, AUPR_IN, AUPR_OUT, ACC, in percent, as its table prints them
+COLUMNS = ("fpr95tpr", "auroc", "aupr_in_trapezoid", "aupr_out_trapezoid", "closed_set_accuracy")
 PRINTED = {
-    "near/cifar100": (25, 83.3333, 75),
-    "near/tin": (75, 62.5, 75),
-    "near": (50, 72.9167, 75),
-    "far/mnist": (25, 93.75, 75),
-    "far": (25, 93.75, 75),
+    "near/cifar100": (25, 83.3333, 90.8333, 76.3889, 75),
+    "near/tin": (75, 62.5, 76.6667, 66.25, 75),
+    "near": (50, 72.9167, 83.75, 71.3194, 75),
+    "far/mnist": (25, 93.75, 94.375, 94.375, 75),
+    "far": (25, 93.75, 94.375, 94.375, 75),
 }
 FULL_SPECTRUM = {
-    "near/cifar100": (50, 80.5556, 66.6667),
-    "near/tin": (83.3333, 58.3333, 66.6667),
-    "near": (66.6667, 69.4444, 66.6667),
-    "far": (16.6667, 95.8333, 66.6667),
+    "near/cifar100": (50, 80.5556, 90.8135, 69.4444, 66.6667),
+    "near/tin": (83.3333, 58.3333, 78.8095, 61.3095, 66.6667),
+    "near": (66.6667, 69.4444, 84.8115, 65.3770, 66.6667),
+    "far": (16.6667, 95.8333, 97.4206, 94.375, 66.6667),
 }
 
 
@@ -50,24 +51,38 @@ def rows(results: dict[str, Any]) -> dict[str, dict[str, float]]:
 )
 def test_openoods_table(full_spectrum: list[Any], printed: dict[str, tuple[float, ...]]) -> None:
     sets = {name: -np.asarray(conf) for name, conf in SETS.items()}
-    results = evaluate_ood(as_scores(KNOWN), sets, full_spectrum=list(map(as_scores, full_spectrum)))
-    assert list(results) == [*SUITE_METRICS, "closed_set_accuracy", "groups"]
+    shifted = list(map(as_scores, full_spectrum))
+    results = evaluate_ood(as_scores(KNOWN), sets, full_spectrum=shifted, metrics=COLUMNS[:-1])
+    assert list(results) == [*COLUMNS, "groups"]
     assert results["groups"]["group"] == ["far", "far/mnist", "near", "near/cifar100", "near/tin"]
     for name, percents in printed.items():
         row = rows(results)[name]
-        found = [round(100 * row[key], 4) for key in ("fpr95tpr", "auroc", "closed_set_accuracy")]
-        assert found == list(percents), name
+        assert [round(100 * row[key], 4) for key in COLUMNS] == list(percents), name
 
 
 def test_average_precision_is_scikit_learns() -> None:
-    """OpenOOD's areas are trapezoids; the names for these come from ood_bench."""
+    """Which the default, aupr_in and aupr_out, is."""
     metrics = pytest.importorskip("sklearn.metrics")
     row = rows(evaluate_ood(as_scores(KNOWN), {"a": -np.asarray(SETS["near/cifar100"])}))["a"]
     conf, known = np.asarray([*KNOWN["conf"], *SETS["near/cifar100"]]), np.asarray([1] * 4 + [0] * 3)
     assert row["aupr_in"] == pytest.approx(metrics.average_precision_score(known, conf), rel=1e-14)
     assert row["aupr_out"] == pytest.approx(metrics.average_precision_score(1 - known, -conf), rel=1e-14)
-    precision, recall, _ = metrics.precision_recall_curve(known, conf)
-    assert round(metrics.auc(recall, precision), 6) == 0.908333  # OpenOOD's, 0.916667 here
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_as_openoods_formulas(seed: int) -> None:
+    """The lines of its metrics.py, but for drop_intermediate, on scores with ties."""
+    metrics = pytest.importorskip("sklearn.metrics")
+    known, sets = drawn(seed)
+    found = rows(evaluate_ood(known, sets, metrics=COLUMNS[:-1]))
+    for name, unknown in sets.items():
+        scores, ood = np.concatenate([known, unknown]), np.repeat([0, 1], [len(known), len(unknown)])
+        fpr, tpr, _ = metrics.roc_curve(ood, scores, drop_intermediate=False)
+        inside = metrics.precision_recall_curve(1 - ood, -scores)
+        outside = metrics.precision_recall_curve(ood, scores)
+        theirs = [fpr[np.argmax(tpr >= 0.95)], metrics.auc(fpr, tpr)]
+        theirs += [metrics.auc(recall, precision) for precision, recall, _ in (inside, outside)]
+        assert [found[name][key] for key in COLUMNS[:-1]] == pytest.approx(theirs, rel=1e-12), name
 
 
 def test_where_scores_tie_openood_drops_points_of_the_curve() -> None:

@@ -29,9 +29,9 @@ Scores are higher for the unknown; an .npz of OpenOOD, whose conf is higher for 
 .npz, .csv, .parquet, .json or .pt with one column, with one called scores, or FILE:COLUMN. In a FOLDER each file is a
 set, and near/cifar100.npz is near/cifar100; OpenOOD's folder of scores has the near and far sets of its benchmark.
 
-A name with a slash adds a row, near, the mean of its sets. Numbers are OpenOOD's, but for the areas under precision and
-recall, which it takes by trapezoids, and for the FPR where scores tie, since it drops points of the ROC curve before it
-looks for one. Results are a table on a terminal, JSON in a pipe.
+A name with a slash adds a row, near, the mean of its sets. The numbers are OpenOOD's: its areas under precision and
+recall, by trapezoids, are --metrics aupr_in_trapezoid,aupr_out_trapezoid. But where scores tie, its FPR may be higher,
+since it drops points of the ROC curve before it looks for one. Results are a table on a terminal, JSON in a pipe.
 """
 
 

@@ -33,8 +33,9 @@ def evaluate_ood(
     Returns {metric: mean over the sets, "closed_set_accuracy": of the known samples where classes are given for all of
     them, "groups": {"group": [names and groups, sorted], metric: [each]}}.
     Raises ValueError for NaN, sets without samples, and a name that is empty or both a set and a group; and as
-    `bench_metrics` does. Source of the protocol: Zhang et al., OpenOOD v1.5, 2023, which takes areas under
-    precision and recall by trapezoids, and drops points of the ROC curve before it looks for the FPR.
+    `bench_metrics` does. Source of the protocol: Zhang et al., OpenOOD v1.5, 2023, whose areas under
+    precision and recall are aupr_in_trapezoid and aupr_out_trapezoid, and whose FPR may be higher where scores tie,
+    since it drops points of the ROC curve before it looks for one.
 
     >>> results = evaluate_ood([0.1, 0.2, 0.6], {"near/a": [0.4, 0.9], "near/b": [0.7], "far": [0.8]}, metrics="auroc")
     >>> results["groups"]["group"], results["groups"]["auroc"]
