@@ -9,6 +9,7 @@ licence and is imported only where a model's path is given.
 
 from .box_outcomes import box_outcomes
 from .detection import evaluate_detections, openset_metrics, save_results, summary
+from .ood_suite import evaluate_ood
 from .standard import standard_metrics
 from .validator import OpenSetValidator
 
@@ -16,6 +17,7 @@ __all__ = [
     "OpenSetValidator",
     "box_outcomes",
     "evaluate_detections",
+    "evaluate_ood",
     "openset_metrics",
     "save_results",
     "standard_metrics",
