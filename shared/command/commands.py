@@ -14,6 +14,7 @@ from ..formats.results import as_json, as_table
 from ..formats.writing import write_file
 from ..loading import METRICS, metric_class, script
 from ..texts import texts
+from .anomaly import anomaly
 from .detect import detect
 from .options import read_options
 from .outputs import check_outputs, deliver, on_terminal, show
@@ -93,6 +94,7 @@ def compute(name: str, options: tuple[str, ...], save: Path | None, plot: Path |
     deliver(as_table(results) if on_terminal() else as_json(results), *writes)
 
 
+cli.add_command(anomaly)
 cli.add_command(detect)
 
 

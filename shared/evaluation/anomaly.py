@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..anomaly.anomaly_suite import AnomalySuite
-from ..anomaly.image_scores import reduced_maps
-from ..core.options import plain_value
+from ..anomaly.anomaly_suite import AnomalySuite, check_levels
+from ..anomaly.image_scores import check_reduction, reduced_maps
+from ..core.options import as_fractions, plain_value
 from ..formats.anomaly_folders import AnomalyImage
 from ..formats.anomaly_maps import AnomalyMaps, list_anomaly_maps
 from ..formats.reasons import named
@@ -39,14 +39,28 @@ class ScoredImage(NamedTuple):
 class AnomalyRun(NamedTuple):
     """What a model's maps come to.
 
+    listed: the files
     results: the numbers, and what they are of
     images: each test image with its score
     curves: by group, if they were asked for
     """
 
+    listed: AnomalyMaps
     results: Results
     images: list[ScoredImage]
     curves: dict[str, Curves]
+
+    @property
+    def groups(self) -> list[str]:
+        """The groups that were evaluated by themselves, sorted; not those that are means of others."""
+        names = self.results["groups"]["group"]
+        return [name for name in names if not any(other.startswith(f"{name}/") for other in names)]
+
+
+def images_of(run: AnomalyRun, group: str) -> list[ScoredImage]:
+    """The images of a group with their scores: a normal image is in all groups of its category."""
+    category = group.partition("/")[0]
+    return [image for image in run.images if image.image.category == category and _belongs(image, group)]
 
 
 def evaluate_anomaly_folder(
@@ -89,6 +103,9 @@ def evaluate_maps(
     check_names(listed)
     read = map_reader(listed, resize)
     settings = AnomalySuite(**options).loaded_options
+    check_reduction(settings["image_reduction"])  # before the files are read
+    check_levels(settings["levels"])
+    as_fractions(settings["integration_limits"], "integration_limits")
     by_group: dict[str, Results] = {}
     images: list[ScoredImage] = []
     drawn: dict[str, Curves] = {}
@@ -109,9 +126,9 @@ def evaluate_maps(
                 with named(name):
                     if curves:
                         drawn[name] = curves_of(metric.state(), settings["levels"])
-                    by_group[name] = {**metric.compute(), **_counts(scored)}
+                    by_group[name] = {**_counts(scored), **metric.compute()}
     record = _record(listed, resize, settings)
-    return AnomalyRun({**grouped_results(by_group), "evaluation": record}, images, drawn)
+    return AnomalyRun(listed, {**grouped_results(by_group), "evaluation": record}, images, drawn)
 
 
 def _groups(listed: AnomalyMaps, pairs: Sequence[_Pair]) -> list[str]:

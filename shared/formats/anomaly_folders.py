@@ -170,7 +170,7 @@ def _images_of_the_test(table: Path, category: str) -> set[str]:
 
 
 def repeated_stems(images: Sequence[AnomalyImage]) -> set[str]:
-    """The stems that several images have."""
+    """The stems that several images have, so that they do not tell which image is meant."""
     return {stem for stem, count in Counter(image.stem for image in images).items() if count > 1}
 
 

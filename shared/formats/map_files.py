@@ -74,7 +74,11 @@ def united_mask(paths: Sequence[Path]) -> np.ndarray:
 
 
 def size_text(shape: Sequence[int]) -> str:
-    """The size of a map: rows × columns."""
+    """The size of a map in words, rows × columns.
+
+    >>> size_text((480, 640))
+    '480 × 640'
+    """
     return " × ".join(map(str, shape))
 
 
