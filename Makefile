@@ -64,6 +64,7 @@ bench: $(VENV)/installed-bench
 	$(BIN)/python -m tests.benchmarks.small
 	$(BIN)/python -m tests.benchmarks.growth
 	$(BIN)/python -m tests.benchmarks.files
+	$(BIN)/python -m tests.benchmarks.folders
 
 bench-gpu: $(VENV)/installed-bench
 	$(BIN)/python -m tests.benchmarks.gpu

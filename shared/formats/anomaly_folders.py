@@ -141,9 +141,23 @@ def _list_masks(folder: Path) -> tuple[list[AnomalyImage], list[str]]:
 
 
 def files_below(folder: Path, suffixes: Iterable[str]) -> list[Path]:
-    """The files with one of the endings in a folder and below it, sorted; hidden ones are left out."""
-    found = (path for path in folder.rglob("*") if path.suffix.lower() in suffixes)
-    return sorted(path for path in found if not path.name.startswith(".") and path.is_file())
+    """The files with one of the endings in a folder and below it, sorted; hidden ones are left out.
+
+    Links to folders are followed, as data sets are often linked to; each folder is looked into once.
+    """
+    found, seen, waiting = [], set(), [folder]
+    while waiting:
+        here = waiting.pop()
+        status = here.stat()
+        if (status.st_dev, status.st_ino) in seen:
+            continue
+        seen.add((status.st_dev, status.st_ino))
+        for path in here.iterdir():
+            if path.is_dir():
+                waiting.append(path)
+            elif path.suffix.lower() in suffixes and not path.name.startswith(".") and path.is_file():
+                found.append(path)
+    return sorted(found)
 
 
 def _files_by_place(folder: Path, pattern: str, suffixes: Iterable[str], level: int = 0) -> dict[str, list[Path]]:

@@ -129,3 +129,14 @@ def test_a_folder_of_masks_below_folders(tmp_path: Path) -> None:
     found = evaluate_anomaly_folder(tmp_path / "deep" / "maps", tmp_path / "deep" / "data")
     assert found["groups"] == wanted["groups"]
     assert found["groups"]["images"] == [len(made)]
+
+
+def test_links_to_folders_are_followed_once(tmp_path: Path) -> None:
+    write_tree("mvtec-ad", tmp_path)
+    wanted = evaluate_anomaly_folder(tmp_path / "maps", tmp_path / "data")["groups"]
+    for name in ("maps", "data"):
+        (tmp_path / "linked" / name).mkdir(parents=True)
+        for category in CATEGORIES:
+            (tmp_path / "linked" / name / category).symlink_to(tmp_path / name / category)
+    (tmp_path / "maps" / "nut" / "test" / "again").symlink_to(tmp_path / "maps" / "nut")
+    assert evaluate_anomaly_folder(tmp_path / "linked" / "maps", tmp_path / "linked" / "data")["groups"] == wanted
