@@ -14,7 +14,7 @@ from ..anomaly.anomaly_suite import AnomalySuite
 from ..formats.anomaly_layouts import LAYOUTS, NAMES, PAIR
 from ..formats.results import as_json
 from .detect import SpaceSeparated
-from .messages import one_line
+from .messages import one_line, warn
 from .options import read_options
 from .outputs import check_outputs, deliver, on_terminal, show
 
@@ -102,6 +102,7 @@ def anomaly(
         evaluate_maps(model, resize=given["resize"], progress=True, curves=report is not None, **options)
         for model in models
     ]
+    _warn_of_empty_masks(runs[0].images)
     results, other = runs[0].results, runs[1] if compare is not None else None
     if other is not None:
         check_same_images(runs[0], other)
@@ -114,6 +115,16 @@ def anomaly(
     deliver(anomaly_summary(results) if on_terminal() else as_json(results), *writes)
     if report is not None and on_terminal():
         show(f"\nreport: {report / 'index.html'}")
+
+
+def _warn_of_empty_masks(images: Sequence[Any]) -> None:
+    """Say so where a folder calls an image anomalous, and its mask has no pixel that is."""
+    empty = [image.image for image in images if image.lacks_pixels]
+    if empty:
+        warn(
+            f"{empty[0].masks[0]}: no pixel is anomalous, and the image counts as anomalous, since its folder says so"
+            f" ({len(empty)} such {'image' if len(empty) == 1 else 'images'})"
+        )
 
 
 def _options(given: Mapping[str, Any]) -> dict[str, Any]:

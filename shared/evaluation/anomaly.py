@@ -28,12 +28,18 @@ _Pair = tuple[AnomalyImage, Path]
 
 
 class ScoredImage(NamedTuple):
-    """A test image: its files, the file of its map, whether it is anomalous, and its score."""
+    """A test image: its files, the file of its map, whether it is anomalous, its score, and its anomalous pixels."""
 
     image: AnomalyImage
     map_file: Path
     anomalous: bool
     score: float
+    pixels: int
+
+    @property
+    def lacks_pixels(self) -> bool:
+        """Whether it is anomalous as its folder says, and its mask has no pixel that is."""
+        return self.anomalous and not self.pixels
 
 
 class AnomalyRun(NamedTuple):
@@ -80,7 +86,8 @@ def evaluate_anomaly_folder(
     or "bilinear" for maps of another size than their masks, which are refused otherwise; progress, whether to show a
     bar on a terminal; options of the metric, such as integration_limits or image_reduction.
 
-    An image is anomalous if its folder says so, or in a plain folder if its mask has a pixel that is. Where a layout
+    An image is anomalous if its folder says so, even if its mask is empty; in a plain folder, if its mask has a pixel
+    that is. Where a layout
     has kinds of defects that are judged apart (MVTec LOCO), each is a group with the normal images of its category.
 
     Returns each rate's unweighted mean over the groups; "groups", a table of them; "evaluation", what was evaluated:
@@ -127,7 +134,7 @@ def evaluate_maps(
                     if curves:
                         drawn[name] = curves_of(metric.state(), settings["levels"])
                     by_group[name] = {**_counts(scored), **metric.compute()}
-    record = _record(listed, resize, settings)
+    record = _record(listed, resize, settings, sum(image.lacks_pixels for image in images))
     return AnomalyRun(listed, {**grouped_results(by_group), "evaluation": record}, images, drawn)
 
 
@@ -166,8 +173,9 @@ def _scored(batch: Sequence[_Pair], contents: Sequence[MapAndMask], image_reduct
     for (image, path), (score_map, mask) in zip(batch, contents):
         with named(path):
             score = float(reduced_maps([score_map], image_reduction)[0])
-        anomalous = bool(mask.any()) if image.anomalous is None else image.anomalous
-        found.append(ScoredImage(image, path, anomalous, score))
+        pixels = int(np.count_nonzero(mask))
+        anomalous = pixels > 0 if image.anomalous is None else image.anomalous
+        found.append(ScoredImage(image, path, anomalous, score, pixels))
     return found
 
 
@@ -186,12 +194,13 @@ def _counts(scored: Sequence[ScoredImage]) -> dict[str, int]:
     return {"images": len(scored), "anomalous_images": sum(image.anomalous for image in scored)}
 
 
-def _record(listed: AnomalyMaps, resize: str | None, settings: dict[str, Any]) -> Results:
+def _record(listed: AnomalyMaps, resize: str | None, settings: dict[str, Any], empty: int) -> Results:
     """What was evaluated, as JSON can hold it."""
     files = {
         "images": sum(image.image is not None for image, _ in listed.pairs),
         "maps": len(listed.pairs),
         "masks": sum(len(image.masks) for image, _ in listed.pairs),
+        "empty_masks_of_anomalous_images": empty,
     }
     options = {name: plain_value(value) for name, value in settings.items()}
     return {

@@ -91,7 +91,7 @@ def per_image_csv(run: AnomalyRun, other: AnomalyRun | None = None) -> str:
     header = ["category", "image", "label", "image_score", "map", "mask"]
     table.writerow(header + (["other_image_score", "other_map"] if other else []))
     by_name = {(image.image.category, image.image.name): image for image in (other.images if other else ())}
-    for image, map_file, anomalous, score in run.images:
+    for image, map_file, anomalous, score, _ in run.images:
         row = [image.category, image.name, int(anomalous), repr(score), map_file, ";".join(map(str, image.masks))]
         if other:
             same = by_name[image.category, image.name]

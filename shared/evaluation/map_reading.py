@@ -69,6 +69,9 @@ def _read(pair: tuple[AnomalyImage, Path], resize: str | None, size: tuple[int, 
     if image.masks:
         mask, told_by = united_mask(image.masks), image.masks[0]
         wanted = mask.shape
+        if image.anomalous is False and mask.any():
+            count = np.count_nonzero(mask)
+            raise ValueError(f"{told_by}: expected no anomalous pixel of a normal image, got {count:,}")
     elif image.image is not None:
         width, height = image_size(image.image)
         mask, wanted, told_by = None, (height, width), image.image

@@ -26,7 +26,7 @@ from openworld_metrics.formats.map_files import read_map
 from openworld_metrics.reports import write_anomaly_report
 from openworld_metrics.reports.anomaly_charts import Line, curves_svg
 from openworld_metrics.reports.anomaly_pictures import contour_picture, heat_picture
-from tests.anomaly_folders.trees import Drawn, write_map, write_tree
+from tests.anomaly_folders.trees import Drawn, write_map, write_mask, write_tree
 from tests.terminal import on_terminal
 
 Run = Callable[..., tuple[int, str, str]]
@@ -63,7 +63,7 @@ def test_results_in_a_pipe_and_in_files(made: list[Drawn], run: Run) -> None:
     assert json.loads(output) == json.loads(Path("x.json").read_text()) == wanted
     assert Path("x.txt").read_text() == anomaly_summary(wanted) + "\n"
     record = wanted["evaluation"]
-    assert record["files"] == {"images": 18, "maps": 18, "masks": 12}
+    assert record["files"] == {"images": 18, "maps": 18, "masks": 12, "empty_masks_of_anomalous_images": 0}
     assert record["options"].keys() == AnomalySuite.options.keys()
     assert record["categories"] == ["nut", "screw"]
     assert set(record["versions"]) == {"python", "openworld-metrics", "numpy", "scipy"}
@@ -151,6 +151,26 @@ def test_what_is_wrong(made: list[Drawn], run: Run) -> None:
         "other/nut/test/hole/000.tiff: not a TIFF file: header=b''",
     ]
     assert not Path("x.csv").exists()
+
+
+def test_an_empty_mask_of_an_anomalous_image(made: list[Drawn], run: Run) -> None:
+    mask = "data/nut/ground_truth/hole/001_mask.png"
+    write_mask(Path(mask), np.zeros_like(made[0].mask))
+    code, output, errors = run(*FILES)
+    assert code == 0
+    assert errors == (
+        f"openworld-metrics: {mask}: no pixel is anomalous, and the image counts as anomalous, since its folder says so"
+        " (1 such image)\n"
+    )
+    found = json.loads(output)
+    assert found["anomalous_images"] == 12
+    assert found["evaluation"]["files"]["empty_masks_of_anomalous_images"] == 1
+    nut = [one for one in made if one.category == "nut"]
+    masks = [one.mask if (one.defect, one.number) != ("hole", 1) else np.zeros_like(one.mask) for one in nut]
+    wanted = AnomalySuite().compute(
+        predictions=[one.score_map for one in nut], references=masks, image_labels=[bool(one.defect) for one in nut]
+    )
+    assert {key: found["groups"][key][0] for key in wanted} == wanted
 
 
 def test_nothing_is_wrong(made: list[Drawn], run: Run) -> None:

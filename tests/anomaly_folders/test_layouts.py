@@ -72,7 +72,12 @@ def test_loco_by_kind_of_anomaly(tmp_path: Path) -> None:
             assert table[key][i] == math.fsum(table[key][i + 1 : i + 3]) / 2
     assert table["images"] == [12, 6, 6] * 2  # the normal ones are in both
     assert table["pixel_f1_max_threshold"][0] is None
-    assert found["evaluation"]["files"] == {"images": 18, "maps": 18, "masks": 24}
+    assert found["evaluation"]["files"] == {
+        "images": 18,
+        "maps": 18,
+        "masks": 24,
+        "empty_masks_of_anomalous_images": 0,
+    }
 
 
 @pytest.mark.parametrize("layout", set(TREES) - {"folders"})

@@ -19,7 +19,7 @@ from openworld_metrics.evaluation.map_reading import file_problems
 from openworld_metrics.formats import map_files
 from openworld_metrics.formats.anomaly_layouts import NAMES
 from openworld_metrics.formats.anomaly_maps import list_anomaly_maps
-from tests.anomaly_folders.trees import SHAPE, write_map, write_tree
+from tests.anomaly_folders.trees import SHAPE, write_map, write_mask, write_tree
 
 FINE = np.zeros(SHAPE, dtype=np.float32)
 MAP = Path("maps/nut/test/crack/001.tiff")
@@ -92,6 +92,10 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "complex": (
         lambda: write_map(MAP, FINE.astype(np.complex64)),
         "maps/nut/test/crack/001.tiff: expected a map of real numbers, got complex64",
+    ),
+    "anomalous pixels of a normal image": (
+        lambda: write_mask(Path("data/nut/ground_truth/good/000_mask.png"), np.ones(SHAPE, dtype=bool)),
+        "data/nut/ground_truth/good/000_mask.png: expected no anomalous pixel of a normal image, got 120",
     ),
     "broken mask": (
         lambda: Path("data/nut/ground_truth/crack/001_mask.png").write_bytes(b"no image"),
