@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from importlib.metadata import version
 from itertools import groupby
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -19,54 +19,13 @@ from ..formats.anomaly_maps import AnomalyMaps, list_anomaly_maps
 from ..formats.reasons import named
 from .anomaly_curves import Curves, curves_of
 from .anomaly_groups import Results, grouped_results
+from .anomaly_run import AnomalyRun, ScoredImage, belongs_to
 from .map_reading import MapAndMask, check_names, map_reader, read_ahead
 
 _BATCH = 64  # images
 _BATCH_PIXELS = 1 << 22
 _VERSIONS = ("openworld-metrics", "numpy", "scipy")
 _Pair = tuple[AnomalyImage, Path]
-
-
-class ScoredImage(NamedTuple):
-    """A test image: its files, the file of its map, whether it is anomalous, its score, and its anomalous pixels."""
-
-    image: AnomalyImage
-    map_file: Path
-    anomalous: bool
-    score: float
-    pixels: int
-
-    @property
-    def lacks_pixels(self) -> bool:
-        """Whether it is anomalous as its folder says, and its mask has no pixel that is."""
-        return self.anomalous and not self.pixels
-
-
-class AnomalyRun(NamedTuple):
-    """What a model's maps come to.
-
-    listed: the files
-    results: the numbers, and what they are of
-    images: each test image with its score
-    curves: by group, if they were asked for
-    """
-
-    listed: AnomalyMaps
-    results: Results
-    images: list[ScoredImage]
-    curves: dict[str, Curves]
-
-    @property
-    def groups(self) -> list[str]:
-        """The groups that were evaluated by themselves, sorted; not those that are means of others."""
-        names = self.results["groups"]["group"]
-        return [name for name in names if not any(other.startswith(f"{name}/") for other in names)]
-
-
-def images_of(run: AnomalyRun, group: str) -> list[ScoredImage]:
-    """The images of a group with their scores: a normal image is in all groups of its category."""
-    category = group.partition("/")[0]
-    return [image for image in run.images if image.image.category == category and _belongs(image, group)]
 
 
 def evaluate_anomaly_folder(
@@ -129,7 +88,7 @@ def evaluate_maps(
                 bar.update(len(batch))
             for name in list(metrics):
                 metric = metrics.pop(name)  # one category at a time: its pixels go when its numbers are there
-                scored = [image for image in images if image.image.category == category and _belongs(image, name)]
+                scored = [image for image in images if image.image.category == category and belongs_to(image, name)]
                 with named(name):
                     if curves:
                         drawn[name] = curves_of(metric.state(), settings["levels"])
@@ -145,14 +104,6 @@ def _groups(listed: AnomalyMaps, pairs: Sequence[_Pair]) -> list[str]:
         return [category]
     defects = sorted({image.defect for image, _ in pairs} - {*layout.normal})
     return [f"{category}/{defect}" for defect in defects] or [category]
-
-
-def _belongs(scored: ScoredImage, group: str) -> bool:
-    """Whether an image of a category is in one of its groups: a normal one is in all."""
-    return not scored.image.anomalous or group in (
-        scored.image.category,
-        f"{scored.image.category}/{scored.image.defect}",
-    )
 
 
 def _batches(
@@ -181,7 +132,7 @@ def _scored(batch: Sequence[_Pair], contents: Sequence[MapAndMask], image_reduct
 
 def _add(metric: AnomalySuite, contents: Sequence[MapAndMask], scored: Sequence[ScoredImage], group: str) -> None:
     """Add to a group's metric the images of a batch that belong to it."""
-    chosen = [i for i, image in enumerate(scored) if _belongs(image, group)]
+    chosen = [i for i, image in enumerate(scored) if belongs_to(image, group)]
     metric.add_batch(
         predictions=[contents[i].score_map for i in chosen],
         references=[contents[i].mask for i in chosen],

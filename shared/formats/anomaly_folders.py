@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import csv
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -181,14 +181,3 @@ def _images_of_the_test(table: Path, category: str) -> set[str]:
             raise ValueError(f"expected columns split and image, got {', '.join(rows.fieldnames or ()) or 'none'}")
         images = [PurePosixPath(row["image"] or "") for row in rows if row["split"] == "test"]
     return {image.relative_to(category).as_posix() for image in images if image.is_relative_to(category)}
-
-
-def repeated_stems(images: Sequence[AnomalyImage]) -> set[str]:
-    """The stems that several images have, so that they do not tell which image is meant."""
-    return {stem for stem, count in Counter(image.stem for image in images).items() if count > 1}
-
-
-def defect_names(images: Sequence[AnomalyImage], layout: Layout) -> Mapping[str, str]:
-    """The defect by each name, in small letters, that its folder among the maps may have."""
-    defects = sorted({image.defect for image in images})
-    return {name.casefold(): defect for defect in defects for name in (*layout.other_names.get(defect, ()), defect)}

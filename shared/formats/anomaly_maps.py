@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from .anomaly_folders import AnomalyFolder, AnomalyImage, defect_names, files_below, list_anomaly_images, repeated_stems
+from .anomaly_folders import AnomalyFolder, AnomalyImage, files_below, list_anomaly_images
+from .anomaly_layouts import Layout
 from .map_files import MAP_SUFFIXES
 
 
@@ -63,7 +64,7 @@ def find_maps(maps: str | Path, data: AnomalyFolder) -> tuple[list[tuple[Anomaly
         images[image.category].append(image)
     by_category, elsewhere = _by_category(maps, files, data, list(images))
     for category, own in images.items():
-        found, wrong = _pair_images(maps, by_category.get(category, []), own, defect_names(own, data.layout))
+        found, wrong = _pair_images(maps, by_category.get(category, []), own, _defect_names(own, data.layout))
         pairs += found
         problems += wrong
     known = ", ".join(images)
@@ -100,7 +101,7 @@ def _pair_images(
     by_stem: dict[str, list[AnomalyImage]] = defaultdict(list)
     for image in images:
         by_stem[image.stem].append(image)
-    several = repeated_stems(images)
+    several = _repeated_stems(images)
     found: dict[AnomalyImage, Path] = {}
     unclear: set[str] = set()
     problems = []
@@ -130,7 +131,7 @@ def _pair_masks(
     maps: Path, files: Sequence[Path], masks: Sequence[AnomalyImage]
 ) -> tuple[list[tuple[AnomalyImage, Path]], list[str]]:
     """Maps and masks of plain folders; a map without a mask is one of a normal image."""
-    several = repeated_stems(masks)
+    several = _repeated_stems(masks)
     by_place = {mask.name: mask for mask in masks}
     by_stem = {mask.stem: mask for mask in masks if mask.stem not in several}
     category = masks[0].category if masks else ""
@@ -151,3 +152,14 @@ def _pair_masks(
         if mask.name not in found:
             problems.append(f"{mask.masks[0]}: expected its map {mask.name}.tiff in {maps}, got none")
     return [found[name] for name in sorted(found)], problems
+
+
+def _repeated_stems(images: Sequence[AnomalyImage]) -> set[str]:
+    """The stems that several images have, so that they do not tell which image is meant."""
+    return {stem for stem, count in Counter(image.stem for image in images).items() if count > 1}
+
+
+def _defect_names(images: Sequence[AnomalyImage], layout: Layout) -> Mapping[str, str]:
+    """The defect by each name, in small letters, that its folder among the maps may have."""
+    defects = sorted({image.defect for image in images})
+    return {name.casefold(): defect for defect in defects for name in (*layout.other_names.get(defect, ()), defect)}

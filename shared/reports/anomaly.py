@@ -5,29 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from html import escape
 from pathlib import Path
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import Any
 
 from ..core.options import as_fractions
-from ..evaluation.anomaly import AnomalyRun, ScoredImage, images_of
 from ..evaluation.anomaly_groups import differences
+from ..evaluation.anomaly_run import AnomalyRun, images_of
 from ..evaluation.anomaly_text import described, difference_rows, group_rows
-from ..evaluation.map_reading import MapAndMask, map_reader
 from ..formats.writing import write_files
 from .anomaly_charts import Line, curves_svg, histogram_svg
 from .anomaly_page import CONTOURS, MODELS, PAGE, SCORES, table_html
-from .anomaly_pictures import contour_picture, heat_picture, image_picture, mask_picture
-
-_File = tuple[str, bytes]
-
-
-class _Model(NamedTuple):
-    """A run, and its thresholds in a group: of images and of pixels; None for a level that was not judged."""
-
-    run: AnomalyRun
-    image_threshold: float | None
-    pixel_threshold: float | None
+from .anomaly_worst import Model, figure_html, figures_of, model_of, worst_scored_images
 
 
 def write_anomaly_report(
@@ -53,16 +40,16 @@ def write_anomaly_report(
     def contents() -> Iterator[tuple[Path, str | bytes]]:
         number = 0
         for group in tqdm(list(run.groups), unit=" groups drawn", disable=None if progress else True):
-            models = [_model(one, group) for one in (run, other) if one is not None]
+            models = [model_of(one, group) for one in (run, other) if one is not None]
             sections.append(_charts(group, models))
-            for title, chosen in _worst(group, models[0], images):
+            for title, chosen in worst_scored_images(group, models[0], images):
                 sections.append(f"<h3>{escape(title)}</h3>\n<p>{CONTOURS}</p>")
                 figures = []
-                for image, files in _figures(chosen, models):
+                for image, files in figures_of(chosen, models):
                     number += 1
                     named = {f"{number:04}-{name}": picture for name, picture in files}
                     yield from ((folder / name, picture) for name, picture in named.items())
-                    figures.append(_figure(image, list(named), models))
+                    figures.append(figure_html(image, list(named), models))
                 sections.append('<div class="figures">' + "\n".join(figures) + "</div>")
         yield page, PAGE.format(body="\n".join(sections))
 
@@ -95,14 +82,7 @@ def _words(value: Any) -> str:
     return " ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def _model(run: AnomalyRun, group: str) -> _Model:
-    table = run.results["groups"]
-    at = table["group"].index(group)
-    image, pixel = (table.get(f"{level}_f1_max_threshold") for level in ("image", "pixel"))
-    return _Model(run, image and image[at], pixel and pixel[at])
-
-
-def _charts(group: str, models: Sequence[_Model]) -> str:
+def _charts(group: str, models: Sequence[Model]) -> str:
     """The curves and the histograms of a group."""
     kinds = {
         "image_roc": ("ROC of images", "true-positive rate", "image_auroc", 1.0),
@@ -124,74 +104,9 @@ def _charts(group: str, models: Sequence[_Model]) -> str:
         scores: tuple[list[float], list[float]] = ([], [])
         for image in images_of(model.run, group):
             scores[image.anomalous].append(image.score)
-        title = "Scores of images" if len(models) == 1 else f"Scores, {name}"
-        charts.append(histogram_svg(title[-44:], *scores, model.image_threshold))
+        short = name if len(name) <= 36 else f"…{name[-35:]}"
+        title = "Scores of images" if len(models) == 1 else f"Scores, {short}"
+        charts.append(histogram_svg(title, *scores, model.image_threshold))
     legend = f"<p>{MODELS.format(*map(escape, names))}</p>" if len(models) > 1 else ""
     body = "\n".join(f"<div>{chart}</div>" for chart in charts)
     return f'<h2>{escape(group)}</h2>\n{legend}<div class="charts">{body}</div>\n<p>{SCORES}</p>'
-
-
-def _worst(group: str, model: _Model, count: int) -> Iterator[tuple[str, list[ScoredImage]]]:
-    """The anomalous images with the lowest scores, and the normal ones with the highest, each with a title."""
-    threshold = model.image_threshold
-    images = sorted(images_of(model.run, group), key=lambda image: image.score)
-    for anomalous, title, verb in ((True, "Missed defects", "below"), (False, "False alarms", "at or above")):
-        own = [image for image in images if image.anomalous == anomalous]
-        kind = "anomalous" if anomalous else "normal"
-        if threshold is None:
-            said = f"{len(own)} {kind} images"
-        else:
-            wrong = sum((image.score >= threshold) != anomalous for image in own)
-            said = f"{wrong} of {len(own)} {kind} images score {verb} {threshold:.4g}"
-        chosen = own[:count] if anomalous else own[::-1][:count]
-        if chosen:
-            order = "lowest" if anomalous else "highest"
-            yield f"{title}: {said}; here are the {len(chosen)} {order}", chosen
-
-
-def _figures(chosen: Sequence[ScoredImage], models: Sequence[_Model]) -> Iterator[tuple[ScoredImage, list[_File]]]:
-    """The pictures of some images, with one scale of colours for each model's maps."""
-    read: list[list[MapAndMask]] = []
-    for model in models:
-        reader = map_reader(model.run.listed, model.run.results["evaluation"]["resize"])
-        pairs = {(image.category, image.name): (image, path) for image, path in model.run.listed.pairs}
-        read.append([reader(pairs[one.image.category, one.image.name]) for one in chosen])
-    scales = [_scale([content.score_map for content in contents]) for contents in read]
-    for image, *contents in zip(chosen, *read):
-        score_map, mask = contents[0]
-        path = image.image.image
-        files: list[_File] = []
-        if path is not None:
-            files.append(("image.jpg", image_picture(path, score_map.shape)))
-        for i, (content, model, (low, high)) in enumerate(zip(contents, models, scales)):
-            picture = heat_picture(content.score_map, low, model.pixel_threshold, high)
-            files.append((f"map{i + 1}.png", picture))
-        files.append(("mask.png", mask_picture(mask)))
-        files.append(("contours.jpg", contour_picture(path, score_map, mask, models[0].pixel_threshold)))
-        yield image, files
-
-
-def _scale(maps: Sequence[np.ndarray]) -> tuple[float, float]:
-    """The lowest and the highest finite score of some maps."""
-    ends = [(float(part.min()), float(part.max())) for part in (one[np.isfinite(one)] for one in maps) if len(part)]
-    low, high = min((low for low, _ in ends), default=0.0), max((high for _, high in ends), default=1.0)
-    return (low, high) if low < high else (low, low + 1)
-
-
-_PANELS = {"image": "image", "map1": "map", "map2": "map of the other", "mask": "mask", "contours": "contours"}
-
-
-def _figure(image: ScoredImage, files: Sequence[str], models: Sequence[_Model]) -> str:
-    panels = []
-    for file in files:
-        said = _PANELS[Path(file).stem.partition("-")[2]]
-        alt = escape(f"{image.image.name}: {said}")
-        panels.append(f'<div><a href="{file}"><img loading="lazy" src="{file}" alt="{alt}"></a>{said}</div>')
-    threshold = models[0].image_threshold
-    verdict = ""
-    if threshold is not None:
-        called = "anomalous" if image.score >= threshold else "normal"
-        verdict = f", called {called}"
-    true = "anomalous" if image.anomalous else "normal"
-    caption = f"<b>{escape(image.image.name)}</b>: {true}{verdict}, score {image.score:.4g}"
-    return f'<figure><div class="panels">{"".join(panels)}</div><figcaption>{caption}</figcaption></figure>'
