@@ -62,6 +62,79 @@ def test_radix_sort(way: Callable[..., Any], seed: int, dtype: str, monkeypatch:
     np.testing.assert_array_equal(scores, expected)
 
 
+CLOSE = 1 - np.arange(300) * 2.0**-53  # equal in the upper half, in runs that are long
+FEW = {
+    "any": np.concatenate([SPECIAL.astype(float), [5e-324, -5e-324, 1.7e308, -1.7e308], np.linspace(-2, 2, 41) / 3]),
+    "of float32": SPECIAL.astype(float),
+    "close": CLOSE,
+    "one": np.asarray([-0.1]),
+    "none": np.asarray([]),
+}
+
+
+@ways
+@pytest.mark.parametrize("name", FEW)
+@pytest.mark.parametrize("dtype", ["int64", "uint8", "bool"])
+def test_radix_sort_with(way: Callable[..., Any], name: str, dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(radix, "compiled", way)
+    rng = np.random.default_rng(0)
+    scores = rng.choice(FEW[name], 700) if len(FEW[name]) else FEW[name]
+    payload = rng.integers(0, {"int64": 2**32, "uint8": 256, "bool": 2}[dtype], len(scores)).astype(dtype)
+    before = scores.copy(), payload.copy()
+    ordered, carried = radix.radix_sort_with(scores, payload)
+    np.testing.assert_array_equal(ordered, np.sort(scores))
+    # payloads of equal scores come in any order
+    for found, expected in zip(np.lexsort((carried, ordered)), np.lexsort((payload, scores))):
+        assert (ordered[found], carried[found]) == (scores[expected], payload[expected])
+    np.testing.assert_array_equal(scores.view(np.uint64), before[0].view(np.uint64))
+    np.testing.assert_array_equal(payload, before[1])
+    np.testing.assert_array_equal(np.sort(ordered.view(np.uint64)), np.sort(scores.view(np.uint64)))
+
+
+@dtypes
+def test_sorted_with_compiled_or_not(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("numba")
+    scores = np.random.default_rng(0).permutation(2000).astype(dtype) / 7
+    for payload in (np.arange(2000), np.arange(2000) + 2**32):
+        expected = sorting.sorted_with(scores, payload)
+        with monkeypatch.context() as patched:
+            patched.setattr(compiled, "WORTHWHILE", 0)
+            patched.setattr(sorting, "SMALL", 0)
+            found = sorting.sorted_with(scores, payload)
+        for one, other in zip(found, expected):
+            np.testing.assert_array_equal(one, other)
+        assert found[0].dtype == expected[0].dtype == scores.dtype
+
+
+@ways
+def test_sort_runs(way: Callable[..., Any]) -> None:
+    for runs in ([[3, 3, 3]], [[5, 4] * 50, [9] * 40, [8]], [[*range(31, -1, -1)]], [[1], [0] * 33 + [1]]):
+        keys = np.asarray([(i << 32) + key for i, run in enumerate(runs) for key in run], np.uint64)
+        expected = np.sort(keys)
+        way(radix.sort_runs)(keys, np.uint64(32))
+        np.testing.assert_array_equal(keys, expected)
+
+
+@pytest.mark.parametrize(
+    ("small", "large", "wins"),
+    [(3.0, 0.1, [True, True]), (0.4, 9.0, [False, False]), (1.9, 0.7, [True, False]), (0.6, 1.1, [False, True])],
+)
+def test_the_sort_is_chosen_by_size(
+    small: float, large: float, wins: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(radix, "LARGE", 1000)
+    monkeypatch.setattr(radix, "_speed_up", lambda _, size: large if size == 1000 else small)
+    assert [radix.radix_wins(np.zeros(size)) for size in (999, 1000)] == wins
+
+
+@dtypes
+def test_the_sorts_are_timed(dtype: str) -> None:
+    pytest.importorskip("numba")
+    radix._speed_up.cache_clear()
+    assert 0.01 < radix._speed_up(dtype, 5000) < 100
+    radix._speed_up.cache_clear()
+
+
 @ways
 @dtypes
 def test_radix_sort_brings_nan_to_an_end(way: Callable[..., Any], dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:

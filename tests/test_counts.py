@@ -8,22 +8,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from openworld_metrics import auroc, average_precision, exceedance_counts, metric_class
+from openworld_metrics import METRICS, auroc, average_precision, exceedance_counts, metric_class
 from openworld_metrics.core import compiled
 from tests import cases
 from tests.examples import many, seeds
 
 State = dict[str, Any]
 # of each metric whose states carry counts, the arrays of the table that they belong to
-TABLES = {
-    "accuracyk": ("above", "tied", "correct"),
-    "autkc": ("above", "tied", "correct"),
-    "macro_open_f": ("predicted", "classes", "scores"),
-    "micro_open_f": ("predicted", "classes", "scores"),
-    "openauc": ("predicted", "classes", "scores"),
-    "ood_bench": ("scores", "labels"),
-    "anomaly_suite": ("normal",),
-}
+TABLES = {name: columns for name in METRICS for columns in metric_class(name).tables.values()}
 
 
 def counted(name: str, state: State, counts: np.ndarray) -> tuple[State, State]:
@@ -38,6 +30,9 @@ def check(name: str, seed: int) -> None:
     metric = metric_class(name)(**options)
     metric.add_batch(**columns)
     state = metric.state()
+    if "counts" in state:  # as with a t_list
+        given = state.pop("counts")
+        state = {**state, **{column: np.repeat(state[column], given) for column in TABLES[name]}}
     rng = np.random.default_rng(seed)
     counts = rng.integers(1, 5, len(state[TABLES[name][0]]))
     results = []

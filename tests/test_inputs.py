@@ -13,7 +13,7 @@ import pytest
 import sklearn.metrics as sk
 from datasets import Dataset
 
-from openworld_metrics import true_class_ranks
+from openworld_metrics import bench_metrics, true_class_ranks
 
 Load = Callable[..., Any]
 SCORES, LABELS = [0.1, 0.6, 0.4, 0.9], [0, 0, 1, 1]
@@ -88,6 +88,37 @@ def test_rows_of_torch_scalars(load: Load) -> None:
 def test_refused_columns(column: Any, error: type[Exception], message: str, load: Load) -> None:
     with pytest.raises(error, match=message):
         load("ood_bench").compute(predictions=column, references=LABELS)
+
+
+def test_memoryviews_of_several_dimensions(load: Load) -> None:
+    maps, masks = (np.asarray(x).data for x in ([[[0.1, 0.9, 0.2]]], [[[0, 1, 0]]]))
+    results = load("anomaly_suite", levels="pixel").compute(predictions=maps, references=masks)
+    assert results["pixel_auroc"] == 1.0
+    with pytest.raises(ValueError, match="references"):
+        load("anomaly_suite").compute(predictions=maps, references=np.eye(3).data)
+
+
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
+def test_tensors_without_numbers_to_read(load: Load) -> None:
+    torch = pytest.importorskip("torch")
+    nested = torch.nested.nested_tensor([torch.zeros(2), torch.zeros(3)])
+    meta = torch.zeros(2, 3, device="meta")
+    for column, kind in ((nested, "nested"), (meta, "torch.strided meta"), ([meta[0], meta[1]], "torch.strided meta")):
+        with pytest.raises(TypeError, match=f"predictions: expected a dense tensor of numbers, got a {kind} one"):
+            load("autkc", k_list=1).add_batch(predictions=column, references=column if column is nested else [0, 1])
+    metric = load("autkc", k_list=1)
+    metric.add_batch(predictions=[[0.1, 0.9]], references=[1])
+    with pytest.raises(TypeError, match=r"expected a dense tensor of numbers, got a torch\.strided meta one"):
+        metric.merge({**metric.state(), "predictions_are_scores": torch.zeros((), device="meta")})
+
+
+def test_names_of_metrics_that_cannot_be_iterated_over() -> None:
+    torch = pytest.importorskip("torch")
+    for metrics in (np.eye(2).data, torch.zeros(2, device="meta")):
+        with pytest.raises((ValueError, TypeError)):
+            bench_metrics(np.asarray([0.5]), np.asarray([0.1]), metrics)
+    names = np.asarray(["auroc", "detect_acc"])
+    assert bench_metrics(np.asarray([0.5]), np.asarray([0.1]), names) == {"auroc": 1.0, "detect_acc": 1.0}
 
 
 def test_unsigned_labels_do_not_wrap(load: Load) -> None:

@@ -12,6 +12,7 @@ import sklearn.metrics as sk
 
 import openworld_metrics
 from tests import cases
+from tests.checking import ulps
 
 Load = Callable[..., Any]
 seeds = pytest.mark.parametrize("seed", range(30))
@@ -172,8 +173,22 @@ def test_a_name_of_scikit_learn_gives_its_own_number(load: Load) -> None:
             assert load("ood_bench", metrics=[metric]).compute(predictions=scores, references=labels) == {name: theirs}
 
 
-def ulps(value: float, exact: Fraction) -> float:
-    return float(abs(Fraction(value) - exact) / Fraction(np.spacing(float(exact))))
+@pytest.mark.parametrize(("num_classes", "most"), [(100, 4), (21_841, 14)])
+def test_macro_f_of_many_classes_is_near_its_rational_value(num_classes: int, most: int, load: Load) -> None:
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        true, scores = rng.integers(0, num_classes, 4 * num_classes), rng.random(4 * num_classes)
+        called = np.where(rng.random(len(true)) < 0.6, true, rng.integers(0, num_classes, len(true)))
+        called[0], true[rng.random(len(true)) < 0.2] = num_classes - 1, -1
+        found = load("macro_open_f").compute(predictions=called, references=true, open_scores=scores)
+        accepted = scores <= found["macro_open_f_threshold"]
+        parts = called[accepted & (called == true)], called[accepted], true[true >= 0]
+        tp, of_called, of_true = (np.bincount(part, minlength=num_classes).tolist() for part in parts)
+        precision, recall = (
+            sum((Fraction(a, b or 1) for a, b in zip(tp, total)), Fraction()) / num_classes
+            for total in (of_called, of_true)
+        )
+        assert ulps(found["macro_open_f"], 2 * precision * recall / (precision + recall)) <= most
 
 
 @pytest.mark.parametrize("seed", range(20))

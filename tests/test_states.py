@@ -35,13 +35,17 @@ def malformed(state: State) -> Iterator[tuple[str, Any]]:
     for name, array in state.items():
         if name == "metric":
             continue
+        if array.dtype.kind == "U":  # a text may be missing, and is then that of any options
+            yield f"{name}: text", {**state, name: "x"}
+            yield f"{name}: a dimension more", {**state, name: array[None]}
+            continue
         wrong: dict[str, Any] = {
             "a dimension more": array[None],
             "None": None,
             "text": "x",
             "objects": np.full(max(1, array.size), None),
             "complex": array + 1j,
-            "missing": ...,
+            **({} if name.endswith("counts") else {"missing": ...}),
         }
         if array.dtype.kind == "f" or array.size:
             wrong["NaN"] = np.full(np.maximum(array.shape, 1), np.nan) if array.ndim else np.nan

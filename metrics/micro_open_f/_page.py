@@ -6,6 +6,7 @@ import ast
 import asyncio
 import codecs
 import csv
+import gc
 import html
 import io
 import json
@@ -18,6 +19,7 @@ import time
 import zipfile
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence, Sized
+from contextlib import contextmanager
 from functools import cache
 from itertools import count
 from pathlib import Path
@@ -26,6 +28,7 @@ from urllib.parse import unquote
 
 import gradio as gr
 import numpy as np
+import orjson
 import pandas as pd
 import plotly.graph_objects as go
 import pyarrow as pa
@@ -402,15 +405,62 @@ def _is_value(cell: str) -> bool:
 # ---- formats/json.py -------------------------------------------------------------------------------------------------
 #
 # JSON, in any of its encodings: columns by name, one column alone, or records.
+#
+# orjson parses several times as fast as Python's json. What it reads otherwise, or refuses, goes to json: integers of
+# more than 64 bits, NaN and Infinity, halves of surrogate pairs, UTF-16, and whatever is wrong. So results and errors are
+# those of json.
+
+_BLOCK = 1 << 18  # bytes, which a cache holds
+_BEFORE_A_NUMBER = np.frombuffer(b"[,: \t\r\n", np.uint8)
+
 
 def parse_json(data: bytes) -> Any:
     """What JSON holds. Raises ValueError, with line and column, for what is none."""
     try:
-        return json.loads(data)
+        return loads(data)
     except json.JSONDecodeError as error:
         raise ValueError(f"expected JSON, got other text at line {error.lineno}, column {error.colno}") from None
     except RecursionError:
         raise ValueError("expected fewer lists in lists") from None
+
+
+def loads(data: bytes, decode: Callable[[bytes], str | bytes] = bytes) -> Any:
+    """As `json.loads(decode(data))`, and sooner. `decode` has to take UTF-8, with or without a byte order mark."""
+    with no_collection():
+        text = data.removeprefix(codecs.BOM_UTF8)
+        if not _has_long_integers(text):
+            try:
+                return orjson.loads(text)
+            except orjson.JSONDecodeError:
+                pass  # if it is wrong, json says so
+        return json.loads(decode(data))
+
+
+def _has_long_integers(text: bytes) -> bool:
+    """Whether integers may be there that orjson would make floats: some of those of 20 digits, a minus among them."""
+    if text[:1] in b"-0123456789":
+        return True
+    data = np.frombuffer(text, np.uint8)
+    for start in range(0, len(data), _BLOCK):
+        part = data[start : start + _BLOCK + 20]
+        run = (part - np.uint8(ord("0")) < 10) | (part == ord("-"))
+        for step in (1, 2, 4, 8, 4):
+            run = run[step:] & run[:-step]
+        if np.isin(part[:-20][run[1:]], _BEFORE_A_NUMBER).any():
+            return True
+    return False
+
+
+@contextmanager
+def no_collection() -> Iterator[None]:
+    """While millions of objects are made, none of them garbage: they are not searched for it again and again."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def by_column(content: Any) -> Any:
@@ -1128,34 +1178,57 @@ def split_images(page: Page, ids: Mapping[str, Found], found: dict[str, Found], 
     column, one of a value for each row holds the same for all rows of an image, and gives that. `origin` says which
     columns are of one input, since the images of another may come in another order.
     """
-    images = list(dict.fromkeys(image for part in ids.values() for image in np.asarray(part.value).tolist()))
+    listed = {name: _images(name, part) for name, part in ids.items()}
+    images = list(dict.fromkeys(image for rows in listed.values() for image in rows))
+    split = {name: _splitter(rows, images) for name, rows in listed.items()}
     setup = []
     for name, part in ids.items():
         value, code = found[name]
         if code:
             setup.append(f"{name}_image, {name}_rows = {part.code}, {code}")
-        rows = [value[np.asarray(part.value) == image] for image in images]
-        found[name] = Found(rows, code and f"[{name}_rows[{name}_image == image] for image in images]")
+        if len(value) != len(listed[name]):
+            raise ValueError(f"{name}: expected an image for each row, got {len(listed[name])} for {len(value)} rows")
+        found[name] = Found(split[name](value), code and f"[{name}_rows[{name}_image == image] for image in images]")
     if setup:
-        listed = ", ".join(f"*{name}_image.tolist()" for name, part in ids.items() if part.code)
-        setup.append(f"images = list(dict.fromkeys([{listed}]))")
+        spread = ", ".join(f"*{name}_image.tolist()" for name, part in ids.items() if part.code)
+        setup.append(f"images = list(dict.fromkeys([{spread}]))")
     for column in page.columns:
         if column.kind == "vector" and column.name in found:
-            for side, part in ids.items():
-                together = origin[side] == origin[column.name] and len(found[column.name].value) == len(part.value)
-                if together and len(part.value) > len(images):
-                    found[column.name] = _one_each(column.name, found[column.name], side, part, images)
+            for side, rows in listed.items():
+                together = origin[side] == origin[column.name] and len(found[column.name].value) == len(rows)
+                if together and len(rows) > len(images):
+                    parts = split[side](found[column.name].value)
+                    found[column.name] = _one_each(column.name, found[column.name], side, parts, images)
     return setup
 
 
-def _one_each(name: str, found: Found, rows: str, ids: Found, images: list[Any]) -> Found:
+def _images(name: str, part: Found) -> list[Any]:
+    """The image of each row."""
+    images = np.asarray(part.value)
+    if images.ndim != 1:
+        raise ValueError(f"{name}: expected one column that says the image, got shape {images.shape}")
+    if pd.isna(images).any():
+        raise ValueError(f"{name}: expected an image for each row, got none for row {int(np.argmax(pd.isna(images)))}")
+    return list(images.tolist())
+
+
+def _splitter(rows: Sequence[Any], images: Sequence[Any]) -> Callable[[Any], list[np.ndarray]]:
+    """What splits values by the image of each, in the order of `images`; the values of an image keep their order."""
+    places = {image: i for i, image in enumerate(images)}
+    place = np.fromiter(map(places.__getitem__, rows), np.int64, len(rows))
+    order = np.argsort(place, kind="stable")
+    ends = np.searchsorted(place[order], np.arange(1, len(images)))
+    return lambda values: np.split(np.asarray(values)[order], ends)[: len(images)]
+
+
+def _one_each(name: str, found: Found, side: str, parts: Sequence[np.ndarray], images: Sequence[Any]) -> Found:
     values = []
-    for image in images:
-        distinct = pd.unique(np.asarray(found.value)[np.asarray(ids.value) == image])
+    for image, part in zip(images, parts):
+        distinct = pd.unique(part)
         if len(distinct) != 1:
             raise ValueError(f"{name}: expected one value for all rows of an image, got {len(distinct)} for {image!r}")
         values.append(distinct[0])
-    return Found(np.asarray(values), found.code and f"[{found.code}[{rows}_image == image][0] for image in images]")
+    return Found(np.asarray(values), found.code and f"[{found.code}[{side}_image == image][0] for image in images]")
 
 
 def join_parts(page: Page, found: Mapping[str, Found]) -> dict[str, Found]:
@@ -1652,7 +1725,6 @@ def read_photograph(path: Path | None) -> Any:
 # What a person gave, read; refused are columns that are too many or that cannot be told apart or shown.
 
 MAX_LINE = 1_000_000  # bytes of a line of names; a longer one is no table for pyarrow either
-MAX_SPLIT = 200_000_000  # rows times images: each image is looked for among all rows, in 30 ns each if it has a name
 
 
 def checked_sources(page: Page, tables: Sequence[Any], files: Sequence[Any]) -> list[Data]:
@@ -1668,7 +1740,7 @@ def checked_sources(page: Page, tables: Sequence[Any], files: Sequence[Any]) -> 
         check_names("the data", list(data.arrays))
         if page.images:
             named = (array for name, array in data.arrays.items() if plain(name) in IMAGE_NAMES)
-            check_costs(cost for images in named for cost in _split_costs(images))
+            check_costs(cost for images in named for cost in _image_costs(images))
     return sources
 
 
@@ -1705,12 +1777,10 @@ def names_stated(path: Path) -> list[str]:
     return [str(place) for place in range(number)]
 
 
-def _split_costs(images: Any) -> Iterator[Cost]:
-    """What it takes to split rows by the image that each belongs to."""
+def _image_costs(images: Any) -> Iterator[Cost]:
+    """How many images the rows belong to."""
     if isinstance(images, np.ndarray) and images.ndim == 1:
-        distinct = len(pd.unique(images))
-        yield Cost("images", distinct, MAX_SAMPLES)
-        yield Cost("rows times images", distinct * len(images), MAX_SPLIT)
+        yield Cost("images", len(pd.unique(images)), MAX_SAMPLES)
 
 
 # ---- pages/runner.py -------------------------------------------------------------------------------------------------

@@ -12,10 +12,13 @@ import os
 import re
 import time
 import uuid
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache, cached_property
+from fractions import Fraction
+from functools import cache, cached_property, partial, reduce
+from operator import or_
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, TYPE_CHECKING, TypedDict
+from typing import Any, ClassVar, Literal, NamedTuple, TYPE_CHECKING, TypedDict
 
 import array_api_compat
 import array_api_compat.numpy
@@ -81,7 +84,7 @@ def as_array(x: Any, name: str) -> Array:
     if is_torch_array(x):
         return _from_tensor(x, name)
     x = without_arrow(x)
-    array = np.asarray(x) if hasattr(x, "__array__") or isinstance(x, memoryview) else None
+    array = np.asarray(x) if hasattr(x, "__array__") else None
     if array is not None and array.dtype.name == "bfloat16":  # of ml_dtypes, as JAX gives them
         array = array.astype(np.float32)
     if array is None or array.dtype == object:
@@ -90,7 +93,12 @@ def as_array(x: Any, name: str) -> Array:
 
 
 def without_arrow(x: Any) -> Any:
-    """A column of Arrow as a NumPy array, whose items are arrays instead of Arrow scalars; anything else as it is."""
+    """A column of Arrow as a NumPy array, whose items are arrays instead of Arrow scalars, and so a memoryview.
+
+    Anything else is returned as it is.
+    """
+    if isinstance(x, memoryview):  # of several dimensions it cannot be iterated over
+        return np.asarray(x)
     return x.to_numpy(zero_copy_only=False) if hasattr(x, "to_pylist") and hasattr(x, "to_numpy") else x
 
 
@@ -112,13 +120,14 @@ def _from_rows(rows: Any, name: str) -> Array:
     if not isinstance(rows, Iterable) or getattr(rows, "ndim", 1) == 0:
         raise TypeError(f"{name}: expected an array, got {rows!r}")
     rows = list(rows)
-    if rows and is_torch_array(rows[0]) and rows[0].device.type != "cpu":
-        return array_namespace(rows[0]).stack(rows)
-    rows = [_item(row, name) for row in rows]
+    on_device = bool(rows) and is_torch_array(rows[0]) and rows[0].device.type != "cpu"
+    rows = [as_array(row, name) if on_device else _item(row, name) for row in rows]
     try:
-        array = np.asarray(rows)
+        array = array_namespace(rows[0]).stack(rows) if on_device else np.asarray(rows)
     except (ValueError, TypeError, RuntimeError) as error:
         raise ValueError(f"{name}: expected rows of one length, got rows that differ ({error})") from None
+    if on_device:
+        return array
     if array.dtype == object:
         raise TypeError(f"{name}: expected numbers, got {examples(array)}")
     if array.dtype == np.float64 and bool((np.abs(array) >= MAX_EXACT).any()):
@@ -175,6 +184,8 @@ def concatenate(arrays: Sequence[Array]) -> Array:
     """Join checked arrays along their first axis, on the device of the first; a single one is returned as it is."""
     if len(arrays) == 1:
         return arrays[0]
+    if device_of(arrays[0]) is not None:  # torch would join int16 and float16 in float16
+        arrays = [widen(x) if is_numpy_array(x) and x.dtype.kind in "iu" and is_narrow(x) else x for x in arrays]
     arrays = on_one_device(*arrays)
     return array_namespace(*arrays).concat(arrays)
 
@@ -192,6 +203,13 @@ def widen(x: Array, name: str = "scores") -> Array:
     if math.prod(x.shape) and x.dtype.itemsize == 8 and not -MAX_EXACT <= int(xp.min(x)) <= int(xp.max(x)) <= MAX_EXACT:
         raise ValueError(f"{name}: expected integers within ±2**53, which float64 holds, got larger ones")
     return xp.astype(x, xp.float64)
+
+
+def is_narrow(x: Array) -> bool:
+    """Whether numbers take 16 bits at most, in a type that can be joined with any other without rounding."""
+    if is_numpy_array(x):
+        return x.dtype.itemsize <= 2 and x.dtype.kind in "iuf"
+    return x.dtype.itemsize == 2 and is_floating(x)  # torch joins int16 and float16 in float16
 
 
 def bfloat16_bits(x: Array) -> np.ndarray | None:
@@ -220,253 +238,173 @@ def is_floating(x: Array) -> bool:
     return x.dtype.kind == "f" if is_numpy_array(x) else bool(array_namespace(x).isdtype(x.dtype, "real floating"))
 
 
-# ---- core/metric.py --------------------------------------------------------------------------------------------------
+# ---- core/compacting.py ----------------------------------------------------------------------------------------------
 #
-# What a metric is: two functions, and the verbs that are made of them.
+# Equal rows of a table become one row with a count, so that memory stops growing where values are few.
 #
-# `reduce` takes the columns of a batch to a state, a dict of arrays; `summarise` takes a state to the results. A metric
-# keeps the states of its batches and joins them when the results are asked for: compute, add_batch, add, state, merge,
-# reset and len are all made of these two functions. A third, `as_state`, checks what comes from elsewhere.
+# The columns of a row are packed into one integer, which orders rows as their columns do. One count of these integers, or
+# one sort, finds the rows that are equal; unpacked, they come in ascending order, whatever order they came in.
 
-# columns that metrics of this collection take: one that a metric does not use is ignored by it, for combine()
-SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels"})
+_KEY_BITS = 62  # of a key
+_COUNTED_BITS = 22  # of a key that is counted; one of more is sorted
+_PACKED_ROWS = 1 << 22  # rows packed at a time
+_PACKED_ON_DEVICE = 1 << 28
 
 
-class Metric:
-    """A metric over samples that come in batches.
+def compact_table(state: Mapping[str, Any], columns: Sequence[str], counts: str = "counts") -> dict[str, Any]:
+    """A state in which the rows of one table, of the columns named, are different; `counts` names theirs."""
+    rows, total = compact_rows([state[name] for name in columns], state.get(counts))
+    return {**state, **dict(zip(columns, rows)), counts: total}
 
-    A metric sets
 
-    name: the name that it is loaded by
-    reduce: a function from the columns of a batch (its positional parameters; those without a default are required)
-        and options (its keyword-only parameters) to a state
-    summarise: a function from a state and options (its keyword-only parameters) to the results
-    as_state: a function that checks a state from elsewhere, by options of `reduce`, and casts its arrays to the types
-        that `reduce` gives
-    aliases: other names for columns
+def has_few_values(column: Array) -> bool:
+    """Whether a column has integers, flags, or floats of 16 bits, also where bfloat16 has been widened to float32."""
+    if not is_floating(column) or column.dtype.itemsize == 2:
+        return True
+    low = 8 * column.dtype.itemsize - 16
+    return all(_are_zero(_patterns(part), low) for part in (column[:256], column))
 
-    The rest is read from the two signatures:
 
-    columns, required: the names of all columns, and of those that cannot be left out
-    options: the options and their defaults
-    fixed_options: those that shape a batch as it is added, and so cannot change after that: only `reduce` has them
+def compact_rows(columns: Sequence[Array], counts: Array | None = None) -> tuple[list[Array], Array]:
+    """Different rows of a table in ascending order, and how many samples each stands for.
 
-    In a state, arrays of no dimension must agree between batches, all others are joined along their first axis, and
-    the first of them has an entry per sample. `counts` say how many equal samples each entry stands for, `x_counts` how
-    many each entry of the array `x` does; where they are absent, that is one.
+    Parameters: columns, (R,) numbers or flags each, without NaN; −0.0 becomes 0.0; counts (R,) int64, by default one.
+    Returns the columns of (D,) different rows, in their types, and their (D,) counts.
+
+    >>> import numpy as np
+    >>> compact_rows([np.asarray([0.5, 0.25, 0.5]), np.asarray([True, True, True])])
+    ([array([0.25, 0.5 ]), array([ True,  True])], array([1, 2]))
+    """
+    num_rows = columns[0].shape[0]
+    block = _PACKED_ROWS if is_numpy_array(columns[0]) else _PACKED_ON_DEVICE
+    if num_rows <= block:
+        return _compact_block(columns, counts)
+    cuts = [slice(start, start + block) for start in range(0, num_rows, block)]
+    blocks = [_compact_block([c[cut] for c in columns], None if counts is None else counts[cut]) for cut in cuts]
+    rows = [concatenate(parts) for parts in zip(*(rows for rows, _ in blocks))]
+    return (
+        compact_rows(rows, concatenate([total for _, total in blocks]))
+        if rows[0].shape[0] < num_rows
+        else (_compact_block(columns, counts))
+    )
+
+
+def rows_and_places(columns: Sequence[Array]) -> tuple[list[Array], Array, Array]:
+    """Different rows of a table in ascending order, their counts, and the place among them of each row of the table."""
+    packed = reduce(_beside, map(_packed, columns))
+    keys, total = _counted(packed.keys, packed.bits, None)
+    return packed.rows(keys), total, array_namespace(keys).searchsorted(keys, packed.keys)
+
+
+def _compact_block(columns: Sequence[Array], counts: Array | None) -> tuple[list[Array], Array]:
+    if not columns[0].shape[0]:
+        xp = array_namespace(columns[0])
+        return [*columns], xp.zeros_like(columns[0], dtype=xp.int64)
+    packed = reduce(_beside, map(_packed, columns))
+    keys, total = _counted(packed.keys, packed.bits, counts)
+    return packed.rows(keys), total
+
+
+class _Packed(NamedTuple):
+    """Rows as integers.
+
+    keys: (R,) int64 of at least 0, which order the rows
+    bits: that a key has at most
+    rows: a function from keys back to the columns of their rows
     """
 
-    name: ClassVar[str]
-    reduce: ClassVar[Callable[..., Mapping[str, Any]]]
-    summarise: ClassVar[Callable[..., dict[str, Any]]]
-    as_state: ClassVar[Callable[..., Mapping[str, Any]]]
-    aliases: ClassVar[Mapping[str, str]] = {}
-
-    columns: ClassVar[tuple[str, ...]]
-    required: ClassVar[tuple[str, ...]]
-    options: ClassVar[Mapping[str, Any]]
-    fixed_options: ClassVar[frozenset[str]]
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Read columns and options from the signatures of the two functions."""
-        super().__init_subclass__(**kwargs)
-        if "reduce" not in cls.__dict__:
-            return
-        columns = [p for p in inspect.signature(cls.reduce).parameters.values() if p.kind != p.KEYWORD_ONLY]
-        reduces, summarises = keyword_options(cls.reduce), keyword_options(cls.summarise)
-        differing = [name for name in reduces.keys() & summarises.keys() if reduces[name] != summarises[name]]
-        if differing:
-            raise TypeError(f"{cls.__name__}: expected one default of {differing[0]}, got two")
-        cls.columns = tuple(p.name for p in columns)
-        cls.required = tuple(p.name for p in columns if p.default is p.empty)
-        cls.options = {**summarises, **reduces}
-        cls.fixed_options = frozenset(reduces.keys() - summarises.keys())
-
-    def __init__(self, **options: Any) -> None:
-        """Take options as keywords; any other name is a TypeError."""
-        unknown = [name for name in options if name not in self.options]
-        if unknown:
-            raise TypeError(self._unknown_name(unknown[0], self.options))
-        self.loaded_options = {**self.options, **options}
-        self._states: list[State] = []
-
-    def compute(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> dict[str, Any]:
-        """Compute the results from the batches added before, and from the columns given here, if any.
-
-        Options given here override those given at load, for this call. The batches are dropped when the results
-        are there; a call that raises changes nothing. With evaluate's `num_process > 1`, process 0 takes the batches of
-        all and returns the results, and the others return None; TimeoutError if one does not come within `timeout`
-        seconds. What process 0 raises is raised there alone: it keeps the batches of all.
-        """
-        columns, overrides = self._sort_arguments({"predictions": predictions, "references": references, **kwargs})
-        options = {**self.loaded_options, **overrides}
-        for name in self.fixed_options & overrides.keys():
-            if self._states and _differ(overrides[name], self.loaded_options[name]):
-                raise ValueError(f"{name}: it was applied as batches were added; give it at load, not at compute")
-        states = self._states + ([self._reduced(columns, options)] if columns else [])
-        results = self._results(states, options)
-        self._states = []
-        return results
-
-    def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
-        """Add a batch of columns. An empty one adds nothing; one that raises leaves those before it untouched."""
-        columns, options = self._sort_arguments({"predictions": predictions, "references": references, **kwargs})
-        if options:
-            raise TypeError(f"{next(iter(options))}: it is an option; give it at load or to compute")
-        state = self._reduced(columns, self.loaded_options)
-        # the caller may reuse its buffers
-        self._states.append({name: _copy(array) for name, array in state.items()})
-
-    def add(self, *, prediction: Any = None, reference: Any = None, **kwargs: Any) -> None:
-        """Add one sample: the columns of add_batch, with one entry each."""
-        sample = {"predictions": prediction, "references": reference, **kwargs}
-        given = {name: value for name, value in sample.items() if value is not None}
-        self.add_batch(**{name: value if name in self.options else [value] for name, value in given.items()})
-
-    def state(self) -> dict[str, np.ndarray]:
-        """Return the reduced arrays of all batches added so far, as NumPy arrays; empty if there are none."""
-        arrays = {name: to_numpy(array).copy() for name, array in joined(self._states).items()}
-        return {**arrays, "metric": np.asarray(self.name)} if arrays else {}
-
-    def merge(self, state: Mapping[str, np.ndarray]) -> None:
-        """Take the reduced arrays of another metric's `state()`, as if its batches had been added here.
-
-        Raises TypeError for what is no state, ValueError for a state of another metric or one that `reduce` cannot have
-        made; the batches before are as they were then.
-        """
-        arrays = self._own_state(state)
-        check_agreement(arrays, self._states)
-        self._states.append(arrays)
-
-    def _own_state(self, state: Mapping[str, Any]) -> State:
-        """A copy of what another metric's `state()` gave, checked."""
-        if not isinstance(state, Mapping):
-            raise TypeError(f"state: expected the dict that state() returns, got {type(state).__name__}")
-        if state and str(state.get("metric")) != self.name:
-            raise ValueError(f"state: expected one of {self.name}, got one of {state.get('metric', 'no metric')}")
-        arrays = {name: array for name, array in state.items() if name != "metric"}
-        return {name: np.array(array) for name, array in self._checked(arrays).items()}
-
-    def _checked(self, state: Mapping[str, Any]) -> State:
-        return dict(self.as_state(state, **_options_for(self.as_state, self.loaded_options))) if state else {}
-
-    def __setstate__(self, content: dict[str, Any]) -> None:
-        """Unpickle; the batches are checked as those that are merged."""
-        self.__dict__.update(content)
-        # those on an accelerator come from no file, but from deepcopy, and stay where they are
-        on_cpu = [all(map(is_numpy_array, state.values())) for state in self._states]
-        self._states = [self._checked(state) if here else state for state, here in zip(self._states, on_cpu)]
-
-    def reset(self) -> None:
-        """Drop the batches added so far."""
-        self._states = []
-
-    def __len__(self) -> int:
-        """Number of samples added so far."""
-        return sum(map(_size, self._states))
-
-    def _results(self, states: Sequence[State], options: Mapping[str, Any]) -> dict[str, Any]:
-        if not any(map(_size, states)):
-            raise ValueError("expected at least one sample, got none: pass columns, or add batches before compute()")
-        for state in states:
-            check_agreement(state, states)
-        return self.summarise(joined(states), **_options_for(self.summarise, options))
-
-    def _reduced(self, columns: Mapping[str, Any], options: Mapping[str, Any]) -> State:
-        missing = [name for name in self.required if name not in columns]
-        if missing:
-            needed = ", ".join(self.required)
-            raise TypeError(f"{missing[0]}: {self.name} needs the columns {needed}; got no {missing[0]}")
-        if all(_is_empty(column) for column in columns.values()):
-            return {}
-        state = dict(self.reduce(**columns, **_options_for(self.reduce, options)))
-        check_agreement(state, self._states)
-        return state
-
-    def _sort_arguments(self, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Split arguments into columns, by their own names, and options; drop siblings' columns and None columns."""
-        columns: dict[str, Any] = {}
-        options: dict[str, Any] = {}
-        for given, value in arguments.items():
-            name = self.aliases.get(given, given)
-            if name in self.options:
-                options[name] = value
-            elif name in self.columns:
-                if value is None:
-                    continue
-                if name in columns:
-                    raise TypeError(f"{name} was given twice, once as {given}")
-                columns[name] = value
-            elif name not in SIBLING_COLUMNS:
-                raise TypeError(self._unknown_name(given, (*self.columns, *self.aliases, *self.options)))
-        return columns, options
-
-    def _unknown_name(self, name: str, known: Any) -> str:
-        return f"{self.name} has no argument {name!r}; it takes {', '.join(known) or 'no options'}"
+    keys: Array
+    bits: int
+    rows: Callable[[Array], list[Array]]
 
 
-@cache
-def keyword_options(function: Callable[..., Any]) -> Mapping[str, Any]:
-    """The keyword-only parameters of a function, and their defaults."""
-    parameters = inspect.signature(function).parameters.values()
-    return {p.name: p.default for p in parameters if p.kind == p.KEYWORD_ONLY}
+def _packed(column: Array) -> _Packed:
+    """A column as integers, without the bits in which they do not differ."""
+    xp = array_namespace(column)
+    dtype = column.dtype
+    order = _order(_patterns(column)) if is_floating(column) else xp.astype(column, xp.int64, copy=False)
+
+    def rows(order: Array) -> list[Array]:
+        if not xp.isdtype(dtype, "real floating"):
+            return [xp.astype(order, dtype)]
+        patterns = xp.astype(order, _integers(xp, dtype.itemsize))
+        return [_turned(patterns).view(dtype)]
+
+    lowest, highest = int(xp.min(order)), int(xp.max(order))
+    if highest - lowest >= 1 << _KEY_BITS:
+        return _ranked(_Packed(order, 64, rows))
+    keys = xp.astype(order, xp.int64) - lowest
+    low = reduce(or_, keys[:64].tolist())
+    guess = (low & -low).bit_length() - 1 if low else 0
+    shift = next(bits for bits in (guess, 45, 41, 29, 13, 12, 0) if bits <= guess and _are_zero(keys, bits))
+    return _Packed(keys >> shift, ((highest - lowest) >> shift).bit_length(), lambda k: rows((k << shift) + lowest))
 
 
-def joined(states: Sequence[State]) -> State:
-    """One state of all the samples; a single one is returned as it is."""
-    states = [state for state in states if state]
-    if len(states) < 2:
-        return states[0] if states else {}
-    return {
-        name: array if array.ndim == 0 else concatenate([_column(state, name) for state in states])
-        for name, array in {name: array for state in states for name, array in state.items()}.items()
-    }
+def _beside(first: _Packed, second: _Packed) -> _Packed:
+    """The rows of two tables, beside each other."""
+    if first.bits + second.bits > _KEY_BITS:
+        first = _ranked(first)
+    if first.bits + second.bits > _KEY_BITS:
+        second = _ranked(second)
+    width = second.bits
+    return _Packed(
+        (first.keys << width) | second.keys,
+        first.bits + width,
+        lambda keys: first.rows(keys >> width) + second.rows(keys & ((1 << width) - 1)),
+    )
 
 
-def _column(state: State, name: str) -> Array:
-    """An array of a state; ones for counts that it does not have."""
-    if name in state:
-        return state[name]
-    rows = state[name.removesuffix("_counts")] if name != "counts" else next(iter(state.values()))
-    return array_namespace(rows).ones_like(rows, dtype=array_namespace(rows).int64)
+def _ranked(packed: _Packed) -> _Packed:
+    """The same rows with their ranks as keys, which are as short as can be."""
+    xp = array_namespace(packed.keys)
+    distinct = xp.unique_values(packed.keys)
+    keys = xp.astype(xp.searchsorted(distinct, packed.keys), xp.int64, copy=False)
+    return _Packed(keys, distinct.shape[0].bit_length(), lambda keys: packed.rows(distinct[keys]))
 
 
-def _options_for(function: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of the options that a function takes."""
-    return {name: options[name] for name in keyword_options(function) if name in options}
+def _counted(keys: Array, bits: int, counts: Array | None) -> tuple[Array, Array]:
+    """Different keys in ascending order, and the sum of the counts of each."""
+    xp = array_namespace(keys)
+    if bits <= _COUNTED_BITS and 1 << bits <= 16 * keys.shape[0]:
+        # float64 holds the sums of up to 2^53 samples
+        weights = None if counts is None else xp.astype(counts, xp.float64)
+        total = xp.astype(xp.bincount(keys, weights=weights), xp.int64, copy=False)
+        found = xp.nonzero(total)[0]
+        return found, total[found]
+    if counts is None:
+        keys, running = xp.sort(keys), xp.arange(1, keys.shape[0] + 1, device=keys.device)
+    else:
+        order = xp.argsort(keys)
+        keys, running = keys[order], xp.cumulative_sum(counts[order])
+    last = xp.nonzero(xp.concat([keys[1:] != keys[:-1], xp.ones_like(keys[:1], dtype=xp.bool)]))[0]
+    return keys[last], xp.diff(running[last], prepend=xp.zeros_like(running[:1]))
 
 
-def _differ(first: Any, second: Any) -> bool:
-    try:
-        return bool(first != second)
-    except (ValueError, TypeError, RuntimeError):  # of arrays, which no such option is
-        return True
+def _patterns(column: Array) -> Array:
+    """The bits of floats, as integers."""
+    return column.view(_integers(array_namespace(column), column.dtype.itemsize))
 
 
-def _is_empty(column: Any) -> bool:
-    return hasattr(column, "__len__") and getattr(column, "ndim", 1) > 0 and len(column) == 0
+def _integers(xp: Any, size: int) -> Any:
+    return {2: xp.int16, 4: xp.int32, 8: xp.int64}[size]
 
 
-def _size(state: State) -> int:
-    """How many samples there are in a state."""
-    if "counts" in state:
-        return int(array_namespace(state["counts"]).sum(state["counts"]))
-    return len(next(iter(state.values()))) if state else 0
+def _turned(patterns: Array) -> Array:
+    """Sign and magnitude as two's complement, and back."""
+    width = 8 * patterns.dtype.itemsize
+    return patterns ^ ((patterns >> (width - 1)) & ((1 << (width - 1)) - 1))
 
 
-def _copy(array: Array) -> Array:
-    return array.copy() if isinstance(array, np.ndarray) else array.clone()
+def _order(patterns: Array) -> Array:
+    """Integers in the order of the floats of these bits; −0.0, which would be −1, is 0.0."""
+    order = _turned(patterns)
+    order[order == -1] = 0
+    return order
 
 
-def check_agreement(state: State, states: Sequence[State]) -> None:
-    """Raise ValueError unless a state can be joined to the first of others: same arrays, same scalars."""
-    first = next((other for other in states if other), state)
-    names, others = ({name for name in one if not name.endswith("counts")} for one in (state, first))
-    if state and names != others:
-        raise ValueError(f"expected a state of {', '.join(first)}, got one of {', '.join(state)}")
-    for name, array in state.items():
-        if array.ndim == 0 and array != first[name]:
-            raise ValueError(f"{name}: expected {first[name]} as in the batches before, got {array}")
+def _are_zero(integers: Array, bits: int) -> bool:
+    """Whether the lowest bits of all integers are zero."""
+    return not bits or not bool(array_namespace(integers).any(integers & ((1 << bits) - 1)))
 
 
 # ---- core/options.py -------------------------------------------------------------------------------------------------
@@ -537,6 +475,27 @@ def as_fractions(value: Any, name: str) -> list[float]:
     return [as_fraction(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
 
 
+def as_share(value: Any, name: str) -> float:
+    """Check a real option in [0, 1]."""
+    number = _number(value, name, "a number in [0, 1]")
+    if not 0 <= number <= 1:
+        raise ValueError(f"{name}: expected a number in [0, 1], got {number!r}")
+    return number
+
+
+def as_shares(value: Any, name: str) -> list[float]:
+    """Check a list of real options in [0, 1]; a number is a one-element list."""
+    return [as_share(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
+
+
+def as_confidence_level(value: Any) -> float:
+    """Check the level of an interval, in (0, 1): that of certainty would be without end."""
+    number = _number(value, "confidence_level", "a number between 0 and 1")
+    if not 0 < number < 1:
+        raise ValueError(f"confidence_level: expected a number between 0 and 1, both excluded, got {number!r}")
+    return number
+
+
 def as_real(value: Any, name: str) -> float:
     """Check a real option that is not NaN."""
     number = _number(value, name, "a number")
@@ -564,221 +523,22 @@ def as_choice(value: Any, name: str, choices: Sequence[str]) -> str:
     return str(value)
 
 
-# ---- core/processes.py -----------------------------------------------------------------------------------------------
-#
-# Bring the states of several processes to process 0, through files in a folder that all of them see.
-#
-# evaluate's own gathering is not used: two of its processes that look whether a third holds a lock take each other for
-# it, a process that dies leaves its file, and an error in process 0 leaves the others without their batches.
-#
-#     process 0                                    the others
-#     writes a token to KEY.round          →       write their state to KEY.TOKEN.RANK
-#     reads all of them, and renames each  →       see KEY.TOKEN.RANK.taken, remove it, and are done
-#     to KEY.TOKEN.RANK.taken
-#
-# A token is random, so what a killed run left is never taken for an answer: a process that has answered an old token
-# answers again when the token changes. Once its state is taken, the batches are process 0's, which keeps them if it
-# fails.
-
-_POLL = 0.01  # seconds
-# what launchers set to the same in all processes of a run, and to something else in any other run at that time
-_OF_A_RUN = ("TORCHELASTIC_RUN_ID", "MASTER_ADDR", "MASTER_PORT", "SLURM_JOB_ID", "SLURM_STEP_ID", "PMIX_NAMESPACE")
-DEFAULT_ID = "default_experiment"  # evaluate's, which any two runs share
-
-
-def run_key(experiment_id: str, num_process: int) -> str:
-    """A name that the processes of one run share, and no other run that meets in the same folder.
-
-    Raises ValueError where neither a launcher nor the caller tells runs apart.
-    """
-    launcher = [f"{name}={os.environ[name]}" for name in _OF_A_RUN if os.environ.get(name)]
-    if experiment_id == DEFAULT_ID and not launcher:
-        raise ValueError(
-            f"experiment_id: expected a name that all {num_process} processes of this run share and no other run has, "
-            "since none of torchrun, Slurm and PMIx has started them; got none"
-        )
-    if Path(experiment_id).name != experiment_id:
-        raise ValueError(f"experiment_id: expected a name, got the path {experiment_id!r}")
-    return f"{experiment_id}-{num_process}-{hashlib.sha256(' '.join(launcher).encode()).hexdigest()[:12]}"
-
-
-def receive(
-    folder: Path, key: str, num_process: int, timeout: float, states: list[State], check: Callable[[State], State]
-) -> None:
-    """As process 0, append the states of the others to `states`.
-
-    Raises TimeoutError if one does not come within `timeout` seconds, ValueError if there is another process 0, and
-    what `check` raises for a state.
-    """
-    token, meeting = uuid.uuid4().hex, folder / f"{key}.round"
-    answers = {rank: _answer(folder, key, token, rank) for rank in range(1, num_process)}
-    deadline = time.monotonic() + timeout
-    if not _write(meeting, token.encode()) and not folder.is_dir():
-        raise FileNotFoundError(f"expected a folder in which the processes meet, got none: {folder}")
-    try:
-        _sweep_away(folder, key, token)
-        while missing := [rank for rank, answer in answers.items() if not answer.exists()]:
-            if _read(meeting) != token:
-                raise ValueError(f"expected one process 0, another one uses {meeting}; give each run an experiment_id")
-            _check_time(deadline, 0, timeout, f"process {', '.join(map(str, missing))} of {num_process}", meeting)
-            time.sleep(_POLL)
-        for rank, answer in answers.items():
-            try:
-                state = check(_from_bytes(answer.read_bytes()))
-                answer.replace(_taken(answer))
-            except FileNotFoundError:  # it has just given up
-                _check_time(0.0, 0, timeout, f"process {rank} of {num_process}", meeting)
-            states.append(state)
-    finally:
-        if _read(meeting) == token:
-            meeting.unlink()
-
-
-def send(state: State, folder: Path, key: str, rank: int, timeout: float) -> None:
-    """As a process other than 0, hand over a state. Raises TimeoutError if it is not taken within `timeout` seconds."""
-    content, meeting, answer = _to_bytes(state), folder / f"{key}.round", None
-    deadline = time.monotonic() + timeout
-    for left in folder.glob(f"{glob.escape(key)}.*.{rank}.taken"):  # of a process that died before it saw that
-        left.unlink()
-    while True:
-        if answer is not None and not answer.exists():
-            if _remove(_taken(answer)):
-                return
-            answer = None  # swept away, since process 0 opened another round
-        token = _read(meeting)
-        wanted = _answer(folder, key, token, rank)
-        if token and wanted != answer and not wanted.exists():
-            if answer is not None and not _remove(answer):
-                continue  # taken in this moment
-            answer = wanted if _write(wanted, content) else None
-        if time.monotonic() > deadline and (answer is None or _remove(answer)):
-            _check_time(deadline, rank, timeout, "process 0", meeting)
-        time.sleep(_POLL)
-
-
-def _sweep_away(folder: Path, key: str, token: str) -> None:
-    """Remove what is of other rounds: live processes answer anew. What is taken is for its process to remove."""
-    for path in folder.glob(f"{glob.escape(key)}.*.*"):
-        if not path.name.startswith(f"{key}.{token}.") and path.suffix != ".taken":
-            path.unlink(missing_ok=True)
-
-
-def _answer(folder: Path, key: str, token: str, rank: int) -> Path:
-    return folder / f"{key}.{token}.{rank}"
-
-
-def _taken(answer: Path) -> Path:
-    return answer.with_name(f"{answer.name}.taken")
-
-
-def _check_time(deadline: float, rank: int, timeout: float, others: str, meeting: Path) -> None:
-    if time.monotonic() > deadline:
-        raise TimeoutError(
-            f"process {rank} waited {timeout:g} s (timeout=) for {others} to call compute(). All need the same "
-            f"cache_dir, experiment_id and launcher, which here give {meeting}"
-        )
-
-
-def _write(path: Path, content: bytes) -> bool:
-    """Write a file that others see whole or not at all; whether it was not swept away before it was whole."""
-    draft = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
-    try:
-        draft.write_bytes(content)
-        draft.replace(path)
-    except FileNotFoundError:
-        return False
-    finally:
-        draft.unlink(missing_ok=True)
-    return True
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(errors="replace")
-    except FileNotFoundError:
-        return ""
-
-
-def _remove(path: Path) -> bool:
-    """Whether a file was there; it is not any more."""
-    try:
-        path.unlink()
-    except FileNotFoundError:
-        return False
-    return True
-
-
-def _to_bytes(state: State) -> bytes:
-    buffer = io.BytesIO()
-    arrays: dict[str, np.ndarray] = {name: to_numpy(array) for name, array in state.items()}
-    np.savez(buffer, **arrays)  # type: ignore[arg-type]  # no array is named allow_pickle
-    return buffer.getvalue()
-
-
-def _from_bytes(data: bytes) -> State:
-    with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
-        return {name: arrays[name] for name in arrays.files}
-
-
-# ---- core/evaluated.py -----------------------------------------------------------------------------------------------
-#
-# A metric as one of Hugging Face evaluate: its constructor's own arguments, and processes that meet.
-#
-# Rows never pass through evaluate's Arrow files: that costs seconds and gigabytes for a score matrix, and casts
-# silently. With `num_process > 1` the reduced states meet in evaluate's folder (see core/processes.py).
-
-class Evaluated(Metric):
-    """Mixin that binds a metric to evaluate: `class Openauc(Evaluated, OpenAUC, evaluate.Metric)`."""
-
-    num_process: int  # these are evaluate's
-    process_id: int
-    experiment_id: str
-    data_dir: str
-    timeout: float
-
-    def __init__(self, config_name: str | None = None, **kwargs: Any) -> None:
-        """Take evaluate's own arguments, and the metric's options as keywords; any other name is a TypeError."""
-        evaluate_metric: Any = super(Metric, self)  # the next in line
-        own = inspect.signature(evaluate_metric.__init__).parameters
-        evaluate_metric.__init__(config_name, **{name: value for name, value in kwargs.items() if name in own})
-        if self.num_process > 1:
-            run_key(self.experiment_id, self.num_process)
-            if not 0 < as_real(self.timeout, "timeout") < math.inf:
-                raise ValueError(f"timeout: expected seconds, more than 0, got {self.timeout!r}")
-        Metric.__init__(self, **{name: value for name, value in kwargs.items() if name not in own})
-
-    def _results(self, states: Sequence[State], options: Mapping[str, Any]) -> Any:
-        """The results of all processes in process 0, None in the others."""
-        if self.num_process == 1:
-            return super()._results(states, options)
-        folder, key = Path(self.data_dir), run_key(self.experiment_id, self.num_process)
-        if self.process_id:
-            send({**joined(states), "metric": np.asarray(self.name)}, folder, key, self.process_id, self.timeout)
-            return None
-        # what the others hand over is this process's from now on, even if it fails
-        own = len(self._states)
-
-        def check(state: State) -> State:
-            arrays = self._own_state(state)
-            check_agreement(arrays, [*states, *self._states[own:]])
-            return arrays
-
-        receive(folder, key, self.num_process, self.timeout, self._states, check)
-        return super()._results([*states, *self._states[own:]], options)
-
-
 # ---- core/columns.py -------------------------------------------------------------------------------------------------
 #
 # Checks of columns: each returns a checked array, or raises with the name, what was expected and what came.
 
-def as_scores(x: Any, name: str, ndim: int = 1) -> Array:
-    """Check real scores of `ndim` dimensions without NaN (±inf is legal) and return them as float32 or float64."""
+def as_scores(x: Any, name: str, ndim: int = 1, *, narrow: bool = False) -> Array:
+    """Check real scores of `ndim` dimensions without NaN (±inf is legal) and return them as float32 or float64.
+
+    With `narrow`, for scores that only rank, those in types of 8 and 16 bits stay in them (see `is_narrow`).
+    """
     scores = as_numbers(x, name)
     if scores.shape == (0,):
         scores = scores.reshape((0,) * ndim)
     if scores.ndim != ndim:
         raise ValueError(f"{name}: expected scores of shape {_SHAPES[ndim]}, got shape {tuple(scores.shape)}")
-    scores = widen(scores, name)
+    if not (narrow and is_narrow(scores)):
+        scores = widen(scores, name)
     check_no_nan(scores, name)
     return scores
 
@@ -935,8 +695,11 @@ _work: dict[Callable[..., Any], int] = {}
 # A compiled radix sort of floats, and whether it is faster than np.sort on this machine.
 #
 # np.sort orders 10 million float32 scores in 32 ms on one processor and in 450 ms on another (NumPy 2.4 on an AMD EPYC
-# with AVX-512), where the radix sort takes 80 ms. So both are timed once per type, on 2^18 random scores, and the faster
-# one is used.
+# with AVX-512), where the radix sort takes 80 ms. So both are timed once per type, on random scores, and the faster one
+# is used.
+
+LARGE = 1 << 22  # scores that no cache holds
+
 
 def flip_and_count(keys: Any, shifts: Any, mask: Any, sign_bit: Any, all_bits: Any) -> Any:
     """Flip bits so that floats ascend as unsigned integers, and build the histograms of four digits, lowest first.
@@ -952,7 +715,7 @@ def flip_and_count(keys: Any, shifts: Any, mask: Any, sign_bit: Any, all_bits: A
         histograms[0, (key >> lowest) & mask] += 1
         histograms[1, (key >> low) & mask] += 1
         histograms[2, (key >> high) & mask] += 1
-        histograms[3, key >> highest] += 1
+        histograms[3, (key >> highest) & mask] += 1
     return histograms
 
 
@@ -965,14 +728,28 @@ def scatter(keys: Any, target: Any, shift: Any, mask: Any, offsets: Any) -> None
         offsets[digit] += 1
 
 
+def scatter_with(keys: Any, payload: Any, target: Any, moved: Any, shift: Any, mask: Any, offsets: Any) -> None:
+    """As `scatter`, each key with its payload."""
+    for i in range(keys.size):
+        key = keys[i]
+        digit = (key >> shift) & mask
+        place = offsets[digit]
+        target[place] = key
+        moved[place] = payload[i]
+        offsets[digit] = place + 1
+
+
 def sort_runs(keys: Any, shift: Any) -> None:
-    """Sort each run of keys that are equal above `shift`; most are short."""
+    """Sort each run of keys that are equal above `shift`; most are short, or of ties."""
     start = 0
     while start < keys.size:
-        stop = start + 1
+        stop, ties = start + 1, True
         while stop < keys.size and keys[stop] >> shift == keys[start] >> shift:
+            ties &= keys[stop] == keys[start]
             stop += 1
-        if stop - start > 32:
+        if ties:
+            pass
+        elif stop - start > 32:
             keys[start:stop].sort()
         else:
             for i in range(start + 1, stop):
@@ -1014,24 +791,58 @@ def radix_sort(scores: np.ndarray, *, whole: bool = True) -> None:
     undo(keys, sign_bit, all_bits)
 
 
+def radix_sort_with(scores: np.ndarray, payload: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Float64 scores in ascending order, without NaN, each with its payload, integers of less than 2^32, as uint32.
+
+    Passes over all of the eight digits in which scores differ: those that are float32 take five.
+    """
+    count, move, undo = (_loop(f) for f in (flip_and_count, scatter_with, unflip))
+    sign_bit, all_bits, mask = np.uint64(1 << 63), np.uint64(2**64 - 1), np.uint64(255)
+    keys, carried = scores.copy().view(np.uint64), payload.astype(np.uint32)
+    spare, moved = np.empty_like(keys), np.empty_like(carried)
+    shifts = tuple(map(np.uint64, range(0, 64, 8)))
+    top = (np.uint64(63),)
+    high = count(keys, shifts[4:] + top, mask, sign_bit, all_bits)
+    low = count(keys, shifts[:4] + top, mask, np.uint64(0), np.uint64(0))
+    for shift, histogram in zip(shifts, np.concatenate([low, high])):
+        if histogram.max(initial=0) < keys.size:
+            move(keys, carried, spare, moved, shift, mask, np.cumsum(histogram) - histogram)
+            keys, carried, spare, moved = spare, moved, keys, carried
+    undo(keys, sign_bit, all_bits)
+    return keys.view(np.float64), carried
+
+
 def _loop(function: Callable[..., Any]) -> Callable[..., Any]:
     loop = compiled(function)
     assert loop is not None  # the caller has asked
     return loop
 
 
+def radix_wins(scores: np.ndarray) -> bool:
+    """Whether the compiled sort beats np.sort for so many scores of their type on this machine.
+
+    Both are timed once on 2^18 scores. What one wins by less than twice there it may lose where a cache no longer holds
+    the scores; so from 2^22 on, both are then timed on as many.
+    """
+    ratio = _speed_up(scores.dtype.name, 1 << 18)
+    if scores.size >= LARGE and 0.5 < ratio < 2:
+        ratio = _speed_up(scores.dtype.name, LARGE)
+    return ratio > 1
+
+
 @cache
-def radix_wins(dtype: str) -> bool:
-    """Whether the compiled sort beats np.sort on this machine: one timing of each, after a warm-up."""
-    sample = np.random.default_rng(0).random(1 << 18).astype(dtype)
-    radix_sort(sample.copy())
-    times = []
-    for sort in (radix_sort, np.ndarray.sort):
-        scores = sample.copy()
-        start = time.perf_counter()
-        sort(scores)
-        times.append(time.perf_counter() - start)
-    return times[0] < times[1]
+def _speed_up(dtype: str, size: int) -> float:
+    """The time of np.sort over that of the compiled sort, each the best of three after a warm-up."""
+    sample = np.random.default_rng(0).random(size).astype(dtype)
+    radix_sort(sample[:1000].copy())
+    times: dict[Callable[..., None], list[float]] = {radix_sort: [], np.ndarray.sort: []}
+    for _ in range(3):
+        for sort, taken in times.items():
+            scores = sample.copy()
+            start = time.perf_counter()
+            sort(scores)
+            taken.append(time.perf_counter() - start)
+    return min(times[np.ndarray.sort]) / min(times[radix_sort])
 
 
 # ---- core/sorting.py -------------------------------------------------------------------------------------------------
@@ -1046,8 +857,7 @@ def sort_in_place(scores: np.ndarray, *, whole: bool = True) -> None:
 
     Without `whole`, float64 scores that are equal in their upper halves may come in any order.
     """
-    compiles = scores.size >= SMALL and worth_compiling(flip_and_count, scores.size, scores) is not None
-    if compiles and radix_wins(scores.dtype.name):
+    if _compiles(scores) and radix_wins(scores):
         radix_sort(scores, whole=whole)
     else:
         scores.sort()
@@ -1059,7 +869,10 @@ def sorted_with(scores: Array, payload: Array) -> tuple[Array, Array]:
     Payloads of equal scores come in any order, and in their own type or as uint32.
     """
     scores = widen(scores)
-    if not is_numpy_array(scores) or scores.dtype != np.float32 or int(payload.max(initial=0)) >= 2**32:
+    packs = is_numpy_array(scores) and int(payload.max(initial=0)) < 2**32
+    if packs and scores.dtype == np.float64 and _compiles(scores):
+        return radix_sort_with(scores, payload)
+    if not packs or scores.dtype != np.float32:
         order = array_namespace(scores).argsort(scores, stable=False)
         return scores[order], payload[order]
     # One sort, where an argsort takes several times as long: a float64 whose upper half is a score's bits is ordered as
@@ -1071,6 +884,10 @@ def sorted_with(scores: Array, payload: Array) -> tuple[Array, Array]:
     low = keys.astype(np.uint32)
     keys >>= np.uint64(32)
     return keys.astype(np.uint32).view(np.float32), low
+
+
+def _compiles(scores: np.ndarray) -> bool:
+    return scores.size >= SMALL and worth_compiling(flip_and_count, scores.size, scores) is not None
 
 
 def indices(scores: Array) -> Array:
@@ -1340,6 +1157,813 @@ def merge_counts(positives: Any, negatives: Any, higher: int, first: Any, above:
         higher = reached
         groups += 1
     return groups
+
+
+# ---- core/units.py ---------------------------------------------------------------------------------------------------
+#
+# What is resampled for an interval, and the results of a resample.
+#
+# A resample of samples is the same rows with other counts: so a metric has to say which rows those are, in an order that
+# does not depend on how they came, and what its rates are where each row occurs another number of times.
+
+MAX_ROWS = 1 << 14  # of a stratum, beyond which neighbours in the order of the scores are resampled as one
+
+
+class Units(NamedTuple):
+    """Samples or images that are resampled, in strata that keep their sizes.
+
+    strata: for each stratum, (R,) int64, how many equal units each of its rows stands for, in a canonical order
+    results: a function from as many arrays (R,), how many each row is to stand for instead (or none), to the results;
+        of the strata themselves they are those of the state
+    members: a function without arguments to the row of each unit, (N,) in the order in which they were given, and its
+        stratum, (N,); for states whose units have not been counted
+    """
+
+    strata: tuple[np.ndarray, ...]
+    results: Callable[[Sequence[np.ndarray]], dict[str, Any]]
+    members: Callable[[], tuple[np.ndarray, np.ndarray]]
+
+
+class Rows(NamedTuple):
+    """The different scores of a stratum: (R,) in ascending order, and how many samples have each."""
+
+    scores: np.ndarray
+    counts: np.ndarray
+
+    def side(self, counts: np.ndarray) -> Side:
+        """These scores with other counts."""
+        there = counts > 0
+        return Side(self.scores[there], np.concatenate([[0], np.cumsum(counts[there])]))
+
+    def places(self, scores: np.ndarray) -> np.ndarray:
+        """The row of each of some scores."""
+        return np.searchsorted(self.scores, scores, side="left")
+
+
+def rows_of_sides(*sides: Side) -> list[Rows]:
+    """The rows of strata whose scores are compared with each other.
+
+    Where a stratum has more than `MAX_ROWS` of them, scores between two neighbouring quantiles of any stratum are taken
+    for the upper one: in ranks, less than 1/MAX_ROWS of a stratum off.
+    """
+    found = [_distinct(side) for side in sides]
+    if max(len(rows.scores) for rows in found) <= MAX_ROWS:
+        return found
+    edges = np.unique(np.concatenate([_quantiles(rows) for rows in found]))
+    merged = []
+    for rows in found:
+        counts = np.bincount(np.searchsorted(edges, rows.scores, side="left"), rows.counts, len(edges))
+        merged.append(Rows(edges, counts.astype(np.int64)))  # float64 holds them
+    return merged
+
+
+def units_of_table(
+    state: Mapping[str, Any], columns: Sequence[str], strata: Callable[[State], Array], summarise: Callable[..., Any]
+) -> Units:
+    """The different rows of a state's table, for resampling.
+
+    Parameters: state; columns of the table; strata, a function from a state to the stratum of each of its rows, (R,)
+        integers from 0; summarise, a function from a state to the results.
+    """
+    given = [to_numpy(state[name]) for name in columns]
+    rows, counts = compact_rows(given, None if "counts" not in state else to_numpy(state["counts"]))
+    whole = {**state, **dict(zip(columns, rows)), "counts": counts}
+    stratum = to_numpy(strata(whole)).astype(np.int64)
+    parts = [np.flatnonzero(stratum == i) for i in range(int(stratum.max(initial=-1)) + 1)]
+
+    def results(numbers: Sequence[np.ndarray]) -> dict[str, Any]:
+        drawn = np.zeros_like(counts)
+        for part, here in zip(parts, numbers):
+            drawn[part] = here
+        there = drawn > 0
+        return summarise({**whole, **{name: whole[name][there] for name in columns}, "counts": drawn[there]})
+
+    def members() -> tuple[np.ndarray, np.ndarray]:
+        place = rows_and_places(given)[2]
+        within = np.empty_like(counts)
+        for part in parts:
+            within[part] = np.arange(len(part))
+        return within[place], stratum[place]
+
+    return Units(tuple(counts[part] for part in parts), results, members)
+
+
+def _distinct(side: Side) -> Rows:
+    scores = to_numpy(side.scores) + 0.0  # 0.0 for −0.0
+    first = np.flatnonzero(np.concatenate([np.ones(len(scores) > 0, bool), scores[1:] != scores[:-1]]))
+    before = np.arange(len(scores) + 1) if side.before is None else to_numpy(side.before)
+    return Rows(scores[first], np.diff(before[np.append(first, len(scores))]))
+
+
+def _quantiles(rows: Rows) -> np.ndarray:
+    """At most `MAX_ROWS` of the scores, the highest among them, with about as many samples between any two."""
+    if len(rows.scores) <= MAX_ROWS:
+        return rows.scores
+    reached = np.cumsum(rows.counts)
+    wanted = np.arange(1, MAX_ROWS + 1) * reached[-1] // MAX_ROWS
+    return rows.scores[np.searchsorted(reached, wanted, side="left")]
+
+
+def members_of(strata: Array, scores: Array, rows: Sequence[Rows]) -> tuple[np.ndarray, np.ndarray]:
+    """As `Units.members`, of samples with their (N,) strata and scores."""
+    stratum, values = to_numpy(strata).astype(np.int64), to_numpy(scores)
+    place = np.empty(len(stratum), np.int64)
+    for i, each in enumerate(rows):
+        inside = stratum == i
+        place[inside] = each.places(values[inside])
+    return place, stratum
+
+
+# ---- core/resampling.py ----------------------------------------------------------------------------------------------
+#
+# Intervals of results: percentiles over resamples of the samples, or of the images.
+#
+# A resample draws as many units from each stratum as there are, with replacement: new counts for the same rows. Rows are
+# in a canonical order, so an interval has the same bits for any order and any batches of the samples.
+
+_DRAWS_PER_ROW = 16  # above which counts are drawn row by row, rather than unit by unit
+
+
+def intervals(
+    units: Units, results: dict[str, Any], confidence_level: Any, n_resamples: Any, random_state: Any
+) -> dict[str, Any]:
+    """The results with `<key>_low` and `<key>_high` beside each rate: a percentile bootstrap, stratified.
+
+    Parameters: units of the state that the results are of; confidence_level in (0, 1); n_resamples ≥ 1; random_state,
+    the seed. Where rows were merged (see `rows_of_sides`), the interval is moved by what the value was moved by.
+    Returns the results. Raises ValueError and TypeError for options out of range.
+    Source: Efron, Bootstrap Methods, Annals of Statistics 1979; units that are images, as clusters of their pixels.
+    """
+    level = as_confidence_level(confidence_level)
+    replicates = resampled(units, as_int(n_resamples, "n_resamples", 1), as_int(random_state, "random_state", 0))
+    values = rates(units.results(units.strata))
+    found = {key: np.asarray([replicate[key] for replicate in replicates]) for key in values}
+    with_intervals: dict[str, Any] = {}
+    for key, value in results.items():
+        with_intervals[key] = value
+        if key in found:
+            low, high = percentiles(found[key], level)
+            if value != values[key]:
+                low, high = (min(max(bound + (value - values[key]), 0.0), 1.0) for bound in (low, high))
+            with_intervals |= {f"{key}_low": low, f"{key}_high": high}
+    return with_intervals
+
+
+def percentiles(values: np.ndarray, level: float) -> tuple[float, float]:
+    """The bounds between which a share of the values lies, with as many below as above."""
+    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2]).tolist()
+    return low, high
+
+
+def rates(results: dict[str, Any]) -> dict[str, float]:
+    """Those of the results that are rates, which are the only floats; counts are ints."""
+    return {key: value for key, value in results.items() if isinstance(value, float)}
+
+
+def resampled(units: Units, n_resamples: int, random_state: int) -> list[dict[str, float]]:
+    """The rates of so many resamples."""
+    rng = np.random.default_rng(random_state)
+    draws = ([draw(rng, counts) for counts in units.strata] for _ in range(n_resamples))
+    return [rates(units.results(counts)) for counts in shown(draws, n_resamples)]
+
+
+def shown(steps: Iterator[Any], total: int) -> Iterator[Any]:
+    """The steps, with a bar on a terminal if they take more than two seconds."""
+    from tqdm import tqdm
+
+    bar: Iterator[Any] = tqdm(steps, "resampling", total, delay=2, disable=None, leave=False)
+    return bar
+
+
+def draw(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
+    """How often each row occurs among as many units as there are, drawn with replacement."""
+    total = int(counts.sum())
+    if not total:
+        return counts
+    if total > _DRAWS_PER_ROW * len(counts):
+        return rng.multinomial(total, counts / total)
+    drawn = rng.integers(0, total, total)
+    places = drawn if total == len(counts) else np.repeat(np.arange(len(counts)), counts)[drawn]
+    return np.bincount(places, minlength=len(counts))
+
+
+def draw_pairs(rng: np.random.Generator, strata: Sequence[tuple[np.ndarray, np.ndarray]]) -> Any:
+    """For two models, how often each row occurs among units that are drawn for both: (rows, rows) of each stratum."""
+    chosen = [rng.integers(0, len(first), len(first)) if len(first) else np.zeros(0, np.int64) for first, _ in strata]
+    return [
+        [np.bincount(rows[picks], minlength=int(rows.max(initial=-1)) + 1) for rows in pair]
+        for pair, picks in zip(strata, chosen)
+    ]
+
+
+# ---- core/states.py --------------------------------------------------------------------------------------------------
+#
+# Checks of states that come from elsewhere: another process, a file, JSON.
+#
+# Each kind of state has a function of its own beside its TypedDict, made of these. An array may have lost its type, as an
+# empty list of JSON has; it is cast to the one that the reducer gives it, or refused.
+
+MAX_COUNT = 2**40  # samples that one row may stand for, and a state in all
+
+
+def check_arrays(state: Mapping[str, Any], names: Sequence[str], optional: Sequence[str] = ()) -> None:
+    """Raise ValueError unless a state has arrays of these names, and no others; it may lack the optional ones."""
+    needed = [name for name in names if name not in optional]
+    if not set(needed) <= state.keys() <= {*names, *optional}:
+        raise ValueError(f"state: expected the arrays {', '.join(needed)}, got {', '.join(map(str, state)) or 'none'}")
+
+
+def integer_column(state: Mapping[str, Any], name: str, low: int, high: int, dtype: Any = np.int64) -> np.ndarray:
+    """(N,) integers in [low, high]."""
+    column = to_numpy(as_labels(state[name], _place(name)))
+    if len(column) and not low <= int(column.min()) <= int(column.max()) <= high:
+        raise ValueError(
+            f"{_place(name)}: expected integers in [{low}, {high}], got {int(column.min())} to {int(column.max())}"
+        )
+    return column.astype(dtype)
+
+
+def flag_column(state: Mapping[str, Any], name: str) -> np.ndarray:
+    """(N,) booleans."""
+    return to_numpy(as_flags(state[name], _place(name)))
+
+
+def score_column(state: Mapping[str, Any], name: str) -> np.ndarray:
+    """(N,) scores without NaN, in float32, float64 or a type of 16 bits at most."""
+    return to_numpy(as_scores(state[name], _place(name), narrow=True))
+
+
+def number_table(state: Mapping[str, Any], name: str, width: int) -> np.ndarray:
+    """(N, width) float64."""
+    table = to_numpy(as_numbers(state[name], _place(name)))
+    table = table.reshape(0, width) if table.shape == (0,) else table
+    if table.shape[1:] != (width,):
+        raise ValueError(f"{_place(name)}: expected rows of {width} numbers, got shape {table.shape}")
+    if not np.isfinite(table).all():
+        raise ValueError(f"{_place(name)}: expected finite numbers, got {table[~np.isfinite(table)][0]}")
+    return table.astype(np.float64)
+
+
+def integer_scalar(state: Mapping[str, Any], name: str, low: int, high: int) -> np.ndarray:
+    """An integer in [low, high], as an array of no dimension."""
+    value = to_numpy(as_numbers([state[name]], _place(name)))
+    if value.shape != (1,):
+        raise ValueError(f"{_place(name)}: expected one integer, got shape {value.shape[1:]}")
+    whole = np.isfinite(value[0]) and value[0] == np.round(value[0])
+    return np.asarray(as_int(int(value[0]) if whole else float(value[0]), name, low, high))
+
+
+def count_column(state: Mapping[str, Any], name: str = "counts") -> np.ndarray:
+    """(N,) how many samples each row stands for."""
+    counts = integer_column(state, name, 1, MAX_COUNT)
+    total = float(counts.sum(dtype=np.float64))
+    if total > MAX_COUNT:
+        raise ValueError(f"{_place(name)}: expected at most {MAX_COUNT} samples in all, got {total:.4g}")
+    return counts
+
+
+def check_rows(table: Mapping[str, Any]) -> None:
+    """Raise ValueError unless the columns of a table have the same length."""
+    lengths = {name: len(column) for name, column in table.items()}
+    if len(set(lengths.values())) > 1:
+        came = ", ".join(f"{length} of {name}" for name, length in lengths.items())
+        raise ValueError(f"state: expected arrays of one length, got {came}")
+
+
+def _place(name: str) -> str:
+    return f"state[{name!r}]"
+
+
+# ---- core/metric.py --------------------------------------------------------------------------------------------------
+#
+# What a metric is: two functions, and the verbs that are made of them.
+#
+# `reduce` takes the columns of a batch to a state, a dict of arrays; `summarise` takes a state to the results. A metric
+# keeps the states of its batches and joins them when the results are asked for: compute, add_batch, add, state, merge,
+# reset and len are all made of these two functions. A third, `as_state`, checks what comes from elsewhere.
+#
+# Equal rows of a table of a state may be one row with a count, and results have the bits of the rows repeated. So where
+# rows take few values, they are counted whenever they have doubled, and memory stops growing.
+
+ROWS = 1 << 16  # of a table, up to which they are kept as they come
+
+# entries of a state that say how its scores were rounded, so that there are few different ones
+ROUNDED = frozenset({"thresholds", "significant_bits"})
+
+# columns that metrics of this collection take: one that a metric does not use is ignored by it, for combine()
+SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels"})
+
+
+class IntervalOptions(TypedDict, total=False):
+    """Options of every metric: see `intervals`; without a confidence_level there are none."""
+
+    confidence_level: float | None
+    n_resamples: int
+    random_state: int
+
+
+INTERVAL_OPTIONS: Mapping[str, Any] = {"confidence_level": None, "n_resamples": 1000, "random_state": 0}
+
+
+class Metric:
+    """A metric over samples that come in batches.
+
+    A metric sets
+
+    name: the name that it is loaded by
+    reduce: a function from the columns of a batch (its positional parameters; those without a default are required)
+        and options (its keyword-only parameters) to a state
+    summarise: a function from a state and options (its keyword-only parameters) to the results
+    as_state: a function that checks a state from elsewhere, by options of `reduce`, and casts its arrays to the types
+        that `reduce` gives
+    units: a function from a state and the options of `summarise` to what is resampled for intervals
+    tables: the columns of each table of its states whose rows may be counted, by the name of the counts
+    aliases: other names for columns
+
+    The rest is read from the two signatures:
+
+    columns, required: the names of all columns, and of those that cannot be left out
+    options: the options and their defaults
+    fixed_options: those that shape a batch as it is added, and so cannot change after that: only `reduce` has them
+
+    In a state, arrays of no dimension must agree between the batches that have them, all others are joined along their
+    first axis, and the first of them has an entry per sample. `counts` say how many equal samples each entry stands
+    for, `x_counts` how many each entry of the array `x` does; where they are absent, that is one.
+    """
+
+    name: ClassVar[str]
+    reduce: ClassVar[Callable[..., Mapping[str, Any]]]
+    summarise: ClassVar[Callable[..., dict[str, Any]]]
+    as_state: ClassVar[Callable[..., Mapping[str, Any]]]
+    units: ClassVar[Callable[..., Units]]
+    tables: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    aliases: ClassVar[Mapping[str, str]] = {}
+
+    columns: ClassVar[tuple[str, ...]]
+    required: ClassVar[tuple[str, ...]]
+    options: ClassVar[Mapping[str, Any]]
+    fixed_options: ClassVar[frozenset[str]]
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Read columns and options from the signatures of the two functions."""
+        super().__init_subclass__(**kwargs)
+        if "reduce" not in cls.__dict__:
+            return
+        columns = [p for p in inspect.signature(cls.reduce).parameters.values() if p.kind != p.KEYWORD_ONLY]
+        reduces, summarises = keyword_options(cls.reduce), keyword_options(cls.summarise)
+        differing = [name for name in reduces.keys() & summarises.keys() if reduces[name] != summarises[name]]
+        if differing:
+            raise TypeError(f"{cls.__name__}: expected one default of {differing[0]}, got two")
+        cls.columns = tuple(p.name for p in columns)
+        cls.required = tuple(p.name for p in columns if p.default is p.empty)
+        cls.options = {**summarises, **reduces, **INTERVAL_OPTIONS}
+        cls.fixed_options = frozenset(reduces.keys() - summarises.keys())
+
+    def __init__(self, **options: Any) -> None:
+        """Take options as keywords; any other name is a TypeError."""
+        unknown = [name for name in options if name not in self.options]
+        if unknown:
+            raise TypeError(self._unknown_name(unknown[0], self.options))
+        self.loaded_options = {**self.options, **options}
+        self._states: list[State] = []
+        self._rows, self._room = 0, ROWS  # of the tables: how many there are, and how many make them be counted
+
+    def compute(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> dict[str, Any]:
+        """Compute the results from the batches added before, and from the columns given here, if any.
+
+        Options given here override those given at load, for this call. The batches are dropped when the results
+        are there; a call that raises changes nothing. With evaluate's `num_process > 1`, process 0 takes the batches of
+        all and returns the results, and the others return None; TimeoutError if one does not come within `timeout`
+        seconds. What process 0 raises is raised there alone: it keeps the batches of all.
+        """
+        columns, overrides = self._sort_arguments({"predictions": predictions, "references": references, **kwargs})
+        options = {**self.loaded_options, **overrides}
+        for name in self.fixed_options & overrides.keys():
+            if self._states and _differ(overrides[name], self.loaded_options[name]):
+                raise ValueError(f"{name}: it was applied as batches were added; give it at load, not at compute")
+        states = self._states + ([self._reduced(columns, options)] if columns else [])
+        results = self._results(states, options)
+        self.reset()
+        return results
+
+    def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
+        """Add a batch of columns. An empty one adds nothing; one that raises leaves those before it untouched."""
+        columns, options = self._sort_arguments({"predictions": predictions, "references": references, **kwargs})
+        if options:
+            raise TypeError(f"{next(iter(options))}: it is an option; give it at load or to compute")
+        state = self._reduced(columns, self.loaded_options)
+        # the caller may reuse its buffers
+        self._keep({name: _copy(array) for name, array in state.items()})
+
+    def add(self, *, prediction: Any = None, reference: Any = None, **kwargs: Any) -> None:
+        """Add one sample: the columns of add_batch, with one entry each."""
+        sample = {"predictions": prediction, "references": reference, **kwargs}
+        given = {name: value for name, value in sample.items() if value is not None}
+        self.add_batch(**{name: value if name in self.options else [value] for name, value in given.items()})
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Return the reduced arrays of all batches added so far, as NumPy arrays; empty if there are none."""
+        return self._as_numpy(joined(self._states))
+
+    def states(self) -> list[dict[str, np.ndarray]]:
+        """The same in parts, each a state: nothing is joined, and equal rows are counted where values are few."""
+        self._compact()
+        return [self._as_numpy(state) for state in self._states if state]
+
+    def _as_numpy(self, state: State) -> dict[str, np.ndarray]:
+        arrays = {name: to_numpy(array).copy() for name, array in state.items()}
+        return {**arrays, "metric": np.asarray(self.name)} if arrays else {}
+
+    def merge(self, state: Mapping[str, np.ndarray]) -> None:
+        """Take the reduced arrays of another metric's `state()`, as if its batches had been added here.
+
+        Raises TypeError for what is no state, ValueError for a state of another metric or one that `reduce` cannot have
+        made; the batches before are as they were then.
+        """
+        arrays = self._own_state(state)
+        check_agreement(arrays, self._states)
+        check_total(len(self) + _size(arrays))
+        self._keep(arrays)
+
+    def _own_state(self, state: Mapping[str, Any]) -> State:
+        """A copy of what another metric's `state()` gave, checked."""
+        if not isinstance(state, Mapping):
+            raise TypeError(f"state: expected the dict that state() returns, got {type(state).__name__}")
+        if state and str(state.get("metric")) != self.name:
+            raise ValueError(f"state: expected one of {self.name}, got one of {state.get('metric', 'no metric')}")
+        arrays = {name: array for name, array in state.items() if name != "metric"}
+        return {name: np.array(array) for name, array in self._checked(arrays).items()}
+
+    def _checked(self, state: Mapping[str, Any]) -> State:
+        return dict(self.as_state(state, **_options_for(self.as_state, self.loaded_options))) if state else {}
+
+    def __setstate__(self, content: dict[str, Any]) -> None:
+        """Unpickle; the batches are checked as those that are merged."""
+        self.__dict__.update(content)
+        # those on an accelerator come from no file, but from deepcopy, and stay where they are
+        on_cpu = [all(map(is_numpy_array, state.values())) for state in self._states]
+        self._states = [self._checked(state) if here else state for state, here in zip(self._states, on_cpu)]
+
+    def reset(self) -> None:
+        """Drop the batches added so far."""
+        self._states, self._rows, self._room = [], 0, ROWS
+
+    def _keep(self, state: State) -> None:
+        """Keep a batch. When the rows have doubled, those that are equal become one with a count."""
+        rows = self._rows + self._num_rows(state)
+        if rows > self._room:
+            self._compact(state)
+        else:
+            self._states.append(state)
+            self._rows = rows
+
+    def _compact(self, *others: State) -> None:
+        states = [*self._states, *others]
+        for counts, columns in self.tables.items():
+            states = compacted(states, columns, counts)
+        self._states, self._rows = states, sum(map(self._num_rows, states))
+        self._room = max(ROWS, 2 * self._rows)
+
+    def _num_rows(self, state: State) -> int:
+        return sum(state[columns[0]].shape[0] for columns in self.tables.values()) if state else 0
+
+    def __len__(self) -> int:
+        """Number of samples added so far."""
+        return sum(map(_size, self._states))
+
+    def _results(self, states: Sequence[State], options: Mapping[str, Any]) -> dict[str, Any]:
+        if not any(map(_size, states)):
+            raise ValueError("expected at least one sample, got none: pass columns, or add batches before compute()")
+        for state in states:
+            check_agreement(state, states)
+        state, chosen = joined(states), _options_for(self.summarise, options)
+        if options["confidence_level"] is None:
+            return self.summarise(state, **chosen)
+        drawn = {name: options[name] for name in INTERVAL_OPTIONS}
+        return intervals(self.units(state, **chosen), self.summarise(state, **chosen), **drawn)
+
+    def _reduced(self, columns: Mapping[str, Any], options: Mapping[str, Any]) -> State:
+        missing = [name for name in self.required if name not in columns]
+        if missing:
+            needed = ", ".join(self.required)
+            raise TypeError(f"{missing[0]}: {self.name} needs the columns {needed}; got no {missing[0]}")
+        if all(_is_empty(column) for column in columns.values()):
+            return {}
+        state = dict(self.reduce(**columns, **_options_for(self.reduce, options)))
+        check_agreement(state, self._states)
+        return state
+
+    def _sort_arguments(self, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Split arguments into columns, by their own names, and options; drop siblings' columns and None columns."""
+        columns: dict[str, Any] = {}
+        options: dict[str, Any] = {}
+        for given, value in arguments.items():
+            name = self.aliases.get(given, given)
+            if name in self.options:
+                options[name] = value
+            elif name in self.columns:
+                if value is None:
+                    continue
+                if name in columns:
+                    raise TypeError(f"{name} was given twice, once as {given}")
+                columns[name] = value
+            elif name not in SIBLING_COLUMNS:
+                raise TypeError(self._unknown_name(given, (*self.columns, *self.aliases, *self.options)))
+        return columns, options
+
+    def _unknown_name(self, name: str, known: Any) -> str:
+        return f"{self.name} has no argument {name!r}; it takes {', '.join(known) or 'no options'}"
+
+
+@cache
+def keyword_options(function: Callable[..., Any]) -> Mapping[str, Any]:
+    """The keyword-only parameters of a function, and their defaults."""
+    parameters = inspect.signature(function).parameters.values()
+    return {p.name: p.default for p in parameters if p.kind == p.KEYWORD_ONLY}
+
+
+def joined(states: Sequence[State]) -> State:
+    """One state of all the samples; a single one is returned as it is. Raises ValueError for more than 2^40."""
+    states = [state for state in states if state]
+    if len(states) < 2:
+        return states[0] if states else {}
+    check_total(sum(map(_size, states)))
+    return {
+        name: array if array.ndim == 0 else concatenate([_column(state, name) for state in states])
+        for name, array in {name: array for state in states for name, array in state.items()}.items()
+    }
+
+
+def check_total(num_samples: int) -> None:
+    """Raise ValueError for more samples than sums of integers are made for."""
+    if num_samples > MAX_COUNT:
+        raise ValueError(f"expected at most {MAX_COUNT} samples in all, got {num_samples}")
+
+
+def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> list[State]:
+    """The states as one, whose table of these columns has no two equal rows; as they are, where few would be equal."""
+    states = [state for state in states if state]
+    plain = [state for state in states if counts not in state]
+    grows = any(not (ROUNDED & state.keys() or all(has_few_values(state[name]) for name in columns)) for state in plain)
+    if grows and len(plain) == len(states):
+        return states
+    parts = [state for state in states if counts in state]
+    if plain:  # those without counts first, which is faster
+        parts.append(compact_table(joined(plain), columns, counts))
+    return parts if len(parts) < 2 else [compact_table(joined(parts), columns, counts)]
+
+
+def _column(state: State, name: str) -> Array:
+    """An array of a state; ones for counts that it does not have."""
+    if name in state:
+        return state[name]
+    rows = state[name.removesuffix("_counts")] if name != "counts" else next(iter(state.values()))
+    return array_namespace(rows).ones_like(rows, dtype=array_namespace(rows).int64)
+
+
+def _options_for(function: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of the options that a function takes."""
+    return {name: options[name] for name in keyword_options(function) if name in options}
+
+
+def _differ(first: Any, second: Any) -> bool:
+    try:
+        return bool(first != second)
+    except (ValueError, TypeError, RuntimeError):  # of arrays, which no such option is
+        return True
+
+
+def _is_empty(column: Any) -> bool:
+    sized = hasattr(column, "__len__") and getattr(column, "ndim", 1) > 0 and not getattr(column, "is_nested", False)
+    return sized and len(column) == 0
+
+
+def _size(state: State) -> int:
+    """How many samples there are in a state."""
+    if "counts" in state:
+        return int(array_namespace(state["counts"]).sum(state["counts"]))
+    return len(next(iter(state.values()))) if state else 0
+
+
+def _copy(array: Array) -> Array:
+    return array.copy() if isinstance(array, np.ndarray) else array.clone()
+
+
+def check_agreement(state: State, states: Sequence[State]) -> None:
+    """Raise ValueError unless a state can be joined to the first of others: same arrays, same scalars."""
+    first = next((other for other in states if other), state)
+    names, others = (
+        {n for n, array in one.items() if array.ndim and not n.endswith("counts")} for one in (state, first)
+    )
+    if state and names != others:
+        raise ValueError(f"expected a state of {', '.join(first)}, got one of {', '.join(state)}")
+    for name, array in state.items():
+        before = next((other[name] for other in states if name in other), array) if array.ndim == 0 else array
+        if array.ndim == 0 and array != before:
+            raise ValueError(f"{name}: expected {before} as in the batches before, got {array}")
+
+
+# ---- core/processes.py -----------------------------------------------------------------------------------------------
+#
+# Bring the states of several processes to process 0, through files in a folder that all of them see.
+#
+# evaluate's own gathering is not used: two of its processes that look whether a third holds a lock take each other for
+# it, a process that dies leaves its file, and an error in process 0 leaves the others without their batches.
+#
+#     process 0                                    the others
+#     writes a token to KEY.round          →       write their state to KEY.TOKEN.RANK
+#     reads all of them, and renames each  →       see KEY.TOKEN.RANK.taken, remove it, and are done
+#     to KEY.TOKEN.RANK.taken
+#
+# A token is random, so what a killed run left is never taken for an answer: a process that has answered an old token
+# answers again when the token changes. Once its state is taken, the batches are process 0's, which keeps them if it
+# fails.
+
+_POLL = 0.01  # seconds
+# what launchers set to the same in all processes of a run, and to something else in any other run at that time
+_OF_A_RUN = ("TORCHELASTIC_RUN_ID", "MASTER_ADDR", "MASTER_PORT", "SLURM_JOB_ID", "SLURM_STEP_ID", "PMIX_NAMESPACE")
+DEFAULT_ID = "default_experiment"  # evaluate's, which any two runs share
+
+
+def run_key(experiment_id: str, num_process: int) -> str:
+    """A name that the processes of one run share, and no other run that meets in the same folder.
+
+    Raises ValueError where neither a launcher nor the caller tells runs apart.
+    """
+    launcher = [f"{name}={os.environ[name]}" for name in _OF_A_RUN if os.environ.get(name)]
+    if experiment_id == DEFAULT_ID and not launcher:
+        raise ValueError(
+            f"experiment_id: expected a name that all {num_process} processes of this run share and no other run has, "
+            "since none of torchrun, Slurm and PMIx has started them; got none"
+        )
+    if Path(experiment_id).name != experiment_id:
+        raise ValueError(f"experiment_id: expected a name, got the path {experiment_id!r}")
+    return f"{experiment_id}-{num_process}-{hashlib.sha256(' '.join(launcher).encode()).hexdigest()[:12]}"
+
+
+def receive(
+    folder: Path, key: str, num_process: int, timeout: float, states: list[State], check: Callable[[State], State]
+) -> None:
+    """As process 0, append the states of the others to `states`.
+
+    Raises TimeoutError if one does not come within `timeout` seconds, ValueError if there is another process 0, and
+    what `check` raises for a state.
+    """
+    token, meeting = uuid.uuid4().hex, folder / f"{key}.round"
+    answers = {rank: _answer(folder, key, token, rank) for rank in range(1, num_process)}
+    deadline = time.monotonic() + timeout
+    if not _write(meeting, token.encode()) and not folder.is_dir():
+        raise FileNotFoundError(f"expected a folder in which the processes meet, got none: {folder}")
+    try:
+        _sweep_away(folder, key, token)
+        while missing := [rank for rank, answer in answers.items() if not answer.exists()]:
+            if _read(meeting) != token:
+                raise ValueError(f"expected one process 0, another one uses {meeting}; give each run an experiment_id")
+            _check_time(deadline, 0, timeout, f"process {', '.join(map(str, missing))} of {num_process}", meeting)
+            time.sleep(_POLL)
+        for rank, answer in answers.items():
+            try:
+                state = check(_from_bytes(answer.read_bytes()))
+                answer.replace(_taken(answer))
+            except FileNotFoundError:  # it has just given up
+                _check_time(0.0, 0, timeout, f"process {rank} of {num_process}", meeting)
+            states.append(state)
+    finally:
+        if _read(meeting) == token:
+            meeting.unlink()
+
+
+def send(state: State, folder: Path, key: str, rank: int, timeout: float) -> None:
+    """As a process other than 0, hand over a state. Raises TimeoutError if it is not taken within `timeout` seconds."""
+    content, meeting, answer = _to_bytes(state), folder / f"{key}.round", None
+    deadline = time.monotonic() + timeout
+    for left in folder.glob(f"{glob.escape(key)}.*.{rank}.taken"):  # of a process that died before it saw that
+        left.unlink()
+    while True:
+        if answer is not None and not answer.exists():
+            if _remove(_taken(answer)):
+                return
+            answer = None  # swept away, since process 0 opened another round
+        token = _read(meeting)
+        wanted = _answer(folder, key, token, rank)
+        if token and wanted != answer and not wanted.exists():
+            if answer is not None and not _remove(answer):
+                continue  # taken in this moment
+            answer = wanted if _write(wanted, content) else None
+        if time.monotonic() > deadline and (answer is None or _remove(answer)):
+            _check_time(deadline, rank, timeout, "process 0", meeting)
+        time.sleep(_POLL)
+
+
+def _sweep_away(folder: Path, key: str, token: str) -> None:
+    """Remove what is of other rounds: live processes answer anew. What is taken is for its process to remove."""
+    for path in folder.glob(f"{glob.escape(key)}.*.*"):
+        if not path.name.startswith(f"{key}.{token}.") and path.suffix != ".taken":
+            path.unlink(missing_ok=True)
+
+
+def _answer(folder: Path, key: str, token: str, rank: int) -> Path:
+    return folder / f"{key}.{token}.{rank}"
+
+
+def _taken(answer: Path) -> Path:
+    return answer.with_name(f"{answer.name}.taken")
+
+
+def _check_time(deadline: float, rank: int, timeout: float, others: str, meeting: Path) -> None:
+    if time.monotonic() > deadline:
+        raise TimeoutError(
+            f"process {rank} waited {timeout:g} s (timeout=) for {others} to call compute(). All need the same "
+            f"cache_dir, experiment_id and launcher, which here give {meeting}"
+        )
+
+
+def _write(path: Path, content: bytes) -> bool:
+    """Write a file that others see whole or not at all; whether it was not swept away before it was whole."""
+    draft = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
+    try:
+        draft.write_bytes(content)
+        draft.replace(path)
+    except FileNotFoundError:
+        return False
+    finally:
+        draft.unlink(missing_ok=True)
+    return True
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(errors="replace")
+    except FileNotFoundError:
+        return ""
+
+
+def _remove(path: Path) -> bool:
+    """Whether a file was there; it is not any more."""
+    try:
+        path.unlink()
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def _to_bytes(state: State) -> bytes:
+    buffer = io.BytesIO()
+    arrays: dict[str, np.ndarray] = {name: to_numpy(array) for name, array in state.items()}
+    np.savez(buffer, **arrays)  # type: ignore[arg-type]  # no array is named allow_pickle
+    return buffer.getvalue()
+
+
+def _from_bytes(data: bytes) -> State:
+    with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
+        return {name: arrays[name] for name in arrays.files}
+
+
+# ---- core/evaluated.py -----------------------------------------------------------------------------------------------
+#
+# A metric as one of Hugging Face evaluate: its constructor's own arguments, and processes that meet.
+#
+# Rows never pass through evaluate's Arrow files: that costs seconds and gigabytes for a score matrix, and casts
+# silently. With `num_process > 1` the reduced states meet in evaluate's folder (see core/processes.py).
+
+class Evaluated(Metric):
+    """Mixin that binds a metric to evaluate: `class Openauc(Evaluated, OpenAUC, evaluate.Metric)`."""
+
+    num_process: int  # these are evaluate's
+    process_id: int
+    experiment_id: str
+    data_dir: str
+    timeout: float
+
+    def __init__(self, config_name: str | None = None, **kwargs: Any) -> None:
+        """Take evaluate's own arguments, and the metric's options as keywords; any other name is a TypeError."""
+        evaluate_metric: Any = super(Metric, self)  # the next in line
+        own = inspect.signature(evaluate_metric.__init__).parameters
+        evaluate_metric.__init__(config_name, **{name: value for name, value in kwargs.items() if name in own})
+        if self.num_process > 1:
+            run_key(self.experiment_id, self.num_process)
+            if not 0 < as_real(self.timeout, "timeout") < math.inf:
+                raise ValueError(f"timeout: expected seconds, more than 0, got {self.timeout!r}")
+        Metric.__init__(self, **{name: value for name, value in kwargs.items() if name not in own})
+
+    def _results(self, states: Sequence[State], options: Mapping[str, Any]) -> Any:
+        """The results of all processes in process 0, None in the others."""
+        if self.num_process == 1:
+            return super()._results(states, options)
+        folder, key = Path(self.data_dir), run_key(self.experiment_id, self.num_process)
+        if self.process_id:
+            send({**joined(states), "metric": np.asarray(self.name)}, folder, key, self.process_id, self.timeout)
+            return None
+        # what the others hand over is this process's from now on, even if it fails
+        own = len(self._states)
+
+        def check(state: State) -> State:
+            arrays = self._own_state(state)
+            check_agreement(arrays, [*states, *self._states[own:]])
+            return arrays
+
+        receive(folder, key, self.num_process, self.timeout, self._states, check)
+        return super()._results([*states, *self._states[own:]], options)
 
 
 # ---- core/curves.py --------------------------------------------------------------------------------------------------
@@ -1643,82 +2267,187 @@ def curve_metrics(values: Mapping[str, Any], prefix: str) -> dict[str, float]:
     return {f"{prefix}{name}": value for name, value in named.items()}
 
 
-# ---- core/states.py --------------------------------------------------------------------------------------------------
+# ---- ood/measures.py -------------------------------------------------------------------------------------------------
 #
-# Checks of states that come from elsewhere: another process, a file, JSON.
+# What the metrics of a benchmark are computed from: its two sides, sorted once.
+
+class Sides:
+    """The two sides of a benchmark, and what several metrics need of them, computed once."""
+
+    def __init__(self, positives: Array | Side, negatives: Array | Side) -> None:
+        self.positives, self.negatives = positives, negatives
+
+    @cached_property
+    def ascending(self) -> tuple[Side, Side]:
+        """Both sides in ascending order."""
+        return sort_sides(self.positives, self.negatives)
+
+    def runs(self) -> Iterator[Counts]:
+        """Counts of the OOD samples as positives."""
+        return runs(*self.ascending)
+
+    def flipped_runs(self) -> Iterator[Counts]:
+        """Counts of the in-distribution samples as positives, by negated scores."""
+        positives, negatives = self.ascending
+        return runs(negatives.flipped(), positives.flipped())
+
+    @cached_property
+    def ordered(self) -> tuple[np.ndarray, np.ndarray]:
+        """Labels and scores in an order that does not depend on how the samples came."""
+        # in float64, since scikit-learn computes in the precision that it is given
+        sides = [to_numpy(side.repeated()).astype(np.float64) for side in reversed(self.ascending)]
+        labels = np.repeat(np.asarray([0, 1]), [len(side) for side in sides])
+        return labels, np.concatenate(sides)
+
+
+Measure = Quantity | Callable[[Sides], float]  # of the counts of the OOD samples, or of the sides
+
+
+# ---- core/shares.py --------------------------------------------------------------------------------------------------
 #
-# Each kind of state has a function of its own beside its TypedDict, made of these. An array may have lost its type, as an
-# empty list of JSON has; it is cast to the one that the reducer gives it, or refused.
+# Shares of a total as whole counts, so that a bound is met exactly where it can be.
 
-MAX_COUNT = 2**40  # samples that one row may stand for, and a state in all
+def most_within(share: float, total: int) -> int:
+    """The largest count of a total whose share, count/total, is at most `share`, in [0, 1].
+
+    The division is rounded once, as in a rate that is reported: so 7 of 100 are within 0.07, although 0.07·100 is not
+    7 in float64.
+
+    >>> most_within(0.07, 100), most_within(0.29, 100), most_within(1 / 3, 3)
+    (7, 29, 1)
+    """
+    count = min(total, math.floor(share * total) + 1)
+    while count / total > share:
+        count -= 1
+    return count
 
 
-def check_arrays(state: Mapping[str, Any], names: Sequence[str], optional: Sequence[str] = ()) -> None:
-    """Raise ValueError unless a state has arrays of these names, and no others; it may lack the optional ones."""
-    needed = [name for name in names if name not in optional]
-    if not set(needed) <= state.keys() <= {*names, *optional}:
-        raise ValueError(f"state: expected the arrays {', '.join(needed)}, got {', '.join(map(str, state)) or 'none'}")
+def bound_between_counts(bound: Fraction, total: int, *, from_below: bool) -> float:
+    """A bound in (0, 1] that a share of the total meets iff it meets the exact one, however both are rounded.
+
+    It lies half a count beyond the last share that does: below the least one that is ≥ the bound, if it is a bound
+    from below, or above the greatest one that is ≤ it.
+
+    >>> bound_between_counts(Fraction(995, 1000), 200, from_below=True)
+    0.9925
+    """
+    count = math.ceil(bound * total) - 0.5 if from_below else math.floor(bound * total) + 0.5
+    return min(1.0, count / total)
 
 
-def integer_column(state: Mapping[str, Any], name: str, low: int, high: int, dtype: Any = np.int64) -> np.ndarray:
-    """(N,) integers in [low, high]."""
-    column = to_numpy(as_labels(state[name], _place(name)))
-    if len(column) and not low <= int(column.min()) <= int(column.max()) <= high:
+def percent(share: float) -> str:
+    """A share in percent, as it stands in the names of results.
+
+    >>> percent(0.95), percent(0.07), percent(0.001)
+    ('95', '7', '0.1')
+    """
+    return f"{100 * share:.12g}"
+
+
+# ---- ood/points.py ---------------------------------------------------------------------------------------------------
+#
+# Operating points by name, the thresholds that reach them, and the rates at a threshold.
+
+_POINT = re.compile(rf"({'|'.join(RATES)})((?!0\d)\d{{1,3}}(?:\.\d+)?)({'|'.join(RATES)})")
+
+
+class Reached(NamedTuple):
+    """A value, and the highest score that reaches it as a threshold.
+
+    value: the value
+    threshold: a sample is detected iff score ≥ threshold; None if nothing is to be detected
+    """
+
+    value: float
+    threshold: float | None
+
+
+def parse_point(name: str) -> tuple[str, str, Fraction] | None:
+    """The rate, the bounded rate and its bound of an operating point by its name; None for another name.
+
+    >>> parse_point("fpr95tpr"), parse_point("tpr0.5fpr"), parse_point("auroc")
+    (('fpr', 'tpr', Fraction(19, 20)), ('tpr', 'fpr', Fraction(1, 200)), None)
+    """
+    match = _POINT.fullmatch(name)
+    bound = Fraction(match[2]) / 100 if match else Fraction()
+    return (match[1], match[3], bound) if match and 0 < bound <= 1 else None
+
+
+def reached_point(rate: str, bounded: str, bound: Fraction, num_positives: int, num_negatives: int) -> Quantity:
+    """The best value of a rate where another meets its bound exactly, as `Reached`."""
+    from_below = bounded in ("tpr", "tnr")
+    total = max(1, num_positives if bounded in ("tpr", "fnr") else num_negatives)  # an empty side raises later
+    point = best_point(rate, bounded, bound_between_counts(bound, total, from_below=from_below))
+
+    def value(parts: list[Any], *totals: int) -> Reached:
+        found = point.value(parts, *totals)
+        return Reached(found.rate, found.threshold if found.tpr else None)
+
+    return Quantity(point.part, value)
+
+
+def _best_gain(counts: Counts) -> tuple[int, float]:
+    gains = counts.tp - counts.fp
+    at = int(array_namespace(gains).argmax(gains))  # the first, whose threshold is highest
+    return int(gains[at]), float(counts.thresholds[at])
+
+
+def _best_accuracy(gains: list[tuple[int, float]], positives: int, negatives: int) -> Reached:
+    gain, threshold = max([(0, None), *gains], key=lambda pair: pair[0])  # a gain of 0 is that of detecting nothing
+    return Reached((negatives + gain) / (positives + negatives), threshold)
+
+
+DETECTION_ACCURACY_REACHED = Quantity(_best_gain, _best_accuracy)
+
+
+def exceeded_threshold(reached: Reached, sides: tuple[Side, Side], name: str) -> float:
+    """The threshold t such that score > t is the decision of a point: the next lower score, or −inf below all.
+
+    It is a score of the data, so it stays what it is in whatever precision it is compared.
+    Raises ValueError where samples that score −inf are to be detected, which no t does.
+    """
+    score = reached.threshold
+    if score is None:
+        return math.inf
+    if score == -math.inf:
         raise ValueError(
-            f"{_place(name)}: expected integers in [{low}, {high}], got {int(column.min())} to {int(column.max())}"
+            f"thresholds: expected scores above -inf where {name} is reached, since no threshold is exceeded by -inf"
         )
-    return column.astype(dtype)
+    lower = [-math.inf]
+    for side in sides:
+        rows = bisect_left(side.scores, score, key=float)
+        lower += [float(side.scores[rows - 1])] if rows else []
+    return max(lower) + 0.0  # 0.0 for −0.0
 
 
-def flag_column(state: Mapping[str, Any], name: str) -> np.ndarray:
-    """(N,) booleans."""
-    return to_numpy(as_flags(state[name], _place(name)))
+def rate_above(name: str, positives: Side, negatives: Side, threshold: float) -> float:
+    """One of the rates fpr, tpr, fnr and tnr where a sample is detected iff its score > threshold."""
+    side = positives if name in ("tpr", "fnr") else negatives
+    # compared as Python floats: a float32 score must not round the threshold to its own precision
+    kept = int(side.below(bisect_right(side.scores, threshold, key=float)))
+    return (side.total - kept if name in ("tpr", "fpr") else kept) / side.total
 
 
-def score_column(state: Mapping[str, Any], name: str) -> np.ndarray:
-    """(N,) float32 or float64 without NaN."""
-    return to_numpy(as_scores(state[name], _place(name)))
+def threshold_at_fpr(known_scores: Any, fpr: float) -> float:
+    """The lowest threshold that at most a share of the known samples exceeds: t with FPR(t) ≤ fpr.
 
+    t = min {t : |{i : s_i > t}| / N ≤ fpr}
 
-def number_table(state: Mapping[str, Any], name: str, width: int) -> np.ndarray:
-    """(N, width) float64."""
-    table = to_numpy(as_numbers(state[name], _place(name)))
-    table = table.reshape(0, width) if table.shape == (0,) else table
-    if table.shape[1:] != (width,):
-        raise ValueError(f"{_place(name)}: expected rows of {width} numbers, got shape {table.shape}")
-    if not np.isfinite(table).all():
-        raise ValueError(f"{_place(name)}: expected finite numbers, got {table[~np.isfinite(table)][0]}")
-    return table.astype(np.float64)
+    Fit it on scores of known (in-distribution, normal) validation data alone; a sample is then detected iff its
+    score > t. Every lower threshold has an FPR above `fpr` on these data.
 
+    Parameters: known_scores (N,), higher is more unknown, no NaN, at least one; fpr in [0, 1].
+    Returns a float, one of the scores: the highest for an fpr of 0, −inf where all samples may exceed it.
+    Raises ValueError for NaN, no scores, or an fpr out of range.
 
-def integer_scalar(state: Mapping[str, Any], name: str, low: int, high: int) -> np.ndarray:
-    """An integer in [low, high], as an array of no dimension."""
-    value = to_numpy(as_numbers([state[name]], _place(name)))
-    if value.shape != (1,):
-        raise ValueError(f"{_place(name)}: expected one integer, got shape {value.shape[1:]}")
-    whole = np.isfinite(value[0]) and value[0] == np.round(value[0])
-    return np.asarray(as_int(int(value[0]) if whole else float(value[0]), name, low, high))
-
-
-def count_column(state: Mapping[str, Any], name: str = "counts") -> np.ndarray:
-    """(N,) how many samples each row stands for."""
-    counts = integer_column(state, name, 1, MAX_COUNT)
-    total = float(counts.sum(dtype=np.float64))
-    if total > MAX_COUNT:
-        raise ValueError(f"{_place(name)}: expected at most {MAX_COUNT} samples in all, got {total:.4g}")
-    return counts
-
-
-def check_rows(table: Mapping[str, Any]) -> None:
-    """Raise ValueError unless the columns of a table have the same length."""
-    lengths = {name: len(column) for name, column in table.items()}
-    if len(set(lengths.values())) > 1:
-        came = ", ".join(f"{length} of {name}" for name, length in lengths.items())
-        raise ValueError(f"state: expected arrays of one length, got {came}")
-
-
-def _place(name: str) -> str:
-    return f"state[{name!r}]"
+    >>> threshold_at_fpr([0.1, 0.4, 0.2, 0.9, 0.3], 0.2), threshold_at_fpr([0.1, 0.4], 0.0)
+    (0.4, 0.4)
+    """
+    side = as_side(as_scores(known_scores, "known_scores"))
+    if not side.total:
+        raise ValueError("known_scores: expected at least one score, got none")
+    exceeding = most_within(as_share(fpr, "fpr"), side.total)
+    return -math.inf if exceeding == side.total else side.at(side.total - 1 - exceeding) + 0.0  # 0.0 for −0.0
 
 
 # ---- ood/sides.py ----------------------------------------------------------------------------------------------------
@@ -1735,7 +2464,7 @@ class OODState(TypedDict):
     """Scores with their labels.
 
     scores: (N,) higher is more OOD
-    labels: (N,) in_value or out_value
+    labels: (N,) in_value, out_value or ignore_value
     counts: (N,) how many samples each entry stands for; absent, one each
     """
 
@@ -1744,7 +2473,13 @@ class OODState(TypedDict):
     counts: NotRequired[Array]
 
 
-def as_ood_state(state: Mapping[str, Any], *, in_value: int = 0, out_value: int = 1) -> OODState:
+Label = int | str  # of a side: a label, or REST
+REST = "rest"  # for the label of one side: all labels that are not the other's
+
+
+def as_ood_state(
+    state: Mapping[str, Any], *, in_value: Label = 0, out_value: Label = 1, ignore_value: int | None = None
+) -> OODState:
     """Check a state from elsewhere. Raises ValueError and TypeError for one that `reduce_ood` cannot have made."""
     check_arrays(state, [*OODState.__annotations__], ["counts"])
     labels = _narrow(integer_column(state, "labels", *_INT64))
@@ -1752,87 +2487,129 @@ def as_ood_state(state: Mapping[str, Any], *, in_value: int = 0, out_value: int 
     if "counts" in state:
         checked["counts"] = count_column(state)
     check_rows(checked)
-    _is_out(labels, *check_label_values(in_value, out_value))  # raises for any other label
+    is_ood(labels, check_label_values(in_value, out_value, ignore_value))  # raises for any other label
     return checked
 
 
-def reduce_ood(predictions: Any, references: Any = None, *, in_value: int = 0, out_value: int = 1) -> OODState:
+def reduce_ood(
+    predictions: Any,
+    references: Any = None,
+    *,
+    in_value: Label = 0,
+    out_value: Label = 1,
+    ignore_value: int | None = None,
+) -> OODState:
     """Check a batch of scores with labels, or a pair of scores without them.
 
     Parameters: predictions (N,), higher is more OOD, or the tuple (in-distribution scores (N_in,), OOD scores
-    (N_out,)); references (N,) labels; in_value and out_value, the labels of the two sides, different integers.
-    Returns an `OODState`.
+    (N_out,)); references (N,) labels; in_value and out_value, the labels of the two sides, different integers, or
+    "rest" for one of them: all labels that are not the other's; ignore_value, the label of samples that are left out.
+    Returns an `OODState`, which still has the samples that are left out.
     Raises TypeError without references, unless predictions are such a tuple; ValueError for NaN, lengths and shapes
-    that do not fit, and labels that are neither value.
+    that do not fit, and labels that are none of these.
     """
-    in_value, out_value = check_label_values(in_value, out_value)
+    values = check_label_values(in_value, out_value, ignore_value)
     if references is None:
         if not isinstance(predictions, tuple) or len(predictions) != 2:
             raise TypeError(
                 "references: expected a label for each score, or predictions as a tuple "
                 "(in-distribution scores, OOD scores); got neither"
             )
-        sides = on_one_device(*(as_scores(side, f"predictions[{i}]") for i, side in enumerate(predictions)))
+        sides = [as_scores(side, f"predictions[{i}]", narrow=True) for i, side in enumerate(predictions)]
+        scores, sides = concatenate(sides), on_one_device(*sides)
         xp = array_namespace(*sides)
+        other = next(label for label in range(3) if label not in values)  # for the side that has the rest
         labels = [
-            xp.full(len(side), value, dtype=xp.int64, device=side.device)
-            for side, value in zip(sides, (in_value, out_value))
+            xp.full(len(side), other if value == REST else value, dtype=xp.int64, device=side.device)
+            for side, value in zip(sides, values)
         ]
-        return {"scores": xp.concat(sides), "labels": _narrow(xp.concat(labels))}
+        return {"scores": scores, "labels": _narrow(xp.concat(labels))}
     predictions, references = as_array(predictions, "predictions"), as_array(references, "references")
     check_orientation(predictions, references)
     if is_floating(references) and not is_floating(predictions) and bool((references != references.round()).any()):
         raise ValueError("predictions and references are swapped: references hold fractions and predictions integers")
-    scores, labels = as_scores(predictions, "predictions"), as_integers(references, "references")
+    scores, labels = as_scores(predictions, "predictions", narrow=True), as_integers(references, "references")
     check_lengths(predictions=scores, references=labels)
     scores, labels = on_one_device(scores, _narrow(labels))
-    _is_out(labels, in_value, out_value)  # raises for any other label
+    is_ood(labels, values)  # raises for any other label
     return {"scores": scores, "labels": labels}
 
 
 def _narrow(labels: Array) -> Array:
-    """Labels as int8 where they fit, else as int64."""
+    """Labels as int8 or int16 where they fit, else as int64."""
     xp = array_namespace(labels)
-    fits = not labels.shape[0] or (int(xp.min(labels)) >= -128 and int(xp.max(labels)) <= 127)
-    return xp.astype(labels, xp.int8 if fits else xp.int64, copy=False)
+    low, high = (int(xp.min(labels)), int(xp.max(labels))) if labels.shape[0] else (0, 0)
+    fitting = (dtype for dtype, reach in ((xp.int8, 1 << 7), (xp.int16, 1 << 15)) if -reach <= low <= high < reach)
+    return xp.astype(labels, next(fitting, xp.int64), copy=False)
 
 
-def check_label_values(in_value: Any, out_value: Any) -> tuple[int, int]:
-    """Check the labels of in-distribution and OOD samples: two different integers."""
-    in_value, out_value = as_int(in_value, "in_value", *_INT64), as_int(out_value, "out_value", *_INT64)
-    if in_value == out_value:
-        raise ValueError(f"in_value, out_value: expected two different labels, got {in_value} for both")
-    return in_value, out_value
+class LabelValues(NamedTuple):
+    """Labels of in-distribution and of OOD samples, one of which may be "rest", and of those that are left out."""
+
+    inside: Label
+    out: Label
+    ignored: int | None
 
 
-def split_ood(scores: Array, labels: Array, *, in_value: int = 0, out_value: int = 1) -> tuple[Array, Array]:
+def check_label_values(in_value: Any, out_value: Any, ignore_value: Any = None) -> LabelValues:
+    """Check the labels of in-distribution and OOD samples, and of those to leave out: different integers."""
+    inside, out = _as_label(in_value, "in_value"), _as_label(out_value, "out_value")
+    if inside == out:
+        raise ValueError(f"in_value, out_value: expected two different labels, got {inside} for both")
+    if ignore_value is not None:
+        ignore_value = as_int(ignore_value, "ignore_value", *_INT64)
+        if ignore_value in (inside, out):
+            raise ValueError(f"ignore_value: expected neither in_value nor out_value, got {ignore_value}")
+    return LabelValues(inside, out, ignore_value)
+
+
+def _as_label(value: Any, name: str) -> Label:
+    return REST if isinstance(value, str) and value == REST else as_int(value, name, *_INT64)
+
+
+def split_ood(
+    scores: Array, labels: Array, *, in_value: Label = 0, out_value: Label = 1, ignore_value: int | None = None
+) -> tuple[Array, Array]:
     """Scores of the OOD samples and those of the in-distribution samples, each in ascending order.
 
-    Parameters: scores (N,) and labels (N,), as `reduce_ood` returns them.
+    Parameters: scores (N,) and labels (N,), as `reduce_ood` returns them; the others as of that.
     Returns two arrays, (N_out,) and (N_in,). Raises ValueError for a label that is neither value.
     """
-    out, inside = split(scores, _is_out(labels, *check_label_values(in_value, out_value)))
-    return ascending(out, owned=True), ascending(inside, owned=True)
+    values = check_label_values(in_value, out_value, ignore_value)
+    out, inside = ood_sides({"scores": scores, "labels": labels}, *values)
+    return out.scores, inside.scores
 
 
-def ood_sides(state: OODState, *, in_value: int = 0, out_value: int = 1) -> tuple[Side, Side]:
+def ood_sides(
+    state: OODState, in_value: Label = 0, out_value: Label = 1, ignore_value: int | None = None
+) -> tuple[Side, Side]:
     """As `split_ood`, of a state whose entries may stand for several samples."""
-    is_out = _is_out(state["labels"], *check_label_values(in_value, out_value))
-    (out, inside), counts = split(state["scores"], is_out), state.get("counts")
+    is_out, kept = is_ood(state["labels"], check_label_values(in_value, out_value, ignore_value))
+    scores, counts = state["scores"], state.get("counts")
+    if kept is not None:
+        is_out, scores, counts = is_out[kept], scores[kept], None if counts is None else counts[kept]
+    out, inside = split(scores, is_out)
     out_counts, inside_counts = (None, None) if counts is None else split(counts, is_out)
     return as_side(out, out_counts, owned=True), as_side(inside, inside_counts, owned=True)
 
 
-def _is_out(labels: Array, in_value: int, out_value: int) -> Array:
+def is_ood(labels: Array, values: LabelValues) -> tuple[Array, Array | None]:
+    """Which samples are OOD, and which are not to be left out; None for all of them."""
     if not is_numpy_array(labels):  # torch compares in the labels' own type, where a larger value would wrap
         labels = array_namespace(labels).astype(labels, array_namespace(labels).int64)
-    is_out = labels == out_value
-    other = ~is_out & (labels != in_value)
+    kept = None if values.ignored is None else labels != values.ignored
+    if values.out == REST:
+        return labels != values.inside, kept
+    is_out = labels == values.out
+    if values.inside == REST:
+        return is_out, kept
+    other = ~is_out & (labels != values.inside)
+    other = other if kept is None else other & kept
     if bool(array_namespace(labels).any(other)):
-        raise ValueError(
-            f"references: expected {in_value} (in_value) or {out_value} (out_value), got {int(labels[other][0])}"
-        )
-    return is_out
+        expected = [f"{values.inside} (in_value)", f"{values.out} (out_value)"]
+        expected += [] if kept is None else [f"{values.ignored} (ignore_value)"]
+        raise ValueError(f"references: expected {' or '.join(expected)}, got {int(labels[other][0])}")
+    return is_out, kept
 
 
 # ---- ood/oodeel.py ---------------------------------------------------------------------------------------------------
@@ -1901,22 +2678,40 @@ def sampled_curve(positives: np.ndarray, negatives: np.ndarray, step: int) -> tu
     return (fp, tp, fn, tn), (fpr, tpr, fnr, tnr, accuracy)
 
 
-# ---- ood/bench.py ----------------------------------------------------------------------------------------------------
-#
-# Out-of-distribution benchmarks: metrics by name, those of scikit-learn among them.
-#
-# A name is parsed into a `Quantity` of the exceedance counts, or into a function of the two sides. All quantities of a
-# call come from one sort of the scores and one pass over the counts.
+def curve_of_sides(step: int) -> Callable[[Sides], _Arrays]:
+    """A function that gives the rates of `get_curve` for two sides, computed once for each."""
 
-DEFAULT_METRICS = ("auroc", "fpr95tpr")
-_NAMES = ("auroc", "aupr_out", "aupr_in", "detect_acc")
-_QUANTITIES = {
-    "auroc": AUROC,
-    "aupr_out": AVERAGE_PRECISION,
-    "detect_acc": DETECTION_ACCURACY,
-}
-_POINT = re.compile(rf"({'|'.join(RATES)})([1-9]\d?)({'|'.join(RATES)})")
-_SKLEARN_SCORES = (
+    def rates(sides: Sides) -> _Arrays:
+        positives, negatives = (to_numpy(side.repeated()) for side in sides.ascending)
+        return sampled_curve(positives, negatives, step)[1]
+
+    return cache(rates)
+
+
+def sampled_measure(name: str, curve: Callable[[Sides], _Arrays]) -> Measure:
+    """Oodeel's reading of its sampled curve: trapezoids, and the first point past a bound."""
+    if name == "auroc":
+        return lambda sides: -float(np.trapezoid(1.0 - curve(sides)[0], curve(sides)[1]))
+    if name == "detect_acc":
+        return lambda sides: float(np.max(curve(sides)[4]))
+    point = parse_point(name)
+    assert point is not None  # the caller has parsed it
+    rate, bounded, bound = point
+
+    def measure(sides: Sides) -> float:
+        curves = dict(zip(RATES, curve(sides)))
+        limits = curves[bounded]
+        past = limits < float(bound) if bounded in ("fpr", "tpr") else limits > float(bound)
+        return float(curves[rate][np.argmax(past)])
+
+    return measure
+
+
+# ---- ood/sklearn_metrics.py ------------------------------------------------------------------------------------------
+#
+# Binary metrics of scikit-learn, by name or as functions, from the two sides of a benchmark.
+
+SKLEARN_SCORES = (
     "average_precision_score",
     "brier_score_loss",
     "d2_brier_score",
@@ -1925,8 +2720,8 @@ _SKLEARN_SCORES = (
     "log_loss",
     "roc_auc_score",
 )
-_SKLEARN_RANKS = ("average_precision_score", "roc_auc_score")  # to which any scores in the same order are the same
-_SKLEARN_LABELS = (
+_RANKS = ("average_precision_score", "roc_auc_score")  # to which any scores in the same order are the same
+SKLEARN_LABELS = (
     "accuracy_score",
     "balanced_accuracy_score",
     "cohen_kappa_score",
@@ -1938,139 +2733,11 @@ _SKLEARN_LABELS = (
     "recall_score",
     "zero_one_loss",
 )
-_SKLEARN_PARTIAL = ("fbeta_score",)  # by name it lacks an argument
+SKLEARN_PARTIAL = ("fbeta_score",)  # by name it lacks an argument
 
 
-class Sides:
-    """The two sides of a benchmark, and what several metrics need of them, computed once."""
-
-    def __init__(self, positives: Array | Side, negatives: Array | Side, step: int | None) -> None:
-        self.positives, self.negatives, self.step = positives, negatives, step
-
-    @cached_property
-    def ascending(self) -> tuple[Side, Side]:
-        """Both sides in ascending order."""
-        return sort_sides(self.positives, self.negatives)
-
-    def runs(self) -> Iterator[Counts]:
-        """Counts of the OOD samples as positives."""
-        return runs(*self.ascending)
-
-    def flipped_runs(self) -> Iterator[Counts]:
-        """Counts of the in-distribution samples as positives, by negated scores."""
-        positives, negatives = self.ascending
-        return runs(negatives.flipped(), positives.flipped())
-
-    @cached_property
-    def curve(self) -> tuple[np.ndarray, ...]:
-        """Oodeel's sampled rates."""
-        positives, negatives = (to_numpy(side.repeated()) for side in self.ascending)
-        return sampled_curve(positives, negatives, self.step or 1)[1]
-
-    @cached_property
-    def ordered(self) -> tuple[np.ndarray, np.ndarray]:
-        """Labels and scores in an order that does not depend on how the samples came."""
-        # in float64, since scikit-learn computes in the precision that it is given
-        sides = [to_numpy(side.repeated()).astype(np.float64) for side in reversed(self.ascending)]
-        labels = np.repeat(np.asarray([0, 1]), [len(side) for side in sides])
-        return labels, np.concatenate(sides)
-
-
-Measure = Quantity | Callable[[Sides], float]
-
-
-def bench_metrics(
-    positives: Array | Side,
-    negatives: Array | Side,
-    metrics: Any = DEFAULT_METRICS,
-    *,
-    threshold: float | None = None,
-    step: int | None = None,
-) -> dict[str, float]:
-    """Metrics of an OOD detector by name, from one sort of the scores.
-
-    auroc         area under the ROC curve, ties counting half
-    aupr_out      average precision with OOD as the positive class
-    aupr_in       average precision with in-distribution as the positive class, of the negated scores
-    detect_acc    highest accuracy over all thresholds
-    fpr95tpr      the best FPR at TPR ≥ 0.95; likewise any of fpr, tpr, fnr, tnr on both sides of 1 to 99
-    f1_score, …   a scalar binary metric of sklearn.metrics, by name or as the function: a score-based one gets the
-                  scores, a label-based one gets scores > threshold
-
-    Parameters: positives, the scores of the OOD samples, and negatives, those of the in-distribution samples, higher
-    is more OOD; metrics, a name or a list of names and functions; threshold, for the label-based metrics; step, to
-    take auroc, detect_acc and the operating points from every `step`-th score as oodeel does (approximate).
-
-    Returns {name: float}. Raises ValueError for an unknown name, a missing threshold, or a class without samples.
-    Source: oodeel's bench_metrics.
-
-    >>> import numpy as np
-    >>> bench_metrics(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1]), ["auroc", "fpr95tpr", "detect_acc"])
-    {'auroc': 0.75, 'fpr95tpr': 0.5, 'detect_acc': 0.75}
-    """
-    if isinstance(metrics, str) or not isinstance(metrics, Iterable):
-        metrics = (metrics,)
-    metrics = [str(metric) if isinstance(metric, str) else metric for metric in metrics]
-    threshold = None if threshold is None else as_real(threshold, "threshold")
-    step = None if step is None else as_int(step, "step", 1)
-    measures: dict[str, Measure] = {}
-    for metric in dict.fromkeys(metrics):
-        name, measure = _parse(metric, threshold, step)
-        if name in measures:
-            raise ValueError(f"metrics: expected each name once, since they name the results; got {name!r} twice")
-        measures[name] = measure
-    if not measures:
-        raise ValueError("metrics: expected at least one name, got none")
-    sizes = (side.total if isinstance(side, Side) else side.shape[0] for side in (positives, negatives))
-    check_both_classes(*sizes)
-    sides = Sides(positives, negatives, step)
-    exact = {name: measure for name, measure in measures.items() if isinstance(measure, Quantity)}
-    values = quantities(sides.runs(), exact) if exact else {}
-    values.update({name: measure(sides) for name, measure in measures.items() if not isinstance(measure, Quantity)})
-    return {name: float(values[name]) for name in measures}
-
-
-def parse_point(name: str) -> tuple[str, str, float] | None:
-    """The rate, the bounded rate and its bound of an operating point by its name; None for another name.
-
-    >>> parse_point("fpr95tpr"), parse_point("auroc")
-    (('fpr', 'tpr', 0.95), None)
-    """
-    match = _POINT.fullmatch(name)
-    return None if match is None else (match[1], match[3], int(match[2]) / 100)
-
-
-def _parse(metric: Any, threshold: float | None, step: int | None) -> tuple[str, Measure]:
-    """Return the name of a metric and what computes it."""
-    if not isinstance(metric, str):
-        name = str(getattr(getattr(metric, "func", metric), "__name__", metric))  # func of a functools.partial
-        if name in (*_SKLEARN_SCORES, *_SKLEARN_LABELS, *_SKLEARN_PARTIAL):
-            return name, _sklearn_measure(metric, name, threshold)
-    else:
-        name = metric
-        if name == "aupr_in":
-            return name, _aupr_in
-        point = parse_point(name)
-        if step is not None and (point or name in ("auroc", "detect_acc")):
-            return name, _sampled_measure(name)
-        if point:
-            return name, best_rate(*point)
-        if name in _QUANTITIES:
-            return name, _QUANTITIES[name]
-        if name in (*_SKLEARN_SCORES, *_SKLEARN_LABELS):
-            return name, _sklearn_measure(metric, name, threshold)
-    raise ValueError(
-        f"metrics: unknown metric {name!r}; known are {', '.join(_NAMES)}, <rate><1 to 99><rate> such as 'fpr95tpr' "
-        f"with rates {', '.join(RATES)}, sklearn.metrics' {', '.join(_SKLEARN_SCORES + _SKLEARN_LABELS)}, and "
-        f"functools.partial of {', '.join(_SKLEARN_PARTIAL)}"
-    )
-
-
-def _aupr_in(sides: Sides) -> float:
-    return float(AVERAGE_PRECISION.of(sides.flipped_runs()))
-
-
-def _sklearn_measure(metric: Any, name: str, threshold: float | None) -> Measure:
+def sklearn_measure(metric: Any, name: str, threshold: float | None) -> Measure:
+    """A metric of scikit-learn: of the scores, or of the decisions at a threshold, which must then be there."""
     try:
         import sklearn.metrics
     except ModuleNotFoundError as error:
@@ -2081,7 +2748,7 @@ def _sklearn_measure(metric: Any, name: str, threshold: float | None) -> Measure
     function = getattr(sklearn.metrics, name, None) if isinstance(metric, str) else metric
     if function is None:
         raise ValueError(f"metrics: scikit-learn {sklearn.__version__} has no {name!r}; it came in a later version")
-    if name in _SKLEARN_SCORES:
+    if name in SKLEARN_SCORES:
         return lambda sides: function(*_finite(*sides.ordered, name))
     if threshold is None:
         raise ValueError(f"threshold: expected a number, since {name!r} judges scores > threshold; got None")
@@ -2095,29 +2762,137 @@ def _sklearn_measure(metric: Any, name: str, threshold: float | None) -> Measure
 
 def _finite(labels: np.ndarray, scores: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray]:
     if not np.isfinite(scores).all():
-        if name in _SKLEARN_RANKS:
+        if name in _RANKS:
             return labels, np.unique(scores, return_inverse=True)[1]
         raise ValueError(f"predictions: expected finite scores for scikit-learn's {name!r}, got infinite ones")
     return labels, scores
 
 
-def _sampled_measure(name: str) -> Measure:
-    """Oodeel's reading of its sampled curve: trapezoids, and the first point past a bound."""
-    if name == "auroc":
-        return lambda sides: -float(np.trapezoid(1.0 - sides.curve[0], sides.curve[1]))
-    if name == "detect_acc":
-        return lambda sides: float(np.max(sides.curve[4]))
-    point = parse_point(name)
-    assert point is not None  # the caller has parsed it
-    rate, bounded, bound = point
+# ---- ood/bench.py ----------------------------------------------------------------------------------------------------
+#
+# Out-of-distribution benchmarks: metrics by name, those of scikit-learn among them.
+#
+# A name is parsed into a `Quantity` of the exceedance counts, or into a function of the two sides. All quantities of a
+# call come from one sort of the scores and one pass over the counts.
 
-    def measure(sides: Sides) -> float:
-        curves = dict(zip(RATES, sides.curve))
-        limits = curves[bounded]
-        past = limits < bound if bounded in ("fpr", "tpr") else limits > bound
-        return float(curves[rate][np.argmax(past)])
+DEFAULT_METRICS = ("auroc", "fpr95tpr")
+_OF_OUT = {
+    "auroc": AUROC,
+    "aupr_out": AVERAGE_PRECISION,
+    "aupr_out_trapezoid": AUPR,
+    "detect_acc": DETECTION_ACCURACY_REACHED,
+}
+_OF_IN = {"aupr_in": AVERAGE_PRECISION, "aupr_in_trapezoid": AUPR}
+_SAMPLED = ("auroc", "detect_acc")
 
-    return measure
+
+def bench_metrics(
+    positives: Array | Side,
+    negatives: Array | Side,
+    metrics: Any = DEFAULT_METRICS,
+    *,
+    threshold: float | None = None,
+    thresholds: bool = False,
+    step: int | None = None,
+) -> dict[str, float]:
+    """Metrics of an OOD detector by name, from one sort of the scores.
+
+    auroc         area under the ROC curve, ties counting half
+    aupr_out      average precision with OOD as the positive class
+    aupr_in       average precision with in-distribution as the positive class, of the negated scores
+    aupr_out_trapezoid, aupr_in_trapezoid
+                  area under the same precision-recall curves by trapezoids, as OpenOOD and pytorch-ood take it
+    detect_acc    highest accuracy over all thresholds
+    fpr95tpr      the best FPR at TPR ≥ 0.95; likewise any of fpr, tpr, fnr, tnr on both sides of a number in (0, 100],
+                  decimals included, such as tpr0.1fpr
+    tpr, …        that rate where a sample is OOD iff its score > threshold
+    f1_score, …   a scalar binary metric of sklearn.metrics, by name or as the function: a score-based one gets the
+                  scores, a label-based one gets scores > threshold
+
+    Parameters: positives, the scores of the OOD samples, and negatives, those of the in-distribution samples, higher
+    is more OOD; metrics, a name or a list of names and functions; threshold, for the rates and the label-based metrics;
+    thresholds, to add `<name>_threshold` for detect_acc and operating points: the t such that score > t gives that
+    value on these data, −inf or inf where every sample or none is OOD; step, to take auroc, detect_acc and the
+    operating points from every `step`-th score as oodeel does (approximate).
+
+    Returns {name: float}. Raises ValueError for an unknown name, a missing threshold, thresholds of sampled points or
+    of such that only scores of −inf reach, or a class without samples.
+    Source: oodeel's bench_metrics.
+
+    >>> import numpy as np
+    >>> bench_metrics(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1]), ["auroc", "fpr95tpr", "detect_acc"])
+    {'auroc': 0.75, 'fpr95tpr': 0.5, 'detect_acc': 0.75}
+    >>> bench_metrics(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1]), "fpr95tpr", thresholds=True)
+    {'fpr95tpr': 0.5, 'fpr95tpr_threshold': 0.1}
+    """
+    metrics = plain_value(metrics)
+    if isinstance(metrics, str) or not isinstance(metrics, Iterable):
+        metrics = (metrics,)
+    metrics = [str(metric) if isinstance(metric, str) else metric for metric in metrics]
+    threshold = None if threshold is None else as_real(threshold, "threshold")
+    step = None if step is None else as_int(step, "step", 1)
+    if as_bool(thresholds, "thresholds") and step is not None:
+        raise ValueError("thresholds: expected False with a step, since sampled points are not reached; got True")
+    sizes = [side.total if isinstance(side, Side) else side.shape[0] for side in (positives, negatives)]
+    parse = partial(_parse, threshold=threshold, curve=None if step is None else curve_of_sides(step), sizes=sizes)
+    measures: dict[str, Measure] = {}
+    for metric in dict.fromkeys(metrics):
+        name, measure = parse(metric)
+        if name in measures:
+            raise ValueError(f"metrics: expected each name once, since they name the results; got {name!r} twice")
+        measures[name] = measure
+    if not measures:
+        raise ValueError("metrics: expected at least one name, got none")
+    check_both_classes(*sizes)
+    sides = Sides(positives, negatives)
+    exact = {name: measure for name, measure in measures.items() if isinstance(measure, Quantity)}
+    values = quantities(sides.runs(), exact) if exact else {}
+    values.update({name: measure(sides) for name, measure in measures.items() if not isinstance(measure, Quantity)})
+    results: dict[str, float] = {}
+    for name in measures:
+        value = values[name]
+        results[name] = float(value.value if isinstance(value, Reached) else value)
+        if thresholds and isinstance(value, Reached):
+            results[f"{name}_threshold"] = exceeded_threshold(value, sides.ascending, name)
+    return results
+
+
+def _parse(metric: Any, *, threshold: float | None, curve: Any, sizes: list[int]) -> tuple[str, Measure]:
+    """Return the name of a metric and what computes it."""
+    name = metric if isinstance(metric, str) else _name_of(metric)
+    by_name = isinstance(metric, str)
+    if name in (*SKLEARN_SCORES, *SKLEARN_LABELS) or (not by_name and name in SKLEARN_PARTIAL):
+        return name, sklearn_measure(metric, name, threshold)
+    point = parse_point(name) if by_name else None
+    if by_name and curve is not None and (point or name in _SAMPLED):
+        return name, sampled_measure(name, curve)
+    if point:
+        return name, reached_point(*point, *sizes)
+    if by_name and name in _OF_OUT:
+        return name, _OF_OUT[name]
+    if by_name and name in _OF_IN:
+        return name, _flipped(_OF_IN[name])
+    if by_name and name in RATES:
+        return name, _rate_measure(name, threshold)
+    raise ValueError(
+        f"metrics: unknown metric {name!r}; known are {', '.join((*_OF_OUT, *_OF_IN, *RATES))}, "
+        f"<rate><number in (0, 100]><rate> such as 'fpr95tpr' with rates {', '.join(RATES)}, sklearn.metrics' "
+        f"{', '.join(SKLEARN_SCORES + SKLEARN_LABELS)}, and functools.partial of {', '.join(SKLEARN_PARTIAL)}"
+    )
+
+
+def _name_of(function: Any) -> str:
+    return str(getattr(getattr(function, "func", function), "__name__", function))  # func of a functools.partial
+
+
+def _flipped(quantity: Quantity) -> Measure:
+    return lambda sides: float(quantity.of(sides.flipped_runs()))
+
+
+def _rate_measure(name: str, threshold: float | None) -> Measure:
+    if threshold is None:
+        raise ValueError(f"threshold: expected a number, since {name!r} judges scores > threshold; got None")
+    return lambda sides: rate_above(name, *sides.ascending, threshold)
 
 
 # ---- ood/ood_bench.py ------------------------------------------------------------------------------------------------
@@ -2128,13 +2903,15 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
-class OODBenchOptions(TypedDict, total=False):
+class OODBenchOptions(IntervalOptions, total=False):
     """Options of `OODBench`; see `ood_bench_results`."""
 
     metrics: str | Callable[..., Any] | Sequence[str | Callable[..., Any]]
-    in_value: int
-    out_value: int
+    in_value: int | Literal["rest"]
+    out_value: int | Literal["rest"]
+    ignore_value: int | None
     threshold: float | None
+    thresholds: bool
     step: int | None
 
 
@@ -2142,19 +2919,47 @@ def ood_bench_results(
     state: OODState,
     *,
     metrics: Any = DEFAULT_METRICS,
-    in_value: int = 0,
-    out_value: int = 1,
+    in_value: Label = 0,
+    out_value: Label = 1,
+    ignore_value: int | None = None,
     threshold: float | None = None,
+    thresholds: bool = False,
     step: int | None = None,
 ) -> dict[str, float]:
     """Metrics by name of the OOD against the in-distribution scores: see `bench_metrics`.
 
-    Parameters: state of `reduce_ood`; in_value and out_value, the labels of the two sides; the others as of
-    `bench_metrics`. Returns and raises as that does, and ValueError for a label that is neither value.
+    Parameters: state of `reduce_ood`; in_value, out_value and ignore_value, as of that; the others as of
+    `bench_metrics`. Returns and raises as that does, and ValueError for a label that is none of these values.
     """
-    return bench_metrics(
-        *ood_sides(state, in_value=in_value, out_value=out_value), metrics, threshold=threshold, step=step
-    )
+    sides = ood_sides(state, in_value, out_value, ignore_value)
+    return bench_metrics(*sides, metrics, threshold=threshold, thresholds=thresholds, step=step)
+
+
+def ood_units(
+    state: OODState,
+    *,
+    metrics: Any,
+    in_value: Label,
+    out_value: Label,
+    ignore_value: int | None,
+    threshold: float | None,
+    step: int | None,
+    **_: Any,
+) -> Units:
+    """The OOD and the in-distribution samples, for resampling."""
+    rows = rows_of_sides(*ood_sides(state, in_value, out_value, ignore_value))
+
+    def results(counts: Sequence[np.ndarray]) -> dict[str, float]:
+        positives, negatives = (each.side(numbers) for each, numbers in zip(rows, counts))
+        return bench_metrics(positives, negatives, metrics, threshold=threshold, step=step)
+
+    def members() -> tuple[np.ndarray, np.ndarray]:
+        is_out, kept = is_ood(state["labels"], check_label_values(in_value, out_value, ignore_value))
+        columns = array_namespace(is_out).astype(~is_out, int), state["scores"]
+        strata, scores = columns if kept is None else (column[kept] for column in columns)
+        return members_of(strata, scores, rows)
+
+    return Units((rows[0].counts, rows[1].counts), results, members)
 
 
 class OODBench(Metric):
@@ -2168,6 +2973,8 @@ class OODBench(Metric):
     reduce = staticmethod(reduce_ood)
     as_state = staticmethod(as_ood_state)
     summarise = staticmethod(ood_bench_results)
+    units = staticmethod(ood_units)
+    tables = {"counts": ("scores", "labels")}
     aliases = {"scores": "predictions", "labels": "references"}
 
     def __init__(self, **options: Unpack[OODBenchOptions]) -> None:

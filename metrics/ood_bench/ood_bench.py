@@ -31,20 +31,29 @@ Args:
     predictions: (N,) scores, higher is more OOD; or a tuple (in-distribution scores, OOD scores), without references.
     references: (N,) labels, `in_value` or `out_value`.
     metrics: names, or functions of sklearn.metrics. Defaults to ("auroc", "fpr95tpr"). Names are "auroc", "aupr_out",
-        "aupr_in", "detect_acc", "<rate><XX><rate>" with rates fpr, tpr, fnr, tnr and XX from 1 to 99, and the names of
-        scalar binary metrics of sklearn.metrics.
-    in_value, out_value: labels of in-distribution and of OOD samples. Default to 0 and 1.
-    threshold: for metrics of scikit-learn that judge decisions: a sample is OOD when its score is greater.
+        "aupr_in", "aupr_out_trapezoid", "aupr_in_trapezoid", "detect_acc", "<rate><XX><rate>" with rates fpr, tpr, fnr,
+        tnr and XX a number in (0, 100] such as 95 or 99.5, a rate alone, which is that at the `threshold`, and the
+        names of scalar binary metrics of sklearn.metrics.
+    in_value, out_value: labels of in-distribution and of OOD samples. Default to 0 and 1. One of them may be "rest":
+        all labels that are not the other's.
+    ignore_value: label of samples that are left out. Defaults to None.
+    threshold: for fpr, tpr, fnr, tnr and the metrics of scikit-learn that judge decisions: a sample is OOD when its
+        score is greater.
+    thresholds: whether to add `<name>_threshold` for detect_acc and the operating points. Defaults to False.
     step: to take auroc, detect_acc and the operating points from every `step`-th score, as oodeel does (it uses 4).
         An approximation; by default every distinct score counts.
+    confidence_level, n_resamples, random_state: with a level such as 0.95, rates get `<key>_low` and `<key>_high`, a
+        percentile bootstrap of in-distribution and OOD samples. Defaults to None and 1000 and 0.
 
 Returns:
     auroc: chance that an OOD sample scores above an in-distribution one, ties counting half.
     aupr_out, aupr_in: average precision with OOD, or in-distribution, as the positive class.
+    aupr_out_trapezoid, aupr_in_trapezoid: area under the same curves by trapezoids, as OpenOOD takes it.
     detect_acc: the highest accuracy over all thresholds.
     fpr95tpr: the lowest FPR with TPR >= 0.95. Likewise the best value of any rate where another meets its bound, e.g.
         tpr5fpr, the highest TPR with FPR <= 0.05.
-    and one float for each metric of scikit-learn, under its name.
+    fpr95tpr_threshold and so on, with `thresholds`: the t such that score > t is that decision.
+    and one float for each rate at the threshold and each metric of scikit-learn, under its name.
 
 Raises:
     ValueError: NaN, lengths or shapes that do not fit, other labels, one class only, an unknown metric, no threshold

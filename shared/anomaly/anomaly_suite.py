@@ -129,6 +129,7 @@ class AnomalySuite(Metric):
     reduce = staticmethod(reduce_maps)
     as_state = staticmethod(as_anomaly_state)
     summarise = staticmethod(anomaly_suite_results)
+    tables = {"normal_counts": ("normal",)}
 
     def __init__(self, **options: Unpack[AnomalySuiteOptions]) -> None:
         super().__init__(**options)

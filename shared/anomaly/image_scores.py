@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.arrays import Array, array_namespace, on_device, to_numpy
+from ..core.arrays import Array, array_namespace, on_device, to_numpy, widen
 from ..core.options import as_int
 
 REDUCTIONS = ("max", "mean")
@@ -25,13 +25,13 @@ def check_reduction(image_reduction: Any) -> None:
 def reduced_maps(maps: Any, image_reduction: str | int) -> Array:
     """The score of each map: its maximum, its mean ("mean"), or the mean of its k highest pixels (k).
 
-    Parameters: maps (N, H, W) or a list of (H_i, W_i), float32 or float64 without NaN.
+    Parameters: maps (N, H, W) or a list of (H_i, W_i), real and without NaN.
     Returns (N,) on the device of the maps. Raises ValueError for a map without pixels, k beyond its pixels, and a mean
     of +inf and -inf.
     """
     if not isinstance(maps, list) and image_reduction == "max" and math.prod(maps.shape):
-        return array_namespace(maps).max(maps, axis=(1, 2))
-    scores = np.asarray([_reduced(score_map, image_reduction) for score_map in maps], dtype=np.float64)
+        return array_namespace(maps).max(widen(maps), axis=(1, 2))
+    scores = np.asarray([_reduced(widen(score_map), image_reduction) for score_map in maps], dtype=np.float64)
     return on_device(scores, maps[0]) if len(scores) else scores
 
 

@@ -13,6 +13,7 @@ from ..core.arrays import (
     Array,
     array_namespace,
     is_floating,
+    is_narrow,
     is_numpy_array,
     is_torch_array,
     on_device,
@@ -114,7 +115,7 @@ def _as_stacks(maps: Any, masks: Any) -> tuple[Array, Array] | None:
     maps, masks = on_one_device(maps, masks)
     xp = array_namespace(masks)
     flags = masks if masks.dtype == xp.bool else masks == 1
-    scores = widen(maps, "predictions")
+    scores = maps if is_narrow(maps) else widen(maps, "predictions")
     binary = flags is masks or bool(xp.all(flags | (masks == 0)))
     return (scores, flags) if binary and not _has_nan(scores) else None
 
@@ -129,8 +130,11 @@ def _as_lists(maps: Any, masks: Any) -> tuple[list[Array], list[Array]]:
 
 
 def _has_nan(scores: Array) -> bool:
-    """Whether a stack of maps has a NaN; max passes it on, and is faster than isnan of every pixel."""
+    """Whether a stack of maps has a NaN."""
     xp = array_namespace(scores)
+    if is_narrow(scores):
+        return bool(xp.any(xp.isnan(scores)))
+    # max passes it on, and is faster than isnan of every pixel
     return bool(math.prod(scores.shape)) and bool(xp.any(xp.isnan(xp.max(scores, axis=(1, 2)))))
 
 
@@ -151,7 +155,8 @@ def _checked_pair(score_map: Array, mask: Array, i: int) -> tuple[Array, Array]:
                 + ("are predictions and references swapped?" if swapped else "binarise it, for example mask > 0")
             )
         mask = ones
-    score_map = widen(score_map, f"predictions[{i}]")
+    if not is_narrow(score_map):
+        score_map = widen(score_map, f"predictions[{i}]")
     check_no_nan(score_map, f"predictions[{i}]")
     return score_map, mask
 

@@ -40,7 +40,7 @@ def pixels_by_region(pairs: Sequence[tuple[Array, Array]]) -> RegionPixels:
         return {"normal": empty, "anomalous": empty, "region_sizes": np.zeros(0, dtype=np.int64)}
     xp = array_namespace(*(score_map for score_map, _ in pairs))
     num_normal = sum(math.prod(mask.shape) - int(array_namespace(mask).count_nonzero(mask)) for _, mask in pairs)
-    dtype = xp.result_type(*(score_map for score_map, _ in pairs))
+    dtype = xp.result_type(*{score_map.dtype for score_map, _ in pairs})
     # filled map by map: joining the parts in the end would hold all pixels twice
     normal, at = xp.empty((num_normal,), dtype=dtype, device=pairs[0][0].device), 0
     anomalous, sizes = [], []

@@ -20,28 +20,31 @@ STATES = 1.25  # of what is more than a batch: those of one task, and what is st
 PAUSE = 0.8  # of its memory, at which a worker takes no more tasks
 
 
-def check_workers(client: Any, groups: Sequence[RowGroup], *, tallied: bool) -> None:
-    """Raise ValueError if a worker of a cluster has less memory than its threads need for the largest row group."""
+def check_workers(client: Any, groups: Sequence[RowGroup]) -> None:
+    """Raise ValueError if a worker of a cluster has less memory than its threads need for any row group."""
     workers = client.scheduler_info(n_workers=-1)["workers"]  # in 2025 it told of five unless asked
-    for group in sorted(groups, key=lambda group: group.num_bytes)[-1:]:
+    for group in groups[:1]:
         for address, worker in workers.items():
-            check_memory(group, worker["memory_limit"], worker["nthreads"], address, tallied=tallied)
+            check_memory(group, worker["memory_limit"], worker["nthreads"], address, grows=False)
 
 
-def check_this_worker(group: RowGroup, *, tallied: bool) -> None:
-    """Raise ValueError if this process is a worker, come after `check_workers`, that has not the memory it needs."""
+def check_this_worker(group: RowGroup, *, grows: bool) -> None:
+    """Raise ValueError if this process is a worker without the memory it needs; `grows` says whether states do."""
     distributed = sys.modules.get("distributed")
     try:
         worker = distributed and distributed.get_worker()
     except ValueError:  # it is none
         return
     if worker:
-        check_memory(group, worker.memory_manager.memory_limit, worker.state.nthreads, worker.address, tallied=tallied)
+        check_memory(group, worker.memory_manager.memory_limit, worker.state.nthreads, worker.address, grows=grows)
 
 
-def check_memory(group: RowGroup, limit: int | None, num_threads: int, address: str, *, tallied: bool) -> None:
-    """Raise ValueError if a limit is below what threads need for row groups like this one; 0 and None are no limit."""
-    kept = 0 if tallied else max(0, group.num_bytes - BATCH_BYTES)
+def check_memory(group: RowGroup, limit: int | None, num_threads: int, address: str, *, grows: bool) -> None:
+    """Raise ValueError if a limit is below what threads need for row groups like this one; 0 and None are no limit.
+
+    States that grow take memory for each sample; those whose rows are counted take next to none.
+    """
+    kept = max(0, group.num_bytes - BATCH_BYTES) if grows else 0
     needed = (PROCESS + num_threads * (THREAD + STATES * kept)) / PAUSE
     if limit and limit < needed:
         smaller = (

@@ -1,10 +1,9 @@
 """A metric over a Parquet data set of scores, on as many machines as a Dask cluster has.
 
-Each row group is reduced by `metric.add_batch` and `metric.state` where it is read: scores of matrices never travel,
-and the result has the bits of one process. States of the counting metrics (accuracyk, autkc, the open-set F-scores with
-`t_list`, and openset_detection without tables) are tallies of bounded size, which meet in a tree. The others rank every
-sample and keep a few numbers for each: a worker could only copy them, so they go straight to the caller, and what a
-worker needs does not grow with the data set.
+Each row group is reduced by `metric.add_batch` and `metric.states` where it is read: scores of matrices never travel,
+and the result has the bits of one process. The states go straight to the caller, who merges them as they come. Those of
+accuracyk and autkc, of open-set F-scores with `t_list`, of scores in types of 16 bits and with `significant_bits` count
+equal rows, and are of bounded size; the others keep a few numbers for each sample, and openset_detection its boxes.
 
 Dask rather than Ray Data: it runs any function over any Python objects, where Ray Data aggregates them in one place or
 shuffles; and it is pure Python, from a laptop to Slurm, Kubernetes or an existing cluster. With a `distributed.Client`
@@ -23,13 +22,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ..core.options import as_int
 from ..formats.reasons import named
 from ..loading import metric_class
 from .memory import check_workers
-from .reducing import merge_tallies, reduce_row_group
+from .reducing import reduce_row_group
 from .row_groups import list_row_groups
-from .tallies import can_tally, tally_results
 from .tasks import Cluster, engine
 
 
@@ -37,18 +34,16 @@ def compute_parquet(
     name: str,
     source: str | Path | list[str],
     columns: Mapping[str, str] | None = None,
-    *,
-    split_every: int = 8,
     **options: Any,
 ) -> dict[str, Any]:
     """Compute a metric over a Parquet data set, with Dask.
 
     Parameters: name, one of `openworld_metrics.METRICS`; source, a file, a folder, a list of files, or an address that
     Arrow knows, such as s3://…; columns, from the metric's columns to those of the data set, by default those of
-    the same names; split_every, how many tallies meet at once; options of the metric.
+    the same names; options of the metric.
 
-    A worker needs 500 MiB of memory with one thread, and 125 MiB for each further one. For metrics that do not only
-    count, each thread needs 1.6 times more of what the largest row group takes beyond 16 MiB, of its columns unpacked
+    A worker needs 500 MiB of memory with one thread, and 125 MiB for each further one. Where states are not of bounded
+    size, each thread needs 1.6 times more of what the largest row group takes beyond 16 MiB, of its columns unpacked
     with 8 bytes for each number; and the caller needs memory for the states of all samples.
 
     Returns what the metric's `compute` returns. Raises what it raises, with the file and the number of the row group,
@@ -56,19 +51,11 @@ def compute_parquet(
     """
     tasks = engine()
     metric = metric_class(name)(**options)
-    tallied = can_tally(name, options)
-    split_every = as_int(split_every, "split_every", 2)
     columns, groups = list_row_groups(source, columns, metric)
     if isinstance(tasks, Cluster):
-        check_workers(tasks.client, groups, tallied=tallied)
+        check_workers(tasks.client, groups)
     parts = tasks.map(partial(reduce_row_group, name, options, columns), groups)
-    merge = partial(merge_tallies, name)
-    while tallied and len(parts) > split_every:
-        parts = tasks.map(merge, [parts[i : i + split_every] for i in range(0, len(parts), split_every)])
     with closing(tasks.results(parts)) as partials:
-        if tallied:
-            _, (counted,) = merge(partials)
-            return tally_results(metric, counted)
         for place, states in partials:
             with named(place):
                 for state in states:

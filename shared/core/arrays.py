@@ -67,7 +67,7 @@ def as_array(x: Any, name: str) -> Array:
     if is_torch_array(x):
         return _from_tensor(x, name)
     x = without_arrow(x)
-    array = np.asarray(x) if hasattr(x, "__array__") or isinstance(x, memoryview) else None
+    array = np.asarray(x) if hasattr(x, "__array__") else None
     if array is not None and array.dtype.name == "bfloat16":  # of ml_dtypes, as JAX gives them
         array = array.astype(np.float32)
     if array is None or array.dtype == object:
@@ -76,7 +76,12 @@ def as_array(x: Any, name: str) -> Array:
 
 
 def without_arrow(x: Any) -> Any:
-    """A column of Arrow as a NumPy array, whose items are arrays instead of Arrow scalars; anything else as it is."""
+    """A column of Arrow as a NumPy array, whose items are arrays instead of Arrow scalars, and so a memoryview.
+
+    Anything else is returned as it is.
+    """
+    if isinstance(x, memoryview):  # of several dimensions it cannot be iterated over
+        return np.asarray(x)
     return x.to_numpy(zero_copy_only=False) if hasattr(x, "to_pylist") and hasattr(x, "to_numpy") else x
 
 
@@ -98,13 +103,14 @@ def _from_rows(rows: Any, name: str) -> Array:
     if not isinstance(rows, Iterable) or getattr(rows, "ndim", 1) == 0:
         raise TypeError(f"{name}: expected an array, got {rows!r}")
     rows = list(rows)
-    if rows and is_torch_array(rows[0]) and rows[0].device.type != "cpu":
-        return array_namespace(rows[0]).stack(rows)
-    rows = [_item(row, name) for row in rows]
+    on_device = bool(rows) and is_torch_array(rows[0]) and rows[0].device.type != "cpu"
+    rows = [as_array(row, name) if on_device else _item(row, name) for row in rows]
     try:
-        array = np.asarray(rows)
+        array = array_namespace(rows[0]).stack(rows) if on_device else np.asarray(rows)
     except (ValueError, TypeError, RuntimeError) as error:
         raise ValueError(f"{name}: expected rows of one length, got rows that differ ({error})") from None
+    if on_device:
+        return array
     if array.dtype == object:
         raise TypeError(f"{name}: expected numbers, got {examples(array)}")
     if array.dtype == np.float64 and bool((np.abs(array) >= MAX_EXACT).any()):
@@ -161,6 +167,8 @@ def concatenate(arrays: Sequence[Array]) -> Array:
     """Join checked arrays along their first axis, on the device of the first; a single one is returned as it is."""
     if len(arrays) == 1:
         return arrays[0]
+    if device_of(arrays[0]) is not None:  # torch would join int16 and float16 in float16
+        arrays = [widen(x) if is_numpy_array(x) and x.dtype.kind in "iu" and is_narrow(x) else x for x in arrays]
     arrays = on_one_device(*arrays)
     return array_namespace(*arrays).concat(arrays)
 
@@ -178,6 +186,13 @@ def widen(x: Array, name: str = "scores") -> Array:
     if math.prod(x.shape) and x.dtype.itemsize == 8 and not -MAX_EXACT <= int(xp.min(x)) <= int(xp.max(x)) <= MAX_EXACT:
         raise ValueError(f"{name}: expected integers within ±2**53, which float64 holds, got larger ones")
     return xp.astype(x, xp.float64)
+
+
+def is_narrow(x: Array) -> bool:
+    """Whether numbers take 16 bits at most, in a type that can be joined with any other without rounding."""
+    if is_numpy_array(x):
+        return x.dtype.itemsize <= 2 and x.dtype.kind in "iuf"
+    return x.dtype.itemsize == 2 and is_floating(x)  # torch joins int16 and float16 in float16
 
 
 def bfloat16_bits(x: Array) -> np.ndarray | None:

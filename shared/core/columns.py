@@ -12,19 +12,24 @@ from .arrays import (
     examples,
     is_bfloat16,
     is_floating,
+    is_narrow,
     is_numpy_array,
     widen,
 )
 
 
-def as_scores(x: Any, name: str, ndim: int = 1) -> Array:
-    """Check real scores of `ndim` dimensions without NaN (±inf is legal) and return them as float32 or float64."""
+def as_scores(x: Any, name: str, ndim: int = 1, *, narrow: bool = False) -> Array:
+    """Check real scores of `ndim` dimensions without NaN (±inf is legal) and return them as float32 or float64.
+
+    With `narrow`, for scores that only rank, those in types of 8 and 16 bits stay in them (see `is_narrow`).
+    """
     scores = as_numbers(x, name)
     if scores.shape == (0,):
         scores = scores.reshape((0,) * ndim)
     if scores.ndim != ndim:
         raise ValueError(f"{name}: expected scores of shape {_SHAPES[ndim]}, got shape {tuple(scores.shape)}")
-    scores = widen(scores, name)
+    if not (narrow and is_narrow(scores)):
+        scores = widen(scores, name)
     check_no_nan(scores, name)
     return scores
 

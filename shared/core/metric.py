@@ -3,6 +3,9 @@
 `reduce` takes the columns of a batch to a state, a dict of arrays; `summarise` takes a state to the results. A metric
 keeps the states of its batches and joins them when the results are asked for: compute, add_batch, add, state, merge,
 reset and len are all made of these two functions. A third, `as_state`, checks what comes from elsewhere.
+
+Equal rows of a table of a state may be one row with a count, and results have the bits of the rows repeated. So where
+rows take few values, they are counted whenever they have doubled, and memory stops growing.
 """
 
 from __future__ import annotations
@@ -10,14 +13,34 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypedDict
 
 import numpy as np
 
 from .arrays import Array, State, array_namespace, concatenate, is_numpy_array, to_numpy
+from .compacting import compact_table, has_few_values
+from .resampling import intervals
+from .states import MAX_COUNT
+from .units import Units
+
+ROWS = 1 << 16  # of a table, up to which they are kept as they come
+
+# entries of a state that say how its scores were rounded, so that there are few different ones
+ROUNDED = frozenset({"thresholds", "significant_bits"})
 
 # columns that metrics of this collection take: one that a metric does not use is ignored by it, for combine()
 SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels"})
+
+
+class IntervalOptions(TypedDict, total=False):
+    """Options of every metric: see `intervals`; without a confidence_level there are none."""
+
+    confidence_level: float | None
+    n_resamples: int
+    random_state: int
+
+
+INTERVAL_OPTIONS: Mapping[str, Any] = {"confidence_level": None, "n_resamples": 1000, "random_state": 0}
 
 
 class Metric:
@@ -31,6 +54,8 @@ class Metric:
     summarise: a function from a state and options (its keyword-only parameters) to the results
     as_state: a function that checks a state from elsewhere, by options of `reduce`, and casts its arrays to the types
         that `reduce` gives
+    units: a function from a state and the options of `summarise` to what is resampled for intervals
+    tables: the columns of each table of its states whose rows may be counted, by the name of the counts
     aliases: other names for columns
 
     The rest is read from the two signatures:
@@ -39,15 +64,17 @@ class Metric:
     options: the options and their defaults
     fixed_options: those that shape a batch as it is added, and so cannot change after that: only `reduce` has them
 
-    In a state, arrays of no dimension must agree between batches, all others are joined along their first axis, and
-    the first of them has an entry per sample. `counts` say how many equal samples each entry stands for, `x_counts` how
-    many each entry of the array `x` does; where they are absent, that is one.
+    In a state, arrays of no dimension must agree between the batches that have them, all others are joined along their
+    first axis, and the first of them has an entry per sample. `counts` say how many equal samples each entry stands
+    for, `x_counts` how many each entry of the array `x` does; where they are absent, that is one.
     """
 
     name: ClassVar[str]
     reduce: ClassVar[Callable[..., Mapping[str, Any]]]
     summarise: ClassVar[Callable[..., dict[str, Any]]]
     as_state: ClassVar[Callable[..., Mapping[str, Any]]]
+    units: ClassVar[Callable[..., Units]]
+    tables: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     aliases: ClassVar[Mapping[str, str]] = {}
 
     columns: ClassVar[tuple[str, ...]]
@@ -67,7 +94,7 @@ class Metric:
             raise TypeError(f"{cls.__name__}: expected one default of {differing[0]}, got two")
         cls.columns = tuple(p.name for p in columns)
         cls.required = tuple(p.name for p in columns if p.default is p.empty)
-        cls.options = {**summarises, **reduces}
+        cls.options = {**summarises, **reduces, **INTERVAL_OPTIONS}
         cls.fixed_options = frozenset(reduces.keys() - summarises.keys())
 
     def __init__(self, **options: Any) -> None:
@@ -77,6 +104,7 @@ class Metric:
             raise TypeError(self._unknown_name(unknown[0], self.options))
         self.loaded_options = {**self.options, **options}
         self._states: list[State] = []
+        self._rows, self._room = 0, ROWS  # of the tables: how many there are, and how many make them be counted
 
     def compute(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> dict[str, Any]:
         """Compute the results from the batches added before, and from the columns given here, if any.
@@ -93,7 +121,7 @@ class Metric:
                 raise ValueError(f"{name}: it was applied as batches were added; give it at load, not at compute")
         states = self._states + ([self._reduced(columns, options)] if columns else [])
         results = self._results(states, options)
-        self._states = []
+        self.reset()
         return results
 
     def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
@@ -103,7 +131,7 @@ class Metric:
             raise TypeError(f"{next(iter(options))}: it is an option; give it at load or to compute")
         state = self._reduced(columns, self.loaded_options)
         # the caller may reuse its buffers
-        self._states.append({name: _copy(array) for name, array in state.items()})
+        self._keep({name: _copy(array) for name, array in state.items()})
 
     def add(self, *, prediction: Any = None, reference: Any = None, **kwargs: Any) -> None:
         """Add one sample: the columns of add_batch, with one entry each."""
@@ -113,7 +141,15 @@ class Metric:
 
     def state(self) -> dict[str, np.ndarray]:
         """Return the reduced arrays of all batches added so far, as NumPy arrays; empty if there are none."""
-        arrays = {name: to_numpy(array).copy() for name, array in joined(self._states).items()}
+        return self._as_numpy(joined(self._states))
+
+    def states(self) -> list[dict[str, np.ndarray]]:
+        """The same in parts, each a state: nothing is joined, and equal rows are counted where values are few."""
+        self._compact()
+        return [self._as_numpy(state) for state in self._states if state]
+
+    def _as_numpy(self, state: State) -> dict[str, np.ndarray]:
+        arrays = {name: to_numpy(array).copy() for name, array in state.items()}
         return {**arrays, "metric": np.asarray(self.name)} if arrays else {}
 
     def merge(self, state: Mapping[str, np.ndarray]) -> None:
@@ -124,7 +160,8 @@ class Metric:
         """
         arrays = self._own_state(state)
         check_agreement(arrays, self._states)
-        self._states.append(arrays)
+        check_total(len(self) + _size(arrays))
+        self._keep(arrays)
 
     def _own_state(self, state: Mapping[str, Any]) -> State:
         """A copy of what another metric's `state()` gave, checked."""
@@ -147,7 +184,26 @@ class Metric:
 
     def reset(self) -> None:
         """Drop the batches added so far."""
-        self._states = []
+        self._states, self._rows, self._room = [], 0, ROWS
+
+    def _keep(self, state: State) -> None:
+        """Keep a batch. When the rows have doubled, those that are equal become one with a count."""
+        rows = self._rows + self._num_rows(state)
+        if rows > self._room:
+            self._compact(state)
+        else:
+            self._states.append(state)
+            self._rows = rows
+
+    def _compact(self, *others: State) -> None:
+        states = [*self._states, *others]
+        for counts, columns in self.tables.items():
+            states = compacted(states, columns, counts)
+        self._states, self._rows = states, sum(map(self._num_rows, states))
+        self._room = max(ROWS, 2 * self._rows)
+
+    def _num_rows(self, state: State) -> int:
+        return sum(state[columns[0]].shape[0] for columns in self.tables.values()) if state else 0
 
     def __len__(self) -> int:
         """Number of samples added so far."""
@@ -158,7 +214,11 @@ class Metric:
             raise ValueError("expected at least one sample, got none: pass columns, or add batches before compute()")
         for state in states:
             check_agreement(state, states)
-        return self.summarise(joined(states), **_options_for(self.summarise, options))
+        state, chosen = joined(states), _options_for(self.summarise, options)
+        if options["confidence_level"] is None:
+            return self.summarise(state, **chosen)
+        drawn = {name: options[name] for name in INTERVAL_OPTIONS}
+        return intervals(self.units(state, **chosen), self.summarise(state, **chosen), **drawn)
 
     def _reduced(self, columns: Mapping[str, Any], options: Mapping[str, Any]) -> State:
         missing = [name for name in self.required if name not in columns]
@@ -201,14 +261,34 @@ def keyword_options(function: Callable[..., Any]) -> Mapping[str, Any]:
 
 
 def joined(states: Sequence[State]) -> State:
-    """One state of all the samples; a single one is returned as it is."""
+    """One state of all the samples; a single one is returned as it is. Raises ValueError for more than 2^40."""
     states = [state for state in states if state]
     if len(states) < 2:
         return states[0] if states else {}
+    check_total(sum(map(_size, states)))
     return {
         name: array if array.ndim == 0 else concatenate([_column(state, name) for state in states])
         for name, array in {name: array for state in states for name, array in state.items()}.items()
     }
+
+
+def check_total(num_samples: int) -> None:
+    """Raise ValueError for more samples than sums of integers are made for."""
+    if num_samples > MAX_COUNT:
+        raise ValueError(f"expected at most {MAX_COUNT} samples in all, got {num_samples}")
+
+
+def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> list[State]:
+    """The states as one, whose table of these columns has no two equal rows; as they are, where few would be equal."""
+    states = [state for state in states if state]
+    plain = [state for state in states if counts not in state]
+    grows = any(not (ROUNDED & state.keys() or all(has_few_values(state[name]) for name in columns)) for state in plain)
+    if grows and len(plain) == len(states):
+        return states
+    parts = [state for state in states if counts in state]
+    if plain:  # those without counts first, which is faster
+        parts.append(compact_table(joined(plain), columns, counts))
+    return parts if len(parts) < 2 else [compact_table(joined(parts), columns, counts)]
 
 
 def _column(state: State, name: str) -> Array:
@@ -232,7 +312,8 @@ def _differ(first: Any, second: Any) -> bool:
 
 
 def _is_empty(column: Any) -> bool:
-    return hasattr(column, "__len__") and getattr(column, "ndim", 1) > 0 and len(column) == 0
+    sized = hasattr(column, "__len__") and getattr(column, "ndim", 1) > 0 and not getattr(column, "is_nested", False)
+    return sized and len(column) == 0
 
 
 def _size(state: State) -> int:
@@ -249,9 +330,12 @@ def _copy(array: Array) -> Array:
 def check_agreement(state: State, states: Sequence[State]) -> None:
     """Raise ValueError unless a state can be joined to the first of others: same arrays, same scalars."""
     first = next((other for other in states if other), state)
-    names, others = ({name for name in one if not name.endswith("counts")} for one in (state, first))
+    names, others = (
+        {n for n, array in one.items() if array.ndim and not n.endswith("counts")} for one in (state, first)
+    )
     if state and names != others:
         raise ValueError(f"expected a state of {', '.join(first)}, got one of {', '.join(state)}")
     for name, array in state.items():
-        if array.ndim == 0 and array != first[name]:
-            raise ValueError(f"{name}: expected {first[name]} as in the batches before, got {array}")
+        before = next((other[name] for other in states if name in other), array) if array.ndim == 0 else array
+        if array.ndim == 0 and array != before:
+            raise ValueError(f"{name}: expected {before} as in the batches before, got {array}")

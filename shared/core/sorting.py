@@ -6,7 +6,7 @@ import numpy as np
 
 from .arrays import Array, array_namespace, is_numpy_array, widen
 from .compiled import worth_compiling
-from .radix import flip_and_count, radix_sort, radix_wins
+from .radix import flip_and_count, radix_sort, radix_sort_with, radix_wins
 
 SMALL = 1 << 16  # scores below which a radix sort saves no more than a millisecond
 
@@ -16,8 +16,7 @@ def sort_in_place(scores: np.ndarray, *, whole: bool = True) -> None:
 
     Without `whole`, float64 scores that are equal in their upper halves may come in any order.
     """
-    compiles = scores.size >= SMALL and worth_compiling(flip_and_count, scores.size, scores) is not None
-    if compiles and radix_wins(scores.dtype.name):
+    if _compiles(scores) and radix_wins(scores):
         radix_sort(scores, whole=whole)
     else:
         scores.sort()
@@ -29,7 +28,10 @@ def sorted_with(scores: Array, payload: Array) -> tuple[Array, Array]:
     Payloads of equal scores come in any order, and in their own type or as uint32.
     """
     scores = widen(scores)
-    if not is_numpy_array(scores) or scores.dtype != np.float32 or int(payload.max(initial=0)) >= 2**32:
+    packs = is_numpy_array(scores) and int(payload.max(initial=0)) < 2**32
+    if packs and scores.dtype == np.float64 and _compiles(scores):
+        return radix_sort_with(scores, payload)
+    if not packs or scores.dtype != np.float32:
         order = array_namespace(scores).argsort(scores, stable=False)
         return scores[order], payload[order]
     # One sort, where an argsort takes several times as long: a float64 whose upper half is a score's bits is ordered as
@@ -41,6 +43,10 @@ def sorted_with(scores: Array, payload: Array) -> tuple[Array, Array]:
     low = keys.astype(np.uint32)
     keys >>= np.uint64(32)
     return keys.astype(np.uint32).view(np.float32), low
+
+
+def _compiles(scores: np.ndarray) -> bool:
+    return scores.size >= SMALL and worth_compiling(flip_and_count, scores.size, scores) is not None
 
 
 def indices(scores: Array) -> Array:

@@ -41,8 +41,8 @@ def flag_column(state: Mapping[str, Any], name: str) -> np.ndarray:
 
 
 def score_column(state: Mapping[str, Any], name: str) -> np.ndarray:
-    """(N,) float32 or float64 without NaN."""
-    return to_numpy(as_scores(state[name], _place(name)))
+    """(N,) scores without NaN, in float32, float64 or a type of 16 bits at most."""
+    return to_numpy(as_scores(state[name], _place(name), narrow=True))
 
 
 def number_table(state: Mapping[str, Any], name: str, width: int) -> np.ndarray:

@@ -5,6 +5,7 @@ Annotations with iscrowd = 1 are ignored: to find them is neither right nor wron
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
@@ -12,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from .coco_table import Table
+from .coco_table import Table, shown
 from .dataset import Dataset, Detections, Size, predicted_boxes, split_by_image, true_boxes
+from .json import loads, no_collection
 from .reasons import reason
 
 
@@ -26,7 +28,8 @@ def read_coco(annotations: str | Path, images: str | Path | None = None) -> Data
     Returns the images in the order of the file. Raises ValueError, with the file and the place of the entry, for
     what is malformed, for annotations of unknown images or categories, and for ids that occur twice.
     """
-    return coco_dataset(read_json(Path(annotations)), Path(annotations), images)
+    with no_collection():
+        return coco_dataset(read_json(Path(annotations)), Path(annotations), images)
 
 
 def read_coco_results(results: str | Path, dataset: Dataset) -> Detections:
@@ -38,19 +41,25 @@ def read_coco_results(results: str | Path, dataset: Dataset) -> Detections:
     Returns the predictions of the data set's images. Raises ValueError, with the file and the place of the entry,
     for what is malformed, and for results of unknown images.
     """
-    return coco_detections(read_json(Path(results)), Path(results), dataset)
+    with no_collection():
+        return coco_detections(read_json(Path(results)), Path(results), dataset)
 
 
 def read_json(path: Path) -> Any:
     """The content of a JSON file. Raises ValueError, with file and line, for what is none."""
     try:
-        return json.loads(path.read_text(encoding="utf-8-sig"))
+        return loads(path.read_bytes(), _text)
     except json.JSONDecodeError as error:
         raise ValueError(f"{path}:{error.lineno}: expected JSON, got {error.msg}") from error
     except OSError as error:
         raise ValueError(f"{path}: expected JSON, got {error.strerror or error}") from error
     except (ValueError, RecursionError, MemoryError) as error:  # no UTF-8, too many digits, too deep, too large
         raise ValueError(f"{path}: {reason(error)}") from error
+
+
+def _text(data: bytes) -> str:
+    """As `Path.read_text`, with the ends of lines that it takes."""
+    return io.TextIOWrapper(io.BytesIO(data), encoding="utf-8-sig").read()
 
 
 def coco_dataset(content: Any, path: Path, images: str | Path | None = None) -> Dataset:
@@ -106,7 +115,7 @@ def _ids(entries: Sequence[Any], where: str, *keys: str) -> dict[Any, int]:
             raise ValueError(f"{where}[{i}]: expected {missing[0]}, got none")
         key = entry["id"]
         if not isinstance(key, int) and (keys or not isinstance(key, str)):
-            raise ValueError(f"{where}[{i}]: expected an integer id, got {key!r}")
+            raise ValueError(f"{where}[{i}]: expected an integer id, got {shown(key)}")
         if key in found:
             raise ValueError(f"{where}[{i}]: expected an id of its own, got {key!r} again")
         found[key] = i

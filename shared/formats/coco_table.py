@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import chain
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
+
+# what a value raises that is none of those expected; a tensor has errors of its own
+_WRONG = (TypeError, LookupError, ValueError, OverflowError, RuntimeError)
 
 
 class Table:
@@ -14,29 +18,33 @@ class Table:
 
     def __init__(self, entries: Sequence[Any], where: str, places: dict[Any, int]) -> None:
         self.entries, self.where = entries, where
-        self.image = self._column("image_id", "an id of an image", lambda entry: places[entry["image_id"]], np.int64)
+        self.objects = all(issubclass(kind, dict) for kind in {*map(type, entries)})
+        self.image = self._column("image_id", "an id of an image", places.__getitem__, np.int64)
 
     def numbers(self, key: str) -> np.ndarray:
         """A column of finite numbers."""
-        column = self._column(key, "a number", lambda entry: _number(entry[key]), np.float64)
+        column = self._plain(key, np.float64, int, float)
+        if column is None:
+            column = self._column(key, "a number", _number, np.float64)
         self.refuse(~np.isfinite(column), "a finite number", key)
         return column
 
     def integers(self, key: str) -> np.ndarray:
         """A column of integers."""
-        return self._column(key, "an integer", lambda entry: _integer(entry[key]), np.int64)
+        column = self._plain(key, np.int64, int)
+        if column is None or max(-int(column.min(initial=0)), int(column.max(initial=0))) >= 2**53:
+            column = self._column(key, "an integer", _integer, np.int64)  # of which some are no float64
+        return column
 
     def flags(self, key: str) -> np.ndarray:
         """A column of 0, 1, false or true; 0 where an entry has none."""
-        return self._column(key, "0, 1, false or true", lambda entry: _flag(entry.get(key, 0)), np.bool_)
+        return self._column(key, "0, 1, false or true", _flag, np.bool_, lambda entry: entry.get(key, 0))
 
     def boxes(self) -> np.ndarray:
         """The boxes, as x1, y1, x2, y2."""
         boxes = self._plain_boxes()
         if boxes is None:
-            rows = self._column(
-                "bbox", "x, y, width, height", lambda entry: [*map(_number, _four(entry["bbox"]))], object
-            )
+            rows = self._column("bbox", "x, y, width, height", lambda bbox: [*map(_number, _four(bbox))], object)
             boxes = np.asarray(rows.tolist(), dtype=np.float64).reshape(-1, 4)
         corners = boxes.copy()
         with np.errstate(over="ignore", invalid="ignore"):
@@ -45,35 +53,65 @@ class Table:
         self.refuse(bad, "x, y, width, height of at least 0", "bbox")
         return corners
 
+    def _plain(self, key: str, dtype: Any, *types: type) -> np.ndarray | None:
+        """A column all at once; None if one of its values is of another type, or does not fit."""
+        try:
+            values = [*map(itemgetter(key), self.entries)]
+            return np.fromiter(values, dtype, len(values)) if {*map(type, values)} <= {*types} else None
+        except _WRONG:
+            return None
+
     def _plain_boxes(self) -> np.ndarray | None:
         """All boxes at once; None if one of them is not four numbers."""
         try:
-            flat = np.asarray([*chain.from_iterable(entry["bbox"] for entry in self.entries)])
-            plain = flat.dtype.kind in "iuf" and {len(entry["bbox"]) for entry in self.entries} <= {4}
-        except (TypeError, KeyError, ValueError, OverflowError):
+            boxes = [*map(itemgetter("bbox"), self.entries)]
+            flat = [*chain.from_iterable(boxes)]
+            types = {*map(type, flat)}
+            if bool in types or not {*map(len, boxes)} <= {4}:
+                return None
+            numbers = np.fromiter(flat, np.float64, len(flat)) if types <= {int, float} else np.asarray(flat)
+        except _WRONG:
             return None
-        return flat.astype(np.float64).reshape(-1, 4) if plain else None
+        return numbers.astype(np.float64, copy=False).reshape(-1, 4) if numbers.dtype.kind in "iuf" else None
 
     def refuse(self, bad: np.ndarray, expected: str, key: str) -> None:
         """Raise ValueError for the first entry that is bad."""
         if bad.any():
             self._refuse(int(np.argmax(bad)), expected, key)
 
-    def _column(self, key: str, expected: str, get: Callable[[Any], Any], dtype: Any) -> np.ndarray:
+    def _column(
+        self,
+        key: str,
+        expected: str,
+        convert: Callable[[Any], Any],
+        dtype: Any,
+        get: Callable[[Any], Any] | None = None,
+    ) -> np.ndarray:
+        get = get or itemgetter(key)
         try:
-            return np.fromiter(map(get, self.entries), dtype, len(self.entries))
-        except (TypeError, KeyError, ValueError, OverflowError):
+            if not self.objects:
+                raise TypeError(f"{self.where}: expected objects")
+            return np.fromiter(map(convert, map(get, self.entries)), dtype, len(self.entries))
+        except _WRONG:
             for i, entry in enumerate(self.entries):
                 try:
-                    np.fromiter([get(entry)], dtype, 1)
-                except (TypeError, KeyError, ValueError, OverflowError):
+                    np.fromiter([convert(get(entry))] if isinstance(entry, dict) else [], dtype, 1)
+                except _WRONG:
                     self._refuse(i, expected, key)
             raise
 
     def _refuse(self, i: int, expected: str, key: str) -> None:
         entry = self.entries[i]
-        came = repr(entry[key]) if isinstance(entry, dict) and key in entry else f"no {key}"
+        came = shown(entry[key]) if isinstance(entry, dict) and key in entry else f"no {key}"
         raise ValueError(f"{self.where}[{i}]: expected {key} to be {expected}, got {came}")
+
+
+def shown(value: Any) -> str:
+    """A value in an error message; JSON may be nested deeper than repr can go."""
+    try:
+        return repr(value)
+    except RecursionError:
+        return "what is nested too deep"
 
 
 def _number(value: Any) -> float:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from .dataset import Boxes, Dataset, Detections, Size, no_predictions, predicted_boxes, true_boxes
+from .reasons import named
 from .torch_files import read_torch_file
 
 Dicts = Sequence[Mapping[str, Any]]
@@ -59,8 +60,8 @@ def read_dict_predictions(predictions: Dicts, dataset: Dataset) -> Detections:
 
 def load_dicts(path: Path) -> Any:
     """The content of a .pt file, read without unpickling anything but tensors and plain containers."""
-    wrong = f"{path}: expected a list of dicts of tensors, got other objects or no .pt file"
-    return read_torch_file(path, wrong)
+    with named(path):
+        return read_torch_file(path, "expected a list of dicts of tensors, got other objects or no .pt file")
 
 
 def _predicted(image: Any, place: str) -> Boxes:
@@ -105,7 +106,12 @@ def _columns(image: Any, keys: Sequence[str], place: str) -> dict[str, np.ndarra
 
 def _array(x: Any, place: str) -> np.ndarray:
     try:
-        array = np.asarray(x.detach().cpu().double() if hasattr(x, "detach") else x, dtype=np.float64)
+        if hasattr(x, "detach"):  # NumPy has no bfloat16
+            x = x.detach().cpu().resolve_conj() if x.is_complex() else x.detach().cpu().double()
+        array = np.asarray(x)
+        if array.dtype.kind not in "biuf":  # NumPy would make numbers of words, and drop an imaginary part
+            raise TypeError
+        array = array.astype(np.float64)
     except (TypeError, ValueError, RuntimeError, OverflowError):
         raise TypeError(f"{place}: expected numbers, got {x!r:.60}") from None
     if not np.isfinite(array).all():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 
 from ..extras import extra
@@ -11,6 +12,9 @@ from .reasons import reason
 SUFFIXES = frozenset([".avif", ".bmp", ".jpeg", ".jpg", ".mpo", ".png", ".tif", ".tiff", ".webp"])
 _ORIENTATION = 0x0112
 _TURNED = (5, 6, 7, 8)  # by a quarter
+
+# what Pillow logs of a damaged file would be printed beside the error, where nothing else takes it
+logging.getLogger("PIL").addHandler(logging.NullHandler())
 
 
 def find_images(folder: str | Path) -> dict[str, Path]:

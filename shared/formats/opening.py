@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from .coco import coco_dataset, coco_detections, read_json
 from .dataset import Dataset, Detections, rename_classes
 from .dicts import load_dicts, read_dict_predictions, read_dicts
-from .reasons import named, reason
+from .reasons import named, readable, reason
 from .voc import read_voc, voc_list
 from .yolo import read_yolo, read_yolo_predictions
 from .yolo_data import SPLITS, YAML, read_yolo_data, yolo_data_texts
@@ -17,6 +17,7 @@ from .yolo_data import SPLITS, YAML, read_yolo_data, yolo_data_texts
 _Read = TypeVar("_Read")
 
 
+@readable()
 def read_references(
     references: str | Path,
     *,
@@ -37,6 +38,7 @@ def read_references(
     return _references(Path(references), images, split, classes, one_based)[0]
 
 
+@readable()
 def read_detections(
     predictions: str | Path,
     references: str | Path,
@@ -61,8 +63,9 @@ def read_detections(
     dataset, theirs = _references(Path(references), images, split, classes, one_based)
     ours = _kind(place, "predictions")
     content = None if ours == "YOLO" else _content(place)
-    if isinstance(content, list) and not any(isinstance(entry, dict) and "boxes" in entry for entry in content):
-        ours = "COCO"
+    if place.suffix == ".json" and isinstance(content, list):
+        dicts = any(isinstance(entry, dict) and "boxes" in entry for entry in content)
+        ours = None if dicts else "COCO"
     if classes is None and (theirs == "VOC" or None not in (ours, theirs)) and ours != theirs:
         raise ValueError(
             f"{place}: expected the names of the classes, since ids of {ours or 'these'} predictions may mean others"
@@ -122,7 +125,7 @@ def _references(
         pictures = None if images is None else _of_split(Path(images), split or "val")
         return read_yolo(_of_split(place, split or "val"), pictures, classes=classes), kind
     content = _content(place)
-    if isinstance(content, dict):
+    if isinstance(content, dict) and place.suffix == ".json":
         return coco_dataset(content, place, images), "COCO"
     _check_no_images(place, images)
     return _with_file(place, read_dicts, content, classes=classes), None

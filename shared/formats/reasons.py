@@ -33,6 +33,15 @@ def out_of_memory(error: BaseException) -> bool:
 
 
 @contextmanager
+def readable() -> Iterator[None]:
+    """What the system says of a path, as that its name is too long, becomes a ValueError with the path."""
+    try:
+        yield
+    except OSError as error:
+        raise ValueError(f"{error.filename or 'a file'}: {reason(error)}") from error
+
+
+@contextmanager
 def named(place: object) -> Iterator[None]:
     """Errors of what is in a file get its name: TypeError stays one, any other becomes a ValueError."""
     try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,31 +9,40 @@ from typing import Any
 from ..extras import extra
 from .reasons import out_of_memory
 
+_FEW = 1 << 20  # numbers that a file may repeat however small it is, as labels that images share
+
 
 def read_torch_file(path: Path, otherwise: str) -> Any:
     """The content of a .pt file, on the CPU. Raises ValueError that says `otherwise` for any other content.
 
-    Raises ValueError too for tensors that NumPy cannot have, such as sparse ones, and MemoryError if they do not fit.
+    Raises ValueError too for tensors that NumPy cannot have, such as sparse ones, and for a small file of many numbers:
+    expanded tensors, or lists that hold one another. Raises MemoryError if the tensors do not fit, OSError for no file.
     """
     with extra("torch"):
         import torch
 
-    def check(part: Any) -> None:
+    with path.open("rb") as file:
+        try:
+            content = torch.load(file, map_location="cpu", weights_only=True)
+        except Exception as error:  # of a damaged file torch raises anything
+            if out_of_memory(error):
+                raise MemoryError from error
+            # torch's own messages are long, and advise to switch the safeguard off
+            raise ValueError(otherwise) from None
+    size = path.stat().st_size
+    most = max(size, _FEW)
+    numbers, parts = 0, [content]
+    while parts:
+        part = parts.pop()
+        numbers += 1
         if isinstance(part, torch.Tensor):
             kinds = {"meta": part.is_meta, "quantized": part.is_quantized, "nested": part.is_nested}
             kinds["sparse"] = part.layout != torch.strided
             if any(kinds.values()):
                 raise ValueError(f"expected plain tensors, got a {max(kinds, key=lambda kind: kinds[kind])} one")
+            numbers += part.numel()
         elif isinstance(part, (Mapping, list, tuple)):
-            for item in part.values() if isinstance(part, Mapping) else part:
-                check(item)
-
-    try:
-        content = torch.load(path, map_location="cpu", weights_only=True)
-    except (pickle.UnpicklingError, RuntimeError, EOFError) as error:
-        if out_of_memory(error):
-            raise MemoryError from error
-        # torch's own messages are long, and advise to switch the safeguard off
-        raise ValueError(otherwise) from None
-    check(content)
+            parts.extend(part.values() if isinstance(part, Mapping) else part)
+        if numbers > most:
+            raise ValueError(f"expected at most {most} numbers in a file of {size} bytes, got some again and again")
     return content

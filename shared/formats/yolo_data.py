@@ -9,13 +9,14 @@ from typing import Any
 from ..extras import extra
 from .dataset import Dataset
 from .images import find_images
-from .reasons import named, reason
+from .reasons import named, readable, reason
 from .yolo import yolo_dataset
 
 YAML = (".yaml", ".yml")
 SPLITS = ("train", "val", "test")
 
 
+@readable()
 def read_yolo_data(data: str | Path, split: str = "val") -> Dataset:
     """Read a split of the YOLO data set that a data.yaml describes.
 

@@ -6,10 +6,13 @@ there, a malformed line is an error, where Ultralytics leaves its image out, and
 
 from __future__ import annotations
 
+import codecs
 import math
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
+import orjson
 
 _EDGE = 0.01  # true boxes may reach so far beyond the image, by rounding
 _FAR = 1.0  # and predicted ones so far; pixels in place of shares are farther off
@@ -24,20 +27,34 @@ def read_lines(path: Path, *, confidence: bool = False, place: str = "") -> np.n
     """
     width, place = 6 if confidence else 5, place or str(path)
     try:
-        lines = [line.split() for line in path.read_text(encoding="utf-8-sig").splitlines()]
+        data = path.read_bytes().removeprefix(codecs.BOM_UTF8)
+        table = _plain_table(data, width)
+        if table is not None:
+            return table
+        lines = [line.split() for line in data.decode().splitlines()]
     except (OSError, UnicodeDecodeError) as error:
         raise ValueError(f"{place}: expected text, got {getattr(error, 'strerror', None) or error}") from error
-    if {len(line) for line in lines if line} <= {width}:
-        try:
-            table = np.asarray([float(cell) for line in lines for cell in line]).reshape(-1, width)
-        except ValueError:
-            pass
-        else:
-            if _reason(table) is None:
-                return table
-    # polygons are among them, or something is wrong: line by line
+    # line by line: polygons are among them, numbers are written in another way, or something is wrong
     rows = [_row(cells, f"{place}:{i}", width) for i, cells in enumerate(lines, 1) if cells]
     return np.asarray(rows).reshape(-1, width)
+
+
+def _plain_table(data: bytes, width: int) -> np.ndarray | None:
+    """Lines of numbers with a space between them, as most files are; None for what is written otherwise, or wrong.
+
+    As JSON, a list for each line, they are parsed in a third of the time that `float` takes.
+    """
+    data = data.replace(b"\r\n", b"\n")
+    if data.translate(None, b"0123456789.eE+- \n"):
+        return None
+    try:
+        rows = orjson.loads(b"[[" + data.rstrip(b"\n").replace(b" ", b",").replace(b"\n", b"],[") + b"]]")
+    except orjson.JSONDecodeError:
+        return None
+    if {*map(len, rows)} != {width}:
+        return None
+    table = np.fromiter(chain.from_iterable(rows), np.float64, width * len(rows)).reshape(-1, width)
+    return table if _reason(table) is None else None
 
 
 def _row(cells: list[str], place: str, width: int) -> list[float]:
@@ -69,16 +86,15 @@ def _around(row: list[float], width: int) -> list[float]:
 
 def _reason(rows: np.ndarray) -> str | None:
     """What is expected of the first thing that is wrong with rows of the right length; None if nothing is."""
-    if not len(rows):
-        return None
-    shares, slack = rows[:, 1:5], _EDGE if rows.shape[1] == 5 else _FAR
-    if not (np.isfinite(shares).all() and shares.min() >= -slack and shares.max() <= 1 + slack):
+    low, high = rows.min(axis=0).tolist(), rows.max(axis=0).tolist()  # NaN if one of a column is
+    slack = _EDGE if rows.shape[1] == 5 else _FAR
+    if not all(-slack <= least and most <= 1 + slack for least, most in zip(low[1:5], high[1:5])):
         return "coordinates from 0 to 1, as shares of the image"
-    if shares[:, 2:].min() < 0:
+    if min(low[3:5]) < 0:
         return "a width and a height of at least 0"
-    if not ((rows[:, 5:] >= 0) & (rows[:, 5:] <= 1)).all():
+    if not all(least >= 0 and most <= 1 for least, most in zip(low[5:], high[5:])):
         return "a confidence from 0 to 1"
     labels = rows[:, 0]
-    if not (np.isfinite(labels) & (labels == np.round(labels))).all():
+    if not (math.isfinite(low[0]) and math.isfinite(high[0]) and np.array_equal(labels, np.round(labels))):
         return "an integer class"
-    return None if (np.abs(labels) < _END_OF_IDS).all() else "a class of less than 2^53"
+    return None if low[0] > -_END_OF_IDS and high[0] < _END_OF_IDS else "a class of less than 2^53"

@@ -6,88 +6,28 @@ call come from one sort of the scores and one pass over the counts.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator
-from functools import cached_property
+from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
-import numpy as np
-
-from ..core.arrays import Array, to_numpy
-from ..core.counts import Counts, Side, check_both_classes, runs, sort_sides
-from ..core.curves import AUROC, AVERAGE_PRECISION, DETECTION_ACCURACY, RATES, Quantity, best_rate, quantities
-from ..core.options import as_int, as_real
-from .oodeel import sampled_curve
+from ..core.arrays import Array
+from ..core.counts import Side, check_both_classes
+from ..core.curves import AUPR, AUROC, AVERAGE_PRECISION, RATES, Quantity, quantities
+from ..core.options import as_bool, as_int, as_real, plain_value
+from .measures import Measure, Sides
+from .oodeel import curve_of_sides, sampled_measure
+from .points import DETECTION_ACCURACY_REACHED, Reached, exceeded_threshold, parse_point, rate_above, reached_point
+from .sklearn_metrics import SKLEARN_LABELS, SKLEARN_PARTIAL, SKLEARN_SCORES, sklearn_measure
 
 DEFAULT_METRICS = ("auroc", "fpr95tpr")
-_NAMES = ("auroc", "aupr_out", "aupr_in", "detect_acc")
-_QUANTITIES = {
+_OF_OUT = {
     "auroc": AUROC,
     "aupr_out": AVERAGE_PRECISION,
-    "detect_acc": DETECTION_ACCURACY,
+    "aupr_out_trapezoid": AUPR,
+    "detect_acc": DETECTION_ACCURACY_REACHED,
 }
-_POINT = re.compile(rf"({'|'.join(RATES)})([1-9]\d?)({'|'.join(RATES)})")
-_SKLEARN_SCORES = (
-    "average_precision_score",
-    "brier_score_loss",
-    "d2_brier_score",
-    "d2_log_loss_score",
-    "hinge_loss",
-    "log_loss",
-    "roc_auc_score",
-)
-_SKLEARN_RANKS = ("average_precision_score", "roc_auc_score")  # to which any scores in the same order are the same
-_SKLEARN_LABELS = (
-    "accuracy_score",
-    "balanced_accuracy_score",
-    "cohen_kappa_score",
-    "f1_score",
-    "hamming_loss",
-    "jaccard_score",
-    "matthews_corrcoef",
-    "precision_score",
-    "recall_score",
-    "zero_one_loss",
-)
-_SKLEARN_PARTIAL = ("fbeta_score",)  # by name it lacks an argument
-
-
-class Sides:
-    """The two sides of a benchmark, and what several metrics need of them, computed once."""
-
-    def __init__(self, positives: Array | Side, negatives: Array | Side, step: int | None) -> None:
-        self.positives, self.negatives, self.step = positives, negatives, step
-
-    @cached_property
-    def ascending(self) -> tuple[Side, Side]:
-        """Both sides in ascending order."""
-        return sort_sides(self.positives, self.negatives)
-
-    def runs(self) -> Iterator[Counts]:
-        """Counts of the OOD samples as positives."""
-        return runs(*self.ascending)
-
-    def flipped_runs(self) -> Iterator[Counts]:
-        """Counts of the in-distribution samples as positives, by negated scores."""
-        positives, negatives = self.ascending
-        return runs(negatives.flipped(), positives.flipped())
-
-    @cached_property
-    def curve(self) -> tuple[np.ndarray, ...]:
-        """Oodeel's sampled rates."""
-        positives, negatives = (to_numpy(side.repeated()) for side in self.ascending)
-        return sampled_curve(positives, negatives, self.step or 1)[1]
-
-    @cached_property
-    def ordered(self) -> tuple[np.ndarray, np.ndarray]:
-        """Labels and scores in an order that does not depend on how the samples came."""
-        # in float64, since scikit-learn computes in the precision that it is given
-        sides = [to_numpy(side.repeated()).astype(np.float64) for side in reversed(self.ascending)]
-        labels = np.repeat(np.asarray([0, 1]), [len(side) for side in sides])
-        return labels, np.concatenate(sides)
-
-
-Measure = Quantity | Callable[[Sides], float]
+_OF_IN = {"aupr_in": AVERAGE_PRECISION, "aupr_in_trapezoid": AUPR}
+_SAMPLED = ("auroc", "detect_acc")
 
 
 def bench_metrics(
@@ -96,6 +36,7 @@ def bench_metrics(
     metrics: Any = DEFAULT_METRICS,
     *,
     threshold: float | None = None,
+    thresholds: bool = False,
     step: int | None = None,
 ) -> dict[str, float]:
     """Metrics of an OOD detector by name, from one sort of the scores.
@@ -103,129 +44,96 @@ def bench_metrics(
     auroc         area under the ROC curve, ties counting half
     aupr_out      average precision with OOD as the positive class
     aupr_in       average precision with in-distribution as the positive class, of the negated scores
+    aupr_out_trapezoid, aupr_in_trapezoid
+                  area under the same precision-recall curves by trapezoids, as OpenOOD and pytorch-ood take it
     detect_acc    highest accuracy over all thresholds
-    fpr95tpr      the best FPR at TPR ≥ 0.95; likewise any of fpr, tpr, fnr, tnr on both sides of 1 to 99
+    fpr95tpr      the best FPR at TPR ≥ 0.95; likewise any of fpr, tpr, fnr, tnr on both sides of a number in (0, 100],
+                  decimals included, such as tpr0.1fpr
+    tpr, …        that rate where a sample is OOD iff its score > threshold
     f1_score, …   a scalar binary metric of sklearn.metrics, by name or as the function: a score-based one gets the
                   scores, a label-based one gets scores > threshold
 
     Parameters: positives, the scores of the OOD samples, and negatives, those of the in-distribution samples, higher
-    is more OOD; metrics, a name or a list of names and functions; threshold, for the label-based metrics; step, to
-    take auroc, detect_acc and the operating points from every `step`-th score as oodeel does (approximate).
+    is more OOD; metrics, a name or a list of names and functions; threshold, for the rates and the label-based metrics;
+    thresholds, to add `<name>_threshold` for detect_acc and operating points: the t such that score > t gives that
+    value on these data, −inf or inf where every sample or none is OOD; step, to take auroc, detect_acc and the
+    operating points from every `step`-th score as oodeel does (approximate).
 
-    Returns {name: float}. Raises ValueError for an unknown name, a missing threshold, or a class without samples.
+    Returns {name: float}. Raises ValueError for an unknown name, a missing threshold, thresholds of sampled points or
+    of such that only scores of −inf reach, or a class without samples.
     Source: oodeel's bench_metrics.
 
     >>> import numpy as np
     >>> bench_metrics(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1]), ["auroc", "fpr95tpr", "detect_acc"])
     {'auroc': 0.75, 'fpr95tpr': 0.5, 'detect_acc': 0.75}
+    >>> bench_metrics(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1]), "fpr95tpr", thresholds=True)
+    {'fpr95tpr': 0.5, 'fpr95tpr_threshold': 0.1}
     """
+    metrics = plain_value(metrics)
     if isinstance(metrics, str) or not isinstance(metrics, Iterable):
         metrics = (metrics,)
     metrics = [str(metric) if isinstance(metric, str) else metric for metric in metrics]
     threshold = None if threshold is None else as_real(threshold, "threshold")
     step = None if step is None else as_int(step, "step", 1)
+    if as_bool(thresholds, "thresholds") and step is not None:
+        raise ValueError("thresholds: expected False with a step, since sampled points are not reached; got True")
+    sizes = [side.total if isinstance(side, Side) else side.shape[0] for side in (positives, negatives)]
+    parse = partial(_parse, threshold=threshold, curve=None if step is None else curve_of_sides(step), sizes=sizes)
     measures: dict[str, Measure] = {}
     for metric in dict.fromkeys(metrics):
-        name, measure = _parse(metric, threshold, step)
+        name, measure = parse(metric)
         if name in measures:
             raise ValueError(f"metrics: expected each name once, since they name the results; got {name!r} twice")
         measures[name] = measure
     if not measures:
         raise ValueError("metrics: expected at least one name, got none")
-    sizes = (side.total if isinstance(side, Side) else side.shape[0] for side in (positives, negatives))
     check_both_classes(*sizes)
-    sides = Sides(positives, negatives, step)
+    sides = Sides(positives, negatives)
     exact = {name: measure for name, measure in measures.items() if isinstance(measure, Quantity)}
     values = quantities(sides.runs(), exact) if exact else {}
     values.update({name: measure(sides) for name, measure in measures.items() if not isinstance(measure, Quantity)})
-    return {name: float(values[name]) for name in measures}
+    results: dict[str, float] = {}
+    for name in measures:
+        value = values[name]
+        results[name] = float(value.value if isinstance(value, Reached) else value)
+        if thresholds and isinstance(value, Reached):
+            results[f"{name}_threshold"] = exceeded_threshold(value, sides.ascending, name)
+    return results
 
 
-def parse_point(name: str) -> tuple[str, str, float] | None:
-    """The rate, the bounded rate and its bound of an operating point by its name; None for another name.
-
-    >>> parse_point("fpr95tpr"), parse_point("auroc")
-    (('fpr', 'tpr', 0.95), None)
-    """
-    match = _POINT.fullmatch(name)
-    return None if match is None else (match[1], match[3], int(match[2]) / 100)
-
-
-def _parse(metric: Any, threshold: float | None, step: int | None) -> tuple[str, Measure]:
+def _parse(metric: Any, *, threshold: float | None, curve: Any, sizes: list[int]) -> tuple[str, Measure]:
     """Return the name of a metric and what computes it."""
-    if not isinstance(metric, str):
-        name = str(getattr(getattr(metric, "func", metric), "__name__", metric))  # func of a functools.partial
-        if name in (*_SKLEARN_SCORES, *_SKLEARN_LABELS, *_SKLEARN_PARTIAL):
-            return name, _sklearn_measure(metric, name, threshold)
-    else:
-        name = metric
-        if name == "aupr_in":
-            return name, _aupr_in
-        point = parse_point(name)
-        if step is not None and (point or name in ("auroc", "detect_acc")):
-            return name, _sampled_measure(name)
-        if point:
-            return name, best_rate(*point)
-        if name in _QUANTITIES:
-            return name, _QUANTITIES[name]
-        if name in (*_SKLEARN_SCORES, *_SKLEARN_LABELS):
-            return name, _sklearn_measure(metric, name, threshold)
+    name = metric if isinstance(metric, str) else _name_of(metric)
+    by_name = isinstance(metric, str)
+    if name in (*SKLEARN_SCORES, *SKLEARN_LABELS) or (not by_name and name in SKLEARN_PARTIAL):
+        return name, sklearn_measure(metric, name, threshold)
+    point = parse_point(name) if by_name else None
+    if by_name and curve is not None and (point or name in _SAMPLED):
+        return name, sampled_measure(name, curve)
+    if point:
+        return name, reached_point(*point, *sizes)
+    if by_name and name in _OF_OUT:
+        return name, _OF_OUT[name]
+    if by_name and name in _OF_IN:
+        return name, _flipped(_OF_IN[name])
+    if by_name and name in RATES:
+        return name, _rate_measure(name, threshold)
     raise ValueError(
-        f"metrics: unknown metric {name!r}; known are {', '.join(_NAMES)}, <rate><1 to 99><rate> such as 'fpr95tpr' "
-        f"with rates {', '.join(RATES)}, sklearn.metrics' {', '.join(_SKLEARN_SCORES + _SKLEARN_LABELS)}, and "
-        f"functools.partial of {', '.join(_SKLEARN_PARTIAL)}"
+        f"metrics: unknown metric {name!r}; known are {', '.join((*_OF_OUT, *_OF_IN, *RATES))}, "
+        f"<rate><number in (0, 100]><rate> such as 'fpr95tpr' with rates {', '.join(RATES)}, sklearn.metrics' "
+        f"{', '.join(SKLEARN_SCORES + SKLEARN_LABELS)}, and functools.partial of {', '.join(SKLEARN_PARTIAL)}"
     )
 
 
-def _aupr_in(sides: Sides) -> float:
-    return float(AVERAGE_PRECISION.of(sides.flipped_runs()))
+def _name_of(function: Any) -> str:
+    return str(getattr(getattr(function, "func", function), "__name__", function))  # func of a functools.partial
 
 
-def _sklearn_measure(metric: Any, name: str, threshold: float | None) -> Measure:
-    try:
-        import sklearn.metrics
-    except ModuleNotFoundError as error:
-        raise ImportError(
-            f"metrics: {name!r} is scikit-learn's, which is not installed: pip install scikit-learn"
-        ) from error
+def _flipped(quantity: Quantity) -> Measure:
+    return lambda sides: float(quantity.of(sides.flipped_runs()))
 
-    function = getattr(sklearn.metrics, name, None) if isinstance(metric, str) else metric
-    if function is None:
-        raise ValueError(f"metrics: scikit-learn {sklearn.__version__} has no {name!r}; it came in a later version")
-    if name in _SKLEARN_SCORES:
-        return lambda sides: function(*_finite(*sides.ordered, name))
+
+def _rate_measure(name: str, threshold: float | None) -> Measure:
     if threshold is None:
         raise ValueError(f"threshold: expected a number, since {name!r} judges scores > threshold; got None")
-
-    def measure(sides: Sides) -> float:
-        labels, scores = sides.ordered
-        return function(labels, (scores > threshold).astype(np.int64))
-
-    return measure
-
-
-def _finite(labels: np.ndarray, scores: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray]:
-    if not np.isfinite(scores).all():
-        if name in _SKLEARN_RANKS:
-            return labels, np.unique(scores, return_inverse=True)[1]
-        raise ValueError(f"predictions: expected finite scores for scikit-learn's {name!r}, got infinite ones")
-    return labels, scores
-
-
-def _sampled_measure(name: str) -> Measure:
-    """Oodeel's reading of its sampled curve: trapezoids, and the first point past a bound."""
-    if name == "auroc":
-        return lambda sides: -float(np.trapezoid(1.0 - sides.curve[0], sides.curve[1]))
-    if name == "detect_acc":
-        return lambda sides: float(np.max(sides.curve[4]))
-    point = parse_point(name)
-    assert point is not None  # the caller has parsed it
-    rate, bounded, bound = point
-
-    def measure(sides: Sides) -> float:
-        curves = dict(zip(RATES, sides.curve))
-        limits = curves[bounded]
-        past = limits < bound if bounded in ("fpr", "tpr") else limits > bound
-        return float(curves[rate][np.argmax(past)])
-
-    return measure
+    return lambda sides: rate_above(name, *sides.ascending, threshold)

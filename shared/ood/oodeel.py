@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from ..core.arrays import Array, array_namespace, to_numpy
 from ..core.counts import check_both_classes
+from ..core.curves import RATES
 from ..core.options import as_int, as_real
+from .measures import Measure, Sides
+from .points import parse_point
 from .sides import reduce_ood, split_ood
 
 _Arrays = tuple[np.ndarray, ...]
@@ -71,3 +76,32 @@ def sampled_curve(positives: np.ndarray, negatives: np.ndarray, step: int) -> tu
     tnr, fnr = (np.concatenate([[0.0], x, [1.0]]) for x in (tn / num_negatives, fn / num_positives))
     accuracy = (tn + tp) / (num_positives + num_negatives)
     return (fp, tp, fn, tn), (fpr, tpr, fnr, tnr, accuracy)
+
+
+def curve_of_sides(step: int) -> Callable[[Sides], _Arrays]:
+    """A function that gives the rates of `get_curve` for two sides, computed once for each."""
+
+    def rates(sides: Sides) -> _Arrays:
+        positives, negatives = (to_numpy(side.repeated()) for side in sides.ascending)
+        return sampled_curve(positives, negatives, step)[1]
+
+    return cache(rates)
+
+
+def sampled_measure(name: str, curve: Callable[[Sides], _Arrays]) -> Measure:
+    """Oodeel's reading of its sampled curve: trapezoids, and the first point past a bound."""
+    if name == "auroc":
+        return lambda sides: -float(np.trapezoid(1.0 - curve(sides)[0], curve(sides)[1]))
+    if name == "detect_acc":
+        return lambda sides: float(np.max(curve(sides)[4]))
+    point = parse_point(name)
+    assert point is not None  # the caller has parsed it
+    rate, bounded, bound = point
+
+    def measure(sides: Sides) -> float:
+        curves = dict(zip(RATES, curve(sides)))
+        limits = curves[bounded]
+        past = limits < float(bound) if bounded in ("fpr", "tpr") else limits > float(bound)
+        return float(curves[rate][np.argmax(past)])
+
+    return measure

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
-from ..core.arrays import Array, array_namespace, as_array, is_floating, is_numpy_array, on_one_device
+from ..core.arrays import Array, array_namespace, as_array, concatenate, is_floating, is_numpy_array, on_one_device
 from ..core.columns import as_integers, as_scores, check_lengths, check_orientation
-from ..core.counts import Side, as_side, ascending, split
+from ..core.counts import Side, as_side, split
 from ..core.options import as_int
 from ..core.states import check_arrays, check_rows, count_column, integer_column, score_column
 
@@ -21,7 +21,7 @@ class OODState(TypedDict):
     """Scores with their labels.
 
     scores: (N,) higher is more OOD
-    labels: (N,) in_value or out_value
+    labels: (N,) in_value, out_value or ignore_value
     counts: (N,) how many samples each entry stands for; absent, one each
     """
 
@@ -30,7 +30,13 @@ class OODState(TypedDict):
     counts: NotRequired[Array]
 
 
-def as_ood_state(state: Mapping[str, Any], *, in_value: int = 0, out_value: int = 1) -> OODState:
+Label = int | str  # of a side: a label, or REST
+REST = "rest"  # for the label of one side: all labels that are not the other's
+
+
+def as_ood_state(
+    state: Mapping[str, Any], *, in_value: Label = 0, out_value: Label = 1, ignore_value: int | None = None
+) -> OODState:
     """Check a state from elsewhere. Raises ValueError and TypeError for one that `reduce_ood` cannot have made."""
     check_arrays(state, [*OODState.__annotations__], ["counts"])
     labels = _narrow(integer_column(state, "labels", *_INT64))
@@ -38,84 +44,126 @@ def as_ood_state(state: Mapping[str, Any], *, in_value: int = 0, out_value: int 
     if "counts" in state:
         checked["counts"] = count_column(state)
     check_rows(checked)
-    _is_out(labels, *check_label_values(in_value, out_value))  # raises for any other label
+    is_ood(labels, check_label_values(in_value, out_value, ignore_value))  # raises for any other label
     return checked
 
 
-def reduce_ood(predictions: Any, references: Any = None, *, in_value: int = 0, out_value: int = 1) -> OODState:
+def reduce_ood(
+    predictions: Any,
+    references: Any = None,
+    *,
+    in_value: Label = 0,
+    out_value: Label = 1,
+    ignore_value: int | None = None,
+) -> OODState:
     """Check a batch of scores with labels, or a pair of scores without them.
 
     Parameters: predictions (N,), higher is more OOD, or the tuple (in-distribution scores (N_in,), OOD scores
-    (N_out,)); references (N,) labels; in_value and out_value, the labels of the two sides, different integers.
-    Returns an `OODState`.
+    (N_out,)); references (N,) labels; in_value and out_value, the labels of the two sides, different integers, or
+    "rest" for one of them: all labels that are not the other's; ignore_value, the label of samples that are left out.
+    Returns an `OODState`, which still has the samples that are left out.
     Raises TypeError without references, unless predictions are such a tuple; ValueError for NaN, lengths and shapes
-    that do not fit, and labels that are neither value.
+    that do not fit, and labels that are none of these.
     """
-    in_value, out_value = check_label_values(in_value, out_value)
+    values = check_label_values(in_value, out_value, ignore_value)
     if references is None:
         if not isinstance(predictions, tuple) or len(predictions) != 2:
             raise TypeError(
                 "references: expected a label for each score, or predictions as a tuple "
                 "(in-distribution scores, OOD scores); got neither"
             )
-        sides = on_one_device(*(as_scores(side, f"predictions[{i}]") for i, side in enumerate(predictions)))
+        sides = [as_scores(side, f"predictions[{i}]", narrow=True) for i, side in enumerate(predictions)]
+        scores, sides = concatenate(sides), on_one_device(*sides)
         xp = array_namespace(*sides)
+        other = next(label for label in range(3) if label not in values)  # for the side that has the rest
         labels = [
-            xp.full(len(side), value, dtype=xp.int64, device=side.device)
-            for side, value in zip(sides, (in_value, out_value))
+            xp.full(len(side), other if value == REST else value, dtype=xp.int64, device=side.device)
+            for side, value in zip(sides, values)
         ]
-        return {"scores": xp.concat(sides), "labels": _narrow(xp.concat(labels))}
+        return {"scores": scores, "labels": _narrow(xp.concat(labels))}
     predictions, references = as_array(predictions, "predictions"), as_array(references, "references")
     check_orientation(predictions, references)
     if is_floating(references) and not is_floating(predictions) and bool((references != references.round()).any()):
         raise ValueError("predictions and references are swapped: references hold fractions and predictions integers")
-    scores, labels = as_scores(predictions, "predictions"), as_integers(references, "references")
+    scores, labels = as_scores(predictions, "predictions", narrow=True), as_integers(references, "references")
     check_lengths(predictions=scores, references=labels)
     scores, labels = on_one_device(scores, _narrow(labels))
-    _is_out(labels, in_value, out_value)  # raises for any other label
+    is_ood(labels, values)  # raises for any other label
     return {"scores": scores, "labels": labels}
 
 
 def _narrow(labels: Array) -> Array:
-    """Labels as int8 where they fit, else as int64."""
+    """Labels as int8 or int16 where they fit, else as int64."""
     xp = array_namespace(labels)
-    fits = not labels.shape[0] or (int(xp.min(labels)) >= -128 and int(xp.max(labels)) <= 127)
-    return xp.astype(labels, xp.int8 if fits else xp.int64, copy=False)
+    low, high = (int(xp.min(labels)), int(xp.max(labels))) if labels.shape[0] else (0, 0)
+    fitting = (dtype for dtype, reach in ((xp.int8, 1 << 7), (xp.int16, 1 << 15)) if -reach <= low <= high < reach)
+    return xp.astype(labels, next(fitting, xp.int64), copy=False)
 
 
-def check_label_values(in_value: Any, out_value: Any) -> tuple[int, int]:
-    """Check the labels of in-distribution and OOD samples: two different integers."""
-    in_value, out_value = as_int(in_value, "in_value", *_INT64), as_int(out_value, "out_value", *_INT64)
-    if in_value == out_value:
-        raise ValueError(f"in_value, out_value: expected two different labels, got {in_value} for both")
-    return in_value, out_value
+class LabelValues(NamedTuple):
+    """Labels of in-distribution and of OOD samples, one of which may be "rest", and of those that are left out."""
+
+    inside: Label
+    out: Label
+    ignored: int | None
 
 
-def split_ood(scores: Array, labels: Array, *, in_value: int = 0, out_value: int = 1) -> tuple[Array, Array]:
+def check_label_values(in_value: Any, out_value: Any, ignore_value: Any = None) -> LabelValues:
+    """Check the labels of in-distribution and OOD samples, and of those to leave out: different integers."""
+    inside, out = _as_label(in_value, "in_value"), _as_label(out_value, "out_value")
+    if inside == out:
+        raise ValueError(f"in_value, out_value: expected two different labels, got {inside} for both")
+    if ignore_value is not None:
+        ignore_value = as_int(ignore_value, "ignore_value", *_INT64)
+        if ignore_value in (inside, out):
+            raise ValueError(f"ignore_value: expected neither in_value nor out_value, got {ignore_value}")
+    return LabelValues(inside, out, ignore_value)
+
+
+def _as_label(value: Any, name: str) -> Label:
+    return REST if isinstance(value, str) and value == REST else as_int(value, name, *_INT64)
+
+
+def split_ood(
+    scores: Array, labels: Array, *, in_value: Label = 0, out_value: Label = 1, ignore_value: int | None = None
+) -> tuple[Array, Array]:
     """Scores of the OOD samples and those of the in-distribution samples, each in ascending order.
 
-    Parameters: scores (N,) and labels (N,), as `reduce_ood` returns them.
+    Parameters: scores (N,) and labels (N,), as `reduce_ood` returns them; the others as of that.
     Returns two arrays, (N_out,) and (N_in,). Raises ValueError for a label that is neither value.
     """
-    out, inside = split(scores, _is_out(labels, *check_label_values(in_value, out_value)))
-    return ascending(out, owned=True), ascending(inside, owned=True)
+    values = check_label_values(in_value, out_value, ignore_value)
+    out, inside = ood_sides({"scores": scores, "labels": labels}, *values)
+    return out.scores, inside.scores
 
 
-def ood_sides(state: OODState, *, in_value: int = 0, out_value: int = 1) -> tuple[Side, Side]:
+def ood_sides(
+    state: OODState, in_value: Label = 0, out_value: Label = 1, ignore_value: int | None = None
+) -> tuple[Side, Side]:
     """As `split_ood`, of a state whose entries may stand for several samples."""
-    is_out = _is_out(state["labels"], *check_label_values(in_value, out_value))
-    (out, inside), counts = split(state["scores"], is_out), state.get("counts")
+    is_out, kept = is_ood(state["labels"], check_label_values(in_value, out_value, ignore_value))
+    scores, counts = state["scores"], state.get("counts")
+    if kept is not None:
+        is_out, scores, counts = is_out[kept], scores[kept], None if counts is None else counts[kept]
+    out, inside = split(scores, is_out)
     out_counts, inside_counts = (None, None) if counts is None else split(counts, is_out)
     return as_side(out, out_counts, owned=True), as_side(inside, inside_counts, owned=True)
 
 
-def _is_out(labels: Array, in_value: int, out_value: int) -> Array:
+def is_ood(labels: Array, values: LabelValues) -> tuple[Array, Array | None]:
+    """Which samples are OOD, and which are not to be left out; None for all of them."""
     if not is_numpy_array(labels):  # torch compares in the labels' own type, where a larger value would wrap
         labels = array_namespace(labels).astype(labels, array_namespace(labels).int64)
-    is_out = labels == out_value
-    other = ~is_out & (labels != in_value)
+    kept = None if values.ignored is None else labels != values.ignored
+    if values.out == REST:
+        return labels != values.inside, kept
+    is_out = labels == values.out
+    if values.inside == REST:
+        return is_out, kept
+    other = ~is_out & (labels != values.inside)
+    other = other if kept is None else other & kept
     if bool(array_namespace(labels).any(other)):
-        raise ValueError(
-            f"references: expected {in_value} (in_value) or {out_value} (out_value), got {int(labels[other][0])}"
-        )
-    return is_out
+        expected = [f"{values.inside} (in_value)", f"{values.out} (out_value)"]
+        expected += [] if kept is None else [f"{values.ignored} (ignore_value)"]
+        raise ValueError(f"references: expected {' or '.join(expected)}, got {int(labels[other][0])}")
+    return is_out, kept

@@ -7,7 +7,6 @@ over them give F after each (see sweep.py), and any list of thresholds reads fro
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -15,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from ..core.arrays import Array, array_namespace, on_device, to_numpy
-from ..core.columns import as_scores
 from ..core.sorting import indices, sorted_with
 from .sweep import macro_scale, macro_sweep, micro_sweep
+from .thresholds import check_thresholds
 
 
 def macro_open_f(
@@ -175,13 +174,3 @@ def _best(
     curve = to_numpy(xp.where(accepted > 0, f[xp.clip(accepted - 1, 0, None)], 0.0))
     best = first_best(curve, None if exact is None else lambda i: exact(int(accepted[i]) - 1))
     return float(curve[best]), float(thresholds[best]), curve.tolist()
-
-
-def check_thresholds(t_list: Any) -> np.ndarray:
-    """Check a list of thresholds without NaN and return it as float64."""
-    if isinstance(t_list, numbers.Real) or getattr(t_list, "ndim", 1) == 0:
-        t_list = [t_list]
-    thresholds = np.asarray(to_numpy(as_scores(t_list, "t_list")), dtype=np.float64)
-    if not len(thresholds):
-        raise ValueError("t_list: expected at least one threshold, got none")
-    return thresholds

@@ -6,7 +6,7 @@ computed from these three, so that a batch of (N, C) scores leaves nothing but t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
@@ -24,11 +24,14 @@ from ..core.columns import (
     check_orientation,
 )
 from ..core.options import as_int
+from ..core.rounding import checked_bits, rounded_up
 from ..core.states import check_arrays, check_rows, count_column, integer_column, integer_scalar, score_column
+from .thresholds import as_text, check_thresholds, checked_thresholds
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
 
+OPEN_SET_TABLES = {"counts": ("predicted", "classes", "scores")}
 OPEN_SET_ALIASES = {"close_pred": "predictions", "close_labels": "references", "open_pred": "open_scores"}
 
 
@@ -40,6 +43,8 @@ class OpenSetState(TypedDict):
     scores: (N,) open-set scores, higher is more unknown
     predictions_width: how many classes had scores; 0 where the predictions were class ids
     counts: (N,) how many samples each entry stands for; absent, one each
+    thresholds: those that the scores were rounded up to, as a text; absent where they were not
+    significant_bits: how many of a score's were kept; absent where all were
     """
 
     predicted: Array
@@ -47,40 +52,57 @@ class OpenSetState(TypedDict):
     scores: Array
     predictions_width: np.ndarray
     counts: NotRequired[Array]
+    thresholds: NotRequired[np.ndarray]
+    significant_bits: NotRequired[np.ndarray]
 
 
-def as_open_set_state(state: Mapping[str, Any], *, num_classes: int | None = None) -> OpenSetState:
+def as_open_set_state(
+    state: Mapping[str, Any],
+    *,
+    num_classes: int | None = None,
+    t_list: Any = None,
+    significant_bits: int | None = None,
+) -> OpenSetState:
     """Check a state from elsewhere. Raises ValueError and TypeError for one that no reducer here can have made."""
-    check_arrays(state, [*OpenSetState.__annotations__], ["counts"])
+    check_arrays(state, [*OpenSetState.__annotations__], ["counts", "thresholds", "significant_bits"])
     width = integer_scalar(state, "predictions_width", 0, MAX_EXACT)
     highest = (_given_classes(int(width), num_classes) or 2**63) - 1
-    checked: OpenSetState = {
+    checked: Any = {
         "predicted": integer_column(state, "predicted", 0, highest),
         "classes": integer_column(state, "classes", -1, highest),
         "scores": score_column(state, "scores"),
         "predictions_width": width,
+        **checked_thresholds(state, t_list),
+        **checked_bits(state, significant_bits),
     }
     if "counts" in state:
         checked["counts"] = count_column(state)
-    check_rows({name: column for name, column in checked.items() if name != "predictions_width"})
+    check_rows({name: column for name, column in checked.items() if column.ndim})
     return checked
 
 
 def reduce_open_set(
-    predictions: Any, references: Any, open_scores: Any, open_labels: Any = None, *, num_classes: int | None = None
+    predictions: Any,
+    references: Any,
+    open_scores: Any,
+    open_labels: Any = None,
+    *,
+    num_classes: int | None = None,
+    t_list: float | Sequence[float] | None = None,
 ) -> OpenSetState:
     """Reduce a batch to predicted classes, true classes and open-set scores.
 
     Parameters: predictions (N, C) scores, of which the first highest is the predicted class, or (N,) class ids;
     references (N,) class ids, negative for unknown samples; open_scores (N,), higher is more unknown;
-    open_labels (N,) 1 for unknown, 0 for known, which overrides the sign of the references.
+    open_labels (N,) 1 for unknown, 0 for known, which overrides the sign of the references; t_list, the only thresholds
+    that will be asked for: scores are rounded up to them.
 
     Returns an `OpenSetState`.
     Raises ValueError for NaN, lengths and shapes that do not fit, classes out of range, swapped columns.
     """
     predictions, references = as_matrix(predictions, "predictions"), as_array(references, "references")
     check_orientation(predictions, references)
-    labels, scores = as_labels(references, "references"), as_scores(open_scores, "open_scores")
+    labels, scores = as_labels(references, "references"), as_scores(open_scores, "open_scores", narrow=True)
     unknown = labels < 0 if open_labels is None else as_flags(open_labels, "open_labels")
     check_lengths(predictions=predictions, references=labels, open_scores=scores, open_labels=unknown)
     predictions, labels, scores, unknown = on_one_device(predictions, labels, scores, unknown)
@@ -95,7 +117,13 @@ def reduce_open_set(
     if limit is not None:
         check_class_ids(classes, "references", limit)
         check_class_ids(predicted, "predictions", limit)
-    return {"predicted": predicted, "classes": classes, "scores": scores, "predictions_width": np.asarray(width)}
+    width_of = np.asarray(width)
+    state: OpenSetState = {"predicted": predicted, "classes": classes, "scores": scores, "predictions_width": width_of}
+    if t_list is None:
+        return state
+    thresholds = check_thresholds(t_list)
+    rounded = rounded_up(scores, np.unique(thresholds))
+    return {**state, "scores": rounded, "thresholds": as_text(thresholds)}
 
 
 def predicted_classes(predictions: Array) -> tuple[Array, int]:
@@ -155,60 +183,3 @@ def check_classes(state: OpenSetState, num_classes: int | None = None) -> int | 
         check_class_ids(state["classes"], "references", total)
         check_class_ids(state["predicted"], "predictions", total)
     return total
-
-
-def reduce_known_unknown(
-    open_set_pred_known: Any, open_set_pred_unknown: Any, close_set_pred_class: Any, close_set_labels: Any
-) -> OpenSetState:
-    """Reduce XCurve's four arrays as `reduce_open_set` does its columns.
-
-    Parameters: open_set_pred_known (N_k,) and open_set_pred_unknown (N_u,), open-set scores of the known and of the
-    unknown samples, higher is more unknown; close_set_pred_class and close_set_labels (N_k,), the classes predicted
-    for the known samples, and their true ones.
-    Returns the state of `reduce_open_set`, the known samples first.
-    Raises ValueError for NaN, lengths that differ and negative ids.
-    """
-    known = as_scores(open_set_pred_known, "open_set_pred_known")
-    unknown = as_scores(open_set_pred_unknown, "open_set_pred_unknown")
-    predicted = as_labels(close_set_pred_class, "close_set_pred_class")
-    labels = as_labels(close_set_labels, "close_set_labels")
-    check_lengths(open_set_pred_known=known, close_set_pred_class=predicted, close_set_labels=labels)
-    known, unknown, predicted, labels = on_one_device(known, unknown, predicted, labels)
-    check_not_negative(predicted, "close_set_pred_class")
-    check_not_negative(labels, "close_set_labels")
-    xp = array_namespace(known, unknown, predicted, labels)
-    return {
-        "predicted": xp.concat([predicted, xp.zeros_like(unknown, dtype=xp.int64)]),
-        "classes": xp.concat([labels, xp.full_like(unknown, -1, dtype=xp.int64)]),
-        "scores": xp.concat([known, unknown]),
-        "predictions_width": np.asarray(0),
-    }
-
-
-def reduce_openauc(
-    predictions: Any = None,
-    references: Any = None,
-    open_scores: Any = None,
-    open_labels: Any = None,
-    open_set_pred_known: Any = None,
-    open_set_pred_unknown: Any = None,
-    close_set_pred_class: Any = None,
-    close_set_labels: Any = None,
-) -> OpenSetState:
-    """Reduce a batch in either form: the columns of `reduce_open_set`, or the arrays of `reduce_known_unknown`.
-
-    Returns an `OpenSetState`. Raises TypeError if columns of both forms are given, or if one is missing.
-    """
-    columns = {"predictions": predictions, "references": references, "open_scores": open_scores}
-    arrays = (open_set_pred_known, open_set_pred_unknown, close_set_pred_class, close_set_labels)
-    if all(array is None for array in arrays):
-        missing = [name for name, column in columns.items() if column is None]
-        if missing:
-            raise TypeError(f"{missing[0]}: openauc needs the columns {', '.join(columns)}; got no {missing[0]}")
-        return reduce_open_set(predictions, references, open_scores, open_labels)
-    if any(column is not None for column in (*columns.values(), open_labels)):
-        raise TypeError(
-            "open_set_pred_known and its kin are given instead of predictions, references, open_scores and "
-            "open_labels; got columns of both forms"
-        )
-    return reduce_known_unknown(*arrays)

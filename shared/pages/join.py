@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,34 +19,57 @@ def split_images(page: Page, ids: Mapping[str, Found], found: dict[str, Found], 
     column, one of a value for each row holds the same for all rows of an image, and gives that. `origin` says which
     columns are of one input, since the images of another may come in another order.
     """
-    images = list(dict.fromkeys(image for part in ids.values() for image in np.asarray(part.value).tolist()))
+    listed = {name: _images(name, part) for name, part in ids.items()}
+    images = list(dict.fromkeys(image for rows in listed.values() for image in rows))
+    split = {name: _splitter(rows, images) for name, rows in listed.items()}
     setup = []
     for name, part in ids.items():
         value, code = found[name]
         if code:
             setup.append(f"{name}_image, {name}_rows = {part.code}, {code}")
-        rows = [value[np.asarray(part.value) == image] for image in images]
-        found[name] = Found(rows, code and f"[{name}_rows[{name}_image == image] for image in images]")
+        if len(value) != len(listed[name]):
+            raise ValueError(f"{name}: expected an image for each row, got {len(listed[name])} for {len(value)} rows")
+        found[name] = Found(split[name](value), code and f"[{name}_rows[{name}_image == image] for image in images]")
     if setup:
-        listed = ", ".join(f"*{name}_image.tolist()" for name, part in ids.items() if part.code)
-        setup.append(f"images = list(dict.fromkeys([{listed}]))")
+        spread = ", ".join(f"*{name}_image.tolist()" for name, part in ids.items() if part.code)
+        setup.append(f"images = list(dict.fromkeys([{spread}]))")
     for column in page.columns:
         if column.kind == "vector" and column.name in found:
-            for side, part in ids.items():
-                together = origin[side] == origin[column.name] and len(found[column.name].value) == len(part.value)
-                if together and len(part.value) > len(images):
-                    found[column.name] = _one_each(column.name, found[column.name], side, part, images)
+            for side, rows in listed.items():
+                together = origin[side] == origin[column.name] and len(found[column.name].value) == len(rows)
+                if together and len(rows) > len(images):
+                    parts = split[side](found[column.name].value)
+                    found[column.name] = _one_each(column.name, found[column.name], side, parts, images)
     return setup
 
 
-def _one_each(name: str, found: Found, rows: str, ids: Found, images: list[Any]) -> Found:
+def _images(name: str, part: Found) -> list[Any]:
+    """The image of each row."""
+    images = np.asarray(part.value)
+    if images.ndim != 1:
+        raise ValueError(f"{name}: expected one column that says the image, got shape {images.shape}")
+    if pd.isna(images).any():
+        raise ValueError(f"{name}: expected an image for each row, got none for row {int(np.argmax(pd.isna(images)))}")
+    return list(images.tolist())
+
+
+def _splitter(rows: Sequence[Any], images: Sequence[Any]) -> Callable[[Any], list[np.ndarray]]:
+    """What splits values by the image of each, in the order of `images`; the values of an image keep their order."""
+    places = {image: i for i, image in enumerate(images)}
+    place = np.fromiter(map(places.__getitem__, rows), np.int64, len(rows))
+    order = np.argsort(place, kind="stable")
+    ends = np.searchsorted(place[order], np.arange(1, len(images)))
+    return lambda values: np.split(np.asarray(values)[order], ends)[: len(images)]
+
+
+def _one_each(name: str, found: Found, side: str, parts: Sequence[np.ndarray], images: Sequence[Any]) -> Found:
     values = []
-    for image in images:
-        distinct = pd.unique(np.asarray(found.value)[np.asarray(ids.value) == image])
+    for image, part in zip(images, parts):
+        distinct = pd.unique(part)
         if len(distinct) != 1:
             raise ValueError(f"{name}: expected one value for all rows of an image, got {len(distinct)} for {image!r}")
         values.append(distinct[0])
-    return Found(np.asarray(values), found.code and f"[{found.code}[{rows}_image == image][0] for image in images]")
+    return Found(np.asarray(values), found.code and f"[{found.code}[{side}_image == image][0] for image in images]")
 
 
 def join_parts(page: Page, found: Mapping[str, Found]) -> dict[str, Found]:

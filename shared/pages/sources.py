@@ -21,7 +21,6 @@ from .page import Page
 from .uploads import Data
 
 MAX_LINE = 1_000_000  # bytes of a line of names; a longer one is no table for pyarrow either
-MAX_SPLIT = 200_000_000  # rows times images: each image is looked for among all rows, in 30 ns each if it has a name
 
 
 def checked_sources(page: Page, tables: Sequence[Any], files: Sequence[Any]) -> list[Data]:
@@ -37,7 +36,7 @@ def checked_sources(page: Page, tables: Sequence[Any], files: Sequence[Any]) -> 
         check_names("the data", list(data.arrays))
         if page.images:
             named = (array for name, array in data.arrays.items() if plain(name) in IMAGE_NAMES)
-            check_costs(cost for images in named for cost in _split_costs(images))
+            check_costs(cost for images in named for cost in _image_costs(images))
     return sources
 
 
@@ -74,9 +73,7 @@ def names_stated(path: Path) -> list[str]:
     return [str(place) for place in range(number)]
 
 
-def _split_costs(images: Any) -> Iterator[Cost]:
-    """What it takes to split rows by the image that each belongs to."""
+def _image_costs(images: Any) -> Iterator[Cost]:
+    """How many images the rows belong to."""
     if isinstance(images, np.ndarray) and images.ndim == 1:
-        distinct = len(pd.unique(images))
-        yield Cost("images", distinct, MAX_SAMPLES)
-        yield Cost("rows times images", distinct * len(images), MAX_SPLIT)
+        yield Cost("images", len(pd.unique(images)), MAX_SAMPLES)

@@ -248,9 +248,6 @@ def test_many_images_of_a_table(runner: Callable[[str], Runner], monkeypatch: py
     table["image"] = np.arange(20_001)
     with pytest.raises(RefusedError, match="20,000 images on a page, got 20,001"):
         show(runner("openset_detection"), table)
-    monkeypatch.setattr(sources, "MAX_SPLIT", 99_999)
-    with pytest.raises(RefusedError, match="99,999 rows times images on a page, got 100,000"):
-        show(runner("openset_detection"), table[:10_000].assign(image=[*range(10)] * 1_000))
 
 
 def test_what_is_said_is_short_and_has_no_addresses() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 import openworld_metrics
 from openworld_metrics.detection import outcomes
-from openworld_metrics.ood.bench import parse_point
+from openworld_metrics.ood.points import parse_point
 from openworld_metrics.pages import limits, results
 from openworld_metrics.pages.figures import boxes, maps, roc, sweep
 from openworld_metrics.pages.metrics import openauc
@@ -49,6 +49,25 @@ def test_figures_of_random_cases(name: str, seed: int, load: Load) -> None:
             assert figure.layout.xaxis.title.text
             assert figure.layout.yaxis.title.text
         json.loads(figure.to_json())
+
+
+def test_the_outline_of_noise_is_thinned(load: Load) -> None:
+    """Every edge of a small mask; of a noisy large one no more than the limit, and the name says so."""
+    rng = np.random.default_rng(0)
+    for side, most in ((30, maps.MAX_EDGES), (600, maps.MAX_EDGES)):
+        mask = rng.random((side, side)) > 0.5
+        columns = {"predictions": [rng.random((side, side))], "references": [mask.astype(int)]}
+        found = computed("anomaly_suite", load, columns, {"levels": ("pixel",)})
+        outline = maps.draw_map(found).data[-1]
+        padded = np.pad(mask, 1).astype(int)
+        edges = int(np.abs(np.diff(padded, axis=0)).sum() + np.abs(np.diff(padded, axis=1)).sum())
+        thinned = edges > most
+        assert thinned == (side == 600)
+        assert outline.name == ("mask (of every 5. pixel)" if thinned else "mask")
+        assert len(outline.x) == len(outline.y) <= 3 * min(edges, most)
+        assert thinned or len(outline.x) == 3 * edges
+        x, y = ([v for v in values if v is not None] for values in (outline.x, outline.y))
+        assert -3 < min(*x, *y) <= max(*x, *y) < side + 3
 
 
 @pytest.mark.parametrize("seed", SEEDS)

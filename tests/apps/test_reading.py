@@ -6,6 +6,7 @@ import importlib
 import io
 import json
 import struct
+import time
 import zipfile
 import zlib
 from collections.abc import Callable
@@ -21,10 +22,11 @@ from PIL import Image
 
 import openworld_metrics
 from openworld_metrics.pages import limits, uploads
-from openworld_metrics.pages.columns import groups, guess
+from openworld_metrics.pages.columns import Found, groups, guess
 from openworld_metrics.pages.controls import CONTROLS, shown
 from openworld_metrics.pages.images import read_photograph
 from openworld_metrics.pages.inputs import gather, read_sources
+from openworld_metrics.pages.join import split_images
 from openworld_metrics.pages.limits import RefusedError
 from openworld_metrics.pages.page import argument_help
 from openworld_metrics.pages.runner import Runner, explain
@@ -256,6 +258,33 @@ def test_rows_by_the_name_of_their_image(
     options = runner.page.examples[0].options
     assert json.loads(found.json) == runner.results({"predictions": BOXES[0], "references": BOXES[1]}, options)
     assert rerun(found.call, tmp_path, root, monkeypatch) == json.loads(found.json)
+
+
+def test_an_image_for_each_row(runners: Any, tmp_path: Path) -> None:
+    """Each row needs one; those of many images are not sought in all rows."""
+    rows = np.tile([1.0, 2, 5, 6, 0.9, 0], (200_000, 1))
+    image = np.arange(len(rows)) % 20_000
+    rows[:, 4] = image / 20_000
+    page = runners("openset_detection").page
+    columns = ["x1", "y1", "x2", "y2", "score", "class"]
+    found: dict[str, Found] = {"predictions": Found(rows)}
+    begin = time.process_time()
+    split_images(page, {"predictions": Found(image)}, found, {"predictions": 0})
+    assert time.process_time() - begin < 5  # a mask for each image takes a minute
+    assert len(found["predictions"].value) == 20_000
+    assert all((part == rows[i]).all() for i, part in enumerate(found["predictions"].value))
+    for wrong, message in (
+        (image[:9], "predictions: expected an image for each row, got 9 for 200000 rows"),
+        (np.where(image == 7, np.nan, image), "predictions: expected an image for each row, got none for row 7"),
+        (rows, r"predictions: expected one column that says the image, got shape \(200000, 6\)"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            split_images(page, {"predictions": Found(wrong)}, {"predictions": Found(rows)}, {"predictions": 0})
+    table = pd.DataFrame(rows[:9], columns=columns)
+    table.drop(columns="score").assign(image=0).to_csv(tmp_path / "y.csv", index=False)
+    np.savez(tmp_path / "x.npz", image=image[:5], **{name: table[name].to_numpy() for name in columns})
+    with pytest.raises(ValueError, match="predictions: expected an image for each row, got 5 for 9 rows"):
+        show(runners("openset_detection"), [[tmp_path / "x.npz"], [tmp_path / "y.csv"]])
 
 
 def test_maps_in_parquet(runners: Any, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

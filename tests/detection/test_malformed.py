@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import json
+import logging
+import struct
 import tracemalloc
+import zipfile
 from collections.abc import Callable, Mapping
 from itertools import pairwise
 from pathlib import Path
@@ -14,6 +18,7 @@ from PIL import Image
 
 from openworld_metrics import formats
 from openworld_metrics.formats import Dataset
+from openworld_metrics.formats.images import image_size
 from tests.detection import scenes
 
 Write = Mapping[str, str]
@@ -146,6 +151,8 @@ YAML: dict[str, tuple[str, str]] = {
     "no int": ("names: !!int ''", r": expected YAML, got string index out of range$"),
     "no date": ("names: 2020-13-45", r": expected YAML, got month must be in 1..12$"),
     "many digits": ("? " + "9" * 5000 + "\n: cat", r": expected YAML, got Exceeds the limit \(4300 digits\)"),
+    "a long name": (f"val: {'x' * 300}\nnames: [cat]", r"/x{300}: File name too long$"),
+    "a long path": (f"val: images\npath: {'x' * 300}\nnames: [cat]", r"/x{300}: File name too long$"),
     "another list": ("val: list.md\nnames: [cat]", r": expected a folder of images or a .txt that lists them, got"),
     "key points": ("val: images\nnames: [cat]\nkpt_shape: [17, 3]", r": expected boxes or polygons, got key points"),
 }
@@ -155,7 +162,8 @@ YAML: dict[str, tuple[str, str]] = {
 def test_data_yaml(name: str, tmp_path: Path) -> None:
     text, pattern = YAML[name]
     write(tmp_path, {"images/x.png": "", "data.yaml": text, "list.md": ""})
-    with pytest.raises(ValueError, match=rf"^{tmp_path}/data.yaml{pattern}"):
+    file = "" if "too long" in pattern else "/data.yaml"
+    with pytest.raises(ValueError, match=rf"^{tmp_path}{file}{pattern}"):
         formats.read_yolo_data(tmp_path / "data.yaml")
 
 
@@ -331,6 +339,8 @@ DICTS: dict[str, tuple[Any, str]] = {
         r"references\[0\]: expected boxes \(n, 4\), the others \(n,\), got boxes",
     ),
     "words": ([{**TRUE, "labels": ["cat"]}], r"references\[0\]\['labels'\]: expected numbers, got \['cat'\]"),
+    "numbers as words": ([{**TRUE, "labels": ["1"]}], r"references\[0\]\['labels'\]: expected numbers, got \['1'\]"),
+    "an imaginary part": ([{**TRUE, "labels": [1 + 2j]}], r"references\[0\]\['labels'\]: expected numbers, got \[\(1"),
     "no number": (
         [{**TRUE, "boxes": [[0, 0, float("nan"), 4]]}],
         r"references\[0\]\['boxes'\]: expected finite numbers",
@@ -370,6 +380,80 @@ def test_predicted_dicts() -> None:
         formats.read_dict_predictions([found, found], dataset)
     with pytest.raises(ValueError, match=r"^predictions\[0\]: expected an image of the references, got 4"):
         formats.read_dict_predictions([{**found, "image_id": 4}], dataset)
+
+
+def saved(content: bytes) -> bytes:
+    """A .pt file of pickled bytes."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("archive/data.pkl", content)
+        archive.writestr("archive/version", "3\n")
+    return buffer.getvalue()
+
+
+TORCH = {
+    "an unknown place of the memo": saved(b"\x80\x02h\x08."),
+    "an empty stack": saved(b"\x80\x02a."),
+    "no end": saved(b"\x80\x02]"),
+    "the half": saved(b"\x80\x02].")[:150],
+    "nothing": b"",
+    "another file": b"x" * 500,
+}
+
+
+@pytest.mark.parametrize("name", TORCH)
+def test_damaged_tensors(name: str, tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    (tmp_path / "x.pt").write_bytes(TORCH[name])
+    wrong = r": expected a list of dicts of tensors, got other objects or no .pt file$"
+    with pytest.raises(ValueError, match=rf"^{tmp_path}/x.pt{wrong}"):
+        formats.read_references(tmp_path / "x.pt")
+
+
+def test_tensors_of_other_things(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    file = tmp_path / "x.pt"
+    true = {key: torch.tensor(value) for key, value in TRUE.items()}
+    torch.save([true], tmp_path / "y.pt")
+    torch.save([torch.zeros(4)], file)
+    with pytest.raises(TypeError, match=rf"^{file}: predictions\[0\]: expected a dict with boxes, .*, got Tensor"):
+        formats.read_detections(file, tmp_path / "y.pt")
+    torch.save({"images": torch.zeros(4)}, file)
+    with pytest.raises(TypeError, match=rf"^{file}: references: expected a list with a dict for each image, got dict"):
+        formats.read_references(file)
+    torch.save([{**true, "labels": torch.tensor([1j])}], file)
+    with pytest.raises(TypeError, match=rf"^{file}: references\[0\]\['labels'\]: expected numbers, got tensor"):
+        formats.read_references(file)
+
+
+def test_no_more_numbers_than_a_file_can_hold(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    file = tmp_path / "x.pt"
+    shared = {"boxes": torch.zeros(1, 4).expand(1000, 4), "labels": torch.zeros(1000)}
+    torch.save([shared] * 200, file)  # as images may share a tensor
+    assert len(formats.read_references(file).names) == 200
+    lists: list[Any] = []
+    for _ in range(30):
+        lists = [lists] * 10
+    for content in ([{**shared, "boxes": torch.zeros(1, 4).expand(10**8, 4)}], [shared] * 10_000, lists):
+        torch.save(content, file)
+        tracemalloc.start()
+        with pytest.raises(ValueError, match=rf"^{file}: expected at most 1048576 numbers in a file of "):
+            formats.read_references(file)
+        assert tracemalloc.get_traced_memory()[1] < 30_000_000
+        tracemalloc.stop()
+
+
+def test_what_pillow_logs_is_not_printed(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(logging.root, "handlers", [])  # as where nobody has set one up
+    tags = {256: 8, 257: 8, 258: 8, 259: 1, 262: 1, 277: 259}  # the last are samples of a pixel
+    entries = b"".join(struct.pack("<HHII", tag, 3, 1, value) for tag, value in tags.items())
+    (tmp_path / "x.tif").write_bytes(b"II*\0" + struct.pack("<IH", 8, len(tags)) + entries + bytes(4))
+    with pytest.raises(ValueError, match=r"x.tif: expected an image, got "):
+        image_size(tmp_path / "x.tif")
+    assert capfd.readouterr() == ("", "")
 
 
 def made() -> Dataset:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import functools
 import io
 import json
+import pickle
 import tempfile
+import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from random import Random
@@ -97,7 +99,20 @@ def _other_options(rng: Random) -> dict[str, Any]:
     )
 
 
+def _lists_of_lists() -> bytes:
+    """A .pt file of a few hundred bytes that means a billion numbers."""
+    content: list[Any] = [0.5] * 10
+    for _ in range(8):
+        content = [content] * 10
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("archive/data.pkl", pickle.dumps([{"boxes": content, "labels": content}], protocol=2))
+        archive.writestr("archive/version", "3\n")
+    return buffer.getvalue()
+
+
 _BOMBS: Mapping[str, bytes] = {
+    ".pt": _lists_of_lists(),
     ".yaml": b"a0: &a0 [x, x, x, x, x, x, x, x, x]\n"
     + b"".join(b"a%d: &a%d [%s]\n" % (i, i, b", ".join([b"*a%d" % (i - 1)] * 9)) for i in range(1, 9))
     + b"names: *a8\nval: images/val\n",

@@ -16,6 +16,7 @@ from .roc import chance, roc_points
 from .style import BLUE, GREEN, RED, curve, figure, photograph_behind
 
 MAX_SIDE = 256  # pixels of a map that are drawn along each side
+MAX_EDGES = 20_000  # between pixels, that an outline has
 
 
 def draw_map(computed: Computed) -> go.Figure:
@@ -47,26 +48,24 @@ def draw_map(computed: Computed) -> go.Figure:
 
 
 def _outline(fig: go.Figure, inside: np.ndarray, name: str, color: str, dash: str) -> None:
-    """The edges between pixels that are inside and those that are not."""
-    padded = np.pad(inside, 1)
-    x: list[Any] = []
-    y: list[Any] = []
-    for row, column in zip(*np.nonzero(padded[1:] != padded[:-1])):  # horizontal edges, below a row of `padded`
-        x += [column - 1.5, column - 0.5, None]
-        y += [row - 0.5, row - 0.5, None]
-    for row, column in zip(*np.nonzero(padded[:, 1:] != padded[:, :-1])):
-        x += [column - 0.5, column - 0.5, None]
-        y += [row - 1.5, row - 0.5, None]
-    if x:
+    """The edges between pixels that are inside and those that are not; of every k. pixel where there are too many."""
+    step = 1
+    while sum(map(np.count_nonzero, _borders(inside[::step, ::step]))) > MAX_EDGES:
+        step += 1
+    across, down = map(np.argwhere, _borders(inside[::step, ::step]))
+    ends = [across[:, ::-1] - (1.5, 0.5), across[:, ::-1] - 0.5], [down[:, ::-1] - (0.5, 1.5), down[:, ::-1] - 0.5]
+    edges = np.concatenate([np.stack(pair, axis=1) for pair in ends]) * step  # (n, start and end, x and y)
+    if step > 1 or len(edges):
+        x, y = ([v for pair in edges[:, :, i].tolist() for v in (*pair, None)] for i in (0, 1))
+        thinned = "" if step == 1 else f" (of every {step}. pixel)"
         line = dict(color=color, width=2.5, dash=dash)
-        fig.add_scatter(
-            x=[v if v is None else float(v) for v in x],
-            y=[v if v is None else float(v) for v in y],
-            name=name,
-            mode="lines",
-            line=line,
-            hoverinfo="skip",
-        )
+        fig.add_scatter(x=x, y=y, name=f"{name}{thinned}", mode="lines", line=line, hoverinfo="skip")
+
+
+def _borders(inside: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Whether a pixel differs from the one above it, and from the one to its left; around them all is outside."""
+    padded = np.pad(inside, 1)
+    return padded[1:] != padded[:-1], padded[:, 1:] != padded[:, :-1]
 
 
 def pro_points(state: Mapping[str, Any], counts: Counts) -> tuple[np.ndarray, np.ndarray]:

@@ -11,8 +11,8 @@ import plotly.graph_objects as go
 
 from ...core.counts import Counts, exceedance_counts
 from ...core.curves import OperatingPoint, operating_point
-from ...ood.bench import parse_point
 from ...ood.ood_bench import OODBench
+from ...ood.points import parse_point
 from ...ood.sides import split_ood
 from ..figures.roc import chance, roc_points, unit_square
 from ..figures.style import BLUE, GREEN, GREY, ORANGE, RED, curve, figure, point
@@ -30,7 +30,7 @@ def _draw(computed: Computed) -> Sequence[Any]:
     )
     counts = exceedance_counts(out, inside)
     named = ((name, parse_point(name)) for name in computed.results)
-    found = {name: operating_point(counts, *point) for name, point in named if point is not None}
+    found = {name: operating_point(counts, *point[:2], float(point[2])) for name, point in named if point is not None}
     points = {name: point for name, point in [*found.items()][:MAX_MARKED] if math.isfinite(point.threshold)}
     return [_histograms(inside, out, points, options["threshold"]), _roc(counts, computed, points)]
 

@@ -1,0 +1,175 @@
+"""Equal rows of a table become one row with a count, so that memory stops growing where values are few.
+
+The columns of a row are packed into one integer, which orders rows as their columns do. One count of these integers, or
+one sort, finds the rows that are equal; unpacked, they come in ascending order, whatever order they came in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
+from operator import or_
+from typing import Any, NamedTuple
+
+from .arrays import Array, array_namespace, concatenate, is_floating, is_numpy_array
+
+_KEY_BITS = 62  # of a key
+_COUNTED_BITS = 22  # of a key that is counted; one of more is sorted
+_PACKED_ROWS = 1 << 22  # rows packed at a time
+_PACKED_ON_DEVICE = 1 << 28
+
+
+def compact_table(state: Mapping[str, Any], columns: Sequence[str], counts: str = "counts") -> dict[str, Any]:
+    """A state in which the rows of one table, of the columns named, are different; `counts` names theirs."""
+    rows, total = compact_rows([state[name] for name in columns], state.get(counts))
+    return {**state, **dict(zip(columns, rows)), counts: total}
+
+
+def has_few_values(column: Array) -> bool:
+    """Whether a column has integers, flags, or floats of 16 bits, also where bfloat16 has been widened to float32."""
+    if not is_floating(column) or column.dtype.itemsize == 2:
+        return True
+    low = 8 * column.dtype.itemsize - 16
+    return all(_are_zero(_patterns(part), low) for part in (column[:256], column))
+
+
+def compact_rows(columns: Sequence[Array], counts: Array | None = None) -> tuple[list[Array], Array]:
+    """Different rows of a table in ascending order, and how many samples each stands for.
+
+    Parameters: columns, (R,) numbers or flags each, without NaN; −0.0 becomes 0.0; counts (R,) int64, by default one.
+    Returns the columns of (D,) different rows, in their types, and their (D,) counts.
+
+    >>> import numpy as np
+    >>> compact_rows([np.asarray([0.5, 0.25, 0.5]), np.asarray([True, True, True])])
+    ([array([0.25, 0.5 ]), array([ True,  True])], array([1, 2]))
+    """
+    num_rows = columns[0].shape[0]
+    block = _PACKED_ROWS if is_numpy_array(columns[0]) else _PACKED_ON_DEVICE
+    if num_rows <= block:
+        return _compact_block(columns, counts)
+    cuts = [slice(start, start + block) for start in range(0, num_rows, block)]
+    blocks = [_compact_block([c[cut] for c in columns], None if counts is None else counts[cut]) for cut in cuts]
+    rows = [concatenate(parts) for parts in zip(*(rows for rows, _ in blocks))]
+    return (
+        compact_rows(rows, concatenate([total for _, total in blocks]))
+        if rows[0].shape[0] < num_rows
+        else (_compact_block(columns, counts))
+    )
+
+
+def rows_and_places(columns: Sequence[Array]) -> tuple[list[Array], Array, Array]:
+    """Different rows of a table in ascending order, their counts, and the place among them of each row of the table."""
+    packed = reduce(_beside, map(_packed, columns))
+    keys, total = _counted(packed.keys, packed.bits, None)
+    return packed.rows(keys), total, array_namespace(keys).searchsorted(keys, packed.keys)
+
+
+def _compact_block(columns: Sequence[Array], counts: Array | None) -> tuple[list[Array], Array]:
+    if not columns[0].shape[0]:
+        xp = array_namespace(columns[0])
+        return [*columns], xp.zeros_like(columns[0], dtype=xp.int64)
+    packed = reduce(_beside, map(_packed, columns))
+    keys, total = _counted(packed.keys, packed.bits, counts)
+    return packed.rows(keys), total
+
+
+class _Packed(NamedTuple):
+    """Rows as integers.
+
+    keys: (R,) int64 of at least 0, which order the rows
+    bits: that a key has at most
+    rows: a function from keys back to the columns of their rows
+    """
+
+    keys: Array
+    bits: int
+    rows: Callable[[Array], list[Array]]
+
+
+def _packed(column: Array) -> _Packed:
+    """A column as integers, without the bits in which they do not differ."""
+    xp = array_namespace(column)
+    dtype = column.dtype
+    order = _order(_patterns(column)) if is_floating(column) else xp.astype(column, xp.int64, copy=False)
+
+    def rows(order: Array) -> list[Array]:
+        if not xp.isdtype(dtype, "real floating"):
+            return [xp.astype(order, dtype)]
+        patterns = xp.astype(order, _integers(xp, dtype.itemsize))
+        return [_turned(patterns).view(dtype)]
+
+    lowest, highest = int(xp.min(order)), int(xp.max(order))
+    if highest - lowest >= 1 << _KEY_BITS:
+        return _ranked(_Packed(order, 64, rows))
+    keys = xp.astype(order, xp.int64) - lowest
+    low = reduce(or_, keys[:64].tolist())
+    guess = (low & -low).bit_length() - 1 if low else 0
+    shift = next(bits for bits in (guess, 45, 41, 29, 13, 12, 0) if bits <= guess and _are_zero(keys, bits))
+    return _Packed(keys >> shift, ((highest - lowest) >> shift).bit_length(), lambda k: rows((k << shift) + lowest))
+
+
+def _beside(first: _Packed, second: _Packed) -> _Packed:
+    """The rows of two tables, beside each other."""
+    if first.bits + second.bits > _KEY_BITS:
+        first = _ranked(first)
+    if first.bits + second.bits > _KEY_BITS:
+        second = _ranked(second)
+    width = second.bits
+    return _Packed(
+        (first.keys << width) | second.keys,
+        first.bits + width,
+        lambda keys: first.rows(keys >> width) + second.rows(keys & ((1 << width) - 1)),
+    )
+
+
+def _ranked(packed: _Packed) -> _Packed:
+    """The same rows with their ranks as keys, which are as short as can be."""
+    xp = array_namespace(packed.keys)
+    distinct = xp.unique_values(packed.keys)
+    keys = xp.astype(xp.searchsorted(distinct, packed.keys), xp.int64, copy=False)
+    return _Packed(keys, distinct.shape[0].bit_length(), lambda keys: packed.rows(distinct[keys]))
+
+
+def _counted(keys: Array, bits: int, counts: Array | None) -> tuple[Array, Array]:
+    """Different keys in ascending order, and the sum of the counts of each."""
+    xp = array_namespace(keys)
+    if bits <= _COUNTED_BITS and 1 << bits <= 16 * keys.shape[0]:
+        # float64 holds the sums of up to 2^53 samples
+        weights = None if counts is None else xp.astype(counts, xp.float64)
+        total = xp.astype(xp.bincount(keys, weights=weights), xp.int64, copy=False)
+        found = xp.nonzero(total)[0]
+        return found, total[found]
+    if counts is None:
+        keys, running = xp.sort(keys), xp.arange(1, keys.shape[0] + 1, device=keys.device)
+    else:
+        order = xp.argsort(keys)
+        keys, running = keys[order], xp.cumulative_sum(counts[order])
+    last = xp.nonzero(xp.concat([keys[1:] != keys[:-1], xp.ones_like(keys[:1], dtype=xp.bool)]))[0]
+    return keys[last], xp.diff(running[last], prepend=xp.zeros_like(running[:1]))
+
+
+def _patterns(column: Array) -> Array:
+    """The bits of floats, as integers."""
+    return column.view(_integers(array_namespace(column), column.dtype.itemsize))
+
+
+def _integers(xp: Any, size: int) -> Any:
+    return {2: xp.int16, 4: xp.int32, 8: xp.int64}[size]
+
+
+def _turned(patterns: Array) -> Array:
+    """Sign and magnitude as two's complement, and back."""
+    width = 8 * patterns.dtype.itemsize
+    return patterns ^ ((patterns >> (width - 1)) & ((1 << (width - 1)) - 1))
+
+
+def _order(patterns: Array) -> Array:
+    """Integers in the order of the floats of these bits; −0.0, which would be −1, is 0.0."""
+    order = _turned(patterns)
+    order[order == -1] = 0
+    return order
+
+
+def _are_zero(integers: Array, bits: int) -> bool:
+    """Whether the lowest bits of all integers are zero."""
+    return not bits or not bool(array_namespace(integers).any(integers & ((1 << bits) - 1)))

@@ -1,0 +1,149 @@
+"""How sure an AUROC is, and whether two differ: the variance of DeLong, from exact sums of mid-ranks.
+
+The placement of a positive is the share of the negatives that it scores above, ties counting half: the mean over the
+positives is the AUROC, and their variance, with that of the negatives' placements, gives its own. Twice a placement's
+numerator is an integer. So all sums are integers, each result is one fraction that is rounded in the end, and neither
+the order of the samples nor the way to a number changes a bit.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from .arrays import Array, array_namespace, on_one_device
+from .columns import as_scores, check_lengths
+from .options import as_confidence_level
+from .proportions import normal_quantile
+from .sorting import indices, sorted_with
+
+
+class AUROCInterval(NamedTuple):
+    """An AUROC with its confidence interval.
+
+    auroc: the AUROC
+    variance: its variance
+    low, high: the ends of the interval, in [0, 1]
+    """
+
+    auroc: float
+    variance: float
+    low: float
+    high: float
+
+
+class PairedTest(NamedTuple):
+    """A test whether two AUROCs on the same samples differ.
+
+    difference: the first less the second
+    variance: that of the difference
+    z: the difference in standard deviations
+    p_value: the chance of such a |z| or more where there is no difference
+    """
+
+    difference: float
+    variance: float
+    z: float
+    p_value: float
+
+
+def delong(positives: Any, negatives: Any, confidence_level: float = 0.95) -> AUROCInterval:
+    """AUROC with DeLong's variance, and the interval that a normal distribution of that variance gives.
+
+    Var = S₁₀/m + S₀₁/n,  interval AUROC ± Φ⁻¹((1 + confidence_level)/2)·√Var, cut to [0, 1]
+
+    S₁₀ and S₀₁ are the sample variances (divided by m − 1, n − 1) of the m positives' and the n negatives' placements.
+    The interval is too narrow near an AUROC of 1: it is a point where the scores separate.
+
+    Parameters: positives (m,) and negatives (n,), real scores, higher is more positive, no NaN, two or more of each;
+    confidence_level in (0, 1). It takes O(N log N).
+    Returns (auroc, variance, low, high). Raises ValueError for NaN, one sample on a side or none, a level out of range.
+    Source: DeLong, DeLong and Clarke-Pearson, Biometrics 1988; by ranks: Sun and Xu, IEEE Signal Processing Letters
+    2014.
+
+    >>> delong([0.4, 0.7, 0.8, 0.9], [0.1, 0.3, 0.35, 0.6])[:2]
+    (0.9375, 0.0078125)
+    """
+    quantile = normal_quantile(as_confidence_level(confidence_level))
+    sides = _checked(positives=positives, negatives=negatives)
+    over, under = _twice_placements(*sides)
+    auroc, variance = _mean_and_variance(over, under)
+    centre, reach = float(auroc), quantile * math.sqrt(variance)
+    return AUROCInterval(centre, float(variance), max(0.0, centre - reach), min(1.0, centre + reach))
+
+
+def delong_test(first_positives: Any, first_negatives: Any, second_positives: Any, second_negatives: Any) -> PairedTest:
+    """Test whether two models' AUROCs on the same samples differ, with DeLong's covariance.
+
+    z = (AUROC₁ − AUROC₂)/√Var,  Var = Var₁ + Var₂ − 2·Cov,  p = 2·Φ(−|z|)
+
+    Parameters: scores of the first and of the second model, the m positives and the n negatives of both in the same
+    order; otherwise as of `delong`.
+    Returns (difference, variance, z, p_value). Models that rank alike have (0, 0, 0, 1); where the variance alone is 0,
+    z is ±inf and p 0.
+    Raises ValueError as `delong` does, and if the lengths of the two models differ.
+    Source: as of `delong`.
+
+    >>> test = delong_test([0.4, 0.7, 0.8, 0.9], [0.1, 0.3, 0.35, 0.6], [0.4, 0.3, 0.8, 0.55], [0.2, 0.5, 0.35, 0.6])
+    >>> test.difference, test.variance, round(test.p_value, 6)
+    (0.3125, 0.0390625, 0.113846)
+    """
+    first = _checked(first_positives=first_positives, first_negatives=first_negatives)
+    second = _checked(second_positives=second_positives, second_negatives=second_negatives)
+    check_lengths(first_positives=first[0], second_positives=second[0])
+    check_lengths(first_negatives=first[1], second_negatives=second[1])
+    # the mean and the variance of the differences are the difference of the means and its variance, covariance and all
+    pairs = [on_one_device(*pair) for pair in zip(_twice_placements(*first), _twice_placements(*second))]
+    difference, variance = _mean_and_variance(*(one - other for one, other in pairs))
+    if variance:
+        z = float(difference) / math.sqrt(variance)
+    else:
+        z = math.copysign(math.inf, difference) if difference else 0.0
+    return PairedTest(float(difference), float(variance), z, math.erfc(abs(z) / math.sqrt(2)))
+
+
+def _checked(**sides: Any) -> list[Array]:
+    """The positives and the negatives of one model."""
+    scores = [as_scores(side, name) for name, side in sides.items()]
+    for name, side in zip(sides, scores):
+        if side.shape[0] < 2:
+            few = side.shape[0]
+            raise ValueError(f"{name}: expected two samples or more, without which there is no variance; got {few}")
+    return on_one_device(*scores)
+
+
+def _twice_placements(positives: Array, negatives: Array) -> tuple[Array, Array]:
+    """For each positive, twice the negatives below it plus the tied ones; for each negative, the positives above it."""
+    xp = array_namespace(positives, negatives)
+    dtype = xp.result_type(positives, negatives)
+    sides = [xp.astype(side, dtype, copy=False) for side in (positives, negatives)]
+    sorted_sides = [sorted_with(side, indices(side)) for side in sides]
+    placements = []
+    for (scores, order), (others, _) in (sorted_sides, sorted_sides[::-1]):
+        twice = xp.searchsorted(others, scores, side="left") + xp.searchsorted(others, scores, side="right")
+        placed = xp.empty_like(twice)
+        placed[order] = twice
+        placements.append(placed)
+    return placements[0], 2 * positives.shape[0] - placements[1]
+
+
+def _mean_and_variance(over: Array, under: Array) -> tuple[Fraction, Fraction]:
+    """Of the mean of placements, from twice the numerators of both sides, or of their differences between models."""
+    m, n = over.shape[0], under.shape[0]
+    total, squares = _sums(over)
+    other_total, other_squares = _sums(under)
+    variance = Fraction(m * squares - total**2, 4 * m**2 * n**2 * (m - 1))
+    other_variance = Fraction(n * other_squares - other_total**2, 4 * m**2 * n**2 * (n - 1))
+    return Fraction(total, 2 * m * n), variance + other_variance
+
+
+def _sums(values: Array) -> tuple[int, int]:
+    """Σ x and Σ x² of integers, exactly."""
+    xp = array_namespace(values)
+    sizes = xp.abs(values)
+    # squares of all digits would leave int64, those of half of them do not
+    shift = (int(xp.max(sizes)).bit_length() + 1) // 2
+    high, low = sizes >> shift, sizes & ((1 << shift) - 1)
+    squares, mixed, low_squares = (int(xp.sum(part)) for part in (high * high, high * low, low * low))
+    return int(xp.sum(values)), (squares << (2 * shift)) + (mixed << (shift + 1)) + low_squares

@@ -1,0 +1,43 @@
+"""Shares of a total as whole counts, so that a bound is met exactly where it can be."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+
+def most_within(share: float, total: int) -> int:
+    """The largest count of a total whose share, count/total, is at most `share`, in [0, 1].
+
+    The division is rounded once, as in a rate that is reported: so 7 of 100 are within 0.07, although 0.07·100 is not
+    7 in float64.
+
+    >>> most_within(0.07, 100), most_within(0.29, 100), most_within(1 / 3, 3)
+    (7, 29, 1)
+    """
+    count = min(total, math.floor(share * total) + 1)
+    while count / total > share:
+        count -= 1
+    return count
+
+
+def bound_between_counts(bound: Fraction, total: int, *, from_below: bool) -> float:
+    """A bound in (0, 1] that a share of the total meets iff it meets the exact one, however both are rounded.
+
+    It lies half a count beyond the last share that does: below the least one that is ≥ the bound, if it is a bound
+    from below, or above the greatest one that is ≤ it.
+
+    >>> bound_between_counts(Fraction(995, 1000), 200, from_below=True)
+    0.9925
+    """
+    count = math.ceil(bound * total) - 0.5 if from_below else math.floor(bound * total) + 0.5
+    return min(1.0, count / total)
+
+
+def percent(share: float) -> str:
+    """A share in percent, as it stands in the names of results.
+
+    >>> percent(0.95), percent(0.07), percent(0.001)
+    ('95', '7', '0.1')
+    """
+    return f"{100 * share:.12g}"

@@ -1,0 +1,44 @@
+"""What the metrics of a benchmark are computed from: its two sides, sorted once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cached_property
+
+import numpy as np
+
+from ..core.arrays import Array, to_numpy
+from ..core.counts import Counts, Side, runs, sort_sides
+from ..core.curves import Quantity
+
+
+class Sides:
+    """The two sides of a benchmark, and what several metrics need of them, computed once."""
+
+    def __init__(self, positives: Array | Side, negatives: Array | Side) -> None:
+        self.positives, self.negatives = positives, negatives
+
+    @cached_property
+    def ascending(self) -> tuple[Side, Side]:
+        """Both sides in ascending order."""
+        return sort_sides(self.positives, self.negatives)
+
+    def runs(self) -> Iterator[Counts]:
+        """Counts of the OOD samples as positives."""
+        return runs(*self.ascending)
+
+    def flipped_runs(self) -> Iterator[Counts]:
+        """Counts of the in-distribution samples as positives, by negated scores."""
+        positives, negatives = self.ascending
+        return runs(negatives.flipped(), positives.flipped())
+
+    @cached_property
+    def ordered(self) -> tuple[np.ndarray, np.ndarray]:
+        """Labels and scores in an order that does not depend on how the samples came."""
+        # in float64, since scikit-learn computes in the precision that it is given
+        sides = [to_numpy(side.repeated()).astype(np.float64) for side in reversed(self.ascending)]
+        labels = np.repeat(np.asarray([0, 1]), [len(side) for side in sides])
+        return labels, np.concatenate(sides)
+
+
+Measure = Quantity | Callable[[Sides], float]  # of the counts of the OOD samples, or of the sides

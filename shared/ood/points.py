@@ -1,0 +1,117 @@
+"""Operating points by name, the thresholds that reach them, and the rates at a threshold."""
+
+from __future__ import annotations
+
+import math
+import re
+from bisect import bisect_left, bisect_right
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from ..core.arrays import array_namespace
+from ..core.columns import as_scores
+from ..core.counts import Counts, Side, as_side
+from ..core.curves import RATES, Quantity, best_point
+from ..core.options import as_share
+from ..core.shares import bound_between_counts, most_within
+
+_POINT = re.compile(rf"({'|'.join(RATES)})((?!0\d)\d{{1,3}}(?:\.\d+)?)({'|'.join(RATES)})")
+
+
+class Reached(NamedTuple):
+    """A value, and the highest score that reaches it as a threshold.
+
+    value: the value
+    threshold: a sample is detected iff score ≥ threshold; None if nothing is to be detected
+    """
+
+    value: float
+    threshold: float | None
+
+
+def parse_point(name: str) -> tuple[str, str, Fraction] | None:
+    """The rate, the bounded rate and its bound of an operating point by its name; None for another name.
+
+    >>> parse_point("fpr95tpr"), parse_point("tpr0.5fpr"), parse_point("auroc")
+    (('fpr', 'tpr', Fraction(19, 20)), ('tpr', 'fpr', Fraction(1, 200)), None)
+    """
+    match = _POINT.fullmatch(name)
+    bound = Fraction(match[2]) / 100 if match else Fraction()
+    return (match[1], match[3], bound) if match and 0 < bound <= 1 else None
+
+
+def reached_point(rate: str, bounded: str, bound: Fraction, num_positives: int, num_negatives: int) -> Quantity:
+    """The best value of a rate where another meets its bound exactly, as `Reached`."""
+    from_below = bounded in ("tpr", "tnr")
+    total = max(1, num_positives if bounded in ("tpr", "fnr") else num_negatives)  # an empty side raises later
+    point = best_point(rate, bounded, bound_between_counts(bound, total, from_below=from_below))
+
+    def value(parts: list[Any], *totals: int) -> Reached:
+        found = point.value(parts, *totals)
+        return Reached(found.rate, found.threshold if found.tpr else None)
+
+    return Quantity(point.part, value)
+
+
+def _best_gain(counts: Counts) -> tuple[int, float]:
+    gains = counts.tp - counts.fp
+    at = int(array_namespace(gains).argmax(gains))  # the first, whose threshold is highest
+    return int(gains[at]), float(counts.thresholds[at])
+
+
+def _best_accuracy(gains: list[tuple[int, float]], positives: int, negatives: int) -> Reached:
+    gain, threshold = max([(0, None), *gains], key=lambda pair: pair[0])  # a gain of 0 is that of detecting nothing
+    return Reached((negatives + gain) / (positives + negatives), threshold)
+
+
+DETECTION_ACCURACY_REACHED = Quantity(_best_gain, _best_accuracy)
+
+
+def exceeded_threshold(reached: Reached, sides: tuple[Side, Side], name: str) -> float:
+    """The threshold t such that score > t is the decision of a point: the next lower score, or −inf below all.
+
+    It is a score of the data, so it stays what it is in whatever precision it is compared.
+    Raises ValueError where samples that score −inf are to be detected, which no t does.
+    """
+    score = reached.threshold
+    if score is None:
+        return math.inf
+    if score == -math.inf:
+        raise ValueError(
+            f"thresholds: expected scores above -inf where {name} is reached, since no threshold is exceeded by -inf"
+        )
+    lower = [-math.inf]
+    for side in sides:
+        rows = bisect_left(side.scores, score, key=float)
+        lower += [float(side.scores[rows - 1])] if rows else []
+    return max(lower) + 0.0  # 0.0 for −0.0
+
+
+def rate_above(name: str, positives: Side, negatives: Side, threshold: float) -> float:
+    """One of the rates fpr, tpr, fnr and tnr where a sample is detected iff its score > threshold."""
+    side = positives if name in ("tpr", "fnr") else negatives
+    # compared as Python floats: a float32 score must not round the threshold to its own precision
+    kept = int(side.below(bisect_right(side.scores, threshold, key=float)))
+    return (side.total - kept if name in ("tpr", "fpr") else kept) / side.total
+
+
+def threshold_at_fpr(known_scores: Any, fpr: float) -> float:
+    """The lowest threshold that at most a share of the known samples exceeds: t with FPR(t) ≤ fpr.
+
+    t = min {t : |{i : s_i > t}| / N ≤ fpr}
+
+    Fit it on scores of known (in-distribution, normal) validation data alone; a sample is then detected iff its
+    score > t. Every lower threshold has an FPR above `fpr` on these data.
+
+    Parameters: known_scores (N,), higher is more unknown, no NaN, at least one; fpr in [0, 1].
+    Returns a float, one of the scores: the highest for an fpr of 0, −inf where all samples may exceed it.
+    Raises ValueError for NaN, no scores, or an fpr out of range.
+
+    >>> threshold_at_fpr([0.1, 0.4, 0.2, 0.9, 0.3], 0.2), threshold_at_fpr([0.1, 0.4], 0.0)
+    (0.4, 0.4)
+    """
+    side = as_side(as_scores(known_scores, "known_scores"))
+    if not side.total:
+        raise ValueError("known_scores: expected at least one score, got none")
+    exceeding = most_within(as_share(fpr, "fpr"), side.total)
+    return -math.inf if exceeding == side.total else side.at(side.total - 1 - exceeding) + 0.0  # 0.0 for −0.0

@@ -1,0 +1,65 @@
+"""Binary metrics of scikit-learn, by name or as functions, from the two sides of a benchmark."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .measures import Measure, Sides
+
+SKLEARN_SCORES = (
+    "average_precision_score",
+    "brier_score_loss",
+    "d2_brier_score",
+    "d2_log_loss_score",
+    "hinge_loss",
+    "log_loss",
+    "roc_auc_score",
+)
+_RANKS = ("average_precision_score", "roc_auc_score")  # to which any scores in the same order are the same
+SKLEARN_LABELS = (
+    "accuracy_score",
+    "balanced_accuracy_score",
+    "cohen_kappa_score",
+    "f1_score",
+    "hamming_loss",
+    "jaccard_score",
+    "matthews_corrcoef",
+    "precision_score",
+    "recall_score",
+    "zero_one_loss",
+)
+SKLEARN_PARTIAL = ("fbeta_score",)  # by name it lacks an argument
+
+
+def sklearn_measure(metric: Any, name: str, threshold: float | None) -> Measure:
+    """A metric of scikit-learn: of the scores, or of the decisions at a threshold, which must then be there."""
+    try:
+        import sklearn.metrics
+    except ModuleNotFoundError as error:
+        raise ImportError(
+            f"metrics: {name!r} is scikit-learn's, which is not installed: pip install scikit-learn"
+        ) from error
+
+    function = getattr(sklearn.metrics, name, None) if isinstance(metric, str) else metric
+    if function is None:
+        raise ValueError(f"metrics: scikit-learn {sklearn.__version__} has no {name!r}; it came in a later version")
+    if name in SKLEARN_SCORES:
+        return lambda sides: function(*_finite(*sides.ordered, name))
+    if threshold is None:
+        raise ValueError(f"threshold: expected a number, since {name!r} judges scores > threshold; got None")
+
+    def measure(sides: Sides) -> float:
+        labels, scores = sides.ordered
+        return function(labels, (scores > threshold).astype(np.int64))
+
+    return measure
+
+
+def _finite(labels: np.ndarray, scores: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray]:
+    if not np.isfinite(scores).all():
+        if name in _RANKS:
+            return labels, np.unique(scores, return_inverse=True)[1]
+        raise ValueError(f"predictions: expected finite scores for scikit-learn's {name!r}, got infinite ones")
+    return labels, scores
