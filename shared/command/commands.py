@@ -15,6 +15,7 @@ from ..formats.writing import write_file
 from ..loading import METRICS, metric_class, script
 from ..scores import SCORES, score_function
 from ..texts import texts
+from .anomaly import anomaly
 from .detect import detect
 from .ood import ood
 from .options import read_options
@@ -103,7 +104,7 @@ def compute(name: str, options: tuple[str, ...], save: Path | None, plot: Path |
     deliver(as_table(results) if on_terminal() else as_json(results), *writes)
 
 
-for command in (detect, ood, table):
+for command in (anomaly, detect, ood, table):
     cli.add_command(command)
 
 
