@@ -8,13 +8,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Any
 
-from ..core.arrays import Array
+import numpy as np
+
+from ..core.arrays import Array, array_namespace
 from ..core.counts import Side, as_side, check_both_classes, runs, sort_sides, split
 from ..core.curves import twice_wins
-from ..core.metric import Metric
-from ..core.options import as_fraction
+from ..core.metric import IntervalOptions, Metric
+from ..core.options import as_fraction, as_shares
+from ..core.shares import percent
+from ..core.units import Units, members_of, rows_of_sides
+from .ccr import ccr_of_sides
 from .known_unknown import reduce_openauc
 from .samples import OPEN_SET_ALIASES, OPEN_SET_TABLES, OpenSetState, as_open_set_state
 
@@ -22,21 +27,28 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
-class OpenAUCOptions(TypedDict, total=False):
+class OpenAUCOptions(IntervalOptions, total=False):
     """Options of `OpenAUC`; see `openauc_metrics` and `reduce_openauc`."""
 
     tpr: float
     significant_bits: int | None
+    fpr_list: float | Sequence[float] | None
 
 
-def openauc_metrics(state: OpenSetState, *, tpr: float = 0.95) -> dict[str, float]:
+def openauc_metrics(state: OpenSetState, *, tpr: float = 0.95, fpr_list: Any = None) -> dict[str, float]:
     """OpenAUC, closed-set accuracy, AUROC of unknown against known, and their accuracy at a true-positive rate.
 
-    Parameters: state of `reduce_openauc`; tpr in (0, 1], as of `accuracy_at_tpr`.
-    Returns {"openauc", "closed_set_accuracy", "open_set_auroc", "open_set_accuracy@tpr95"}.
-    Raises ValueError if there are no unknown or no known samples.
+    Parameters: state of `reduce_openauc`; tpr in (0, 1], as of `accuracy_at_tpr`; fpr_list, a number or numbers in
+    [0, 1], to add the correct-classification rate at each, as of `ccr_at_fpr`.
+    Returns {"openauc", "closed_set_accuracy", "open_set_auroc", "open_set_accuracy@tpr95"}, and "ccr@fpr0.1" and so on.
+    Raises ValueError if there are no unknown or no known samples, or for a rate out of range.
     """
-    unknown, correct, wrong = open_set_sides(state)
+    return rates_of_sides(*open_set_sides(state), tpr=tpr, fpr_list=fpr_list)
+
+
+def rates_of_sides(unknown: Side, correct: Side, wrong: Side, *, tpr: float, fpr_list: Any) -> dict[str, float]:
+    """As `openauc_metrics`, of the three kinds of samples."""
+    rates = [] if fpr_list is None else as_shares(fpr_list, "fpr_list")
     num_known = correct.total + wrong.total
     check_both_classes(unknown.total, num_known)
     over_correct, over_wrong = _twice_wins_over(unknown, correct), _twice_wins_over(unknown, wrong)
@@ -45,7 +57,8 @@ def openauc_metrics(state: OpenSetState, *, tpr: float = 0.95) -> dict[str, floa
         "openauc": over_correct / pairs,
         "closed_set_accuracy": correct.total / num_known,
         "open_set_auroc": (over_correct + over_wrong) / pairs,
-        f"open_set_accuracy@{_tpr_name(tpr)}": _accuracy_of_sides(unknown, (correct, wrong), tpr),
+        f"open_set_accuracy@tpr{percent(as_fraction(tpr, 'tpr'))}": _accuracy_of_sides(unknown, (correct, wrong), tpr),
+        **{f"ccr@fpr{percent(fpr)}": ccr_of_sides(unknown, correct, num_known, fpr) for fpr in rates},
     }
 
 
@@ -127,13 +140,23 @@ def _accuracy_of_sides(unknown: Side, known: Sequence[Side], tpr: float) -> floa
     return hits / (num_unknown + sum(side.total for side in known))
 
 
-def _tpr_name(tpr: float) -> str:
-    """Name of an operating point in result keys.
+def openauc_units(state: OpenSetState, *, tpr: float, fpr_list: Any) -> Units:
+    """The unknown samples and the known ones, for resampling."""
+    unknown, correct, wrong = rows_of_sides(*open_set_sides(state))
+    num_correct = len(correct.counts)
 
-    >>> _tpr_name(0.95), _tpr_name(0.975)
-    ('tpr95', 'tpr97.5')
-    """
-    return f"tpr{100 * as_fraction(tpr, 'tpr'):.12g}"
+    def results(counts: Sequence[np.ndarray]) -> dict[str, float]:
+        known = counts[1]
+        sides = unknown.side(counts[0]), correct.side(known[:num_correct]), wrong.side(known[num_correct:])
+        return rates_of_sides(*sides, tpr=tpr, fpr_list=fpr_list)
+
+    def members() -> tuple[np.ndarray, np.ndarray]:
+        known, right = state["classes"] >= 0, state["predicted"] == state["classes"]
+        kind = array_namespace(known).where(known & ~right, 2, array_namespace(known).astype(known, int))
+        place, kinds = members_of(kind, state["scores"], (unknown, correct, wrong))
+        return place + num_correct * (kinds == 2), np.minimum(kinds, 1)
+
+    return Units((unknown.counts, np.concatenate([correct.counts, wrong.counts])), results, members)
 
 
 class OpenAUC(Metric):
@@ -147,6 +170,7 @@ class OpenAUC(Metric):
     reduce = staticmethod(reduce_openauc)
     as_state = staticmethod(as_open_set_state)
     summarise = staticmethod(openauc_metrics)
+    units = staticmethod(openauc_units)
     tables = OPEN_SET_TABLES
     aliases = OPEN_SET_ALIASES
 
