@@ -3215,8 +3215,7 @@ def owod_detection(
     Sources: Dhamija et al., The Overlooked Elephant of Object Detection: Open Set, WACV 2020; Joseph et al., Towards
     Open World Object Detection, CVPR 2021, and its code.
     """
-    groups = class_groups(rules.known, previously_known)
-    level = None if recall_level is None else as_fraction(recall_level, "recall_level")
+    level, groups = owod_options(rules, recall_level, previously_known)
     matches = match_owod(state, rules, with_wi=level is not None)
     counts = matches.found.boxes.counts
     precisions = class_precisions(matches, counts)
@@ -3259,7 +3258,15 @@ def owod_summary(
     }
 
 
-def class_groups(known: list[int], previously_known: Any) -> dict[str, list[int]]:
+def owod_options(
+    rules: Rules, recall_level: float | None, previously_known: Any
+) -> tuple[float | None, dict[str, list[int]]]:
+    """Check the level of WI, and the classes over which each mAP is a mean."""
+    groups = _class_groups(rules.known, previously_known)
+    return None if recall_level is None else as_fraction(recall_level, "recall_level"), groups
+
+
+def _class_groups(known: list[int], previously_known: Any) -> dict[str, list[int]]:
     """The classes over which each mAP is a mean."""
     if previously_known is None:
         return {"mAP": known}
@@ -3311,33 +3318,11 @@ def _owod_sweep(matches: OwodMatches, results: Mapping[str, Any], thresholds: li
     }
 
 
-# ---- detection/openset_detection.py ----------------------------------------------------------------------------------
+# ---- detection/protocols.py ------------------------------------------------------------------------------------------
 #
-# openset_detection: known objects found, unknown objects called unknown; two families of measures.
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
+# The results of one protocol, from all options; of a state, or of its images with other counts.
 
 PROTOCOLS = ("ow-dln", "owod")
-
-
-class OpenSetDetectionOptions(TypedDict, total=False):
-    """Options of `OpenSetDetection`; see `detection_results` and `reduce_boxes`."""
-
-    known_classes: Sequence[int] | None
-    unknown_class_id: int
-    iou_threshold: float
-    conf_threshold: float
-    box_format: str
-    count_background: bool
-    protocol: str
-    matching: str | None
-    recall_level: float | None
-    previously_known: Sequence[int] | None
-    plus_one: bool
-    per_class: bool
-    per_image: bool
-    conf_list: Sequence[float] | None
 
 
 def detection_results(
@@ -3364,28 +3349,138 @@ def detection_results(
     Returns what the protocol's function returns. Raises what it raises, and ValueError for an option that the protocol
     has not.
     """
-    is_owod = as_choice(protocol, "protocol", PROTOCOLS) == "owod"
+    chosen: dict[str, Any] = dict(
+        known_classes=known_classes,
+        unknown_class_id=unknown_class_id,
+        iou_threshold=iou_threshold,
+        conf_threshold=conf_threshold,
+        count_background=count_background,
+        protocol=protocol,
+        matching=matching,
+        recall_level=recall_level,
+        previously_known=previously_known,
+        plus_one=plus_one,
+    )
+    rules, tables = (
+        _protocol_rules(chosen),
+        dict[str, Any](per_class=per_class, per_image=per_image, conf_list=conf_list),
+    )
+    if protocol == "owod":
+        return owod_detection(state, rules, recall_level=recall_level, previously_known=previously_known, **tables)
+    return openset_detection(state, rules, **tables)
+
+
+def results_by_counts(state: DetectionState, **options: Any) -> Callable[[np.ndarray], dict[str, Any]]:
+    """Match the boxes once, for results of the same images with other counts.
+
+    Parameters: state; options of `detection_results`, with its defaults. Returns a function from how often each image
+    counts, (N,) int64, 0 included, to the results without tables; of the state's own counts they are those of
+    `detection_results`, to the bit. That function raises ValueError where there is no WI of "owod".
+    """
+    chosen = {**keyword_options(detection_results), **options}
+    rules = _protocol_rules(chosen)
+    if chosen["protocol"] == "owod":
+        level, groups = owod_options(rules, chosen["recall_level"], chosen["previously_known"])
+        matches = match_owod(state, rules, with_wi=level is not None)
+        return lambda counts: owod_summary(matches, class_precisions(matches, counts), counts, level, groups)
+    by_image = counts_by_image(openset_outcomes(state, rules))
+    return lambda counts: openset_summary(by_image, counts)
+
+
+def _protocol_rules(options: Mapping[str, Any]) -> Rules:
+    """The rules among all options, of which each is one that the protocol has."""
+    is_owod, matching = as_choice(options["protocol"], "protocol", PROTOCOLS) == "owod", options["matching"]
     if is_owod and matching is not None:
         raise ValueError(f"matching: expected None, since protocol='owod' matches as Pascal VOC, got {matching!r}")
-    if is_owod and as_bool(count_background, "count_background"):
+    if is_owod and as_bool(options["count_background"], "count_background"):
         raise ValueError("count_background: expected False, since protocol='owod' always counts them, got True")
-    rules = Rules(
-        known_classes,
-        unknown_class_id,
-        iou_threshold,
-        conf_threshold,
-        Rules.matching if matching is None else matching,
-        count_background,
-        plus_one,
-    )
-    tables: dict[str, Any] = dict(per_class=per_class, per_image=per_image, conf_list=conf_list)
+    chosen = {field.name: options[field.name] for field in fields(Rules)}
+    rules = Rules(**{**chosen, "matching": Rules.matching if matching is None else matching})
     if is_owod:
-        return owod_detection(state, rules, recall_level=recall_level, previously_known=previously_known, **tables)
-    if previously_known is not None:
-        raise ValueError(f"previously_known: expected None, since mAP is of protocol='owod', got {previously_known!r}")
-    if recall_level is not None:
-        as_fraction(recall_level, "recall_level")  # which has no use here, and is not to be wrong all the same
-    return openset_detection(state, rules, **tables)
+        return rules
+    previous, level = options["previously_known"], options["recall_level"]
+    if previous is not None:
+        raise ValueError(f"previously_known: expected None, since mAP is of protocol='owod', got {previous!r}")
+    if level is not None:
+        as_fraction(level, "recall_level")  # which has no use here, and is not to be wrong all the same
+    return rules
+
+
+# ---- detection/image_units.py ----------------------------------------------------------------------------------------
+#
+# Images as what is resampled: boxes of one image are not independent, so that resampling boxes says too much.
+
+def detection_units(state: DetectionState, **options: Any) -> Units:
+    """The images, in one stratum, for resampling; equal ones are one row, in the order of their boxes.
+
+    Parameters: state of `reduce_boxes`; options of `detection_results`. Boxes are matched once, here. Results are those
+    without tables. Where an image is missing from a resample, 0/0 is 0.0 as it is elsewhere; WI of protocol="owod" has
+    to exist in each resample, else ValueError.
+    """
+    results = results_by_counts(state, **options)
+    places = _places(state)
+    counts = state.get("counts", np.ones(len(places), dtype=np.int64))
+    first = np.unique(places, return_index=True)[1]  # of each row, an image
+
+    def resampled(strata: Sequence[np.ndarray]) -> dict[str, Any]:
+        numbers = np.zeros(len(places), dtype=np.int64)
+        numbers[first] = strata[0]
+        try:
+            found = results(numbers)
+        except ValueError as error:
+            raise ValueError(f"among resampled images, {error}") from None
+        return {name: value for name, value in found.items() if not isinstance(value, list)}
+
+    def members() -> tuple[np.ndarray, np.ndarray]:
+        rows = np.repeat(places, counts)
+        return rows, np.zeros_like(rows)
+
+    return Units((tally(places, counts, len(first)),), resampled, members)
+
+
+def _places(state: DetectionState) -> np.ndarray:
+    """The place of each image among the different ones; neither their order nor that of their boxes has a say in it."""
+    found = _contents(state["num_predictions"], state["predictions"], state["prediction_remainders"])
+    objects = np.column_stack([state["references"], state["ignored"]])
+    images = [*zip(found, _contents(state["num_references"], objects, state["reference_remainders"]))]
+    place = {image: i for i, image in enumerate(sorted(set(images)))}
+    return np.asarray([place[image] for image in images], dtype=np.int64)
+
+
+def _contents(numbers: np.ndarray, boxes: np.ndarray, remainders: np.ndarray) -> list[bytes]:
+    """The boxes of each image, sorted, as bytes."""
+    table = np.concatenate([boxes, remainders], axis=1) + 0.0  # 0.0 for −0.0
+    image = np.repeat(np.arange(len(numbers)), numbers)
+    content = table[np.lexsort((*table.T, image))].tobytes()
+    ends = (np.cumsum(numbers) * table.itemsize * table.shape[1]).tolist()
+    return [content[start:end] for start, end in zip([0, *ends], ends)]
+
+
+# ---- detection/openset_detection.py ----------------------------------------------------------------------------------
+#
+# openset_detection: known objects found, unknown objects called unknown; two families of measures.
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+class OpenSetDetectionOptions(IntervalOptions, total=False):
+    """Options of `OpenSetDetection`; see `detection_results` and `reduce_boxes`."""
+
+    known_classes: Sequence[int] | None
+    unknown_class_id: int
+    iou_threshold: float
+    conf_threshold: float
+    box_format: str
+    count_background: bool
+    protocol: str
+    matching: str | None
+    recall_level: float | None
+    previously_known: Sequence[int] | None
+    plus_one: bool
+    per_class: bool
+    per_image: bool
+    conf_list: Sequence[float] | None
 
 
 class OpenSetDetection(Metric):
@@ -3400,6 +3495,7 @@ class OpenSetDetection(Metric):
     reduce = staticmethod(reduce_boxes)
     as_state = staticmethod(as_detection_state)
     summarise = staticmethod(detection_results)
+    units = staticmethod(detection_units)
     aliases = {"ground_truth": "references"}
 
     def __init__(self, **options: Unpack[OpenSetDetectionOptions]) -> None:

@@ -66,8 +66,7 @@ def owod_detection(
     Sources: Dhamija et al., The Overlooked Elephant of Object Detection: Open Set, WACV 2020; Joseph et al., Towards
     Open World Object Detection, CVPR 2021, and its code.
     """
-    groups = class_groups(rules.known, previously_known)
-    level = None if recall_level is None else as_fraction(recall_level, "recall_level")
+    level, groups = owod_options(rules, recall_level, previously_known)
     matches = match_owod(state, rules, with_wi=level is not None)
     counts = matches.found.boxes.counts
     precisions = class_precisions(matches, counts)
@@ -110,7 +109,15 @@ def owod_summary(
     }
 
 
-def class_groups(known: list[int], previously_known: Any) -> dict[str, list[int]]:
+def owod_options(
+    rules: Rules, recall_level: float | None, previously_known: Any
+) -> tuple[float | None, dict[str, list[int]]]:
+    """Check the level of WI, and the classes over which each mAP is a mean."""
+    groups = _class_groups(rules.known, previously_known)
+    return None if recall_level is None else as_fraction(recall_level, "recall_level"), groups
+
+
+def _class_groups(known: list[int], previously_known: Any) -> dict[str, list[int]]:
     """The classes over which each mAP is a mean."""
     if previously_known is None:
         return {"mAP": known}

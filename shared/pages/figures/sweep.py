@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from ...core.metric import keyword_options
-from ...detection.openset_detection import detection_results
+from ...detection.protocols import detection_results
 from ..page import Computed
 from .style import BLUE, ORANGE, RED, curve, figure, thin
 

@@ -1,0 +1,143 @@
+"""Images as what is resampled: results with other counts are those of the images repeated or left out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from openworld_metrics import OpenSetDetection, compare
+from openworld_metrics.core.units import Units
+from openworld_metrics.detection import outcomes
+from openworld_metrics.detection.boxes import as_detection_state
+from openworld_metrics.detection.image_units import detection_units
+from tests import cases
+from tests.detection.test_image_counts import (
+    FOUND,
+    TRUE,
+    Options,
+    State,
+    added,
+    draw,
+    each_variant,
+    merged,
+    outcome,
+)
+from tests.examples import few, many, seeds
+
+
+def units_of(state: State, options: Options) -> Units:
+    checked = as_detection_state({name: array for name, array in state.items() if name != "metric"})
+    return detection_units(checked, **{name: value for name, value in options.items() if name != "box_format"})
+
+
+def scalars(results: Any) -> Any:
+    if isinstance(results, str):
+        return results
+    return {name: value for name, value in results.items() if not isinstance(value, (list, dict))}
+
+
+def resampled(units: Units, counts: np.ndarray) -> Any:
+    try:
+        return units.results([counts])
+    except ValueError as error:
+        return str(error).removeprefix("among resampled images, ")
+
+
+@each_variant
+@many
+@given(seed=seeds)
+def test_other_counts_are_the_images_repeated_or_left_out(variant: Options, seed: int) -> None:
+    columns, options = draw(seed, variant)
+    rng = np.random.default_rng(seed)
+    columns = {name: [*column, *column[:3]] for name, column in columns.items()}  # some are equal
+    images = np.arange(len(columns["predictions"]))
+    units = units_of(added(columns, images, options).state(), options)
+    rows, stratum = units.members()
+    assert len(rows) == len(images)
+    assert not stratum.any()
+    assert np.array_equal(np.bincount(rows), units.strata[0])
+    assert resampled(units, *units.strata) == scalars(outcome(added(columns, images, options)))
+    for _ in range(3):
+        drawn = np.bincount(rng.choice(rows, int(rng.integers(1, 2 * len(rows)))), minlength=rows.max() + 1)
+        chosen = [np.flatnonzero(rows == row)[0] for row, count in enumerate(drawn) for _ in range(count)]
+        assert resampled(units, drawn) == scalars(outcome(added(columns, chosen, options)))
+
+
+@each_variant
+@many
+@given(seed=seeds)
+def test_neither_the_order_of_images_nor_of_boxes_nor_how_they_are_counted_matters(variant: Options, seed: int) -> None:
+    columns, options = draw(seed, variant)
+    rng = np.random.default_rng(seed)
+    images = rng.permutation(len(columns["predictions"]))
+    counts = rng.integers(1, 4, len(images))
+    shuffled = {
+        "predictions": [rng.permutation(found) for found in columns["predictions"]],
+        "references": [
+            {name: column[order] for name, column in true.items()}
+            for true in columns["references"]
+            for order in [rng.permutation(len(true["labels"]))]
+        ],
+    }
+    once = {**added(columns, np.arange(len(images)), options).state(), "counts": counts}
+    repeated = added(shuffled, np.repeat(images, counts[images]), options).state()
+    first, second = units_of(once, options), units_of(repeated, options)
+    assert np.array_equal(first.strata, second.strata)
+    drawn = rng.integers(0, 3, len(first.strata[0]))
+    assert resampled(first, drawn) == resampled(second, drawn)
+    asked: Options = {**options, "confidence_level": 0.9, "n_resamples": 5}
+    assert outcome(merged([once], asked)) == outcome(merged([repeated], asked))
+
+
+def test_boxes_are_matched_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = []
+    real = outcomes.overlapping_pairs
+
+    def counted(*args: Any) -> Any:
+        calls.append(len(args))
+        return real(*args)
+
+    monkeypatch.setattr(outcomes, "overlapping_pairs", counted)
+    for options in ({}, {"protocol": "owod", "recall_level": None}):
+        metric = OpenSetDetection(known_classes=[0, 1], **options)  # type: ignore[arg-type]
+        metric.add_batch(predictions=[FOUND, []], references=[TRUE, TRUE[:1]])
+        units = units_of(metric.state(), {"known_classes": [0, 1], **options})
+        for number in range(10):
+            units.results([np.asarray([number, 1])])
+    assert len(calls) == 2
+
+
+def test_by_hand() -> None:
+    metric = OpenSetDetection(known_classes=[0, 1])
+    metric.add_batch(predictions=[FOUND, [], FOUND[::-1]], references=[TRUE, TRUE[:1], TRUE])
+    units = units_of(metric.state(), {"known_classes": [0, 1], "per_class": True})
+    assert [stratum.tolist() for stratum in units.strata] == [[1, 2]]  # the one without predictions comes first
+    assert units.members()[0].tolist() == [1, 0, 1]
+    none = units.results([np.asarray([0, 0])])
+    assert set(none.values()) == {0}
+    results = units.results([np.asarray([2, 3])])
+    assert (results["TP_known"], results["total_known"], results["Recall(Known)"]) == (3, 8, 3 / 8)
+    assert "per_class" not in results
+
+
+def test_a_resample_without_wi_is_refused() -> None:
+    metric = OpenSetDetection(known_classes=[0, 1], protocol="owod", recall_level=1.0)
+    metric.add_batch(predictions=[FOUND[:1], FOUND], references=[TRUE[:1], TRUE])
+    units = units_of(metric.state(), {"known_classes": [0, 1], "protocol": "owod", "recall_level": 1.0})
+    assert units.results(units.strata)["WI"] == metric.compute()["WI"] == 0.0
+    with pytest.raises(ValueError, match="among resampled images, recall_level: WI compares with images without"):
+        units.results([np.asarray([0, 1])])
+
+
+@few
+@given(seed=seeds)
+def test_two_models_are_compared_on_the_same_images(seed: int) -> None:
+    columns, options = cases.draw("openset_detection", seed)
+    found, true = columns["predictions"], columns["references"]
+    metric = OpenSetDetection(**options)
+    same = compare(metric, found, [boxes[::-1] for boxes in found], references=true, n_resamples=20)
+    assert set(same["difference"]) == set(same["low"]) == set(same["high"]) == {0.0}
+    assert set(same["p_value"]) == {1.0}
