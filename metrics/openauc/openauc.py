@@ -36,10 +36,12 @@ Args:
         the four arrays of XCurve: scores of the known and of the unknown samples, classes predicted and true of the
         known ones.
     tpr: true-positive rate of the operating point, in (0, 1]. Defaults to 0.95.
-    fpr_list: false-positive rates in [0, 1], such as (0.001, 0.01, 0.1), at which to give the correct-classification
-        rate. Defaults to None.
     significant_bits: bits of each score's significand that are kept, 4 to 52; the rest are cut off, so that memory is
         bounded, and results that rank scores get an error bound. Given at load. Defaults to None, which keeps all.
+    fpr_list: false-positive rates in [0, 1], such as (0.001, 0.01, 0.1), at which to give the correct-classification
+        rate. Defaults to None.
+    confidence_level, n_resamples, random_state: with a level such as 0.95, rates get `<key>_low` and `<key>_high`, a
+        percentile bootstrap of known and unknown samples. Defaults to None and 1000 and 0.
 
 Returns:
     openauc: 1/(N_k N_u) sum over known i and unknown j of [class of i is right] ([r_j > r_i] + [r_j = r_i] / 2). It is

@@ -44,7 +44,7 @@ def as_ood_state(
     if "counts" in state:
         checked["counts"] = count_column(state)
     check_rows(checked)
-    _is_out(labels, check_label_values(in_value, out_value, ignore_value))  # raises for any other label
+    is_ood(labels, check_label_values(in_value, out_value, ignore_value))  # raises for any other label
     return checked
 
 
@@ -88,7 +88,7 @@ def reduce_ood(
     scores, labels = as_scores(predictions, "predictions", narrow=True), as_integers(references, "references")
     check_lengths(predictions=scores, references=labels)
     scores, labels = on_one_device(scores, _narrow(labels))
-    _is_out(labels, values)  # raises for any other label
+    is_ood(labels, values)  # raises for any other label
     return {"scores": scores, "labels": labels}
 
 
@@ -141,7 +141,7 @@ def ood_sides(
     state: OODState, in_value: Label = 0, out_value: Label = 1, ignore_value: int | None = None
 ) -> tuple[Side, Side]:
     """As `split_ood`, of a state whose entries may stand for several samples."""
-    is_out, kept = _is_out(state["labels"], check_label_values(in_value, out_value, ignore_value))
+    is_out, kept = is_ood(state["labels"], check_label_values(in_value, out_value, ignore_value))
     scores, counts = state["scores"], state.get("counts")
     if kept is not None:
         is_out, scores, counts = is_out[kept], scores[kept], None if counts is None else counts[kept]
@@ -150,7 +150,7 @@ def ood_sides(
     return as_side(out, out_counts, owned=True), as_side(inside, inside_counts, owned=True)
 
 
-def _is_out(labels: Array, values: LabelValues) -> tuple[Array, Array | None]:
+def is_ood(labels: Array, values: LabelValues) -> tuple[Array, Array | None]:
     """Which samples are OOD, and which are not to be left out; None for all of them."""
     if not is_numpy_array(labels):  # torch compares in the labels' own type, where a larger value would wrap
         labels = array_namespace(labels).astype(labels, array_namespace(labels).int64)

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any
 
-from ..core.arrays import Array
+import numpy as np
+
+from ..core.arrays import Array, array_namespace
 from ..core.counts import Side, as_side, check_both_classes, runs, sort_sides, split
 from ..core.curves import twice_wins
-from ..core.metric import Metric
+from ..core.metric import IntervalOptions, Metric
 from ..core.options import as_fraction, as_shares
 from ..core.shares import percent
+from ..core.units import Units, members_of, rows_of_sides
 from .ccr import ccr_of_sides
 from .known_unknown import reduce_openauc
 from .samples import OPEN_SET_ALIASES, OPEN_SET_TABLES, OpenSetState, as_open_set_state
@@ -24,12 +27,12 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
-class OpenAUCOptions(TypedDict, total=False):
+class OpenAUCOptions(IntervalOptions, total=False):
     """Options of `OpenAUC`; see `openauc_metrics` and `reduce_openauc`."""
 
     tpr: float
-    fpr_list: float | Sequence[float] | None
     significant_bits: int | None
+    fpr_list: float | Sequence[float] | None
 
 
 def openauc_metrics(state: OpenSetState, *, tpr: float = 0.95, fpr_list: Any = None) -> dict[str, float]:
@@ -40,8 +43,12 @@ def openauc_metrics(state: OpenSetState, *, tpr: float = 0.95, fpr_list: Any = N
     Returns {"openauc", "closed_set_accuracy", "open_set_auroc", "open_set_accuracy@tpr95"}, and "ccr@fpr0.1" and so on.
     Raises ValueError if there are no unknown or no known samples, or for a rate out of range.
     """
+    return rates_of_sides(*open_set_sides(state), tpr=tpr, fpr_list=fpr_list)
+
+
+def rates_of_sides(unknown: Side, correct: Side, wrong: Side, *, tpr: float, fpr_list: Any) -> dict[str, float]:
+    """As `openauc_metrics`, of the three kinds of samples."""
     rates = [] if fpr_list is None else as_shares(fpr_list, "fpr_list")
-    unknown, correct, wrong = open_set_sides(state)
     num_known = correct.total + wrong.total
     check_both_classes(unknown.total, num_known)
     over_correct, over_wrong = _twice_wins_over(unknown, correct), _twice_wins_over(unknown, wrong)
@@ -133,6 +140,25 @@ def _accuracy_of_sides(unknown: Side, known: Sequence[Side], tpr: float) -> floa
     return hits / (num_unknown + sum(side.total for side in known))
 
 
+def openauc_units(state: OpenSetState, *, tpr: float, fpr_list: Any) -> Units:
+    """The unknown samples and the known ones, for resampling."""
+    unknown, correct, wrong = rows_of_sides(*open_set_sides(state))
+    num_correct = len(correct.counts)
+
+    def results(counts: Sequence[np.ndarray]) -> dict[str, float]:
+        known = counts[1]
+        sides = unknown.side(counts[0]), correct.side(known[:num_correct]), wrong.side(known[num_correct:])
+        return rates_of_sides(*sides, tpr=tpr, fpr_list=fpr_list)
+
+    def members() -> tuple[np.ndarray, np.ndarray]:
+        known, right = state["classes"] >= 0, state["predicted"] == state["classes"]
+        kind = array_namespace(known).where(known & ~right, 2, array_namespace(known).astype(known, int))
+        place, kinds = members_of(kind, state["scores"], (unknown, correct, wrong))
+        return place + num_correct * (kinds == 2), np.minimum(kinds, 1)
+
+    return Units((unknown.counts, np.concatenate([correct.counts, wrong.counts])), results, members)
+
+
 class OpenAUC(Metric):
     """OpenAUC and its companions: see `reduce_openauc` and `openauc_metrics`.
 
@@ -144,6 +170,7 @@ class OpenAUC(Metric):
     reduce = staticmethod(reduce_openauc)
     as_state = staticmethod(as_open_set_state)
     summarise = staticmethod(openauc_metrics)
+    units = staticmethod(openauc_units)
     tables = OPEN_SET_TABLES
     aliases = OPEN_SET_ALIASES
 
