@@ -53,7 +53,7 @@ def test_units_give_the_results_and_no_order_changes_a_bit(name: str, seed: int)
 
 
 def simulated(seed: int, num: int = 300) -> dict[str, Any]:
-    """Open-set scores of known and unknown samples, normal with means 0 and 1.2, and predictions right 8 in 10 times."""
+    """Open-set scores of known and unknown samples, normal with means 0 and 1.2; predictions right 8 in 10 times."""
     rng = np.random.default_rng(seed)
     references = np.repeat([0, -1], num)
     predictions = (rng.random(2 * num) < 0.2).astype(int)

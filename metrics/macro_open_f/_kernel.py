@@ -1552,7 +1552,7 @@ class Metric:
         return results
 
     def results_and_units(self, **kwargs: Any) -> tuple[dict[str, Any], Units]:
-        """The results of columns, given as to compute, and what is resampled of them; batches have no part in either."""
+        """The results of columns, and what is resampled of them; batches added before have no part in either."""
         columns, overrides = self._sort_arguments(kwargs)
         options = {**self.loaded_options, **overrides}
         state = self._reduced(columns, options)

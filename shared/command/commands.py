@@ -16,6 +16,7 @@ from ..loading import METRICS, metric_class, script
 from ..scores import SCORES, score_function
 from ..texts import texts
 from .anomaly import anomaly
+from .compare import compare
 from .detect import detect
 from .ood import ood
 from .options import read_options
@@ -104,7 +105,7 @@ def compute(name: str, options: tuple[str, ...], save: Path | None, plot: Path |
     deliver(as_table(results) if on_terminal() else as_json(results), *writes)
 
 
-for command in (anomaly, detect, ood, table):
+for command in (anomaly, compare, detect, ood, table):
     cli.add_command(command)
 
 

@@ -15,7 +15,7 @@ def flat(results: Mapping[str, Any], prefix: str = "", *, plain: bool = False) -
 
     Parameters: results of a metric, of several by name, or of an evaluation; prefix, before all names, with a slash;
     plain, to have an underscore in place of all that MLflow refuses in names: what is no letter, digit, underscore,
-    dash, dot, blank, colon or slash, such as the @ of accuracy@5.
+    dash, dot, blank or slash, such as the @ of accuracy@5.
     Returns {name: int or float}, in the order of the results. Raises ValueError for two numbers of one name.
 
     >>> groups = {"group": ["far/mnist", "near/tin"], "auroc": [1.0, 0.5]}
@@ -27,7 +27,7 @@ def flat(results: Mapping[str, Any], prefix: str = "", *, plain: bool = False) -
     numbers: dict[str, float] = {}
     for path, value in _scalars(results):
         name = "/".join(filter(None, (prefix.rstrip("/"), *path)))
-        name = re.sub(r"[^\w\-. :/]", "_", name, flags=re.ASCII) if plain else name
+        name = re.sub(r"[^\w\-. /]", "_", name, flags=re.ASCII) if plain else name
         if name in numbers:
             raise ValueError(f"results: expected one number of a name, got two of {name!r}")
         numbers[name] = value

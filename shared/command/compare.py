@@ -1,0 +1,143 @@
+"""The command `openworld-metrics compare`: two models on the same samples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ..comparing import compare as compare_models
+from ..formats.results import as_json
+from ..formats.writing import write_file
+from ..loading import METRICS, metric_class
+from ..reports.directions import direction
+from .options import read_options
+from .outputs import check_outputs, deliver, on_terminal
+
+_HELP = """Compare two models on the same samples: differences, their intervals and p-values.
+
+\b
+    openworld-metrics compare ood_bench --first-predictions ours.npy --second-predictions theirs.npy \\
+        --references labels.npy --option metrics=auroc,fpr95tpr
+
+Files are those of compute, and name their columns in the same way. Each resample draws the same samples for both
+models, or the same images. On a terminal, the last column says which model is better, where the interval of the
+difference leaves out 0 and it is known which way is better.
+"""
+OWN = ("predictions", "open_scores", "image_scores")
+SHARED = ("references", "open_labels", "image_labels")
+
+
+def _columns(command: Callable[..., None]) -> Callable[..., None]:
+    """A command with an option for each column of either model, and of both."""
+    shared = [(column, f"The {column.replace('_', ' ')} of both.") for column in SHARED]
+    own = [(f"{which}_{c}", f"The {c.replace('_', ' ')} of the {which}.") for which in ("first", "second") for c in OWN]
+    for name, text in reversed([*own, *shared]):
+        command = click.option(f"--{name.replace('_', '-')}", metavar="FILE", help=text)(command)
+    return command
+
+
+@click.command(help=_HELP)
+@click.argument("name", type=click.Choice(METRICS), metavar="NAME")
+@_columns
+@click.option("--option", "options", multiple=True, metavar="KEY=VALUE", help="An option of the metric.")
+@click.option("--confidence-level", type=float, default=0.95, show_default=True, help="Of the intervals.")
+@click.option("--n-resamples", type=int, default=1000, show_default=True, help="How many resamples.")
+@click.option("--random-state", type=int, default=0, show_default=True, help="The seed.")
+@click.option("--save", type=click.Path(dir_okay=False, writable=True, path_type=Path), help="Write a .json, too.")
+def compare(
+    name: str,
+    options: tuple[str, ...],
+    confidence_level: float,
+    n_resamples: int,
+    random_state: int,
+    save: Path | None,
+    **places: str | None,
+) -> None:
+    """Compare two models on the same samples; see `_HELP`."""
+    from ..formats.columns import file_of
+
+    if save is not None and save.suffix != ".json":
+        raise ValueError(f"--save: expected a file ending in .json, got {save}")
+    given = {column: place for column, place in places.items() if place is not None}
+    for needed in ("first_predictions", "second_predictions"):
+        if needed not in given:
+            raise click.UsageError(f"expected --{needed.replace('_', '-')}, got none")
+    check_outputs(filter(None, [save]), lambda: filter(None, map(file_of, given.values())))
+    chosen = metric_class(name)
+    metric = chosen(**read_options(chosen, options))
+    columns = {column: _read(place, column) for column, place in given.items()}
+    models = [{c: columns[f"{which}_{c}"] for c in OWN if f"{which}_{c}" in columns} for which in ("first", "second")]
+    with _files_of(given):
+        table = compare_models(
+            metric,
+            *models,
+            confidence_level=confidence_level,
+            n_resamples=n_resamples,
+            random_state=random_state,
+            **{column: columns[column] for column in SHARED if column in columns},
+        )
+    writes = [] if save is None else [partial(write_file, save, as_json(table, indent=2) + "\n")]
+    deliver(as_text(table) if on_terminal() else as_json(table), *writes)
+
+
+def _read(place: str, column: str) -> Any:
+    from ..core.arrays import concatenate
+    from ..formats.columns import ParquetColumn, open_column
+
+    for which in ("first_", "second_"):
+        column = column.removeprefix(which)
+    opened = open_column(place, column)
+    return concatenate([*opened]) if isinstance(opened, ParquetColumn) else opened
+
+
+@contextmanager
+def _files_of(places: Mapping[str, str]) -> Iterator[None]:
+    """Errors that begin with the name of a column that both share get that of its file."""
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        place = places.get(str(error).partition(":")[0])
+        raise error if place is None else type(error)(f"{place}: {error}") from None
+
+
+def as_text(table: Mapping[str, list[Any]]) -> str:
+    """The table to read, a line for each result, with the better model where that is sure.
+
+    >>> row = dict(first=[0.75], second=[0.5], difference=[0.25], low=[0.125], high=[0.375], p_value=[0.01])
+    >>> print(as_text({"key": ["auroc"], **row}))
+    key       first    second  difference       low      high  p_value  better
+    auroc  0.750000  0.500000   +0.250000  0.125000  0.375000   0.0100  first
+    """
+    head = [*table, "better"]
+    rows = [[*_numbers(*row), _better(*row)] for row in zip(*table.values())]
+    widths = [max(map(len, column)) for column in zip(head, *rows)]
+    lines = []
+    for first, *numbers, last in (head, *rows):
+        aligned = (number.rjust(width) for number, width in zip(numbers, widths[1:]))
+        lines.append("  ".join([first.ljust(widths[0]), *aligned, last]))
+    return "\n".join(lines)
+
+
+def _numbers(key: str, *values: float) -> list[str]:
+    *rates, difference, low, high, p_value = values
+    return [
+        key,
+        *(f"{rate:.6f}" for rate in rates),
+        f"{difference:+.6f}",
+        f"{low:.6f}",
+        f"{high:.6f}",
+        f"{p_value:.4f}",
+    ]
+
+
+def _better(key: str, *values: float) -> str:
+    _, _, difference, low, high, _ = values
+    known = direction(key)
+    if known is None or low <= 0 <= high:
+        return "–"
+    return "first" if (difference > 0) == known.higher else "second"

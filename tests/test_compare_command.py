@@ -1,0 +1,77 @@
+"""The command that compares two models: its table, its JSON, its errors."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from openworld_metrics import compare
+from openworld_metrics.command.compare import as_text
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    references = np.repeat([0, 1, -1], 20)
+    given = {"references": references, "first": rng.normal(size=60) - 2 * (references >= 0), "second": rng.random(60)}
+    for name, column in given.items():
+        np.save(f"{name}.npy", column)
+    np.save("predictions.npy", np.clip(references, 0, None))
+    return given
+
+
+def test_it_is_what_compare_returns(run: Run, models: dict[str, Any], tmp_path: Path) -> None:
+    both = [part for which in ("first", "second") for part in (f"--{which}-open-scores", f"{which}.npy")]
+    both += [part for which in ("first", "second") for part in (f"--{which}-predictions", "predictions.npy")]
+    more = ["--option", "tpr=0.9", "--n-resamples", "50", "--confidence-level", "0.8", "--random-state", "7"]
+    code, output, errors = run("compare", "openauc", *both, "--references", "references.npy", *more, "--save", "o.json")
+    assert (code, errors) == (0, "")
+    predictions = np.clip(models["references"], 0, None)
+    first, second = ({"predictions": predictions, "open_scores": models[name]} for name in ("first", "second"))
+    drawn: dict[str, Any] = dict(confidence_level=0.8, n_resamples=50, random_state=7)
+    expected = compare("openauc", first, second, references=models["references"], tpr=0.9, **drawn)
+    assert json.loads(output) == expected == json.loads((tmp_path / "o.json").read_text())
+    line = as_text(expected).splitlines()[1].split()
+    assert (line[0], line[-1]) == ("openauc", "first")
+    assert as_text(expected).splitlines()[2].split()[-1] == "–"  # closed_set_accuracy, which is the same
+
+
+def test_lower_may_be_better() -> None:
+    row: dict[str, Any] = dict(first=[0.5], second=[0.25], difference=[0.25], low=[0.125], high=[0.375], p_value=[0.01])
+    assert as_text({"key": ["fpr95tpr"], **row}).endswith("second")
+    assert as_text({"key": ["a_threshold"], **row}).endswith("–")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--first-predictions", "first.npy"], "expected --second-predictions, got none"),
+        (
+            ["--first-predictions", "first.npy", "--second-predictions", "second.npy", "--references", "first.npy"],
+            "first.npy: references: expected integers",
+        ),
+        (
+            ["--first-predictions", "first.npy", "--second-predictions", "nowhere.npy", "--references", "first.npy"],
+            "nowhere.npy",
+        ),
+        (
+            ["--first-predictions", "first.npy", "--second-predictions", "second.npy", "--save", "o.txt"],
+            "--save: expected a file ending in .json, got o.txt",
+        ),
+    ],
+    ids=["one model", "fractions", "no file", "no json"],
+)
+@pytest.mark.usefixtures("models")
+def test_wrong_input_is_one_line(run: Run, arguments: list[str], message: str) -> None:
+    code, output, errors = run("compare", "ood_bench", *arguments)
+    assert (code, output) == (2, "")
+    assert message in errors
+    assert errors.count("\n") == 1

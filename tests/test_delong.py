@@ -1,0 +1,197 @@
+"""DeLong's variance and test, and Wilson's interval: worked examples, a brute-force reference in fractions, laws."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from scipy import special, stats
+
+from openworld_metrics import auroc, delong, delong_test, exceedance_counts, proportion_interval
+from openworld_metrics.core.proportions import normal_quantile
+from tests.examples import many, seeds
+
+A = ([0.4, 0.7, 0.8, 0.9], [0.1, 0.3, 0.35, 0.6])
+B = ([0.4, 0.3, 0.8, 0.55], [0.2, 0.5, 0.35, 0.6])
+C = ([2, 3, 3, 4], [1, 2, 2, 3])
+D = ([1, 2, 2, 2], [1, 1, 2, 2])
+Sides = tuple[Sequence[float], Sequence[float]]
+
+
+def placements(x: Sequence[float], y: Sequence[float]) -> tuple[list[Fraction], list[Fraction]]:
+    """DeLong's V₁₀ of each positive, and V₀₁ of each negative."""
+    won = [[Fraction(int(a > b) * 2 + int(a == b), 2) for b in y] for a in x]
+    return [sum(row, Fraction()) / len(y) for row in won], [sum(column, Fraction()) / len(x) for column in zip(*won)]
+
+
+def covariance(first: list[Fraction], second: list[Fraction]) -> Fraction:
+    means = [sum(values, Fraction()) / len(values) for values in (first, second)]
+    products = ((a - means[0]) * (b - means[1]) for a, b in zip(first, second))
+    return sum(products, Fraction()) / (len(first) - 1)
+
+
+def reference(first: Sides, second: Sides) -> tuple[Fraction, Fraction]:
+    """The covariance of two AUROCs, which is the variance of one with itself, and the difference of the two."""
+    of_first, of_second = placements(*first), placements(*second)
+    parts = [covariance(a, b) / len(a) for a, b in zip(of_first, of_second)]
+    areas = [sum(v, Fraction()) / len(v) for v, _ in (of_first, of_second)]
+    return sum(parts, Fraction()), areas[0] - areas[1]
+
+
+def draw(seed: int) -> tuple[np.random.Generator, list[np.ndarray]]:
+    rng = np.random.default_rng(seed)
+    m, n = rng.integers(2, 12, 2)
+    levels = int(rng.choice([2, 5, 1000]))
+    return rng, [rng.integers(0, levels, size) / 8 for size in (m, n, m, n)]
+
+
+@pytest.mark.parametrize(
+    ("sides", "area", "variance"),
+    [(A, 15 / 16, 1 / 128), (B, 0.625, 0.0520833), (C, 0.8125, 0.0234375), (D, 0.625, 0.0364583)],
+)
+def test_worked_examples(sides: Sides, area: float, variance: float) -> None:
+    found = delong(*sides)
+    assert found.auroc == area
+    assert found.variance == pytest.approx(variance, abs=5e-8)
+
+
+def test_the_interval_is_cut() -> None:
+    found = delong(*A)
+    assert found.low == pytest.approx(0.764262, abs=5e-7)
+    assert found.high == 1.0
+    flipped = delong(A[1], A[0])
+    assert (flipped.low, flipped.auroc) == (0.0, 1 / 16)
+    assert flipped.high == pytest.approx(1 - 0.764262, abs=5e-7)
+    narrow = delong(*B, confidence_level=0.5)
+    assert narrow.high - 0.625 == pytest.approx(0.6744897501960817 * math.sqrt(0.625 / 12), rel=1e-14)
+
+
+def test_paired_examples() -> None:
+    found = delong_test(*A, *B)
+    assert found[:2] == (0.3125, 0.0390625)
+    assert found.z == pytest.approx(1.5811388, abs=5e-8)
+    assert found.p_value == pytest.approx(0.1138463, abs=5e-8)
+    tied = delong_test(*C, *D)
+    assert tied.z == pytest.approx(1.6431677, abs=5e-8)
+    assert tied.p_value == pytest.approx(0.1003482, abs=5e-8)
+
+
+def test_degenerate_pairs() -> None:
+    assert delong_test(*B, *B) == (0.0, 0.0, 0.0, 1.0)
+    assert delong_test(*C, [np.exp(c) for c in C[0]], [np.exp(c) for c in C[1]]) == (0.0, 0.0, 0.0, 1.0)
+    perfect, wrong = ([3, 4], [1, 2]), ([1, 2], [3, 4])
+    assert delong(*perfect) == (1.0, 0.0, 1.0, 1.0)
+    assert delong_test(*perfect, *wrong) == (1.0, 0.0, math.inf, 0.0)
+    assert delong_test(*wrong, *perfect) == (-1.0, 0.0, -math.inf, 0.0)
+    assert delong([1.0, 1.0], [1.0, 1.0, 1.0]) == (0.5, 0.0, 0.5, 0.5)
+
+
+@many
+@given(seed=seeds)
+def test_against_fractions(seed: int) -> None:
+    rng, columns = draw(seed)
+    lists = [column.tolist() for column in columns]
+    first, second = (lists[0], lists[1]), (lists[2], lists[3])
+    found = delong(*columns[:2])
+    assert found.variance == float(reference(first, first)[0])
+    assert found.auroc == auroc(exceedance_counts(*columns[:2]))
+    test = delong_test(*columns)
+    covariance, difference = reference(first, second)
+    variance = reference(first, first)[0] + reference(second, second)[0] - 2 * covariance
+    assert test[:2] == (float(difference), float(variance))
+    if variance:
+        assert test.p_value == pytest.approx(2 * stats.norm.sf(abs(test.z)), rel=1e-12, abs=1e-300)
+    # neither the order of the samples nor which side is called positive changes a bit
+    orders = [rng.permutation(len(column)) for column in columns[:2]] * 2
+    assert delong_test(*(column[order] for column, order in zip(columns, orders))) == test
+    assert delong(-columns[1], -columns[0]) == found
+    assert delong_test(*columns[2:], *columns[:2]) == (-test.difference, test.variance, -test.z, test.p_value)
+
+
+def test_many_samples_of_several_types() -> None:
+    rng = np.random.default_rng(0)
+    positives, negatives = rng.normal(1, 1, 3000).astype(np.float32), rng.integers(-2, 3, 2000)
+    found = delong(positives, negatives)
+    twice = 2 * (positives[:, None] > negatives) + (positives[:, None] == negatives)
+    shares = [twice.mean(axis=1) / 2, twice.mean(axis=0) / 2]
+    assert found.variance == pytest.approx(sum(share.var(ddof=1) / len(share) for share in shares), rel=1e-10)
+    torch = pytest.importorskip("torch")
+    assert delong(torch.from_numpy(positives), torch.from_numpy(negatives)) == found
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        (([1.0], [0.0, 2.0]), "positives: expected two samples or more, without which there is no variance; got 1"),
+        (([1.0, 2.0], [0.0]), "negatives: expected two samples or more, .* got 1"),
+        (([], [0.0, 1.0]), "positives: .* got 0"),
+        (([1.0, math.nan], [0.0, 2.0]), "positives: expected no NaN, got NaN at position 1"),
+        (([1.0, 2.0], [[0.0, 2.0]]), r"negatives: expected scores of shape \(N,\)"),
+    ],
+)
+def test_sides_that_will_not_do(columns: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        delong(*columns)
+    named = message.replace("positives", "second_positives").replace("negatives", "second_negatives")
+    with pytest.raises(ValueError, match=named):
+        delong_test(*A, *columns)
+
+
+def test_models_of_other_samples() -> None:
+    with pytest.raises(ValueError, match="expected columns of one length, got 4 first_positives, 3 second_positives"):
+        delong_test(*A, A[0][:3], A[1])
+    with pytest.raises(ValueError, match="4 first_negatives, 5 second_negatives"):
+        delong_test(*A, A[0], [*A[1], 0.2])
+
+
+@pytest.mark.parametrize(
+    ("count", "total", "low", "high"),
+    [(9, 10, 0.595850, 0.982124), (95, 100, 0.888250, 0.978456), (0, 10, 0, 0.277533), (10, 10, 0.722467, 1)],
+)
+def test_wilson(count: int, total: int, low: float, high: float) -> None:
+    found = proportion_interval(count, total)
+    assert found == pytest.approx((low, high), abs=5e-7)
+    assert found == pytest.approx(stats.binomtest(count, total).proportion_ci(method="wilson"), rel=1e-12)
+    assert (found.low == 0.0) == (count == 0)
+    assert (found.high == 1.0) == (count == total)
+
+
+@many
+@given(seed=seeds)
+def test_an_interval_of_successes_is_one_less_that_of_failures(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    total, level = int(rng.integers(1, 10 ** rng.integers(1, 12))), float(rng.uniform(0.001, 0.999))
+    count = int(rng.integers(0, total, endpoint=True))
+    low, high = proportion_interval(count, total, level)
+    assert 0 <= low <= count / total <= high <= 1
+    other = proportion_interval(total - count, total, level)
+    assert high == 1 - other.low
+    assert low == pytest.approx(1 - other.high, abs=1e-15)
+
+
+@pytest.mark.parametrize("level", [1e-12, 0.1, 0.5, 0.9, 0.95, 0.99, 1 - 1e-9, 1 - 2**-53])
+def test_the_normal_quantile(level: float) -> None:
+    assert normal_quantile(level) == pytest.approx(-special.ndtri((1 - level) / 2), rel=1e-14, abs=1e-15)
+
+
+@pytest.mark.parametrize("level", [0, 1, 95, -0.5, math.nan])
+def test_levels_that_are_none(level: float) -> None:
+    message = "confidence_level: expected a number between 0 and 1, both excluded"
+    with pytest.raises(ValueError, match=message):
+        delong(*A, confidence_level=level)
+    with pytest.raises(ValueError, match=message):
+        proportion_interval(1, 2, level)
+
+
+def test_counts_that_are_none() -> None:
+    with pytest.raises(ValueError, match="count: expected an int of at least 0 and at most 10, got 11"):
+        proportion_interval(11, 10)
+    with pytest.raises(ValueError, match="total: expected an int of at least 1, got 0"):
+        proportion_interval(0, 0)
+    with pytest.raises(TypeError, match=r"count: expected an int, got 0\.5"):
+        proportion_interval(0.5, 10)
