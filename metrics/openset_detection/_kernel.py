@@ -75,6 +75,8 @@ def as_array(x: Any, name: str) -> Array:
     Takes lists, NumPy arrays, torch tensors, pandas Series, Arrow arrays and `datasets` columns. Nothing is copied
     that need not be. Raises TypeError for what is not an array, ValueError for rows of different lengths.
     """
+    if type(x) is np.ndarray and x.dtype.kind in "biuf" and x.dtype.isnative:  # as nearly always, and at once
+        return x
     if x is None:
         raise TypeError(f"{name}: expected an array, got None")
     if isinstance(x, (str, bytes, Mapping, set, frozenset)):
@@ -1022,11 +1024,12 @@ def _copy(array: Array) -> Array:
 def check_agreement(state: State, states: Sequence[State]) -> None:
     """Raise ValueError unless a state can be joined to the first of others: same arrays, same scalars."""
     first = next((other for other in states if other), state)
-    names, others = (
-        {n for n, array in one.items() if array.ndim and not n.endswith("counts")} for one in (state, first)
-    )
-    if state and names != others:
-        raise ValueError(f"expected a state of {', '.join(first)}, got one of {', '.join(state)}")
+    if state.keys() != first.keys():
+        names, others = (
+            {n for n, array in one.items() if array.ndim and not n.endswith("counts")} for one in (state, first)
+        )
+        if state and names != others:
+            raise ValueError(f"expected a state of {', '.join(first)}, got one of {', '.join(state)}")
     for name, array in state.items():
         before = next((other[name] for other in states if name in other), array) if array.ndim == 0 else array
         if array.ndim == 0 and array != before:
