@@ -134,9 +134,9 @@ def _scored(batch: Sequence[_Pair], contents: Sequence[MapAndMask], image_reduct
     for (image, path), (score_map, mask) in zip(batch, contents):
         with named(path):
             score = float(reduced_maps([score_map], image_reduction)[0])
-        pixels = int(np.count_nonzero(mask))
-        anomalous = pixels > 0 if image.anomalous is None else image.anomalous
-        found.append(ScoredImage(image, path, anomalous, score, pixels))
+        marked = bool(mask.any())
+        anomalous = marked if image.anomalous is None else image.anomalous
+        found.append(ScoredImage(image, path, anomalous, score, marked))
     return found
 
 
