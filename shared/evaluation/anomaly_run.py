@@ -12,8 +12,7 @@ from .anomaly_groups import Results
 
 
 class ScoredImage(NamedTuple):
-    """A test image: its files, the file of its map, whether it is anomalous, its score, and whether its mask has
-    a pixel that is."""
+    """A test image: its files, its map's file, whether it is anomalous, its score, whether its mask has a pixel."""
 
     image: AnomalyImage
     map_file: Path
