@@ -1957,6 +1957,88 @@ def _area_up_to(x: np.ndarray, y: np.ndarray, limit: float) -> float:
     return area + float((y_limit + y0) / 2 * (limit - x0))
 
 
+# ---- core/rounding.py ------------------------------------------------------------------------------------------------
+#
+# Scores with fewer values, in the same order: cut to some significant bits, or rounded up to thresholds.
+#
+# Both keep order, x ≤ y ⇒ f(x) ≤ f(y), and leave alone what has been rounded before: so a score has the same value in any
+# batch, and states of batches can be joined.
+
+MIN_BITS, MAX_BITS = 4, 52
+
+
+def check_bits(significant_bits: Any) -> int | None:
+    """Check the option of that name: None, or an int in [4, 52]."""
+    return None if significant_bits is None else as_int(significant_bits, "significant_bits", MIN_BITS, MAX_BITS)
+
+
+def cut(scores: Array, bits: int) -> Array:
+    """Scores with so many bits of their significand; the next bit says whether any of the rest was 1.
+
+    So a score that has no more bits, or is ±inf, stays as it is, and equals others that were so; all others between two
+    neighbours of such become the middle between them.
+
+    Parameters: scores, float32 or float64, or a narrower type that is widened; bits in [4, 52], the leading one
+    included. Returns an array of that shape. Scores of both types are cut to the same values.
+
+    >>> cut(np.asarray([1.0, 1.875, 1.9, -1.99, np.inf]), 4).tolist()
+    [1.0, 1.875, 1.9375, -1.9375, inf]
+    """
+    scores = widen(scores)
+    xp = array_namespace(scores)
+    single = scores.dtype == xp.float32
+    integers, stored = (xp.int32, 23) if single else (xp.int64, 52)
+    dropped = stored + 1 - bits
+    if dropped <= 0:
+        return scores
+    patterns = scores.view(integers)
+    low = (1 << dropped) - 1
+    sticky = (((patterns & low) + low) & (low + 1)) >> 1
+    found = ((patterns & ~low) | sticky).view(scores.dtype)
+    if single:
+        magnitudes = patterns & 0x7FFFFFFF
+        small = (magnitudes > 0) & (magnitudes < 1 << stored)  # subnormal: float64 has more bits for these
+        if bool(xp.any(small)):
+            found[small] = xp.astype(cut(xp.astype(scores[small], xp.float64), bits), xp.float32)
+    return found
+
+
+def was_cut(scores: Array, bits: int) -> Array:
+    """Whether each score that `cut` gave stands for a range of scores, rather than for itself.
+
+    >>> was_cut(cut(np.asarray([1.875, 1.9, np.inf]), 4), 4).tolist()
+    [False, True, False]
+    """
+    xp = array_namespace(scores)
+    return (xp.astype(scores, xp.float64).view(xp.int64) & ((1 << (53 - bits)) - 1)) != 0
+
+
+def rounded_up(scores: Array, thresholds: np.ndarray) -> Array:
+    """The lowest of the thresholds that each score does not exceed, in float64; +inf above them all.
+
+    Parameters: scores (N,), thresholds (T,) in ascending order. At every threshold, score ≤ threshold as before.
+
+    >>> rounded_up(np.asarray([0.1, 0.2, 0.7]), np.asarray([0.2, 0.5])).tolist()
+    [0.2, 0.2, inf]
+    """
+    xp = array_namespace(scores)
+    levels = on_device(np.append(thresholds, np.inf), scores)
+    return levels[xp.searchsorted(levels[:-1], xp.astype(scores, xp.float64), side="left")]
+
+
+def checked_bits(state: Mapping[str, Any], significant_bits: int | None) -> dict[str, np.ndarray]:
+    """The entry of that name of a state from elsewhere. Raises ValueError unless it is as the option says."""
+    if ("significant_bits" in state) != (significant_bits is not None):
+        came = "one without" if significant_bits is not None else "one with"
+        raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {came} them")
+    if significant_bits is None:
+        return {}
+    bits = integer_scalar(state, "significant_bits", MIN_BITS, MAX_BITS)
+    if int(bits) != significant_bits:
+        raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {int(bits)}")
+    return {"significant_bits": bits}
+
+
 # ---- anomaly/image_scores.py -----------------------------------------------------------------------------------------
 #
 # Anomaly scores of images from their maps: the maximum, the mean, or the mean of the highest pixels.
@@ -1965,12 +2047,25 @@ REDUCTIONS = ("max", "mean")
 _HALF = 2.0**27  # a mantissa of 53 bits in two parts, so that sums of 2^26 of either are exact in float64
 
 
-def check_reduction(image_reduction: Any) -> None:
-    """Check that an image reduction is "max", "mean" or a positive int."""
+def check_reduction(image_reduction: Any) -> np.ndarray:
+    """Check that an image reduction is "max", "mean" or a positive int; return it as a text, an array of no dimension.
+
+    >>> check_reduction(20)
+    array('20', dtype='<U2')
+    """
     if not isinstance(image_reduction, str):
-        as_int(image_reduction, "image_reduction", 1)
-    elif image_reduction not in REDUCTIONS:
+        return np.asarray(str(as_int(image_reduction, "image_reduction", 1)))
+    if image_reduction not in REDUCTIONS:
         raise ValueError(f"image_reduction: expected 'max', 'mean' or an int, got {image_reduction!r}")
+    return np.asarray(str(image_reduction))
+
+
+def checked_reduction(state: Mapping[str, Any], image_reduction: Any) -> np.ndarray:
+    """The entry of that name of a state from elsewhere. Raises ValueError unless it is as the option says."""
+    expected, given = check_reduction(image_reduction), state["image_reduction"]
+    if np.ndim(given) or str(given) != str(expected):
+        raise ValueError(f"state: expected image_reduction={expected}, as here, got {str(given)[:80]}")
+    return expected
 
 
 def reduced_maps(maps: Any, image_reduction: str | int) -> Array:
@@ -2110,27 +2205,41 @@ def _components(mask: np.ndarray, anomalous: np.ndarray) -> np.ndarray:
 #
 # Anomaly maps and masks: checked, and reduced to the scores of images and of pixels, region by region.
 
+if TYPE_CHECKING:
+    from typing_extensions import NotRequired
+
+ANOMALY_TABLES = {"normal_counts": ("normal",)}
+
+
 class AnomalyState(RegionPixels):
     """Scores of images, and of their pixels.
 
     image_scores: (N,) higher is more anomalous
     image_labels: (N,) whether the image is anomalous
+    image_reduction: what image scores were made of maps by, as a text
+    significant_bits: how many of a pixel's score were kept; absent where all were
     """
 
     image_scores: Array
     image_labels: Array
+    image_reduction: np.ndarray
+    significant_bits: NotRequired[np.ndarray]
 
 
-def as_anomaly_state(state: Mapping[str, Any]) -> AnomalyState:
+def as_anomaly_state(
+    state: Mapping[str, Any], *, image_reduction: str | int = "max", significant_bits: int | None = None
+) -> AnomalyState:
     """Check a state from elsewhere. Raises ValueError and TypeError for one that `reduce_maps` cannot have made."""
-    names = ("image_scores", "image_labels", "normal", "anomalous", "region_sizes")
-    check_arrays(state, names, ["normal_counts"])
-    checked: AnomalyState = {
+    names = ("image_scores", "image_labels", "normal", "anomalous", "region_sizes", "image_reduction")
+    check_arrays(state, [*names, "normal_counts", "significant_bits"], ["normal_counts", "significant_bits"])
+    checked: Any = {
         "image_scores": score_column(state, "image_scores"),
         "image_labels": flag_column(state, "image_labels"),
         "normal": score_column(state, "normal"),
         "anomalous": score_column(state, "anomalous"),
         "region_sizes": integer_column(state, "region_sizes", 1, MAX_EXACT),
+        "image_reduction": checked_reduction(state, image_reduction),
+        **checked_bits(state, significant_bits),
     }
     if "normal_counts" in state:
         checked["normal_counts"] = count_column(state, "normal_counts")
@@ -2149,24 +2258,32 @@ def reduce_maps(
     image_labels: Any = None,
     *,
     image_reduction: str | int = "max",
+    significant_bits: int | None = None,
 ) -> AnomalyState:
     """Reduce a batch of anomaly maps and masks to the scores of their pixels, regions and images.
 
     Parameters: predictions (N, H, W) anomaly maps, higher is more anomalous, or a list of (H_i, W_i); references,
     masks of the same shapes, 0 or False for normal; image_scores and image_labels (N,), by default the map's
     maximum (or what `image_reduction` says: "mean", or an int k for the mean of the k highest) and whether the
-    mask has an anomaly.
+    mask has an anomaly; significant_bits in [4, 52], how many bits of each pixel's score are kept (see `cut`), for
+    memory that does not grow with the normal pixels; None keeps them as they are. Scores of images are kept whole.
 
     Returns an `AnomalyState`.
     Raises ValueError for NaN, shapes that differ, masks that are not binary, k beyond the pixels of a map.
     """
-    check_reduction(image_reduction)
+    reduction, bits = check_reduction(image_reduction), check_bits(significant_bits)
     maps, masks = as_maps(predictions, references)
     scores = reduced_maps(maps, image_reduction) if image_scores is None else as_scores(image_scores, "image_scores")
     labels = _image_labels(masks) if image_labels is None else as_flags(image_labels, "image_labels")
     check_lengths(predictions=maps, image_scores=scores, image_labels=labels)
     scores, labels = on_one_device(scores, labels)
-    return {"image_scores": scores, "image_labels": labels, **pixels_by_region(list(zip(maps, masks)))}
+    images = {"image_scores": scores, "image_labels": labels, "image_reduction": reduction}
+    state: Any = {**images, **pixels_by_region(list(zip(maps, masks)))}
+    if bits is None:
+        return state
+    pixels = {name: cut(state[name], bits) for name in ("normal", "anomalous")}
+    marked = {**state, **pixels, "significant_bits": np.asarray(bits)}
+    return compact_table(marked, ANOMALY_TABLES["normal_counts"], "normal_counts")  # type: ignore[return-value]
 
 
 def as_maps(predictions: Any, references: Any) -> tuple[Any, Any]:
@@ -2269,6 +2386,7 @@ class AnomalySuiteOptions(TypedDict, total=False):
     integration_limits: float | Sequence[float]
     num_thresholds: int | None
     image_reduction: str | int
+    significant_bits: int | None
     levels: str | Sequence[str]
 
 
@@ -2370,7 +2488,7 @@ class AnomalySuite(Metric):
     reduce = staticmethod(reduce_maps)
     as_state = staticmethod(as_anomaly_state)
     summarise = staticmethod(anomaly_suite_results)
-    tables = {"normal_counts": ("normal",)}
+    tables = ANOMALY_TABLES
 
     def __init__(self, **options: Unpack[AnomalySuiteOptions]) -> None:
         super().__init__(**options)

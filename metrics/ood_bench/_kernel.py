@@ -2225,6 +2225,88 @@ def threshold_at_fpr(known_scores: Any, fpr: float) -> float:
     return -math.inf if exceeding == side.total else side.at(side.total - 1 - exceeding) + 0.0  # 0.0 for −0.0
 
 
+# ---- core/rounding.py ------------------------------------------------------------------------------------------------
+#
+# Scores with fewer values, in the same order: cut to some significant bits, or rounded up to thresholds.
+#
+# Both keep order, x ≤ y ⇒ f(x) ≤ f(y), and leave alone what has been rounded before: so a score has the same value in any
+# batch, and states of batches can be joined.
+
+MIN_BITS, MAX_BITS = 4, 52
+
+
+def check_bits(significant_bits: Any) -> int | None:
+    """Check the option of that name: None, or an int in [4, 52]."""
+    return None if significant_bits is None else as_int(significant_bits, "significant_bits", MIN_BITS, MAX_BITS)
+
+
+def cut(scores: Array, bits: int) -> Array:
+    """Scores with so many bits of their significand; the next bit says whether any of the rest was 1.
+
+    So a score that has no more bits, or is ±inf, stays as it is, and equals others that were so; all others between two
+    neighbours of such become the middle between them.
+
+    Parameters: scores, float32 or float64, or a narrower type that is widened; bits in [4, 52], the leading one
+    included. Returns an array of that shape. Scores of both types are cut to the same values.
+
+    >>> cut(np.asarray([1.0, 1.875, 1.9, -1.99, np.inf]), 4).tolist()
+    [1.0, 1.875, 1.9375, -1.9375, inf]
+    """
+    scores = widen(scores)
+    xp = array_namespace(scores)
+    single = scores.dtype == xp.float32
+    integers, stored = (xp.int32, 23) if single else (xp.int64, 52)
+    dropped = stored + 1 - bits
+    if dropped <= 0:
+        return scores
+    patterns = scores.view(integers)
+    low = (1 << dropped) - 1
+    sticky = (((patterns & low) + low) & (low + 1)) >> 1
+    found = ((patterns & ~low) | sticky).view(scores.dtype)
+    if single:
+        magnitudes = patterns & 0x7FFFFFFF
+        small = (magnitudes > 0) & (magnitudes < 1 << stored)  # subnormal: float64 has more bits for these
+        if bool(xp.any(small)):
+            found[small] = xp.astype(cut(xp.astype(scores[small], xp.float64), bits), xp.float32)
+    return found
+
+
+def was_cut(scores: Array, bits: int) -> Array:
+    """Whether each score that `cut` gave stands for a range of scores, rather than for itself.
+
+    >>> was_cut(cut(np.asarray([1.875, 1.9, np.inf]), 4), 4).tolist()
+    [False, True, False]
+    """
+    xp = array_namespace(scores)
+    return (xp.astype(scores, xp.float64).view(xp.int64) & ((1 << (53 - bits)) - 1)) != 0
+
+
+def rounded_up(scores: Array, thresholds: np.ndarray) -> Array:
+    """The lowest of the thresholds that each score does not exceed, in float64; +inf above them all.
+
+    Parameters: scores (N,), thresholds (T,) in ascending order. At every threshold, score ≤ threshold as before.
+
+    >>> rounded_up(np.asarray([0.1, 0.2, 0.7]), np.asarray([0.2, 0.5])).tolist()
+    [0.2, 0.2, inf]
+    """
+    xp = array_namespace(scores)
+    levels = on_device(np.append(thresholds, np.inf), scores)
+    return levels[xp.searchsorted(levels[:-1], xp.astype(scores, xp.float64), side="left")]
+
+
+def checked_bits(state: Mapping[str, Any], significant_bits: int | None) -> dict[str, np.ndarray]:
+    """The entry of that name of a state from elsewhere. Raises ValueError unless it is as the option says."""
+    if ("significant_bits" in state) != (significant_bits is not None):
+        came = "one without" if significant_bits is not None else "one with"
+        raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {came} them")
+    if significant_bits is None:
+        return {}
+    bits = integer_scalar(state, "significant_bits", MIN_BITS, MAX_BITS)
+    if int(bits) != significant_bits:
+        raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {int(bits)}")
+    return {"significant_bits": bits}
+
+
 # ---- ood/sides.py ----------------------------------------------------------------------------------------------------
 #
 # Out-of-distribution detection: the scores of a batch with their labels, and the two sides that they come from.
@@ -2241,11 +2323,16 @@ class OODState(TypedDict):
     scores: (N,) higher is more OOD
     labels: (N,) in_value, out_value or ignore_value
     counts: (N,) how many samples each entry stands for; absent, one each
+    significant_bits: how many of a score's were kept; absent where all were
     """
 
     scores: Array
     labels: Array
     counts: NotRequired[Array]
+    significant_bits: NotRequired[np.ndarray]
+
+
+OOD_TABLES = {"counts": ("scores", "labels")}
 
 
 Label = int | str  # of a side: a label, or REST
@@ -2253,17 +2340,22 @@ REST = "rest"  # for the label of one side: all labels that are not the other's
 
 
 def as_ood_state(
-    state: Mapping[str, Any], *, in_value: Label = 0, out_value: Label = 1, ignore_value: int | None = None
+    state: Mapping[str, Any],
+    *,
+    in_value: Label = 0,
+    out_value: Label = 1,
+    ignore_value: int | None = None,
+    significant_bits: int | None = None,
 ) -> OODState:
     """Check a state from elsewhere. Raises ValueError and TypeError for one that `reduce_ood` cannot have made."""
-    check_arrays(state, [*OODState.__annotations__], ["counts"])
+    check_arrays(state, [*OODState.__annotations__], ["counts", "significant_bits"])
     labels = _narrow(integer_column(state, "labels", *_INT64))
-    checked: OODState = {"scores": score_column(state, "scores"), "labels": labels}
+    checked: Any = {"scores": score_column(state, "scores"), "labels": labels}
     if "counts" in state:
         checked["counts"] = count_column(state)
     check_rows(checked)
     _is_out(labels, check_label_values(in_value, out_value, ignore_value))  # raises for any other label
-    return checked
+    return {**checked, **checked_bits(state, significant_bits)}  # type: ignore[typeddict-item]
 
 
 def reduce_ood(
@@ -2273,17 +2365,20 @@ def reduce_ood(
     in_value: Label = 0,
     out_value: Label = 1,
     ignore_value: int | None = None,
+    significant_bits: int | None = None,
 ) -> OODState:
     """Check a batch of scores with labels, or a pair of scores without them.
 
     Parameters: predictions (N,), higher is more OOD, or the tuple (in-distribution scores (N_in,), OOD scores
     (N_out,)); references (N,) labels; in_value and out_value, the labels of the two sides, different integers, or
-    "rest" for one of them: all labels that are not the other's; ignore_value, the label of samples that are left out.
+    "rest" for one of them: all labels that are not the other's; ignore_value, the label of samples that are left out;
+    significant_bits in [4, 52], how many bits of each score are kept (see `cut`), for memory that does not grow with
+    the samples; None keeps the scores as they are.
     Returns an `OODState`, which still has the samples that are left out.
     Raises TypeError without references, unless predictions are such a tuple; ValueError for NaN, lengths and shapes
     that do not fit, and labels that are none of these.
     """
-    values = check_label_values(in_value, out_value, ignore_value)
+    values, bits = check_label_values(in_value, out_value, ignore_value), check_bits(significant_bits)
     if references is None:
         if not isinstance(predictions, tuple) or len(predictions) != 2:
             raise TypeError(
@@ -2298,7 +2393,7 @@ def reduce_ood(
             xp.full(len(side), other if value == REST else value, dtype=xp.int64, device=side.device)
             for side, value in zip(sides, values)
         ]
-        return {"scores": scores, "labels": _narrow(xp.concat(labels))}
+        return _kept(scores, _narrow(xp.concat(labels)), bits)
     predictions, references = as_array(predictions, "predictions"), as_array(references, "references")
     check_orientation(predictions, references)
     if is_floating(references) and not is_floating(predictions) and bool((references != references.round()).any()):
@@ -2307,7 +2402,15 @@ def reduce_ood(
     check_lengths(predictions=scores, references=labels)
     scores, labels = on_one_device(scores, _narrow(labels))
     _is_out(labels, values)  # raises for any other label
-    return {"scores": scores, "labels": labels}
+    return _kept(scores, labels, bits)
+
+
+def _kept(scores: Array, labels: Array, bits: int | None) -> OODState:
+    """The state of a batch: every sample, or with cut scores, how many samples are equal."""
+    if bits is None:
+        return {"scores": scores, "labels": labels}
+    state = {"scores": cut(scores, bits), "labels": labels, "significant_bits": np.asarray(bits)}
+    return compact_table(state, OOD_TABLES["counts"])  # type: ignore[return-value]
 
 
 def _narrow(labels: Array) -> Array:
@@ -2685,6 +2788,7 @@ class OODBenchOptions(TypedDict, total=False):
     in_value: int | Literal["rest"]
     out_value: int | Literal["rest"]
     ignore_value: int | None
+    significant_bits: int | None
     threshold: float | None
     thresholds: bool
     step: int | None
@@ -2721,7 +2825,7 @@ class OODBench(Metric):
     reduce = staticmethod(reduce_ood)
     as_state = staticmethod(as_ood_state)
     summarise = staticmethod(ood_bench_results)
-    tables = {"counts": ("scores", "labels")}
+    tables = OOD_TABLES
     aliases = {"scores": "predictions", "labels": "references"}
 
     def __init__(self, **options: Unpack[OODBenchOptions]) -> None:

@@ -12,7 +12,7 @@ from ..core.metric import Metric
 from ..core.options import as_choice, as_fractions, as_int, plain_value
 from ..core.sorting import indices, sorted_with
 from .aupro import areas_up_to, counts_of_pixels, sampled_aupro
-from .maps import AnomalyState, as_anomaly_state, reduce_maps
+from .maps import ANOMALY_TABLES, AnomalyState, as_anomaly_state, reduce_maps
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -28,6 +28,7 @@ class AnomalySuiteOptions(TypedDict, total=False):
     integration_limits: float | Sequence[float]
     num_thresholds: int | None
     image_reduction: str | int
+    significant_bits: int | None
     levels: str | Sequence[str]
 
 
@@ -129,7 +130,7 @@ class AnomalySuite(Metric):
     reduce = staticmethod(reduce_maps)
     as_state = staticmethod(as_anomaly_state)
     summarise = staticmethod(anomaly_suite_results)
-    tables = {"normal_counts": ("normal",)}
+    tables = ANOMALY_TABLES
 
     def __init__(self, **options: Unpack[AnomalySuiteOptions]) -> None:
         super().__init__(**options)

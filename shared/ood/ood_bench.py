@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from ..core.metric import Metric
 from .bench import DEFAULT_METRICS, bench_metrics
-from .sides import Label, OODState, as_ood_state, ood_sides, reduce_ood
+from .sides import OOD_TABLES, Label, OODState, as_ood_state, ood_sides, reduce_ood
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -20,6 +20,7 @@ class OODBenchOptions(TypedDict, total=False):
     in_value: int | Literal["rest"]
     out_value: int | Literal["rest"]
     ignore_value: int | None
+    significant_bits: int | None
     threshold: float | None
     thresholds: bool
     step: int | None
@@ -56,7 +57,7 @@ class OODBench(Metric):
     reduce = staticmethod(reduce_ood)
     as_state = staticmethod(as_ood_state)
     summarise = staticmethod(ood_bench_results)
-    tables = {"counts": ("scores", "labels")}
+    tables = OOD_TABLES
     aliases = {"scores": "predictions", "labels": "references"}
 
     def __init__(self, **options: Unpack[OODBenchOptions]) -> None:
