@@ -1741,488 +1741,99 @@ def merge_counts(positives: Any, negatives: Any, higher: int, first: Any, above:
     return groups
 
 
-# ---- core/curves.py --------------------------------------------------------------------------------------------------
+# ---- core/bounds.py --------------------------------------------------------------------------------------------------
 #
-# What ROC and precision-recall curves say: areas, best points and operating points, from exceedance counts.
+# How far a result can be off whose scores were cut to some significant bits.
 #
-# Each is a `Quantity`: a part from every run of thresholds, and a value from the parts, so that one pass over the runs
-# gives any number of them. Parts that are summed are integers, ratios of float64 as multiples of 2^-117; parts of which
-# the best is taken are single divisions. So neither the order of the samples, nor their batches, nor where runs end can
-# change a bit of a result.
+# Cutting keeps order, and scores that it has changed are marked: so scores that are equal now and marked may have been in
+# any order before, and all others are in the order that they were in. Such a bin holds P positives and N negatives, with
+# tp₀ positives and fp₀ negatives above it. A result is least or greatest, as far as the bin can matter, with all its
+# positives above all its negatives, or the other way round; each side of it may have been one score or several.
 
-RATES = ("fpr", "tpr", "fnr", "tnr")
-
-
-class Quantity(NamedTuple):
-    """A quantity of a curve: value(parts, num_positives, num_negatives) from the part(counts) of each run, in order."""
-
-    part: Callable[[Counts], Any]
-    value: Callable[[list[Any], int, int], Any]
-
-    def of(self, runs: Iterable[Counts]) -> Any:
-        """Its value, from one pass over the runs of counts."""
-        parts, totals = [], (0, 0)
-        for run in runs:
-            parts.append(self.part(run))
-            totals = run.num_positives, run.num_negatives
-        return self.value(parts, *totals)
+UNIT_BITS = 40  # shares that come of logarithms are in units of 2^-40, rounded outwards by more than their errors
 
 
-def quantities(runs: Iterable[Counts], wanted: Mapping[str, Quantity]) -> dict[str, Any]:
-    """Values of the quantities that are wanted, by name, from one pass over the runs of counts."""
-    together = Quantity(
-        lambda run: [quantity.part(run) for quantity in wanted.values()],
-        lambda parts, *totals: [q.value([*column], *totals) for q, column in zip(wanted.values(), zip(*parts))],
+class Bounds(NamedTuple):
+    """Parts that give the two ends of what a quantity may have been before scores were cut, in either order.
+
+    Each is a function of the counts of a run and of (T,) flags, whether the scores of a threshold were cut.
+    """
+
+    first: Callable[[Counts, Array], Any]
+    second: Callable[[Counts, Array], Any]
+
+
+def in_either_order(part: Callable[[Counts], Any]) -> Bounds:
+    """Those of a quantity that no positive harms by being above a negative."""
+    return Bounds(
+        lambda counts, was_cut: part(negatives_first(counts, was_cut)),
+        lambda counts, was_cut: part(positives_first(counts, was_cut)),
     )
-    return dict(zip(wanted, together.of(runs)))
 
 
-def _ratio(count: Array, total: Array | int) -> Array:
-    xp = array_namespace(count)
-    return xp.astype(count, xp.float64) / (total if isinstance(total, int) else xp.astype(total, xp.float64))
+def at_best(part: Callable[[Counts], Any]) -> Bounds:
+    """Those of the best over all thresholds.
 
-
-def _weighted_sum(sizes: Array, values: Array, bits: int, total: int) -> int:
-    """Σ sizes·values of integers of at least 0 with so many bits, exactly; the sizes sum to `total` at most.
-
-    It is a sum for each piece of the bits, as long as int64 holds.
+    That at the end of a bin is also there, or a better one, where the bin was several scores: so one end is the value
+    itself. No threshold within the bin accepts more than its P positives, or fewer than none of its negatives: so the
+    other is that with the positives first.
     """
-    xp = array_namespace(sizes)
-    piece = 62 - total.bit_length()
-    if bits <= piece:
-        return int(xp.sum(sizes * values))
-    pieces = ((values >> low) & ((1 << piece) - 1) for low in range(0, bits, piece))
-    return sum(int(xp.sum(sizes * part)) << low for low, part in zip(range(0, bits, piece), pieces))
+    return Bounds(lambda counts, was_cut: part(counts), lambda counts, was_cut: part(positives_first(counts, was_cut)))
 
 
-_UNIT = 64 + 53  # ratios of counts below 2^64 are float64s of at least 2^-64: multiples of 2^-117
-_SPAN = 10  # exponents whose mantissas fit int64 in one unit
+def positives_first(counts: Counts, was_cut: Array) -> Counts:
+    """The counts if in each bin the positives were one score, above the negatives."""
+    return counts._replace(fp=array_namespace(was_cut).where(was_cut, counts.above, counts.fp))
 
 
-def _sum_of_ratios(sizes: Array, counts: Array, totals: Array, total: int) -> int:
-    """Σ sizes·(counts/totals), at most 1 each, of ratios that are rounded to float64; exactly, in units of 2^-117."""
-    xp = array_namespace(sizes)
-    ratios = _ratio(counts, totals)
-    smallest = float(xp.min(ratios)) or float(xp.min(xp.where(ratios > 0, ratios, 1.0)))
-    lowest, highest = math.frexp(smallest)[1], math.frexp(float(xp.max(ratios)))[1]
-    if highest - lowest < _SPAN:  # in almost all runs
-        units = xp.astype(ratios * 2.0 ** (53 - lowest), xp.int64)
-        return _weighted_sum(sizes, units, 53 + highest - lowest, total) << (_UNIT - 53 + lowest)
-    found = 0
-    for low in range(lowest, highest + 1, _SPAN):
-        chosen = (ratios >= 2.0 ** (low - 1)) & (ratios < 2.0 ** (low - 1 + _SPAN))
-        units = xp.astype(ratios[chosen] * 2.0 ** (53 - low), xp.int64)
-        found += _weighted_sum(sizes[chosen], units, 53 + _SPAN, total) << (_UNIT - 53 + low)
-    return found
+def negatives_first(counts: Counts, was_cut: Array) -> Counts:
+    """The counts if in each bin the positives were one score, below the negatives."""
+    return counts._replace(above=array_namespace(was_cut).where(was_cut, counts.fp, counts.above))
 
 
-def twice_wins(counts: Counts) -> int:
-    """Twice the number of (positive, negative) pairs in which the positive scores higher, plus the tied pairs."""
-    twice = 2 * counts.num_negatives
-    return _weighted_sum(counts.sizes, twice - counts.above - counts.fp, twice.bit_length(), counts.num_positives)
+def unsure_precision(counts: Counts, was_cut: Array) -> Array:
+    """At which thresholds the precision can have been another: not without negatives, nor for one positive alone."""
+    return was_cut & (counts.fp > 0) & ((counts.sizes > 1) | (counts.fp > counts.above))
 
 
-AUROC = Quantity(twice_wins, lambda wins, positives, negatives: sum(wins) / (2 * positives * negatives))
+def least_precision(counts: Counts) -> Array:
+    """The least mean precision at the P positives of each bin, F = fp₀ + N > 0, as (T,) int64 in units of 2^-40.
 
+    It is that of distinct positives below the negatives; each term is at most its mean over a unit around j.
 
-def auroc(counts: Counts) -> float:
-    """Area under the ROC curve: the chance that a positive scores above a negative, ties counting half.
-
-    AUROC = 1/(P·N) Σ_i Σ_j ([p_i > n_j] + ½ [p_i = n_j])
-
-    Parameters: counts of `exceedance_counts`, at all thresholds.
-    Returns a float in [0, 1]; 0.5 is chance. Source: Hanley and McNeil, Radiology 1982.
-
-    >>> import numpy as np
-    >>> from openworld_metrics import exceedance_counts
-    >>> auroc(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.4, 0.1])))
-    0.875
+    1/P Σ_(j=1..P) (tp₀ + j)/(tp₀ + j + F) = 1 − F/P Σ_j 1/(tp₀ + j + F) ≥ 1 − F/P · ln(1 + P/(tp₀ + F + ½))
     """
-    return float(AUROC.of([counts]))
-
-
-def _precision_sum(counts: Counts) -> int:
-    return _sum_of_ratios(counts.sizes, counts.tp, counts.tp + counts.fp, counts.num_positives)
-
-
-AVERAGE_PRECISION = Quantity(_precision_sum, lambda sums, positives, _: sum(sums) / (positives << _UNIT))
-
-
-def average_precision(counts: Counts) -> float:
-    """Average precision: the step sum under the precision-recall curve.
-
-    AP = Σ_t (R_t − R_(t−1)) P_t = 1/P Σ_t sizes_t · tp_t / (tp_t + fp_t)  over descending thresholds
-
-    Parameters: counts of `exceedance_counts`, at all thresholds.
-    Returns a float in (0, 1]; chance is the share of positives. Source: Zhu, Recall, Precision and Average
-    Precision, 2004; scikit-learn's average_precision_score is the same.
-
-    >>> import numpy as np
-    >>> from openworld_metrics import exceedance_counts
-    >>> round(average_precision(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1]))), 4)
-    0.8333
-    """
-    return float(AVERAGE_PRECISION.of([counts]))
-
-
-def _trapezoid_sum(counts: Counts) -> int:
-    # the point before a positive's threshold is that of the scores strictly above it, at first precision 1
     xp = array_namespace(counts.tp)
-    tp = counts.tp - counts.sizes
-    accepted = tp + counts.above
-    none = accepted == 0
-    ratios = xp.where(none, 1, tp), xp.where(none, 1, accepted)
-    before = _sum_of_ratios(counts.sizes, *ratios, counts.num_positives)
-    return _precision_sum(counts) + before
+    sizes, tp, fp = (xp.astype(column, xp.float64) for column in (counts.sizes, counts.tp, counts.fp))
+    share = 1 - fp * xp.log1p(sizes / (tp - sizes + fp + 0.5)) / sizes
+    return xp.clip(xp.astype(xp.floor(share * 2.0**UNIT_BITS), xp.int64) - 1, 0, None)
 
 
-AUPR = Quantity(_trapezoid_sum, lambda sums, positives, _: sum(sums) / (positives << (_UNIT + 1)))
+def most_twice_precision(counts: Counts) -> Array:
+    """The greatest mean sum of precision at and before the P positives of each bin, as (T,) int64 in units of 2^-40.
 
+    It is that of distinct positives above the negatives. Precision k/(k + fp₀) is concave in the number k of
+    positives, so that trapezoids under it, which only grow by more points, stay below its integral.
 
-def aupr(counts: Counts) -> float:
-    """Area under the precision-recall curve by trapezoids, from (recall 0, precision 1) on.
-
-    AUPR = Σ_n (R_n − R_(n−1)) (P_n + P_(n−1))/2 over all distinct scores, negatives' included
-
-    It interpolates linearly where precision is not linear, and so differs from average precision.
-    Parameters: counts of `exceedance_counts`, at all thresholds.
-    Returns a float in (0, 1]. Source: scikit-learn's auc(recall, precision) of precision_recall_curve.
-
-    >>> import numpy as np
-    >>> from openworld_metrics import exceedance_counts
-    >>> round(aupr(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1]))), 4)
-    0.7917
+    1/P Σ_(k=tp₀..tp₀+P−1) k/(k + fp₀) + (k + 1)/(k + 1 + fp₀) ≤ 2 − 2·fp₀/P · ln(1 + P/(tp₀ + fp₀))
     """
-    return float(AUPR.of([counts]))
+    xp = array_namespace(counts.tp)
+    sizes, tp, above = (xp.astype(column, xp.float64) for column in (counts.sizes, counts.tp, counts.above))
+    before = tp - sizes + above
+    share = 2 - 2 * above * xp.log1p(sizes / xp.where(before > 0, before, 1.0)) / sizes
+    return xp.clip(xp.astype(xp.floor(share * 2.0**UNIT_BITS), xp.int64) + 2, None, 2 << UNIT_BITS)
 
 
-def _best_f1(counts: Counts) -> tuple[float, float]:
-    f1 = _ratio(2 * counts.tp, counts.tp + counts.fp + counts.num_positives)
-    at = int(array_namespace(f1).argmax(f1))
-    return float(f1[at]), float(counts.thresholds[at]) + 0.0  # 0.0 for −0.0
+def with_error(name: str, value: float, *ends: float) -> dict[str, float]:
+    """A result and its error, the distance to the farther end, rounded up; 0.0 where all are the same.
 
-
-# the first of equal values, which has the highest threshold
-F1_MAX = Quantity(_best_f1, lambda best, *_: max(best, key=lambda pair: pair[0]))
-
-
-def f1_max(counts: Counts) -> tuple[float, float]:
-    """Highest F1 over all thresholds, and the highest threshold that attains it.
-
-    F1(t) = 2·TP / (TP + FP + P), positive iff score ≥ t
-
-    Parameters: counts of `exceedance_counts`, at all thresholds.
-    Returns (F1 in (0, 1], threshold: one of the positives' scores).
-    Source: Zou et al., SPot-the-Difference, ECCV 2022.
-
-    >>> import numpy as np
-    >>> from openworld_metrics import exceedance_counts
-    >>> f1_max(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1])))
-    (0.8, 0.4)
+    >>> with_error("auroc", 0.5, 0.25, 0.75), with_error("auroc", 1.0, 1.0, 1.0)
+    ({'auroc': 0.5, 'auroc_error': 0.25000000000000017}, {'auroc': 1.0, 'auroc_error': 0.0})
     """
-    best, threshold = F1_MAX.of([counts])
-    return best, threshold
-
-
-def _gain(counts: Counts) -> int:
-    return int(array_namespace(counts.tp).max(counts.tp - counts.fp))
-
-
-# a gain of 0 is that of rejecting nothing
-DETECTION_ACCURACY = Quantity(
-    _gain, lambda gains, positives, negatives: (negatives + max(0, *gains)) / (positives + negatives)
-)
-
-
-def detection_accuracy(counts: Counts) -> float:
-    """Highest accuracy over all thresholds, rejecting nothing and rejecting everything included.
-
-    max_t (TP(t) + N − FP(t)) / (P + N)
-
-    Parameters: counts of `exceedance_counts`, at all thresholds.
-    Returns a float in [0.5, 1]. Source: Liang, Li and Srikant, ODIN, ICLR 2018 (there with equal class weights).
-
-    >>> import numpy as np
-    >>> from openworld_metrics import exceedance_counts
-    >>> detection_accuracy(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1])))
-    0.75
-    """
-    return float(DETECTION_ACCURACY.of([counts]))
-
-
-class OperatingPoint(NamedTuple):
-    """A point of the ROC curve.
-
-    rate: the rate that was asked for
-    threshold: the highest score at which it is reached, where a sample is detected iff score ≥ threshold; inf if
-        nothing is to be detected
-    fpr, tpr: the rates there
-    """
-
-    rate: float
-    threshold: float
-    fpr: float
-    tpr: float
-
-
-def operating_point(counts: Counts, rate: str, bounded: str, bound: float) -> OperatingPoint:
-    """Best value of one rate among the thresholds at which another meets its bound, and where it is reached.
-
-    Rates are fpr and fnr (lower is better, bounded from above), tpr and tnr (higher is better, bounded from below).
-    Thresholds are all scores and "detect nothing". So ("fpr", "tpr", 0.95) is the lowest FPR with TPR ≥ 0.95, and
-    ("tpr", "fpr", 0.05) the highest TPR with FPR ≤ 0.05.
-
-    Parameters: counts of `exceedance_counts`, at all thresholds; rate and bounded, of `RATES`; bound in (0, 1].
-    Returns an `OperatingPoint`. Raises ValueError for an unknown rate or a bound outside (0, 1].
-
-    >>> import numpy as np
-    >>> from openworld_metrics import exceedance_counts
-    >>> operating_point(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1])), "fpr", "tpr", 0.95)
-    OperatingPoint(rate=0.5, threshold=0.4, fpr=0.5, tpr=1.0)
-    """
-    found: OperatingPoint = best_point(rate, bounded, bound).of([counts])
-    return found
-
-
-def best_point(rate: str, bounded: str, bound: float) -> Quantity:
-    """The quantity of `operating_point`."""
-    bound = as_fraction(bound, "bound")
-    as_choice(rate, "rate", RATES)
-    as_choice(bounded, "bounded", RATES)
-    best, worst = (max, -math.inf) if rate in ("tpr", "tnr") else (min, math.inf)
-
-    def meets(limits: Any) -> Any:
-        return limits >= bound if bounded in ("tpr", "tnr") else limits <= bound
-
-    def part(counts: Counts) -> list[OperatingPoint]:
-        xp = array_namespace(counts.tp)
-        allowed = meets(_rate(bounded, counts))
-        if not bool(xp.any(allowed)):
-            return []
-        values = xp.where(allowed, _rate(rate, counts), worst)
-        at = int(xp.argmax(values) if best is max else xp.argmin(values))  # the first, whose threshold is highest
-        here = (values, counts.thresholds, _rate("fpr", counts), _rate("tpr", counts))
-        return [OperatingPoint(*(float(column[at]) for column in here))]
-
-    def value(parts: list[list[OperatingPoint]], *_: int) -> OperatingPoint:
-        nothing = OperatingPoint(_AT_NOTHING[rate], math.inf, _AT_NOTHING["fpr"], _AT_NOTHING["tpr"])
-        points = [point for found in parts for point in found]
-        return best([*points, nothing] if meets(_AT_NOTHING[bounded]) else points, key=lambda point: point.rate)
-
-    return Quantity(part, value)
-
-
-def best_rate(rate: str, bounded: str, bound: float) -> Quantity:
-    """The rate of an `operating_point`."""
-    point = best_point(rate, bounded, bound)
-    return Quantity(point.part, lambda parts, *totals: point.value(parts, *totals).rate)
-
-
-_AT_NOTHING = {"tpr": 0.0, "fnr": 1.0, "fpr": 0.0, "tnr": 1.0}  # the rates where nothing is detected
-
-
-def _rate(name: str, counts: Counts) -> Array:
-    tp, fp, positives, negatives = counts.tp, counts.fp, counts.num_positives, counts.num_negatives
-    numerator, total = {
-        "tpr": (tp, positives),
-        "fnr": (positives - tp, positives),
-        "fpr": (fp, negatives),
-        "tnr": (negatives - fp, negatives),
-    }[name]
-    return _ratio(numerator, total)
-
-
-CURVE = {"auroc": AUROC, "ap": AVERAGE_PRECISION, "aupr": AUPR, "f1_max": F1_MAX}
-
-
-def curve_metrics(values: Mapping[str, Any], prefix: str) -> dict[str, float]:
-    """AUROC, AP, AUPR, F1-max and its threshold, from values of the quantities `CURVE`, named with a prefix."""
-    best, threshold = values["f1_max"]
-    named = {**{name: values[name] for name in CURVE}, "f1_max": best, "f1_max_threshold": threshold}
-    return {f"{prefix}{name}": value for name, value in named.items()}
-
-
-# ---- ood/measures.py -------------------------------------------------------------------------------------------------
-#
-# What the metrics of a benchmark are computed from: its two sides, sorted once.
-
-class Sides:
-    """The two sides of a benchmark, and what several metrics need of them, computed once."""
-
-    def __init__(self, positives: Array | Side, negatives: Array | Side) -> None:
-        self.positives, self.negatives = positives, negatives
-
-    @cached_property
-    def ascending(self) -> tuple[Side, Side]:
-        """Both sides in ascending order."""
-        return sort_sides(self.positives, self.negatives)
-
-    def runs(self) -> Iterator[Counts]:
-        """Counts of the OOD samples as positives."""
-        return runs(*self.ascending)
-
-    def flipped_runs(self) -> Iterator[Counts]:
-        """Counts of the in-distribution samples as positives, by negated scores."""
-        positives, negatives = self.ascending
-        return runs(negatives.flipped(), positives.flipped())
-
-    @cached_property
-    def ordered(self) -> tuple[np.ndarray, np.ndarray]:
-        """Labels and scores in an order that does not depend on how the samples came."""
-        # in float64, since scikit-learn computes in the precision that it is given
-        sides = [to_numpy(side.repeated()).astype(np.float64) for side in reversed(self.ascending)]
-        labels = np.repeat(np.asarray([0, 1]), [len(side) for side in sides])
-        return labels, np.concatenate(sides)
-
-
-Measure = Quantity | Callable[[Sides], float]  # of the counts of the OOD samples, or of the sides
-
-
-# ---- core/shares.py --------------------------------------------------------------------------------------------------
-#
-# Shares of a total as whole counts, so that a bound is met exactly where it can be.
-
-def most_within(share: float, total: int) -> int:
-    """The largest count of a total whose share, count/total, is at most `share`, in [0, 1].
-
-    The division is rounded once, as in a rate that is reported: so 7 of 100 are within 0.07, although 0.07·100 is not
-    7 in float64.
-
-    >>> most_within(0.07, 100), most_within(0.29, 100), most_within(1 / 3, 3)
-    (7, 29, 1)
-    """
-    count = min(total, math.floor(share * total) + 1)
-    while count / total > share:
-        count -= 1
-    return count
-
-
-def bound_between_counts(bound: Fraction, total: int, *, from_below: bool) -> float:
-    """A bound in (0, 1] that a share of the total meets iff it meets the exact one, however both are rounded.
-
-    It lies half a count beyond the last share that does: below the least one that is ≥ the bound, if it is a bound
-    from below, or above the greatest one that is ≤ it.
-
-    >>> bound_between_counts(Fraction(995, 1000), 200, from_below=True)
-    0.9925
-    """
-    count = math.ceil(bound * total) - 0.5 if from_below else math.floor(bound * total) + 0.5
-    return min(1.0, count / total)
-
-
-def percent(share: float) -> str:
-    """A share in percent, as it stands in the names of results.
-
-    >>> percent(0.95), percent(0.07), percent(0.001)
-    ('95', '7', '0.1')
-    """
-    return f"{100 * share:.12g}"
-
-
-# ---- ood/points.py ---------------------------------------------------------------------------------------------------
-#
-# Operating points by name, the thresholds that reach them, and the rates at a threshold.
-
-_POINT = re.compile(rf"({'|'.join(RATES)})((?!0\d)\d{{1,3}}(?:\.\d+)?)({'|'.join(RATES)})")
-
-
-class Reached(NamedTuple):
-    """A value, and the highest score that reaches it as a threshold.
-
-    value: the value
-    threshold: a sample is detected iff score ≥ threshold; None if nothing is to be detected
-    """
-
-    value: float
-    threshold: float | None
-
-
-def parse_point(name: str) -> tuple[str, str, Fraction] | None:
-    """The rate, the bounded rate and its bound of an operating point by its name; None for another name.
-
-    >>> parse_point("fpr95tpr"), parse_point("tpr0.5fpr"), parse_point("auroc")
-    (('fpr', 'tpr', Fraction(19, 20)), ('tpr', 'fpr', Fraction(1, 200)), None)
-    """
-    match = _POINT.fullmatch(name)
-    bound = Fraction(match[2]) / 100 if match else Fraction()
-    return (match[1], match[3], bound) if match and 0 < bound <= 1 else None
-
-
-def reached_point(rate: str, bounded: str, bound: Fraction, num_positives: int, num_negatives: int) -> Quantity:
-    """The best value of a rate where another meets its bound exactly, as `Reached`."""
-    from_below = bounded in ("tpr", "tnr")
-    total = max(1, num_positives if bounded in ("tpr", "fnr") else num_negatives)  # an empty side raises later
-    point = best_point(rate, bounded, bound_between_counts(bound, total, from_below=from_below))
-
-    def value(parts: list[Any], *totals: int) -> Reached:
-        found = point.value(parts, *totals)
-        return Reached(found.rate, found.threshold if found.tpr else None)
-
-    return Quantity(point.part, value)
-
-
-def _best_gain(counts: Counts) -> tuple[int, float]:
-    gains = counts.tp - counts.fp
-    at = int(array_namespace(gains).argmax(gains))  # the first, whose threshold is highest
-    return int(gains[at]), float(counts.thresholds[at])
-
-
-def _best_accuracy(gains: list[tuple[int, float]], positives: int, negatives: int) -> Reached:
-    gain, threshold = max([(0, None), *gains], key=lambda pair: pair[0])  # a gain of 0 is that of detecting nothing
-    return Reached((negatives + gain) / (positives + negatives), threshold)
-
-
-DETECTION_ACCURACY_REACHED = Quantity(_best_gain, _best_accuracy)
-
-
-def exceeded_threshold(reached: Reached, sides: tuple[Side, Side], name: str) -> float:
-    """The threshold t such that score > t is the decision of a point: the next lower score, or −inf below all.
-
-    It is a score of the data, so it stays what it is in whatever precision it is compared.
-    Raises ValueError where samples that score −inf are to be detected, which no t does.
-    """
-    score = reached.threshold
-    if score is None:
-        return math.inf
-    if score == -math.inf:
-        raise ValueError(
-            f"thresholds: expected scores above -inf where {name} is reached, since no threshold is exceeded by -inf"
-        )
-    lower = [-math.inf]
-    for side in sides:
-        rows = bisect_left(side.scores, score, key=float)
-        lower += [float(side.scores[rows - 1])] if rows else []
-    return max(lower) + 0.0  # 0.0 for −0.0
-
-
-def rate_above(name: str, positives: Side, negatives: Side, threshold: float) -> float:
-    """One of the rates fpr, tpr, fnr and tnr where a sample is detected iff its score > threshold."""
-    side = positives if name in ("tpr", "fnr") else negatives
-    # compared as Python floats: a float32 score must not round the threshold to its own precision
-    kept = int(side.below(bisect_right(side.scores, threshold, key=float)))
-    return (side.total - kept if name in ("tpr", "fpr") else kept) / side.total
-
-
-def threshold_at_fpr(known_scores: Any, fpr: float) -> float:
-    """The lowest threshold that at most a share of the known samples exceeds: t with FPR(t) ≤ fpr.
-
-    t = min {t : |{i : s_i > t}| / N ≤ fpr}
-
-    Fit it on scores of known (in-distribution, normal) validation data alone; a sample is then detected iff its
-    score > t. Every lower threshold has an FPR above `fpr` on these data.
-
-    Parameters: known_scores (N,), higher is more unknown, no NaN, at least one; fpr in [0, 1].
-    Returns a float, one of the scores: the highest for an fpr of 0, −inf where all samples may exceed it.
-    Raises ValueError for NaN, no scores, or an fpr out of range.
-
-    >>> threshold_at_fpr([0.1, 0.4, 0.2, 0.9, 0.3], 0.2), threshold_at_fpr([0.1, 0.4], 0.0)
-    (0.4, 0.4)
-    """
-    side = as_side(as_scores(known_scores, "known_scores"))
-    if not side.total:
-        raise ValueError("known_scores: expected at least one score, got none")
-    exceeding = most_within(as_share(fpr, "fpr"), side.total)
-    return -math.inf if exceeding == side.total else side.at(side.total - 1 - exceeding) + 0.0  # 0.0 for −0.0
+    distance = max(abs(end - value) for end in ends)
+    # half a unit in the last place for each of the end and the difference
+    error = math.nextafter(distance + math.ulp(max(value, *ends)), math.inf) if distance else 0.0
+    return {name: value, f"{name}_error": error}
 
 
 # ---- core/rounding.py ------------------------------------------------------------------------------------------------
@@ -2305,6 +1916,544 @@ def checked_bits(state: Mapping[str, Any], significant_bits: int | None) -> dict
     if int(bits) != significant_bits:
         raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {int(bits)}")
     return {"significant_bits": bits}
+
+
+# ---- core/curves.py --------------------------------------------------------------------------------------------------
+#
+# What ROC and precision-recall curves say: areas, best points and operating points, from exceedance counts.
+#
+# Each is a `Quantity`: a part from every run of thresholds, and a value from the parts, so that one pass over the runs
+# gives any number of them. Parts that are summed are integers, ratios of float64 as multiples of 2^-117; parts of which
+# the best is taken are single divisions. So neither the order of the samples, nor their batches, nor where runs end can
+# change a bit of a result.
+
+RATES = ("fpr", "tpr", "fnr", "tnr")
+
+
+class Quantity(NamedTuple):
+    """A quantity of a curve: value(parts, num_positives, num_negatives) from the part(counts) of each run, in order.
+
+    `bounds` has other parts for that function, which give the ends of what the value was before scores were cut; None
+    where they are not known.
+    """
+
+    part: Callable[[Counts], Any]
+    value: Callable[[list[Any], int, int], Any]
+    bounds: Bounds | None = None
+
+    def of(self, runs: Iterable[Counts]) -> Any:
+        """Its value, from one pass over the runs of counts."""
+        parts, totals = [], (0, 0)
+        for run in runs:
+            parts.append(self.part(run))
+            totals = run.num_positives, run.num_negatives
+        return self.value(parts, *totals)
+
+
+def quantities(runs: Iterable[Counts], wanted: Mapping[str, Quantity]) -> dict[str, Any]:
+    """Values of the quantities that are wanted, by name, from one pass over the runs of counts."""
+    together = Quantity(
+        lambda run: [quantity.part(run) for quantity in wanted.values()],
+        lambda parts, *totals: [q.value([*column], *totals) for q, column in zip(wanted.values(), zip(*parts))],
+    )
+    return dict(zip(wanted, together.of(runs)))
+
+
+def bounded(wanted: Mapping[str, Quantity], bits: int) -> dict[str, Quantity]:
+    """Those of the quantities that have bounds, each as that of (value, end, end) for scores cut to so many bits."""
+    return {name: _bounded(quantity, quantity.bounds, bits) for name, quantity in wanted.items() if quantity.bounds}
+
+
+def _bounded(quantity: Quantity, bounds: Bounds, bits: int) -> Quantity:
+    def part(counts: Counts) -> tuple[Any, ...]:
+        flags = was_cut(counts.thresholds, bits)
+        return quantity.part(counts), bounds.first(counts, flags), bounds.second(counts, flags)
+
+    return Quantity(part, lambda parts, *totals: tuple(quantity.value([*one], *totals) for one in zip(*parts)))
+
+
+def _ratio(count: Array, total: Array | int) -> Array:
+    xp = array_namespace(count)
+    return xp.astype(count, xp.float64) / (total if isinstance(total, int) else xp.astype(total, xp.float64))
+
+
+def _weighted_sum(sizes: Array, values: Array, bits: int, total: int) -> int:
+    """Σ sizes·values of integers of at least 0 with so many bits, exactly; the sizes sum to `total` at most.
+
+    It is a sum for each piece of the bits, as long as int64 holds.
+    """
+    xp = array_namespace(sizes)
+    piece = 62 - total.bit_length()
+    if bits <= piece:
+        return int(xp.sum(sizes * values))
+    pieces = ((values >> low) & ((1 << piece) - 1) for low in range(0, bits, piece))
+    return sum(int(xp.sum(sizes * part)) << low for low, part in zip(range(0, bits, piece), pieces))
+
+
+_UNIT = 64 + 53  # ratios of counts below 2^64 are float64s of at least 2^-64: multiples of 2^-117
+_SPAN = 10  # exponents whose mantissas fit int64 in one unit
+
+
+def _sum_of_ratios(sizes: Array, counts: Array, totals: Array, total: int) -> int:
+    """Σ sizes·(counts/totals), at most 1 each, of ratios that are rounded to float64; exactly, in units of 2^-117."""
+    xp = array_namespace(sizes)
+    ratios = _ratio(counts, totals)
+    smallest = float(xp.min(ratios)) or float(xp.min(xp.where(ratios > 0, ratios, 1.0)))
+    lowest, highest = math.frexp(smallest)[1], math.frexp(float(xp.max(ratios)))[1]
+    if highest - lowest < _SPAN:  # in almost all runs
+        units = xp.astype(ratios * 2.0 ** (53 - lowest), xp.int64)
+        return _weighted_sum(sizes, units, 53 + highest - lowest, total) << (_UNIT - 53 + lowest)
+    found = 0
+    for low in range(lowest, highest + 1, _SPAN):
+        chosen = (ratios >= 2.0 ** (low - 1)) & (ratios < 2.0 ** (low - 1 + _SPAN))
+        units = xp.astype(ratios[chosen] * 2.0 ** (53 - low), xp.int64)
+        found += _weighted_sum(sizes[chosen], units, 53 + _SPAN, total) << (_UNIT - 53 + low)
+    return found
+
+
+def twice_wins(counts: Counts) -> int:
+    """Twice the number of (positive, negative) pairs in which the positive scores higher, plus the tied pairs."""
+    twice = 2 * counts.num_negatives
+    return _weighted_sum(counts.sizes, twice - counts.above - counts.fp, twice.bit_length(), counts.num_positives)
+
+
+AUROC = Quantity(
+    twice_wins, lambda wins, positives, negatives: sum(wins) / (2 * positives * negatives), in_either_order(twice_wins)
+)
+
+
+def auroc(counts: Counts) -> float:
+    """Area under the ROC curve: the chance that a positive scores above a negative, ties counting half.
+
+    AUROC = 1/(P·N) Σ_i Σ_j ([p_i > n_j] + ½ [p_i = n_j])
+
+    Parameters: counts of `exceedance_counts`, at all thresholds.
+    Returns a float in [0, 1]; 0.5 is chance. Source: Hanley and McNeil, Radiology 1982.
+
+    >>> import numpy as np
+    >>> from openworld_metrics import exceedance_counts
+    >>> auroc(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.4, 0.1])))
+    0.875
+    """
+    return float(AUROC.of([counts]))
+
+
+def _precision_sum(counts: Counts) -> int:
+    return _sum_of_ratios(counts.sizes, counts.tp, counts.tp + counts.fp, counts.num_positives)
+
+
+def _sum_with(sum_of: Callable[[Counts], int], shares: Callable[[Counts], Array], counts: Counts, unsure: Array) -> int:
+    """A sum in units of 2^-117 whose terms are shares in units of 2^-40 at the thresholds that are not sure."""
+    sure, others = (
+        counts._replace(**{name: getattr(counts, name)[rows] for name in ("thresholds", "sizes", "tp", "above", "fp")})
+        for rows in (~unsure, unsure)
+    )
+    found = sum_of(sure) if sure.sizes.shape[0] else 0
+    if others.sizes.shape[0]:
+        found += _weighted_sum(others.sizes, shares(others), UNIT_BITS + 2, counts.num_positives) << (_UNIT - UNIT_BITS)
+    return found
+
+
+AVERAGE_PRECISION = Quantity(
+    _precision_sum,
+    lambda sums, positives, _: sum(sums) / (positives << _UNIT),
+    Bounds(
+        lambda counts, flags: _sum_with(_precision_sum, least_precision, counts, unsure_precision(counts, flags)),
+        lambda counts, flags: _precision_sum(positives_first(counts, flags)),
+    ),
+)
+
+
+def average_precision(counts: Counts) -> float:
+    """Average precision: the step sum under the precision-recall curve.
+
+    AP = Σ_t (R_t − R_(t−1)) P_t = 1/P Σ_t sizes_t · tp_t / (tp_t + fp_t)  over descending thresholds
+
+    Parameters: counts of `exceedance_counts`, at all thresholds.
+    Returns a float in (0, 1]; chance is the share of positives. Source: Zhu, Recall, Precision and Average
+    Precision, 2004; scikit-learn's average_precision_score is the same.
+
+    >>> import numpy as np
+    >>> from openworld_metrics import exceedance_counts
+    >>> round(average_precision(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1]))), 4)
+    0.8333
+    """
+    return float(AVERAGE_PRECISION.of([counts]))
+
+
+def _trapezoid_sum(counts: Counts) -> int:
+    # the point before a positive's threshold is that of the scores strictly above it, at first precision 1
+    xp = array_namespace(counts.tp)
+    tp = counts.tp - counts.sizes
+    accepted = tp + counts.above
+    none = accepted == 0
+    ratios = xp.where(none, 1, tp), xp.where(none, 1, accepted)
+    before = _sum_of_ratios(counts.sizes, *ratios, counts.num_positives)
+    return _precision_sum(counts) + before
+
+
+AUPR = Quantity(
+    _trapezoid_sum,
+    lambda sums, positives, _: sum(sums) / (positives << (_UNIT + 1)),
+    Bounds(
+        lambda counts, flags: _trapezoid_sum(negatives_first(counts, flags)),
+        lambda counts, flags: _sum_with(_trapezoid_sum, most_twice_precision, counts, unsure_precision(counts, flags)),
+    ),
+)
+
+
+def aupr(counts: Counts) -> float:
+    """Area under the precision-recall curve by trapezoids, from (recall 0, precision 1) on.
+
+    AUPR = Σ_n (R_n − R_(n−1)) (P_n + P_(n−1))/2 over all distinct scores, negatives' included
+
+    It interpolates linearly where precision is not linear, and so differs from average precision.
+    Parameters: counts of `exceedance_counts`, at all thresholds.
+    Returns a float in (0, 1]. Source: scikit-learn's auc(recall, precision) of precision_recall_curve.
+
+    >>> import numpy as np
+    >>> from openworld_metrics import exceedance_counts
+    >>> round(aupr(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1]))), 4)
+    0.7917
+    """
+    return float(AUPR.of([counts]))
+
+
+def _best_f1(counts: Counts) -> tuple[float, float]:
+    f1 = _ratio(2 * counts.tp, counts.tp + counts.fp + counts.num_positives)
+    at = int(array_namespace(f1).argmax(f1))
+    return float(f1[at]), float(counts.thresholds[at]) + 0.0  # 0.0 for −0.0
+
+
+# the first of equal values, which has the highest threshold
+F1_MAX = Quantity(_best_f1, lambda best, *_: max(best, key=lambda pair: pair[0]), at_best(_best_f1))
+
+
+def f1_max(counts: Counts) -> tuple[float, float]:
+    """Highest F1 over all thresholds, and the highest threshold that attains it.
+
+    F1(t) = 2·TP / (TP + FP + P), positive iff score ≥ t
+
+    Parameters: counts of `exceedance_counts`, at all thresholds.
+    Returns (F1 in (0, 1], threshold: one of the positives' scores).
+    Source: Zou et al., SPot-the-Difference, ECCV 2022.
+
+    >>> import numpy as np
+    >>> from openworld_metrics import exceedance_counts
+    >>> f1_max(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1])))
+    (0.8, 0.4)
+    """
+    best, threshold = F1_MAX.of([counts])
+    return best, threshold
+
+
+def _gain(counts: Counts) -> int:
+    return int(array_namespace(counts.tp).max(counts.tp - counts.fp))
+
+
+# a gain of 0 is that of rejecting nothing
+DETECTION_ACCURACY = Quantity(
+    _gain,
+    lambda gains, positives, negatives: (negatives + max(0, *gains)) / (positives + negatives),
+    at_best(_gain),
+)
+
+
+def detection_accuracy(counts: Counts) -> float:
+    """Highest accuracy over all thresholds, rejecting nothing and rejecting everything included.
+
+    max_t (TP(t) + N − FP(t)) / (P + N)
+
+    Parameters: counts of `exceedance_counts`, at all thresholds.
+    Returns a float in [0.5, 1]. Source: Liang, Li and Srikant, ODIN, ICLR 2018 (there with equal class weights).
+
+    >>> import numpy as np
+    >>> from openworld_metrics import exceedance_counts
+    >>> detection_accuracy(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1])))
+    0.75
+    """
+    return float(DETECTION_ACCURACY.of([counts]))
+
+
+class OperatingPoint(NamedTuple):
+    """A point of the ROC curve.
+
+    rate: the rate that was asked for
+    threshold: the highest score at which it is reached, where a sample is detected iff score ≥ threshold; inf if
+        nothing is to be detected
+    fpr, tpr: the rates there
+    """
+
+    rate: float
+    threshold: float
+    fpr: float
+    tpr: float
+
+
+def operating_point(counts: Counts, rate: str, bounded: str, bound: float) -> OperatingPoint:
+    """Best value of one rate among the thresholds at which another meets its bound, and where it is reached.
+
+    Rates are fpr and fnr (lower is better, bounded from above), tpr and tnr (higher is better, bounded from below).
+    Thresholds are all scores and "detect nothing". So ("fpr", "tpr", 0.95) is the lowest FPR with TPR ≥ 0.95, and
+    ("tpr", "fpr", 0.05) the highest TPR with FPR ≤ 0.05.
+
+    Parameters: counts of `exceedance_counts`, at all thresholds; rate and bounded, of `RATES`; bound in (0, 1].
+    Returns an `OperatingPoint`. Raises ValueError for an unknown rate or a bound outside (0, 1].
+
+    >>> import numpy as np
+    >>> from openworld_metrics import exceedance_counts
+    >>> operating_point(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1])), "fpr", "tpr", 0.95)
+    OperatingPoint(rate=0.5, threshold=0.4, fpr=0.5, tpr=1.0)
+    """
+    found: OperatingPoint = best_point(rate, bounded, bound).of([counts])
+    return found
+
+
+def best_point(rate: str, bounded: str, bound: float) -> Quantity:
+    """The quantity of `operating_point`."""
+    bound = as_fraction(bound, "bound")
+    as_choice(rate, "rate", RATES)
+    as_choice(bounded, "bounded", RATES)
+    best, worst = (max, -math.inf) if rate in ("tpr", "tnr") else (min, math.inf)
+
+    def meets(limits: Any) -> Any:
+        return limits >= bound if bounded in ("tpr", "tnr") else limits <= bound
+
+    def part(counts: Counts) -> list[OperatingPoint]:
+        xp = array_namespace(counts.tp)
+        allowed = meets(_rate(bounded, counts))
+        if not bool(xp.any(allowed)):
+            return []
+        values = xp.where(allowed, _rate(rate, counts), worst)
+        at = int(xp.argmax(values) if best is max else xp.argmin(values))  # the first, whose threshold is highest
+        here = (values, counts.thresholds, _rate("fpr", counts), _rate("tpr", counts))
+        return [OperatingPoint(*(float(column[at]) for column in here))]
+
+    def value(parts: list[list[OperatingPoint]], *_: int) -> OperatingPoint:
+        nothing = OperatingPoint(_AT_NOTHING[rate], math.inf, _AT_NOTHING["fpr"], _AT_NOTHING["tpr"])
+        points = [point for found in parts for point in found]
+        return best([*points, nothing] if meets(_AT_NOTHING[bounded]) else points, key=lambda point: point.rate)
+
+    return Quantity(part, value, at_best(part))
+
+
+def best_rate(rate: str, bounded: str, bound: float) -> Quantity:
+    """The rate of an `operating_point`."""
+    point = best_point(rate, bounded, bound)
+    return Quantity(point.part, lambda parts, *totals: point.value(parts, *totals).rate, point.bounds)
+
+
+_AT_NOTHING = {"tpr": 0.0, "fnr": 1.0, "fpr": 0.0, "tnr": 1.0}  # the rates where nothing is detected
+
+
+def _rate(name: str, counts: Counts) -> Array:
+    tp, fp, positives, negatives = counts.tp, counts.fp, counts.num_positives, counts.num_negatives
+    numerator, total = {
+        "tpr": (tp, positives),
+        "fnr": (positives - tp, positives),
+        "fpr": (fp, negatives),
+        "tnr": (negatives - fp, negatives),
+    }[name]
+    return _ratio(numerator, total)
+
+
+CURVE = {"auroc": AUROC, "ap": AVERAGE_PRECISION, "aupr": AUPR, "f1_max": F1_MAX}
+
+
+def curve_metrics(values: Mapping[str, Any], prefix: str) -> dict[str, float]:
+    """AUROC, AP, AUPR, F1-max and its threshold, from values of the quantities `CURVE`, named with a prefix."""
+    best, threshold = values["f1_max"]
+    named = {**{name: values[name] for name in CURVE}, "f1_max": best, "f1_max_threshold": threshold}
+    return {f"{prefix}{name}": value for name, value in named.items()}
+
+
+# ---- ood/measures.py -------------------------------------------------------------------------------------------------
+#
+# What the metrics of a benchmark are computed from: its two sides, sorted once.
+
+class Sides:
+    """The two sides of a benchmark, and what several metrics need of them, computed once."""
+
+    def __init__(self, positives: Array | Side, negatives: Array | Side) -> None:
+        self.positives, self.negatives = positives, negatives
+
+    @cached_property
+    def ascending(self) -> tuple[Side, Side]:
+        """Both sides in ascending order."""
+        return sort_sides(self.positives, self.negatives)
+
+    def runs(self) -> Iterator[Counts]:
+        """Counts of the OOD samples as positives."""
+        return runs(*self.ascending)
+
+    def flipped_runs(self) -> Iterator[Counts]:
+        """Counts of the in-distribution samples as positives, by negated scores."""
+        positives, negatives = self.ascending
+        return runs(negatives.flipped(), positives.flipped())
+
+    @cached_property
+    def ordered(self) -> tuple[np.ndarray, np.ndarray]:
+        """Labels and scores in an order that does not depend on how the samples came."""
+        # in float64, since scikit-learn computes in the precision that it is given
+        sides = [to_numpy(side.repeated()).astype(np.float64) for side in reversed(self.ascending)]
+        labels = np.repeat(np.asarray([0, 1]), [len(side) for side in sides])
+        return labels, np.concatenate(sides)
+
+
+class OfInside(NamedTuple):
+    """A quantity of the counts of the in-distribution samples as positives, by negated scores."""
+
+    quantity: Quantity
+
+
+Measure = Quantity | OfInside | Callable[[Sides], float]  # of the counts of the OOD samples, or of the sides
+
+
+# ---- core/shares.py --------------------------------------------------------------------------------------------------
+#
+# Shares of a total as whole counts, so that a bound is met exactly where it can be.
+
+def most_within(share: float, total: int) -> int:
+    """The largest count of a total whose share, count/total, is at most `share`, in [0, 1].
+
+    The division is rounded once, as in a rate that is reported: so 7 of 100 are within 0.07, although 0.07·100 is not
+    7 in float64.
+
+    >>> most_within(0.07, 100), most_within(0.29, 100), most_within(1 / 3, 3)
+    (7, 29, 1)
+    """
+    count = min(total, math.floor(share * total) + 1)
+    while count / total > share:
+        count -= 1
+    return count
+
+
+def bound_between_counts(bound: Fraction, total: int, *, from_below: bool) -> float:
+    """A bound in (0, 1] that a share of the total meets iff it meets the exact one, however both are rounded.
+
+    It lies half a count beyond the last share that does: below the least one that is ≥ the bound, if it is a bound
+    from below, or above the greatest one that is ≤ it.
+
+    >>> bound_between_counts(Fraction(995, 1000), 200, from_below=True)
+    0.9925
+    """
+    count = math.ceil(bound * total) - 0.5 if from_below else math.floor(bound * total) + 0.5
+    return min(1.0, count / total)
+
+
+def percent(share: float) -> str:
+    """A share in percent, as it stands in the names of results.
+
+    >>> percent(0.95), percent(0.07), percent(0.001)
+    ('95', '7', '0.1')
+    """
+    return f"{100 * share:.12g}"
+
+
+# ---- ood/points.py ---------------------------------------------------------------------------------------------------
+#
+# Operating points by name, the thresholds that reach them, and the rates at a threshold.
+
+_POINT = re.compile(rf"({'|'.join(RATES)})((?!0\d)\d{{1,3}}(?:\.\d+)?)({'|'.join(RATES)})")
+
+
+class Reached(NamedTuple):
+    """A value, and the highest score that reaches it as a threshold.
+
+    value: the value
+    threshold: a sample is detected iff score ≥ threshold; None if nothing is to be detected
+    """
+
+    value: float
+    threshold: float | None
+
+
+def parse_point(name: str) -> tuple[str, str, Fraction] | None:
+    """The rate, the bounded rate and its bound of an operating point by its name; None for another name.
+
+    >>> parse_point("fpr95tpr"), parse_point("tpr0.5fpr"), parse_point("auroc")
+    (('fpr', 'tpr', Fraction(19, 20)), ('tpr', 'fpr', Fraction(1, 200)), None)
+    """
+    match = _POINT.fullmatch(name)
+    bound = Fraction(match[2]) / 100 if match else Fraction()
+    return (match[1], match[3], bound) if match and 0 < bound <= 1 else None
+
+
+def reached_point(rate: str, bounded: str, bound: Fraction, num_positives: int, num_negatives: int) -> Quantity:
+    """The best value of a rate where another meets its bound exactly, as `Reached`."""
+    from_below = bounded in ("tpr", "tnr")
+    total = max(1, num_positives if bounded in ("tpr", "fnr") else num_negatives)  # an empty side raises later
+    point = best_point(rate, bounded, bound_between_counts(bound, total, from_below=from_below))
+
+    def value(parts: list[Any], *totals: int) -> Reached:
+        found = point.value(parts, *totals)
+        return Reached(found.rate, found.threshold if found.tpr else None)
+
+    return Quantity(point.part, value, point.bounds)
+
+
+def _best_gain(counts: Counts) -> tuple[int, float]:
+    gains = counts.tp - counts.fp
+    at = int(array_namespace(gains).argmax(gains))  # the first, whose threshold is highest
+    return int(gains[at]), float(counts.thresholds[at])
+
+
+def _best_accuracy(gains: list[tuple[int, float]], positives: int, negatives: int) -> Reached:
+    gain, threshold = max([(0, None), *gains], key=lambda pair: pair[0])  # a gain of 0 is that of detecting nothing
+    return Reached((negatives + gain) / (positives + negatives), threshold)
+
+
+DETECTION_ACCURACY_REACHED = Quantity(_best_gain, _best_accuracy, at_best(_best_gain))
+
+
+def exceeded_threshold(reached: Reached, sides: tuple[Side, Side], name: str) -> float:
+    """The threshold t such that score > t is the decision of a point: the next lower score, or −inf below all.
+
+    It is a score of the data, so it stays what it is in whatever precision it is compared.
+    Raises ValueError where samples that score −inf are to be detected, which no t does.
+    """
+    score = reached.threshold
+    if score is None:
+        return math.inf
+    if score == -math.inf:
+        raise ValueError(
+            f"thresholds: expected scores above -inf where {name} is reached, since no threshold is exceeded by -inf"
+        )
+    lower = [-math.inf]
+    for side in sides:
+        rows = bisect_left(side.scores, score, key=float)
+        lower += [float(side.scores[rows - 1])] if rows else []
+    return max(lower) + 0.0  # 0.0 for −0.0
+
+
+def rate_above(name: str, positives: Side, negatives: Side, threshold: float) -> float:
+    """One of the rates fpr, tpr, fnr and tnr where a sample is detected iff its score > threshold."""
+    side = positives if name in ("tpr", "fnr") else negatives
+    # compared as Python floats: a float32 score must not round the threshold to its own precision
+    kept = int(side.below(bisect_right(side.scores, threshold, key=float)))
+    return (side.total - kept if name in ("tpr", "fpr") else kept) / side.total
+
+
+def threshold_at_fpr(known_scores: Any, fpr: float) -> float:
+    """The lowest threshold that at most a share of the known samples exceeds: t with FPR(t) ≤ fpr.
+
+    t = min {t : |{i : s_i > t}| / N ≤ fpr}
+
+    Fit it on scores of known (in-distribution, normal) validation data alone; a sample is then detected iff its
+    score > t. Every lower threshold has an FPR above `fpr` on these data.
+
+    Parameters: known_scores (N,), higher is more unknown, no NaN, at least one; fpr in [0, 1].
+    Returns a float, one of the scores: the highest for an fpr of 0, −inf where all samples may exceed it.
+    Raises ValueError for NaN, no scores, or an fpr out of range.
+
+    >>> threshold_at_fpr([0.1, 0.4, 0.2, 0.9, 0.3], 0.2), threshold_at_fpr([0.1, 0.4], 0.0)
+    (0.4, 0.4)
+    """
+    side = as_side(as_scores(known_scores, "known_scores"))
+    if not side.total:
+        raise ValueError("known_scores: expected at least one score, got none")
+    exceeding = most_within(as_share(fpr, "fpr"), side.total)
+    return -math.inf if exceeding == side.total else side.at(side.total - 1 - exceeding) + 0.0  # 0.0 for −0.0
 
 
 # ---- ood/sides.py ----------------------------------------------------------------------------------------------------
@@ -2672,6 +2821,7 @@ def bench_metrics(
     threshold: float | None = None,
     thresholds: bool = False,
     step: int | None = None,
+    significant_bits: int | None = None,
 ) -> dict[str, float]:
     """Metrics of an OOD detector by name, from one sort of the scores.
 
@@ -2691,10 +2841,12 @@ def bench_metrics(
     is more OOD; metrics, a name or a list of names and functions; threshold, for the rates and the label-based metrics;
     thresholds, to add `<name>_threshold` for detect_acc and operating points: the t such that score > t gives that
     value on these data, −inf or inf where every sample or none is OOD; step, to take auroc, detect_acc and the
-    operating points from every `step`-th score as oodeel does (approximate).
+    operating points from every `step`-th score as oodeel does (approximate); significant_bits, of scores that were cut
+    to so many (see `cut`), to add `<name>_error` with |value − value of the scores before| ≤ error, and to leave out
+    what has no such bound: thresholds, rates at a threshold, sampled curves, and metrics of scikit-learn.
 
     Returns {name: float}. Raises ValueError for an unknown name, a missing threshold, thresholds of sampled points or
-    of such that only scores of −inf reach, or a class without samples.
+    of such that only scores of −inf reach, no name left that has a bound, or a class without samples.
     Source: oodeel's bench_metrics.
 
     >>> import numpy as np
@@ -2709,6 +2861,7 @@ def bench_metrics(
     metrics = [str(metric) if isinstance(metric, str) else metric for metric in metrics]
     threshold = None if threshold is None else as_real(threshold, "threshold")
     step = None if step is None else as_int(step, "step", 1)
+    bits = check_bits(significant_bits)
     if as_bool(thresholds, "thresholds") and step is not None:
         raise ValueError("thresholds: expected False with a step, since sampled points are not reached; got True")
     sizes = [side.total if isinstance(side, Side) else side.shape[0] for side in (positives, negatives)]
@@ -2723,15 +2876,45 @@ def bench_metrics(
         raise ValueError("metrics: expected at least one name, got none")
     check_both_classes(*sizes)
     sides = Sides(positives, negatives)
-    exact = {name: measure for name, measure in measures.items() if isinstance(measure, Quantity)}
-    values = quantities(sides.runs(), exact) if exact else {}
-    values.update({name: measure(sides) for name, measure in measures.items() if not isinstance(measure, Quantity)})
+    of_out = {name: measure for name, measure in measures.items() if isinstance(measure, Quantity)}
+    of_in = {name: measure.quantity for name, measure in measures.items() if isinstance(measure, OfInside)}
+    passes = [(sides.runs, of_out), (sides.flipped_runs, of_in)]
+    if bits is not None:
+        return _with_errors(measures, [(runs, bounded(wanted, bits)) for runs, wanted in passes], bits)
+    values = _values(passes)
     results: dict[str, float] = {}
-    for name in measures:
-        value = values[name]
-        results[name] = float(value.value if isinstance(value, Reached) else value)
+    for name, measure in measures.items():
+        value = values[name] if name in values else measure(sides)  # type: ignore[operator]
+        results[name] = _plain(value)
         if thresholds and isinstance(value, Reached):
             results[f"{name}_threshold"] = exceeded_threshold(value, sides.ascending, name)
+    return results
+
+
+_Passes = Iterable[tuple[Callable[[], Iterable[Counts]], dict[str, Quantity]]]
+
+
+def _values(passes: _Passes) -> dict[str, Any]:
+    """Values by name, from one pass over the counts of each kind of positives."""
+    return {name: value for runs, wanted in passes if wanted for name, value in quantities(runs(), wanted).items()}
+
+
+def _plain(value: Any) -> float:
+    return float(value.value if isinstance(value, Reached) else value)
+
+
+def _with_errors(names: Iterable[str], passes: _Passes, bits: int) -> dict[str, float]:
+    """Values and errors of those that have bounds, in the order of the names."""
+    values = _values(passes)
+    if not values:
+        raise ValueError(
+            "metrics: expected at least one that has an error bound, since scores were cut to "
+            f"significant_bits={bits}; got {', '.join(names)}"
+        )
+    results: dict[str, float] = {}
+    for name in names:
+        if name in values:
+            results.update(with_error(name, *map(_plain, values[name])))
     return results
 
 
@@ -2749,7 +2932,7 @@ def _parse(metric: Any, *, threshold: float | None, curve: Any, sizes: list[int]
     if by_name and name in _OF_OUT:
         return name, _OF_OUT[name]
     if by_name and name in _OF_IN:
-        return name, _flipped(_OF_IN[name])
+        return name, OfInside(_OF_IN[name])
     if by_name and name in RATES:
         return name, _rate_measure(name, threshold)
     raise ValueError(
@@ -2761,10 +2944,6 @@ def _parse(metric: Any, *, threshold: float | None, curve: Any, sizes: list[int]
 
 def _name_of(function: Any) -> str:
     return str(getattr(getattr(function, "func", function), "__name__", function))  # func of a functools.partial
-
-
-def _flipped(quantity: Quantity) -> Measure:
-    return lambda sides: float(quantity.of(sides.flipped_runs()))
 
 
 def _rate_measure(name: str, threshold: float | None) -> Measure:
@@ -2808,10 +2987,19 @@ def ood_bench_results(
     """Metrics by name of the OOD against the in-distribution scores: see `bench_metrics`.
 
     Parameters: state of `reduce_ood`; in_value, out_value and ignore_value, as of that; the others as of
-    `bench_metrics`. Returns and raises as that does, and ValueError for a label that is none of these values.
+    `bench_metrics`, whose significant_bits are those of the state. Returns and raises as that does, and ValueError for
+    a label that is none of these values.
     """
     sides = ood_sides(state, in_value, out_value, ignore_value)
-    return bench_metrics(*sides, metrics, threshold=threshold, thresholds=thresholds, step=step)
+    bits = state.get("significant_bits")
+    return bench_metrics(
+        *sides,
+        metrics,
+        threshold=threshold,
+        thresholds=thresholds,
+        step=step,
+        significant_bits=None if bits is None else int(bits),
+    )
 
 
 class OODBench(Metric):

@@ -10,11 +10,15 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypedDict
 
+import numpy as np
+
 from ..core.arrays import Array
+from ..core.bounds import in_either_order, with_error
 from ..core.counts import Side, as_side, check_both_classes, runs, sort_sides, split
-from ..core.curves import twice_wins
+from ..core.curves import Quantity, bounded, twice_wins
 from ..core.metric import Metric
 from ..core.options import as_fraction
+from ..core.rounding import was_cut
 from .known_unknown import reduce_openauc
 from .samples import OPEN_SET_ALIASES, OPEN_SET_TABLES, OpenSetState, as_open_set_state
 
@@ -33,14 +37,27 @@ def openauc_metrics(state: OpenSetState, *, tpr: float = 0.95) -> dict[str, floa
     """OpenAUC, closed-set accuracy, AUROC of unknown against known, and their accuracy at a true-positive rate.
 
     Parameters: state of `reduce_openauc`; tpr in (0, 1], as of `accuracy_at_tpr`.
-    Returns {"openauc", "closed_set_accuracy", "open_set_auroc", "open_set_accuracy@tpr95"}.
+    Returns {"openauc", "closed_set_accuracy", "open_set_auroc", "open_set_accuracy@tpr95"}; of scores that were cut,
+    all but the second with `<name>_error`, |value − value of the scores before| ≤ error.
     Raises ValueError if there are no unknown or no known samples.
     """
     unknown, correct, wrong = open_set_sides(state)
     num_known = correct.total + wrong.total
     check_both_classes(unknown.total, num_known)
-    over_correct, over_wrong = _twice_wins_over(unknown, correct), _twice_wins_over(unknown, wrong)
     pairs = 2 * unknown.total * num_known
+    if "significant_bits" in state:
+        bits = int(state["significant_bits"])
+        over = [_twice_wins_of_cut(unknown, side, bits) for side in (correct, wrong)]
+        hits = _hits_of_cut(unknown, (correct, wrong), tpr, bits)
+        return {
+            **with_error("openauc", *(wins / pairs for wins in over[0])),
+            "closed_set_accuracy": correct.total / num_known,
+            **with_error("open_set_auroc", *(sum(wins) / pairs for wins in zip(*over))),
+            **with_error(
+                f"open_set_accuracy@{_tpr_name(tpr)}", *(count / (unknown.total + num_known) for count in hits)
+            ),
+        }
+    over_correct, over_wrong = _twice_wins_over(unknown, correct), _twice_wins_over(unknown, wrong)
     return {
         "openauc": over_correct / pairs,
         "closed_set_accuracy": correct.total / num_known,
@@ -100,6 +117,18 @@ def _twice_wins_over(unknown: Side, known: Side) -> int:
     return sum(map(twice_wins, runs(*sort_sides(unknown, known)))) if known.total else 0
 
 
+def _twice_wins_of_cut(unknown: Side, known: Side, bits: int) -> tuple[int, int, int]:
+    """The same of scores that were cut to so many bits, and the least and the most that it was before.
+
+    The P·N pairs of each bin count P·N now, and were between none and all twice.
+    """
+    if not known.total:
+        return 0, 0, 0
+    quantity = bounded({"": Quantity(twice_wins, lambda parts, *_: sum(parts), in_either_order(twice_wins))}, bits)[""]
+    wins: tuple[int, int, int] = quantity.of(runs(*sort_sides(unknown, known)))
+    return wins
+
+
 def accuracy_at_tpr(unknown: Array, known: Array, tpr: float = 0.95) -> float:
     """Accuracy of unknown against known at the highest threshold whose true-positive rate is at least `tpr`.
 
@@ -118,13 +147,33 @@ def accuracy_at_tpr(unknown: Array, known: Array, tpr: float = 0.95) -> float:
 
 
 def _accuracy_of_sides(unknown: Side, known: Sequence[Side], tpr: float) -> float:
-    tpr, num_unknown = as_fraction(tpr, "tpr"), unknown.total
-    # the fewest unknown samples that are enough, by the same division that gives the rate
+    threshold = unknown.at(unknown.total - _enough(tpr, unknown.total))
+    hits = unknown.total - unknown.below_score(threshold) + sum(side.below_score(threshold) for side in known)
+    return hits / (unknown.total + sum(side.total for side in known))
+
+
+def _enough(tpr: float, num_unknown: int) -> int:
+    """The fewest unknown samples that are enough, by the same division that gives the rate."""
+    tpr = as_fraction(tpr, "tpr")
     at_least = math.ceil(tpr * num_unknown)
-    enough = next(k for k in range(max(1, at_least - 1), num_unknown + 1) if k / num_unknown >= tpr)
-    threshold = unknown.at(num_unknown - enough)
-    hits = num_unknown - unknown.below_score(threshold) + sum(side.below_score(threshold) for side in known)
-    return hits / (num_unknown + sum(side.total for side in known))
+    return next(k for k in range(max(1, at_least - 1), num_unknown + 1) if k / num_unknown >= tpr)
+
+
+def _hits_of_cut(unknown: Side, known: Sequence[Side], tpr: float, bits: int) -> tuple[int, int, int]:
+    """Hits at the threshold, of scores that were cut to so many bits, and the least and the most that they were before.
+
+    The threshold was in the bin that it is now: with the fewest unknown samples that are enough and all known samples
+    of the bin accepted as unknown, or with all unknown samples of it and none of these.
+    """
+    enough = _enough(tpr, unknown.total)
+    threshold = unknown.at(unknown.total - enough)
+    above = math.nextafter(threshold, math.inf)
+    accepted = unknown.total - unknown.below_score(threshold)
+    below = sum(side.below_score(threshold) for side in known)
+    hits = accepted + below
+    if not bool(was_cut(np.asarray([threshold]), bits)[0]):
+        return hits, hits, hits
+    return hits, enough + below, accepted + sum(side.below_score(above) for side in known)
 
 
 def _tpr_name(tpr: float) -> str:
