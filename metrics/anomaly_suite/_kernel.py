@@ -955,7 +955,7 @@ def most_twice_precision(counts: Counts) -> Array:
 
 
 def with_error(name: str, value: float, *ends: float) -> dict[str, float]:
-    """A result and its error, the distance to the farther end, rounded up; 0.0 where all are the same.
+    """A result in [0, 1] and its error, the distance to the farther end, rounded up; 0.0 where all are the same.
 
     >>> with_error("auroc", 0.5, 0.25, 0.75), with_error("auroc", 1.0, 1.0, 1.0)
     ({'auroc': 0.5, 'auroc_error': 0.25000000000000017}, {'auroc': 1.0, 'auroc_error': 0.0})
@@ -963,7 +963,7 @@ def with_error(name: str, value: float, *ends: float) -> dict[str, float]:
     distance = max(abs(end - value) for end in ends)
     # half a unit in the last place for each of the end and the difference
     error = math.nextafter(distance + math.ulp(max(value, *ends)), math.inf) if distance else 0.0
-    return {name: value, f"{name}_error": error}
+    return {name: value, f"{name}_error": min(1.0, error)}
 
 
 # ---- core/options.py -------------------------------------------------------------------------------------------------
