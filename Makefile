@@ -1,6 +1,7 @@
 # Commands of the project. Each creates .venv as needed; nothing but Python ≥ 3.10 and make has to be there.
 #
 #   make demo     compute the eight metrics on real data and draw demo/report.png
+#   make demo-anomaly            evaluate two detectors' anomaly maps, and draw demo/photographs/report/index.html
 #   make demo-detection          evaluate a detector from its files, and draw demo/pasted-digits/report/index.html
 #   make test     run the whole suite
 #   make test-without-torch      all tests that need no torch, in an environment that has none
@@ -22,11 +23,17 @@ BIN := $(VENV)/bin
 export HF_HUB_OFFLINE := 1
 export HF_EVALUATE_OFFLINE := 1
 
-.PHONY: bench bench-gpu demo demo-detection fuzz test test-ultralytics test-without-torch test-versions lint sync spaces \
+.PHONY: bench bench-gpu demo demo-anomaly demo-detection fuzz test test-ultralytics test-without-torch test-versions lint sync spaces \
 	screenshots chromium clean
 
 demo: $(VENV)/installed-demo
 	$(BIN)/python -m demo
+
+demo-anomaly: $(VENV)/installed-demo-anomaly
+	$(BIN)/python -m demo.anomaly_folder
+	cd demo/photographs && $(abspath $(BIN))/openworld-metrics anomaly --data data --maps maps/patches \
+		--compare maps/contrast --save results.txt --save results.json --per-image images.csv --report report
+	@echo "report: demo/photographs/report/index.html"
 
 demo-detection: $(VENV)/installed-demo-detection
 	$(BIN)/python -m demo.detection_files
@@ -57,6 +64,7 @@ bench: $(VENV)/installed-bench
 	$(BIN)/python -m tests.benchmarks.small
 	$(BIN)/python -m tests.benchmarks.growth
 	$(BIN)/python -m tests.benchmarks.files
+	$(BIN)/python -m tests.benchmarks.folders
 
 bench-gpu: $(VENV)/installed-bench
 	$(BIN)/python -m tests.benchmarks.gpu
@@ -93,6 +101,10 @@ $(VENV)/installed-demo: setup.cfg pyproject.toml constraints.txt
 
 $(VENV)/installed-demo-detection: $(VENV)/installed-demo
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[demo,detection]'
+	touch $@
+
+$(VENV)/installed-demo-anomaly: $(VENV)/installed-demo
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[demo,anomaly]'
 	touch $@
 
 $(VENV)/installed: $(VENV)/installed-demo

@@ -15,6 +15,7 @@ from evaluate.evaluator import SUPPORTED_EVALUATOR_TASKS
 from PIL import Image
 
 from openworld_metrics.integrations.evaluators import columns_of_rows, evaluator, register
+from openworld_metrics.scores import score_function
 from tests.accuracy import Accuracy
 
 torch = pytest.importorskip("torch")
@@ -146,6 +147,25 @@ def test_bootstrap(vit: dict[str, Any], images: datasets.Dataset, load: Load) ->
     )
     assert len(results["macro_open_f_curve"]["score"]) == 2
     assert len(results["macro_open_f"]["confidence_interval"]) == 2
+
+
+@pytest.mark.parametrize("score", ["msp", "energy"])
+def test_scores_by_name(score: str, vit: dict[str, Any], images: datasets.Dataset, load: Load) -> None:
+    probabilities = evaluator("image-classification").compute(data=images, metric=load("openauc"), **vit)
+    results = evaluator("image-classification", scores=score).compute(data=images, metric=load("openauc"), **vit)
+    logits = vit["model_or_pipeline"](**vit["feature_extractor"](images["image"][:], return_tensors="pt")).logits
+    expected = load("openauc").compute(
+        predictions=logits, references=images["label"], open_scores=score_function(score)(logits)
+    )
+    assert {key: results[key] for key in expected} == expected
+    assert (results["openauc"] == probabilities["openauc"]) == (score == "msp")
+
+
+def test_scores_that_are_none() -> None:
+    with pytest.raises(ValueError, match=r"scores: expected one of msp, .* got 'odin'"):
+        evaluator("image-classification", scores="odin")
+    with pytest.raises(ValueError, match="scores: expected no columns beside them"):
+        evaluator("image-classification", lambda rows: {"predictions": rows}, scores="msp")
 
 
 def test_another_task() -> None:

@@ -1,197 +1,216 @@
-"""DeLong's variance and test, and Wilson's interval: worked examples, a brute-force reference in fractions, laws."""
+"""Intervals and paired comparisons: their laws, and whether they are true."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from fractions import Fraction
+from collections.abc import Iterator
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
-from scipy import special, stats
 
-from openworld_metrics import auroc, delong, delong_test, exceedance_counts, proportion_interval
-from openworld_metrics.core.proportions import normal_quantile
+from openworld_metrics import compare, metric_class
+from openworld_metrics.core import metric as metric_module, units
+from openworld_metrics.core.counts import as_side
+from openworld_metrics.core.resampling import draw, percentiles
+from openworld_metrics.core.units import rows_of_sides
+from tests import cases
 from tests.examples import many, seeds
+from tests.splitting import length, rows
 
-A = ([0.4, 0.7, 0.8, 0.9], [0.1, 0.3, 0.35, 0.6])
-B = ([0.4, 0.3, 0.8, 0.55], [0.2, 0.5, 0.35, 0.6])
-C = ([2, 3, 3, 4], [1, 2, 2, 3])
-D = ([1, 2, 2, 2], [1, 1, 2, 2])
-Sides = tuple[Sequence[float], Sequence[float]]
+RESAMPLED = [name for name in cases.METRICS if hasattr(metric_class(name), "units")]
+SETS = 300  # simulated
 
 
-def placements(x: Sequence[float], y: Sequence[float]) -> tuple[list[Fraction], list[Fraction]]:
-    """DeLong's V₁₀ of each positive, and V₀₁ of each negative."""
-    won = [[Fraction(int(a > b) * 2 + int(a == b), 2) for b in y] for a in x]
-    return [sum(row, Fraction()) / len(y) for row in won], [sum(column, Fraction()) / len(x) for column in zip(*won)]
+def asked(options: cases.Options) -> cases.Options:
+    return {**options, "confidence_level": 0.9, "n_resamples": 7, "random_state": 3}
 
 
-def covariance(first: list[Fraction], second: list[Fraction]) -> Fraction:
-    means = [sum(values, Fraction()) / len(values) for values in (first, second)]
-    products = ((a - means[0]) * (b - means[1]) for a, b in zip(first, second))
-    return sum(products, Fraction()) / (len(first) - 1)
+def of_rates(results: dict[str, Any]) -> dict[str, float]:
+    return {key: value for key, value in results.items() if key.endswith(("_low", "_high"))}
 
 
-def reference(first: Sides, second: Sides) -> tuple[Fraction, Fraction]:
-    """The covariance of two AUROCs, which is the variance of one with itself, and the difference of the two."""
-    of_first, of_second = placements(*first), placements(*second)
-    parts = [covariance(a, b) / len(a) for a, b in zip(of_first, of_second)]
-    areas = [sum(v, Fraction()) / len(v) for v, _ in (of_first, of_second)]
-    return sum(parts, Fraction()), areas[0] - areas[1]
-
-
-def draw(seed: int) -> tuple[np.random.Generator, list[np.ndarray]]:
-    rng = np.random.default_rng(seed)
-    m, n = rng.integers(2, 12, 2)
-    levels = int(rng.choice([2, 5, 1000]))
-    return rng, [rng.integers(0, levels, size) / 8 for size in (m, n, m, n)]
-
-
-@pytest.mark.parametrize(
-    ("sides", "area", "variance"),
-    [(A, 15 / 16, 1 / 128), (B, 0.625, 0.0520833), (C, 0.8125, 0.0234375), (D, 0.625, 0.0364583)],
-)
-def test_worked_examples(sides: Sides, area: float, variance: float) -> None:
-    found = delong(*sides)
-    assert found.auroc == area
-    assert found.variance == pytest.approx(variance, abs=5e-8)
-
-
-def test_the_interval_is_cut() -> None:
-    found = delong(*A)
-    assert found.low == pytest.approx(0.764262, abs=5e-7)
-    assert found.high == 1.0
-    flipped = delong(A[1], A[0])
-    assert (flipped.low, flipped.auroc) == (0.0, 1 / 16)
-    assert flipped.high == pytest.approx(1 - 0.764262, abs=5e-7)
-    narrow = delong(*B, confidence_level=0.5)
-    assert narrow.high - 0.625 == pytest.approx(0.6744897501960817 * math.sqrt(0.625 / 12), rel=1e-14)
-
-
-def test_paired_examples() -> None:
-    found = delong_test(*A, *B)
-    assert found[:2] == (0.3125, 0.0390625)
-    assert found.z == pytest.approx(1.5811388, abs=5e-8)
-    assert found.p_value == pytest.approx(0.1138463, abs=5e-8)
-    tied = delong_test(*C, *D)
-    assert tied.z == pytest.approx(1.6431677, abs=5e-8)
-    assert tied.p_value == pytest.approx(0.1003482, abs=5e-8)
-
-
-def test_degenerate_pairs() -> None:
-    assert delong_test(*B, *B) == (0.0, 0.0, 0.0, 1.0)
-    assert delong_test(*C, [np.exp(c) for c in C[0]], [np.exp(c) for c in C[1]]) == (0.0, 0.0, 0.0, 1.0)
-    perfect, wrong = ([3, 4], [1, 2]), ([1, 2], [3, 4])
-    assert delong(*perfect) == (1.0, 0.0, 1.0, 1.0)
-    assert delong_test(*perfect, *wrong) == (1.0, 0.0, math.inf, 0.0)
-    assert delong_test(*wrong, *perfect) == (-1.0, 0.0, -math.inf, 0.0)
-    assert delong([1.0, 1.0], [1.0, 1.0, 1.0]) == (0.5, 0.0, 0.5, 0.5)
-
-
+@pytest.mark.parametrize("name", RESAMPLED)
 @many
 @given(seed=seeds)
-def test_against_fractions(seed: int) -> None:
-    rng, columns = draw(seed)
-    lists = [column.tolist() for column in columns]
-    first, second = (lists[0], lists[1]), (lists[2], lists[3])
-    found = delong(*columns[:2])
-    assert found.variance == float(reference(first, first)[0])
-    assert found.auroc == auroc(exceedance_counts(*columns[:2]))
-    test = delong_test(*columns)
-    covariance, difference = reference(first, second)
-    variance = reference(first, first)[0] + reference(second, second)[0] - 2 * covariance
-    assert test[:2] == (float(difference), float(variance))
-    if variance:
-        assert test.p_value == pytest.approx(2 * stats.norm.sf(abs(test.z)), rel=1e-12, abs=1e-300)
-    # neither the order of the samples nor which side is called positive changes a bit
-    orders = [rng.permutation(len(column)) for column in columns[:2]] * 2
-    assert delong_test(*(column[order] for column, order in zip(columns, orders))) == test
-    assert delong(-columns[1], -columns[0]) == found
-    assert delong_test(*columns[2:], *columns[:2]) == (-test.difference, test.variance, -test.z, test.p_value)
+def test_units_give_the_results_and_no_order_changes_a_bit(name: str, seed: int) -> None:
+    columns, options = cases.draw(name, seed)
+    metric = metric_class(name)(**options)
+    results, drawn = metric.results_and_units(**columns)
+    point = drawn.results(drawn.strata)
+    assert point == {key: results[key] for key in point}
+    once = metric_class(name)(**asked(options)).compute(**columns)
+    assert {key: once[key] for key in results} == results
+    assert all(once[f"{key}_low"] <= once[f"{key}_high"] for key in point if f"{key}_low" in once)
+    order = np.random.default_rng(seed).permutation(length(columns))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(metric_module, "ROWS", 2)
+        other = metric_class(name)(**asked(options))
+        for part in np.array_split(order, 3):
+            other.add_batch(**rows(columns, part))
+        assert of_rates(other.compute()) == of_rates(once)
 
 
-def test_many_samples_of_several_types() -> None:
+def simulated(seed: int, num: int = 300) -> dict[str, Any]:
+    """Open-set scores of known and unknown samples, normal with means 0 and 1.2, and predictions right 8 in 10 times."""
+    rng = np.random.default_rng(seed)
+    references = np.repeat([0, -1], num)
+    predictions = (rng.random(2 * num) < 0.2).astype(int)
+    return dict(predictions=predictions, references=references, open_scores=rng.normal(size=2 * num) - 1.2 * references)
+
+
+def test_a_perfect_score_has_an_interval_of_one() -> None:
+    columns = dict(predictions=[0.1, 0.2, 0.8, 0.9], references=[0, 0, 1, 1])
+    results = metric_class("ood_bench")(confidence_level=0.95).compute(**columns)
+    assert results == {
+        "auroc": 1.0,
+        "auroc_low": 1.0,
+        "auroc_high": 1.0,
+        "fpr95tpr": 0.0,
+        "fpr95tpr_low": 0.0,
+        "fpr95tpr_high": 0.0,
+    }
+
+
+def test_draws_keep_the_total() -> None:
     rng = np.random.default_rng(0)
-    positives, negatives = rng.normal(1, 1, 3000).astype(np.float32), rng.integers(-2, 3, 2000)
-    found = delong(positives, negatives)
-    twice = 2 * (positives[:, None] > negatives) + (positives[:, None] == negatives)
-    shares = [twice.mean(axis=1) / 2, twice.mean(axis=0) / 2]
-    assert found.variance == pytest.approx(sum(share.var(ddof=1) / len(share) for share in shares), rel=1e-10)
-    torch = pytest.importorskip("torch")
-    assert delong(torch.from_numpy(positives), torch.from_numpy(negatives)) == found
+    for counts in np.ones(9, np.int64), np.asarray([3, 1, 5]), np.asarray([10**6, 10**12]), np.zeros(0, np.int64):
+        assert draw(rng, counts).sum() == counts.sum()
+    assert percentiles(np.arange(101.0), 0.5) == (25.0, 75.0)
 
 
-@pytest.mark.parametrize(
-    ("columns", "message"),
-    [
-        (([1.0], [0.0, 2.0]), "positives: expected two samples or more, without which there is no variance; got 1"),
-        (([1.0, 2.0], [0.0]), "negatives: expected two samples or more, .* got 1"),
-        (([], [0.0, 1.0]), "positives: .* got 0"),
-        (([1.0, math.nan], [0.0, 2.0]), "positives: expected no NaN, got NaN at position 1"),
-        (([1.0, 2.0], [[0.0, 2.0]]), r"negatives: expected scores of shape \(N,\)"),
-    ],
-)
-def test_sides_that_will_not_do(columns: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        delong(*columns)
-    named = message.replace("positives", "second_positives").replace("negatives", "second_negatives")
-    with pytest.raises(ValueError, match=named):
-        delong_test(*A, *columns)
+def test_merged_rows_move_the_interval_by_less_than_2_percent_of_its_width() -> None:
+    rng = np.random.default_rng(5)
+    references = (rng.random(60_000) < 0.4).astype(int)
+    columns = dict(predictions=rng.normal(size=60_000) + 1.1 * references, references=references)
+    options: dict[str, Any] = dict(metrics=["auroc", "fpr95tpr", "aupr_in", "aupr_out", "detect_acc"])
+    found = []
+    for most in 1 << 14, 1 << 17:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(units, "MAX_ROWS", most)
+            patch.setattr("openworld_metrics.core.resampling._DRAWS_PER_ROW", 10**9)
+            metric = metric_class("ood_bench")(confidence_level=0.95, n_resamples=60, **options)
+            found.append(metric.compute(**columns))
+    merged, exact = found
+    for key in options["metrics"]:
+        assert merged[key] == exact[key]
+        width = exact[f"{key}_high"] - exact[f"{key}_low"]
+        assert abs(merged[f"{key}_low"] - exact[f"{key}_low"]) < 0.02 * width
+        assert abs(merged[f"{key}_high"] - exact[f"{key}_high"]) < 0.02 * width
 
 
-def test_models_of_other_samples() -> None:
-    with pytest.raises(ValueError, match="expected columns of one length, got 4 first_positives, 3 second_positives"):
-        delong_test(*A, A[0][:3], A[1])
-    with pytest.raises(ValueError, match="4 first_negatives, 5 second_negatives"):
-        delong_test(*A, A[0], [*A[1], 0.2])
+def test_rows_of_sides_are_the_scores_or_their_quantiles(monkeypatch: pytest.MonkeyPatch) -> None:
+    sides = [as_side(np.asarray([0.0, -0.0, 2.0, 1.0])), as_side(np.asarray([1.5]))]
+    first, second = rows_of_sides(*sides)
+    assert (first.scores.tolist(), first.counts.tolist()) == ([0.0, 1.0, 2.0], [2, 1, 1])
+    assert (second.scores.tolist(), second.counts.tolist()) == ([1.5], [1])
+    monkeypatch.setattr(units, "MAX_ROWS", 2)
+    first, second = rows_of_sides(*sides)
+    assert first.scores.tolist() == second.scores.tolist() == [0.0, 1.5, 2.0]
+    assert (first.counts.tolist(), second.counts.tolist()) == ([2, 1, 1], [0, 1, 0])
 
 
-@pytest.mark.parametrize(
-    ("count", "total", "low", "high"),
-    [(9, 10, 0.595850, 0.982124), (95, 100, 0.888250, 0.978456), (0, 10, 0, 0.277533), (10, 10, 0.722467, 1)],
-)
-def test_wilson(count: int, total: int, low: float, high: float) -> None:
-    found = proportion_interval(count, total)
-    assert found == pytest.approx((low, high), abs=5e-7)
-    assert found == pytest.approx(stats.binomtest(count, total).proportion_ci(method="wilson"), rel=1e-12)
-    assert (found.low == 0.0) == (count == 0)
-    assert (found.high == 1.0) == (count == total)
+@pytest.fixture(scope="module")
+def covered() -> dict[str, float]:
+    """How often 95 % intervals hold the true value."""
+    normal = NormalDist()
+    fpr = 1 - normal.cdf(1.2 + normal.inv_cdf(0.05))
+    auroc = normal.cdf(1.2 / 2**0.5)
+    true = {"open_set_auroc": auroc, "fpr95tpr": fpr, "openauc": 0.8 * auroc, "closed_set_accuracy": 0.8}
+    hits = dict.fromkeys(true, 0)
+    drawn: dict[str, Any] = dict(confidence_level=0.95, n_resamples=80)
+    for seed in range(SETS):
+        columns = simulated(seed)
+        labels = (columns["references"] < 0).astype(int)
+        scores = columns["open_scores"]
+        found = metric_class("ood_bench")(metrics="fpr95tpr", **drawn).compute(predictions=scores, references=labels)
+        found |= metric_class("openauc")(**drawn).compute(**columns)
+        for key, value in true.items():
+            hits[key] += found[f"{key}_low"] <= value <= found[f"{key}_high"]
+    return {key: count / SETS for key, count in hits.items()}
 
 
-@many
-@given(seed=seeds)
-def test_an_interval_of_successes_is_one_less_that_of_failures(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    total, level = int(rng.integers(1, 10 ** rng.integers(1, 12))), float(rng.uniform(0.001, 0.999))
-    count = int(rng.integers(0, total, endpoint=True))
-    low, high = proportion_interval(count, total, level)
-    assert 0 <= low <= count / total <= high <= 1
-    other = proportion_interval(total - count, total, level)
-    assert high == 1 - other.low
-    assert low == pytest.approx(1 - other.high, abs=1e-15)
+@pytest.mark.parametrize("key", ["open_set_auroc", "fpr95tpr", "openauc", "closed_set_accuracy"])
+def test_intervals_hold_the_true_value(key: str, covered: dict[str, float]) -> None:
+    assert 0.90 <= covered[key] <= 0.99
 
 
-@pytest.mark.parametrize("level", [1e-12, 0.1, 0.5, 0.9, 0.95, 0.99, 1 - 1e-9, 1 - 2**-53])
-def test_the_normal_quantile(level: float) -> None:
-    assert normal_quantile(level) == pytest.approx(-special.ndtri((1 - level) / 2), rel=1e-14, abs=1e-15)
+def null_models() -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """Two models that are equally good, with errors in common."""
+    for seed in range(SETS):
+        rng = np.random.default_rng(10_000 + seed)
+        references = np.repeat([0, 1], 100)
+        common = rng.normal(size=200) + references
+        yield common + rng.normal(size=200), common + rng.normal(size=200), references
 
 
-@pytest.mark.parametrize("level", [0, 1, 95, -0.5, math.nan])
-def test_levels_that_are_none(level: float) -> None:
-    message = "confidence_level: expected a number between 0 and 1, both excluded"
-    with pytest.raises(ValueError, match=message):
-        delong(*A, confidence_level=level)
-    with pytest.raises(ValueError, match=message):
-        proportion_interval(1, 2, level)
+def test_the_paired_test_rejects_as_often_as_it_says() -> None:
+    rejected = 0
+    for first, second, references in null_models():
+        table = compare("ood_bench", first, second, references=references, metrics="auroc", n_resamples=99)
+        rejected += table["p_value"][0] <= 0.05
+    assert 0.02 <= rejected / SETS <= 0.09
 
 
-def test_counts_that_are_none() -> None:
-    with pytest.raises(ValueError, match="count: expected an int of at least 0 and at most 10, got 11"):
-        proportion_interval(11, 10)
-    with pytest.raises(ValueError, match="total: expected an int of at least 1, got 0"):
-        proportion_interval(0, 0)
-    with pytest.raises(TypeError, match=r"count: expected an int, got 0\.5"):
-        proportion_interval(0.5, 10)
+@pytest.mark.parametrize("name", RESAMPLED)
+def test_equal_models_do_not_differ(name: str) -> None:
+    columns, options = cases.draw(name, 9)
+    own = {key: columns[key] for key in columns if key not in ("references", "open_labels", "image_labels")}
+    shared = {key: columns[key] for key in columns if key not in own}
+    table = compare(name, own, own, n_resamples=20, **shared, **options)
+    assert table["first"] == table["second"]
+    assert set(table["difference"]) <= {0.0}
+    assert set(table["p_value"]) <= {1.0}
+    assert table["key"]
+
+
+def test_a_comparison_does_not_depend_on_the_order_of_the_samples() -> None:
+    one, two = simulated(1), simulated(2)
+    keys = ("predictions", "open_scores")
+    first, second = ({key: columns[key] for key in keys} for columns in (one, two))
+    table = compare("openauc", first, second, references=one["references"], n_resamples=50, tpr=0.9)
+    order = np.random.default_rng(0).permutation(600)
+    shuffled = [{key: column[order] for key, column in model.items()} for model in (first, second)]
+    assert compare("openauc", *shuffled, references=one["references"][order], n_resamples=50, tpr=0.9) == table
+    assert table["key"][3] == "open_set_accuracy@tpr90"
+    turned = compare("openauc", second, first, references=one["references"], n_resamples=50, tpr=0.9)
+    assert turned["difference"] == [-difference for difference in table["difference"]]
+    loaded = metric_class("openauc")(tpr=0.9)
+    assert compare(loaded, first, second, references=one["references"], n_resamples=50) == table
+    assert len(loaded) == 0
+
+
+ERRORS: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
+    "other samples": (dict(second=[0.1, 0.2]), ValueError, "expected columns of one length, got 2 predictions"),
+    "no level": (
+        dict(confidence_level=1.0),
+        ValueError,
+        "confidence_level: expected a number between 0 and 1, both excluded, got 1",
+    ),
+    "no resamples": (dict(n_resamples=0), ValueError, "n_resamples: expected an int of at least 1, got 0"),
+    "a seed": (dict(random_state=-1), ValueError, "random_state: expected an int of at least 0, got -1"),
+    "twice": (
+        dict(first={"predictions": [0.1, 0.2, 0.3], "references": [0, 1, 1]}),
+        TypeError,
+        "references: expected it of first or of both models, got both",
+    ),
+    "no such option": (dict(metric_names="auroc"), TypeError, "ood_bench has no argument 'metric_names'"),
+    "no such metric": (dict(metric="auroc"), ValueError, "auroc"),
+}
+
+
+@pytest.mark.parametrize("label", ERRORS)
+def test_wrong_arguments_are_errors(label: str) -> None:
+    changed, error, message = ERRORS[label]
+    given: dict[str, Any] = dict(
+        metric="ood_bench", first=[0.1, 0.2, 0.3], second=[0.3, 0.2, 0.1], references=[0, 1, 1]
+    )
+    with pytest.raises(error, match=message):
+        compare(**{**given, **changed})
+
+
+def test_models_of_other_samples_are_an_error() -> None:
+    known, unknown = dict(predictions=[0, 1], references=[0, 1]), dict(predictions=[0, 1], references=[0, -1])
+    with pytest.raises(ValueError, match="first, second: expected the same samples, got 2 and 2, or of other kinds"):
+        compare("macro_open_f", known, unknown, open_scores=[0.1, 0.2])

@@ -23,8 +23,9 @@ from tests.rooms import KERNEL, MODULES, PACKAGE, dotted, room
 FLOORS = (
     ("extras", "texts"),
     ("core",),
-    ("classification", "open_set", "ood", "anomaly", "detection", "formats"),
+    ("classification", "open_set", "ood", "anomaly", "detection", "formats", "scores"),
     ("loading",),
+    ("comparing",),
     ("evaluation", "integrations", "cluster"),
     ("reports",),
     ("command", "pages"),

@@ -57,6 +57,8 @@ def draw(name: str, kind: str, rng: Rng) -> tuple[cases.Columns, cases.Options]:
     with np.errstate(over="ignore", under="ignore"):
         scores = DISTRIBUTIONS[kind](rng, columns[key].shape).astype(rng.choice(["float32", "float64"]))
     columns[key] = scores
+    if name == "openauc":
+        options["fpr_list"] = [0.0, 0.05, float(rng.random()), 1.0]
     if name == "ood_bench":
         more = ("auroc", "aupr_in_trapezoid", "aupr_out_trapezoid", "detect_acc", *(point(rng) for _ in range(4)))
         options["metrics"] = [*dict.fromkeys([*options["metrics"], *more])]

@@ -31,6 +31,8 @@ Args:
         (it must reach the k-th score) or "expected" (the chance of a hit when ties are broken at random).
     percent: whether to report on the scale of 0 to 100. Defaults to False.
     ignore_unknown: whether to leave out samples whose reference is negative. Defaults to False, an error.
+    confidence_level, n_resamples, random_state: with a level such as 0.95, rates get `<key>_low` and `<key>_high`, a
+        percentile bootstrap of the known samples. Defaults to None and 1000 and 0.
 
 Returns:
     accuracy: without `k_list`, in [0, 1]; higher is better.

@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, TYPE_CHECKING, TypedDict
 
 import array_api_compat
-import array_api_compat.numpy
 import numpy as np
 
 
@@ -63,6 +62,14 @@ def array_namespace(*arrays: Array) -> Any:
     for array in arrays:
         if type(array) is not np.ndarray:
             return array_api_compat.array_namespace(*arrays)
+    return _numpy_namespace()
+
+
+@cache
+def _numpy_namespace() -> Any:
+    """NumPy with the array API's names, at the first use: the import takes longer than that of NumPy."""
+    import array_api_compat.numpy
+
     return array_api_compat.numpy
 
 
@@ -954,16 +961,29 @@ def most_twice_precision(counts: Counts) -> Array:
     return xp.clip(xp.astype(xp.floor(share * 2.0**UNIT_BITS), xp.int64) + 2, None, 2 << UNIT_BITS)
 
 
-def with_error(name: str, value: float, *ends: float) -> dict[str, float]:
-    """A result in [0, 1] and its error, the distance to the farther end, rounded up; 0.0 where all are the same.
+def results_with_errors(results: Mapping[str, float], ends: Mapping[str, tuple[float, ...] | None]) -> dict[str, float]:
+    """Results in [0, 1], each with its error, the distance to the farther end, rounded up; 0.0 where all are the same.
 
-    >>> with_error("auroc", 0.5, 0.25, 0.75), with_error("auroc", 1.0, 1.0, 1.0)
-    ({'auroc': 0.5, 'auroc_error': 0.25000000000000017}, {'auroc': 1.0, 'auroc_error': 0.0})
+    Those that have no ends are left out; those whose ends are None need no error.
+
+    >>> results_with_errors({"a": 0.5, "b": 1.0, "c": 0.1, "d": 7.0}, {"a": (0.25, 0.75), "b": (1.0,), "c": None})
+    {'a': 0.5, 'a_error': 0.25000000000000017, 'b': 1.0, 'b_error': 0.0, 'c': 0.1}
     """
+    found: dict[str, float] = {}
+    for name, value in results.items():
+        if name in ends:
+            found[name] = value
+            between = ends[name]
+            if between is not None:
+                found[f"{name}_error"] = _error(value, between)
+    return found
+
+
+def _error(value: float, ends: tuple[float, ...]) -> float:
     distance = max(abs(end - value) for end in ends)
     # half a unit in the last place for each of the end and the difference
     error = math.nextafter(distance + math.ulp(max(value, *ends)), math.inf) if distance else 0.0
-    return {name: value, f"{name}_error": min(1.0, error)}
+    return min(1.0, error)
 
 
 # ---- core/options.py -------------------------------------------------------------------------------------------------
@@ -1642,6 +1662,13 @@ def compact_rows(columns: Sequence[Array], counts: Array | None = None) -> tuple
     )
 
 
+def rows_and_places(columns: Sequence[Array]) -> tuple[list[Array], Array, Array]:
+    """Different rows of a table in ascending order, their counts, and the place among them of each row of the table."""
+    packed = reduce(_beside, map(_packed, columns))
+    keys, total = _counted(packed.keys, packed.bits, None)
+    return packed.rows(keys), total, array_namespace(keys).searchsorted(keys, packed.keys)
+
+
 def _compact_block(columns: Sequence[Array], counts: Array | None) -> tuple[list[Array], Array]:
     if not columns[0].shape[0]:
         xp = array_namespace(columns[0])
@@ -1753,6 +1780,203 @@ def _are_zero(integers: Array, bits: int) -> bool:
     return not bits or not bool(array_namespace(integers).any(integers & ((1 << bits) - 1)))
 
 
+# ---- core/units.py ---------------------------------------------------------------------------------------------------
+#
+# What is resampled for an interval, and the results of a resample.
+#
+# A resample of samples is the same rows with other counts: so a metric has to say which rows those are, in an order that
+# does not depend on how they came, and what its rates are where each row occurs another number of times.
+
+MAX_ROWS = 1 << 14  # of a stratum, beyond which neighbours in the order of the scores are resampled as one
+
+
+class Units(NamedTuple):
+    """Samples or images that are resampled, in strata that keep their sizes.
+
+    strata: for each stratum, (R,) int64, how many equal units each of its rows stands for, in a canonical order
+    results: a function from as many arrays (R,), how many each row is to stand for instead (or none), to the results;
+        of the strata themselves they are those of the state
+    members: a function without arguments to the row of each unit, (N,) in the order in which they were given, and its
+        stratum, (N,); for states whose units have not been counted
+    """
+
+    strata: tuple[np.ndarray, ...]
+    results: Callable[[Sequence[np.ndarray]], dict[str, Any]]
+    members: Callable[[], tuple[np.ndarray, np.ndarray]]
+
+
+class Rows(NamedTuple):
+    """The different scores of a stratum: (R,) in ascending order, and how many samples have each."""
+
+    scores: np.ndarray
+    counts: np.ndarray
+
+    def side(self, counts: np.ndarray) -> Side:
+        """These scores with other counts."""
+        there = counts > 0
+        return Side(self.scores[there], np.concatenate([[0], np.cumsum(counts[there])]))
+
+    def places(self, scores: np.ndarray) -> np.ndarray:
+        """The row of each of some scores."""
+        return np.searchsorted(self.scores, scores, side="left")
+
+
+def rows_of_sides(*sides: Side) -> list[Rows]:
+    """The rows of strata whose scores are compared with each other.
+
+    Where a stratum has more than `MAX_ROWS` of them, scores between two neighbouring quantiles of any stratum are taken
+    for the upper one: in ranks, less than 1/MAX_ROWS of a stratum off.
+    """
+    found = [_distinct(side) for side in sides]
+    if max(len(rows.scores) for rows in found) <= MAX_ROWS:
+        return found
+    edges = np.unique(np.concatenate([_quantiles(rows) for rows in found]))
+    merged = []
+    for rows in found:
+        counts = np.bincount(np.searchsorted(edges, rows.scores, side="left"), rows.counts, len(edges))
+        merged.append(Rows(edges, counts.astype(np.int64)))  # float64 holds them
+    return merged
+
+
+def units_of_table(
+    state: Mapping[str, Any], columns: Sequence[str], strata: Callable[[State], Array], summarise: Callable[..., Any]
+) -> Units:
+    """The different rows of a state's table, for resampling.
+
+    Parameters: state; columns of the table; strata, a function from a state to the stratum of each of its rows, (R,)
+        integers from 0; summarise, a function from a state to the results.
+    """
+    given = [to_numpy(state[name]) for name in columns]
+    rows, counts = compact_rows(given, None if "counts" not in state else to_numpy(state["counts"]))
+    whole = {**state, **dict(zip(columns, rows)), "counts": counts}
+    stratum = to_numpy(strata(whole)).astype(np.int64)
+    parts = [np.flatnonzero(stratum == i) for i in range(int(stratum.max(initial=-1)) + 1)]
+
+    def results(numbers: Sequence[np.ndarray]) -> dict[str, Any]:
+        drawn = np.zeros_like(counts)
+        for part, here in zip(parts, numbers):
+            drawn[part] = here
+        there = drawn > 0
+        return summarise({**whole, **{name: whole[name][there] for name in columns}, "counts": drawn[there]})
+
+    def members() -> tuple[np.ndarray, np.ndarray]:
+        place = rows_and_places(given)[2]
+        within = np.empty_like(counts)
+        for part in parts:
+            within[part] = np.arange(len(part))
+        return within[place], stratum[place]
+
+    return Units(tuple(counts[part] for part in parts), results, members)
+
+
+def _distinct(side: Side) -> Rows:
+    scores = to_numpy(side.scores) + 0.0  # 0.0 for −0.0
+    first = np.flatnonzero(np.concatenate([np.ones(len(scores[:1]), bool), scores[1:] != scores[:-1]]))
+    before = np.arange(len(scores) + 1) if side.before is None else to_numpy(side.before)
+    return Rows(scores[first], np.diff(before[np.append(first, len(scores))]))
+
+
+def _quantiles(rows: Rows) -> np.ndarray:
+    """At most `MAX_ROWS` of the scores, the highest among them, with about as many samples between any two."""
+    if len(rows.scores) <= MAX_ROWS:
+        return rows.scores
+    reached = np.cumsum(rows.counts)
+    wanted = np.arange(1, MAX_ROWS + 1) * reached[-1] // MAX_ROWS
+    return rows.scores[np.searchsorted(reached, wanted, side="left")]
+
+
+def members_of(strata: Array, scores: Array, rows: Sequence[Rows]) -> tuple[np.ndarray, np.ndarray]:
+    """As `Units.members`, of samples with their (N,) strata and scores."""
+    stratum, values = to_numpy(strata).astype(np.int64), to_numpy(scores)
+    place = np.empty(len(stratum), np.int64)
+    for i, each in enumerate(rows):
+        inside = stratum == i
+        place[inside] = each.places(values[inside])
+    return place, stratum
+
+
+# ---- core/resampling.py ----------------------------------------------------------------------------------------------
+#
+# Intervals of results: percentiles over resamples of the samples, or of the images.
+#
+# A resample draws as many units from each stratum as there are, with replacement: new counts for the same rows. Rows are
+# in a canonical order, so an interval has the same bits for any order and any batches of the samples.
+
+_DRAWS_PER_ROW = 16  # above which counts are drawn row by row, rather than unit by unit
+
+
+def intervals(
+    units: Units, results: dict[str, Any], confidence_level: Any, n_resamples: Any, random_state: Any
+) -> dict[str, Any]:
+    """The results with `<key>_low` and `<key>_high` beside each rate: a percentile bootstrap, stratified.
+
+    Parameters: units of the state that the results are of; confidence_level in (0, 1); n_resamples ≥ 1; random_state,
+    the seed. Where rows were merged (see `rows_of_sides`), the interval is moved by what the value was moved by.
+    Returns the results. Raises ValueError and TypeError for options out of range.
+    Source: Efron, Bootstrap Methods, Annals of Statistics 1979; units that are images, as clusters of their pixels.
+    """
+    level = as_confidence_level(confidence_level)
+    replicates = resampled(units, as_int(n_resamples, "n_resamples", 1), as_int(random_state, "random_state", 0))
+    values = rates(units.results(units.strata))
+    found = {key: np.asarray([replicate[key] for replicate in replicates]) for key in values}
+    with_intervals: dict[str, Any] = {}
+    for key, value in results.items():
+        with_intervals[key] = value
+        if key in found:
+            low, high = percentiles(found[key], level)
+            if value != values[key]:
+                low, high = (min(max(bound + (value - values[key]), 0.0), 1.0) for bound in (low, high))
+            with_intervals |= {f"{key}_low": low, f"{key}_high": high}
+    return with_intervals
+
+
+def percentiles(values: np.ndarray, level: float) -> tuple[float, float]:
+    """The bounds between which a share of the values lies, with as many below as above."""
+    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2]).tolist()
+    return low, high
+
+
+def rates(results: dict[str, Any]) -> dict[str, float]:
+    """Those of the results that are rates, which are the only floats; counts are ints."""
+    return {key: value for key, value in results.items() if isinstance(value, float)}
+
+
+def resampled(units: Units, n_resamples: int, random_state: int) -> list[dict[str, float]]:
+    """The rates of so many resamples."""
+    rng = np.random.default_rng(random_state)
+    draws = ([draw(rng, counts) for counts in units.strata] for _ in range(n_resamples))
+    return [rates(units.results(counts)) for counts in shown(draws, n_resamples)]
+
+
+def shown(steps: Iterator[Any], total: int) -> Iterator[Any]:
+    """The steps, with a bar on a terminal if they take more than two seconds."""
+    from tqdm import tqdm
+
+    bar: Iterator[Any] = tqdm(steps, "resampling", total, delay=2, disable=None, leave=False)
+    return bar
+
+
+def draw(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
+    """How often each row occurs among as many units as there are, drawn with replacement."""
+    total = int(counts.sum())
+    if not total:
+        return counts
+    if total > _DRAWS_PER_ROW * len(counts):
+        return rng.multinomial(total, counts / total)
+    drawn = rng.integers(0, total, total)
+    places = drawn if total == len(counts) else np.repeat(np.arange(len(counts)), counts)[drawn]
+    return np.bincount(places, minlength=len(counts))
+
+
+def draw_pairs(rng: np.random.Generator, strata: Sequence[tuple[np.ndarray, np.ndarray]]) -> Any:
+    """For two models, how often each row occurs among units that are drawn for both: (rows, rows) of each stratum."""
+    chosen = [rng.integers(0, len(first), len(first)) if len(first) else np.zeros(0, np.int64) for first, _ in strata]
+    return [
+        [np.bincount(rows[picks], minlength=int(rows.max(initial=-1)) + 1) for rows in pair]
+        for pair, picks in zip(strata, chosen)
+    ]
+
+
 # ---- core/metric.py --------------------------------------------------------------------------------------------------
 #
 # What a metric is: two functions, and the verbs that are made of them.
@@ -1766,8 +1990,22 @@ def _are_zero(integers: Array, bits: int) -> bool:
 
 ROWS = 1 << 16  # of a table, up to which they are kept as they come
 
+# entries of a state that say how its scores were rounded, so that there are few different ones
+ROUNDED = frozenset({"thresholds", "significant_bits"})
+
 # columns that metrics of this collection take: one that a metric does not use is ignored by it, for combine()
 SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels"})
+
+
+class IntervalOptions(TypedDict, total=False):
+    """Options of every metric: see `intervals`; without a confidence_level there are none."""
+
+    confidence_level: float | None
+    n_resamples: int
+    random_state: int
+
+
+INTERVAL_OPTIONS: Mapping[str, Any] = {"confidence_level": None, "n_resamples": 1000, "random_state": 0}
 
 
 class Metric:
@@ -1781,6 +2019,7 @@ class Metric:
     summarise: a function from a state and options (its keyword-only parameters) to the results
     as_state: a function that checks a state from elsewhere, by options of `reduce`, and casts its arrays to the types
         that `reduce` gives
+    units: a function from a state and the options of `summarise` to what is resampled for intervals
     tables: the columns of each table of its states whose rows may be counted, by the name of the counts
     aliases: other names for columns
 
@@ -1799,6 +2038,7 @@ class Metric:
     reduce: ClassVar[Callable[..., Mapping[str, Any]]]
     summarise: ClassVar[Callable[..., dict[str, Any]]]
     as_state: ClassVar[Callable[..., Mapping[str, Any]]]
+    units: ClassVar[Callable[..., Units]]
     tables: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     aliases: ClassVar[Mapping[str, str]] = {}
 
@@ -1819,7 +2059,7 @@ class Metric:
             raise TypeError(f"{cls.__name__}: expected one default of {differing[0]}, got two")
         cls.columns = tuple(p.name for p in columns)
         cls.required = tuple(p.name for p in columns if p.default is p.empty)
-        cls.options = {**summarises, **reduces}
+        cls.options = {**summarises, **reduces, **INTERVAL_OPTIONS}
         cls.fixed_options = frozenset(reduces.keys() - summarises.keys())
 
     def __init__(self, **options: Any) -> None:
@@ -1848,6 +2088,16 @@ class Metric:
         results = self._results(states, options)
         self.reset()
         return results
+
+    def results_and_units(self, **kwargs: Any) -> tuple[dict[str, Any], Units]:
+        """The results of columns, given as to compute, and what is resampled of them; batches have no part in either."""
+        columns, overrides = self._sort_arguments(kwargs)
+        options = {**self.loaded_options, **overrides}
+        state = self._reduced(columns, options)
+        if not _size(state):
+            raise ValueError("expected at least one sample, got none: pass columns")
+        chosen = _options_for(self.summarise, options)
+        return self.summarise(state, **chosen), self.units(state, **chosen)
 
     def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
         """Add a batch of columns. An empty one adds nothing; one that raises leaves those before it untouched."""
@@ -1939,7 +2189,11 @@ class Metric:
             raise ValueError("expected at least one sample, got none: pass columns, or add batches before compute()")
         for state in states:
             check_agreement(state, states)
-        return self.summarise(joined(states), **_options_for(self.summarise, options))
+        state, chosen = joined(states), _options_for(self.summarise, options)
+        if options["confidence_level"] is None:
+            return self.summarise(state, **chosen)
+        drawn = {name: options[name] for name in INTERVAL_OPTIONS}
+        return intervals(self.units(state, **chosen), self.summarise(state, **chosen), **drawn)
 
     def _reduced(self, columns: Mapping[str, Any], options: Mapping[str, Any]) -> State:
         missing = [name for name in self.required if name not in columns]
@@ -2003,7 +2257,8 @@ def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> l
     """The states as one, whose table of these columns has no two equal rows; as they are, where few would be equal."""
     states = [state for state in states if state]
     plain = [state for state in states if counts not in state]
-    if len(plain) == len(states) and not all(has_few_values(state[name]) for state in plain for name in columns):
+    grows = any(not (ROUNDED & state.keys() or all(has_few_values(state[name]) for name in columns)) for state in plain)
+    if grows and len(plain) == len(states):
         return states
     parts = [state for state in states if counts in state]
     if plain:  # those without counts first, which is faster
@@ -2354,8 +2609,6 @@ def _components(mask: np.ndarray, anomalous: np.ndarray) -> np.ndarray:
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
 
-ANOMALY_TABLES = {"normal_counts": ("normal",)}
-
 
 class AnomalyState(RegionPixels):
     """Scores of images, and of their pixels.
@@ -2423,13 +2676,12 @@ def reduce_maps(
     labels = _image_labels(masks) if image_labels is None else as_flags(image_labels, "image_labels")
     check_lengths(predictions=maps, image_scores=scores, image_labels=labels)
     scores, labels = on_one_device(scores, labels)
-    images = {"image_scores": scores, "image_labels": labels, "image_reduction": reduction}
-    state: Any = {**images, **pixels_by_region(list(zip(maps, masks)))}
-    if bits is None:
-        return state
-    pixels = {name: cut(state[name], bits) for name in ("normal", "anomalous")}
-    marked = {**state, **pixels, "significant_bits": np.asarray(bits)}
-    return compact_table(marked, ANOMALY_TABLES["normal_counts"], "normal_counts")  # type: ignore[return-value]
+    pixels = pixels_by_region(list(zip(maps, masks)))
+    state: Any = {"image_scores": scores, "image_labels": labels, "image_reduction": reduction, **pixels}
+    if bits is not None:
+        state["normal"], state["anomalous"] = cut(pixels["normal"], bits), cut(pixels["anomalous"], bits)
+        state["significant_bits"] = np.asarray(bits)
+    return state
 
 
 def as_maps(predictions: Any, references: Any) -> tuple[Any, Any]:
@@ -2621,12 +2873,9 @@ def anomaly_metrics(
 def _with_errors(values: dict[str, Any], limits: Sequence[float], areas: Sequence[Sequence[float]]) -> dict[str, float]:
     """Results of pixels with their errors, from values and the two ends of each, and areas and theirs."""
     named = {f"pixel_{name}": three for name, three in values.items()}
-    named["pixel_f1_max"] = [best for best, _ in values["f1_max"]]
+    named["pixel_f1_max"] = tuple(best for best, _ in values["f1_max"])
     named |= {f"aupro@{limit}": three for limit, three in zip(limits, zip(*areas))}
-    results: dict[str, float] = {}
-    for name, three in named.items():
-        results.update(with_error(name, *three))
-    return results
+    return results_with_errors({name: value for name, (value, *_) in named.items()}, named)
 
 
 def anomaly_suite_results(
@@ -2653,7 +2902,7 @@ class AnomalySuite(Metric):
     reduce = staticmethod(reduce_maps)
     as_state = staticmethod(as_anomaly_state)
     summarise = staticmethod(anomaly_suite_results)
-    tables = ANOMALY_TABLES
+    tables = {"normal_counts": ("normal",)}
 
     def __init__(self, **options: Unpack[AnomalySuiteOptions]) -> None:
         super().__init__(**options)

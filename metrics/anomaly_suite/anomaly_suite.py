@@ -40,6 +40,8 @@ Args:
         that is wrong where scores tie; by default every distinct score counts.
     image_reduction: "max" (default), "mean", or an int k for the mean of the k highest scores of a map.
     levels: which of "image" and "pixel" to report. Defaults to both. AUPRO belongs to "pixel".
+    confidence_level, n_resamples, random_state: with a level such as 0.95, rates get `<key>_low` and `<key>_high`, a
+        percentile bootstrap of normal and anomalous images. Defaults to None and 1000 and 0.
 
 Returns:
     image_auroc, pixel_auroc: area under the ROC curve, ties counting half.

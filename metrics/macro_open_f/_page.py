@@ -330,13 +330,22 @@ def from_arrow(column: Any, *, gaps: bool = False) -> Any:
     if isinstance(column, pa.ExtensionArray):
         return from_arrow(column.storage, gaps=gaps)
     if not pa.types.is_nested(column.type):
-        return column.to_numpy(zero_copy_only=False)
+        return _flat(column)
     if any(is_list(column.type) for is_list in _LISTS):
-        lengths = np.unique(pc.list_value_length(column).to_numpy(zero_copy_only=False))
+        lengths = np.unique(_flat(pc.list_value_length(column)))
         inner = from_arrow(column.flatten(), gaps=gaps)
         if len(lengths) == 1 and isinstance(inner, np.ndarray):
             return inner.reshape(len(column), int(lengths[0]), *inner.shape[1:])
     return column.to_pylist()
+
+
+def _flat(column: Any) -> np.ndarray:
+    """A column of no lists. Numbers and bools that are all there are taken as they lie: `to_numpy` imports pandas."""
+    if not column.null_count and pa.types.is_boolean(column.type):
+        return np.from_dlpack(pc.cast(column, pa.uint8())).astype(np.bool_)
+    if not column.null_count and (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
+        return np.from_dlpack(column)
+    return column.to_numpy(zero_copy_only=False)
 
 
 # ---- formats/csv.py --------------------------------------------------------------------------------------------------

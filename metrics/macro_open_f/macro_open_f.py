@@ -34,6 +34,8 @@ Args:
         greater than the threshold.
     num_classes: number C of known classes, for class ids when not every class occurs. Defaults to the number of
         columns, or to one more than the largest id.
+    confidence_level, n_resamples, random_state: with a level such as 0.95, rates get `<key>_low` and `<key>_high`, a
+        percentile bootstrap of known and unknown samples. Defaults to None and 1000 and 0.
 
 Returns:
     macro_open_f: the best F over the thresholds, in [0, 1]; higher is better.

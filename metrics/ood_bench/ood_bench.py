@@ -42,6 +42,8 @@ Args:
     thresholds: whether to add `<name>_threshold` for detect_acc and the operating points. Defaults to False.
     step: to take auroc, detect_acc and the operating points from every `step`-th score, as oodeel does (it uses 4).
         An approximation; by default every distinct score counts.
+    confidence_level, n_resamples, random_state: with a level such as 0.95, rates get `<key>_low` and `<key>_high`, a
+        percentile bootstrap of in-distribution and OOD samples. Defaults to None and 1000 and 0.
 
 Returns:
     auroc: chance that an OOD sample scores above an in-distribution one, ties counting half.

@@ -12,13 +12,13 @@ import os
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
 from functools import cache, reduce
 from operator import or_
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, TYPE_CHECKING, TypedDict
 
 import array_api_compat
-import array_api_compat.numpy
 import numpy as np
 
 
@@ -63,6 +63,14 @@ def array_namespace(*arrays: Array) -> Any:
     for array in arrays:
         if type(array) is not np.ndarray:
             return array_api_compat.array_namespace(*arrays)
+    return _numpy_namespace()
+
+
+@cache
+def _numpy_namespace() -> Any:
+    """NumPy with the array API's names, at the first use: the import takes longer than that of NumPy."""
+    import array_api_compat.numpy
+
     return array_api_compat.numpy
 
 
@@ -286,6 +294,13 @@ def compact_rows(columns: Sequence[Array], counts: Array | None = None) -> tuple
     )
 
 
+def rows_and_places(columns: Sequence[Array]) -> tuple[list[Array], Array, Array]:
+    """Different rows of a table in ascending order, their counts, and the place among them of each row of the table."""
+    packed = reduce(_beside, map(_packed, columns))
+    keys, total = _counted(packed.keys, packed.bits, None)
+    return packed.rows(keys), total, array_namespace(keys).searchsorted(keys, packed.keys)
+
+
 def _compact_block(columns: Sequence[Array], counts: Array | None) -> tuple[list[Array], Array]:
     if not columns[0].shape[0]:
         xp = array_namespace(columns[0])
@@ -395,6 +410,122 @@ def _order(patterns: Array) -> Array:
 def _are_zero(integers: Array, bits: int) -> bool:
     """Whether the lowest bits of all integers are zero."""
     return not bits or not bool(array_namespace(integers).any(integers & ((1 << bits) - 1)))
+
+
+# ---- core/options.py -------------------------------------------------------------------------------------------------
+#
+# Checks of options: each returns a plain Python value, or raises with the name, what was expected and what came.
+
+def as_int(value: Any, name: str, low: int, high: int | None = None) -> int:
+    """Check an integer option in [low, high]."""
+    value = plain_value(value)
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+        raise TypeError(f"{name}: expected an int, got {value!r}")
+    value = int(value)
+    if value < low or (high is not None and value > high):
+        upper = "" if high is None else f" and at most {high}"
+        raise ValueError(f"{name}: expected an int of at least {low}{upper}, got {value}")
+    return value
+
+
+def as_int_list(value: Any, name: str, low: int, high: int) -> list[int]:
+    """Check a list of integer options in [low, high]; an int is a one-element list."""
+    values = _items(value, name, "an int or a list of ints", numbers.Integral)
+    return [as_int(item, name, low, high) for item in values]
+
+
+def plain_value(value: Any) -> Any:
+    """Numbers and lists for arrays, tensors and their scalars; anything else as it is."""
+    if not hasattr(value, "tolist"):
+        return value
+    try:
+        return value.tolist()
+    except (RuntimeError, NotImplementedError):  # of a tensor without numbers
+        return repr(type(value))
+
+
+def _items(value: Any, name: str, expected: str, single: type) -> list[Any]:
+    """The items of a list; a value of the type `single` is a list of one."""
+    value = plain_value(value)
+    if isinstance(value, single):
+        value = [value]
+    if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
+        raise TypeError(f"{name}: expected {expected}, got {value!r}")
+    items = list(value)
+    if not items:
+        raise ValueError(f"{name}: expected at least one value, got an empty list")
+    return items
+
+
+def _number(value: Any, name: str, expected: str) -> float:
+    value = plain_value(value)
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise TypeError(f"{name}: expected {expected}, got {value!r}")
+    try:
+        return float(value)
+    except OverflowError:
+        raise ValueError(f"{name}: expected {expected} that float64 holds, got a larger one") from None
+
+
+def as_fraction(value: Any, name: str) -> float:
+    """Check a real option in (0, 1]."""
+    number = _number(value, name, "a number in (0, 1]")
+    if not 0 < number <= 1:
+        raise ValueError(f"{name}: expected a number in (0, 1], got {number!r}")
+    return number
+
+
+def as_fractions(value: Any, name: str) -> list[float]:
+    """Check a list of real options in (0, 1]; a number is a one-element list."""
+    return [as_fraction(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
+
+
+def as_share(value: Any, name: str) -> float:
+    """Check a real option in [0, 1]."""
+    number = _number(value, name, "a number in [0, 1]")
+    if not 0 <= number <= 1:
+        raise ValueError(f"{name}: expected a number in [0, 1], got {number!r}")
+    return number
+
+
+def as_shares(value: Any, name: str) -> list[float]:
+    """Check a list of real options in [0, 1]; a number is a one-element list."""
+    return [as_share(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
+
+
+def as_confidence_level(value: Any) -> float:
+    """Check the level of an interval, in (0, 1): that of certainty would be without end."""
+    number = _number(value, "confidence_level", "a number between 0 and 1")
+    if not 0 < number < 1:
+        raise ValueError(f"confidence_level: expected a number between 0 and 1, both excluded, got {number!r}")
+    return number
+
+
+def as_real(value: Any, name: str) -> float:
+    """Check a real option that is not NaN."""
+    number = _number(value, name, "a number")
+    if number != number:
+        raise ValueError(f"{name}: expected a number, got nan")
+    return number
+
+
+def as_reals(value: Any, name: str) -> list[float]:
+    """Check a list of real options that are not NaN; a number is a one-element list."""
+    return [as_real(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
+
+
+def as_bool(value: Any, name: str) -> bool:
+    """Check an option that is True or False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name}: expected True or False, got {value!r}")
+    return bool(value)
+
+
+def as_choice(value: Any, name: str, choices: Sequence[str]) -> str:
+    """Check an option that is one of a few words."""
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{name}: expected one of {', '.join(map(repr, choices))}, got {value!r}")
+    return str(value)
 
 
 # ---- core/columns.py -------------------------------------------------------------------------------------------------
@@ -517,711 +648,6 @@ def check_not_negative(ids: Array, name: str, hint: str = "") -> None:
     lowest = int(array_namespace(ids).min(ids)) if ids.shape[0] else 0
     if lowest < 0:
         raise ValueError(f"{name}: expected class ids of at least 0, got {lowest}{hint}")
-
-
-# ---- core/options.py -------------------------------------------------------------------------------------------------
-#
-# Checks of options: each returns a plain Python value, or raises with the name, what was expected and what came.
-
-def as_int(value: Any, name: str, low: int, high: int | None = None) -> int:
-    """Check an integer option in [low, high]."""
-    value = plain_value(value)
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-        raise TypeError(f"{name}: expected an int, got {value!r}")
-    value = int(value)
-    if value < low or (high is not None and value > high):
-        upper = "" if high is None else f" and at most {high}"
-        raise ValueError(f"{name}: expected an int of at least {low}{upper}, got {value}")
-    return value
-
-
-def as_int_list(value: Any, name: str, low: int, high: int) -> list[int]:
-    """Check a list of integer options in [low, high]; an int is a one-element list."""
-    values = _items(value, name, "an int or a list of ints", numbers.Integral)
-    return [as_int(item, name, low, high) for item in values]
-
-
-def plain_value(value: Any) -> Any:
-    """Numbers and lists for arrays, tensors and their scalars; anything else as it is."""
-    if not hasattr(value, "tolist"):
-        return value
-    try:
-        return value.tolist()
-    except (RuntimeError, NotImplementedError):  # of a tensor without numbers
-        return repr(type(value))
-
-
-def _items(value: Any, name: str, expected: str, single: type) -> list[Any]:
-    """The items of a list; a value of the type `single` is a list of one."""
-    value = plain_value(value)
-    if isinstance(value, single):
-        value = [value]
-    if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
-        raise TypeError(f"{name}: expected {expected}, got {value!r}")
-    items = list(value)
-    if not items:
-        raise ValueError(f"{name}: expected at least one value, got an empty list")
-    return items
-
-
-def _number(value: Any, name: str, expected: str) -> float:
-    value = plain_value(value)
-    if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise TypeError(f"{name}: expected {expected}, got {value!r}")
-    try:
-        return float(value)
-    except OverflowError:
-        raise ValueError(f"{name}: expected {expected} that float64 holds, got a larger one") from None
-
-
-def as_fraction(value: Any, name: str) -> float:
-    """Check a real option in (0, 1]."""
-    number = _number(value, name, "a number in (0, 1]")
-    if not 0 < number <= 1:
-        raise ValueError(f"{name}: expected a number in (0, 1], got {number!r}")
-    return number
-
-
-def as_fractions(value: Any, name: str) -> list[float]:
-    """Check a list of real options in (0, 1]; a number is a one-element list."""
-    return [as_fraction(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
-
-
-def as_share(value: Any, name: str) -> float:
-    """Check a real option in [0, 1]."""
-    number = _number(value, name, "a number in [0, 1]")
-    if not 0 <= number <= 1:
-        raise ValueError(f"{name}: expected a number in [0, 1], got {number!r}")
-    return number
-
-
-def as_shares(value: Any, name: str) -> list[float]:
-    """Check a list of real options in [0, 1]; a number is a one-element list."""
-    return [as_share(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
-
-
-def as_confidence_level(value: Any) -> float:
-    """Check the level of an interval, in (0, 1): that of certainty would be without end."""
-    number = _number(value, "confidence_level", "a number between 0 and 1")
-    if not 0 < number < 1:
-        raise ValueError(f"confidence_level: expected a number between 0 and 1, both excluded, got {number!r}")
-    return number
-
-
-def as_real(value: Any, name: str) -> float:
-    """Check a real option that is not NaN."""
-    number = _number(value, name, "a number")
-    if number != number:
-        raise ValueError(f"{name}: expected a number, got nan")
-    return number
-
-
-def as_reals(value: Any, name: str) -> list[float]:
-    """Check a list of real options that are not NaN; a number is a one-element list."""
-    return [as_real(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
-
-
-def as_bool(value: Any, name: str) -> bool:
-    """Check an option that is True or False."""
-    if not isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{name}: expected True or False, got {value!r}")
-    return bool(value)
-
-
-def as_choice(value: Any, name: str, choices: Sequence[str]) -> str:
-    """Check an option that is one of a few words."""
-    if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{name}: expected one of {', '.join(map(repr, choices))}, got {value!r}")
-    return str(value)
-
-
-# ---- core/states.py --------------------------------------------------------------------------------------------------
-#
-# Checks of states that come from elsewhere: another process, a file, JSON.
-#
-# Each kind of state has a function of its own beside its TypedDict, made of these. An array may have lost its type, as an
-# empty list of JSON has; it is cast to the one that the reducer gives it, or refused.
-
-MAX_COUNT = 2**40  # samples that one row may stand for, and a state in all
-
-
-def check_arrays(state: Mapping[str, Any], names: Sequence[str], optional: Sequence[str] = ()) -> None:
-    """Raise ValueError unless a state has arrays of these names, and no others; it may lack the optional ones."""
-    needed = [name for name in names if name not in optional]
-    if not set(needed) <= state.keys() <= {*names, *optional}:
-        raise ValueError(f"state: expected the arrays {', '.join(needed)}, got {', '.join(map(str, state)) or 'none'}")
-
-
-def integer_column(state: Mapping[str, Any], name: str, low: int, high: int, dtype: Any = np.int64) -> np.ndarray:
-    """(N,) integers in [low, high]."""
-    column = to_numpy(as_labels(state[name], _place(name)))
-    if len(column) and not low <= int(column.min()) <= int(column.max()) <= high:
-        raise ValueError(
-            f"{_place(name)}: expected integers in [{low}, {high}], got {int(column.min())} to {int(column.max())}"
-        )
-    return column.astype(dtype)
-
-
-def flag_column(state: Mapping[str, Any], name: str) -> np.ndarray:
-    """(N,) booleans."""
-    return to_numpy(as_flags(state[name], _place(name)))
-
-
-def score_column(state: Mapping[str, Any], name: str) -> np.ndarray:
-    """(N,) scores without NaN, in float32, float64 or a type of 16 bits at most."""
-    return to_numpy(as_scores(state[name], _place(name), narrow=True))
-
-
-def number_table(state: Mapping[str, Any], name: str, width: int) -> np.ndarray:
-    """(N, width) float64."""
-    table = to_numpy(as_numbers(state[name], _place(name)))
-    table = table.reshape(0, width) if table.shape == (0,) else table
-    if table.shape[1:] != (width,):
-        raise ValueError(f"{_place(name)}: expected rows of {width} numbers, got shape {table.shape}")
-    if not np.isfinite(table).all():
-        raise ValueError(f"{_place(name)}: expected finite numbers, got {table[~np.isfinite(table)][0]}")
-    return table.astype(np.float64)
-
-
-def integer_scalar(state: Mapping[str, Any], name: str, low: int, high: int) -> np.ndarray:
-    """An integer in [low, high], as an array of no dimension."""
-    value = to_numpy(as_numbers([state[name]], _place(name)))
-    if value.shape != (1,):
-        raise ValueError(f"{_place(name)}: expected one integer, got shape {value.shape[1:]}")
-    whole = np.isfinite(value[0]) and value[0] == np.round(value[0])
-    return np.asarray(as_int(int(value[0]) if whole else float(value[0]), name, low, high))
-
-
-def count_column(state: Mapping[str, Any], name: str = "counts") -> np.ndarray:
-    """(N,) how many samples each row stands for."""
-    counts = integer_column(state, name, 1, MAX_COUNT)
-    total = float(counts.sum(dtype=np.float64))
-    if total > MAX_COUNT:
-        raise ValueError(f"{_place(name)}: expected at most {MAX_COUNT} samples in all, got {total:.4g}")
-    return counts
-
-
-def check_rows(table: Mapping[str, Any]) -> None:
-    """Raise ValueError unless the columns of a table have the same length."""
-    lengths = {name: len(column) for name, column in table.items()}
-    if len(set(lengths.values())) > 1:
-        came = ", ".join(f"{length} of {name}" for name, length in lengths.items())
-        raise ValueError(f"state: expected arrays of one length, got {came}")
-
-
-def _place(name: str) -> str:
-    return f"state[{name!r}]"
-
-
-# ---- core/metric.py --------------------------------------------------------------------------------------------------
-#
-# What a metric is: two functions, and the verbs that are made of them.
-#
-# `reduce` takes the columns of a batch to a state, a dict of arrays; `summarise` takes a state to the results. A metric
-# keeps the states of its batches and joins them when the results are asked for: compute, add_batch, add, state, merge,
-# reset and len are all made of these two functions. A third, `as_state`, checks what comes from elsewhere.
-#
-# Equal rows of a table of a state may be one row with a count, and results have the bits of the rows repeated. So where
-# rows take few values, they are counted whenever they have doubled, and memory stops growing.
-
-ROWS = 1 << 16  # of a table, up to which they are kept as they come
-
-# columns that metrics of this collection take: one that a metric does not use is ignored by it, for combine()
-SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels"})
-
-
-class Metric:
-    """A metric over samples that come in batches.
-
-    A metric sets
-
-    name: the name that it is loaded by
-    reduce: a function from the columns of a batch (its positional parameters; those without a default are required)
-        and options (its keyword-only parameters) to a state
-    summarise: a function from a state and options (its keyword-only parameters) to the results
-    as_state: a function that checks a state from elsewhere, by options of `reduce`, and casts its arrays to the types
-        that `reduce` gives
-    tables: the columns of each table of its states whose rows may be counted, by the name of the counts
-    aliases: other names for columns
-
-    The rest is read from the two signatures:
-
-    columns, required: the names of all columns, and of those that cannot be left out
-    options: the options and their defaults
-    fixed_options: those that shape a batch as it is added, and so cannot change after that: only `reduce` has them
-
-    In a state, arrays of no dimension must agree between the batches that have them, all others are joined along their
-    first axis, and the first of them has an entry per sample. `counts` say how many equal samples each entry stands
-    for, `x_counts` how many each entry of the array `x` does; where they are absent, that is one.
-    """
-
-    name: ClassVar[str]
-    reduce: ClassVar[Callable[..., Mapping[str, Any]]]
-    summarise: ClassVar[Callable[..., dict[str, Any]]]
-    as_state: ClassVar[Callable[..., Mapping[str, Any]]]
-    tables: ClassVar[Mapping[str, tuple[str, ...]]] = {}
-    aliases: ClassVar[Mapping[str, str]] = {}
-
-    columns: ClassVar[tuple[str, ...]]
-    required: ClassVar[tuple[str, ...]]
-    options: ClassVar[Mapping[str, Any]]
-    fixed_options: ClassVar[frozenset[str]]
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Read columns and options from the signatures of the two functions."""
-        super().__init_subclass__(**kwargs)
-        if "reduce" not in cls.__dict__:
-            return
-        columns = [p for p in inspect.signature(cls.reduce).parameters.values() if p.kind != p.KEYWORD_ONLY]
-        reduces, summarises = keyword_options(cls.reduce), keyword_options(cls.summarise)
-        differing = [name for name in reduces.keys() & summarises.keys() if reduces[name] != summarises[name]]
-        if differing:
-            raise TypeError(f"{cls.__name__}: expected one default of {differing[0]}, got two")
-        cls.columns = tuple(p.name for p in columns)
-        cls.required = tuple(p.name for p in columns if p.default is p.empty)
-        cls.options = {**summarises, **reduces}
-        cls.fixed_options = frozenset(reduces.keys() - summarises.keys())
-
-    def __init__(self, **options: Any) -> None:
-        """Take options as keywords; any other name is a TypeError."""
-        unknown = [name for name in options if name not in self.options]
-        if unknown:
-            raise TypeError(self._unknown_name(unknown[0], self.options))
-        self.loaded_options = {**self.options, **options}
-        self._states: list[State] = []
-        self._rows, self._room = 0, ROWS  # of the tables: how many there are, and how many make them be counted
-
-    def compute(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> dict[str, Any]:
-        """Compute the results from the batches added before, and from the columns given here, if any.
-
-        Options given here override those given at load, for this call. The batches are dropped when the results
-        are there; a call that raises changes nothing. With evaluate's `num_process > 1`, process 0 takes the batches of
-        all and returns the results, and the others return None; TimeoutError if one does not come within `timeout`
-        seconds. What process 0 raises is raised there alone: it keeps the batches of all.
-        """
-        columns, overrides = self._sort_arguments({"predictions": predictions, "references": references, **kwargs})
-        options = {**self.loaded_options, **overrides}
-        for name in self.fixed_options & overrides.keys():
-            if self._states and _differ(overrides[name], self.loaded_options[name]):
-                raise ValueError(f"{name}: it was applied as batches were added; give it at load, not at compute")
-        states = self._states + ([self._reduced(columns, options)] if columns else [])
-        results = self._results(states, options)
-        self.reset()
-        return results
-
-    def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
-        """Add a batch of columns. An empty one adds nothing; one that raises leaves those before it untouched."""
-        columns, options = self._sort_arguments({"predictions": predictions, "references": references, **kwargs})
-        if options:
-            raise TypeError(f"{next(iter(options))}: it is an option; give it at load or to compute")
-        state = self._reduced(columns, self.loaded_options)
-        # the caller may reuse its buffers
-        self._keep({name: _copy(array) for name, array in state.items()})
-
-    def add(self, *, prediction: Any = None, reference: Any = None, **kwargs: Any) -> None:
-        """Add one sample: the columns of add_batch, with one entry each."""
-        sample = {"predictions": prediction, "references": reference, **kwargs}
-        given = {name: value for name, value in sample.items() if value is not None}
-        self.add_batch(**{name: value if name in self.options else [value] for name, value in given.items()})
-
-    def state(self) -> dict[str, np.ndarray]:
-        """Return the reduced arrays of all batches added so far, as NumPy arrays; empty if there are none."""
-        return self._as_numpy(joined(self._states))
-
-    def states(self) -> list[dict[str, np.ndarray]]:
-        """The same in parts, each a state: nothing is joined, and equal rows are counted where values are few."""
-        self._compact()
-        return [self._as_numpy(state) for state in self._states if state]
-
-    def _as_numpy(self, state: State) -> dict[str, np.ndarray]:
-        arrays = {name: to_numpy(array).copy() for name, array in state.items()}
-        return {**arrays, "metric": np.asarray(self.name)} if arrays else {}
-
-    def merge(self, state: Mapping[str, np.ndarray]) -> None:
-        """Take the reduced arrays of another metric's `state()`, as if its batches had been added here.
-
-        Raises TypeError for what is no state, ValueError for a state of another metric or one that `reduce` cannot have
-        made; the batches before are as they were then.
-        """
-        arrays = self._own_state(state)
-        check_agreement(arrays, self._states)
-        check_total(len(self) + _size(arrays))
-        self._keep(arrays)
-
-    def _own_state(self, state: Mapping[str, Any]) -> State:
-        """A copy of what another metric's `state()` gave, checked."""
-        if not isinstance(state, Mapping):
-            raise TypeError(f"state: expected the dict that state() returns, got {type(state).__name__}")
-        if state and str(state.get("metric")) != self.name:
-            raise ValueError(f"state: expected one of {self.name}, got one of {state.get('metric', 'no metric')}")
-        arrays = {name: array for name, array in state.items() if name != "metric"}
-        return {name: np.array(array) for name, array in self._checked(arrays).items()}
-
-    def _checked(self, state: Mapping[str, Any]) -> State:
-        return dict(self.as_state(state, **_options_for(self.as_state, self.loaded_options))) if state else {}
-
-    def __setstate__(self, content: dict[str, Any]) -> None:
-        """Unpickle; the batches are checked as those that are merged."""
-        self.__dict__.update(content)
-        # those on an accelerator come from no file, but from deepcopy, and stay where they are
-        on_cpu = [all(map(is_numpy_array, state.values())) for state in self._states]
-        self._states = [self._checked(state) if here else state for state, here in zip(self._states, on_cpu)]
-
-    def reset(self) -> None:
-        """Drop the batches added so far."""
-        self._states, self._rows, self._room = [], 0, ROWS
-
-    def _keep(self, state: State) -> None:
-        """Keep a batch. When the rows have doubled, those that are equal become one with a count."""
-        rows = self._rows + self._num_rows(state)
-        if rows > self._room:
-            self._compact(state)
-        else:
-            self._states.append(state)
-            self._rows = rows
-
-    def _compact(self, *others: State) -> None:
-        states = [*self._states, *others]
-        for counts, columns in self.tables.items():
-            states = compacted(states, columns, counts)
-        self._states, self._rows = states, sum(map(self._num_rows, states))
-        self._room = max(ROWS, 2 * self._rows)
-
-    def _num_rows(self, state: State) -> int:
-        return sum(state[columns[0]].shape[0] for columns in self.tables.values()) if state else 0
-
-    def __len__(self) -> int:
-        """Number of samples added so far."""
-        return sum(map(_size, self._states))
-
-    def _results(self, states: Sequence[State], options: Mapping[str, Any]) -> dict[str, Any]:
-        if not any(map(_size, states)):
-            raise ValueError("expected at least one sample, got none: pass columns, or add batches before compute()")
-        for state in states:
-            check_agreement(state, states)
-        return self.summarise(joined(states), **_options_for(self.summarise, options))
-
-    def _reduced(self, columns: Mapping[str, Any], options: Mapping[str, Any]) -> State:
-        missing = [name for name in self.required if name not in columns]
-        if missing:
-            needed = ", ".join(self.required)
-            raise TypeError(f"{missing[0]}: {self.name} needs the columns {needed}; got no {missing[0]}")
-        if all(_is_empty(column) for column in columns.values()):
-            return {}
-        state = dict(self.reduce(**columns, **_options_for(self.reduce, options)))
-        check_agreement(state, self._states)
-        return state
-
-    def _sort_arguments(self, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Split arguments into columns, by their own names, and options; drop siblings' columns and None columns."""
-        columns: dict[str, Any] = {}
-        options: dict[str, Any] = {}
-        for given, value in arguments.items():
-            name = self.aliases.get(given, given)
-            if name in self.options:
-                options[name] = value
-            elif name in self.columns:
-                if value is None:
-                    continue
-                if name in columns:
-                    raise TypeError(f"{name} was given twice, once as {given}")
-                columns[name] = value
-            elif name not in SIBLING_COLUMNS:
-                raise TypeError(self._unknown_name(given, (*self.columns, *self.aliases, *self.options)))
-        return columns, options
-
-    def _unknown_name(self, name: str, known: Any) -> str:
-        return f"{self.name} has no argument {name!r}; it takes {', '.join(known) or 'no options'}"
-
-
-@cache
-def keyword_options(function: Callable[..., Any]) -> Mapping[str, Any]:
-    """The keyword-only parameters of a function, and their defaults."""
-    parameters = inspect.signature(function).parameters.values()
-    return {p.name: p.default for p in parameters if p.kind == p.KEYWORD_ONLY}
-
-
-def joined(states: Sequence[State]) -> State:
-    """One state of all the samples; a single one is returned as it is. Raises ValueError for more than 2^40."""
-    states = [state for state in states if state]
-    if len(states) < 2:
-        return states[0] if states else {}
-    check_total(sum(map(_size, states)))
-    return {
-        name: array if array.ndim == 0 else concatenate([_column(state, name) for state in states])
-        for name, array in {name: array for state in states for name, array in state.items()}.items()
-    }
-
-
-def check_total(num_samples: int) -> None:
-    """Raise ValueError for more samples than sums of integers are made for."""
-    if num_samples > MAX_COUNT:
-        raise ValueError(f"expected at most {MAX_COUNT} samples in all, got {num_samples}")
-
-
-def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> list[State]:
-    """The states as one, whose table of these columns has no two equal rows; as they are, where few would be equal."""
-    states = [state for state in states if state]
-    plain = [state for state in states if counts not in state]
-    if len(plain) == len(states) and not all(has_few_values(state[name]) for state in plain for name in columns):
-        return states
-    parts = [state for state in states if counts in state]
-    if plain:  # those without counts first, which is faster
-        parts.append(compact_table(joined(plain), columns, counts))
-    return parts if len(parts) < 2 else [compact_table(joined(parts), columns, counts)]
-
-
-def _column(state: State, name: str) -> Array:
-    """An array of a state; ones for counts that it does not have."""
-    if name in state:
-        return state[name]
-    rows = state[name.removesuffix("_counts")] if name != "counts" else next(iter(state.values()))
-    return array_namespace(rows).ones_like(rows, dtype=array_namespace(rows).int64)
-
-
-def _options_for(function: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of the options that a function takes."""
-    return {name: options[name] for name in keyword_options(function) if name in options}
-
-
-def _differ(first: Any, second: Any) -> bool:
-    try:
-        return bool(first != second)
-    except (ValueError, TypeError, RuntimeError):  # of arrays, which no such option is
-        return True
-
-
-def _is_empty(column: Any) -> bool:
-    sized = hasattr(column, "__len__") and getattr(column, "ndim", 1) > 0 and not getattr(column, "is_nested", False)
-    return sized and len(column) == 0
-
-
-def _size(state: State) -> int:
-    """How many samples there are in a state."""
-    if "counts" in state:
-        return int(array_namespace(state["counts"]).sum(state["counts"]))
-    return len(next(iter(state.values()))) if state else 0
-
-
-def _copy(array: Array) -> Array:
-    return array.copy() if isinstance(array, np.ndarray) else array.clone()
-
-
-def check_agreement(state: State, states: Sequence[State]) -> None:
-    """Raise ValueError unless a state can be joined to the first of others: same arrays, same scalars."""
-    first = next((other for other in states if other), state)
-    names, others = (
-        {n for n, array in one.items() if array.ndim and not n.endswith("counts")} for one in (state, first)
-    )
-    if state and names != others:
-        raise ValueError(f"expected a state of {', '.join(first)}, got one of {', '.join(state)}")
-    for name, array in state.items():
-        before = next((other[name] for other in states if name in other), array) if array.ndim == 0 else array
-        if array.ndim == 0 and array != before:
-            raise ValueError(f"{name}: expected {before} as in the batches before, got {array}")
-
-
-# ---- core/processes.py -----------------------------------------------------------------------------------------------
-#
-# Bring the states of several processes to process 0, through files in a folder that all of them see.
-#
-# evaluate's own gathering is not used: two of its processes that look whether a third holds a lock take each other for
-# it, a process that dies leaves its file, and an error in process 0 leaves the others without their batches.
-#
-#     process 0                                    the others
-#     writes a token to KEY.round          →       write their state to KEY.TOKEN.RANK
-#     reads all of them, and renames each  →       see KEY.TOKEN.RANK.taken, remove it, and are done
-#     to KEY.TOKEN.RANK.taken
-#
-# A token is random, so what a killed run left is never taken for an answer: a process that has answered an old token
-# answers again when the token changes. Once its state is taken, the batches are process 0's, which keeps them if it
-# fails.
-
-_POLL = 0.01  # seconds
-# what launchers set to the same in all processes of a run, and to something else in any other run at that time
-_OF_A_RUN = ("TORCHELASTIC_RUN_ID", "MASTER_ADDR", "MASTER_PORT", "SLURM_JOB_ID", "SLURM_STEP_ID", "PMIX_NAMESPACE")
-DEFAULT_ID = "default_experiment"  # evaluate's, which any two runs share
-
-
-def run_key(experiment_id: str, num_process: int) -> str:
-    """A name that the processes of one run share, and no other run that meets in the same folder.
-
-    Raises ValueError where neither a launcher nor the caller tells runs apart.
-    """
-    launcher = [f"{name}={os.environ[name]}" for name in _OF_A_RUN if os.environ.get(name)]
-    if experiment_id == DEFAULT_ID and not launcher:
-        raise ValueError(
-            f"experiment_id: expected a name that all {num_process} processes of this run share and no other run has, "
-            "since none of torchrun, Slurm and PMIx has started them; got none"
-        )
-    if Path(experiment_id).name != experiment_id:
-        raise ValueError(f"experiment_id: expected a name, got the path {experiment_id!r}")
-    return f"{experiment_id}-{num_process}-{hashlib.sha256(' '.join(launcher).encode()).hexdigest()[:12]}"
-
-
-def receive(
-    folder: Path, key: str, num_process: int, timeout: float, states: list[State], check: Callable[[State], State]
-) -> None:
-    """As process 0, append the states of the others to `states`.
-
-    Raises TimeoutError if one does not come within `timeout` seconds, ValueError if there is another process 0, and
-    what `check` raises for a state.
-    """
-    token, meeting = uuid.uuid4().hex, folder / f"{key}.round"
-    answers = {rank: _answer(folder, key, token, rank) for rank in range(1, num_process)}
-    deadline = time.monotonic() + timeout
-    if not _write(meeting, token.encode()) and not folder.is_dir():
-        raise FileNotFoundError(f"expected a folder in which the processes meet, got none: {folder}")
-    try:
-        _sweep_away(folder, key, token)
-        while missing := [rank for rank, answer in answers.items() if not answer.exists()]:
-            if _read(meeting) != token:
-                raise ValueError(f"expected one process 0, another one uses {meeting}; give each run an experiment_id")
-            _check_time(deadline, 0, timeout, f"process {', '.join(map(str, missing))} of {num_process}", meeting)
-            time.sleep(_POLL)
-        for rank, answer in answers.items():
-            try:
-                state = check(_from_bytes(answer.read_bytes()))
-                answer.replace(_taken(answer))
-            except FileNotFoundError:  # it has just given up
-                _check_time(0.0, 0, timeout, f"process {rank} of {num_process}", meeting)
-            states.append(state)
-    finally:
-        if _read(meeting) == token:
-            meeting.unlink()
-
-
-def send(state: State, folder: Path, key: str, rank: int, timeout: float) -> None:
-    """As a process other than 0, hand over a state. Raises TimeoutError if it is not taken within `timeout` seconds."""
-    content, meeting, answer = _to_bytes(state), folder / f"{key}.round", None
-    deadline = time.monotonic() + timeout
-    for left in folder.glob(f"{glob.escape(key)}.*.{rank}.taken"):  # of a process that died before it saw that
-        left.unlink()
-    while True:
-        if answer is not None and not answer.exists():
-            if _remove(_taken(answer)):
-                return
-            answer = None  # swept away, since process 0 opened another round
-        token = _read(meeting)
-        wanted = _answer(folder, key, token, rank)
-        if token and wanted != answer and not wanted.exists():
-            if answer is not None and not _remove(answer):
-                continue  # taken in this moment
-            answer = wanted if _write(wanted, content) else None
-        if time.monotonic() > deadline and (answer is None or _remove(answer)):
-            _check_time(deadline, rank, timeout, "process 0", meeting)
-        time.sleep(_POLL)
-
-
-def _sweep_away(folder: Path, key: str, token: str) -> None:
-    """Remove what is of other rounds: live processes answer anew. What is taken is for its process to remove."""
-    for path in folder.glob(f"{glob.escape(key)}.*.*"):
-        if not path.name.startswith(f"{key}.{token}.") and path.suffix != ".taken":
-            path.unlink(missing_ok=True)
-
-
-def _answer(folder: Path, key: str, token: str, rank: int) -> Path:
-    return folder / f"{key}.{token}.{rank}"
-
-
-def _taken(answer: Path) -> Path:
-    return answer.with_name(f"{answer.name}.taken")
-
-
-def _check_time(deadline: float, rank: int, timeout: float, others: str, meeting: Path) -> None:
-    if time.monotonic() > deadline:
-        raise TimeoutError(
-            f"process {rank} waited {timeout:g} s (timeout=) for {others} to call compute(). All need the same "
-            f"cache_dir, experiment_id and launcher, which here give {meeting}"
-        )
-
-
-def _write(path: Path, content: bytes) -> bool:
-    """Write a file that others see whole or not at all; whether it was not swept away before it was whole."""
-    draft = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
-    try:
-        draft.write_bytes(content)
-        draft.replace(path)
-    except FileNotFoundError:
-        return False
-    finally:
-        draft.unlink(missing_ok=True)
-    return True
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(errors="replace")
-    except FileNotFoundError:
-        return ""
-
-
-def _remove(path: Path) -> bool:
-    """Whether a file was there; it is not any more."""
-    try:
-        path.unlink()
-    except FileNotFoundError:
-        return False
-    return True
-
-
-def _to_bytes(state: State) -> bytes:
-    buffer = io.BytesIO()
-    arrays: dict[str, np.ndarray] = {name: to_numpy(array) for name, array in state.items()}
-    np.savez(buffer, **arrays)  # type: ignore[arg-type]  # no array is named allow_pickle
-    return buffer.getvalue()
-
-
-def _from_bytes(data: bytes) -> State:
-    with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
-        return {name: arrays[name] for name in arrays.files}
-
-
-# ---- core/evaluated.py -----------------------------------------------------------------------------------------------
-#
-# A metric as one of Hugging Face evaluate: its constructor's own arguments, and processes that meet.
-#
-# Rows never pass through evaluate's Arrow files: that costs seconds and gigabytes for a score matrix, and casts
-# silently. With `num_process > 1` the reduced states meet in evaluate's folder (see core/processes.py).
-
-class Evaluated(Metric):
-    """Mixin that binds a metric to evaluate: `class Openauc(Evaluated, OpenAUC, evaluate.Metric)`."""
-
-    num_process: int  # these are evaluate's
-    process_id: int
-    experiment_id: str
-    data_dir: str
-    timeout: float
-
-    def __init__(self, config_name: str | None = None, **kwargs: Any) -> None:
-        """Take evaluate's own arguments, and the metric's options as keywords; any other name is a TypeError."""
-        evaluate_metric: Any = super(Metric, self)  # the next in line
-        own = inspect.signature(evaluate_metric.__init__).parameters
-        evaluate_metric.__init__(config_name, **{name: value for name, value in kwargs.items() if name in own})
-        if self.num_process > 1:
-            run_key(self.experiment_id, self.num_process)
-            if not 0 < as_real(self.timeout, "timeout") < math.inf:
-                raise ValueError(f"timeout: expected seconds, more than 0, got {self.timeout!r}")
-        Metric.__init__(self, **{name: value for name, value in kwargs.items() if name not in own})
-
-    def _results(self, states: Sequence[State], options: Mapping[str, Any]) -> Any:
-        """The results of all processes in process 0, None in the others."""
-        if self.num_process == 1:
-            return super()._results(states, options)
-        folder, key = Path(self.data_dir), run_key(self.experiment_id, self.num_process)
-        if self.process_id:
-            send({**joined(states), "metric": np.asarray(self.name)}, folder, key, self.process_id, self.timeout)
-            return None
-        # what the others hand over is this process's from now on, even if it fails
-        own = len(self._states)
-
-        def check(state: State) -> State:
-            arrays = self._own_state(state)
-            check_agreement(arrays, [*states, *self._states[own:]])
-            return arrays
-
-        receive(folder, key, self.num_process, self.timeout, self._states, check)
-        return super()._results([*states, *self._states[own:]], options)
 
 
 # ---- core/compiled.py ------------------------------------------------------------------------------------------------
@@ -1738,6 +1164,823 @@ def merge_counts(positives: Any, negatives: Any, higher: int, first: Any, above:
     return groups
 
 
+# ---- core/units.py ---------------------------------------------------------------------------------------------------
+#
+# What is resampled for an interval, and the results of a resample.
+#
+# A resample of samples is the same rows with other counts: so a metric has to say which rows those are, in an order that
+# does not depend on how they came, and what its rates are where each row occurs another number of times.
+
+MAX_ROWS = 1 << 14  # of a stratum, beyond which neighbours in the order of the scores are resampled as one
+
+
+class Units(NamedTuple):
+    """Samples or images that are resampled, in strata that keep their sizes.
+
+    strata: for each stratum, (R,) int64, how many equal units each of its rows stands for, in a canonical order
+    results: a function from as many arrays (R,), how many each row is to stand for instead (or none), to the results;
+        of the strata themselves they are those of the state
+    members: a function without arguments to the row of each unit, (N,) in the order in which they were given, and its
+        stratum, (N,); for states whose units have not been counted
+    """
+
+    strata: tuple[np.ndarray, ...]
+    results: Callable[[Sequence[np.ndarray]], dict[str, Any]]
+    members: Callable[[], tuple[np.ndarray, np.ndarray]]
+
+
+class Rows(NamedTuple):
+    """The different scores of a stratum: (R,) in ascending order, and how many samples have each."""
+
+    scores: np.ndarray
+    counts: np.ndarray
+
+    def side(self, counts: np.ndarray) -> Side:
+        """These scores with other counts."""
+        there = counts > 0
+        return Side(self.scores[there], np.concatenate([[0], np.cumsum(counts[there])]))
+
+    def places(self, scores: np.ndarray) -> np.ndarray:
+        """The row of each of some scores."""
+        return np.searchsorted(self.scores, scores, side="left")
+
+
+def rows_of_sides(*sides: Side) -> list[Rows]:
+    """The rows of strata whose scores are compared with each other.
+
+    Where a stratum has more than `MAX_ROWS` of them, scores between two neighbouring quantiles of any stratum are taken
+    for the upper one: in ranks, less than 1/MAX_ROWS of a stratum off.
+    """
+    found = [_distinct(side) for side in sides]
+    if max(len(rows.scores) for rows in found) <= MAX_ROWS:
+        return found
+    edges = np.unique(np.concatenate([_quantiles(rows) for rows in found]))
+    merged = []
+    for rows in found:
+        counts = np.bincount(np.searchsorted(edges, rows.scores, side="left"), rows.counts, len(edges))
+        merged.append(Rows(edges, counts.astype(np.int64)))  # float64 holds them
+    return merged
+
+
+def units_of_table(
+    state: Mapping[str, Any], columns: Sequence[str], strata: Callable[[State], Array], summarise: Callable[..., Any]
+) -> Units:
+    """The different rows of a state's table, for resampling.
+
+    Parameters: state; columns of the table; strata, a function from a state to the stratum of each of its rows, (R,)
+        integers from 0; summarise, a function from a state to the results.
+    """
+    given = [to_numpy(state[name]) for name in columns]
+    rows, counts = compact_rows(given, None if "counts" not in state else to_numpy(state["counts"]))
+    whole = {**state, **dict(zip(columns, rows)), "counts": counts}
+    stratum = to_numpy(strata(whole)).astype(np.int64)
+    parts = [np.flatnonzero(stratum == i) for i in range(int(stratum.max(initial=-1)) + 1)]
+
+    def results(numbers: Sequence[np.ndarray]) -> dict[str, Any]:
+        drawn = np.zeros_like(counts)
+        for part, here in zip(parts, numbers):
+            drawn[part] = here
+        there = drawn > 0
+        return summarise({**whole, **{name: whole[name][there] for name in columns}, "counts": drawn[there]})
+
+    def members() -> tuple[np.ndarray, np.ndarray]:
+        place = rows_and_places(given)[2]
+        within = np.empty_like(counts)
+        for part in parts:
+            within[part] = np.arange(len(part))
+        return within[place], stratum[place]
+
+    return Units(tuple(counts[part] for part in parts), results, members)
+
+
+def _distinct(side: Side) -> Rows:
+    scores = to_numpy(side.scores) + 0.0  # 0.0 for −0.0
+    first = np.flatnonzero(np.concatenate([np.ones(len(scores[:1]), bool), scores[1:] != scores[:-1]]))
+    before = np.arange(len(scores) + 1) if side.before is None else to_numpy(side.before)
+    return Rows(scores[first], np.diff(before[np.append(first, len(scores))]))
+
+
+def _quantiles(rows: Rows) -> np.ndarray:
+    """At most `MAX_ROWS` of the scores, the highest among them, with about as many samples between any two."""
+    if len(rows.scores) <= MAX_ROWS:
+        return rows.scores
+    reached = np.cumsum(rows.counts)
+    wanted = np.arange(1, MAX_ROWS + 1) * reached[-1] // MAX_ROWS
+    return rows.scores[np.searchsorted(reached, wanted, side="left")]
+
+
+def members_of(strata: Array, scores: Array, rows: Sequence[Rows]) -> tuple[np.ndarray, np.ndarray]:
+    """As `Units.members`, of samples with their (N,) strata and scores."""
+    stratum, values = to_numpy(strata).astype(np.int64), to_numpy(scores)
+    place = np.empty(len(stratum), np.int64)
+    for i, each in enumerate(rows):
+        inside = stratum == i
+        place[inside] = each.places(values[inside])
+    return place, stratum
+
+
+# ---- core/resampling.py ----------------------------------------------------------------------------------------------
+#
+# Intervals of results: percentiles over resamples of the samples, or of the images.
+#
+# A resample draws as many units from each stratum as there are, with replacement: new counts for the same rows. Rows are
+# in a canonical order, so an interval has the same bits for any order and any batches of the samples.
+
+_DRAWS_PER_ROW = 16  # above which counts are drawn row by row, rather than unit by unit
+
+
+def intervals(
+    units: Units, results: dict[str, Any], confidence_level: Any, n_resamples: Any, random_state: Any
+) -> dict[str, Any]:
+    """The results with `<key>_low` and `<key>_high` beside each rate: a percentile bootstrap, stratified.
+
+    Parameters: units of the state that the results are of; confidence_level in (0, 1); n_resamples ≥ 1; random_state,
+    the seed. Where rows were merged (see `rows_of_sides`), the interval is moved by what the value was moved by.
+    Returns the results. Raises ValueError and TypeError for options out of range.
+    Source: Efron, Bootstrap Methods, Annals of Statistics 1979; units that are images, as clusters of their pixels.
+    """
+    level = as_confidence_level(confidence_level)
+    replicates = resampled(units, as_int(n_resamples, "n_resamples", 1), as_int(random_state, "random_state", 0))
+    values = rates(units.results(units.strata))
+    found = {key: np.asarray([replicate[key] for replicate in replicates]) for key in values}
+    with_intervals: dict[str, Any] = {}
+    for key, value in results.items():
+        with_intervals[key] = value
+        if key in found:
+            low, high = percentiles(found[key], level)
+            if value != values[key]:
+                low, high = (min(max(bound + (value - values[key]), 0.0), 1.0) for bound in (low, high))
+            with_intervals |= {f"{key}_low": low, f"{key}_high": high}
+    return with_intervals
+
+
+def percentiles(values: np.ndarray, level: float) -> tuple[float, float]:
+    """The bounds between which a share of the values lies, with as many below as above."""
+    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2]).tolist()
+    return low, high
+
+
+def rates(results: dict[str, Any]) -> dict[str, float]:
+    """Those of the results that are rates, which are the only floats; counts are ints."""
+    return {key: value for key, value in results.items() if isinstance(value, float)}
+
+
+def resampled(units: Units, n_resamples: int, random_state: int) -> list[dict[str, float]]:
+    """The rates of so many resamples."""
+    rng = np.random.default_rng(random_state)
+    draws = ([draw(rng, counts) for counts in units.strata] for _ in range(n_resamples))
+    return [rates(units.results(counts)) for counts in shown(draws, n_resamples)]
+
+
+def shown(steps: Iterator[Any], total: int) -> Iterator[Any]:
+    """The steps, with a bar on a terminal if they take more than two seconds."""
+    from tqdm import tqdm
+
+    bar: Iterator[Any] = tqdm(steps, "resampling", total, delay=2, disable=None, leave=False)
+    return bar
+
+
+def draw(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
+    """How often each row occurs among as many units as there are, drawn with replacement."""
+    total = int(counts.sum())
+    if not total:
+        return counts
+    if total > _DRAWS_PER_ROW * len(counts):
+        return rng.multinomial(total, counts / total)
+    drawn = rng.integers(0, total, total)
+    places = drawn if total == len(counts) else np.repeat(np.arange(len(counts)), counts)[drawn]
+    return np.bincount(places, minlength=len(counts))
+
+
+def draw_pairs(rng: np.random.Generator, strata: Sequence[tuple[np.ndarray, np.ndarray]]) -> Any:
+    """For two models, how often each row occurs among units that are drawn for both: (rows, rows) of each stratum."""
+    chosen = [rng.integers(0, len(first), len(first)) if len(first) else np.zeros(0, np.int64) for first, _ in strata]
+    return [
+        [np.bincount(rows[picks], minlength=int(rows.max(initial=-1)) + 1) for rows in pair]
+        for pair, picks in zip(strata, chosen)
+    ]
+
+
+# ---- core/states.py --------------------------------------------------------------------------------------------------
+#
+# Checks of states that come from elsewhere: another process, a file, JSON.
+#
+# Each kind of state has a function of its own beside its TypedDict, made of these. An array may have lost its type, as an
+# empty list of JSON has; it is cast to the one that the reducer gives it, or refused.
+
+MAX_COUNT = 2**40  # samples that one row may stand for, and a state in all
+
+
+def check_arrays(state: Mapping[str, Any], names: Sequence[str], optional: Sequence[str] = ()) -> None:
+    """Raise ValueError unless a state has arrays of these names, and no others; it may lack the optional ones."""
+    needed = [name for name in names if name not in optional]
+    if not set(needed) <= state.keys() <= {*names, *optional}:
+        raise ValueError(f"state: expected the arrays {', '.join(needed)}, got {', '.join(map(str, state)) or 'none'}")
+
+
+def integer_column(state: Mapping[str, Any], name: str, low: int, high: int, dtype: Any = np.int64) -> np.ndarray:
+    """(N,) integers in [low, high]."""
+    column = to_numpy(as_labels(state[name], _place(name)))
+    if len(column) and not low <= int(column.min()) <= int(column.max()) <= high:
+        raise ValueError(
+            f"{_place(name)}: expected integers in [{low}, {high}], got {int(column.min())} to {int(column.max())}"
+        )
+    return column.astype(dtype)
+
+
+def flag_column(state: Mapping[str, Any], name: str) -> np.ndarray:
+    """(N,) booleans."""
+    return to_numpy(as_flags(state[name], _place(name)))
+
+
+def score_column(state: Mapping[str, Any], name: str) -> np.ndarray:
+    """(N,) scores without NaN, in float32, float64 or a type of 16 bits at most."""
+    return to_numpy(as_scores(state[name], _place(name), narrow=True))
+
+
+def number_table(state: Mapping[str, Any], name: str, width: int) -> np.ndarray:
+    """(N, width) float64."""
+    table = to_numpy(as_numbers(state[name], _place(name)))
+    table = table.reshape(0, width) if table.shape == (0,) else table
+    if table.shape[1:] != (width,):
+        raise ValueError(f"{_place(name)}: expected rows of {width} numbers, got shape {table.shape}")
+    if not np.isfinite(table).all():
+        raise ValueError(f"{_place(name)}: expected finite numbers, got {table[~np.isfinite(table)][0]}")
+    return table.astype(np.float64)
+
+
+def integer_scalar(state: Mapping[str, Any], name: str, low: int, high: int) -> np.ndarray:
+    """An integer in [low, high], as an array of no dimension."""
+    value = to_numpy(as_numbers([state[name]], _place(name)))
+    if value.shape != (1,):
+        raise ValueError(f"{_place(name)}: expected one integer, got shape {value.shape[1:]}")
+    whole = np.isfinite(value[0]) and value[0] == np.round(value[0])
+    return np.asarray(as_int(int(value[0]) if whole else float(value[0]), name, low, high))
+
+
+def count_column(state: Mapping[str, Any], name: str = "counts") -> np.ndarray:
+    """(N,) how many samples each row stands for."""
+    counts = integer_column(state, name, 1, MAX_COUNT)
+    total = float(counts.sum(dtype=np.float64))
+    if total > MAX_COUNT:
+        raise ValueError(f"{_place(name)}: expected at most {MAX_COUNT} samples in all, got {total:.4g}")
+    return counts
+
+
+def check_rows(table: Mapping[str, Any]) -> None:
+    """Raise ValueError unless the columns of a table have the same length."""
+    lengths = {name: len(column) for name, column in table.items()}
+    if len(set(lengths.values())) > 1:
+        came = ", ".join(f"{length} of {name}" for name, length in lengths.items())
+        raise ValueError(f"state: expected arrays of one length, got {came}")
+
+
+def _place(name: str) -> str:
+    return f"state[{name!r}]"
+
+
+# ---- core/metric.py --------------------------------------------------------------------------------------------------
+#
+# What a metric is: two functions, and the verbs that are made of them.
+#
+# `reduce` takes the columns of a batch to a state, a dict of arrays; `summarise` takes a state to the results. A metric
+# keeps the states of its batches and joins them when the results are asked for: compute, add_batch, add, state, merge,
+# reset and len are all made of these two functions. A third, `as_state`, checks what comes from elsewhere.
+#
+# Equal rows of a table of a state may be one row with a count, and results have the bits of the rows repeated. So where
+# rows take few values, they are counted whenever they have doubled, and memory stops growing.
+
+ROWS = 1 << 16  # of a table, up to which they are kept as they come
+
+# entries of a state that say how its scores were rounded, so that there are few different ones
+ROUNDED = frozenset({"thresholds", "significant_bits"})
+
+# columns that metrics of this collection take: one that a metric does not use is ignored by it, for combine()
+SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels"})
+
+
+class IntervalOptions(TypedDict, total=False):
+    """Options of every metric: see `intervals`; without a confidence_level there are none."""
+
+    confidence_level: float | None
+    n_resamples: int
+    random_state: int
+
+
+INTERVAL_OPTIONS: Mapping[str, Any] = {"confidence_level": None, "n_resamples": 1000, "random_state": 0}
+
+
+class Metric:
+    """A metric over samples that come in batches.
+
+    A metric sets
+
+    name: the name that it is loaded by
+    reduce: a function from the columns of a batch (its positional parameters; those without a default are required)
+        and options (its keyword-only parameters) to a state
+    summarise: a function from a state and options (its keyword-only parameters) to the results
+    as_state: a function that checks a state from elsewhere, by options of `reduce`, and casts its arrays to the types
+        that `reduce` gives
+    units: a function from a state and the options of `summarise` to what is resampled for intervals
+    tables: the columns of each table of its states whose rows may be counted, by the name of the counts
+    aliases: other names for columns
+
+    The rest is read from the two signatures:
+
+    columns, required: the names of all columns, and of those that cannot be left out
+    options: the options and their defaults
+    fixed_options: those that shape a batch as it is added, and so cannot change after that: only `reduce` has them
+
+    In a state, arrays of no dimension must agree between the batches that have them, all others are joined along their
+    first axis, and the first of them has an entry per sample. `counts` say how many equal samples each entry stands
+    for, `x_counts` how many each entry of the array `x` does; where they are absent, that is one.
+    """
+
+    name: ClassVar[str]
+    reduce: ClassVar[Callable[..., Mapping[str, Any]]]
+    summarise: ClassVar[Callable[..., dict[str, Any]]]
+    as_state: ClassVar[Callable[..., Mapping[str, Any]]]
+    units: ClassVar[Callable[..., Units]]
+    tables: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    aliases: ClassVar[Mapping[str, str]] = {}
+
+    columns: ClassVar[tuple[str, ...]]
+    required: ClassVar[tuple[str, ...]]
+    options: ClassVar[Mapping[str, Any]]
+    fixed_options: ClassVar[frozenset[str]]
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Read columns and options from the signatures of the two functions."""
+        super().__init_subclass__(**kwargs)
+        if "reduce" not in cls.__dict__:
+            return
+        columns = [p for p in inspect.signature(cls.reduce).parameters.values() if p.kind != p.KEYWORD_ONLY]
+        reduces, summarises = keyword_options(cls.reduce), keyword_options(cls.summarise)
+        differing = [name for name in reduces.keys() & summarises.keys() if reduces[name] != summarises[name]]
+        if differing:
+            raise TypeError(f"{cls.__name__}: expected one default of {differing[0]}, got two")
+        cls.columns = tuple(p.name for p in columns)
+        cls.required = tuple(p.name for p in columns if p.default is p.empty)
+        cls.options = {**summarises, **reduces, **INTERVAL_OPTIONS}
+        cls.fixed_options = frozenset(reduces.keys() - summarises.keys())
+
+    def __init__(self, **options: Any) -> None:
+        """Take options as keywords; any other name is a TypeError."""
+        unknown = [name for name in options if name not in self.options]
+        if unknown:
+            raise TypeError(self._unknown_name(unknown[0], self.options))
+        self.loaded_options = {**self.options, **options}
+        self._states: list[State] = []
+        self._rows, self._room = 0, ROWS  # of the tables: how many there are, and how many make them be counted
+
+    def compute(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> dict[str, Any]:
+        """Compute the results from the batches added before, and from the columns given here, if any.
+
+        Options given here override those given at load, for this call. The batches are dropped when the results
+        are there; a call that raises changes nothing. With evaluate's `num_process > 1`, process 0 takes the batches of
+        all and returns the results, and the others return None; TimeoutError if one does not come within `timeout`
+        seconds. What process 0 raises is raised there alone: it keeps the batches of all.
+        """
+        columns, overrides = self._sort_arguments({"predictions": predictions, "references": references, **kwargs})
+        options = {**self.loaded_options, **overrides}
+        for name in self.fixed_options & overrides.keys():
+            if self._states and _differ(overrides[name], self.loaded_options[name]):
+                raise ValueError(f"{name}: it was applied as batches were added; give it at load, not at compute")
+        states = self._states + ([self._reduced(columns, options)] if columns else [])
+        results = self._results(states, options)
+        self.reset()
+        return results
+
+    def results_and_units(self, **kwargs: Any) -> tuple[dict[str, Any], Units]:
+        """The results of columns, given as to compute, and what is resampled of them; batches have no part in either."""
+        columns, overrides = self._sort_arguments(kwargs)
+        options = {**self.loaded_options, **overrides}
+        state = self._reduced(columns, options)
+        if not _size(state):
+            raise ValueError("expected at least one sample, got none: pass columns")
+        chosen = _options_for(self.summarise, options)
+        return self.summarise(state, **chosen), self.units(state, **chosen)
+
+    def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
+        """Add a batch of columns. An empty one adds nothing; one that raises leaves those before it untouched."""
+        columns, options = self._sort_arguments({"predictions": predictions, "references": references, **kwargs})
+        if options:
+            raise TypeError(f"{next(iter(options))}: it is an option; give it at load or to compute")
+        state = self._reduced(columns, self.loaded_options)
+        # the caller may reuse its buffers
+        self._keep({name: _copy(array) for name, array in state.items()})
+
+    def add(self, *, prediction: Any = None, reference: Any = None, **kwargs: Any) -> None:
+        """Add one sample: the columns of add_batch, with one entry each."""
+        sample = {"predictions": prediction, "references": reference, **kwargs}
+        given = {name: value for name, value in sample.items() if value is not None}
+        self.add_batch(**{name: value if name in self.options else [value] for name, value in given.items()})
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Return the reduced arrays of all batches added so far, as NumPy arrays; empty if there are none."""
+        return self._as_numpy(joined(self._states))
+
+    def states(self) -> list[dict[str, np.ndarray]]:
+        """The same in parts, each a state: nothing is joined, and equal rows are counted where values are few."""
+        self._compact()
+        return [self._as_numpy(state) for state in self._states if state]
+
+    def _as_numpy(self, state: State) -> dict[str, np.ndarray]:
+        arrays = {name: to_numpy(array).copy() for name, array in state.items()}
+        return {**arrays, "metric": np.asarray(self.name)} if arrays else {}
+
+    def merge(self, state: Mapping[str, np.ndarray]) -> None:
+        """Take the reduced arrays of another metric's `state()`, as if its batches had been added here.
+
+        Raises TypeError for what is no state, ValueError for a state of another metric or one that `reduce` cannot have
+        made; the batches before are as they were then.
+        """
+        arrays = self._own_state(state)
+        check_agreement(arrays, self._states)
+        check_total(len(self) + _size(arrays))
+        self._keep(arrays)
+
+    def _own_state(self, state: Mapping[str, Any]) -> State:
+        """A copy of what another metric's `state()` gave, checked."""
+        if not isinstance(state, Mapping):
+            raise TypeError(f"state: expected the dict that state() returns, got {type(state).__name__}")
+        if state and str(state.get("metric")) != self.name:
+            raise ValueError(f"state: expected one of {self.name}, got one of {state.get('metric', 'no metric')}")
+        arrays = {name: array for name, array in state.items() if name != "metric"}
+        return {name: np.array(array) for name, array in self._checked(arrays).items()}
+
+    def _checked(self, state: Mapping[str, Any]) -> State:
+        return dict(self.as_state(state, **_options_for(self.as_state, self.loaded_options))) if state else {}
+
+    def __setstate__(self, content: dict[str, Any]) -> None:
+        """Unpickle; the batches are checked as those that are merged."""
+        self.__dict__.update(content)
+        # those on an accelerator come from no file, but from deepcopy, and stay where they are
+        on_cpu = [all(map(is_numpy_array, state.values())) for state in self._states]
+        self._states = [self._checked(state) if here else state for state, here in zip(self._states, on_cpu)]
+
+    def reset(self) -> None:
+        """Drop the batches added so far."""
+        self._states, self._rows, self._room = [], 0, ROWS
+
+    def _keep(self, state: State) -> None:
+        """Keep a batch. When the rows have doubled, those that are equal become one with a count."""
+        rows = self._rows + self._num_rows(state)
+        if rows > self._room:
+            self._compact(state)
+        else:
+            self._states.append(state)
+            self._rows = rows
+
+    def _compact(self, *others: State) -> None:
+        states = [*self._states, *others]
+        for counts, columns in self.tables.items():
+            states = compacted(states, columns, counts)
+        self._states, self._rows = states, sum(map(self._num_rows, states))
+        self._room = max(ROWS, 2 * self._rows)
+
+    def _num_rows(self, state: State) -> int:
+        return sum(state[columns[0]].shape[0] for columns in self.tables.values()) if state else 0
+
+    def __len__(self) -> int:
+        """Number of samples added so far."""
+        return sum(map(_size, self._states))
+
+    def _results(self, states: Sequence[State], options: Mapping[str, Any]) -> dict[str, Any]:
+        if not any(map(_size, states)):
+            raise ValueError("expected at least one sample, got none: pass columns, or add batches before compute()")
+        for state in states:
+            check_agreement(state, states)
+        state, chosen = joined(states), _options_for(self.summarise, options)
+        if options["confidence_level"] is None:
+            return self.summarise(state, **chosen)
+        drawn = {name: options[name] for name in INTERVAL_OPTIONS}
+        return intervals(self.units(state, **chosen), self.summarise(state, **chosen), **drawn)
+
+    def _reduced(self, columns: Mapping[str, Any], options: Mapping[str, Any]) -> State:
+        missing = [name for name in self.required if name not in columns]
+        if missing:
+            needed = ", ".join(self.required)
+            raise TypeError(f"{missing[0]}: {self.name} needs the columns {needed}; got no {missing[0]}")
+        if all(_is_empty(column) for column in columns.values()):
+            return {}
+        state = dict(self.reduce(**columns, **_options_for(self.reduce, options)))
+        check_agreement(state, self._states)
+        return state
+
+    def _sort_arguments(self, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Split arguments into columns, by their own names, and options; drop siblings' columns and None columns."""
+        columns: dict[str, Any] = {}
+        options: dict[str, Any] = {}
+        for given, value in arguments.items():
+            name = self.aliases.get(given, given)
+            if name in self.options:
+                options[name] = value
+            elif name in self.columns:
+                if value is None:
+                    continue
+                if name in columns:
+                    raise TypeError(f"{name} was given twice, once as {given}")
+                columns[name] = value
+            elif name not in SIBLING_COLUMNS:
+                raise TypeError(self._unknown_name(given, (*self.columns, *self.aliases, *self.options)))
+        return columns, options
+
+    def _unknown_name(self, name: str, known: Any) -> str:
+        return f"{self.name} has no argument {name!r}; it takes {', '.join(known) or 'no options'}"
+
+
+@cache
+def keyword_options(function: Callable[..., Any]) -> Mapping[str, Any]:
+    """The keyword-only parameters of a function, and their defaults."""
+    parameters = inspect.signature(function).parameters.values()
+    return {p.name: p.default for p in parameters if p.kind == p.KEYWORD_ONLY}
+
+
+def joined(states: Sequence[State]) -> State:
+    """One state of all the samples; a single one is returned as it is. Raises ValueError for more than 2^40."""
+    states = [state for state in states if state]
+    if len(states) < 2:
+        return states[0] if states else {}
+    check_total(sum(map(_size, states)))
+    return {
+        name: array if array.ndim == 0 else concatenate([_column(state, name) for state in states])
+        for name, array in {name: array for state in states for name, array in state.items()}.items()
+    }
+
+
+def check_total(num_samples: int) -> None:
+    """Raise ValueError for more samples than sums of integers are made for."""
+    if num_samples > MAX_COUNT:
+        raise ValueError(f"expected at most {MAX_COUNT} samples in all, got {num_samples}")
+
+
+def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> list[State]:
+    """The states as one, whose table of these columns has no two equal rows; as they are, where few would be equal."""
+    states = [state for state in states if state]
+    plain = [state for state in states if counts not in state]
+    grows = any(not (ROUNDED & state.keys() or all(has_few_values(state[name]) for name in columns)) for state in plain)
+    if grows and len(plain) == len(states):
+        return states
+    parts = [state for state in states if counts in state]
+    if plain:  # those without counts first, which is faster
+        parts.append(compact_table(joined(plain), columns, counts))
+    return parts if len(parts) < 2 else [compact_table(joined(parts), columns, counts)]
+
+
+def _column(state: State, name: str) -> Array:
+    """An array of a state; ones for counts that it does not have."""
+    if name in state:
+        return state[name]
+    rows = state[name.removesuffix("_counts")] if name != "counts" else next(iter(state.values()))
+    return array_namespace(rows).ones_like(rows, dtype=array_namespace(rows).int64)
+
+
+def _options_for(function: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of the options that a function takes."""
+    return {name: options[name] for name in keyword_options(function) if name in options}
+
+
+def _differ(first: Any, second: Any) -> bool:
+    try:
+        return bool(first != second)
+    except (ValueError, TypeError, RuntimeError):  # of arrays, which no such option is
+        return True
+
+
+def _is_empty(column: Any) -> bool:
+    sized = hasattr(column, "__len__") and getattr(column, "ndim", 1) > 0 and not getattr(column, "is_nested", False)
+    return sized and len(column) == 0
+
+
+def _size(state: State) -> int:
+    """How many samples there are in a state."""
+    if "counts" in state:
+        return int(array_namespace(state["counts"]).sum(state["counts"]))
+    return len(next(iter(state.values()))) if state else 0
+
+
+def _copy(array: Array) -> Array:
+    return array.copy() if isinstance(array, np.ndarray) else array.clone()
+
+
+def check_agreement(state: State, states: Sequence[State]) -> None:
+    """Raise ValueError unless a state can be joined to the first of others: same arrays, same scalars."""
+    first = next((other for other in states if other), state)
+    names, others = (
+        {n for n, array in one.items() if array.ndim and not n.endswith("counts")} for one in (state, first)
+    )
+    if state and names != others:
+        raise ValueError(f"expected a state of {', '.join(first)}, got one of {', '.join(state)}")
+    for name, array in state.items():
+        before = next((other[name] for other in states if name in other), array) if array.ndim == 0 else array
+        if array.ndim == 0 and array != before:
+            raise ValueError(f"{name}: expected {before} as in the batches before, got {array}")
+
+
+# ---- core/processes.py -----------------------------------------------------------------------------------------------
+#
+# Bring the states of several processes to process 0, through files in a folder that all of them see.
+#
+# evaluate's own gathering is not used: two of its processes that look whether a third holds a lock take each other for
+# it, a process that dies leaves its file, and an error in process 0 leaves the others without their batches.
+#
+#     process 0                                    the others
+#     writes a token to KEY.round          →       write their state to KEY.TOKEN.RANK
+#     reads all of them, and renames each  →       see KEY.TOKEN.RANK.taken, remove it, and are done
+#     to KEY.TOKEN.RANK.taken
+#
+# A token is random, so what a killed run left is never taken for an answer: a process that has answered an old token
+# answers again when the token changes. Once its state is taken, the batches are process 0's, which keeps them if it
+# fails.
+
+_POLL = 0.01  # seconds
+# what launchers set to the same in all processes of a run, and to something else in any other run at that time
+_OF_A_RUN = ("TORCHELASTIC_RUN_ID", "MASTER_ADDR", "MASTER_PORT", "SLURM_JOB_ID", "SLURM_STEP_ID", "PMIX_NAMESPACE")
+DEFAULT_ID = "default_experiment"  # evaluate's, which any two runs share
+
+
+def run_key(experiment_id: str, num_process: int) -> str:
+    """A name that the processes of one run share, and no other run that meets in the same folder.
+
+    Raises ValueError where neither a launcher nor the caller tells runs apart.
+    """
+    launcher = [f"{name}={os.environ[name]}" for name in _OF_A_RUN if os.environ.get(name)]
+    if experiment_id == DEFAULT_ID and not launcher:
+        raise ValueError(
+            f"experiment_id: expected a name that all {num_process} processes of this run share and no other run has, "
+            "since none of torchrun, Slurm and PMIx has started them; got none"
+        )
+    if Path(experiment_id).name != experiment_id:
+        raise ValueError(f"experiment_id: expected a name, got the path {experiment_id!r}")
+    return f"{experiment_id}-{num_process}-{hashlib.sha256(' '.join(launcher).encode()).hexdigest()[:12]}"
+
+
+def receive(
+    folder: Path, key: str, num_process: int, timeout: float, states: list[State], check: Callable[[State], State]
+) -> None:
+    """As process 0, append the states of the others to `states`.
+
+    Raises TimeoutError if one does not come within `timeout` seconds, ValueError if there is another process 0, and
+    what `check` raises for a state.
+    """
+    token, meeting = uuid.uuid4().hex, folder / f"{key}.round"
+    answers = {rank: _answer(folder, key, token, rank) for rank in range(1, num_process)}
+    deadline = time.monotonic() + timeout
+    if not _write(meeting, token.encode()) and not folder.is_dir():
+        raise FileNotFoundError(f"expected a folder in which the processes meet, got none: {folder}")
+    try:
+        _sweep_away(folder, key, token)
+        while missing := [rank for rank, answer in answers.items() if not answer.exists()]:
+            if _read(meeting) != token:
+                raise ValueError(f"expected one process 0, another one uses {meeting}; give each run an experiment_id")
+            _check_time(deadline, 0, timeout, f"process {', '.join(map(str, missing))} of {num_process}", meeting)
+            time.sleep(_POLL)
+        for rank, answer in answers.items():
+            try:
+                state = check(_from_bytes(answer.read_bytes()))
+                answer.replace(_taken(answer))
+            except FileNotFoundError:  # it has just given up
+                _check_time(0.0, 0, timeout, f"process {rank} of {num_process}", meeting)
+            states.append(state)
+    finally:
+        if _read(meeting) == token:
+            meeting.unlink()
+
+
+def send(state: State, folder: Path, key: str, rank: int, timeout: float) -> None:
+    """As a process other than 0, hand over a state. Raises TimeoutError if it is not taken within `timeout` seconds."""
+    content, meeting, answer = _to_bytes(state), folder / f"{key}.round", None
+    deadline = time.monotonic() + timeout
+    for left in folder.glob(f"{glob.escape(key)}.*.{rank}.taken"):  # of a process that died before it saw that
+        left.unlink()
+    while True:
+        if answer is not None and not answer.exists():
+            if _remove(_taken(answer)):
+                return
+            answer = None  # swept away, since process 0 opened another round
+        token = _read(meeting)
+        wanted = _answer(folder, key, token, rank)
+        if token and wanted != answer and not wanted.exists():
+            if answer is not None and not _remove(answer):
+                continue  # taken in this moment
+            answer = wanted if _write(wanted, content) else None
+        if time.monotonic() > deadline and (answer is None or _remove(answer)):
+            _check_time(deadline, rank, timeout, "process 0", meeting)
+        time.sleep(_POLL)
+
+
+def _sweep_away(folder: Path, key: str, token: str) -> None:
+    """Remove what is of other rounds: live processes answer anew. What is taken is for its process to remove."""
+    for path in folder.glob(f"{glob.escape(key)}.*.*"):
+        if not path.name.startswith(f"{key}.{token}.") and path.suffix != ".taken":
+            path.unlink(missing_ok=True)
+
+
+def _answer(folder: Path, key: str, token: str, rank: int) -> Path:
+    return folder / f"{key}.{token}.{rank}"
+
+
+def _taken(answer: Path) -> Path:
+    return answer.with_name(f"{answer.name}.taken")
+
+
+def _check_time(deadline: float, rank: int, timeout: float, others: str, meeting: Path) -> None:
+    if time.monotonic() > deadline:
+        raise TimeoutError(
+            f"process {rank} waited {timeout:g} s (timeout=) for {others} to call compute(). All need the same "
+            f"cache_dir, experiment_id and launcher, which here give {meeting}"
+        )
+
+
+def _write(path: Path, content: bytes) -> bool:
+    """Write a file that others see whole or not at all; whether it was not swept away before it was whole."""
+    draft = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
+    try:
+        draft.write_bytes(content)
+        draft.replace(path)
+    except FileNotFoundError:
+        return False
+    finally:
+        draft.unlink(missing_ok=True)
+    return True
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(errors="replace")
+    except FileNotFoundError:
+        return ""
+
+
+def _remove(path: Path) -> bool:
+    """Whether a file was there; it is not any more."""
+    try:
+        path.unlink()
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def _to_bytes(state: State) -> bytes:
+    buffer = io.BytesIO()
+    arrays: dict[str, np.ndarray] = {name: to_numpy(array) for name, array in state.items()}
+    np.savez(buffer, **arrays)  # type: ignore[arg-type]  # no array is named allow_pickle
+    return buffer.getvalue()
+
+
+def _from_bytes(data: bytes) -> State:
+    with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
+        return {name: arrays[name] for name in arrays.files}
+
+
+# ---- core/evaluated.py -----------------------------------------------------------------------------------------------
+#
+# A metric as one of Hugging Face evaluate: its constructor's own arguments, and processes that meet.
+#
+# Rows never pass through evaluate's Arrow files: that costs seconds and gigabytes for a score matrix, and casts
+# silently. With `num_process > 1` the reduced states meet in evaluate's folder (see core/processes.py).
+
+class Evaluated(Metric):
+    """Mixin that binds a metric to evaluate: `class Openauc(Evaluated, OpenAUC, evaluate.Metric)`."""
+
+    num_process: int  # these are evaluate's
+    process_id: int
+    experiment_id: str
+    data_dir: str
+    timeout: float
+
+    def __init__(self, config_name: str | None = None, **kwargs: Any) -> None:
+        """Take evaluate's own arguments, and the metric's options as keywords; any other name is a TypeError."""
+        evaluate_metric: Any = super(Metric, self)  # the next in line
+        own = inspect.signature(evaluate_metric.__init__).parameters
+        evaluate_metric.__init__(config_name, **{name: value for name, value in kwargs.items() if name in own})
+        if self.num_process > 1:
+            run_key(self.experiment_id, self.num_process)
+            if not 0 < as_real(self.timeout, "timeout") < math.inf:
+                raise ValueError(f"timeout: expected seconds, more than 0, got {self.timeout!r}")
+        Metric.__init__(self, **{name: value for name, value in kwargs.items() if name not in own})
+
+    def _results(self, states: Sequence[State], options: Mapping[str, Any]) -> Any:
+        """The results of all processes in process 0, None in the others."""
+        if self.num_process == 1:
+            return super()._results(states, options)
+        folder, key = Path(self.data_dir), run_key(self.experiment_id, self.num_process)
+        if self.process_id:
+            send({**joined(states), "metric": np.asarray(self.name)}, folder, key, self.process_id, self.timeout)
+            return None
+        # what the others hand over is this process's from now on, even if it fails
+        own = len(self._states)
+
+        def check(state: State) -> State:
+            arrays = self._own_state(state)
+            check_agreement(arrays, [*states, *self._states[own:]])
+            return arrays
+
+        receive(folder, key, self.num_process, self.timeout, self._states, check)
+        return super()._results([*states, *self._states[own:]], options)
+
+
 # ---- core/bounds.py --------------------------------------------------------------------------------------------------
 #
 # How far a result can be off whose scores were cut to some significant bits.
@@ -1821,16 +2064,29 @@ def most_twice_precision(counts: Counts) -> Array:
     return xp.clip(xp.astype(xp.floor(share * 2.0**UNIT_BITS), xp.int64) + 2, None, 2 << UNIT_BITS)
 
 
-def with_error(name: str, value: float, *ends: float) -> dict[str, float]:
-    """A result in [0, 1] and its error, the distance to the farther end, rounded up; 0.0 where all are the same.
+def results_with_errors(results: Mapping[str, float], ends: Mapping[str, tuple[float, ...] | None]) -> dict[str, float]:
+    """Results in [0, 1], each with its error, the distance to the farther end, rounded up; 0.0 where all are the same.
 
-    >>> with_error("auroc", 0.5, 0.25, 0.75), with_error("auroc", 1.0, 1.0, 1.0)
-    ({'auroc': 0.5, 'auroc_error': 0.25000000000000017}, {'auroc': 1.0, 'auroc_error': 0.0})
+    Those that have no ends are left out; those whose ends are None need no error.
+
+    >>> results_with_errors({"a": 0.5, "b": 1.0, "c": 0.1, "d": 7.0}, {"a": (0.25, 0.75), "b": (1.0,), "c": None})
+    {'a': 0.5, 'a_error': 0.25000000000000017, 'b': 1.0, 'b_error': 0.0, 'c': 0.1}
     """
+    found: dict[str, float] = {}
+    for name, value in results.items():
+        if name in ends:
+            found[name] = value
+            between = ends[name]
+            if between is not None:
+                found[f"{name}_error"] = _error(value, between)
+    return found
+
+
+def _error(value: float, ends: tuple[float, ...]) -> float:
     distance = max(abs(end - value) for end in ends)
     # half a unit in the last place for each of the end and the difference
     error = math.nextafter(distance + math.ulp(max(value, *ends)), math.inf) if distance else 0.0
-    return {name: value, f"{name}_error": min(1.0, error)}
+    return min(1.0, error)
 
 
 # ---- core/rounding.py ------------------------------------------------------------------------------------------------
@@ -2264,6 +2520,163 @@ def curve_metrics(values: Mapping[str, Any], prefix: str) -> dict[str, float]:
     return {f"{prefix}{name}": value for name, value in named.items()}
 
 
+# ---- core/shares.py --------------------------------------------------------------------------------------------------
+#
+# Shares of a total as whole counts, so that a bound is met exactly where it can be.
+
+def most_within(share: float, total: int) -> int:
+    """The largest count of a total whose share, count/total, is at most `share`, in [0, 1].
+
+    The division is rounded once, as in a rate that is reported: so 7 of 100 are within 0.07, although 0.07·100 is not
+    7 in float64.
+
+    >>> most_within(0.07, 100), most_within(0.29, 100), most_within(1 / 3, 3)
+    (7, 29, 1)
+    """
+    count = min(total, math.floor(share * total) + 1)
+    while count / total > share:
+        count -= 1
+    return count
+
+
+def least_reaching(share: float, total: int) -> int:
+    """The smallest count of a total, at least 1, whose share, count/total, is at least `share`, in (0, 1].
+
+    The division is rounded once, as in a rate that is reported.
+
+    >>> least_reaching(0.07, 100), least_reaching(0.29, 100), least_reaching(1 / 3, 3)
+    (7, 29, 1)
+    """
+    count = max(1, math.ceil(share * total) - 1)
+    while count / total < share:
+        count += 1
+    return count
+
+
+def bound_between_counts(bound: Fraction, total: int, *, from_below: bool) -> float:
+    """A bound in (0, 1] that a share of the total meets iff it meets the exact one, however both are rounded.
+
+    It lies half a count beyond the last share that does: below the least one that is ≥ the bound, if it is a bound
+    from below, or above the greatest one that is ≤ it.
+
+    >>> bound_between_counts(Fraction(995, 1000), 200, from_below=True)
+    0.9925
+    """
+    count = math.ceil(bound * total) - 0.5 if from_below else math.floor(bound * total) + 0.5
+    return min(1.0, count / total)
+
+
+def percent(share: float) -> str:
+    """A share in percent, as it stands in the names of results.
+
+    >>> percent(0.95), percent(0.07), percent(0.001)
+    ('95', '7', '0.1')
+    """
+    return f"{100 * share:.12g}"
+
+
+# ---- open_set/ccr.py -------------------------------------------------------------------------------------------------
+#
+# The correct-classification rate at a false-positive rate: a point of the OSCR curve.
+
+def ccr_at_fpr(unknown: Array, correct_known: Array, num_known: int, fpr: float) -> float:
+    """Highest correct-classification rate among thresholds that accept at most a share of the unknown samples.
+
+    max_τ |{known i : h(x_i) = y_i, r(x_i) ≤ τ}| / N_k  over the τ with |{unknown j : r(x_j) ≤ τ}| / N_u ≤ fpr
+
+    It is a point of `oscr_curve`. Known samples that tie with an unknown one which is not accepted are not either. For
+    an fpr below 1/N_u it is the rate at which no unknown sample is accepted.
+
+    Parameters: unknown, correct_known and num_known, as of `openauc`; fpr in [0, 1].
+    Returns a float in [0, 1]; at an fpr of 1 the closed-set accuracy. Raises ValueError without unknown or known
+    samples, or for an fpr out of range.
+    Source: Dhamija, Günther and Boult, Reducing Network Agnostophobia, NeurIPS 2018.
+
+    >>> import numpy as np
+    >>> ccr_at_fpr(np.asarray([0.3, 0.5, 0.8]), np.asarray([0.1, 0.4, 0.7]), num_known=4, fpr=0.5)
+    0.5
+    """
+    check_both_classes(unknown.shape[0], num_known)
+    return ccr_of_sides(as_side(unknown), as_side(correct_known), num_known, as_share(fpr, "fpr"))
+
+
+def ccr_of_sides(unknown: Side, correct: Side, num_known: int, fpr: float) -> float:
+    """As `ccr_at_fpr`, of samples that may stand for several."""
+    accepted = most_within(fpr, unknown.total)
+    if accepted == unknown.total:
+        return correct.total / num_known
+    return (correct.below_score(unknown.at(accepted)) if correct.total else 0) / num_known
+
+
+# ---- open_set/cut_scores.py ------------------------------------------------------------------------------------------
+#
+# How far OpenAUC and its companions can be off whose scores were cut to some significant bits.
+
+Ends = tuple[float, ...]
+
+
+def ends_of_cut(
+    unknown: Side, correct: Side, wrong: Side, bits: int, tpr: float, fprs: Sequence[float]
+) -> dict[str, Ends | None]:
+    """The ends of what each result was before scores were cut; None for the one that ranks none.
+
+    Wins: the P·N pairs of each bin count half now, and were between none and all. Thresholds of operating points were
+    in the bins that they are in now, each of which is all, or partly, above it.
+    """
+    num_known = correct.total + wrong.total
+    pairs, total = 2 * unknown.total * num_known, unknown.total + num_known
+    over_correct, over_wrong = (_ends_of_wins(unknown, side, bits) for side in (correct, wrong))
+    hits = _ends_of_hits(unknown, (correct, wrong), tpr, bits)
+    rights = {f"ccr@fpr{percent(fpr)}": _ends_of_correct(unknown, correct, fpr, bits) for fpr in fprs}
+    return {
+        "openauc": tuple(wins / pairs for wins in over_correct),
+        "closed_set_accuracy": None,
+        "open_set_auroc": tuple(sum(wins) / pairs for wins in zip(over_correct, over_wrong)),
+        f"open_set_accuracy@tpr{percent(tpr)}": tuple(count / total for count in hits),
+        **{name: tuple(count / num_known for count in ends) for name, ends in rights.items()},
+    }
+
+
+def _ends_of_wins(unknown: Side, known: Side, bits: int) -> tuple[int, int]:
+    """The least and the most that twice the wins of unknown samples were, ties counting once."""
+    if not known.total:
+        return 0, 0
+    quantity = bounded({"": Quantity(twice_wins, lambda parts, *_: sum(parts), in_either_order(twice_wins))}, bits)[""]
+    _, least, most = quantity.of(runs(*sort_sides(unknown, known)))
+    return least, most
+
+
+def _ends_of_hits(unknown: Side, known: Sequence[Side], tpr: float, bits: int) -> tuple[int, int]:
+    """The least and the most hits.
+
+    Of the bin of the threshold, those are the fewest unknown samples that are enough, or all samples.
+    """
+    enough = least_reaching(as_fraction(tpr, "tpr"), unknown.total)
+    threshold = unknown.at(unknown.total - enough)
+    accepted = unknown.total - unknown.below_score(threshold)
+    below, through = zip(*(_below(side, threshold, bits) for side in known))
+    was_one = not _of_range(threshold, bits)
+    return (accepted if was_one else enough) + sum(below), accepted + sum(through)
+
+
+def _ends_of_correct(unknown: Side, correct: Side, fpr: float, bits: int) -> tuple[int, int]:
+    """The least and the most rightly classified samples below the lowest unknown one that is not accepted."""
+    accepted = most_within(fpr, unknown.total)
+    if accepted == unknown.total or not correct.total:
+        return correct.total, correct.total
+    return _below(correct, unknown.at(accepted), bits)
+
+
+def _below(side: Side, threshold: float, bits: int) -> tuple[int, int]:
+    """How many samples score lower than all that are cut to a threshold, and lower than some."""
+    reached = math.nextafter(threshold, math.inf) if _of_range(threshold, bits) else threshold
+    return side.below_score(threshold), side.below_score(reached)
+
+
+def _of_range(threshold: float, bits: int) -> bool:
+    return bool(was_cut(np.asarray([threshold]), bits)[0])
+
+
 # ---- open_set/thresholds.py ------------------------------------------------------------------------------------------
 #
 # Lists of thresholds of open-set scores, and states in which only they can be told apart.
@@ -2381,7 +2794,7 @@ def reduce_open_set(
     Parameters: predictions (N, C) scores, of which the first highest is the predicted class, or (N,) class ids;
     references (N,) class ids, negative for unknown samples; open_scores (N,), higher is more unknown;
     open_labels (N,) 1 for unknown, 0 for known, which overrides the sign of the references; t_list, the only thresholds
-    that will be asked for: scores are rounded up to them, and equal samples are counted.
+    that will be asked for: scores are rounded up to them.
 
     Returns an `OpenSetState`.
     Raises ValueError for NaN, lengths and shapes that do not fit, classes out of range, swapped columns.
@@ -2408,8 +2821,8 @@ def reduce_open_set(
     if t_list is None:
         return state
     thresholds = check_thresholds(t_list)
-    rounded = {"scores": rounded_up(scores, np.unique(thresholds)), "thresholds": as_text(thresholds)}
-    return compact_table({**state, **rounded}, OPEN_SET_TABLES["counts"])  # type: ignore[return-value]
+    rounded = rounded_up(scores, np.unique(thresholds))
+    return {**state, "scores": rounded, "thresholds": as_text(thresholds)}
 
 
 def predicted_classes(predictions: Array) -> tuple[Array, int]:
@@ -2547,8 +2960,8 @@ def _of_openauc(state: OpenSetState, bits: int | None) -> OpenSetState:
     kept: Any = {**state, **kinds}
     if bits is None:
         return kept
-    scores = {"scores": cut(state["scores"], bits), "significant_bits": np.asarray(bits)}
-    return compact_table({**kept, **scores}, OPEN_SET_TABLES["counts"])  # type: ignore[return-value]
+    kept |= {"scores": cut(state["scores"], bits), "significant_bits": np.asarray(bits)}
+    return kept
 
 
 # ---- open_set/openauc.py ---------------------------------------------------------------------------------------------
@@ -2562,43 +2975,44 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
-class OpenAUCOptions(TypedDict, total=False):
+class OpenAUCOptions(IntervalOptions, total=False):
     """Options of `OpenAUC`; see `openauc_metrics` and `reduce_openauc`."""
 
     tpr: float
     significant_bits: int | None
+    fpr_list: float | Sequence[float] | None
 
 
-def openauc_metrics(state: OpenSetState, *, tpr: float = 0.95) -> dict[str, float]:
+def openauc_metrics(state: OpenSetState, *, tpr: float = 0.95, fpr_list: Any = None) -> dict[str, float]:
     """OpenAUC, closed-set accuracy, AUROC of unknown against known, and their accuracy at a true-positive rate.
 
-    Parameters: state of `reduce_openauc`; tpr in (0, 1], as of `accuracy_at_tpr`.
-    Returns {"openauc", "closed_set_accuracy", "open_set_auroc", "open_set_accuracy@tpr95"}; of scores that were cut,
-    all but the second with `<name>_error`, |value − value of the scores before| ≤ error.
-    Raises ValueError if there are no unknown or no known samples.
+    Parameters: state of `reduce_openauc`; tpr in (0, 1], as of `accuracy_at_tpr`; fpr_list, a number or numbers in
+    [0, 1], to add the correct-classification rate at each, as of `ccr_at_fpr`.
+    Returns {"openauc", "closed_set_accuracy", "open_set_auroc", "open_set_accuracy@tpr95"}, and "ccr@fpr0.1" and so on;
+    of scores that were cut, all but the second with `<name>_error`, |value − value of the scores before| ≤ error.
+    Raises ValueError if there are no unknown or no known samples, or for a rate out of range.
     """
-    unknown, correct, wrong = open_set_sides(state)
+    sides = open_set_sides(state)
+    results = rates_of_sides(*sides, tpr=tpr, fpr_list=fpr_list)
+    if "significant_bits" not in state:
+        return results
+    rates = [] if fpr_list is None else as_shares(fpr_list, "fpr_list")
+    return results_with_errors(results, ends_of_cut(*sides, int(state["significant_bits"]), tpr, rates))
+
+
+def rates_of_sides(unknown: Side, correct: Side, wrong: Side, *, tpr: float, fpr_list: Any) -> dict[str, float]:
+    """As `openauc_metrics`, of the three kinds of samples."""
+    rates = [] if fpr_list is None else as_shares(fpr_list, "fpr_list")
     num_known = correct.total + wrong.total
     check_both_classes(unknown.total, num_known)
-    pairs = 2 * unknown.total * num_known
-    if "significant_bits" in state:
-        bits = int(state["significant_bits"])
-        over = [_twice_wins_of_cut(unknown, side, bits) for side in (correct, wrong)]
-        hits = _hits_of_cut(unknown, (correct, wrong), tpr, bits)
-        return {
-            **with_error("openauc", *(wins / pairs for wins in over[0])),
-            "closed_set_accuracy": correct.total / num_known,
-            **with_error("open_set_auroc", *(sum(wins) / pairs for wins in zip(*over))),
-            **with_error(
-                f"open_set_accuracy@{_tpr_name(tpr)}", *(count / (unknown.total + num_known) for count in hits)
-            ),
-        }
     over_correct, over_wrong = _twice_wins_over(unknown, correct), _twice_wins_over(unknown, wrong)
+    pairs = 2 * unknown.total * num_known
     return {
         "openauc": over_correct / pairs,
         "closed_set_accuracy": correct.total / num_known,
         "open_set_auroc": (over_correct + over_wrong) / pairs,
-        f"open_set_accuracy@{_tpr_name(tpr)}": _accuracy_of_sides(unknown, (correct, wrong), tpr),
+        f"open_set_accuracy@tpr{percent(as_fraction(tpr, 'tpr'))}": _accuracy_of_sides(unknown, (correct, wrong), tpr),
+        **{f"ccr@fpr{percent(fpr)}": ccr_of_sides(unknown, correct, num_known, fpr) for fpr in rates},
     }
 
 
@@ -2653,18 +3067,6 @@ def _twice_wins_over(unknown: Side, known: Side) -> int:
     return sum(map(twice_wins, runs(*sort_sides(unknown, known)))) if known.total else 0
 
 
-def _twice_wins_of_cut(unknown: Side, known: Side, bits: int) -> tuple[int, int, int]:
-    """The same of scores that were cut to so many bits, and the least and the most that it was before.
-
-    The P·N pairs of each bin count P·N now, and were between none and all twice.
-    """
-    if not known.total:
-        return 0, 0, 0
-    quantity = bounded({"": Quantity(twice_wins, lambda parts, *_: sum(parts), in_either_order(twice_wins))}, bits)[""]
-    wins: tuple[int, int, int] = quantity.of(runs(*sort_sides(unknown, known)))
-    return wins
-
-
 def accuracy_at_tpr(unknown: Array, known: Array, tpr: float = 0.95) -> float:
     """Accuracy of unknown against known at the highest threshold whose true-positive rate is at least `tpr`.
 
@@ -2683,42 +3085,28 @@ def accuracy_at_tpr(unknown: Array, known: Array, tpr: float = 0.95) -> float:
 
 
 def _accuracy_of_sides(unknown: Side, known: Sequence[Side], tpr: float) -> float:
-    threshold = unknown.at(unknown.total - _enough(tpr, unknown.total))
+    threshold = unknown.at(unknown.total - least_reaching(as_fraction(tpr, "tpr"), unknown.total))
     hits = unknown.total - unknown.below_score(threshold) + sum(side.below_score(threshold) for side in known)
     return hits / (unknown.total + sum(side.total for side in known))
 
 
-def _enough(tpr: float, num_unknown: int) -> int:
-    """The fewest unknown samples that are enough, by the same division that gives the rate."""
-    tpr = as_fraction(tpr, "tpr")
-    at_least = math.ceil(tpr * num_unknown)
-    return next(k for k in range(max(1, at_least - 1), num_unknown + 1) if k / num_unknown >= tpr)
+def openauc_units(state: OpenSetState, *, tpr: float, fpr_list: Any) -> Units:
+    """The unknown samples and the known ones, for resampling."""
+    unknown, correct, wrong = rows_of_sides(*open_set_sides(state))
+    num_correct = len(correct.counts)
 
+    def results(counts: Sequence[np.ndarray]) -> dict[str, float]:
+        known = counts[1]
+        sides = unknown.side(counts[0]), correct.side(known[:num_correct]), wrong.side(known[num_correct:])
+        return rates_of_sides(*sides, tpr=tpr, fpr_list=fpr_list)
 
-def _hits_of_cut(unknown: Side, known: Sequence[Side], tpr: float, bits: int) -> tuple[int, int, int]:
-    """Hits at the threshold, of scores that were cut to so many bits, and the least and the most that they were before.
+    def members() -> tuple[np.ndarray, np.ndarray]:
+        known, right = state["classes"] >= 0, state["predicted"] == state["classes"]
+        kind = array_namespace(known).where(known & ~right, 2, array_namespace(known).astype(known, int))
+        place, kinds = members_of(kind, state["scores"], (unknown, correct, wrong))
+        return place + num_correct * (kinds == 2), np.minimum(kinds, 1)
 
-    The threshold was in the bin that it is now: with the fewest unknown samples that are enough and all known samples
-    of the bin accepted as unknown, or with all unknown samples of it and none of these.
-    """
-    enough = _enough(tpr, unknown.total)
-    threshold = unknown.at(unknown.total - enough)
-    above = math.nextafter(threshold, math.inf)
-    accepted = unknown.total - unknown.below_score(threshold)
-    below = sum(side.below_score(threshold) for side in known)
-    hits = accepted + below
-    if not bool(was_cut(np.asarray([threshold]), bits)[0]):
-        return hits, hits, hits
-    return hits, enough + below, accepted + sum(side.below_score(above) for side in known)
-
-
-def _tpr_name(tpr: float) -> str:
-    """Name of an operating point in result keys.
-
-    >>> _tpr_name(0.95), _tpr_name(0.975)
-    ('tpr95', 'tpr97.5')
-    """
-    return f"tpr{100 * as_fraction(tpr, 'tpr'):.12g}"
+    return Units((unknown.counts, np.concatenate([correct.counts, wrong.counts])), results, members)
 
 
 class OpenAUC(Metric):
@@ -2732,6 +3120,7 @@ class OpenAUC(Metric):
     reduce = staticmethod(reduce_openauc)
     as_state = staticmethod(as_open_set_state)
     summarise = staticmethod(openauc_metrics)
+    units = staticmethod(openauc_units)
     tables = OPEN_SET_TABLES
     aliases = OPEN_SET_ALIASES
 

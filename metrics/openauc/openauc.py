@@ -38,12 +38,20 @@ Args:
     tpr: true-positive rate of the operating point, in (0, 1]. Defaults to 0.95.
     significant_bits: bits of each score's significand that are kept, 4 to 52; the rest are cut off, so that memory is
         bounded, and results that rank scores get an error bound. Given at load. Defaults to None, which keeps all.
+    fpr_list: false-positive rates in [0, 1], such as (0.001, 0.01, 0.1), at which to give the correct-classification
+        rate. Defaults to None.
+    confidence_level, n_resamples, random_state: with a level such as 0.95, rates get `<key>_low` and `<key>_high`, a
+        percentile bootstrap of known and unknown samples. Defaults to None and 1000 and 0.
 
 Returns:
-    openauc: 1/(N_k N_u) sum over known i and unknown j of [class of i is right] ([r_j > r_i] + [r_j = r_i] / 2).
+    openauc: 1/(N_k N_u) sum over known i and unknown j of [class of i is right] ([r_j > r_i] + [r_j = r_i] / 2). It is
+        the area under the OSCR curve.
     closed_set_accuracy: share of the known samples whose class is right.
     open_set_auroc: AUROC of the unknown (positive) against all known samples.
     open_set_accuracy@tpr95: accuracy of unknown against known at the highest threshold whose TPR is at least `tpr`.
+    ccr@fpr0.1 and so on, for `fpr_list` (in percent): the highest share of the known samples that are accepted and
+        rightly classified, among thresholds that accept at most that share of the unknown ones: a point of the OSCR
+        curve.
 
 Raises:
     ValueError: NaN, lengths or shapes that do not fit, class ids out of range, no known or no unknown sample.

@@ -351,13 +351,22 @@ def from_arrow(column: Any, *, gaps: bool = False) -> Any:
     if isinstance(column, pa.ExtensionArray):
         return from_arrow(column.storage, gaps=gaps)
     if not pa.types.is_nested(column.type):
-        return column.to_numpy(zero_copy_only=False)
+        return _flat(column)
     if any(is_list(column.type) for is_list in _LISTS):
-        lengths = np.unique(pc.list_value_length(column).to_numpy(zero_copy_only=False))
+        lengths = np.unique(_flat(pc.list_value_length(column)))
         inner = from_arrow(column.flatten(), gaps=gaps)
         if len(lengths) == 1 and isinstance(inner, np.ndarray):
             return inner.reshape(len(column), int(lengths[0]), *inner.shape[1:])
     return column.to_pylist()
+
+
+def _flat(column: Any) -> np.ndarray:
+    """A column of no lists. Numbers and bools that are all there are taken as they lie: `to_numpy` imports pandas."""
+    if not column.null_count and pa.types.is_boolean(column.type):
+        return np.from_dlpack(pc.cast(column, pa.uint8())).astype(np.bool_)
+    if not column.null_count and (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
+        return np.from_dlpack(column)
+    return column.to_numpy(zero_copy_only=False)
 
 
 # ---- formats/csv.py --------------------------------------------------------------------------------------------------
@@ -2090,6 +2099,7 @@ def _add_api(runner: Runner, endpoint: str) -> None:
 
 _EDGE = 0.01  # true boxes may reach so far beyond the image, by rounding
 _FAR = 1.0  # and predicted ones so far; pixels in place of shares are farther off
+_MINUS_ZERO = re.compile(rb"-0(?![.0-9])")  # an integer in JSON, which has no sign
 _END_OF_IDS = 2.0**53  # from which a float64 no longer holds every integer
 
 
@@ -2119,7 +2129,7 @@ def _plain_table(data: bytes, width: int) -> np.ndarray | None:
     As JSON, a list for each line, they are parsed in a third of the time that `float` takes.
     """
     data = data.replace(b"\r\n", b"\n")
-    if data.translate(None, b"0123456789.eE+- \n"):
+    if data.translate(None, b"0123456789.eE+- \n") or (b"-0" in data and _MINUS_ZERO.search(data)):
         return None
     try:
         rows = orjson.loads(b"[[" + data.rstrip(b"\n").replace(b" ", b",").replace(b"\n", b"],[") + b"]]")

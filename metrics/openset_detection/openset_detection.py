@@ -49,6 +49,8 @@ Args:
     per_image: whether to return a table of counts and rates by image. Defaults to False.
     conf_list: confidences for a sweep of U-Recall, WI and A-OSE; "ow-dln" needs matching="confidence" for it.
         Defaults to None.
+    confidence_level, n_resamples, random_state: with a level such as 0.95, rates get `<key>_low` and `<key>_high`, a
+        percentile bootstrap of the images. Defaults to None and 1000 and 0.
 
 Returns:
     U-Recall: TP_unknown / total_unknown, higher is better.

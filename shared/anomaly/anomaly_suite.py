@@ -6,14 +6,14 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from ..core.arrays import Array
-from ..core.bounds import with_error
+from ..core.bounds import results_with_errors
 from ..core.counts import Counts, Side, as_side, exceedance_counts, runs, sort_sides, split
 from ..core.curves import CURVE, bounded, curve_metrics, quantities
 from ..core.metric import Metric
 from ..core.options import as_choice, as_fractions, as_int, plain_value
 from ..core.sorting import indices, sorted_with
 from .aupro import areas_up_to, counts_of_pixels, sampled_aupro
-from .maps import ANOMALY_TABLES, AnomalyState, as_anomaly_state, reduce_maps
+from .maps import AnomalyState, as_anomaly_state, reduce_maps
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -118,12 +118,9 @@ def anomaly_metrics(
 def _with_errors(values: dict[str, Any], limits: Sequence[float], areas: Sequence[Sequence[float]]) -> dict[str, float]:
     """Results of pixels with their errors, from values and the two ends of each, and areas and theirs."""
     named = {f"pixel_{name}": three for name, three in values.items()}
-    named["pixel_f1_max"] = [best for best, _ in values["f1_max"]]
+    named["pixel_f1_max"] = tuple(best for best, _ in values["f1_max"])
     named |= {f"aupro@{limit}": three for limit, three in zip(limits, zip(*areas))}
-    results: dict[str, float] = {}
-    for name, three in named.items():
-        results.update(with_error(name, *three))
-    return results
+    return results_with_errors({name: value for name, (value, *_) in named.items()}, named)
 
 
 def anomaly_suite_results(
@@ -150,7 +147,7 @@ class AnomalySuite(Metric):
     reduce = staticmethod(reduce_maps)
     as_state = staticmethod(as_anomaly_state)
     summarise = staticmethod(anomaly_suite_results)
-    tables = ANOMALY_TABLES
+    tables = {"normal_counts": ("normal",)}
 
     def __init__(self, **options: Unpack[AnomalySuiteOptions]) -> None:
         super().__init__(**options)

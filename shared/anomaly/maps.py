@@ -22,7 +22,6 @@ from ..core.arrays import (
     without_arrow,
 )
 from ..core.columns import as_flags, as_numbers, as_scores, check_lengths, check_no_nan
-from ..core.compacting import compact_table
 from ..core.rounding import check_bits, checked_bits, cut
 from ..core.states import check_arrays, check_rows, count_column, flag_column, integer_column, score_column
 from .image_scores import check_reduction, checked_reduction, reduced_maps
@@ -30,8 +29,6 @@ from .regions import RegionPixels, pixels_by_region
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
-
-ANOMALY_TABLES = {"normal_counts": ("normal",)}
 
 
 class AnomalyState(RegionPixels):
@@ -100,13 +97,12 @@ def reduce_maps(
     labels = _image_labels(masks) if image_labels is None else as_flags(image_labels, "image_labels")
     check_lengths(predictions=maps, image_scores=scores, image_labels=labels)
     scores, labels = on_one_device(scores, labels)
-    images = {"image_scores": scores, "image_labels": labels, "image_reduction": reduction}
-    state: Any = {**images, **pixels_by_region(list(zip(maps, masks)))}
-    if bits is None:
-        return state
-    pixels = {name: cut(state[name], bits) for name in ("normal", "anomalous")}
-    marked = {**state, **pixels, "significant_bits": np.asarray(bits)}
-    return compact_table(marked, ANOMALY_TABLES["normal_counts"], "normal_counts")  # type: ignore[return-value]
+    pixels = pixels_by_region(list(zip(maps, masks)))
+    state: Any = {"image_scores": scores, "image_labels": labels, "image_reduction": reduction, **pixels}
+    if bits is not None:
+        state["normal"], state["anomalous"] = cut(pixels["normal"], bits), cut(pixels["anomalous"], bits)
+        state["significant_bits"] = np.asarray(bits)
+    return state
 
 
 def as_maps(predictions: Any, references: Any) -> tuple[Any, Any]:

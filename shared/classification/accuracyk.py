@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypedDict
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
-from ..core.metric import Metric
+from ..core.metric import IntervalOptions, Metric
 from ..core.options import as_choice, as_int_list
+from ..core.units import Units
 from .topk import (
     TIES,
     TOPK_ALIASES,
@@ -17,13 +19,14 @@ from .topk import (
     known_ranks,
     reduce_topk,
     topk_accuracy,
+    topk_units,
 )
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
-class AccuracyKOptions(TypedDict, total=False):
+class AccuracyKOptions(IntervalOptions, total=False):
     """Options of `AccuracyK`; see `accuracyk_results`."""
 
     k_list: int | Sequence[int] | None
@@ -56,6 +59,11 @@ def accuracyk_results(
     return {f"accuracy@{k}": topk_accuracy(ranks.above, ranks.tied, k, **shared) for k in ks}
 
 
+def accuracyk_units(state: TopkState, **options: Any) -> Units:
+    """The known samples, for resampling."""
+    return topk_units(state, partial(accuracyk_results, **options))
+
+
 class AccuracyK(Metric):
     """How often the true class is among the k best guesses: see `reduce_topk` and `accuracyk_results`.
 
@@ -67,6 +75,7 @@ class AccuracyK(Metric):
     reduce = staticmethod(reduce_topk)
     as_state = staticmethod(as_topk_state)
     summarise = staticmethod(accuracyk_results)
+    units = staticmethod(accuracyk_units)
     tables = TOPK_TABLES
     aliases = TOPK_ALIASES
 

@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypedDict
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
-from ..core.metric import Metric
+from ..core.metric import IntervalOptions, Metric
 from ..core.options import as_int_list
-from .topk import TOPK_ALIASES, TOPK_TABLES, TopkState, as_topk_state, autkc, known_ranks, reduce_topk_scores
+from ..core.units import Units
+from .topk import (
+    TOPK_ALIASES,
+    TOPK_TABLES,
+    TopkState,
+    as_topk_state,
+    autkc,
+    known_ranks,
+    reduce_topk_scores,
+    topk_units,
+)
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
-class AUTKCOptions(TypedDict, total=False):
+class AUTKCOptions(IntervalOptions, total=False):
     """Options of `AUTKC`; see `autkc_results`."""
 
     k_list: int | Sequence[int]
@@ -42,6 +53,11 @@ def autkc_results(
     return {f"autkc@{k}": autkc(ranks.above, ranks.tied, k, **shared) for k in ks}
 
 
+def autkc_units(state: TopkState, **options: Any) -> Units:
+    """The known samples, for resampling."""
+    return topk_units(state, partial(autkc_results, **options))
+
+
 class AUTKC(Metric):
     """The area under the top-k curve: see `reduce_topk_scores` and `autkc_results`.
 
@@ -53,6 +69,7 @@ class AUTKC(Metric):
     reduce = staticmethod(reduce_topk_scores)
     as_state = staticmethod(as_topk_state)
     summarise = staticmethod(autkc_results)
+    units = staticmethod(autkc_units)
     tables = TOPK_TABLES
     aliases = TOPK_ALIASES
 

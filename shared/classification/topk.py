@@ -7,7 +7,7 @@ once (see ranks.py).
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 import numpy as np
@@ -23,6 +23,7 @@ from ..core.columns import (
 )
 from ..core.options import as_bool, as_choice
 from ..core.states import check_arrays, check_rows, count_column, flag_column, integer_column, integer_scalar
+from ..core.units import Units, units_of_table
 from .ranks import listed_ranks, ranks_in_range
 
 if TYPE_CHECKING:
@@ -129,6 +130,14 @@ def reduce_topk(predictions: Any, references: Any, *, ignore_unknown: bool = Fal
         "predictions_width": np.asarray(width),
         "predictions_are_scores": np.asarray(scored),
     }
+
+
+def topk_units(state: TopkState, summarise: Callable[[TopkState], dict[str, float]]) -> Units:
+    """The known samples of a state, for resampling; unknown ones have no part in the results."""
+    known = state["above"] >= 0
+    columns: Mapping[str, Array] = state
+    kept = {name: column[known] if column.ndim else column for name, column in columns.items()}
+    return units_of_table(kept, TOPK_TABLES["counts"], lambda rows: rows["tied"] * 0, summarise)
 
 
 class Ranks(NamedTuple):

@@ -13,10 +13,14 @@ import click
 from ..formats.results import as_json, as_table
 from ..formats.writing import write_file
 from ..loading import METRICS, metric_class, script
+from ..scores import SCORES, score_function
 from ..texts import texts
+from .anomaly import anomaly
 from .detect import detect
+from .ood import ood
 from .options import read_options
 from .outputs import check_outputs, deliver, on_terminal, show
+from .table import table
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]}, invoke_without_command=True)
@@ -47,7 +51,11 @@ def describe(name: str) -> None:
 @click.argument("name", type=click.Choice(METRICS), metavar="NAME")
 @click.option("--predictions", metavar="FILE", help="Scores or class ids, maps or boxes: see describe.")
 @click.option("--references", metavar="FILE", help="True classes, labels, masks or boxes.")
-@click.option("--open-scores", metavar="FILE", help="Open-set scores, higher is more unknown.")
+@click.option(
+    "--open-scores",
+    metavar="FILE|SCORE",
+    help=f"Open-set scores, higher is more unknown, or which to take of the predictions, logits: {', '.join(SCORES)}.",
+)
 @click.option("--open-labels", metavar="FILE", help="1 for unknown samples, 0 for known ones.")
 @click.option("--image-scores", metavar="FILE", help="Anomaly scores of the images.")
 @click.option("--image-labels", metavar="FILE", help="1 for anomalous images, 0 for normal ones.")
@@ -78,11 +86,14 @@ def compute(name: str, options: tuple[str, ...], save: Path | None, plot: Path |
 
         check_picture(plot)
     given = {column: place for column, place in places.items() if place is not None}
+    score = given.pop("open_scores") if given.get("open_scores") in SCORES else None
+    if score is not None and "predictions" not in given:
+        raise click.UsageError(f"expected --predictions with --open-scores {score}, which is of their logits")
     check_outputs(filter(None, (save, plot)), lambda: filter(None, map(file_of, given.values())))
     chosen = metric_class(name)
     metric = chosen(**read_options(chosen, options))
-    with _files_of_columns(given):
-        _add(metric, given)
+    with _files_of_columns(given if score is None else {**given, "logits": given["predictions"]}):
+        _add(metric, given, score)
         state = {} if plot is None else metric.state()
         results = metric.compute()
     writes: list[Callable[[], None]] = []
@@ -93,7 +104,8 @@ def compute(name: str, options: tuple[str, ...], save: Path | None, plot: Path |
     deliver(as_table(results) if on_terminal() else as_json(results), *writes)
 
 
-cli.add_command(detect)
+for command in (anomaly, detect, ood, table):
+    cli.add_command(command)
 
 
 @contextmanager
@@ -109,19 +121,26 @@ def _files_of_columns(places: Mapping[str, str]) -> Iterator[None]:
         raise kind(f"{place}: {error}") from error
 
 
-def _add(metric: Any, places: Mapping[str, str]) -> None:
-    """Add the columns to a metric, in batches with a progress bar where there is a Parquet file."""
+def _add(metric: Any, places: Mapping[str, str], score: str | None) -> None:
+    """Add the columns to a metric, in batches with a progress bar where there is a Parquet file.
+
+    With the name of a score, the open-set scores are those of the predictions, which are logits.
+    """
     from ..formats.columns import ParquetColumn, batches, open_column
+
+    def add(columns: Mapping[str, Any]) -> None:
+        more = {} if score is None else {"open_scores": score_function(score)(columns["predictions"])}
+        metric.add_batch(**columns, **more)
 
     columns = {column: open_column(place, column) for column, place in places.items()}
     streamed = [column for column in columns.values() if isinstance(column, ParquetColumn)]
     if not streamed:
-        metric.add_batch(**columns)
+        add(columns)
         return
     from tqdm import tqdm
 
     # disable=None: no bar where standard error is not a terminal
     with tqdm(total=len(streamed[0]), unit=" rows", unit_scale=True, disable=None) as progress:
         for batch in batches(columns):
-            metric.add_batch(**batch)
+            add(batch)
             progress.update(len(next(iter(batch.values()))))

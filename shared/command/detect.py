@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import click
 
@@ -32,11 +32,12 @@ From files, as in
 or from an Ultralytics model, with --model M --data data.yaml. A CLASS is an id, or a name where the files or --names
 give names. Results are a text on a terminal, JSON in a pipe.
 """
-_LISTS = ("--known-classes", "--names", "--previously-known")
 
 
 class SpaceSeparated(click.Command):
     """A command whose list options take all words up to the next option: --known-classes 0 1 2."""
+
+    lists: ClassVar[tuple[str, ...]] = ("--known-classes", "--names", "--previously-known")
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Repeat the option before each of its words, which is how click reads a list."""
@@ -44,7 +45,7 @@ class SpaceSeparated(click.Command):
         option, words = "", 0
         for argument in args:
             if argument.startswith("-") and not re.match(r"-\d", argument):
-                option, words = (argument if argument in _LISTS else ""), 0
+                option, words = (argument if argument in self.lists else ""), 0
             elif option:
                 words += 1
                 spread += [option] * (words > 1)

@@ -13,10 +13,10 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import array_api_compat
-import array_api_compat.numpy
 import numpy as np
 
 Array = Any  # a NumPy array, or a tensor on an accelerator
@@ -49,6 +49,14 @@ def array_namespace(*arrays: Array) -> Any:
     for array in arrays:
         if type(array) is not np.ndarray:
             return array_api_compat.array_namespace(*arrays)
+    return _numpy_namespace()
+
+
+@cache
+def _numpy_namespace() -> Any:
+    """NumPy with the array API's names, at the first use: the import takes longer than that of NumPy."""
+    import array_api_compat.numpy
+
     return array_api_compat.numpy
 
 

@@ -9,7 +9,7 @@ positives above all its negatives, or the other way round; each side of it may h
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from .arrays import Array, array_namespace
@@ -89,13 +89,26 @@ def most_twice_precision(counts: Counts) -> Array:
     return xp.clip(xp.astype(xp.floor(share * 2.0**UNIT_BITS), xp.int64) + 2, None, 2 << UNIT_BITS)
 
 
-def with_error(name: str, value: float, *ends: float) -> dict[str, float]:
-    """A result in [0, 1] and its error, the distance to the farther end, rounded up; 0.0 where all are the same.
+def results_with_errors(results: Mapping[str, float], ends: Mapping[str, tuple[float, ...] | None]) -> dict[str, float]:
+    """Results in [0, 1], each with its error, the distance to the farther end, rounded up; 0.0 where all are the same.
 
-    >>> with_error("auroc", 0.5, 0.25, 0.75), with_error("auroc", 1.0, 1.0, 1.0)
-    ({'auroc': 0.5, 'auroc_error': 0.25000000000000017}, {'auroc': 1.0, 'auroc_error': 0.0})
+    Those that have no ends are left out; those whose ends are None need no error.
+
+    >>> results_with_errors({"a": 0.5, "b": 1.0, "c": 0.1, "d": 7.0}, {"a": (0.25, 0.75), "b": (1.0,), "c": None})
+    {'a': 0.5, 'a_error': 0.25000000000000017, 'b': 1.0, 'b_error': 0.0, 'c': 0.1}
     """
+    found: dict[str, float] = {}
+    for name, value in results.items():
+        if name in ends:
+            found[name] = value
+            between = ends[name]
+            if between is not None:
+                found[f"{name}_error"] = _error(value, between)
+    return found
+
+
+def _error(value: float, ends: tuple[float, ...]) -> float:
     distance = max(abs(end - value) for end in ends)
     # half a unit in the last place for each of the end and the difference
     error = math.nextafter(distance + math.ulp(max(value, *ends)), math.inf) if distance else 0.0
-    return {name: value, f"{name}_error": min(1.0, error)}
+    return min(1.0, error)

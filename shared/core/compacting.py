@@ -57,6 +57,13 @@ def compact_rows(columns: Sequence[Array], counts: Array | None = None) -> tuple
     )
 
 
+def rows_and_places(columns: Sequence[Array]) -> tuple[list[Array], Array, Array]:
+    """Different rows of a table in ascending order, their counts, and the place among them of each row of the table."""
+    packed = reduce(_beside, map(_packed, columns))
+    keys, total = _counted(packed.keys, packed.bits, None)
+    return packed.rows(keys), total, array_namespace(keys).searchsorted(keys, packed.keys)
+
+
 def _compact_block(columns: Sequence[Array], counts: Array | None) -> tuple[list[Array], Array]:
     if not columns[0].shape[0]:
         xp = array_namespace(columns[0])

@@ -13,18 +13,34 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypedDict
 
 import numpy as np
 
 from .arrays import Array, State, array_namespace, concatenate, is_numpy_array, to_numpy
 from .compacting import compact_table, has_few_values
+from .resampling import intervals
 from .states import MAX_COUNT
+from .units import Units
 
 ROWS = 1 << 16  # of a table, up to which they are kept as they come
 
+# entries of a state that say how its scores were rounded, so that there are few different ones
+ROUNDED = frozenset({"thresholds", "significant_bits"})
+
 # columns that metrics of this collection take: one that a metric does not use is ignored by it, for combine()
 SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels"})
+
+
+class IntervalOptions(TypedDict, total=False):
+    """Options of every metric: see `intervals`; without a confidence_level there are none."""
+
+    confidence_level: float | None
+    n_resamples: int
+    random_state: int
+
+
+INTERVAL_OPTIONS: Mapping[str, Any] = {"confidence_level": None, "n_resamples": 1000, "random_state": 0}
 
 
 class Metric:
@@ -38,6 +54,7 @@ class Metric:
     summarise: a function from a state and options (its keyword-only parameters) to the results
     as_state: a function that checks a state from elsewhere, by options of `reduce`, and casts its arrays to the types
         that `reduce` gives
+    units: a function from a state and the options of `summarise` to what is resampled for intervals
     tables: the columns of each table of its states whose rows may be counted, by the name of the counts
     aliases: other names for columns
 
@@ -56,6 +73,7 @@ class Metric:
     reduce: ClassVar[Callable[..., Mapping[str, Any]]]
     summarise: ClassVar[Callable[..., dict[str, Any]]]
     as_state: ClassVar[Callable[..., Mapping[str, Any]]]
+    units: ClassVar[Callable[..., Units]]
     tables: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     aliases: ClassVar[Mapping[str, str]] = {}
 
@@ -76,7 +94,7 @@ class Metric:
             raise TypeError(f"{cls.__name__}: expected one default of {differing[0]}, got two")
         cls.columns = tuple(p.name for p in columns)
         cls.required = tuple(p.name for p in columns if p.default is p.empty)
-        cls.options = {**summarises, **reduces}
+        cls.options = {**summarises, **reduces, **INTERVAL_OPTIONS}
         cls.fixed_options = frozenset(reduces.keys() - summarises.keys())
 
     def __init__(self, **options: Any) -> None:
@@ -105,6 +123,16 @@ class Metric:
         results = self._results(states, options)
         self.reset()
         return results
+
+    def results_and_units(self, **kwargs: Any) -> tuple[dict[str, Any], Units]:
+        """The results of columns, given as to compute, and what is resampled of them; batches have no part in either."""
+        columns, overrides = self._sort_arguments(kwargs)
+        options = {**self.loaded_options, **overrides}
+        state = self._reduced(columns, options)
+        if not _size(state):
+            raise ValueError("expected at least one sample, got none: pass columns")
+        chosen = _options_for(self.summarise, options)
+        return self.summarise(state, **chosen), self.units(state, **chosen)
 
     def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
         """Add a batch of columns. An empty one adds nothing; one that raises leaves those before it untouched."""
@@ -196,7 +224,11 @@ class Metric:
             raise ValueError("expected at least one sample, got none: pass columns, or add batches before compute()")
         for state in states:
             check_agreement(state, states)
-        return self.summarise(joined(states), **_options_for(self.summarise, options))
+        state, chosen = joined(states), _options_for(self.summarise, options)
+        if options["confidence_level"] is None:
+            return self.summarise(state, **chosen)
+        drawn = {name: options[name] for name in INTERVAL_OPTIONS}
+        return intervals(self.units(state, **chosen), self.summarise(state, **chosen), **drawn)
 
     def _reduced(self, columns: Mapping[str, Any], options: Mapping[str, Any]) -> State:
         missing = [name for name in self.required if name not in columns]
@@ -260,7 +292,8 @@ def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> l
     """The states as one, whose table of these columns has no two equal rows; as they are, where few would be equal."""
     states = [state for state in states if state]
     plain = [state for state in states if counts not in state]
-    if len(plain) == len(states) and not all(has_few_values(state[name]) for state in plain for name in columns):
+    grows = any(not (ROUNDED & state.keys() or all(has_few_values(state[name]) for name in columns)) for state in plain)
+    if grows and len(plain) == len(states):
         return states
     parts = [state for state in states if counts in state]
     if plain:  # those without counts first, which is faster

@@ -3,19 +3,25 @@
     detections = read_detections("runs/detect/predict/labels", "data.yaml", unknown_class_id=999)  # of formats
     results = evaluate_detections(detections, known_classes=[0, 1, 2], unknown_class_id=999)
 
-Needs the extra `detection` (pycocotools, Pillow, PyYAML); a model needs `ultralytics`, which is under the AGPL-3.0
-licence and is imported only where a model's path is given.
+    results = evaluate_anomaly_folder("maps", "mvtec_ad", integration_limits=[0.3, 0.05])
+
+Boxes need the extra `detection` (pycocotools, Pillow, PyYAML); a model needs `ultralytics`, which is under the AGPL-3.0
+licence and is imported only where a model's path is given. Anomaly maps need the extra `anomaly` (Pillow, tifffile).
 """
 
+from .anomaly import evaluate_anomaly_folder
 from .box_outcomes import box_outcomes
 from .detection import evaluate_detections, openset_metrics, save_results, summary
+from .ood_suite import evaluate_ood
 from .standard import standard_metrics
 from .validator import OpenSetValidator
 
 __all__ = [
     "OpenSetValidator",
     "box_outcomes",
+    "evaluate_anomaly_folder",
     "evaluate_detections",
+    "evaluate_ood",
     "openset_metrics",
     "save_results",
     "standard_metrics",

@@ -7,7 +7,10 @@ from .class_names import class_ids, read_names
 from .coco import read_coco, read_coco_results
 from .dataset import Dataset, Detections, rename_classes
 from .dicts import read_dict_predictions, read_dicts
+from .flat import flat
 from .opening import read_detections, read_references
+from .results import read_results
+from .score_files import Scores, read_scores, score_files
 from .voc import read_voc
 from .writers import write_coco, write_coco_results, write_yolo, write_yolo_predictions
 from .yolo import read_yolo, read_yolo_predictions
@@ -16,7 +19,9 @@ from .yolo_data import read_yolo_data
 __all__ = [
     "Dataset",
     "Detections",
+    "Scores",
     "class_ids",
+    "flat",
     "read_coco",
     "read_coco_results",
     "read_detections",
@@ -24,11 +29,14 @@ __all__ = [
     "read_dicts",
     "read_names",
     "read_references",
+    "read_results",
+    "read_scores",
     "read_voc",
     "read_yolo",
     "read_yolo_data",
     "read_yolo_predictions",
     "rename_classes",
+    "score_files",
     "write_coco",
     "write_coco_results",
     "write_yolo",

@@ -1,11 +1,17 @@
-"""Results as text: a table to read, or JSON."""
+"""Results as text, a table to read or JSON, and from JSON."""
 
 from __future__ import annotations
 
 import json
 import math
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
+
+from .json import parse_json
+from .reasons import named
+
+_WORDS = {"Infinity": math.inf, "-Infinity": -math.inf}
 
 
 def as_json(results: Mapping[str, Any], indent: int | None = None) -> str:
@@ -25,6 +31,26 @@ def _finite(value: Any) -> Any:
     if isinstance(value, float) and math.isinf(value):
         return "Infinity" if value > 0 else "-Infinity"
     return value
+
+
+def read_results(path: str | Path) -> dict[str, Any]:
+    """Results from a file of JSON, as the commands save them; "Infinity" and "-Infinity" are numbers again.
+
+    Returns the dict of results. Raises ValueError, with the file's name, for what is none.
+    """
+    with named(path):
+        results = _numbers(parse_json(Path(path).read_bytes()))
+        if not isinstance(results, dict):
+            raise ValueError(f"expected an object of results by name, got a {type(results).__name__}")
+    return results
+
+
+def _numbers(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _numbers(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_numbers(item) for item in value]
+    return _WORDS.get(value, value) if isinstance(value, str) else value
 
 
 def as_table(results: Mapping[str, Any]) -> str:

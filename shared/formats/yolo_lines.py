@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 import math
+import re
 from itertools import chain
 from pathlib import Path
 
@@ -16,6 +17,7 @@ import orjson
 
 _EDGE = 0.01  # true boxes may reach so far beyond the image, by rounding
 _FAR = 1.0  # and predicted ones so far; pixels in place of shares are farther off
+_MINUS_ZERO = re.compile(rb"-0(?![.0-9])")  # an integer in JSON, which has no sign
 _END_OF_IDS = 2.0**53  # from which a float64 no longer holds every integer
 
 
@@ -45,7 +47,7 @@ def _plain_table(data: bytes, width: int) -> np.ndarray | None:
     As JSON, a list for each line, they are parsed in a third of the time that `float` takes.
     """
     data = data.replace(b"\r\n", b"\n")
-    if data.translate(None, b"0123456789.eE+- \n"):
+    if data.translate(None, b"0123456789.eE+- \n") or (b"-0" in data and _MINUS_ZERO.search(data)):
         return None
     try:
         rows = orjson.loads(b"[[" + data.rstrip(b"\n").replace(b" ", b",").replace(b"\n", b"],[") + b"]]")

@@ -24,6 +24,7 @@ from evaluate.evaluator import (
 )
 
 from ..core.evaluated import Evaluated
+from ..scores import score_function
 
 Columns = Mapping[str, Any]
 
@@ -130,18 +131,28 @@ class TextScores(_ScoreRows, TextClassificationEvaluator):
 _EVALUATORS: dict[str, type[Evaluator]] = {"image-classification": ImageScores, "text-classification": TextScores}
 
 
-def evaluator(task: str, columns: Callable[[np.ndarray], Columns] = columns_of_rows) -> Any:
+def evaluator(
+    task: str, columns: Callable[[np.ndarray], Columns] = columns_of_rows, *, scores: str | None = None
+) -> Any:
     """Return an evaluator whose metric gets full rows of scores.
 
     Parameters: task, "image-classification" or "text-classification"; columns, the function that makes the metric's
     columns from the (N, C) scores, in the order of the model's classes, or of `label_mapping` where compute gets one.
-    For example `lambda rows: {"predictions": 1 - rows.max(axis=1)}` for ood_bench.
-    Returns an `evaluate.Evaluator`. Raises ValueError for another task.
+    For example `lambda rows: {"predictions": 1 - rows.max(axis=1)}` for ood_bench. Instead of columns, scores: the name
+    of one of `openworld_metrics.scores`, such as "energy", that makes the open-set scores; the rows are logits then,
+    which the pipeline gives without softmax.
+    Returns an `evaluate.Evaluator`. Raises ValueError for another task or score, and for both columns and scores.
     """
     if task not in _EVALUATORS:
         raise ValueError(f"task: expected one of {', '.join(_EVALUATORS)}, got {task!r}")
     chosen = _EVALUATORS[task](task)
     chosen.columns = columns
+    if scores is not None:
+        if columns is not columns_of_rows:
+            raise ValueError("scores: expected no columns beside them, got both")
+        score = score_function(scores)
+        chosen.PIPELINE_KWARGS = {**chosen.PIPELINE_KWARGS, "function_to_apply": "none"}
+        chosen.columns = lambda rows: {"predictions": rows, "open_scores": score(rows)}
     return chosen
 
 

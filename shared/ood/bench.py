@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from ..core.arrays import Array
-from ..core.bounds import with_error
+from ..core.bounds import results_with_errors
 from ..core.counts import Counts, Side, check_both_classes
 from ..core.curves import AUPR, AUROC, AVERAGE_PRECISION, RATES, Quantity, bounded, quantities
 from ..core.options import as_bool, as_int, as_real, plain_value
@@ -130,11 +130,8 @@ def _with_errors(names: Iterable[str], passes: _Passes, bits: int) -> dict[str, 
             "metrics: expected at least one that has an error bound, since scores were cut to "
             f"significant_bits={bits}; got {', '.join(names)}"
         )
-    results: dict[str, float] = {}
-    for name in names:
-        if name in values:
-            results.update(with_error(name, *map(_plain, values[name])))
-    return results
+    found = {name: tuple(map(_plain, values[name])) for name in names if name in values}
+    return results_with_errors({name: value for name, (value, *_) in found.items()}, found)
 
 
 def _parse(metric: Any, *, threshold: float | None, curve: Any, sizes: list[int]) -> tuple[str, Measure]:

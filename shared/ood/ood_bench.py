@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Literal
 
-from ..core.metric import Metric
+import numpy as np
+
+from ..core.arrays import array_namespace
+from ..core.metric import IntervalOptions, Metric
+from ..core.units import Units, members_of, rows_of_sides
 from .bench import DEFAULT_METRICS, bench_metrics
-from .sides import OOD_TABLES, Label, OODState, as_ood_state, ood_sides, reduce_ood
+from .sides import Label, OODState, as_ood_state, check_label_values, is_ood, ood_sides, reduce_ood
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
-class OODBenchOptions(TypedDict, total=False):
+class OODBenchOptions(IntervalOptions, total=False):
     """Options of `OODBench`; see `ood_bench_results`."""
 
     metrics: str | Callable[..., Any] | Sequence[str | Callable[..., Any]]
@@ -55,6 +59,33 @@ def ood_bench_results(
     )
 
 
+def ood_units(
+    state: OODState,
+    *,
+    metrics: Any,
+    in_value: Label,
+    out_value: Label,
+    ignore_value: int | None,
+    threshold: float | None,
+    step: int | None,
+    **_: Any,
+) -> Units:
+    """The OOD and the in-distribution samples, for resampling."""
+    rows = rows_of_sides(*ood_sides(state, in_value, out_value, ignore_value))
+
+    def results(counts: Sequence[np.ndarray]) -> dict[str, float]:
+        positives, negatives = (each.side(numbers) for each, numbers in zip(rows, counts))
+        return bench_metrics(positives, negatives, metrics, threshold=threshold, step=step)
+
+    def members() -> tuple[np.ndarray, np.ndarray]:
+        is_out, kept = is_ood(state["labels"], check_label_values(in_value, out_value, ignore_value))
+        columns = array_namespace(is_out).astype(~is_out, int), state["scores"]
+        strata, scores = columns if kept is None else (column[kept] for column in columns)
+        return members_of(strata, scores, rows)
+
+    return Units((rows[0].counts, rows[1].counts), results, members)
+
+
 class OODBench(Metric):
     """Metrics of an out-of-distribution detector: see `reduce_ood` and `bench_metrics`.
 
@@ -66,7 +97,8 @@ class OODBench(Metric):
     reduce = staticmethod(reduce_ood)
     as_state = staticmethod(as_ood_state)
     summarise = staticmethod(ood_bench_results)
-    tables = OOD_TABLES
+    units = staticmethod(ood_units)
+    tables = {"counts": ("scores", "labels")}
     aliases = {"scores": "predictions", "labels": "references"}
 
     def __init__(self, **options: Unpack[OODBenchOptions]) -> None:

@@ -83,7 +83,7 @@ def exceeded_threshold(reached: Reached, sides: tuple[Side, Side], name: str) ->
         )
     lower = [-math.inf]
     for side in sides:
-        rows = bisect_left(side.scores, score, key=float)
+        rows = bisect_left(range(side.scores.shape[0]), score, key=lambda row: float(side.scores[row]))
         lower += [float(side.scores[rows - 1])] if rows else []
     return max(lower) + 0.0  # 0.0 for −0.0
 
@@ -92,7 +92,8 @@ def rate_above(name: str, positives: Side, negatives: Side, threshold: float) ->
     """One of the rates fpr, tpr, fnr and tnr where a sample is detected iff its score > threshold."""
     side = positives if name in ("tpr", "fnr") else negatives
     # compared as Python floats: a float32 score must not round the threshold to its own precision
-    kept = int(side.below(bisect_right(side.scores, threshold, key=float)))
+    rows = bisect_right(range(side.scores.shape[0]), threshold, key=lambda row: float(side.scores[row]))
+    kept = int(side.below(rows))
     return (side.total - kept if name in ("tpr", "fpr") else kept) / side.total
 
 

@@ -9,7 +9,6 @@ import numpy as np
 
 from ..core.arrays import Array, array_namespace, as_array, concatenate, is_floating, is_numpy_array, on_one_device
 from ..core.columns import as_integers, as_scores, check_lengths, check_orientation
-from ..core.compacting import compact_table
 from ..core.counts import Side, as_side, split
 from ..core.options import as_int
 from ..core.rounding import check_bits, checked_bits, cut
@@ -36,9 +35,6 @@ class OODState(TypedDict):
     significant_bits: NotRequired[np.ndarray]
 
 
-OOD_TABLES = {"counts": ("scores", "labels")}
-
-
 Label = int | str  # of a side: a label, or REST
 REST = "rest"  # for the label of one side: all labels that are not the other's
 
@@ -58,7 +54,7 @@ def as_ood_state(
     if "counts" in state:
         checked["counts"] = count_column(state)
     check_rows(checked)
-    _is_out(labels, check_label_values(in_value, out_value, ignore_value))  # raises for any other label
+    is_ood(labels, check_label_values(in_value, out_value, ignore_value))  # raises for any other label
     return {**checked, **checked_bits(state, significant_bits)}  # type: ignore[typeddict-item]
 
 
@@ -105,16 +101,15 @@ def reduce_ood(
     scores, labels = as_scores(predictions, "predictions", narrow=True), as_integers(references, "references")
     check_lengths(predictions=scores, references=labels)
     scores, labels = on_one_device(scores, _narrow(labels))
-    _is_out(labels, values)  # raises for any other label
+    is_ood(labels, values)  # raises for any other label
     return _kept(scores, labels, bits)
 
 
 def _kept(scores: Array, labels: Array, bits: int | None) -> OODState:
-    """The state of a batch: every sample, or with cut scores, how many samples are equal."""
+    """The state of a batch, its scores cut to so many bits."""
     if bits is None:
         return {"scores": scores, "labels": labels}
-    state = {"scores": cut(scores, bits), "labels": labels, "significant_bits": np.asarray(bits)}
-    return compact_table(state, OOD_TABLES["counts"])  # type: ignore[return-value]
+    return {"scores": cut(scores, bits), "labels": labels, "significant_bits": np.asarray(bits)}
 
 
 def _narrow(labels: Array) -> Array:
@@ -166,7 +161,7 @@ def ood_sides(
     state: OODState, in_value: Label = 0, out_value: Label = 1, ignore_value: int | None = None
 ) -> tuple[Side, Side]:
     """As `split_ood`, of a state whose entries may stand for several samples."""
-    is_out, kept = _is_out(state["labels"], check_label_values(in_value, out_value, ignore_value))
+    is_out, kept = is_ood(state["labels"], check_label_values(in_value, out_value, ignore_value))
     scores, counts = state["scores"], state.get("counts")
     if kept is not None:
         is_out, scores, counts = is_out[kept], scores[kept], None if counts is None else counts[kept]
@@ -175,7 +170,7 @@ def ood_sides(
     return as_side(out, out_counts, owned=True), as_side(inside, inside_counts, owned=True)
 
 
-def _is_out(labels: Array, values: LabelValues) -> tuple[Array, Array | None]:
+def is_ood(labels: Array, values: LabelValues) -> tuple[Array, Array | None]:
     """Which samples are OOD, and which are not to be left out; None for all of them."""
     if not is_numpy_array(labels):  # torch compares in the labels' own type, where a larger value would wrap
         labels = array_namespace(labels).astype(labels, array_namespace(labels).int64)

@@ -8,9 +8,8 @@ import numpy as np
 
 from ..core.arrays import array_namespace, concatenate, on_one_device
 from ..core.columns import as_labels, as_scores, check_lengths, check_not_negative
-from ..core.compacting import compact_table
 from ..core.rounding import check_bits, cut
-from .samples import OPEN_SET_TABLES, OpenSetState, reduce_open_set
+from .samples import OpenSetState, reduce_open_set
 
 
 def reduce_known_unknown(
@@ -85,5 +84,5 @@ def _of_openauc(state: OpenSetState, bits: int | None) -> OpenSetState:
     kept: Any = {**state, **kinds}
     if bits is None:
         return kept
-    scores = {"scores": cut(state["scores"], bits), "significant_bits": np.asarray(bits)}
-    return compact_table({**kept, **scores}, OPEN_SET_TABLES["counts"])  # type: ignore[return-value]
+    kept |= {"scores": cut(state["scores"], bits), "significant_bits": np.asarray(bits)}
+    return kept

@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any
 
-from ..core.metric import Metric
+from ..core.metric import IntervalOptions, Metric
+from ..core.units import Units
 from .open_f import micro_open_f
-from .samples import OPEN_SET_ALIASES, OPEN_SET_TABLES, OpenSetState, as_open_set_state, check_classes, reduce_open_set
+from .resampling import open_set_units
+from .samples import (
+    OPEN_SET_ALIASES,
+    OPEN_SET_TABLES,
+    OpenSetState,
+    as_open_set_state,
+    check_classes,
+    reduce_open_set,
+)
 from .thresholds import check_applied
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
-class MicroOpenFOptions(TypedDict, total=False):
+class MicroOpenFOptions(IntervalOptions, total=False):
     """Options of `MicroOpenF`; see `micro_open_f_results`."""
 
     t_list: float | Sequence[float] | None
@@ -40,6 +49,15 @@ def micro_open_f_results(
     return results if curve is None else {**results, "micro_open_f_curve": curve}
 
 
+def micro_open_f_units(state: OpenSetState, **options: Any) -> Units:
+    """The known and the unknown samples, for resampling; of the results, the best F-score."""
+
+    def best(rows: OpenSetState) -> dict[str, float]:
+        return {"micro_open_f": micro_open_f_results(rows, **options)["micro_open_f"]}
+
+    return open_set_units(state, best)
+
+
 class MicroOpenF(Metric):
     """The micro open-set F-score at the best threshold: see `reduce_open_set` and `micro_open_f_results`.
 
@@ -51,6 +69,7 @@ class MicroOpenF(Metric):
     reduce = staticmethod(reduce_open_set)
     as_state = staticmethod(as_open_set_state)
     summarise = staticmethod(micro_open_f_results)
+    units = staticmethod(micro_open_f_units)
     tables = OPEN_SET_TABLES
     aliases = OPEN_SET_ALIASES
 

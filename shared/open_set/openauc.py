@@ -6,19 +6,21 @@ known ones: so the three kinds are sorted separately, and no score is sorted twi
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.arrays import Array
-from ..core.bounds import in_either_order, with_error
+from ..core.arrays import Array, array_namespace
+from ..core.bounds import results_with_errors
 from ..core.counts import Side, as_side, check_both_classes, runs, sort_sides, split
-from ..core.curves import Quantity, bounded, twice_wins
-from ..core.metric import Metric
-from ..core.options import as_fraction
-from ..core.rounding import was_cut
+from ..core.curves import twice_wins
+from ..core.metric import IntervalOptions, Metric
+from ..core.options import as_fraction, as_shares
+from ..core.shares import least_reaching, percent
+from ..core.units import Units, members_of, rows_of_sides
+from .ccr import ccr_of_sides
+from .cut_scores import ends_of_cut
 from .known_unknown import reduce_openauc
 from .samples import OPEN_SET_ALIASES, OPEN_SET_TABLES, OpenSetState, as_open_set_state
 
@@ -26,43 +28,44 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
-class OpenAUCOptions(TypedDict, total=False):
+class OpenAUCOptions(IntervalOptions, total=False):
     """Options of `OpenAUC`; see `openauc_metrics` and `reduce_openauc`."""
 
     tpr: float
     significant_bits: int | None
+    fpr_list: float | Sequence[float] | None
 
 
-def openauc_metrics(state: OpenSetState, *, tpr: float = 0.95) -> dict[str, float]:
+def openauc_metrics(state: OpenSetState, *, tpr: float = 0.95, fpr_list: Any = None) -> dict[str, float]:
     """OpenAUC, closed-set accuracy, AUROC of unknown against known, and their accuracy at a true-positive rate.
 
-    Parameters: state of `reduce_openauc`; tpr in (0, 1], as of `accuracy_at_tpr`.
-    Returns {"openauc", "closed_set_accuracy", "open_set_auroc", "open_set_accuracy@tpr95"}; of scores that were cut,
-    all but the second with `<name>_error`, |value − value of the scores before| ≤ error.
-    Raises ValueError if there are no unknown or no known samples.
+    Parameters: state of `reduce_openauc`; tpr in (0, 1], as of `accuracy_at_tpr`; fpr_list, a number or numbers in
+    [0, 1], to add the correct-classification rate at each, as of `ccr_at_fpr`.
+    Returns {"openauc", "closed_set_accuracy", "open_set_auroc", "open_set_accuracy@tpr95"}, and "ccr@fpr0.1" and so on;
+    of scores that were cut, all but the second with `<name>_error`, |value − value of the scores before| ≤ error.
+    Raises ValueError if there are no unknown or no known samples, or for a rate out of range.
     """
-    unknown, correct, wrong = open_set_sides(state)
+    sides = open_set_sides(state)
+    results = rates_of_sides(*sides, tpr=tpr, fpr_list=fpr_list)
+    if "significant_bits" not in state:
+        return results
+    rates = [] if fpr_list is None else as_shares(fpr_list, "fpr_list")
+    return results_with_errors(results, ends_of_cut(*sides, int(state["significant_bits"]), tpr, rates))
+
+
+def rates_of_sides(unknown: Side, correct: Side, wrong: Side, *, tpr: float, fpr_list: Any) -> dict[str, float]:
+    """As `openauc_metrics`, of the three kinds of samples."""
+    rates = [] if fpr_list is None else as_shares(fpr_list, "fpr_list")
     num_known = correct.total + wrong.total
     check_both_classes(unknown.total, num_known)
-    pairs = 2 * unknown.total * num_known
-    if "significant_bits" in state:
-        bits = int(state["significant_bits"])
-        over = [_twice_wins_of_cut(unknown, side, bits) for side in (correct, wrong)]
-        hits = _hits_of_cut(unknown, (correct, wrong), tpr, bits)
-        return {
-            **with_error("openauc", *(wins / pairs for wins in over[0])),
-            "closed_set_accuracy": correct.total / num_known,
-            **with_error("open_set_auroc", *(sum(wins) / pairs for wins in zip(*over))),
-            **with_error(
-                f"open_set_accuracy@{_tpr_name(tpr)}", *(count / (unknown.total + num_known) for count in hits)
-            ),
-        }
     over_correct, over_wrong = _twice_wins_over(unknown, correct), _twice_wins_over(unknown, wrong)
+    pairs = 2 * unknown.total * num_known
     return {
         "openauc": over_correct / pairs,
         "closed_set_accuracy": correct.total / num_known,
         "open_set_auroc": (over_correct + over_wrong) / pairs,
-        f"open_set_accuracy@{_tpr_name(tpr)}": _accuracy_of_sides(unknown, (correct, wrong), tpr),
+        f"open_set_accuracy@tpr{percent(as_fraction(tpr, 'tpr'))}": _accuracy_of_sides(unknown, (correct, wrong), tpr),
+        **{f"ccr@fpr{percent(fpr)}": ccr_of_sides(unknown, correct, num_known, fpr) for fpr in rates},
     }
 
 
@@ -117,18 +120,6 @@ def _twice_wins_over(unknown: Side, known: Side) -> int:
     return sum(map(twice_wins, runs(*sort_sides(unknown, known)))) if known.total else 0
 
 
-def _twice_wins_of_cut(unknown: Side, known: Side, bits: int) -> tuple[int, int, int]:
-    """The same of scores that were cut to so many bits, and the least and the most that it was before.
-
-    The P·N pairs of each bin count P·N now, and were between none and all twice.
-    """
-    if not known.total:
-        return 0, 0, 0
-    quantity = bounded({"": Quantity(twice_wins, lambda parts, *_: sum(parts), in_either_order(twice_wins))}, bits)[""]
-    wins: tuple[int, int, int] = quantity.of(runs(*sort_sides(unknown, known)))
-    return wins
-
-
 def accuracy_at_tpr(unknown: Array, known: Array, tpr: float = 0.95) -> float:
     """Accuracy of unknown against known at the highest threshold whose true-positive rate is at least `tpr`.
 
@@ -147,42 +138,28 @@ def accuracy_at_tpr(unknown: Array, known: Array, tpr: float = 0.95) -> float:
 
 
 def _accuracy_of_sides(unknown: Side, known: Sequence[Side], tpr: float) -> float:
-    threshold = unknown.at(unknown.total - _enough(tpr, unknown.total))
+    threshold = unknown.at(unknown.total - least_reaching(as_fraction(tpr, "tpr"), unknown.total))
     hits = unknown.total - unknown.below_score(threshold) + sum(side.below_score(threshold) for side in known)
     return hits / (unknown.total + sum(side.total for side in known))
 
 
-def _enough(tpr: float, num_unknown: int) -> int:
-    """The fewest unknown samples that are enough, by the same division that gives the rate."""
-    tpr = as_fraction(tpr, "tpr")
-    at_least = math.ceil(tpr * num_unknown)
-    return next(k for k in range(max(1, at_least - 1), num_unknown + 1) if k / num_unknown >= tpr)
+def openauc_units(state: OpenSetState, *, tpr: float, fpr_list: Any) -> Units:
+    """The unknown samples and the known ones, for resampling."""
+    unknown, correct, wrong = rows_of_sides(*open_set_sides(state))
+    num_correct = len(correct.counts)
 
+    def results(counts: Sequence[np.ndarray]) -> dict[str, float]:
+        known = counts[1]
+        sides = unknown.side(counts[0]), correct.side(known[:num_correct]), wrong.side(known[num_correct:])
+        return rates_of_sides(*sides, tpr=tpr, fpr_list=fpr_list)
 
-def _hits_of_cut(unknown: Side, known: Sequence[Side], tpr: float, bits: int) -> tuple[int, int, int]:
-    """Hits at the threshold, of scores that were cut to so many bits, and the least and the most that they were before.
+    def members() -> tuple[np.ndarray, np.ndarray]:
+        known, right = state["classes"] >= 0, state["predicted"] == state["classes"]
+        kind = array_namespace(known).where(known & ~right, 2, array_namespace(known).astype(known, int))
+        place, kinds = members_of(kind, state["scores"], (unknown, correct, wrong))
+        return place + num_correct * (kinds == 2), np.minimum(kinds, 1)
 
-    The threshold was in the bin that it is now: with the fewest unknown samples that are enough and all known samples
-    of the bin accepted as unknown, or with all unknown samples of it and none of these.
-    """
-    enough = _enough(tpr, unknown.total)
-    threshold = unknown.at(unknown.total - enough)
-    above = math.nextafter(threshold, math.inf)
-    accepted = unknown.total - unknown.below_score(threshold)
-    below = sum(side.below_score(threshold) for side in known)
-    hits = accepted + below
-    if not bool(was_cut(np.asarray([threshold]), bits)[0]):
-        return hits, hits, hits
-    return hits, enough + below, accepted + sum(side.below_score(above) for side in known)
-
-
-def _tpr_name(tpr: float) -> str:
-    """Name of an operating point in result keys.
-
-    >>> _tpr_name(0.95), _tpr_name(0.975)
-    ('tpr95', 'tpr97.5')
-    """
-    return f"tpr{100 * as_fraction(tpr, 'tpr'):.12g}"
+    return Units((unknown.counts, np.concatenate([correct.counts, wrong.counts])), results, members)
 
 
 class OpenAUC(Metric):
@@ -196,6 +173,7 @@ class OpenAUC(Metric):
     reduce = staticmethod(reduce_openauc)
     as_state = staticmethod(as_open_set_state)
     summarise = staticmethod(openauc_metrics)
+    units = staticmethod(openauc_units)
     tables = OPEN_SET_TABLES
     aliases = OPEN_SET_ALIASES
 

@@ -23,7 +23,6 @@ from ..core.columns import (
     check_not_negative,
     check_orientation,
 )
-from ..core.compacting import compact_table
 from ..core.options import as_int
 from ..core.rounding import checked_bits, rounded_up
 from ..core.states import check_arrays, check_rows, count_column, integer_column, integer_scalar, score_column
@@ -96,7 +95,7 @@ def reduce_open_set(
     Parameters: predictions (N, C) scores, of which the first highest is the predicted class, or (N,) class ids;
     references (N,) class ids, negative for unknown samples; open_scores (N,), higher is more unknown;
     open_labels (N,) 1 for unknown, 0 for known, which overrides the sign of the references; t_list, the only thresholds
-    that will be asked for: scores are rounded up to them, and equal samples are counted.
+    that will be asked for: scores are rounded up to them.
 
     Returns an `OpenSetState`.
     Raises ValueError for NaN, lengths and shapes that do not fit, classes out of range, swapped columns.
@@ -123,8 +122,8 @@ def reduce_open_set(
     if t_list is None:
         return state
     thresholds = check_thresholds(t_list)
-    rounded = {"scores": rounded_up(scores, np.unique(thresholds)), "thresholds": as_text(thresholds)}
-    return compact_table({**state, **rounded}, OPEN_SET_TABLES["counts"])  # type: ignore[return-value]
+    rounded = rounded_up(scores, np.unique(thresholds))
+    return {**state, "scores": rounded, "thresholds": as_text(thresholds)}
 
 
 def predicted_classes(predictions: Array) -> tuple[Array, int]:

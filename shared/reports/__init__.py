@@ -1,5 +1,8 @@
-"""Results to look at: pictures and pages."""
+"""Results to look at: tables, pictures and pages."""
 
+from .anomaly import write_anomaly_report
 from .detection import write_report
+from .rendering import render
+from .tables import make_table
 
-__all__ = ["write_report"]
+__all__ = ["make_table", "render", "write_anomaly_report", "write_report"]

@@ -180,6 +180,25 @@ def open_f_sweep(rng: Rng, name: str) -> Work:
     )
 
 
+def open_f_float64(rng: Rng, name: str) -> Work:
+    n, classes = 10_000_000, 100
+    ids, double = (rng.integers(0, classes, n), rng.integers(-1, classes, n)), rng.random(n)
+    single = double.astype(np.float32)
+
+    def call(scores: np.ndarray) -> dict[str, Any]:
+        if name == "macro_open_f":
+            return {name: openworld_metrics.macro_open_f(*ids, scores, classes)}
+        return {name: openworld_metrics.micro_open_f(*ids, scores)}
+
+    return Work(
+        f"{name}; 10,000,000 float64, every distinct threshold",
+        lambda: call(double),
+        lambda r: [],
+        {"ours, float32": Peer(lambda: call(single), 2.0, lambda r: [])},
+        double,
+    )
+
+
 def open_auc(rng: Rng) -> Work:
     n = 1_000_000
     names = ("open_set_pred_known", "open_set_pred_unknown", "close_set_pred_class", "close_set_labels")
@@ -240,6 +259,8 @@ def all_works() -> Iterator[Callable[[], Work]]:
     yield lambda: open_f(rng, "micro_open_f", MacroF)
     yield lambda: open_f_sweep(rng, "macro_open_f")
     yield lambda: open_f_sweep(rng, "micro_open_f")
+    yield lambda: open_f_float64(rng, "macro_open_f")
+    yield lambda: open_f_float64(rng, "micro_open_f")
     yield lambda: open_auc(rng)
     yield lambda: detection(rng, 1_000, 100, 8)
     yield lambda: detection(rng, 1, 5_000, 500)

@@ -127,6 +127,14 @@ def test_lines_of_json_are_none_of_numbers(line: str, tmp_path: Path) -> None:
         read_lines(path)
 
 
+def test_minus_zero(tmp_path: Path) -> None:
+    path = tmp_path / "x.txt"
+    for zeros in ("-0 -0.0", "-0.0 -0", "-0e-05 -0", "0 -0"):
+        path.write_text(f"0 {zeros} 0.5 0.5")
+        signs = [cell.startswith("-") for cell in zeros.split()]
+        assert np.signbit(read_lines(path)[0, 1:3]).tolist() == signs
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_random_lines(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rng, path = np.random.default_rng(seed), tmp_path / "x.txt"

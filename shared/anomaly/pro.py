@@ -1,0 +1,63 @@
+"""The per-region overlap (PRO) curve, as a table of vertices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..core.arrays import on_one_device, to_numpy
+from ..core.columns import as_labels, as_scores
+from ..core.counts import Side, check_both_classes, sort_sides
+from ..core.sorting import sorted_with
+from ..core.vertices import MAX_POINTS, Vertices, curve_vertices, table
+
+# a pixel's share of the curve is an integer in units of 2^-61, and one of what is left of it in units of 2^-91: both
+# add up within int64 over as many as 2^32 pixels, and what is lost is far below the rounding of a float64
+_UNIT, _REST = 61, 30
+
+
+def pro_curve(
+    region_scores: Any, region_sizes: Any, normal: Any, *, max_points: int | None = MAX_POINTS
+) -> dict[str, list[float]]:
+    """The per-region overlap curve, a pixel being anomalous iff score ≥ threshold.
+
+    PRO(t) = 1/K Σ_k |{p ∈ C_k : s_p ≥ t}| / |C_k|,  FPR(t) = |{normal p : s_p ≥ t}| / N
+
+    It starts at a threshold of inf and ends at the lowest score. The trapezoids under all vertices are AUPRO@1.
+
+    Parameters: region_scores (A,), the anomalous pixels region by region; region_sizes (K,), Σ = A; normal (N,), the
+    normal pixels; max_points, as of `roc_curve`, whose distance holds here.
+    Returns {"threshold", "fpr", "pro"}, lists of one length.
+    Raises ValueError for NaN, an empty side, and sizes that do not add up. Source: as of `aupro`.
+
+    >>> pro_curve([0.9, 0.2], [1, 1], [0.1, 0.5])
+    {'threshold': [inf, 0.9, 0.5, 0.2, 0.1], 'fpr': [0.0, 0.0, 0.5, 0.5, 1.0], 'pro': [0.0, 0.5, 0.5, 1.0, 1.0]}
+    """
+    pixels, others = on_one_device(as_scores(region_scores, "region_scores"), as_scores(normal, "normal"))
+    sizes = to_numpy(as_labels(region_sizes, "region_sizes"))
+    num_pixels, num_normal = pixels.shape[0], others.shape[0]
+    check_both_classes(num_pixels, num_normal)
+    if int(sizes.min(initial=1)) < 1 or int(sizes.sum()) != num_pixels:
+        raise ValueError(
+            f"region_sizes: expected sizes of at least 1 that add up to {num_pixels} pixels, "
+            f"got {len(sizes)} of at least {int(sizes.min(initial=1))} that add up to {int(sizes.sum())}"
+        )
+    scores, regions = sorted_with(to_numpy(pixels), np.repeat(np.arange(len(sizes)), sizes))
+    overlap = _mean_overlap(regions[::-1], sizes)
+
+    def place(vertices: Vertices) -> tuple[np.ndarray, np.ndarray]:
+        pro = overlap[vertices.tp]
+        return (pro + vertices.fp / num_normal) / 2, pro
+
+    found = curve_vertices(*sort_sides(Side(scores), to_numpy(others)), place, max_points)
+    return table(threshold=found.thresholds, fpr=found.fp / num_normal, pro=overlap[found.tp])
+
+
+def _mean_overlap(regions: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """(A + 1,) mean overlap of all regions after so many of the pixels, which come with their regions."""
+    totals = [len(sizes) * size for size in sizes.tolist()]
+    shares = np.asarray([(1 << _UNIT) // total for total in totals], np.int64)
+    rests = np.asarray([((1 << _UNIT) % total << _REST) // total for total in totals], np.int64)
+    whole, rest = (np.concatenate([[0], np.cumsum(part[regions])]) for part in (shares, rests))
+    return (whole.astype(np.float64) + rest.astype(np.float64) / 2**_REST) / 2**_UNIT

@@ -1,0 +1,169 @@
+"""The command `openworld-metrics anomaly`: anomaly detection, from folders of maps and a data set on disk."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ..anomaly.anomaly_suite import AnomalySuite
+from ..formats.anomaly_layouts import LAYOUTS, NAMES, PAIR
+from ..formats.results import as_json
+from .detect import SpaceSeparated
+from .messages import one_line, warn
+from .options import read_options
+from .outputs import check_outputs, deliver, on_terminal, show
+
+_HELP = f"""Evaluate anomaly maps of a data set on disk, category by category.
+
+\b
+    openworld-metrics anomaly --maps maps --data mvtec_ad --report report
+
+Layouts: {", ".join(f"{layout.name} ({layout.title})" for layout in LAYOUTS)}, and {PAIR}, a plain folder of masks,
+where a map without a mask is one of a normal image. Maps are .tiff, .npy, .npz, or .png of 16 bits, as in
+maps/bottle/test/crack/000.tiff: found by category, name, and the folder of the defect where names repeat.
+What is above 0 in a mask is anomalous. Results are tables on a terminal, JSON in a pipe.
+"""
+_MEANINGS = {
+    "integration_limits": "False-positive rates up to which AUPRO is taken.",
+    "image_reduction": "An image's score: max, mean, or a number k: the mean of the k highest pixels.",
+    "num_thresholds": "Thresholds of an approximate AUPRO, as of MVTec 3D-AD; exact without.",
+    "levels": "What to judge: image, pixel or both.",
+}
+
+
+class _Lists(SpaceSeparated):
+    lists = ("--category", *(f"--{name.replace('_', '-')}" for name in AnomalySuite.options))
+
+
+def _metric_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add an option for each of the metric's, so that its defaults stand once."""
+    for name, default in reversed(list(AnomalySuite.options.items())):
+        shown = " ".join(map(str, default)) if isinstance(default, (list, tuple)) else default
+        words = _MEANINGS.get(name, "Of anomaly_suite: see openworld-metrics describe anomaly_suite.")
+        more = "" if default is None else f"  [default: {shown}]"
+        flag = f"--{name.replace('_', '-')}"
+        command = click.option(flag, name, multiple=True, metavar="VALUE …", help=words + more)(command)
+    return command
+
+
+@click.command(cls=_Lists, help=_HELP)
+@click.option("--maps", required=True, type=click.Path(path_type=Path), help="Folder of a model's anomaly maps.")
+@click.option("--data", required=True, type=click.Path(path_type=Path), help="Folder of the data set, or of masks.")
+@click.option("--layout", type=click.Choice(NAMES), help="Layout of the data set.  [default: recognised]")
+@click.option("--category", "categories", multiple=True, metavar="NAME …", help="Categories.  [default: all]")
+@click.option("--resize", type=click.Choice(["nearest", "bilinear"]), help="Resize maps to their masks or images.")
+@click.option("--list-problems", is_flag=True, help="Read all files, and only say what is wrong, a line each.")
+@click.option("--compare", type=click.Path(path_type=Path), help="Folder of another model's maps of the same images.")
+@click.option("--save", multiple=True, type=click.Path(dir_okay=False, path_type=Path), help="Write a .txt or .json.")
+@click.option(
+    "--per-image", type=click.Path(dir_okay=False, path_type=Path), help="Write a .csv of the images' scores."
+)
+@click.option("--report", type=click.Path(file_okay=False, path_type=Path), help="Draw curves and the worst images.")
+@_metric_options
+def anomaly(
+    maps: Path,
+    data: Path,
+    compare: Path | None,
+    save: tuple[Path, ...],
+    per_image: Path | None,
+    report: Path | None,
+    **given: Any,
+) -> None:
+    """Evaluate anomaly maps of a data set on disk; see `_HELP`."""
+    from ..evaluation.anomaly import evaluate_maps
+    from ..evaluation.anomaly_text import (
+        anomaly_summary,
+        check_same_images,
+        compared,
+        per_image_csv,
+        save_anomaly_results,
+    )
+    from ..formats.anomaly_maps import list_anomaly_maps
+    from ..formats.writing import write_file
+    from ..reports.anomaly import write_anomaly_report
+
+    logging.getLogger("tifffile").addHandler(logging.NullHandler())  # what is wrong is one line
+    folders = [maps] if compare is None else [maps, compare]
+    _check_outputs(save, per_image, report, [data, *folders])
+    options = _options(given)
+    models = [
+        list_anomaly_maps(folder, data, layout=given["layout"], categories=given["categories"] or None)
+        for folder in folders
+    ]
+    if given["list_problems"]:
+        _list_problems(models, given["resize"])
+        return
+    runs = [
+        evaluate_maps(model, resize=given["resize"], progress=True, curves=report is not None, **options)
+        for model in models
+    ]
+    _warn_of_empty_masks(runs[0].images)
+    results, other = runs[0].results, runs[1] if compare is not None else None
+    if other is not None:
+        check_same_images(runs[0], other)
+        results = compared(results, other.results)
+    writes: list[Callable[[], object]] = [partial(save_anomaly_results, results, path) for path in save]
+    if per_image is not None:
+        writes.append(partial(write_file, per_image, per_image_csv(runs[0], other)))
+    if report is not None:
+        writes.append(partial(write_anomaly_report, runs[0], report, other=other, progress=True))
+    deliver(anomaly_summary(results) if on_terminal() else as_json(results), *writes)
+    if report is not None and on_terminal():
+        show(f"\nreport: {report / 'index.html'}")
+
+
+def _warn_of_empty_masks(images: Sequence[Any]) -> None:
+    """Say so where a folder calls an image anomalous, and its mask has no pixel that is."""
+    empty = [image.image for image in images if image.lacks_pixels]
+    if empty:
+        warn(
+            f"{empty[0].masks[0]}: no pixel is anomalous, and the image counts as anomalous, since its folder says so"
+            f" ({len(empty)} such {'image' if len(empty) == 1 else 'images'})"
+        )
+
+
+def _options(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of the metric, those that were given."""
+    return read_options(
+        AnomalySuite, [f"{name}={','.join(given[name])}" for name in AnomalySuite.options if given[name]]
+    )
+
+
+def _check_outputs(save: Sequence[Path], per_image: Path | None, report: Path | None, folders: Sequence[Path]) -> None:
+    """Raise ValueError or OSError for what cannot be written, or would be among the files that are read."""
+    from ..evaluation.detection import check_ending
+    from ..formats.writing import check_file, check_folder, nearest_folder
+    from ..reports.anomaly import check_report_folder
+
+    def tables() -> Iterator[Path]:
+        for folder in folders:
+            yield from (path for path in folder.rglob("*") if path.suffix in (".csv", ".json", ".txt"))
+
+    for path in save:
+        check_ending(path)
+    if per_image is not None and per_image.suffix != ".csv":
+        raise ValueError(f"--per-image: expected a file ending in .csv, got {per_image}")
+    check_outputs([*save, *([] if per_image is None else [per_image])], tables)
+    if report is not None:
+        check_report_folder(report, folders)
+        check_folder(nearest_folder(report))
+        if report.is_dir():
+            check_file(report / "index.html")
+
+
+def _list_problems(models: Sequence[Any], resize: str | None) -> None:
+    """Say what is wrong with the files, and exit with 2 if anything is."""
+    from ..evaluation.map_reading import file_problems
+
+    problems = [line for model in models for line in file_problems(model, resize, progress=True)]
+    problems = list(dict.fromkeys(problems))  # masks are the same for both models
+    if problems:
+        show("\n".join(map(one_line, problems)))
+        click.get_current_context().exit(2)
+    count = len(models[0].pairs)
+    show(f"no problems: {count:,} images of {models[0].data.layout_name}")

@@ -1,0 +1,113 @@
+"""The command `openworld-metrics ood`: OOD sets against known samples, from files of scores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+import click
+
+from ..evaluation.ood_suite import SUITE_METRICS, evaluate_ood
+from ..formats.columns import file_of
+from ..formats.results import as_json
+from ..formats.score_files import KNOWN_GROUP, is_folder, read_scores, score_files
+from ..formats.writing import write_file
+from ..reports.rendering import FORMS, render
+from ..reports.tables import make_table
+from .messages import warn
+from .outputs import check_outputs, deliver, on_terminal
+
+_HELP = """Compare several OOD sets with the same known samples, each for itself, from files of scores.
+
+\b
+    openworld-metrics ood --known scores/cifar10.npz --unknown near/cifar100=scores/cifar100.npz \\
+        --unknown near/tin=scores/tin.npz --unknown far/svhn=scores/svhn.npz
+    openworld-metrics ood --known scores/cifar10.npz --unknown scores --percent --format latex
+
+Scores are higher for the unknown; an .npz of OpenOOD, whose conf is higher for the known, is turned. A FILE is a .npy,
+.npz, .csv, .parquet, .json or .pt with one column, with one called scores, or FILE:COLUMN. In a FOLDER each file is a
+set, and near/cifar100.npz is near/cifar100; OpenOOD's folder of scores has the near and far sets of its benchmark.
+
+A name with a slash adds a row, near, the mean of its sets. The numbers are OpenOOD's: its areas under precision and
+recall, by trapezoids, are --metrics aupr_in_trapezoid,aupr_out_trapezoid. But where scores tie, its FPR may be higher,
+since it drops points of the ROC curve before it looks for one. Results are a table on a terminal, JSON in a pipe.
+"""
+
+
+@click.command(help=_HELP)
+@click.option("--known", required=True, metavar="FILE", help="Scores of known samples.")
+@click.option(
+    "--unknown", multiple=True, required=True, metavar="[NAME=]FILE|FOLDER", help="Scores of an OOD set, or of many."
+)
+@click.option("--full-spectrum", multiple=True, metavar="FILE", help="Known samples, too, from a shifted set.")
+@click.option(
+    "--metrics", default=",".join(SUITE_METRICS), show_default=True, metavar="NAME,NAME", help="Those of ood_bench."
+)
+@click.option("--threshold", type=float, help="For metrics of decisions, score > threshold.")
+@click.option("--format", "form", type=click.Choice([*FORMS, "json"]), help="How to print.")
+@click.option("--percent", is_flag=True, help="Rates in tables times 100.")
+@click.option(
+    "--save", type=click.Path(dir_okay=False, writable=True, path_type=Path), help="Write results to a .json."
+)
+def ood(
+    known: str,
+    unknown: tuple[str, ...],
+    full_spectrum: tuple[str, ...],
+    metrics: str,
+    threshold: float | None,
+    form: str | None,
+    percent: bool,
+    save: Path | None,
+) -> None:
+    """Compare several OOD sets with the same known samples; see `_HELP`."""
+    if save is not None and save.suffix != ".json":
+        raise ValueError(f"--save: expected a file ending in .json, got {save}")
+    form = form or ("text" if on_terminal() else "json")
+    if percent and form == "json":
+        raise click.UsageError("expected --percent with a table, got it with JSON, whose rates are in [0, 1]")
+    places = _unknown_places(unknown, known, full_spectrum)
+    read = (known, *full_spectrum, *places.values())
+    check_outputs(filter(None, [save]), lambda: filter(None, map(file_of, read)))
+    results = evaluate_ood(
+        read_scores(known),
+        {name: read_scores(place) for name, place in places.items()},
+        full_spectrum=[read_scores(place) for place in full_spectrum],
+        metrics=metrics.split(","),
+        threshold=threshold,
+    )
+    table = as_json(results) if form == "json" else render(make_table({known: results}), form, percent=percent)
+    deliver(table, *([] if save is None else [partial(write_file, save, as_json(results, indent=2) + "\n")]))
+
+
+def _unknown_places(texts: Sequence[str], known: str, full_spectrum: Sequence[str]) -> dict[str, str]:
+    """The places of the OOD sets by name. Raises UsageError for two of one name."""
+    places: dict[str, str] = {}
+    shifted: list[str] = []
+    for text in texts:
+        name, equals, place = text.partition("=")
+        if not equals or Path(text).exists():
+            name, place = "", text
+        for rest, path in _sets(place, known, full_spectrum).items():
+            full = "/".join(filter(None, (name, rest))) or getattr(file_of(path), "stem", "")
+            if rest.partition("/")[0] == KNOWN_GROUP:
+                shifted.append(path)
+            elif not full:
+                raise click.UsageError("expected --unknown NAME=- for standard input, got no name")
+            elif full in places:
+                raise click.UsageError(f"expected --unknown {full} once, got it twice")
+            else:
+                places[full] = path
+    if shifted:
+        files = ", ".join(shifted)
+        warn(f"left out {files}, of known classes; --full-spectrum FILE adds them to the known samples")
+    return places
+
+
+def _sets(place: str, known: str, full_spectrum: Sequence[str]) -> dict[str, str]:
+    """The sets at a place by name: of a folder all but those that are given as known; of a file one."""
+    if not is_folder(place):
+        return {"": place}
+    given = [path for path in map(file_of, (known, *full_spectrum)) if path is not None and path.exists()]
+    files = score_files(place, given[0] if given else known)
+    return {name: str(path) for name, path in files.items() if not any(map(path.samefile, given))}

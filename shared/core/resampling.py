@@ -1,0 +1,89 @@
+"""Intervals of results: percentiles over resamples of the samples, or of the images.
+
+A resample draws as many units from each stratum as there are, with replacement: new counts for the same rows. Rows are
+in a canonical order, so an interval has the same bits for any order and any batches of the samples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from .options import as_confidence_level, as_int
+from .units import Units
+
+_DRAWS_PER_ROW = 16  # above which counts are drawn row by row, rather than unit by unit
+
+
+def intervals(
+    units: Units, results: dict[str, Any], confidence_level: Any, n_resamples: Any, random_state: Any
+) -> dict[str, Any]:
+    """The results with `<key>_low` and `<key>_high` beside each rate: a percentile bootstrap, stratified.
+
+    Parameters: units of the state that the results are of; confidence_level in (0, 1); n_resamples ≥ 1; random_state,
+    the seed. Where rows were merged (see `rows_of_sides`), the interval is moved by what the value was moved by.
+    Returns the results. Raises ValueError and TypeError for options out of range.
+    Source: Efron, Bootstrap Methods, Annals of Statistics 1979; units that are images, as clusters of their pixels.
+    """
+    level = as_confidence_level(confidence_level)
+    replicates = resampled(units, as_int(n_resamples, "n_resamples", 1), as_int(random_state, "random_state", 0))
+    values = rates(units.results(units.strata))
+    found = {key: np.asarray([replicate[key] for replicate in replicates]) for key in values}
+    with_intervals: dict[str, Any] = {}
+    for key, value in results.items():
+        with_intervals[key] = value
+        if key in found:
+            low, high = percentiles(found[key], level)
+            if value != values[key]:
+                low, high = (min(max(bound + (value - values[key]), 0.0), 1.0) for bound in (low, high))
+            with_intervals |= {f"{key}_low": low, f"{key}_high": high}
+    return with_intervals
+
+
+def percentiles(values: np.ndarray, level: float) -> tuple[float, float]:
+    """The bounds between which a share of the values lies, with as many below as above."""
+    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2]).tolist()
+    return low, high
+
+
+def rates(results: dict[str, Any]) -> dict[str, float]:
+    """Those of the results that are rates, which are the only floats; counts are ints."""
+    return {key: value for key, value in results.items() if isinstance(value, float)}
+
+
+def resampled(units: Units, n_resamples: int, random_state: int) -> list[dict[str, float]]:
+    """The rates of so many resamples."""
+    rng = np.random.default_rng(random_state)
+    draws = ([draw(rng, counts) for counts in units.strata] for _ in range(n_resamples))
+    return [rates(units.results(counts)) for counts in shown(draws, n_resamples)]
+
+
+def shown(steps: Iterator[Any], total: int) -> Iterator[Any]:
+    """The steps, with a bar on a terminal if they take more than two seconds."""
+    from tqdm import tqdm
+
+    bar: Iterator[Any] = tqdm(steps, "resampling", total, delay=2, disable=None, leave=False)
+    return bar
+
+
+def draw(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
+    """How often each row occurs among as many units as there are, drawn with replacement."""
+    total = int(counts.sum())
+    if not total:
+        return counts
+    if total > _DRAWS_PER_ROW * len(counts):
+        return rng.multinomial(total, counts / total)
+    drawn = rng.integers(0, total, total)
+    places = drawn if total == len(counts) else np.repeat(np.arange(len(counts)), counts)[drawn]
+    return np.bincount(places, minlength=len(counts))
+
+
+def draw_pairs(rng: np.random.Generator, strata: Sequence[tuple[np.ndarray, np.ndarray]]) -> Any:
+    """For two models, how often each row occurs among units that are drawn for both: (rows, rows) of each stratum."""
+    chosen = [rng.integers(0, len(first), len(first)) if len(first) else np.zeros(0, np.int64) for first, _ in strata]
+    return [
+        [np.bincount(rows[picks], minlength=int(rows.max(initial=-1)) + 1) for rows in pair]
+        for pair, picks in zip(strata, chosen)
+    ]

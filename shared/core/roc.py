@@ -1,0 +1,72 @@
+"""The ROC curve and the precision-recall curve, as tables of vertices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .vertices import MAX_POINTS, Vertices, checked_sides, curve_vertices, table
+
+
+def roc_curve(positives: Any, negatives: Any, *, max_points: int | None = MAX_POINTS) -> dict[str, list[float]]:
+    """The ROC curve: both rates at every threshold, a sample being detected iff score ≥ threshold.
+
+    TPR(t) = |{i : p_i ≥ t}| / P,  FPR(t) = |{j : n_j ≥ t}| / N
+
+    It starts at a threshold of inf, where nothing is detected, and ends at the lowest score. Ties rise slantwise, so
+    that the trapezoids under all vertices are the AUROC.
+
+    Parameters: positives (P,) and negatives (N,), real scores, higher is more positive, no NaN, at least one of each;
+    max_points, at least 4, or None for every vertex. Of more vertices than that, those are dropped from which the drawn
+    line is less than 1/(max_points // 4) away.
+    Returns {"threshold", "fpr", "tpr"}, lists of one length.
+    Raises ValueError for NaN and an empty side. Source: Fawcett, An Introduction to ROC Analysis, 2006.
+
+    >>> roc_curve([0.9, 0.4], [0.4, 0.1])
+    {'threshold': [inf, 0.9, 0.4, 0.1], 'fpr': [0.0, 0.0, 0.5, 1.0], 'tpr': [0.0, 0.5, 1.0, 1.0]}
+    """
+    sides = checked_sides(positives=positives, negatives=negatives)
+    num_positives, num_negatives = (side.total for side in sides)
+    found = curve_vertices(*sides, rising(num_positives, num_negatives), max_points)
+    return table(threshold=found.thresholds, fpr=found.fp / num_negatives, tpr=found.tp / num_positives)
+
+
+def rising(num_positives: int, num_negatives: int) -> Any:
+    """Where the vertices of a curve of both rates lie: half-way between the two, as high as the TPR."""
+
+    def place(vertices: Vertices) -> tuple[np.ndarray, np.ndarray]:
+        tpr = vertices.tp / num_positives
+        return (tpr + vertices.fp / max(1, num_negatives)) / 2, tpr
+
+    return place
+
+
+def precision_recall_curve(
+    positives: Any, negatives: Any, *, max_points: int | None = MAX_POINTS
+) -> dict[str, list[float]]:
+    """The precision-recall curve at every threshold, a sample being detected iff score ≥ threshold.
+
+    R(t) = TP(t)/P,  P(t) = TP(t)/(TP(t) + FP(t));  where nothing is detected, at a threshold of inf, the precision is 1
+
+    Of the scores of negatives those are left out between which precision falls at one recall. The trapezoids under all
+    vertices are the area of `aupr`; the steps are the average precision.
+
+    Parameters and errors: as of `roc_curve`. A vertex that is dropped has a point of the drawn line at its own
+    precision, at most 1/(max_points // 4) of recall away.
+    Returns {"threshold", "recall", "precision"}, lists of one length. Source: Davis and Goadrich, ICML 2006.
+
+    >>> precision_recall_curve([0.9, 0.4], [0.4, 0.1])["precision"]
+    [1.0, 1.0, 0.6666666666666666, 0.5]
+    """
+    sides = checked_sides(positives=positives, negatives=negatives)
+    num_positives = sides[0].total
+
+    def place(vertices: Vertices) -> tuple[np.ndarray, np.ndarray]:
+        detected = vertices.tp + vertices.fp
+        precision = np.where(detected, vertices.tp, 1) / np.maximum(detected, 1)
+        return vertices.tp / num_positives, precision
+
+    found = curve_vertices(*sides, place, max_points)
+    recall, precision = place(found)
+    return table(threshold=found.thresholds, recall=recall, precision=precision)

@@ -1,0 +1,61 @@
+"""What a model's anomaly maps come to: the numbers, and the score of each image."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+from ..formats.anomaly_folders import AnomalyImage
+from ..formats.anomaly_maps import AnomalyMaps
+from .anomaly_curves import Curves
+from .anomaly_groups import Results
+
+
+class ScoredImage(NamedTuple):
+    """A test image: its files, the file of its map, whether it is anomalous, its score, and its anomalous pixels."""
+
+    image: AnomalyImage
+    map_file: Path
+    anomalous: bool
+    score: float
+    pixels: int
+
+    @property
+    def lacks_pixels(self) -> bool:
+        """Whether it is anomalous as its folder says, and its mask has no pixel that is."""
+        return self.anomalous and not self.pixels
+
+
+class AnomalyRun(NamedTuple):
+    """What a model's maps come to.
+
+    listed: the files
+    results: the numbers, and what they are of
+    images: each test image with its score
+    curves: by group, if they were asked for
+    """
+
+    listed: AnomalyMaps
+    results: Results
+    images: list[ScoredImage]
+    curves: dict[str, Curves]
+
+    @property
+    def groups(self) -> list[str]:
+        """The groups that were evaluated by themselves, sorted; not those that are means of others."""
+        names = self.results["groups"]["group"]
+        return [name for name in names if not any(other.startswith(f"{name}/") for other in names)]
+
+
+def images_of(run: AnomalyRun, group: str) -> list[ScoredImage]:
+    """The images of a group with their scores: a normal image is in all groups of its category."""
+    category = group.partition("/")[0]
+    return [image for image in run.images if image.image.category == category and belongs_to(image, group)]
+
+
+def belongs_to(scored: ScoredImage, group: str) -> bool:
+    """Whether an image of a category is in one of its groups: a normal one is in all."""
+    return not scored.image.anomalous or group in (
+        scored.image.category,
+        f"{scored.image.category}/{scored.image.defect}",
+    )

@@ -1,0 +1,116 @@
+"""Results of anomaly maps in folders as texts: tables to read, and a line of comma-separated values for each image."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..formats.anomaly_layouts import LAYOUTS
+from ..formats.results import as_json, value_text
+from ..formats.writing import write_file
+from .anomaly_groups import Results, differences
+from .anomaly_run import AnomalyRun
+
+_WIDTH = 110  # of a table: further columns are a table below
+_TITLES = {layout.name: layout.title for layout in LAYOUTS}
+
+
+def compared(first: Results, second: Results) -> Results:
+    """The results of a model, with those of another ("other") and the differences ("comparison")."""
+    return {**first, "other": second, "comparison": differences(first, second)}
+
+
+def anomaly_summary(results: Results) -> str:
+    """The results as a text to read: tables of the groups and of their mean; of two models, the differences too."""
+    if "comparison" not in results:
+        return f"{described(results)}\n\n{_tables(group_rows(results))}"
+    first, second = results, results["other"]
+    return "\n\n".join(
+        (
+            f"{described(first)}\n\n{_tables(group_rows(first))}",
+            f"{described(second)}\n\n{_tables(group_rows(second))}",
+            f"First minus second\n\n{_tables(difference_rows(results['comparison']))}",
+        )
+    )
+
+
+def described(results: Results) -> str:
+    """What was evaluated, in a line: the folder, the layout, how many categories and maps."""
+    record = results["evaluation"]
+    title = _TITLES.get(record["layout"], "masks in a folder")
+    count = len(record["categories"])
+    said = f"{record['maps']}: {title}, {count} {'category' if count == 1 else 'categories'}"
+    said += f", {record['files']['maps']:,} maps"
+    return said + (f", resized ({record['resize']})" if record["resize"] else "")
+
+
+def group_rows(results: Results) -> dict[str, list[Any]]:
+    """The table of the groups with their mean below; a table of tables is left out."""
+    table = {key: column for key, column in results["groups"].items() if not _nested(column)}
+    return {key: [*column, "mean" if key == "group" else results.get(key)] for key, column in table.items()}
+
+
+def difference_rows(comparison: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """The table of the differences by group, with that of the means below."""
+    last = {"group": "mean", **dict(zip(comparison["key"], comparison["difference"]))}
+    return {key: [*column, last[key]] for key, column in comparison["groups"].items()}
+
+
+def cell_text(value: Any) -> str:
+    """A value as it is printed in a table; nothing for one that there is not, as the mean of thresholds."""
+    return "" if value is None else value_text(value)
+
+
+def _nested(column: Sequence[Any]) -> bool:
+    return any(isinstance(value, (dict, list)) for value in column)
+
+
+def _tables(columns: Mapping[str, Sequence[Any]]) -> str:
+    """Tables of at most so many characters, each with the names of the groups."""
+    cells = {key: [key, *map(cell_text, column)] for key, column in columns.items()}
+    widths = {key: max(map(len, column)) for key, column in cells.items()}
+    names = [cell.ljust(widths["group"]) for cell in cells.pop("group")]
+    blocks: list[list[str]] = []
+    for key, column in cells.items():
+        if not blocks or len(blocks[-1][0]) + 2 + widths[key] > _WIDTH:
+            blocks.append(list(names))
+        blocks[-1] = [f"{line}  {cell.rjust(widths[key])}" for line, cell in zip(blocks[-1], column)]
+    return "\n\n".join("\n".join(line.rstrip() for line in block) for block in blocks)
+
+
+def per_image_csv(run: AnomalyRun, other: AnomalyRun | None = None) -> str:
+    """A line for each image: category, name, 1 if it is anomalous, score, map, masks (with ; between several).
+
+    Parameters: run, of a model; other, of another model on the same images, which adds its score and map.
+    """
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    header = ["category", "image", "label", "image_score", "map", "mask"]
+    table.writerow(header + (["other_image_score", "other_map"] if other else []))
+    by_name = {(image.image.category, image.image.name): image for image in (other.images if other else ())}
+    for image, map_file, anomalous, score, _ in run.images:
+        row = [image.category, image.name, int(anomalous), repr(score), map_file, ";".join(map(str, image.masks))]
+        if other:
+            same = by_name[image.category, image.name]
+            row += [repr(same.score), same.map_file]
+        table.writerow(row)
+    return text.getvalue()
+
+
+def check_same_images(first: AnomalyRun, second: AnomalyRun) -> None:
+    """Raise ValueError unless two models have maps of the same images."""
+    names = [{(image.image.category, image.image.name) for image in run.images} for run in (first, second)]
+    folders = [run.results["evaluation"]["maps"] for run in (first, second)]
+    for own, others, folder in ((*names, folders[1]), (*names[::-1], folders[0])):
+        if own - others:
+            category, name = min(own - others)
+            raise ValueError(f"{folder}: expected a map of {name} of {category} as the other model has, got none")
+
+
+def save_anomaly_results(results: Results, path: str | Path) -> None:
+    """Write results to a file, whole or not at all: JSON to a .json, the `anomaly_summary` to a .txt."""
+    text = as_json(results, indent=2) if Path(path).suffix == ".json" else anomaly_summary(results)
+    write_file(path, f"{text}\n")

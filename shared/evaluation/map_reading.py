@@ -1,0 +1,142 @@
+"""Maps and masks, read by several threads in order, checked against each other."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from ..core.arrays import widen
+from ..formats.anomaly_folders import AnomalyImage
+from ..formats.anomaly_maps import AnomalyMaps
+from ..formats.images import image_size
+from ..formats.map_files import read_map, read_mask, size_text, united_mask
+from ..formats.reasons import named
+from .resizing import WAYS, resized_map
+
+THREADS = min(8, (os.cpu_count() or 1) + 2)  # some wait for the disk while others decode
+_Item = TypeVar("_Item")
+_Read = TypeVar("_Read")
+
+
+class MapAndMask(NamedTuple):
+    """What was read of an image: its map (H, W) in float32 or float64, and its mask (H, W) of booleans."""
+
+    score_map: np.ndarray
+    mask: np.ndarray
+
+
+def map_reader(listed: AnomalyMaps, resize: str | None) -> Callable[[tuple[AnomalyImage, Path]], MapAndMask]:
+    """A function that reads an image's map and mask; of a normal image without a mask, no pixel is anomalous.
+
+    Parameters: listed, the files; resize, how maps become as large as masks, or as the image where there is none:
+    "nearest" or "bilinear"; None, the default everywhere, for not at all. The function raises ValueError with the name
+    of the file for one that cannot be read, and for a map of another size. Raises ValueError for another `resize`, and
+    if maps of normal images are to be resized in a plain folder whose masks have several sizes.
+    """
+    if resize is not None and resize not in WAYS:
+        raise ValueError(f"resize: expected one of {', '.join(WAYS)}, got {resize!r}")
+    size = None
+    if resize is not None and listed.data.layout is None:
+        size = _common_size(listed)
+    return partial(_read, resize=resize, size=size)
+
+
+def _common_size(listed: AnomalyMaps) -> tuple[int, int] | None:
+    """The size of all masks of a plain folder, which is that of the normal images, too."""
+    if all(image.masks for image, _ in listed.pairs):
+        return None
+    sizes = {read_mask(image.masks[0]).shape: image.masks[0] for image, _ in reversed(listed.pairs) if image.masks}
+    if len(sizes) > 1:
+        names = " and ".join(f"{path} of {size_text(size)}" for size, path in list(sizes.items())[:2])
+        raise ValueError(
+            f"{listed.folder}: expected masks of one size, or of all images, to know the size of normal images,"
+            f" got {names}"
+        )
+    rows, columns = next(iter(sizes))
+    return rows, columns
+
+
+def _read(pair: tuple[AnomalyImage, Path], resize: str | None, size: tuple[int, int] | None) -> MapAndMask:
+    image, path = pair
+    score_map = read_map(path)
+    if image.masks:
+        mask, told_by = united_mask(image.masks), image.masks[0]
+        wanted = mask.shape
+        if image.anomalous is False and mask.any():
+            count = np.count_nonzero(mask)
+            raise ValueError(f"{told_by}: expected no anomalous pixel of a normal image, got {count:,}")
+    elif image.image is not None:
+        width, height = image_size(image.image)
+        mask, wanted, told_by = None, (height, width), image.image
+    else:
+        mask, wanted, told_by = None, size or score_map.shape, path
+    if score_map.shape != wanted:
+        if resize is None:
+            raise ValueError(
+                f"{path}: expected {size_text(wanted)} pixels as {told_by}, got {size_text(score_map.shape)};"
+                " maps are resized with --resize nearest or bilinear only"
+            )
+        score_map = resized_map(score_map, wanted, resize)
+    with named(path):
+        score_map = widen(score_map, "map")
+        if np.isnan(np.max(score_map)):
+            raise ValueError("expected a map that can be resized, got +inf beside -inf")
+    return MapAndMask(score_map, np.zeros(wanted, dtype=bool) if mask is None else mask)
+
+
+def read_ahead(read: Callable[[_Item], _Read], items: Iterable[_Item], threads: int = THREADS) -> Iterator[_Read]:
+    """What a function returns for items, in their order, by several threads: a few items ahead, never all.
+
+    >>> list(read_ahead(abs, [-3, 2, -1]))
+    [3, 2, 1]
+    """
+    with ThreadPoolExecutor(threads) as pool:
+        ahead: deque[Future[Any]] = deque()
+        try:
+            for item in items:
+                ahead.append(pool.submit(read, item))
+                if len(ahead) >= 2 * threads:
+                    yield ahead.popleft().result()
+            while ahead:
+                yield ahead.popleft().result()
+        finally:
+            for future in ahead:
+                future.cancel()
+
+
+def file_problems(listed: AnomalyMaps, resize: str | None = None, *, progress: bool = False) -> list[str]:
+    """All that is wrong with the files: their names first, and then, read one by one, what is in them; a line each."""
+    from tqdm import tqdm
+
+    def problem(pair: tuple[AnomalyImage, Path]) -> str | None:
+        try:
+            read(pair)
+        except (ValueError, TypeError, OSError) as error:
+            return str(error)
+        return None
+
+    try:
+        read = map_reader(listed, resize)
+    except ValueError as error:
+        return [*listed.problems, str(error)]
+    bar = tqdm(total=len(listed.pairs), unit=" images", disable=None if progress else True)
+    with bar:
+        found = []
+        for line in read_ahead(problem, listed.pairs):
+            found += [line] if line is not None else []
+            bar.update()
+    return [*listed.problems, *found]
+
+
+def check_names(listed: AnomalyMaps) -> None:
+    """Raise ValueError with the first problem of the files' names, and how many there are."""
+    if listed.problems:
+        more = f" (the first of {len(listed.problems)} problems: --list-problems)" if listed.problems[1:] else ""
+        raise ValueError(listed.problems[0] + more)

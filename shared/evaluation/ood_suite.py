@@ -1,0 +1,108 @@
+"""Several OOD sets against the same known samples, each for itself, with means: the tables of OOD papers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ..core.arrays import Array, array_namespace, concatenate, on_one_device
+from ..core.columns import as_labels, as_scores, check_lengths, check_not_negative
+from ..formats.score_files import Scores
+from ..ood.ood_bench import OODBench
+
+SUITE_METRICS = ("auroc", "fpr95tpr", "aupr_in", "aupr_out")
+
+
+def evaluate_ood(
+    known: Any,
+    unknown: Mapping[str, Any],
+    *,
+    full_spectrum: Sequence[Any] = (),
+    metrics: str | Callable[..., Any] | Sequence[str | Callable[..., Any]] = SUITE_METRICS,
+    threshold: float | None = None,
+) -> dict[str, Any]:
+    """Metrics of an OOD detector on several OOD sets, each against the same known samples.
+
+    mean(near) = 1/n Σ metric(known, set) over the sets near/…, not the metric of the sets pooled, and likewise of all.
+
+    Parameters: known, scores (N,), higher is more unknown, or `Scores` with classes; unknown, by name, those of each
+    OOD set, where a slash groups: near/cifar100; full_spectrum, those of sets of known classes under covariate shift,
+    which are added to the known samples; metrics and threshold as of `bench_metrics`.
+
+    Returns {metric: mean over the sets, "closed_set_accuracy": of the known samples where classes are given for all of
+    them, "groups": {"group": [names and groups, sorted], metric: [each]}}.
+    Raises ValueError for NaN, sets without samples, and a name that is empty or both a set and a group; and as
+    `bench_metrics` does. Source of the protocol: Zhang et al., OpenOOD v1.5, 2023, whose areas under
+    precision and recall are aupr_in_trapezoid and aupr_out_trapezoid, and whose FPR may be higher where scores tie,
+    since it drops points of the ROC curve before it looks for one.
+
+    >>> results = evaluate_ood([0.1, 0.2, 0.6], {"near/a": [0.4, 0.9], "near/b": [0.7], "far": [0.8]}, metrics="auroc")
+    >>> results["groups"]["group"], results["groups"]["auroc"]
+    (['far', 'near', 'near/a', 'near/b'], [1.0, 0.9166666666666667, 0.8333333333333334, 1.0])
+    """
+    names = _check_names(unknown)
+    sides = [_as_scores(known), *map(_as_scores, full_spectrum)]
+    parts = [_checked(side, "full_spectrum" if i else "known") for i, side in enumerate(sides)]
+    inside = concatenate(on_one_device(*parts))
+    accuracy = _accuracy(sides)
+    outside = {name: _checked(_as_scores(unknown[name]), name) for name in names}
+    metric = OODBench(metrics=metrics, threshold=threshold)
+    rows = {name: metric.compute(predictions=(inside, scores)) for name, scores in outside.items()}
+    groups = {prefix: [name for name in names if name.startswith(f"{prefix}/")] for prefix in _prefixes(names)}
+    table = {**rows, **{prefix: _means([rows[name] for name in members]) for prefix, members in groups.items()}}
+    keys = [*rows[names[0]]]
+    closed = {} if accuracy is None else {"closed_set_accuracy": accuracy}
+    columns = {key: [table[name][key] for name in sorted(table)] for key in keys}
+    columns.update({key: [value] * len(table) for key, value in closed.items()})
+    return {**_means(list(rows.values())), **closed, "groups": {"group": sorted(table), **columns}}
+
+
+def _as_scores(given: Any) -> Scores:
+    return given if isinstance(given, Scores) else Scores(given)
+
+
+def _checked(side: Scores, name: str) -> Array:
+    scores = as_scores(side.scores, name)
+    if not len(scores):
+        raise ValueError(f"{name}: expected at least one score, got none")
+    return scores
+
+
+def _check_names(unknown: Mapping[str, Any]) -> list[str]:
+    names = [*unknown]
+    if not names:
+        raise ValueError("unknown: expected at least one set, got none")
+    for name in names:
+        if not isinstance(name, str) or not all(name.split("/")):
+            raise ValueError(f"unknown: expected names such as near/cifar100, got {name!r}")
+    both = sorted(_prefixes(names) & set(names))
+    if both:
+        raise ValueError(f"unknown: expected a name of a set or of a group, got {both[0]!r} for both")
+    return names
+
+
+def _prefixes(names: Sequence[str]) -> set[str]:
+    parts = (name.split("/") for name in names)
+    return {"/".join(part[:end]) for part in parts for end in range(1, len(part))}
+
+
+def _means(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    return {key: math.fsum(row[key] for row in rows) / len(rows) for key in rows[0]}
+
+
+def _accuracy(sides: Sequence[Scores]) -> float | None:
+    """The share of known samples whose class is predicted; None where a set has no classes."""
+    right = total = 0
+    for predictions, references in ((side.predictions, side.references) for side in sides):
+        if predictions is None or references is None:
+            return None
+        found, true = on_one_device(as_labels(predictions, "predictions"), as_labels(references, "references"))
+        check_lengths(predictions=found, references=true)
+        check_not_negative(true, "references", " among known samples")
+        right, total = right + _count(found == true), total + len(true)
+    return right / total if total else None
+
+
+def _count(flags: Array) -> int:
+    return int(array_namespace(flags).sum(array_namespace(flags).astype(flags, array_namespace(flags).int64)))

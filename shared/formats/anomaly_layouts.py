@@ -1,0 +1,142 @@
+"""How data sets of anomaly detection lie on disk: each a description, read by one lister."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where the test images and masks of a category are: paths in its folder, without endings.
+
+    name: by which the layout is chosen and recorded
+    title: by which people know it
+    images: a path with {defect} and {stem}
+    masks: the same of an image's mask, or of the folder of its masks
+    normal: values of {defect} whose images are normal, and may go without a mask
+    marks: patterns that all match in the folder of a category in this layout, and do not all match in layouts below
+    united: whether masks are a folder, whose files are united
+    by_defect: whether each defect is a group of its own, with the normal images in all
+    split: a table beside the categories, with columns image and split, that says which images are of the test
+    other_names: of a defect, further names of its folder among the maps
+    """
+
+    name: str
+    title: str
+    images: str
+    masks: str
+    normal: tuple[str, ...]
+    marks: tuple[str, ...]
+    united: bool = False
+    by_defect: bool = False
+    split: str | None = None
+    other_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+# in the order in which they are tried
+LAYOUTS = (
+    Layout(
+        name="mvtec-loco",
+        title="MVTec LOCO AD",
+        images="test/{defect}/{stem}",
+        masks="ground_truth/{defect}/{stem}",
+        normal=("good",),
+        marks=("defects_config.json", "test"),
+        united=True,
+        by_defect=True,
+    ),
+    Layout(
+        name="mvtec-3d",
+        title="MVTec 3D-AD",
+        images="test/{defect}/rgb/{stem}",
+        masks="test/{defect}/gt/{stem}",
+        normal=("good",),
+        marks=("test/*/gt", "test/*/rgb"),
+    ),
+    Layout(
+        name="mvtec-ad-2",
+        title="MVTec AD 2, public test",
+        images="test_public/{defect}/{stem}",
+        masks="test_public/ground_truth/{defect}/{stem}_mask",
+        normal=("good",),
+        marks=("test_public",),
+    ),
+    Layout(
+        name="visa",
+        title="VisA",
+        images="Data/Images/{defect}/{stem}",
+        masks="Data/Masks/{defect}/{stem}",
+        normal=("Normal",),
+        marks=("Data/Images",),
+        split="split_csv/1cls.csv",
+        other_names={"Normal": ("good",), "Anomaly": ("bad",)},
+    ),
+    Layout(
+        name="btad",
+        title="BTAD",
+        images="test/{defect}/{stem}",
+        masks="ground_truth/{defect}/{stem}",
+        normal=("ok",),
+        marks=("test/ok",),
+    ),
+    Layout(
+        name="mvtec-ad",
+        title="MVTec AD",
+        images="test/{defect}/{stem}",
+        masks="ground_truth/{defect}/{stem}_mask",
+        normal=("good",),
+        marks=("test", "ground_truth/*/*_mask.*"),
+    ),
+    Layout(
+        name="visa-prepared",
+        title="VisA after its prepare_data",
+        images="test/{defect}/{stem}",
+        masks="ground_truth/{defect}/{stem}",
+        normal=("good",),
+        marks=("test", "ground_truth/*/*.*"),
+    ),
+)
+PAIR = "folders"  # a folder of masks, beside that of the maps: no images, no categories
+NAMES = (*(layout.name for layout in LAYOUTS), PAIR)
+
+
+def layout_of(data: Path, name: str | None = None) -> Layout | None:
+    """The layout of a data set, recognised if it has no name given; None for a plain folder of masks.
+
+    Parameters: data, the folder of all categories, or of one; name, one of NAMES.
+    Raises ValueError for another name, and for a folder that is not there, or that looks like none of the layouts.
+    """
+    if name is not None and name not in NAMES:
+        raise ValueError(f"layout: expected one of {', '.join(NAMES)}, got {name!r}")
+    if not data.is_dir():
+        raise ValueError(f"{data}: expected a folder, got {'a file' if data.exists() else 'nothing there'}")
+    if name is not None:
+        return next((layout for layout in LAYOUTS if layout.name == name), None)
+    folders = [data, *_subfolders(data)]
+    for layout in LAYOUTS:
+        if any(all(any(folder.glob(mark)) for mark in layout.marks) for folder in folders):
+            return layout
+    roots = {layout.images.partition("/")[0] for layout in LAYOUTS}
+    if any((folder / root).is_dir() for folder in folders for root in roots):
+        raise ValueError(f"{data}: expected one of the layouts {', '.join(NAMES)}, got another; say which with layout")
+    return None
+
+
+def categories_of(data: Path, layout: Layout) -> dict[str, Path]:
+    """The folders of a data set's categories by their names, sorted; the folder itself if it is one.
+
+    Raises ValueError if there are none.
+    """
+    root = layout.images.partition("/")[0]
+    if (data / root).is_dir():
+        return {data.resolve().name: data}
+    found = {folder.name: folder for folder in _subfolders(data) if (folder / root).is_dir()}
+    if not found:
+        raise ValueError(f"{data}: expected {layout.title}: folders of categories with a folder {root!r}, got none")
+    return found
+
+
+def _subfolders(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))

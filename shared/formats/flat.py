@@ -1,0 +1,72 @@
+"""Results for loggers: numbers by slash-joined names, as W&B, MLflow and TensorBoard take them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from numbers import Real
+from typing import Any
+
+
+def flat(results: Mapping[str, Any], prefix: str = "", *, plain: bool = False) -> dict[str, float]:
+    """The scalars of results by slash-joined names; lists, tables, words and truth values are left out.
+
+    A row of the table "groups" gives a name for each of its numbers: near/cifar100/auroc.
+
+    Parameters: results of a metric, of several by name, or of an evaluation; prefix, before all names, with a slash;
+    plain, to have an underscore in place of all that MLflow refuses in names: what is no letter, digit, underscore,
+    dash, dot, blank, colon or slash, such as the @ of accuracy@5.
+    Returns {name: int or float}, in the order of the results. Raises ValueError for two numbers of one name.
+
+    >>> groups = {"group": ["far/mnist", "near/tin"], "auroc": [1.0, 0.5]}
+    >>> flat({"auroc": 0.75, "t_list": [0.1, 0.2], "groups": groups}, "val")
+    {'val/auroc': 0.75, 'val/far/mnist/auroc': 1.0, 'val/near/tin/auroc': 0.5}
+    >>> flat({"accuracy@5": 0.9}, plain=True)
+    {'accuracy_5': 0.9}
+    """
+    numbers: dict[str, float] = {}
+    for path, value in _scalars(results):
+        name = "/".join(filter(None, (prefix.rstrip("/"), *path)))
+        name = re.sub(r"[^\w\-. :/]", "_", name, flags=re.ASCII) if plain else name
+        if name in numbers:
+            raise ValueError(f"results: expected one number of a name, got two of {name!r}")
+        numbers[name] = value
+    return numbers
+
+
+def rows_of_groups(groups: Mapping[str, Any]) -> dict[str, dict[str, float]]:
+    """The rows of the table "groups" by their names, each with its numbers by key.
+
+    Returns {group: {key: number}}. Raises ValueError for columns of several lengths and a group that comes twice.
+
+    >>> rows_of_groups({"group": ["a", "b"], "auroc": [1.0, 0.5]})
+    {'a': {'auroc': 1.0}, 'b': {'auroc': 0.5}}
+    """
+    if not isinstance(groups["group"], list):
+        raise ValueError(f"groups: expected a list of names, got {groups['group']!r}")
+    names = [str(name) for name in groups["group"]]
+    columns = {key: column for key, column in groups.items() if key != "group"}
+    for key, column in columns.items():
+        if not isinstance(column, list) or len(column) != len(names):
+            raise ValueError(f"groups: expected a list of {len(names)} for {key}, one for each group")
+    if len(set(names)) < len(names):
+        raise ValueError(f"groups: expected each once, got {', '.join(names)}")
+    return {
+        name: {key: column[i] for key, column in columns.items() if _is_number(column[i])}
+        for i, name in enumerate(names)
+    }
+
+
+def _scalars(results: Mapping[str, Any], *path: str) -> Iterator[tuple[tuple[str, ...], float]]:
+    for key, value in results.items():
+        if _is_number(value):
+            yield (*path, str(key)), value
+        elif isinstance(value, Mapping) and key == "groups" and "group" in value:
+            for group, row in rows_of_groups(value).items():
+                yield from _scalars(row, *path, group)
+        elif isinstance(value, Mapping):
+            yield from _scalars(value, *path, str(key))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)

@@ -1,0 +1,163 @@
+"""Anomaly maps and masks as files: one array of two dimensions each. Needs Pillow, and tifffile for .tiff."""
+
+from __future__ import annotations
+
+import math
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..extras import extra
+from .npy import read_npy
+from .reasons import named
+
+MAP_SUFFIXES = frozenset([".npy", ".npz", ".png", ".tif", ".tiff"])
+MAX_PIXELS = 89_478_485  # of a map or a mask, as of Pillow: a header that says more is not followed
+_ARRAY_SUFFIXES = MAP_SUFFIXES - {".png"}
+_UNCOMPRESSED, _DEFLATE = 1, (8, 32946)  # by tifffile itself; others take imagecodecs
+_SIXTEEN_BITS = ("I;16", "I;16B")
+
+
+def read_map(path: str | Path) -> np.ndarray:
+    """Read an anomaly map: .tiff or .tif, .npy, .npz of one array, or .png of 16 bits.
+
+    Returns (H, W) numbers in the type that the file has; axes of length 1 beside these two are dropped. Raises
+    ValueError with the name of the file for what is no such map: pictures in colour or of 8 bits, arrays of another
+    shape, NaN, broken files, and more than MAX_PIXELS.
+    """
+    path = Path(path)
+    with named(path):
+        found = _read_array(path) if path.suffix.lower() in _ARRAY_SUFFIXES else _read_png(path)
+        found = _as_plane(found)
+        if found.dtype.kind not in "fiu":
+            raise ValueError(f"expected a map of real numbers, got {found.dtype}")
+        if found.dtype.kind == "f" and np.isnan(np.max(found)):
+            row, column = np.argwhere(np.isnan(found))[0].tolist()
+            raise ValueError(f"expected numbers, got NaN at row {row}, column {column}")
+    return found
+
+
+def read_mask(path: str | Path) -> np.ndarray:
+    """Read a mask: an image of any kind, or an array; whatever is above 0 is anomalous.
+
+    Returns (H, W) booleans. Of an image with a palette, the places in the palette count; of one in colour, the largest
+    channel, and transparency not. Raises ValueError with the name of the file for what is none.
+    """
+    path = Path(path)
+    with named(path):
+        if path.suffix.lower() in (".npy", ".npz"):
+            return _as_plane(_read_array(path)) > 0
+        with extra("anomaly"):
+            from PIL import Image
+        with Image.open(path) as image:
+            check_size(image.size)
+            if image.mode in ("LA", "La", "PA", "RGBA", "RGBa"):
+                image = image.convert("RGB" if image.mode.startswith("RGB") else "L")
+            mask = np.asarray(image) > 0
+        return mask if mask.ndim == 2 else np.asarray(mask.any(axis=2))
+
+
+def united_mask(paths: Sequence[Path]) -> np.ndarray:
+    """The union of the masks of some files. Raises ValueError, with the name of the file, for one of another size."""
+    mask = read_mask(paths[0])
+    for path in paths[1:]:
+        other = read_mask(path)
+        if other.shape != mask.shape:
+            raise ValueError(
+                f"{path}: expected {size_text(mask.shape)} as {paths[0].name}, got {size_text(other.shape)}"
+            )
+        mask |= other
+    return mask
+
+
+def size_text(shape: Sequence[int]) -> str:
+    """The size of a map in words, rows × columns.
+
+    >>> size_text((480, 640))
+    '480 × 640'
+    """
+    return " × ".join(map(str, shape))
+
+
+def check_size(shape: Sequence[int]) -> None:
+    """Raise ValueError for a file with no pixels, or with more than MAX_PIXELS."""
+    if not 0 < math.prod(shape) <= MAX_PIXELS:
+        raise ValueError(f"expected 1 to {MAX_PIXELS:,} pixels, got {size_text(shape) or 'a number'}")
+
+
+def _as_plane(array: np.ndarray) -> np.ndarray:
+    check_size(array.shape)
+    shape = array.shape
+    while len(shape) > 2 and 1 in shape:
+        at = shape.index(1)
+        shape = shape[:at] + shape[at + 1 :]
+    if len(shape) != 2:
+        raise ValueError(f"expected one map (H, W), got the shape {array.shape}")
+    return np.asarray(array).reshape(shape)
+
+
+def _read_array(path: Path) -> np.ndarray:
+    return {".npy": _read_npy, ".npz": _read_npz}.get(path.suffix.lower(), _read_tiff)(path)
+
+
+def _read_npy(path: Path) -> np.ndarray:
+    mapped = read_npy(path)
+    check_size(mapped.shape)
+    return np.array(mapped)  # a mapped file stays open
+
+
+def _read_npz(path: Path) -> np.ndarray:
+    """The only array of an archive, whose header is read before it is unpacked."""
+    with zipfile.ZipFile(path) as archive:
+        names = archive.namelist()
+        if len(names) != 1:
+            raise ValueError(f"expected one array, got {len(names)}: {', '.join(names[:9])}")
+        with archive.open(names[0]) as file:
+            version = np.lib.format.read_magic(file)
+            header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+            shape, _, dtype = header(file)
+        if dtype.hasobject or dtype.itemsize > np.dtype(np.clongdouble).itemsize or min(shape, default=0) < 0:
+            raise ValueError(f"expected numbers, got {dtype} of the shape {shape}")
+        check_size(shape)
+        with archive.open(names[0]) as file:
+            return np.asarray(np.lib.format.read_array(file, allow_pickle=False))
+
+
+def _read_tiff(path: Path) -> np.ndarray:
+    with extra("anomaly"):
+        import tifffile
+
+    with tifffile.TiffFile(path) as file:
+        page = file.pages[0]
+        check_size(page.shape)
+        if _has_more(file.pages):
+            raise ValueError("expected one map, got a file of several pages")
+        if page.compression == _UNCOMPRESSED or (page.compression in _DEFLATE and page.predictor == 1):
+            return np.asarray(page.asarray(maxworkers=1))
+        what = f"{page.compression.name} in {page.dtype}"
+    return _read_picture(path, ("F", *_SIXTEEN_BITS), f"no compression or Deflate, got {what}")
+
+
+def _has_more(pages: Any) -> bool:
+    try:
+        return pages[1] is not None
+    except IndexError:
+        return False
+
+
+def _read_png(path: Path) -> np.ndarray:
+    return _read_picture(path, _SIXTEEN_BITS, "a map, which is a .png of 16 bits and one channel, got {mode}")
+
+
+def _read_picture(path: Path, modes: Sequence[str], expected: str) -> np.ndarray:
+    """A picture by Pillow, in one of its modes."""
+    with extra("anomaly"):
+        from PIL import Image
+    with Image.open(path) as image:
+        check_size(image.size)
+        if image.mode not in modes:
+            raise ValueError(f"expected {expected.format(mode=image.mode)}")
+        return np.array(image)

@@ -1,0 +1,44 @@
+"""The OSCR curve: correct classification of the known samples against acceptance of the unknown ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..core.arrays import on_one_device
+from ..core.columns import as_scores
+from ..core.counts import check_both_classes, sort_sides
+from ..core.options import as_int
+from ..core.roc import rising
+from ..core.vertices import MAX_POINTS, curve_vertices, table
+
+
+def oscr_curve(
+    unknown: Any, correct_known: Any, num_known: int, *, max_points: int | None = MAX_POINTS
+) -> dict[str, list[float]]:
+    """The open-set classification rate curve, a sample being accepted as known iff score < threshold.
+
+    CCR(t) = |{known i : h(x_i) = y_i, r(x_i) < t}| / N_k,  FPR(t) = |{unknown j : r(x_j) < t}| / N_u
+
+    It runs from (0, 0), at the lowest score, to (1, closed-set accuracy), at a threshold of inf. Ties of unknown with
+    known samples rise slantwise, so that the trapezoids under all vertices are OpenAUC.
+
+    Parameters: unknown (N_u,), open-set scores of the unknown samples, higher is more unknown; correct_known, those of
+    the correctly classified known samples; num_known is N_k, the number of all known samples; max_points, as of
+    `roc_curve`, whose distance holds here.
+    Returns {"threshold", "fpr", "ccr"}, lists of one length.
+    Raises ValueError for NaN, no unknown or no known samples, or fewer known samples than correct ones.
+    Source: Dhamija, Günther and Boult, Reducing Network Agnostophobia, NeurIPS 2018.
+
+    >>> oscr_curve([0.3, 0.5], [0.1, 0.4], num_known=4)
+    {'threshold': [0.1, 0.3, 0.4, 0.5, inf], 'fpr': [0.0, 0.0, 0.5, 0.5, 1.0], 'ccr': [0.0, 0.25, 0.25, 0.5, 0.5]}
+    """
+    positives, negatives = on_one_device(as_scores(unknown, "unknown"), as_scores(correct_known, "correct_known"))
+    num_correct = negatives.shape[0]
+    num_known = as_int(num_known, "num_known", num_correct)
+    check_both_classes(positives.shape[0], num_known)
+    sides = sort_sides(positives, negatives)
+    num_unknown = sides[0].total
+    found = curve_vertices(*sides, rising(num_unknown, num_correct), max_points)
+    # what is not detected as unknown is accepted
+    accepted, right = (num_unknown - found.tp)[::-1], (num_correct - found.fp)[::-1]
+    return table(threshold=found.thresholds[::-1], fpr=accepted / num_unknown, ccr=right / num_known)

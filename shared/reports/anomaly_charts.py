@@ -1,0 +1,118 @@
+"""Charts of a group of anomaly maps, as SVG in a page: curves over the false-positive rate, histograms of scores."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from html import escape
+from typing import NamedTuple
+
+import numpy as np
+
+_WIDTH, _HEIGHT = 320, 250
+_LEFT, _RIGHT, _TOP, _BOTTOM = 40, 12, 30, 40
+_BINS = 24
+_Point = tuple[float, float]
+
+
+class Line(NamedTuple):
+    """A curve to draw: its name, its colour as a class of the page, and its points in [0, 1]²."""
+
+    name: str
+    color: str
+    points: Sequence[_Point]
+
+
+def curves_svg(title: str, lines: Sequence[Line], x_label: str, y_label: str, reach: float = 1.0) -> str:
+    """Curves from x = 0 to `reach`, where they are cut by interpolation.
+
+    >>> curves_svg("ROC", [Line("a", "first", [(0, 0), (0, 1), (1, 1)])], "FPR", "TPR").count("<polyline")
+    1
+    """
+    parts = [*_frame(title, x_label, y_label, [0, reach], [0, 1])]
+    if reach == 1:
+        parts.append(f'<line class="grid" {_ends(_place(0, 0), _place(1, 1))}/>')
+    for line in lines:
+        places = (_place(x / reach, y) for x, y in _up_to(line.points, reach))
+        points = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
+        parts.append(f'<polyline class="{line.color}" points="{points}"><title>{escape(line.name)}</title></polyline>')
+    return _svg(title, parts)
+
+
+def histogram_svg(title: str, normal: Sequence[float], anomalous: Sequence[float], threshold: float | None) -> str:
+    """Histograms of the scores of normal and of anomalous images, each over its largest count; and a threshold.
+
+    >>> histogram_svg("Scores", [0.1, 0.2], [0.9], 0.5).count("<rect")
+    3
+    """
+    sides = {"normal": normal, "anomalous": anomalous}
+    finite = {
+        name: scores[np.isfinite(scores)] for name, scores in ((n, np.asarray(s, float)) for n, s in sides.items())
+    }
+    known = np.concatenate([*finite.values(), *([[threshold]] if threshold is not None else [])])
+    known = known[np.isfinite(known)]
+    if not len(known):
+        return ""
+    low, high = float(known.min()), float(known.max())
+    low, high = (low, high) if low < high else (low - 0.5, high + 0.5)
+    edges = np.linspace(low, high, _BINS + 1)
+    counts = {name: np.histogram(scores, edges)[0] for name, scores in finite.items()}
+    highest = max(1, *(int(count.max()) for count in counts.values()))
+    parts = [*_frame(title, "score of an image", "images", [low, high], [0, highest])]
+    for name, count in counts.items():
+        for i, value in enumerate(count.tolist()):
+            if value:
+                x, y = _place(i / _BINS, value / highest)
+                width, height = (_WIDTH - _LEFT - _RIGHT) / _BINS, _place(0, 0)[1] - y
+                box = f'x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}"'
+                said = f"{value} {name}, {edges[i]:.4g} to {edges[i + 1]:.4g}"
+                parts.append(f'<rect class="{name}" {box}><title>{said}</title></rect>')
+    if threshold is not None and math.isfinite(threshold):
+        at = (threshold - low) / (high - low)
+        parts.append(f'<line class="threshold" {_ends(_place(at, 0), _place(at, 1))}/>')
+    return _svg(title, parts)
+
+
+def _up_to(points: Sequence[_Point], reach: float) -> Iterator[_Point]:
+    """The part of a curve up to x = reach, where it is interpolated."""
+    x0, y0 = points[0]
+    for x, y in points:
+        if x > reach:
+            yield reach, y0 + (y - y0) * (reach - x0) / (x - x0)
+            return
+        yield x, y
+        x0, y0 = x, y
+
+
+def _place(x: float, y: float) -> _Point:
+    """Where a point of [0, 1]² is drawn."""
+    return _LEFT + x * (_WIDTH - _LEFT - _RIGHT), _HEIGHT - _BOTTOM - y * (_HEIGHT - _TOP - _BOTTOM)
+
+
+def _ends(first: _Point, second: _Point) -> str:
+    return f'x1="{first[0]:.1f}" y1="{first[1]:.1f}" x2="{second[0]:.1f}" y2="{second[1]:.1f}"'
+
+
+def _frame(title: str, x_label: str, y_label: str, x_range: Sequence[float], y_range: Sequence[float]) -> Iterator[str]:
+    """The title, the names of the axes, and lines at both ends and in the middle."""
+    yield f'<text class="title" x="{_LEFT}" y="16">{escape(title)}</text>'
+    for share in (0, 0.5, 1):
+        (x, bottom), (left, y) = _place(share, 0), _place(0, share)
+        yield f'<line class="grid" {_ends((x, bottom), _place(share, 1))}/>'
+        yield f'<line class="grid" {_ends((left, y), _place(1, share))}/>'
+        anchor = {0: "start", 0.5: "middle", 1: "end"}[share]
+        yield f'<text x="{x:.1f}" y="{bottom + 15:.1f}" text-anchor="{anchor}">{_number(x_range, share)}</text>'
+        yield f'<text x="{left - 5:.1f}" y="{y + 4:.1f}" text-anchor="end">{_number(y_range, share)}</text>'
+    middle = _place(0.5, 0)[0]
+    yield f'<text x="{middle:.1f}" y="{_HEIGHT - 6}" text-anchor="middle">{escape(x_label)}</text>'
+    x, y = 11, _place(0, 0.5)[1]
+    yield f'<text x="{x}" y="{y:.1f}" text-anchor="middle" transform="rotate(-90 {x} {y:.1f})">{escape(y_label)}</text>'
+
+
+def _number(ends: Sequence[float], share: float) -> str:
+    return f"{ends[0] + share * (ends[1] - ends[0]):.3g}"
+
+
+def _svg(title: str, parts: Sequence[str]) -> str:
+    box = f'viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{escape(title)}"'
+    return f"<svg {box}>\n" + "\n".join(parts) + "\n</svg>"

@@ -1,0 +1,91 @@
+"""The frame of a report on anomaly maps: its style, in light and dark, and its tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any
+
+from .anomaly_pictures import FOUND_COLOR, TRUE_COLOR
+
+PAGE = """<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Anomaly detection</title>
+<style>
+:root {{ color-scheme: light dark; --text: #222; --back: #fff; --soft: #f4f4f4; --line: #ccc; --quiet: #666;
+  --first: #0072b2; --second: #d55e00; --normal: #0072b2; --anomalous: #d55e00; }}
+@media (prefers-color-scheme: dark) {{
+  :root {{ --text: #e6e6e6; --back: #161616; --soft: #222; --line: #444; --quiet: #a8a8a8;
+    --first: #56b4e9; --second: #e69f00; --normal: #56b4e9; --anomalous: #e69f00; }}
+}}
+body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 1320px; margin: 2rem auto; padding: 0 1rem;
+  color: var(--text); background: var(--back); overflow-wrap: anywhere; }}
+h2 {{ margin-top: 3rem; border-top: 1px solid var(--line); padding-top: 1rem; }}
+.quiet {{ color: var(--quiet); }}
+.table {{ overflow-x: auto; }}
+table {{ border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: 0.85rem; }}
+th, td {{ padding: 0.25rem 0.4rem; text-align: right; white-space: nowrap; overflow-wrap: normal; }}
+th {{ font-weight: 600; vertical-align: bottom; }}
+thead th {{ white-space: normal; min-width: 3.8em; border-bottom: 2px solid var(--line); }}
+tr > :first-child {{ text-align: left; position: sticky; left: 0; background: var(--back); }}
+tbody tr:nth-child(odd) > * {{ background: var(--soft); }}
+tbody tr:last-child > * {{ border-top: 2px solid var(--line); font-weight: 600; }}
+.charts {{ display: grid; gap: 1rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 270px), 1fr)); }}
+svg {{ width: 100%; max-width: 420px; height: auto; font-size: 12px; fill: var(--text); }}
+svg .title {{ font-size: 13px; font-weight: 600; }}
+.grid {{ stroke: var(--line); stroke-width: 1; }}
+polyline {{ fill: none; stroke-width: 2; }}
+polyline.first {{ stroke: var(--first); }}
+polyline.second {{ stroke: var(--second); stroke-dasharray: 6 3; }}
+rect.normal {{ fill: var(--normal); fill-opacity: 0.6; }}
+rect.anomalous {{ fill: var(--anomalous); fill-opacity: 0.6; }}
+line.threshold {{ stroke: var(--text); stroke-width: 1.5; stroke-dasharray: 4 3; }}
+.key {{ display: inline-block; margin-right: 1.5rem; }}
+.key i {{ display: inline-block; width: 1.4em; height: 0.8em; margin-right: 0.2em; }}
+.figures {{ display: grid; gap: 1.5rem; grid-template-columns: repeat(auto-fill, minmax(min(100%, 720px), 1fr)); }}
+figure {{ margin: 0; }}
+.panels {{ display: grid; gap: 0.4rem; grid-template-columns: repeat(auto-fit, minmax(120px, 1fr)); }}
+@media (max-width: 600px) {{ .panels {{ grid-template-columns: 1fr 1fr; }} }}
+.panels div {{ font-size: 0.8rem; color: var(--quiet); }}
+img {{ display: block; width: 100%; height: auto; border: 1px solid var(--line); box-sizing: border-box; }}
+figcaption {{ margin-top: 0.3rem; }}
+</style>
+<h1>Anomaly detection</h1>
+{body}
+</html>
+"""
+CONTOURS = (
+    f'<span class="key"><i style="background: {TRUE_COLOR}"></i>true defect</span>'
+    f'<span class="key"><i style="background: {FOUND_COLOR}"></i>at or above the threshold of pixels</span>'
+)
+MODELS = (
+    '<span class="key"><i style="background: var(--first)"></i>{}</span>'
+    '<span class="key"><i style="background: var(--second)"></i>{}, dashed</span>'
+)
+SCORES = (
+    '<span class="key"><i style="background: var(--normal)"></i>normal images</span>'
+    '<span class="key"><i style="background: var(--anomalous)"></i>anomalous images</span>'
+    '<span class="key">dashed: the threshold of the highest F1</span>'
+)
+
+
+def table_html(columns: Mapping[str, Sequence[Any]], signed: bool = False) -> str:
+    """A table with a line of names above; the last line is that of the mean."""
+    # a long name may be broken at its underscores
+    head = "".join(f"<th>{escape(key).replace('_', '_<wbr>')}</th>" for key in columns)
+    rows = []
+    for first, *rest in zip(*columns.values()):
+        cells = "".join(f"<td>{_cell(value, signed)}</td>" for value in rest)
+        rows.append(f"<tr><th>{escape(str(first))}</th>{cells}</tr>")
+    body = "\n".join(rows)
+    return f'<div class="table"><table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>'
+
+
+def _cell(value: Any, signed: bool) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return f"{value:+.4f}" if signed else f"{value:.4f}"
+    return escape(str(value))

@@ -1,0 +1,43 @@
+"""Which way a result is better, by its key: for tables, where the best is bold and rates may be percent."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+
+class Direction(NamedTuple):
+    """Whether higher is better, and whether the result is a rate, in [0, 1]."""
+
+    higher: bool
+    rate: bool
+
+
+# keys as the metrics' cards have them; a key that fits none, such as a count or a threshold, has no direction
+_KEYS = {
+    Direction(True, True): (
+        r"accuracy(@\d+)?|closed_set_accuracy|autkc@\d+",
+        r"(macro|micro)_open_f|openauc|auoscr|open_set_auroc|open_set_accuracy@\w+|ccr@.+",
+        r"auroc|aupr_(in|out)(_trapezoid)?|detect_acc|t[pn]r([\d.]+[tf][pn]r)?",
+        r"(image|pixel)_(auroc|ap|aupr|f1_max|f1|precision|recall)|aupro@.+|auspro@.+|aupimo",
+        r"(U-)?(recall|precision|AP|mAP)(50|50-95|@.+|\(Known\))?",
+        r"(balanced_)?accuracy_score|(f1|fbeta|jaccard|precision|recall|average_precision|roc_auc)_score",
+    ),
+    Direction(False, True): (r"f[pn]r([\d.]+[tf][pn]r)?", r"(hamming|zero_one)_loss"),
+    Direction(False, False): (r"WI(\(OWOD\))?(@.+)?", r"A-OSE(\(detections\))?", r"(brier_score|hinge|log)_loss"),
+}
+
+
+def direction(key: str) -> Direction | None:
+    """The direction of a result by its key; None where neither way is better, or where the key is not known.
+
+    Of a slash-joined name, such as far/mnist/auroc, the last part counts.
+
+    >>> direction("fpr95tpr"), direction("far/mnist/auroc").higher, direction("total_known")
+    (Direction(higher=False, rate=True), True, None)
+    """
+    name = key.rpartition("/")[2]
+    for found, patterns in _KEYS.items():
+        if re.fullmatch("|".join(patterns), name, re.IGNORECASE):
+            return found
+    return None

@@ -1,0 +1,154 @@
+"""Tables as text for a terminal, Markdown, LaTeX and CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import re
+from collections.abc import Callable, Sequence
+
+from ..core.options import as_choice, as_int
+from .directions import direction
+from .tables import Cell, Table
+
+INTERVALS = ("brackets", "plusminus", "none")
+FORMS = ("text", "markdown", "latex", "csv")
+_LATEX = {character: f"\\{character}" for character in "&%$#_{}"} | {
+    "[": "{[}",  # which would be an option of the \\ before it
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+}
+
+
+def render(
+    table: Table, form: str = "text", *, percent: bool = False, digits: int | None = None, intervals: str = "brackets"
+) -> str:
+    """A table as text.
+
+    The best numbers of several models begin with * in text, and are bold in Markdown and LaTeX. CSV has every digit,
+    and columns of their own for standard deviations and the ends of intervals.
+
+    Parameters: table, of `make_table`; form, one of text, markdown, latex and csv; percent, to have rates, which are
+    those of known keys, times 100; digits after the point, by default 4, and 2 of percent; intervals, in brackets,
+    as ± half their length ("plusminus"), or none.
+    Returns the text, without an end of the last line. Raises ValueError for other options, and for a rate beyond 1
+    that is to be percent.
+
+    >>> table = Table(["auroc", "total"], [("a", [Cell("auroc", 0.75, best=True), Cell("total", 3)])])
+    >>> print(render(table, percent=True))
+        auroc  total
+    a  *75.00      3
+    >>> print(render(table, "markdown"))
+    |  | auroc | total |
+    |---|---:|---:|
+    | a | **0.7500** | 3 |
+    """
+    as_choice(form, "form", FORMS)
+    as_choice(intervals, "intervals", INTERVALS)
+    if digits is not None:
+        as_int(digits, "digits", 0, 17)
+    scaled = [(name, [_scaled(cell, percent) for cell in cells]) for name, cells in table.rows]
+    if form == "csv":
+        return _csv(table._replace(rows=scaled))
+    places = {True: 2 if digits is None else digits, False: 4 if digits is None else digits}
+    escape, lay_out = _ESCAPES[form], _LAYOUTS[form]
+    texts = [
+        [escape(name), *(_text(cell, places[percent and _is_rate(cell)], intervals, form) for cell in cells)]
+        for name, cells in scaled
+    ]
+    return lay_out([list(map(escape, (table.corner, *table.columns))), *texts])
+
+
+def _is_rate(cell: Cell | None) -> bool:
+    known = None if cell is None else direction(cell.key)
+    return known is not None and known.rate
+
+
+def _scaled(cell: Cell | None, percent: bool) -> Cell | None:
+    if cell is None or not (percent and _is_rate(cell)):
+        return cell
+    if cell.value > 1:
+        raise ValueError(f"{cell.key}: expected a rate in [0, 1] to be percent, got {cell.value}")
+    std, low, high = (None if part is None else 100 * part for part in (cell.std, cell.low, cell.high))
+    return Cell(cell.key, 100 * cell.value, std, low, high, cell.best)
+
+
+def _text(cell: Cell | None, digits: int, intervals: str, form: str) -> str:
+    if cell is None:
+        return "--" if form == "latex" else "–"
+    text = str(cell.value) if isinstance(cell.value, int) else _number(cell.value, digits)
+    text = _BOLD[form](text) if cell.best else text
+    plus_minus = r"$\pm$" if form == "latex" else "±"
+    if cell.std is not None:
+        return f"{text} {plus_minus} {_number(cell.std, digits)}"
+    if cell.low is None or cell.high is None or intervals == "none":
+        return text
+    if intervals == "plusminus":
+        return f"{text} {plus_minus} {_number((cell.high - cell.low) / 2, digits)}"
+    return f"{text} [{_number(cell.low, digits)}, {_number(cell.high, digits)}]"
+
+
+def _number(value: float, digits: int) -> str:
+    return f"{value:.{digits}f}" if math.isfinite(value) else str(value)
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> str:
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    rows = [[row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:]))] for row in rows]
+    return "\n".join("  ".join(row).rstrip() for row in rows)
+
+
+def _markdown(rows: Sequence[Sequence[str]]) -> str:
+    lines = ["| " + " | ".join(row) + " |" for row in rows]
+    return "\n".join([lines[0], "|---|" + "---:|" * (len(rows[0]) - 1), *lines[1:]])
+
+
+def _latex(rows: Sequence[Sequence[str]]) -> str:
+    lines = [" & ".join(row) + r" \\" for row in rows]
+    columns = "l" + "r" * (len(rows[0]) - 1)
+    return "\n".join(
+        [rf"\begin{{tabular}}{{{columns}}}", r"\hline", lines[0], r"\hline", *lines[1:], r"\hline", r"\end{tabular}"]
+    )
+
+
+def _csv(table: Table) -> str:
+    """A column for each part of the cells that any of a column has."""
+    parts = {"": "value", " std": "std", " low": "low", " high": "high"}
+    cells = list(zip(*(cells for _, cells in table.rows)))
+    kept = [
+        (i, part, f"{name}{ending}")
+        for i, name in enumerate(table.columns)
+        for ending, part in parts.items()
+        if any(cell is not None and getattr(cell, part) is not None for cell in cells[i])
+    ]
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([table.corner or "name", *(name for _, _, name in kept)])
+    for name, row in table.rows:
+        writer.writerow([name, *(None if row[i] is None else getattr(row[i], part) for i, part, _ in kept)])
+    return text.getvalue().rstrip("\n")
+
+
+def _one_line(name: str) -> str:
+    return " ".join(name.split())
+
+
+_ESCAPES: dict[str, Callable[[str], str]] = {
+    "text": _one_line,
+    "markdown": lambda name: re.sub(r"([|\\`*<\[\]]|\b_|_\b)", r"\\\1", _one_line(name)),
+    "latex": lambda name: "".join(_LATEX.get(character, character) for character in _one_line(name)),
+}
+_BOLD: dict[str, Callable[[str], str]] = {
+    "text": lambda text: f"*{text}",
+    "markdown": lambda text: f"**{text}**",
+    "latex": lambda text: rf"\textbf{{{text}}}",
+}
+_LAYOUTS: dict[str, Callable[[Sequence[Sequence[str]]], str]] = {
+    "text": _aligned,
+    "markdown": _markdown,
+    "latex": _latex,
+}

@@ -1,0 +1,199 @@
+"""Tables of results: files or groups as rows, means over seeds, the best of several models.
+
+table = make_table({"resnet-s0": first, "resnet-s1": second, "vit-s0": third}, seeds="-s[0-9]+", keys=["auroc"])
+print(render(table, "latex", percent=True))  # of reports/rendering.py
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import statistics
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from fnmatch import fnmatchcase
+from typing import Any, NamedTuple
+
+from ..core.options import as_choice
+from ..formats.flat import flat, rows_of_groups
+from .directions import direction
+
+OVERALL = "mean"  # what the results beside the groups are called, where there are groups
+ROWS = ("files", "groups")
+_LARGEST = sys.float_info.max
+
+
+class Cell(NamedTuple):
+    """A number, with its key and, where there are any, the standard deviation over seeds or the ends of an interval."""
+
+    key: str
+    value: float
+    std: float | None = None
+    low: float | None = None
+    high: float | None = None
+    best: bool = False
+
+
+class Table(NamedTuple):
+    """Names of the columns, and rows of a name and a cell for each column, None where there is no number.
+
+    corner, above the names of the rows, is the key that all numbers are of, where the columns do not say it.
+    """
+
+    columns: list[str]
+    rows: list[tuple[str, list[Cell | None]]]
+    corner: str = ""
+
+
+_Place = tuple[str, str, str]  # file, group, key
+
+
+def make_table(
+    results: Mapping[str, Mapping[str, Any]],
+    *,
+    rows: str | None = None,
+    keys: Sequence[str] | None = None,
+    groups: Sequence[str] | None = None,
+    seeds: str | None = None,
+) -> Table:
+    """A table of the numbers of results.
+
+    Parameters: results by name, such as that of their file, with or without groups; rows, "files" or "groups", by
+    default the groups of a single result that has some, else files; keys and groups to take, names or patterns with *,
+    where "mean" is what stands beside the groups: all keys by default, and of the groups all as rows and "mean" beside
+    files. seeds, a regular expression: names of results that differ only where it matches are one, with the mean and
+    the standard deviation (of n − 1) of their numbers; where it is in none of these names, so are groups.
+    Lists and words are left out; `<key>_low` and `<key>_high` are the interval of a key. The best numbers of a group
+    and a key are marked, of two or more results, where the direction of the key is known. Means have no intervals.
+
+    Returns a `Table`. Raises ValueError for a pattern that finds nothing, for seeds that lack a number which others
+    have, and if there is nothing to show.
+
+    >>> table = make_table({"a-s0": {"auroc": 0.5}, "a-s1": {"auroc": 1.0}, "b-s0": {"auroc": 0.7}}, seeds="-s.")
+    >>> [(name, cells[0].value, round(cells[0].std or 0, 4), cells[0].best) for name, cells in table.rows]
+    [('a', 0.75, 0.3536, True), ('b', 0.7, 0, False)]
+    """
+    numbers = {name: _by_group(result) for name, result in results.items()}
+    cells = _cells(numbers) if seeds is None else _pooled(numbers, _compiled(seeds))
+    if not cells:
+        raise ValueError("results: expected numbers, got none")
+    cells = _marked(cells)
+    files, names, found = (list(dict.fromkeys(place[i] for place in cells)) for i in range(3))
+    names = [name for name in names if name != OVERALL] + [OVERALL] * (OVERALL in names)
+    if rows is None:
+        rows = "groups" if len(files) == 1 and len(names) > 1 else "files"
+    as_choice(rows, "rows", ROWS)
+    wanted = _chosen(found, keys, "keys")
+    taken = names if groups is None and rows == "groups" else _chosen(names, groups or [OVERALL], "groups")
+    if rows == "files":
+        columns = [(group, key) for group in taken for key in wanted]
+        lines = [(file, [cells.get((file, group, key)) for group, key in columns]) for file in files]
+    else:
+        columns = [(file, key) for file in files for key in wanted]
+        lines = [(group, [cells.get((file, group, key)) for file, key in columns]) for group in taken]
+    there = [any(line[i] is not None for _, line in lines) for i in range(len(columns))]
+    single = len(taken if rows == "files" else files) == 1
+    alone = len(wanted) == 1 and not single
+    return Table(
+        [key if single else name if alone else f"{name} {key}" for (name, key), kept in zip(columns, there) if kept],
+        [(name, [cell for cell, kept in zip(line, there) if kept]) for name, line in lines],
+        wanted[0] if alone else "",
+    )
+
+
+def _by_group(results: Mapping[str, Any]) -> dict[str, dict[str, float]]:
+    """The numbers of results by group; those beside the groups are of OVERALL."""
+    groups = results.get("groups")
+    rows = rows_of_groups(groups) if isinstance(groups, Mapping) and "group" in groups else {}
+    if OVERALL in rows:
+        raise ValueError(f"groups: expected none called {OVERALL!r}, which is that of all")
+    rows = {OVERALL: flat({key: value for key, value in results.items() if key != "groups"}), **rows}
+    large = [key for row in rows.values() for key, value in row.items() if _LARGEST < abs(value) < math.inf]
+    if large:
+        raise ValueError(f"{large[0]}: expected a number that float64 holds, got a larger one")
+    return rows
+
+
+def _cells(numbers: Mapping[str, Mapping[str, Mapping[str, float]]]) -> dict[_Place, Cell]:
+    cells = {}
+    for name, groups in numbers.items():
+        for group, row in groups.items():
+            ends = {f"{key}_{end}" for key in row for end in ("low", "high", "error")}
+            for key in (key for key in row if key not in ends):
+                low, high = row.get(f"{key}_low"), row.get(f"{key}_high")
+                cells[name, group, key] = Cell(key, row[key], low=low, high=high)
+    return cells
+
+
+def _pooled(numbers: Mapping[str, Mapping[str, Mapping[str, float]]], seeds: re.Pattern[str]) -> dict[_Place, Cell]:
+    """Means over results, or else over groups, whose names differ only where the pattern matches."""
+    in_names = any(map(seeds.search, numbers))
+    values: dict[_Place, list[float]] = {}
+    for (name, group, key), cell in _cells(numbers).items():
+        if in_names:
+            values.setdefault((_without(seeds, name), group, key), []).append(cell.value)
+        elif seeds.search(group):  # the other groups are means of these
+            values.setdefault((name, _without(seeds, group), key), []).append(cell.value)
+    if not values:
+        raise ValueError(f"seeds: expected a pattern that is in some of {', '.join(numbers)}, got {seeds.pattern!r}")
+    most: dict[str, int] = {}
+    for (name, _, _), found in values.items():
+        most[name] = max(most.get(name, 0), len(found))
+    for (name, group, key), found in values.items():
+        if len(found) < most[name]:
+            raise ValueError(f"{name}: expected {key} ({group}) of {most[name]} seeds, got it of {len(found)}")
+    return {place: Cell(place[2], _mean(found), _std(found)) for place, found in values.items()}
+
+
+def _compiled(seeds: str) -> re.Pattern[str]:
+    try:
+        return re.compile(seeds)
+    except re.error as error:
+        raise ValueError(f"seeds: expected a regular expression, got {seeds!r} ({error})") from None
+
+
+def _without(seeds: re.Pattern[str], name: str) -> str:
+    rest, matches = seeds.subn("", name)
+    if matches > 1:  # as of [0-9]+ in resnet18-s0, which would be one with resnet50-s0
+        raise ValueError(f"seeds: expected a pattern that is once in a name, got {matches} matches in {name!r}")
+    return re.sub("//+", "/", rest).strip(" -_./") or OVERALL
+
+
+def _mean(values: Sequence[float]) -> float:
+    if all(value == values[0] for value in values):
+        return values[0]
+    return math.fsum(values) / len(values) if all(map(math.isfinite, values)) else math.nan
+
+
+def _std(values: Sequence[float]) -> float | None:
+    if len(values) < 2:
+        return None
+    return statistics.stdev(values) if all(map(math.isfinite, values)) else math.nan
+
+
+def _marked(cells: Mapping[_Place, Cell]) -> dict[_Place, Cell]:
+    rivals: dict[tuple[str, str], list[float]] = {}
+    for (_, group, key), cell in cells.items():
+        rivals.setdefault((group, key), []).append(cell.value)
+    best = {}
+    for (group, key), numbers in rivals.items():
+        known, values = direction(key), [value for value in numbers if not math.isnan(value)]
+        if known is not None and len(values) > 1:
+            best[group, key] = max(values) if known.higher else min(values)
+    return {
+        (file, group, key): cell._replace(best=best.get((group, key)) == cell.value)
+        for (file, group, key), cell in cells.items()
+    }
+
+
+def _chosen(names: Sequence[str], patterns: Iterable[str] | None, option: str) -> list[str]:
+    """The names that the patterns match, in the order of the patterns; all where there are none."""
+    if patterns is None:
+        return list(names)
+    chosen: list[str] = []
+    for pattern in patterns:
+        found = [name for name in names if name == pattern or fnmatchcase(name, pattern)]
+        if not found:
+            raise ValueError(f"{option}: expected some of {', '.join(names)}, got {pattern!r}")
+        chosen += [name for name in found if name not in chosen]
+    return chosen

@@ -1,0 +1,191 @@
+"""Scores from logits: how unknown a classifier finds a sample, by its (N, C) logits alone.
+
+    from openworld_metrics.scores import energy
+    metric.add_batch(predictions=logits, references=labels, open_scores=energy(logits))
+
+Every score is turned so that higher is more unknown. Below, z are the logits of a sample, m the largest of them,
+p = softmax(z), and o = Σ exp(z − m) over all classes but the first largest: what is small is computed from o, not as a
+difference to 1, so that samples of which a classifier is almost sure keep their order where 1 − max p would be 0.
+
+Each function takes logits (N, C): lists, NumPy arrays, tensors on any device. They are widened to float32 or float64;
+−inf, a class that cannot be, is taken where another logit of the sample is finite. It returns (N,): a NumPy array, or a
+tensor on the accelerator that the logits live on. It raises ValueError for NaN, for +inf, for rows without a finite
+logit and for other shapes, and TypeError for what are no numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from .core.arrays import Array, array_namespace, concatenate, is_numpy_array, row_blocks
+from .core.columns import as_matrix, check_no_nan
+from .core.options import as_fraction, as_int, as_real
+
+
+def msp(logits: Any) -> Array:
+    """One minus the maximum softmax probability, 1 − max p = o / (1 + o), in [0, 1).
+
+    Parameters: logits (N, C). Returns scores (N,), higher is more unknown; see the module's docstring for errors.
+    Source: Hendrycks and Gimpel, A Baseline for Detecting Misclassified and Out-of-Distribution Examples, ICLR 2017.
+
+    >>> msp([[0.0, 0.0], [1000.0, 0.0]]).tolist()
+    [0.5, 0.0]
+    """
+
+    def score(z: Array, m: Array) -> Array:
+        o = _sum(_others(z, m))
+        return o / (1 + o)
+
+    return _by_rows(logits, score)
+
+
+def max_logit(logits: Any) -> Array:
+    """The negated largest logit, −m.
+
+    Parameters: logits (N, C). Returns scores (N,), higher is more unknown; see the module's docstring for errors.
+    Source: Hendrycks et al., Scaling Out-of-Distribution Detection for Real-World Settings, ICML 2022.
+
+    >>> max_logit([[1.0, 3.0], [-2.0, -5.0]]).tolist()
+    [-3.0, 2.0]
+    """
+    return _by_rows(logits, lambda _, m: -m[:, 0])
+
+
+def energy(logits: Any, temperature: float = 1.0) -> Array:
+    """The free energy, −T log Σ exp(z / T) = −(m + T log(1 + o)) with o of the logits z / T.
+
+    Parameters: logits (N, C); temperature T > 0. Returns scores (N,), higher is more unknown; ValueError for another
+    temperature, and see the module's docstring. Source: Liu et al., Energy-based Out-of-distribution Detection,
+    NeurIPS 2020.
+
+    >>> energy([[10000.0, 0.0], [-10000.0, -20000.0]]).tolist()
+    [-10000.0, 10000.0]
+    """
+    t = as_real(temperature, "temperature")
+    if not 0 < t < float("inf"):
+        raise ValueError(f"temperature: expected a number above 0, got {temperature!r}")
+
+    def score(z: Array, m: Array) -> Array:
+        return -(m[:, 0] + t * array_namespace(z).log1p(_sum(_others(z, m, t))))
+
+    return _by_rows(logits, score)
+
+
+def entropy(logits: Any) -> Array:
+    """The entropy of the softmax distribution in nats, −Σ p log p = log(1 + o) + Σ p (m − z), in [0, log C].
+
+    Parameters: logits (N, C). Returns scores (N,), higher is more unknown; see the module's docstring for errors.
+    Source: Shannon 1948; as an OOD score, Macêdo et al., Entropic Out-of-Distribution Detection, IJCNN 2021.
+
+    >>> entropy([[0.0, 0.0], [1000.0, 0.0]]).round(6).tolist()
+    [0.693147, 0.0]
+    """
+
+    def score(z: Array, m: Array) -> Array:
+        xp = array_namespace(z)
+        others = _others(z, m)
+        o = _sum(others)
+        below = xp.where(others > 0, m - z, xp.zeros_like(z))  # of p = 0, p log p is 0
+        return xp.log1p(o) + _sum(others * below) / (1 + o)
+
+    return _by_rows(logits, score)
+
+
+def margin(logits: Any) -> Array:
+    """One minus the margin of the two largest probabilities, 1 − (p₁ − p₂) = (o + exp(z₂ − m)) / (1 + o), in [0, 1].
+
+    Parameters: logits (N, C) of at least two classes. Returns scores (N,), higher is more unknown; see the module's
+    docstring for errors. Source: Scheffer, Decomain and Wrobel, Active Hidden Markov Models for Information
+    Extraction, IDA 2001.
+
+    >>> margin([[0.0, 0.0, -1000.0], [1000.0, 0.0, 0.0]]).tolist()
+    [1.0, 0.0]
+    """
+
+    def score(z: Array, m: Array) -> Array:
+        others = _others(z, m)
+        o = _sum(others)
+        return (o + array_namespace(z).max(others, axis=1)) / (1 + o)
+
+    return _by_rows(logits, score, least=2)
+
+
+def gen(logits: Any, gamma: float = 0.1, top: int = 100) -> Array:
+    """The generalised entropy, Σ p^γ (1 − p)^γ over the `top` largest probabilities.
+
+    Parameters: logits (N, C); gamma, γ in (0, 1]; top, how many classes are summed, all where there are fewer.
+    Returns scores (N,), higher is more unknown; ValueError for other options, and see the module's docstring.
+    Source: Liu, Lochman and Zach, GEN: Pushing the Limits of Softmax-Based Out-of-Distribution Detection, CVPR 2023.
+
+    >>> gen([[0.0, 0.0], [1000.0, 0.0]], gamma=0.5).round(6).tolist()
+    [1.0, 0.0]
+    """
+    power, top = as_fraction(gamma, "gamma"), as_int(top, "top", 1)
+
+    def score(z: Array, m: Array) -> Array:
+        xp = array_namespace(z)
+        z = xp.sort(z, axis=1, descending=True)
+        others = xp.exp(z[:, 1:] - m)
+        o = _sum(others)[:, None]
+        rest = xp.concat([o, 1 + (o - others)], axis=1) / (1 + o)  # 1 − p
+        log_p = z - m - xp.log1p(o)  # p itself may be 0 where p^γ is not
+        return _sum(xp.exp(power * log_p[:, :top]) * rest[:, :top] ** power)
+
+    return _by_rows(logits, score)
+
+
+SCORES: Mapping[str, Callable[..., Array]] = MappingProxyType(
+    {score.__name__: score for score in (msp, max_logit, energy, entropy, margin, gen)}
+)
+
+
+def score_function(name: str) -> Callable[..., Array]:
+    """The function of a score by its name. Returns a function from logits (N, C) to scores (N,); ValueError for others.
+
+    >>> score_function("max_logit")([[1.0, 3.0]]).tolist()
+    [-3.0]
+    """
+    if name not in SCORES:
+        raise ValueError(f"scores: expected one of {', '.join(SCORES)}, got {name!r}")
+    return SCORES[name]
+
+
+def _by_rows(logits: Any, score: Callable[[Array, Array], Array], least: int = 1) -> Array:
+    """The scores of all rows, by those of blocks of rows and their largest logits (rows, 1)."""
+    logits = as_matrix(logits, "logits")
+    if logits.ndim != 2 or logits.shape[1] < least:
+        shape = tuple(logits.shape)
+        raise ValueError(f"logits: expected shape (N, C) of {least} or more classes, got shape {shape}")
+    parts = []
+    for rows, block in row_blocks(logits, "logits"):
+        z = np.ascontiguousarray(block) if is_numpy_array(block) else block  # so that sums have one order
+        m = array_namespace(z).max(z, axis=1, keepdims=True)
+        _check(z, m, rows.start)
+        with np.errstate(over="ignore"):  # differences of huge logits may be −inf, whose exponential is 0 as it should
+            parts.append(score(z, m))
+    return concatenate(parts)
+
+
+def _check(z: Array, m: Array, first: int) -> None:
+    xp = array_namespace(z)
+    finite = xp.isfinite(m[:, 0])
+    if not bool(xp.all(finite)):
+        check_no_nan(z, "logits", first)
+        row = int(xp.argmin(xp.astype(finite, xp.int8)))
+        raise ValueError(f"logits: expected a finite largest logit, got {float(m[row, 0])} in row {row + first}")
+
+
+def _others(z: Array, m: Array, temperature: float = 1.0) -> Array:
+    """exp((z − m) / T) of all classes but the first largest, which gets 0 for its 1."""
+    xp = array_namespace(z)
+    classes = xp.arange(z.shape[1], device=z.device)
+    largest = classes[None, :] == xp.argmax(z, axis=1)[:, None]
+    return xp.where(largest, xp.zeros_like(z), xp.exp((z - m) / temperature))
+
+
+def _sum(x: Array) -> Array:
+    return array_namespace(x).sum(x, axis=1)

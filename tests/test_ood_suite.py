@@ -1,0 +1,345 @@
+"""Several OOD sets against the same known samples: OpenOOD's worked example, laws, files, folders, errors."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import openworld_metrics as om
+from openworld_metrics.evaluation.ood_suite import SUITE_METRICS, evaluate_ood
+from openworld_metrics.formats.score_files import Scores, read_scores, score_files
+from tests.conftest import Run
+
+# OpenOOD's confidences, higher for the known: DEFINITIONS §3, whose numbers came from its own code at 3c35632
+KNOWN: dict[str, Any] = {"conf": [0.9, 0.8, 0.7, 0.3], "pred": [0, 1, 2, 0], "label": [0, 1, 1, 0]}
+SHIFTED: dict[str, Any] = {"conf": [0.6, 0.5], "pred": [1, 1], "label": [1, 0]}
+SETS = {"near/cifar100": [0.6, 0.4, 0.2], "near/tin": [0.85, 0.1], "far/mnist": [0.2, 0.1, 0.05, 0.35]}
+# FPR@95, AUROC, AUPR_IN, AUPR_OUT, ACC, in percent, as its table prints them
+COLUMNS = ("fpr95tpr", "auroc", "aupr_in_trapezoid", "aupr_out_trapezoid", "closed_set_accuracy")
+PRINTED = {
+    "near/cifar100": (25, 83.3333, 90.8333, 76.3889, 75),
+    "near/tin": (75, 62.5, 76.6667, 66.25, 75),
+    "near": (50, 72.9167, 83.75, 71.3194, 75),
+    "far/mnist": (25, 93.75, 94.375, 94.375, 75),
+    "far": (25, 93.75, 94.375, 94.375, 75),
+}
+FULL_SPECTRUM = {
+    "near/cifar100": (50, 80.5556, 90.8135, 69.4444, 66.6667),
+    "near/tin": (83.3333, 58.3333, 78.8095, 61.3095, 66.6667),
+    "near": (66.6667, 69.4444, 84.8115, 65.3770, 66.6667),
+    "far": (16.6667, 95.8333, 97.4206, 94.375, 66.6667),
+}
+
+
+def as_scores(columns: dict[str, Any]) -> Scores:
+    return Scores(-np.asarray(columns["conf"]), columns["pred"], columns["label"])
+
+
+def rows(results: dict[str, Any]) -> dict[str, dict[str, float]]:
+    groups = results["groups"]
+    return dict(zip(groups["group"], (dict(zip(groups, row)) for row in zip(*groups.values()))))
+
+
+@pytest.mark.parametrize(
+    ("full_spectrum", "printed"), [([], PRINTED), ([SHIFTED], FULL_SPECTRUM)], ids=["ood", "fsood"]
+)
+def test_openoods_table(full_spectrum: list[Any], printed: dict[str, tuple[float, ...]]) -> None:
+    sets = {name: -np.asarray(conf) for name, conf in SETS.items()}
+    shifted = list(map(as_scores, full_spectrum))
+    results = evaluate_ood(as_scores(KNOWN), sets, full_spectrum=shifted, metrics=COLUMNS[:-1])
+    assert list(results) == [*COLUMNS, "groups"]
+    assert results["groups"]["group"] == ["far", "far/mnist", "near", "near/cifar100", "near/tin"]
+    for name, percents in printed.items():
+        row = rows(results)[name]
+        assert [round(100 * row[key], 4) for key in COLUMNS] == list(percents), name
+
+
+def test_average_precision_is_scikit_learns() -> None:
+    """Which the default, aupr_in and aupr_out, is."""
+    metrics = pytest.importorskip("sklearn.metrics")
+    row = rows(evaluate_ood(as_scores(KNOWN), {"a": -np.asarray(SETS["near/cifar100"])}))["a"]
+    conf, known = np.asarray([*KNOWN["conf"], *SETS["near/cifar100"]]), np.asarray([1] * 4 + [0] * 3)
+    assert row["aupr_in"] == pytest.approx(metrics.average_precision_score(known, conf), rel=1e-14)
+    assert row["aupr_out"] == pytest.approx(metrics.average_precision_score(1 - known, -conf), rel=1e-14)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_as_openoods_formulas(seed: int) -> None:
+    """The lines of its metrics.py, but for drop_intermediate, on scores with ties."""
+    metrics = pytest.importorskip("sklearn.metrics")
+    known, sets = drawn(seed)
+    found = rows(evaluate_ood(known, sets, metrics=COLUMNS[:-1]))
+    for name, unknown in sets.items():
+        scores, ood = np.concatenate([known, unknown]), np.repeat([0, 1], [len(known), len(unknown)])
+        fpr, tpr, _ = metrics.roc_curve(ood, scores, drop_intermediate=False)
+        inside = metrics.precision_recall_curve(1 - ood, -scores)
+        outside = metrics.precision_recall_curve(ood, scores)
+        theirs = [fpr[np.argmax(tpr >= 0.95)], metrics.auc(fpr, tpr)]
+        theirs += [metrics.auc(recall, precision) for precision, recall, _ in (inside, outside)]
+        assert [found[name][key] for key in COLUMNS[:-1]] == pytest.approx(theirs, rel=1e-12), name
+
+
+def test_where_scores_tie_openood_drops_points_of_the_curve() -> None:
+    metrics = pytest.importorskip("sklearn.metrics")
+    scores, labels = np.repeat(np.arange(20.0), 2), np.tile([0, 1], 20)
+    fpr, tpr, _ = metrics.roc_curve(labels, scores)
+    assert fpr[np.argmax(tpr >= 0.95)] == 1.0  # theirs, of openood/evaluators/metrics.py
+    assert evaluate_ood(np.arange(20.0), {"a": np.arange(20.0)})["fpr95tpr"] == 0.95
+
+
+def drawn(seed: int) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    rng = np.random.default_rng(seed)
+    names = ["far/mnist", "near/b", "near/a", "alone", "far/deep/one", "far/deep/two"]
+    return rng.integers(0, 30, 40) / 8, {name: rng.integers(5, 40, rng.integers(1, 30)) / 8 for name in names}
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_each_row_is_that_of_its_set_alone(seed: int) -> None:
+    known, sets = drawn(seed)
+    names = [*SUITE_METRICS, "detect_acc", "tpr5fpr"]
+    results = evaluate_ood(known, sets, metrics=names)
+    alone = {name: om.OODBench(metrics=names).compute(predictions=(known, scores)) for name, scores in sets.items()}
+    members = {
+        "far": ["far/mnist", "far/deep/one", "far/deep/two"],
+        "far/deep": ["far/deep/one", "far/deep/two"],
+        "near": ["near/a", "near/b"],
+    }
+    found = rows(results)
+    assert list(found) == sorted([*sets, *members])
+    for key in names:
+        assert all(found[name][key] == alone[name][key] for name in sets)
+        for group, inside in members.items():
+            assert found[group][key] == math.fsum(alone[name][key] for name in inside) / len(inside)
+        assert results[key] == math.fsum(alone[name][key] for name in sets) / len(sets)
+
+
+def test_the_order_of_sets_does_not_matter() -> None:
+    known, sets = drawn(0)
+    turned = dict(reversed(sets.items()))
+    assert evaluate_ood(known[::-1], turned) == evaluate_ood(known, sets)
+
+
+def test_pooled_sets_are_not_the_mean() -> None:
+    sets = {name: -np.asarray(conf) for name, conf in SETS.items() if name.startswith("near")}
+    pooled = evaluate_ood(-np.asarray(KNOWN["conf"]), {"both": np.concatenate([*sets.values()])})
+    assert (pooled["auroc"], pooled["fpr95tpr"]) == (0.75, 0.75)
+    assert evaluate_ood(-np.asarray(KNOWN["conf"]), sets)["auroc"] != 0.75
+
+
+def test_tensors_stay_on_their_device() -> None:
+    torch = pytest.importorskip("torch")
+    from tests.emulated_cuda import EmulatedCuda, EmulatedCudaTensor
+
+    known, sets = drawn(1)
+    expected = evaluate_ood(known, sets)
+    with EmulatedCuda() as device:
+        on_it = {name: EmulatedCudaTensor(torch.tensor(scores)) for name, scores in sets.items()}
+        assert evaluate_ood(EmulatedCudaTensor(torch.tensor(known)), on_it) == expected
+        assert device.transferred < 600
+
+
+@pytest.mark.parametrize(
+    ("known", "sets", "options", "message"),
+    [
+        ([0.1], {}, {}, "unknown: expected at least one set, got none"),
+        ([0.1], {"": [0.2]}, {}, "unknown: expected names such as near/cifar100, got ''"),
+        ([0.1], {"near//a": [0.2]}, {}, "unknown: expected names such as near/cifar100, got 'near//a'"),
+        ([0.1], {"near": [0.2], "near/a": [0.2]}, {}, "expected a name of a set or of a group, got 'near' for both"),
+        ([0.1], {"near/a": []}, {}, "near/a: expected at least one score, got none"),
+        ([], {"near/a": [0.1]}, {}, "known: expected at least one score, got none"),
+        ([0.1], {"near/a": [0.1, math.nan]}, {}, "near/a: expected no NaN, got NaN at position 1"),
+        ([0.1], {"a": [0.1]}, {"full_spectrum": [[math.nan]]}, "full_spectrum: expected no NaN"),
+        ([0.1], {"a": [0.1]}, {"metrics": ["aurok"]}, "metrics: unknown metric 'aurok'"),
+        ([0.1], {"a": [0.1]}, {"metrics": []}, "metrics: expected at least one name"),
+        (
+            Scores([0.1], [0], [-1]),
+            {"a": [0.1]},
+            {},
+            "references: expected class ids of at least 0, got -1 among known",
+        ),
+        (
+            Scores([0.1], [0, 1], [1]),
+            {"a": [0.1]},
+            {},
+            "expected columns of one length, got 2 predictions, 1 references",
+        ),
+    ],
+)
+def test_errors(known: Any, sets: Any, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        evaluate_ood(known, sets, **options)
+
+
+def save_openood(folder: Path, places: dict[str, str]) -> None:
+    """The files that OpenOOD's evaluator writes; unknown samples have the label −1."""
+    sets = {"cifar10": KNOWN, "cinic10": SHIFTED}
+    sets.update(
+        {name: {"conf": conf, "pred": [0] * len(conf), "label": [-1] * len(conf)} for name, conf in SETS.items()}
+    )
+    for name, columns in sets.items():
+        path = folder / f"{places.get(name, name.rpartition('/')[2])}.npz"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        arrays: dict[str, Any] = {key: np.asarray(column) for key, column in columns.items()}
+        np.savez(path, **arrays)
+
+
+def test_a_place_of_each_kind(tmp_path: Path) -> None:
+    scores = [0.5, 0.25, -1.0]
+    np.save(tmp_path / "a.npy", scores)
+    np.savez(tmp_path / "a.npz", other=[1.0], scores=scores)
+    (tmp_path / "a.csv").write_text("msp,energy\n0.5,1\n0.25,2\n-1,3\n")
+    (tmp_path / "a.json").write_text(json.dumps(scores))
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    pq.write_table(pa.table({"scores": scores, "b": scores}), tmp_path / "a.parquet", row_group_size=2)
+    np.savez(tmp_path / "openood.npz", conf=-np.asarray(scores), pred=[0, 1, 2], label=[0, 1, 1])
+    for name in (
+        "a.npy",
+        "a.npz",
+        "a.csv:msp",
+        "a.json",
+        "a.parquet",
+        "a.parquet:b",
+        "openood.npz",
+        "openood.npz:conf",
+    ):
+        assert read_scores(tmp_path / name).scores.tolist() == scores, name
+    read = read_scores(tmp_path / "openood.npz")
+    assert (read.predictions.tolist(), read.references.tolist()) == ([0, 1, 2], [0, 1, 1])
+    assert read_scores(tmp_path / "a.npz").predictions is None
+    np.savez(tmp_path / "both.npz", conf=[9.0], scores=[1.0])
+    assert read_scores(tmp_path / "both.npz").scores.tolist() == [1.0]
+
+
+@pytest.mark.parametrize(
+    ("name", "columns", "message"),
+    [
+        ("a.npz", {"a": [0.1], "b": [0.1]}, "a.npz: expected a column scores, got a, b"),
+        ("a.npz:conf", {"a": [0.1], "b": [0.1]}, "a.npz:conf: expected a column conf, got a, b"),
+        ("a.npz", {"conf": [math.nan]}, "a.npz: conf: expected no NaN"),
+        ("a.npz", {"scores": [[0.1]]}, r"a.npz: scores: expected scores of shape \(N,\), got shape \(1, 1\)"),
+        ("a.npz", {"conf": [0.1], "pred": [0.5], "label": [0]}, "a.npz: pred: expected integers, got 0.5"),
+        (
+            "a.npz",
+            {"conf": [0.1], "pred": [1, 2], "label": [0]},
+            "a.npz: expected columns of one length, got 1 conf, 2",
+        ),
+        ("b.npz", {}, "b.npz: No such file"),
+        ("b.pkl", {}, "b.pkl: expected a file ending in"),
+    ],
+)
+def test_errors_of_files(name: str, columns: dict[str, Any], message: str, tmp_path: Path) -> None:
+    np.savez(tmp_path / "a.npz", **columns)
+    with pytest.raises(ValueError, match=message):
+        read_scores(tmp_path / name)
+
+
+def test_names_in_folders(tmp_path: Path) -> None:
+    save_openood(tmp_path / "flat", {})
+    assert [*score_files(tmp_path / "flat", tmp_path / "flat" / "cifar10.npz")] == [
+        "csid/cinic10",
+        "far/mnist",
+        "near/cifar100",
+        "near/tin",
+    ]
+    deep = {"near/cifar100": "nearood/cifar100", "near/tin": "nearood/tin", "far/mnist": "farood/mnist"}
+    save_openood(tmp_path / "deep", deep)
+    files = score_files(tmp_path / "deep", tmp_path / "deep" / "cifar10.npz")
+    assert [*files] == ["csid/cinic10", "farood/mnist", "nearood/cifar100", "nearood/tin"]
+    assert [*score_files(tmp_path / "flat", "scores.npz")][:2] == ["cifar10", "cifar100"]  # no benchmark of OpenOOD's
+    (tmp_path / "flat" / "tin.npy").touch()
+    with pytest.raises(ValueError, match=r"expected one file of near/tin, got tin\.npy and tin\.npz"):
+        score_files(tmp_path / "flat", tmp_path / "flat" / "cifar10.npz")
+    with pytest.raises(ValueError, match=r"expected files of scores .* got none"):
+        score_files(tmp_path / "none", "cifar10.npz")
+
+
+def by_name(folder: str) -> list[str]:
+    return [part for name in SETS for part in ("--unknown", f"{name}={folder}/{name.rpartition('/')[2]}.npz")]
+
+
+@pytest.mark.parametrize("named", [True, False], ids=["named", "a folder"])
+def test_the_command(named: bool, run: Run, tmp_path: Path) -> None:
+    save_openood(tmp_path / "scores", {})
+    places = by_name("scores") if named else ["--unknown", "scores"]
+    code, output, errors = run("ood", "--known", "scores/cifar10.npz", *places, "--save", "results.json")
+    assert code == 0
+    expected = evaluate_ood(as_scores(KNOWN), {name: -np.asarray(conf) for name, conf in SETS.items()})
+    assert json.loads(output) == json.loads((tmp_path / "results.json").read_text()) == expected
+    left_out = "left out scores/cinic10.npz, of known classes; --full-spectrum FILE adds them to the known samples"
+    assert errors == ("" if named else f"openworld-metrics: {left_out}\n")
+
+
+def test_the_table_of_the_command(run: Run, tmp_path: Path) -> None:
+    save_openood(tmp_path / "scores", {})
+    options = ("--metrics", "fpr95tpr,auroc", "--percent", "--format", "text")
+    known = ("--known", "scores/cifar10.npz", "--full-spectrum", "scores/cinic10.npz")
+    code, output, errors = run("ood", *known, "--unknown", "scores", *options)
+    assert (code, errors) == (0, "")
+    assert output == (
+        "               fpr95tpr  auroc  closed_set_accuracy\n"
+        "far               16.67  95.83                66.67\n"
+        "far/mnist         16.67  95.83                66.67\n"
+        "near              66.67  69.44                66.67\n"
+        "near/cifar100     50.00  80.56                66.67\n"
+        "near/tin          83.33  58.33                66.67\n"
+        "mean              50.00  78.24                66.67\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--unknown", "scores/tin.npz"], "Missing option '--known'"),
+        (["--known", "scores/cifar10.npz"], "Missing option '--unknown'"),
+        (["--known", "no.npz", "--unknown", "scores/tin.npz"], "no.npz: No such file"),
+        (["--known", "scores/cifar10.npz", "--unknown", "a=no.npz"], "no.npz: No such file"),
+        (
+            ["--known", "scores/cifar10.npz", *by_name("scores"), "--unknown", "scores"],
+            "far/mnist once, got it twice",
+        ),
+        (["--known", "scores/cifar10.npz", "--unknown", "-"], "expected --unknown NAME=- for standard input"),
+        (
+            ["--known", "scores/cifar10.npz", *by_name("scores"), "--metrics", "aurok"],
+            "metrics: unknown metric 'aurok'",
+        ),
+        (["--known", "scores/cifar10.npz", *by_name("scores"), "--save", "a.txt"], "expected a file ending in .json"),
+        (["--known", "scores/cifar10.npz", *by_name("scores"), "--percent"], "expected --percent with a table"),
+        (["--known", "scores/cifar10.npz", "--unknown", "empty"], "empty: expected files of scores"),
+    ],
+)
+def test_errors_of_the_command(arguments: list[str], message: str, run: Run, tmp_path: Path) -> None:
+    save_openood(tmp_path / "scores", {})
+    (tmp_path / "empty").mkdir()
+    code, output, errors = run("ood", *arguments)
+    assert (code, output, errors.count("\n")) == (2, "", 1)
+    assert message in errors
+
+
+def test_results_are_not_saved_over_scores(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text("[0.1, 0.2]")
+    code, _, errors = run("ood", "--known", "a.json", "--unknown", "b=a.json", "--save", "a.json")
+    assert code == 2
+    assert "expected another file to write to, got one that is read" in errors
+
+
+def test_standard_input_and_a_name_without_a_group(run: Run, tmp_path: Path) -> None:
+    np.save(tmp_path / "known.npy", [0.1, 0.2])
+    np.save(tmp_path / "mnist.npy", [0.3])
+    places = ("--known", "known.npy", "--unknown", "mnist.npy", "--unknown", "piped=-")
+    code, output, errors = run("ood", *places, "--metrics", "auroc", stdin="[0.0, 0.3]")
+    assert (code, errors) == (0, "")
+    assert json.loads(output) == {"auroc": 0.75, "groups": {"group": ["mnist", "piped"], "auroc": [1.0, 0.5]}}
+
+
+def test_any_metric_of_ood_bench(load: Callable[..., Any]) -> None:
+    pytest.importorskip("sklearn")
+    known, sets = drawn(2)
+    results = evaluate_ood(known, sets, metrics=["f1_score"], threshold=2.0)
+    alone = load("ood_bench", metrics=["f1_score"], threshold=2.0).compute(predictions=(known, sets["alone"]))
+    assert rows(results)["alone"]["f1_score"] == alone["f1_score"]

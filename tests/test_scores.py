@@ -1,0 +1,213 @@
+"""Scores from logits: against SciPy and the formulas of pytorch-ood, laws, large logits, and errors."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.special import log_softmax, logsumexp, softmax
+from scipy.stats import entropy as scipy_entropy
+
+import openworld_metrics as om
+from openworld_metrics.scores import SCORES, energy, entropy, gen, margin, max_logit, msp, score_function
+from tests.conftest import Run
+
+Z = np.random.default_rng(0).normal(size=(60, 7)) * 4
+NAMES = list(SCORES)
+
+
+def scipy_margin(z: np.ndarray) -> np.ndarray:
+    p = np.sort(softmax(z, axis=1), axis=1)
+    return 1 - (p[:, -1] - p[:, -2])
+
+
+def scipy_gen(z: np.ndarray) -> np.ndarray:
+    p = np.sort(softmax(z, axis=1), axis=1)[:, -3:]
+    return (p**0.2 * (1 - p) ** 0.2).sum(axis=1)
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        (msp, lambda z: 1 - softmax(z, axis=1).max(axis=1)),
+        (max_logit, lambda z: -z.max(axis=1)),
+        (energy, lambda z: -logsumexp(z, axis=1)),
+        (lambda z: energy(z, temperature=2.5), lambda z: -2.5 * logsumexp(z / 2.5, axis=1)),
+        (entropy, lambda z: scipy_entropy(softmax(z, axis=1), axis=1)),
+        (margin, scipy_margin),
+        (lambda z: gen(z, gamma=0.2, top=3), scipy_gen),
+    ],
+    ids=["msp", "max_logit", "energy", "energy, T 2.5", "entropy", "margin", "gen"],
+)
+def test_as_scipy(ours: Callable[..., Any], theirs: Callable[..., Any]) -> None:
+    np.testing.assert_allclose(ours(Z), theirs(Z), rtol=1e-12, atol=1e-15)
+
+
+def test_as_pytorch_ood() -> None:
+    """The formulas of pytorch-ood 0.4.0's `score` functions, which are not installed here, in its own operations."""
+    torch = pytest.importorskip("torch")
+    z = torch.tensor(Z / 4)  # whose probabilities are not those that it clips, at 1e-7
+    p = z.softmax(dim=1)
+    theirs = {
+        "msp": 1 - p.max(dim=1).values,  # theirs lacks the 1
+        "max_logit": -z.max(dim=1).values,
+        "energy": -torch.logsumexp(z, dim=1),
+        "entropy": -(p.clip(1e-7, 1).log() * p.clip(1e-7, 1)).sum(dim=1),
+        "gen": 7 * (p.clamp(1e-7, 1 - 1e-7) ** 0.1 * (1 - p.clamp(1e-7, 1 - 1e-7)) ** 0.1).mean(dim=1),
+    }
+    for name, scores in theirs.items():
+        np.testing.assert_allclose(SCORES[name](z), scores.numpy(), rtol=1e-12, err_msg=name)
+
+
+def test_worked_by_hand() -> None:
+    """Logits log 1, log 2, log 5: probabilities 1/8, 2/8, 5/8."""
+    z = [[0.0, math.log(2), math.log(5)]]
+    p = [Fraction(1, 8), Fraction(2, 8), Fraction(5, 8)]
+    assert msp(z)[0] == pytest.approx(3 / 8, rel=1e-15)
+    assert margin(z)[0] == pytest.approx(5 / 8, rel=1e-15)
+    assert max_logit(z)[0] == -math.log(5)
+    assert energy(z)[0] == pytest.approx(-math.log(8), rel=1e-15)
+    assert entropy(z)[0] == pytest.approx(-sum(float(x) * math.log(x) for x in p), rel=1e-15)
+    assert gen(z, gamma=1, top=2)[0] == pytest.approx(float(p[2] * (1 - p[2]) + p[1] * (1 - p[1])), rel=1e-15)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_higher_is_more_unknown(name: str) -> None:
+    sure, unsure = SCORES[name]([[9.0, 0.0, 0.0], [1.0, 0.9, 0.8]])
+    assert sure < unsure
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_large_logits(name: str) -> None:
+    with np.errstate(all="raise", under="ignore"):
+        scores = SCORES[name](
+            np.asarray([[1e4, 0, -1e4], [1e4, 1e4, 0], [-1e4, -1e4, -np.inf], [3e38, -3e38, 0]], "f4")
+        )
+    assert np.isfinite(scores).all()
+    assert scores.dtype == np.float32
+
+
+def test_samples_that_a_classifier_is_sure_of_keep_their_order() -> None:
+    z = np.asarray([[40.0, 0.0], [45.0, 0.0], [50.0, 0.0]], np.float32)
+    assert (1 - softmax(z, axis=1).max(axis=1)).tolist() == [0, 0, 0]
+    for name in ("msp", "entropy", "margin", "gen"):
+        first, second, third = SCORES[name](z)
+        assert first > second > third > 0, name
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_class_that_cannot_be(name: str) -> None:
+    with_it = np.concatenate([Z, np.full((len(Z), 1), -np.inf)], axis=1)
+    np.testing.assert_allclose(SCORES[name](with_it), SCORES[name](Z), rtol=1e-13)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_any_layout_type_and_batch(name: str) -> None:
+    torch = pytest.importorskip("torch")
+    score, narrow = SCORES[name], Z.astype(np.float16)
+    expected = score(Z)
+    for other in (np.asfortranarray(Z), Z.tolist(), torch.tensor(Z, requires_grad=True)):
+        assert np.array_equal(score(other), expected)
+    assert np.array_equal(np.concatenate([score(Z[:1]), score(Z[1:20]), score(Z[20:])]), expected)
+    assert np.array_equal(score(narrow), score(narrow.astype(np.float32)))
+    half = torch.tensor(Z).to(torch.bfloat16)
+    assert np.array_equal(score(half), score(half.float()))
+    assert score(np.zeros((0, 3))).shape == (0,)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_on_the_callers_device(name: str) -> None:
+    torch = pytest.importorskip("torch")
+    from tests.emulated_cuda import EmulatedCuda, EmulatedCudaTensor
+
+    with EmulatedCuda():
+        scores = SCORES[name](EmulatedCudaTensor(torch.tensor(Z)))
+        assert str(scores.device) == "cuda:0"
+        np.testing.assert_allclose(scores.cpu().numpy(), SCORES[name](Z), rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("name", NAMES)
+def test_on_a_gpu(name: str) -> None:
+    torch = pytest.importorskip("torch")
+    if not torch.cuda.is_available():
+        pytest.skip("no CUDA device")
+    scores = SCORES[name](torch.tensor(Z, device="cuda"))
+    assert scores.device.type == "cuda"
+    np.testing.assert_allclose(scores.cpu().numpy(), SCORES[name](Z), rtol=1e-12, atol=1e-15)
+
+
+def test_a_metric_takes_them() -> None:
+    references = np.where(np.arange(60) % 3 == 0, -1, Z.argmax(axis=1))
+    results = om.OpenAUC().compute(predictions=Z, references=references, open_scores=energy(Z))
+    assert results["openauc"] == results["open_set_auroc"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_errors(name: str) -> None:
+    score = SCORES[name]
+    with pytest.raises(ValueError, match=r"logits: expected no NaN, got NaN at position \(1, 0\)"):
+        score([[0.0, 1.0], [math.nan, 1.0]])
+    with pytest.raises(ValueError, match="logits: expected a finite largest logit, got inf in row 1"):
+        score([[0.0, 1.0], [math.inf, 1.0]])
+    with pytest.raises(ValueError, match="got -inf in row 0"):
+        score([[-math.inf, -math.inf]])
+    for shape in ((3,), (3, 0), (3, 2, 2)):
+        with pytest.raises(ValueError, match=r"logits: expected shape \(N, C\)"):
+            score(np.zeros(shape))
+    with pytest.raises(TypeError, match="logits: expected"):
+        score([["a", "b"]])
+
+
+def test_errors_of_options() -> None:
+    with pytest.raises(ValueError, match="of 2 or more classes"):
+        margin([[1.0]])
+    with pytest.raises(ValueError, match="temperature: expected a number above 0, got 0"):
+        energy(Z, temperature=0)
+    with pytest.raises(TypeError, match="temperature: expected a number"):
+        energy(Z, temperature="warm")
+    with pytest.raises(ValueError, match="gamma: expected a number in"):
+        gen(Z, gamma=2)
+    with pytest.raises(ValueError, match="top: expected an int of at least 1"):
+        gen(Z, top=0)
+    with pytest.raises(
+        ValueError, match="scores: expected one of msp, max_logit, energy, entropy, margin, gen, got 'm"
+    ):
+        score_function("max")
+
+
+def test_probabilities_have_logits() -> None:
+    """Scores of probabilities alone are those of their logarithms."""
+    log_p = log_softmax(Z, axis=1)
+    for name in ("msp", "entropy", "margin", "gen"):
+        np.testing.assert_allclose(SCORES[name](log_p), SCORES[name](Z), rtol=1e-9, atol=1e-13)
+
+
+@pytest.mark.parametrize("ending", ["npy", "parquet"])
+@pytest.mark.parametrize("name", NAMES)
+def test_on_the_command_line(name: str, ending: str, run: Run) -> None:
+    labels = np.where(np.arange(60) % 3 == 0, -1, Z.argmax(axis=1))
+    np.save("labels.npy", labels)
+    np.save("logits.npy", Z)
+    table = pytest.importorskip("pyarrow")
+    pytest.importorskip("pyarrow.parquet").write_table(table.table({"logits": Z.tolist()}), "logits.parquet")
+    places = ("--predictions", f"logits.{ending}", "--references", "labels.npy", "--open-scores", name)
+    code, output, errors = run("compute", "openauc", *places)
+    assert (code, errors) == (0, "")
+    assert json.loads(output) == om.OpenAUC().compute(predictions=Z, references=labels, open_scores=SCORES[name](Z))
+
+
+def test_errors_on_the_command_line(run: Run) -> None:
+    np.save("ids.npy", np.asarray([0, 1]))
+    places = ("--predictions", "ids.npy", "--references", "ids.npy", "--open-scores")
+    wrong = "ids.npy: logits: expected shape (N, C) of 1 or more classes, got shape (2,)"
+    assert run("compute", "openauc", *places, "msp") == (2, "", f"openworld-metrics: {wrong}\n")
+    code, _, errors = run("compute", "openauc", "--references", "ids.npy", "--open-scores", "msp")
+    assert code == 2
+    assert "expected --predictions with --open-scores msp, which is of their logits" in errors
+    assert "max-logit: expected a file ending in" in run("compute", "openauc", *places, "max-logit")[2]

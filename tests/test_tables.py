@@ -1,0 +1,371 @@
+"""Tables of results: layout, seeds, the best, every form as literals, and the command."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import re
+import shutil
+import statistics
+import subprocess
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from openworld_metrics import metric_class
+from openworld_metrics.reports import make_table, render
+from openworld_metrics.reports.directions import Direction, direction
+from openworld_metrics.reports.rendering import FORMS
+from openworld_metrics.reports.tables import Cell
+from tests import cases
+from tests.conftest import Run
+
+MODELS = {
+    "resnet-s0": {"auroc": 0.5, "fpr95tpr": 0.25, "total": 4},
+    "resnet-s1": {"auroc": 1.0, "fpr95tpr": 0.5, "total": 4},
+    "vit-s0": {"auroc": 0.875, "fpr95tpr": 0.5, "total": 4},
+    "vit-s1": {"auroc": 0.875, "fpr95tpr": 0.75, "total": 5},
+}
+GROUPED: dict[str, Any] = {
+    "auroc": 0.75,
+    "t_list": [0.1],
+    "groups": {"group": ["far", "near", "near/tin"], "auroc": [1.0, 0.5, 0.5], "total": [1, 2, 2]},
+}
+
+
+def numbers(table: Any) -> dict[str, list[float | None]]:
+    return {name: [None if cell is None else cell.value for cell in cells] for name, cells in table.rows}
+
+
+def test_files_as_rows() -> None:
+    table = make_table(MODELS)
+    assert table.columns == ["auroc", "fpr95tpr", "total"]
+    assert numbers(table)["resnet-s1"] == [1.0, 0.5, 4]
+    assert [[cell is not None and cell.best for cell in cells] for _, cells in table.rows] == [
+        [False, True, False],
+        [True, False, False],
+        [False, False, False],
+        [False, False, False],
+    ]
+
+
+def test_means_over_seeds() -> None:
+    rows = dict(make_table(MODELS, seeds=r"-s\d").rows)
+    assert rows["resnet"][0] == Cell("auroc", 0.75, std=statistics.stdev([0.5, 1.0]))
+    assert rows["resnet"][1] == Cell("fpr95tpr", 0.375, std=statistics.stdev([0.25, 0.5]), best=True)
+    assert rows["vit"][0] == Cell("auroc", 0.875, std=0.0, best=True)
+    assert rows["vit"][2] == Cell("total", 4.5, std=statistics.stdev([4, 5]))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_mean_and_deviation_against_fractions(seed: int) -> None:
+    values = [float(x) for x in np.random.default_rng(seed).random(5)]
+    ((_, (cell,)),) = make_table({f"a{i}": {"x": value} for i, value in enumerate(values)}, seeds=r"\d").rows
+    mean = sum(map(Fraction, values)) / 5
+    assert cell is not None
+    assert cell.std is not None
+    assert cell.value == pytest.approx(float(mean), rel=2e-16)
+    assert cell.std == pytest.approx(math.sqrt(sum((Fraction(x) - mean) ** 2 for x in values) / 4), rel=1e-15)
+
+
+def test_seeds_in_names_of_groups() -> None:
+    groups = ["seed0", "seed0/near", "seed0/near/tin", "seed1", "seed1/near", "seed1/near/tin"]
+    results = {"auroc": 0.5, "groups": {"group": groups, "auroc": [0.25, 0.25, 0.25, 0.75, 0.75, 0.75]}}
+    assert numbers(make_table({"a": results}, seeds="seed[01]")) == {"near": [0.5], "near/tin": [0.5], "mean": [0.5]}
+    turned = {"auroc": 0.5, "groups": {"group": ["near", "near/s0", "near/s1"], "auroc": [0.5, 0.0, 1.0]}}
+    table = make_table({"a": turned}, seeds="s[01]", rows="groups")
+    assert [(name, cell and (cell.value, cell.std)) for name, (cell,) in table.rows] == [
+        ("near", (0.5, statistics.stdev([0, 1])))
+    ]
+
+
+def test_seeds_in_names_of_files_leave_groups_alone() -> None:
+    results = {"auroc": 0.5, "groups": {"group": ["cifar10", "cifar100"], "auroc": [0.25, 0.75]}}
+    table = make_table({"a0": results, "a1": results}, seeds="[0-9]+", rows="groups")
+    assert numbers(table) == {"cifar10": [0.25], "cifar100": [0.75], "mean": [0.5]}
+    with pytest.raises(ValueError, match="expected a pattern that is once in a name, got 2 matches in 'resnet18-s0'"):
+        make_table({"resnet18-s0": results, "resnet50-s0": results}, seeds="[0-9]+")
+    with pytest.raises(ValueError, match="expected a pattern that is once in a name, got 3 matches"):
+        make_table({"a0": results, "a1": results}, seeds="x*")
+
+
+def test_nan_is_not_the_best() -> None:
+    rows = make_table({"a": {"auroc": math.nan}, "b": {"auroc": 0.5}, "c": {"auroc": 0.25}}).rows
+    assert [cell and cell.best for _, (cell,) in rows] == [False, True, False]
+
+
+def test_groups_as_rows() -> None:
+    table = make_table({"a": GROUPED})
+    assert table.columns == ["auroc", "total"]
+    assert numbers(table) == {"far": [1.0, 1], "near": [0.5, 2], "near/tin": [0.5, 2], "mean": [0.75, None]}
+    both = make_table({"a": GROUPED, "b": {"auroc": 0.8}}, rows="groups", keys=["auroc"])
+    assert (both.corner, both.columns) == ("auroc", ["a", "b"])
+    assert numbers(both)["mean"] == [0.75, 0.8]
+    assert numbers(both)["far"] == [1.0, None]
+
+
+def test_only_models_are_compared() -> None:
+    """Not one OOD set with another, nor a number that stands alone."""
+    assert not any(cell.best for _, cells in make_table({"a": GROUPED}).rows for cell in cells if cell)
+    both = make_table({"a": GROUPED, "b": {"auroc": 0.8}}, rows="groups", keys=["auroc"])
+    assert [[cell and cell.best for cell in cells] for _, cells in both.rows][1:] == [
+        [False, None],
+        [False, None],
+        [False, True],
+    ]
+
+
+def test_groups_as_columns() -> None:
+    table = make_table({"a": GROUPED, "b": GROUPED}, groups=["near*", "mean"], keys=["total", "auroc"])
+    assert table.columns == [
+        "near total",
+        "near auroc",
+        "near/tin total",
+        "near/tin auroc",
+        "mean auroc",
+    ]
+    assert numbers(table)["b"] == [2, 0.5, 2, 0.5, 0.75]
+    assert all(cell and cell.best for _, cells in table.rows for cell in cells if cell and cell.key == "auroc")
+
+
+def test_intervals_belong_to_their_key() -> None:
+    results = {"auroc": 0.75, "auroc_low": 0.5, "auroc_high": 0.875, "auroc_error": 0.0, "low": 1.0}
+    table = make_table({"a": results})
+    assert table.columns == ["auroc", "low"]
+    texts = {
+        way: render(table, intervals=way).splitlines()[1].split("  ")[1] for way in ("brackets", "plusminus", "none")
+    }
+    assert texts == {"brackets": "0.7500 [0.5000, 0.8750]", "plusminus": "0.7500 ± 0.1875", "none": "0.7500"}
+
+
+def test_infinite_thresholds() -> None:
+    table = make_table({"a0": {"t": math.inf}, "a1": {"t": 1.0}}, seeds=r"\d")
+    assert render(table).split() == ["t", "a", "nan", "±", "nan"]
+    assert render(make_table({"a": {"t": -math.inf}})).split() == ["t", "a", "-inf"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"seeds": "("}, r"seeds: expected a regular expression, got '\('"),
+        (
+            {"seeds": "-t"},
+            "seeds: expected a pattern that is in some of resnet-s0, resnet-s1, vit-s0, vit-s1, got '-t'",
+        ),
+        ({"keys": ["aurok"]}, "keys: expected some of auroc, fpr95tpr, total, got 'aurok'"),
+        ({"groups": ["near"]}, "groups: expected some of mean, got 'near'"),
+        ({"rows": "models"}, "rows: expected one of 'files', 'groups', got 'models'"),
+    ],
+)
+def test_errors(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make_table(MODELS, **options)
+
+
+@pytest.mark.parametrize(
+    ("results", "message"),
+    [
+        ({}, "results: expected numbers, got none"),
+        ({"a": {"t_list": [0.1]}}, "results: expected numbers, got none"),
+        ({"a": {"total": 10**400}}, "total: expected a number that float64 holds"),
+        ({"a-s0": {"x": 1}, "a-s1": {"y": 1, "x": 1}}, r"a: expected y \(mean\) of 2 seeds, got it of 1"),
+        ({"a-s0": {"groups": {"group": ["mean"], "x": [1]}}}, "groups: expected none called 'mean'"),
+    ],
+)
+def test_errors_of_results(results: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make_table(results, seeds="-s." if results and "x" in results.get("a-s0", {}) else None)
+
+
+TWO = make_table({"a_b": {"auroc": 0.96875, "WI": 0.5}, "c|d%": {"auroc": 0.5, "total": 3}})
+RENDERED = {
+    "text": """\
+        auroc     WI  total
+a_b   *0.9688  0.5000      –
+c|d%   0.5000       –      3""",
+    "markdown": """\
+|  | auroc | WI | total |
+|---|---:|---:|---:|
+| a_b | **0.9688** | 0.5000 | – |
+| c\\|d% | 0.5000 | – | 3 |""",
+    "latex": r"""\begin{tabular}{lrrr}
+\hline
+ & auroc & WI & total \\
+\hline
+a\_b & \textbf{0.9688} & 0.5000 & -- \\
+c|d\% & 0.5000 & -- & 3 \\
+\hline
+\end{tabular}""",
+    "csv": """\
+name,auroc,WI,total
+a_b,0.96875,0.5,
+c|d%,0.5,,3""",
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form(form: str) -> None:
+    found = render(TWO, form)
+    if form == "text":  # the widths of the columns are seen in the command's test
+        assert [line.split() for line in found.splitlines()] == [line.split() for line in RENDERED[form].splitlines()]
+        assert len({len(line) for line in found.splitlines()}) == 1
+    else:
+        assert found == RENDERED[form]
+
+
+def test_percent() -> None:
+    lines = [line.split() for line in render(TWO, percent=True).splitlines()]
+    assert lines[1:] == [["a_b", "*96.88", "0.5000", "–"], ["c|d%", "50.00", "–", "3"]]
+    assert "a_b,96.875,0.5," in render(TWO, "csv", percent=True)
+    with pytest.raises(ValueError, match=r"accuracy: expected a rate in \[0, 1\] to be percent, got 97\.5"):
+        render(make_table({"a": {"accuracy": 97.5}}), percent=True)
+
+
+def test_csv_has_every_digit_and_part() -> None:
+    seeds = make_table(MODELS, seeds="-s.", keys=["auroc"])
+    rows = [*csv.reader(io.StringIO(render(seeds, "csv")))]
+    assert rows == [
+        ["name", "auroc", "auroc std"],
+        ["resnet", "0.75", repr(statistics.stdev([0.5, 1]))],
+        ["vit", "0.875", "0.0"],
+    ]
+    interval = make_table({'a,"b"': {"auroc": 1 / 3, "auroc_low": 0.25, "auroc_high": 0.5}})
+    assert [*csv.reader(io.StringIO(render(interval, "csv")))] == [
+        ["name", "auroc", "auroc low", "auroc high"],
+        ['a,"b"', repr(1 / 3), "0.25", "0.5"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"form": "html"}, "form: expected one of"),
+        ({"intervals": "±"}, "intervals: expected one of"),
+        ({"digits": -1}, "digits"),
+    ],
+)
+def test_errors_of_forms(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        render(TWO, **options)
+
+
+ODD = "[x] \\ & % $ # _ { } ~ ^ < > | * `a` é\nb"
+
+
+def test_odd_names_in_latex(tmp_path: Path) -> None:
+    latex = render(make_table({ODD: {"auroc@0.3": 0.5, "auroc": 0.5}, "b_c": {"auroc": 0.25}}, seeds="c"), "latex")
+    assert all("\n" not in line for line in latex.splitlines())
+    assert len(latex.splitlines()) == 8
+    assert re.search(r"(?<!\\)[&%$#_~^]", latex.splitlines()[4].replace(r"\&", "").split(" & ")[0]) is None
+    if shutil.which("pdflatex") is None:
+        pytest.skip("no pdflatex to compile it with")
+    document = rf"\documentclass{{article}}\begin{{document}}{latex}\end{{document}}"
+    (tmp_path / "table.tex").write_text(document, encoding="utf-8")
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "table.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stdout[-500:]
+
+
+def test_odd_names_in_markdown_and_text() -> None:
+    table = make_table({ODD: {"auroc": 0.5}, "_x_": {"auroc": 0.25}})
+    assert render(table, "markdown").splitlines()[2:] == [
+        r"| \[x\] \\ & % $ # \_ { } ~ ^ \< > \| \* \`a\` é b | **0.5000** |",
+        r"| \_x\_ | 0.2500 |",
+    ]
+    assert len(render(table).splitlines()) == 3
+
+
+@pytest.mark.parametrize("name", cases.METRICS)
+def test_every_rate_of_a_metric_has_a_direction(name: str) -> None:
+    for seed in range(4):
+        columns, options = cases.draw(name, seed)
+        results = metric_class(name)(**options).compute(**columns)
+        for key, value in results.items():
+            known = direction(key)
+            counted = isinstance(value, (int, list)) or key.endswith("_threshold")
+            assert (known is None) == counted, key
+
+
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [
+        ("fpr95tpr fpr99.5tpr fnr fpr hamming_loss", Direction(False, True)),
+        ("WI WI(OWOD)@0.8 A-OSE A-OSE(detections) log_loss", Direction(False, False)),
+        (
+            "tpr5fpr tnr auroc aupr_in_trapezoid mAP50-95 U-Recall aupro@0.3 standard_metrics/mAP50",
+            Direction(True, True),
+        ),
+        ("total TP_known auroc_threshold auroc_low known", None),
+    ],
+)
+def test_directions(keys: str, expected: Direction | None) -> None:
+    assert {key: direction(key) for key in keys.split()} == dict.fromkeys(keys.split(), expected)
+
+
+def save(folder: Path, results: dict[str, Any]) -> list[str]:
+    for name, content in results.items():
+        path = folder / f"{name}.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(content))
+    return [f"{name}.json" for name in results]
+
+
+def test_the_table_of_a_paper(run: Run, tmp_path: Path) -> None:
+    """Five OOD sets, three seeds and two models."""
+    sets = ["far/mnist", "far/svhn", "far/texture", "near/cifar100", "near/tin"]
+    results = {
+        f"{model}/s{seed}": {
+            "auroc": 0.5 + offset + seed / 8,
+            "groups": {"group": sets, "auroc": [0.5 + offset + seed / 8 + i / 64 for i in range(5)]},
+        }
+        for model, offset in (("resnet", 0.0), ("vit", 0.125))
+        for seed in range(3)
+    }
+    files = save(tmp_path, results)
+    command = ("table", *files, "--seeds", "/s[0-9]", "--groups", "all", "--percent", "--format", "latex")
+    code, output, errors = run(*command, "--digits", "1", "--save", "table.tex")
+    assert (code, errors) == (0, "")
+    assert output == (tmp_path / "table.tex").read_text()
+    assert output.splitlines()[2:6] == [
+        r"auroc & far/mnist & far/svhn & far/texture & near/cifar100 & near/tin & mean \\",
+        r"\hline",
+        r"resnet & 62.5 $\pm$ 12.5 & 64.1 $\pm$ 12.5 & 65.6 $\pm$ 12.5 & 67.2 $\pm$ 12.5 & 68.8 $\pm$ 12.5"
+        r" & 62.5 $\pm$ 12.5 \\",
+        r"vit & \textbf{75.0} $\pm$ 12.5 & \textbf{76.6} $\pm$ 12.5 & \textbf{78.1} $\pm$ 12.5"
+        r" & \textbf{79.7} $\pm$ 12.5 & \textbf{81.2} $\pm$ 12.5 & \textbf{75.0} $\pm$ 12.5 \\",
+    ]
+
+
+def test_names_of_files(run: Run, tmp_path: Path) -> None:
+    files = save(tmp_path, {"a/x": {"auroc": 0.5}, "a/y": {"auroc": 1.0}})
+    expected = "    auroc\nx  0.5000\ny *1.0000\n"
+    assert [line.split() for line in run("table", *files)[1].splitlines()] == [x.split() for x in expected.splitlines()]
+    save(tmp_path, {"b/x": {"auroc": 0.5, "macro_open_f_threshold": "-Infinity", "name": "a word"}})
+    code, output, _ = run("table", "a/x.json", "b/x.json", "--format", "csv")
+    assert (code, output) == (0, "name,auroc,macro_open_f_threshold\na/x,0.5,\nb/x,0.5,-inf\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "Missing argument 'FILE …'"),
+        (["no.json"], "no.json: No such file or directory"),
+        (["list.json"], "list.json: expected an object of results by name, got a list"),
+        (["text.json"], "text.json: expected JSON, got other text at line 1, column 1"),
+        (["a.json", "a.json"], "a: expected each file once, got it twice"),
+        (["a.json", "--save", "a.json"], "a.json: expected another file to write to, got one that is read"),
+        (["a.json", "--keys", "aurok"], "keys: expected some of auroc, got 'aurok'"),
+        (["a.json", "--format", "html"], "'html' is not one of"),
+    ],
+)
+def test_errors_of_the_command(arguments: list[str], message: str, run: Run, tmp_path: Path) -> None:
+    save(tmp_path, {"a": {"auroc": 0.5}, "list": [1]})
+    (tmp_path / "text.json").write_text("auroc")
+    code, output, errors = run("table", *arguments)
+    assert (code, output, errors.count("\n")) == (2, "", 1)
+    assert message in errors
