@@ -39,7 +39,10 @@ def test_units_give_the_results_and_no_order_changes_a_bit(name: str, seed: int)
     metric = metric_class(name)(**options)
     results, drawn = metric.results_and_units(**columns)
     point = drawn.results(drawn.strata)
-    assert point == {key: results[key] for key in point}
+    # shares of regions are rounded to multiples of 2^-30
+    assert point == pytest.approx(
+        {key: results[key] for key in point}, abs=1e-8 if name == "anomaly_suite" else 0, rel=0
+    )
     once = metric_class(name)(**asked(options)).compute(**columns)
     assert {key: once[key] for key in results} == results
     assert all(once[f"{key}_low"] <= once[f"{key}_high"] for key in point if f"{key}_low" in once)

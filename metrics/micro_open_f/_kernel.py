@@ -1216,16 +1216,16 @@ class Rows(NamedTuple):
         return np.searchsorted(self.scores, scores, side="left")
 
 
-def rows_of_sides(*sides: Side) -> list[Rows]:
+def rows_of_sides(*sides: Side, most: int | None = None) -> list[Rows]:
     """The rows of strata whose scores are compared with each other.
 
-    Where a stratum has more than `MAX_ROWS` of them, scores between two neighbouring quantiles of any stratum are taken
-    for the upper one: in ranks, less than 1/MAX_ROWS of a stratum off.
+    Where a stratum has more than `most` of them, by default `MAX_ROWS`, scores between two neighbouring quantiles of
+    any stratum are taken for the upper one: in ranks, less than 1/most of a stratum off.
     """
-    found = [_distinct(side) for side in sides]
-    if max(len(rows.scores) for rows in found) <= MAX_ROWS:
+    found, most = [_distinct(side) for side in sides], MAX_ROWS if most is None else most
+    if max(len(rows.scores) for rows in found) <= most:
         return found
-    edges = np.unique(np.concatenate([_quantiles(rows) for rows in found]))
+    edges = np.unique(np.concatenate([_quantiles(rows, most) for rows in found]))
     merged = []
     for rows in found:
         counts = np.bincount(np.searchsorted(edges, rows.scores, side="left"), rows.counts, len(edges))
@@ -1271,12 +1271,12 @@ def _distinct(side: Side) -> Rows:
     return Rows(scores[first], np.diff(before[np.append(first, len(scores))]))
 
 
-def _quantiles(rows: Rows) -> np.ndarray:
-    """At most `MAX_ROWS` of the scores, the highest among them, with about as many samples between any two."""
-    if len(rows.scores) <= MAX_ROWS:
+def _quantiles(rows: Rows, most: int) -> np.ndarray:
+    """At most so many of the scores, the highest among them, with about as many samples between any two."""
+    if len(rows.scores) <= most:
         return rows.scores
     reached = np.cumsum(rows.counts)
-    wanted = np.arange(1, MAX_ROWS + 1) * reached[-1] // MAX_ROWS
+    wanted = np.arange(1, most + 1) * reached[-1] // most
     return rows.scores[np.searchsorted(reached, wanted, side="left")]
 
 
@@ -1494,6 +1494,8 @@ class Metric:
         that `reduce` gives
     units: a function from a state and the options of `summarise` to what is resampled for intervals
     tables: the columns of each table of its states whose rows may be counted, by the name of the counts
+    rows_are_units: whether rows of tables are what is resampled, rather than parts of it: those are counted only where
+        no interval was asked for at load
     aliases: other names for columns
 
     The rest is read from the two signatures:
@@ -1513,6 +1515,7 @@ class Metric:
     as_state: ClassVar[Callable[..., Mapping[str, Any]]]
     units: ClassVar[Callable[..., Units]]
     tables: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    rows_are_units: ClassVar[bool] = True
     aliases: ClassVar[Mapping[str, str]] = {}
 
     columns: ClassVar[tuple[str, ...]]
@@ -1570,7 +1573,8 @@ class Metric:
         if not _size(state):
             raise ValueError("expected at least one sample, got none: pass columns")
         chosen = _options_for(self.summarise, options)
-        return self.summarise(state, **chosen), self.units(state, **chosen)
+        units = self.units(state, **chosen)  # first, since summarise may sort pixels where they lie
+        return self.summarise(state, **chosen), units
 
     def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
         """Add a batch of columns. An empty one adds nothing; one that raises leaves those before it untouched."""
@@ -1645,8 +1649,9 @@ class Metric:
 
     def _compact(self, *others: State) -> None:
         states = [*self._states, *others]
-        for counts, columns in self.tables.items():
-            states = compacted(states, columns, counts)
+        if self.rows_are_units or self.loaded_options["confidence_level"] is None:
+            for counts, columns in self.tables.items():
+                states = compacted(states, columns, counts)
         self._states, self._rows = states, sum(map(self._num_rows, states))
         self._room = max(ROWS, 2 * self._rows)
 
@@ -2341,21 +2346,44 @@ def check_bits(significant_bits: Any) -> int | None:
 
 
 def cut(scores: Array, bits: int) -> Array:
-    """Scores with so many bits of their significand; the rest are cut off, towards zero.
+    """Scores with so many bits of their significand; the next bit says whether any of the rest was 1.
+
+    So a score that has no more bits, or is ±inf, stays as it is, and equals others that were so; all others between two
+    neighbours of such become the middle between them.
 
     Parameters: scores, float32 or float64, or a narrower type that is widened; bits in [4, 52], the leading one
-    included. Returns an array of that shape; what has no more bits, and ±inf, stays as it is.
+    included. Returns an array of that shape. Scores of both types are cut to the same values.
 
-    >>> cut(np.asarray([1.0, 1.9, -1.9, 1e-300, np.inf]), 4).tolist()
-    [1.0, 1.875, -1.875, 9.572e-301, inf]
+    >>> cut(np.asarray([1.0, 1.875, 1.9, -1.99, np.inf]), 4).tolist()
+    [1.0, 1.875, 1.9375, -1.9375, inf]
     """
     scores = widen(scores)
     xp = array_namespace(scores)
-    integers, stored = (xp.int32, 23) if scores.dtype == xp.float32 else (xp.int64, 52)
+    single = scores.dtype == xp.float32
+    integers, stored = (xp.int32, 23) if single else (xp.int64, 52)
     dropped = stored + 1 - bits
     if dropped <= 0:
         return scores
-    return (scores.view(integers) & -(1 << dropped)).view(scores.dtype)
+    patterns = scores.view(integers)
+    low = (1 << dropped) - 1
+    sticky = (((patterns & low) + low) & (low + 1)) >> 1
+    found = ((patterns & ~low) | sticky).view(scores.dtype)
+    if single:
+        magnitudes = patterns & 0x7FFFFFFF
+        small = (magnitudes > 0) & (magnitudes < 1 << stored)  # subnormal: float64 has more bits for these
+        if bool(xp.any(small)):
+            found[small] = xp.astype(cut(xp.astype(scores[small], xp.float64), bits), xp.float32)
+    return found
+
+
+def was_cut(scores: Array, bits: int) -> Array:
+    """Whether each score that `cut` gave stands for a range of scores, rather than for itself.
+
+    >>> was_cut(cut(np.asarray([1.875, 1.9, np.inf]), 4), 4).tolist()
+    [False, True, False]
+    """
+    xp = array_namespace(scores)
+    return (xp.astype(scores, xp.float64).view(xp.int64) & ((1 << (53 - bits)) - 1)) != 0
 
 
 def rounded_up(scores: Array, thresholds: np.ndarray) -> Array:
@@ -2382,11 +2410,6 @@ def checked_bits(state: Mapping[str, Any], significant_bits: int | None) -> dict
     if int(bits) != significant_bits:
         raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {int(bits)}")
     return {"significant_bits": bits}
-
-
-def is_cut(scores: np.ndarray, bits: int) -> bool:
-    """Whether scores have no more significant bits than that."""
-    return not is_floating(scores) or bool((cut(scores, bits) == widen(scores)).all())
 
 
 # ---- open_set/samples.py ---------------------------------------------------------------------------------------------

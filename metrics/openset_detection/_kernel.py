@@ -1218,16 +1218,16 @@ class Rows(NamedTuple):
         return np.searchsorted(self.scores, scores, side="left")
 
 
-def rows_of_sides(*sides: Side) -> list[Rows]:
+def rows_of_sides(*sides: Side, most: int | None = None) -> list[Rows]:
     """The rows of strata whose scores are compared with each other.
 
-    Where a stratum has more than `MAX_ROWS` of them, scores between two neighbouring quantiles of any stratum are taken
-    for the upper one: in ranks, less than 1/MAX_ROWS of a stratum off.
+    Where a stratum has more than `most` of them, by default `MAX_ROWS`, scores between two neighbouring quantiles of
+    any stratum are taken for the upper one: in ranks, less than 1/most of a stratum off.
     """
-    found = [_distinct(side) for side in sides]
-    if max(len(rows.scores) for rows in found) <= MAX_ROWS:
+    found, most = [_distinct(side) for side in sides], MAX_ROWS if most is None else most
+    if max(len(rows.scores) for rows in found) <= most:
         return found
-    edges = np.unique(np.concatenate([_quantiles(rows) for rows in found]))
+    edges = np.unique(np.concatenate([_quantiles(rows, most) for rows in found]))
     merged = []
     for rows in found:
         counts = np.bincount(np.searchsorted(edges, rows.scores, side="left"), rows.counts, len(edges))
@@ -1273,12 +1273,12 @@ def _distinct(side: Side) -> Rows:
     return Rows(scores[first], np.diff(before[np.append(first, len(scores))]))
 
 
-def _quantiles(rows: Rows) -> np.ndarray:
-    """At most `MAX_ROWS` of the scores, the highest among them, with about as many samples between any two."""
-    if len(rows.scores) <= MAX_ROWS:
+def _quantiles(rows: Rows, most: int) -> np.ndarray:
+    """At most so many of the scores, the highest among them, with about as many samples between any two."""
+    if len(rows.scores) <= most:
         return rows.scores
     reached = np.cumsum(rows.counts)
-    wanted = np.arange(1, MAX_ROWS + 1) * reached[-1] // MAX_ROWS
+    wanted = np.arange(1, most + 1) * reached[-1] // most
     return rows.scores[np.searchsorted(reached, wanted, side="left")]
 
 
@@ -1496,6 +1496,8 @@ class Metric:
         that `reduce` gives
     units: a function from a state and the options of `summarise` to what is resampled for intervals
     tables: the columns of each table of its states whose rows may be counted, by the name of the counts
+    rows_are_units: whether rows of tables are what is resampled, rather than parts of it: those are counted only where
+        no interval was asked for at load
     aliases: other names for columns
 
     The rest is read from the two signatures:
@@ -1515,6 +1517,7 @@ class Metric:
     as_state: ClassVar[Callable[..., Mapping[str, Any]]]
     units: ClassVar[Callable[..., Units]]
     tables: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    rows_are_units: ClassVar[bool] = True
     aliases: ClassVar[Mapping[str, str]] = {}
 
     columns: ClassVar[tuple[str, ...]]
@@ -1572,7 +1575,8 @@ class Metric:
         if not _size(state):
             raise ValueError("expected at least one sample, got none: pass columns")
         chosen = _options_for(self.summarise, options)
-        return self.summarise(state, **chosen), self.units(state, **chosen)
+        units = self.units(state, **chosen)  # first, since summarise may sort pixels where they lie
+        return self.summarise(state, **chosen), units
 
     def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
         """Add a batch of columns. An empty one adds nothing; one that raises leaves those before it untouched."""
@@ -1647,8 +1651,9 @@ class Metric:
 
     def _compact(self, *others: State) -> None:
         states = [*self._states, *others]
-        for counts, columns in self.tables.items():
-            states = compacted(states, columns, counts)
+        if self.rows_are_units or self.loaded_options["confidence_level"] is None:
+            for counts, columns in self.tables.items():
+                states = compacted(states, columns, counts)
         self._states, self._rows = states, sum(map(self._num_rows, states))
         self._room = max(ROWS, 2 * self._rows)
 

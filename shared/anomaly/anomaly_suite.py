@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, TypedDict
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from ..core.arrays import Array
 from ..core.bounds import results_with_errors
 from ..core.counts import Counts, Side, as_side, exceedance_counts, runs, sort_sides, split
 from ..core.curves import CURVE, bounded, curve_metrics, quantities
-from ..core.metric import Metric
-from ..core.options import as_choice, as_fractions, as_int, plain_value
+from ..core.metric import IntervalOptions, Metric
+from ..core.options import as_choice, as_fractions, as_int
 from ..core.sorting import indices, sorted_with
 from .aupro import areas_up_to, counts_of_pixels, sampled_aupro
+from .levels import LEVELS, check_levels
 from .maps import AnomalyState, as_anomaly_state, reduce_maps
+from .resampling import anomaly_units
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 LIMITS = (0.3, 0.1, 0.05, 0.01)  # of the false-positive rate, for AUPRO
 
-LEVELS = ("image", "pixel")
 
-
-class AnomalySuiteOptions(TypedDict, total=False):
+class AnomalySuiteOptions(IntervalOptions, total=False):
     """Options of `AnomalySuite`; see `anomaly_metrics` and `reduce_maps`."""
 
     integration_limits: float | Sequence[float]
@@ -31,17 +31,6 @@ class AnomalySuiteOptions(TypedDict, total=False):
     image_reduction: str | int
     significant_bits: int | None
     levels: str | Sequence[str]
-
-
-def check_levels(levels: Any) -> list[str]:
-    """Check the levels to report: "image", "pixel", or a list of them."""
-    levels = plain_value(levels)
-    if not isinstance(levels, Iterable):
-        raise TypeError(f"levels: expected a list of {LEVELS}, got {levels!r}")
-    chosen = [levels] if isinstance(levels, str) else list(levels)
-    if not chosen:
-        raise ValueError(f"levels: expected at least one of {LEVELS}, got none")
-    return [as_choice(level, "levels", LEVELS) for level in chosen]
 
 
 def level_counts(state: AnomalyState, level: str) -> Counts:
@@ -147,6 +136,8 @@ class AnomalySuite(Metric):
     reduce = staticmethod(reduce_maps)
     as_state = staticmethod(as_anomaly_state)
     summarise = staticmethod(anomaly_suite_results)
+    units = staticmethod(anomaly_units)
+    rows_are_units = False
     tables = {"normal_counts": ("normal",)}
 
     def __init__(self, **options: Unpack[AnomalySuiteOptions]) -> None:

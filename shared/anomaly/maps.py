@@ -50,7 +50,8 @@ def as_anomaly_state(
     state: Mapping[str, Any], *, image_reduction: str | int = "max", significant_bits: int | None = None
 ) -> AnomalyState:
     """Check a state from elsewhere. Raises ValueError and TypeError for one that `reduce_maps` cannot have made."""
-    names = ("image_scores", "image_labels", "normal", "anomalous", "region_sizes", "image_reduction")
+    pixels = ("normal", "anomalous", "region_sizes", "num_normal", "num_regions")
+    names = ("image_scores", "image_labels", *pixels, "image_reduction")
     check_arrays(state, [*names, "normal_counts", "significant_bits"], ["normal_counts", "significant_bits"])
     checked: Any = {
         "image_scores": score_column(state, "image_scores"),
@@ -58,17 +59,25 @@ def as_anomaly_state(
         "normal": score_column(state, "normal"),
         "anomalous": score_column(state, "anomalous"),
         "region_sizes": integer_column(state, "region_sizes", 1, MAX_EXACT),
+        "num_normal": integer_column(state, "num_normal", 0, MAX_EXACT),
+        "num_regions": integer_column(state, "num_regions", 0, MAX_EXACT),
         "image_reduction": checked_reduction(state, image_reduction),
         **checked_bits(state, significant_bits),
     }
     if "normal_counts" in state:
         checked["normal_counts"] = count_column(state, "normal_counts")
-    for table in (("image_scores", "image_labels"), ("normal", "normal_counts")):
+    for table in (("image_scores", "image_labels", "num_normal", "num_regions"), ("normal", "normal_counts")):
         check_rows({name: column for name, column in checked.items() if name in table})
-    sizes, pixels = sum(checked["region_sizes"].tolist()), len(checked["anomalous"])
-    if sizes != pixels:
-        raise ValueError(f"state: expected region_sizes of {pixels} anomalous pixels together, got {sizes}")
+    _check_sum(checked["region_sizes"], "region_sizes", len(checked["anomalous"]), "anomalous pixels")
+    _check_sum(checked["num_regions"], "num_regions", len(checked["region_sizes"]), "regions")
+    if "normal_counts" not in checked:  # pixels that have been counted may be those of several images
+        _check_sum(checked["num_normal"], "num_normal", len(checked["normal"]), "normal pixels")
     return checked
+
+
+def _check_sum(numbers: np.ndarray, name: str, total: int, what: str) -> None:
+    if sum(numbers.tolist()) != total:
+        raise ValueError(f"state: expected {name} of {total} {what} together, got {sum(numbers.tolist())}")
 
 
 def reduce_maps(

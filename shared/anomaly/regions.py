@@ -24,36 +24,42 @@ class RegionPixels(TypedDict):
     normal: (P,) those of the normal pixels
     anomalous: (A,) those of the anomalous pixels, region by region
     region_sizes: (K,) pixels of each region, Σ = A
+    num_normal, num_regions: (N,) of each map, how many of the entries of `normal` and `region_sizes` are its own
     normal_counts: (P,) how many normal pixels each score stands for; absent, one each
     """
 
     normal: Array
     anomalous: Array
     region_sizes: np.ndarray
+    num_normal: np.ndarray
+    num_regions: np.ndarray
     normal_counts: NotRequired[Array]
 
 
 def pixels_by_region(pairs: Sequence[tuple[Array, Array]]) -> RegionPixels:
     """Scores of all maps' pixels: the normal ones, the anomalous ones region by region, and the regions' sizes."""
     if not pairs:
-        empty = np.zeros(0, dtype=np.float32)
-        return {"normal": empty, "anomalous": empty, "region_sizes": np.zeros(0, dtype=np.int64)}
+        empty, none = np.zeros(0, dtype=np.float32), np.zeros(0, dtype=np.int64)
+        return {"normal": empty, "anomalous": empty, "region_sizes": none, "num_normal": none, "num_regions": none}
     xp = array_namespace(*(score_map for score_map, _ in pairs))
     num_normal = sum(math.prod(mask.shape) - int(array_namespace(mask).count_nonzero(mask)) for _, mask in pairs)
     dtype = xp.result_type(*{score_map.dtype for score_map, _ in pairs})
     # filled map by map: joining the parts in the end would hold all pixels twice
     normal, at = xp.empty((num_normal,), dtype=dtype, device=pairs[0][0].device), 0
-    anomalous, sizes = [], []
+    anomalous, sizes, num_of_maps = [], [], []
     for score_map, mask in pairs:
         part, regions, region_sizes = split_regions(score_map, mask)
         normal[at : at + part.shape[0]] = part
         at += part.shape[0]
         anomalous.append(regions)
         sizes.append(region_sizes)
+        num_of_maps.append(part.shape[0])
     return {
         "normal": normal,
         "anomalous": concatenate(anomalous),
         "region_sizes": np.concatenate(sizes).astype(np.int64),
+        "num_normal": np.asarray(num_of_maps, dtype=np.int64),
+        "num_regions": np.asarray([len(each) for each in sizes], dtype=np.int64),
     }
 
 

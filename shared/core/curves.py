@@ -363,6 +363,10 @@ CURVE = {"auroc": AUROC, "ap": AVERAGE_PRECISION, "aupr": AUPR, "f1_max": F1_MAX
 
 def curve_metrics(values: Mapping[str, Any], prefix: str) -> dict[str, float]:
     """AUROC, AP, AUPR, F1-max and its threshold, from values of the quantities `CURVE`, named with a prefix."""
-    best, threshold = values["f1_max"]
-    named = {**{name: values[name] for name in CURVE}, "f1_max": best, "f1_max_threshold": threshold}
-    return {f"{prefix}{name}": value for name, value in named.items()}
+    return {**curve_rates(values, prefix), f"{prefix}f1_max_threshold": values["f1_max"][1]}
+
+
+def curve_rates(values: Mapping[str, Any], prefix: str) -> dict[str, float]:
+    """As `curve_metrics`, without the threshold."""
+    rates = {**values, "f1_max": values["f1_max"][0]}
+    return {f"{prefix}{name}": rates[name] for name in CURVE}

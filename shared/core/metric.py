@@ -56,6 +56,8 @@ class Metric:
         that `reduce` gives
     units: a function from a state and the options of `summarise` to what is resampled for intervals
     tables: the columns of each table of its states whose rows may be counted, by the name of the counts
+    rows_are_units: whether rows of tables are what is resampled, rather than parts of it: those are counted only where
+        no interval was asked for at load
     aliases: other names for columns
 
     The rest is read from the two signatures:
@@ -75,6 +77,7 @@ class Metric:
     as_state: ClassVar[Callable[..., Mapping[str, Any]]]
     units: ClassVar[Callable[..., Units]]
     tables: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    rows_are_units: ClassVar[bool] = True
     aliases: ClassVar[Mapping[str, str]] = {}
 
     columns: ClassVar[tuple[str, ...]]
@@ -132,7 +135,8 @@ class Metric:
         if not _size(state):
             raise ValueError("expected at least one sample, got none: pass columns")
         chosen = _options_for(self.summarise, options)
-        return self.summarise(state, **chosen), self.units(state, **chosen)
+        units = self.units(state, **chosen)  # first, since summarise may sort pixels where they lie
+        return self.summarise(state, **chosen), units
 
     def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
         """Add a batch of columns. An empty one adds nothing; one that raises leaves those before it untouched."""
@@ -207,8 +211,9 @@ class Metric:
 
     def _compact(self, *others: State) -> None:
         states = [*self._states, *others]
-        for counts, columns in self.tables.items():
-            states = compacted(states, columns, counts)
+        if self.rows_are_units or self.loaded_options["confidence_level"] is None:
+            for counts, columns in self.tables.items():
+                states = compacted(states, columns, counts)
         self._states, self._rows = states, sum(map(self._num_rows, states))
         self._room = max(ROWS, 2 * self._rows)
 

@@ -49,16 +49,16 @@ class Rows(NamedTuple):
         return np.searchsorted(self.scores, scores, side="left")
 
 
-def rows_of_sides(*sides: Side) -> list[Rows]:
+def rows_of_sides(*sides: Side, most: int | None = None) -> list[Rows]:
     """The rows of strata whose scores are compared with each other.
 
-    Where a stratum has more than `MAX_ROWS` of them, scores between two neighbouring quantiles of any stratum are taken
-    for the upper one: in ranks, less than 1/MAX_ROWS of a stratum off.
+    Where a stratum has more than `most` of them, by default `MAX_ROWS`, scores between two neighbouring quantiles of
+    any stratum are taken for the upper one: in ranks, less than 1/most of a stratum off.
     """
-    found = [_distinct(side) for side in sides]
-    if max(len(rows.scores) for rows in found) <= MAX_ROWS:
+    found, most = [_distinct(side) for side in sides], MAX_ROWS if most is None else most
+    if max(len(rows.scores) for rows in found) <= most:
         return found
-    edges = np.unique(np.concatenate([_quantiles(rows) for rows in found]))
+    edges = np.unique(np.concatenate([_quantiles(rows, most) for rows in found]))
     merged = []
     for rows in found:
         counts = np.bincount(np.searchsorted(edges, rows.scores, side="left"), rows.counts, len(edges))
@@ -104,12 +104,12 @@ def _distinct(side: Side) -> Rows:
     return Rows(scores[first], np.diff(before[np.append(first, len(scores))]))
 
 
-def _quantiles(rows: Rows) -> np.ndarray:
-    """At most `MAX_ROWS` of the scores, the highest among them, with about as many samples between any two."""
-    if len(rows.scores) <= MAX_ROWS:
+def _quantiles(rows: Rows, most: int) -> np.ndarray:
+    """At most so many of the scores, the highest among them, with about as many samples between any two."""
+    if len(rows.scores) <= most:
         return rows.scores
     reached = np.cumsum(rows.counts)
-    wanted = np.arange(1, MAX_ROWS + 1) * reached[-1] // MAX_ROWS
+    wanted = np.arange(1, most + 1) * reached[-1] // most
     return rows.scores[np.searchsorted(reached, wanted, side="left")]
 
 

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ..anomaly.anomaly_suite import AnomalySuite, check_levels
+from ..anomaly.anomaly_suite import AnomalySuite
 from ..anomaly.image_scores import check_reduction, reduced_maps
+from ..anomaly.levels import check_levels
 from ..core.options import as_fractions, plain_value
 from ..formats.anomaly_folders import AnomalyImage
 from ..formats.anomaly_maps import AnomalyMaps, list_anomaly_maps

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..anomaly.anomaly_suite import check_levels
+from ..anomaly.levels import check_levels
 from ..anomaly.pro import pro_curve
 from ..core.roc import roc_curve
 

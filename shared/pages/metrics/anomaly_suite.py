@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ...anomaly.anomaly_suite import AnomalySuite, check_levels, level_counts
+from ...anomaly.anomaly_suite import AnomalySuite, level_counts
+from ...anomaly.levels import check_levels
 from ...core.options import as_fractions
 from ..costs import Cost, items
 from ..figures.maps import draw_map, draw_pro, draw_roc
