@@ -40,6 +40,8 @@ Args:
         that is wrong where scores tie; by default every distinct score counts.
     image_reduction: "max" (default), "mean", or an int k for the mean of the k highest scores of a map.
     levels: which of "image" and "pixel" to report. Defaults to both. AUPRO belongs to "pixel".
+    significant_bits: bits of each pixel's significand that are kept, 4 to 52; the rest are cut off, so that memory for
+        normal pixels is bounded, and results of pixels get an error bound. Given at load. Defaults to None: all.
     confidence_level, n_resamples, random_state: with a level such as 0.95, rates get `<key>_low` and `<key>_high`, a
         percentile bootstrap of normal and anomalous images. Defaults to None and 1000 and 0.
 
@@ -51,6 +53,8 @@ Returns:
         that attains it; anomalous is what scores at least the threshold.
     aupro@0.3 and so on: 1/L times the area under the mean overlap of the regions (8-connected per image) over the
         false-positive rate of the normal pixels, up to L.
+    pixel_auroc_error, aupro@0.3_error and so on, with `significant_bits`: the value of the whole scores is at most that
+        far off. What has no such bound (pixel_f1_max_threshold, AUPRO of `num_thresholds`) is left out.
 
 Raises:
     ValueError: NaN, maps and masks of different shapes, masks that are not binary, a level with one class only, a

@@ -52,6 +52,8 @@ Returns:
     ccr@fpr0.1 and so on, for `fpr_list` (in percent): the highest share of the known samples that are accepted and
         rightly classified, among thresholds that accept at most that share of the unknown ones: a point of the OSCR
         curve.
+    openauc_error and so on, with `significant_bits`: the value of the whole scores is at most that far off. The
+        closed-set accuracy has none, since it ranks no scores.
 
 Raises:
     ValueError: NaN, lengths or shapes that do not fit, class ids out of range, no known or no unknown sample.
