@@ -102,7 +102,7 @@ def test_boxes_are_matched_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(outcomes, "overlapping_pairs", counted)
     for options in ({}, {"protocol": "owod", "recall_level": None}):
-        metric = OpenSetDetection(known_classes=[0, 1], **options)  # type: ignore[arg-type]
+        metric = OpenSetDetection(known_classes=[0, 1], **options)
         metric.add_batch(predictions=[FOUND, []], references=[TRUE, TRUE[:1]])
         units = units_of(metric.state(), {"known_classes": [0, 1], **options})
         for number in range(10):
