@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from ..core.arrays import Array
+from ..core.bounds import results_with_errors
 from ..core.counts import Counts, Side, as_side, exceedance_counts, runs, sort_sides, split
-from ..core.curves import CURVE, curve_metrics, quantities
+from ..core.curves import CURVE, bounded, curve_metrics, quantities
 from ..core.metric import Metric
 from ..core.options import as_choice, as_fractions, as_int, plain_value
 from ..core.sorting import indices, sorted_with
@@ -28,6 +29,7 @@ class AnomalySuiteOptions(TypedDict, total=False):
     integration_limits: float | Sequence[float]
     num_thresholds: int | None
     image_reduction: str | int
+    significant_bits: int | None
     levels: str | Sequence[str]
 
 
@@ -79,7 +81,9 @@ def anomaly_metrics(
 
     Parameters: state of `reduce_maps`; the others as of `aupro` and `sampled_aupro`, which num_thresholds asks for;
     owned, whether the state's normal pixels may be sorted where they lie, which saves a copy.
-    Returns {"image_auroc": …, "pixel_auroc": …, "aupro@0.3": …}. Raises ValueError if a level has one class only.
+    Returns {"image_auroc": …, "pixel_auroc": …, "aupro@0.3": …}; of pixels whose scores were cut, each with
+    `<name>_error`, |value − value of the scores before| ≤ error, and without what has no such bound: the threshold of
+    the best F1, and AUPRO of sampled thresholds. Raises ValueError if a level has one class only.
     """
     chosen = check_levels(levels)
     if num_thresholds is not None:
@@ -95,14 +99,28 @@ def anomaly_metrics(
         negatives = as_side(normal, counts, owned=owned)
         ordered, order = sorted_with(positives, indices(positives))
         wanted = {**CURVE, "pixels": counts_of_pixels(order)}
-        values = quantities(runs(*sort_sides(Side(ordered), negatives)), wanted)
+        pixels, sizes = runs(*sort_sides(Side(ordered), negatives)), state["region_sizes"]
+        if "significant_bits" in state:
+            values = quantities(pixels, bounded(wanted, int(state["significant_bits"])))
+            areas = [areas_up_to(counted, sizes, negatives.total, limits) for counted in values.pop("pixels")]
+            results.update(_with_errors(values, limits if num_thresholds is None else [], areas))
+            continue
+        values = quantities(pixels, wanted)
         results.update(curve_metrics(values, "pixel_"))
         if num_thresholds is None:
-            areas = areas_up_to(values["pixels"], state["region_sizes"], negatives.total, limits)
+            found = areas_up_to(values["pixels"], sizes, negatives.total, limits)
         else:
-            areas = sampled_aupro(positives, state["region_sizes"], negatives.repeated(), limits, num_thresholds)
-        results.update({f"aupro@{limit}": area for limit, area in zip(limits, areas)})
+            found = sampled_aupro(positives, sizes, negatives.repeated(), limits, num_thresholds)
+        results.update({f"aupro@{limit}": area for limit, area in zip(limits, found)})
     return results
+
+
+def _with_errors(values: dict[str, Any], limits: Sequence[float], areas: Sequence[Sequence[float]]) -> dict[str, float]:
+    """Results of pixels with their errors, from values and the two ends of each, and areas and theirs."""
+    named = {f"pixel_{name}": three for name, three in values.items()}
+    named["pixel_f1_max"] = tuple(best for best, _ in values["f1_max"])
+    named |= {f"aupro@{limit}": three for limit, three in zip(limits, zip(*areas))}
+    return results_with_errors({name: value for name, (value, *_) in named.items()}, named)
 
 
 def anomaly_suite_results(

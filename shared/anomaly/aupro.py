@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..core.arrays import Array, array_namespace, on_device, to_numpy
+from ..core.bounds import in_either_order
 from ..core.counts import Counts, Side, check_both_classes, runs, sort_sides
 from ..core.curves import Quantity
 from ..core.options import as_fractions, as_int
@@ -43,7 +44,10 @@ def aupro(region_scores: Array, region_sizes: np.ndarray, normal: Array, limits:
 
 
 def counts_of_pixels(order: Array) -> Quantity:
-    """Normal pixels above, and at or above, the score of each anomalous pixel; `order` says how these ascend."""
+    """Normal pixels above, and at or above, the score of each anomalous pixel; `order` says how these ascend.
+
+    Before scores were cut, the ramp of a pixel lay between the two: so the area is between those of steps at either.
+    """
     xp = array_namespace(order)
 
     def part(counts: Counts) -> tuple[Array, Array]:
@@ -56,7 +60,7 @@ def counts_of_pixels(order: Array) -> Quantity:
             column[descending] = xp.concat(values)
         return above, fp
 
-    return Quantity(part, value)
+    return Quantity(part, value, in_either_order(part))
 
 
 def areas_up_to(

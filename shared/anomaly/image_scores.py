@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -14,12 +15,25 @@ REDUCTIONS = ("max", "mean")
 _HALF = 2.0**27  # a mantissa of 53 bits in two parts, so that sums of 2^26 of either are exact in float64
 
 
-def check_reduction(image_reduction: Any) -> None:
-    """Check that an image reduction is "max", "mean" or a positive int."""
+def check_reduction(image_reduction: Any) -> np.ndarray:
+    """Check that an image reduction is "max", "mean" or a positive int; return it as a text, an array of no dimension.
+
+    >>> check_reduction(20)
+    array('20', dtype='<U2')
+    """
     if not isinstance(image_reduction, str):
-        as_int(image_reduction, "image_reduction", 1)
-    elif image_reduction not in REDUCTIONS:
+        return np.asarray(str(as_int(image_reduction, "image_reduction", 1)))
+    if image_reduction not in REDUCTIONS:
         raise ValueError(f"image_reduction: expected 'max', 'mean' or an int, got {image_reduction!r}")
+    return np.asarray(str(image_reduction))
+
+
+def checked_reduction(state: Mapping[str, Any], image_reduction: Any) -> np.ndarray:
+    """The entry of that name of a state from elsewhere. Raises ValueError unless it is as the option says."""
+    expected, given = check_reduction(image_reduction), state["image_reduction"]
+    if np.ndim(given) or str(given) != str(expected):
+        raise ValueError(f"state: expected image_reduction={expected}, as here, got {str(given)[:80]}")
+    return expected
 
 
 def reduced_maps(maps: Any, image_reduction: str | int) -> Array:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,9 +22,13 @@ from ..core.arrays import (
     without_arrow,
 )
 from ..core.columns import as_flags, as_numbers, as_scores, check_lengths, check_no_nan
+from ..core.rounding import check_bits, checked_bits, cut
 from ..core.states import check_arrays, check_rows, count_column, flag_column, integer_column, score_column
-from .image_scores import check_reduction, reduced_maps
+from .image_scores import check_reduction, checked_reduction, reduced_maps
 from .regions import RegionPixels, pixels_by_region
+
+if TYPE_CHECKING:
+    from typing_extensions import NotRequired
 
 
 class AnomalyState(RegionPixels):
@@ -32,22 +36,30 @@ class AnomalyState(RegionPixels):
 
     image_scores: (N,) higher is more anomalous
     image_labels: (N,) whether the image is anomalous
+    image_reduction: what image scores were made of maps by, as a text
+    significant_bits: how many of a pixel's score were kept; absent where all were
     """
 
     image_scores: Array
     image_labels: Array
+    image_reduction: np.ndarray
+    significant_bits: NotRequired[np.ndarray]
 
 
-def as_anomaly_state(state: Mapping[str, Any]) -> AnomalyState:
+def as_anomaly_state(
+    state: Mapping[str, Any], *, image_reduction: str | int = "max", significant_bits: int | None = None
+) -> AnomalyState:
     """Check a state from elsewhere. Raises ValueError and TypeError for one that `reduce_maps` cannot have made."""
-    names = ("image_scores", "image_labels", "normal", "anomalous", "region_sizes")
-    check_arrays(state, names, ["normal_counts"])
-    checked: AnomalyState = {
+    names = ("image_scores", "image_labels", "normal", "anomalous", "region_sizes", "image_reduction")
+    check_arrays(state, [*names, "normal_counts", "significant_bits"], ["normal_counts", "significant_bits"])
+    checked: Any = {
         "image_scores": score_column(state, "image_scores"),
         "image_labels": flag_column(state, "image_labels"),
         "normal": score_column(state, "normal"),
         "anomalous": score_column(state, "anomalous"),
         "region_sizes": integer_column(state, "region_sizes", 1, MAX_EXACT),
+        "image_reduction": checked_reduction(state, image_reduction),
+        **checked_bits(state, significant_bits),
     }
     if "normal_counts" in state:
         checked["normal_counts"] = count_column(state, "normal_counts")
@@ -66,24 +78,31 @@ def reduce_maps(
     image_labels: Any = None,
     *,
     image_reduction: str | int = "max",
+    significant_bits: int | None = None,
 ) -> AnomalyState:
     """Reduce a batch of anomaly maps and masks to the scores of their pixels, regions and images.
 
     Parameters: predictions (N, H, W) anomaly maps, higher is more anomalous, or a list of (H_i, W_i); references,
     masks of the same shapes, 0 or False for normal; image_scores and image_labels (N,), by default the map's
     maximum (or what `image_reduction` says: "mean", or an int k for the mean of the k highest) and whether the
-    mask has an anomaly.
+    mask has an anomaly; significant_bits in [4, 52], how many bits of each pixel's score are kept (see `cut`), for
+    memory that does not grow with the normal pixels; None keeps them as they are. Scores of images are kept whole.
 
     Returns an `AnomalyState`.
     Raises ValueError for NaN, shapes that differ, masks that are not binary, k beyond the pixels of a map.
     """
-    check_reduction(image_reduction)
+    reduction, bits = check_reduction(image_reduction), check_bits(significant_bits)
     maps, masks = as_maps(predictions, references)
     scores = reduced_maps(maps, image_reduction) if image_scores is None else as_scores(image_scores, "image_scores")
     labels = _image_labels(masks) if image_labels is None else as_flags(image_labels, "image_labels")
     check_lengths(predictions=maps, image_scores=scores, image_labels=labels)
     scores, labels = on_one_device(scores, labels)
-    return {"image_scores": scores, "image_labels": labels, **pixels_by_region(list(zip(maps, masks)))}
+    pixels = pixels_by_region(list(zip(maps, masks)))
+    state: Any = {"image_scores": scores, "image_labels": labels, "image_reduction": reduction, **pixels}
+    if bits is not None:
+        state["normal"], state["anomalous"] = cut(pixels["normal"], bits), cut(pixels["anomalous"], bits)
+        state["significant_bits"] = np.asarray(bits)
+    return state
 
 
 def as_maps(predictions: Any, references: Any) -> tuple[Any, Any]:

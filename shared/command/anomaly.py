@@ -33,6 +33,9 @@ _MEANINGS = {
     "image_reduction": "An image's score: max, mean, or a number k: the mean of the k highest pixels.",
     "num_thresholds": "Thresholds of an approximate AUPRO, as of MVTec 3D-AD; exact without.",
     "levels": "What to judge: image, pixel or both.",
+    "confidence_level": "Intervals of each group's rates, such as 0.95; images are resampled.",
+    "n_resamples": "Resamples of the images.",
+    "random_state": "Seed of the resamples.",
 }
 
 

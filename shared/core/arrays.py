@@ -66,6 +66,8 @@ def as_array(x: Any, name: str) -> Array:
     Takes lists, NumPy arrays, torch tensors, pandas Series, Arrow arrays and `datasets` columns. Nothing is copied
     that need not be. Raises TypeError for what is not an array, ValueError for rows of different lengths.
     """
+    if type(x) is np.ndarray and x.dtype.kind in "biuf" and x.dtype.isnative:  # as nearly always, and at once
+        return x
     if x is None:
         raise TypeError(f"{name}: expected an array, got None")
     if isinstance(x, (str, bytes, Mapping, set, frozenset)):

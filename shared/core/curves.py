@@ -13,17 +13,34 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from .arrays import Array, array_namespace
+from .bounds import (
+    UNIT_BITS,
+    Bounds,
+    at_best,
+    in_either_order,
+    least_precision,
+    most_twice_precision,
+    negatives_first,
+    positives_first,
+    unsure_precision,
+)
 from .counts import Counts
 from .options import as_choice, as_fraction
+from .rounding import was_cut
 
 RATES = ("fpr", "tpr", "fnr", "tnr")
 
 
 class Quantity(NamedTuple):
-    """A quantity of a curve: value(parts, num_positives, num_negatives) from the part(counts) of each run, in order."""
+    """A quantity of a curve: value(parts, num_positives, num_negatives) from the part(counts) of each run, in order.
+
+    `bounds` has other parts for that function, which give the ends of what the value was before scores were cut; None
+    where they are not known.
+    """
 
     part: Callable[[Counts], Any]
     value: Callable[[list[Any], int, int], Any]
+    bounds: Bounds | None = None
 
     def of(self, runs: Iterable[Counts]) -> Any:
         """Its value, from one pass over the runs of counts."""
@@ -41,6 +58,19 @@ def quantities(runs: Iterable[Counts], wanted: Mapping[str, Quantity]) -> dict[s
         lambda parts, *totals: [q.value([*column], *totals) for q, column in zip(wanted.values(), zip(*parts))],
     )
     return dict(zip(wanted, together.of(runs)))
+
+
+def bounded(wanted: Mapping[str, Quantity], bits: int) -> dict[str, Quantity]:
+    """Those of the quantities that have bounds, each as that of (value, end, end) for scores cut to so many bits."""
+    return {name: _bounded(quantity, quantity.bounds, bits) for name, quantity in wanted.items() if quantity.bounds}
+
+
+def _bounded(quantity: Quantity, bounds: Bounds, bits: int) -> Quantity:
+    def part(counts: Counts) -> tuple[Any, ...]:
+        flags = was_cut(counts.thresholds, bits)
+        return quantity.part(counts), bounds.first(counts, flags), bounds.second(counts, flags)
+
+    return Quantity(part, lambda parts, *totals: tuple(quantity.value([*one], *totals) for one in zip(*parts)))
 
 
 def _ratio(count: Array, total: Array | int) -> Array:
@@ -88,7 +118,9 @@ def twice_wins(counts: Counts) -> int:
     return _weighted_sum(counts.sizes, twice - counts.above - counts.fp, twice.bit_length(), counts.num_positives)
 
 
-AUROC = Quantity(twice_wins, lambda wins, positives, negatives: sum(wins) / (2 * positives * negatives))
+AUROC = Quantity(
+    twice_wins, lambda wins, positives, negatives: sum(wins) / (2 * positives * negatives), in_either_order(twice_wins)
+)
 
 
 def auroc(counts: Counts) -> float:
@@ -111,7 +143,26 @@ def _precision_sum(counts: Counts) -> int:
     return _sum_of_ratios(counts.sizes, counts.tp, counts.tp + counts.fp, counts.num_positives)
 
 
-AVERAGE_PRECISION = Quantity(_precision_sum, lambda sums, positives, _: sum(sums) / (positives << _UNIT))
+def _sum_with(sum_of: Callable[[Counts], int], shares: Callable[[Counts], Array], counts: Counts, unsure: Array) -> int:
+    """A sum in units of 2^-117 whose terms are shares in units of 2^-40 at the thresholds that are not sure."""
+    sure, others = (
+        counts._replace(**{name: getattr(counts, name)[rows] for name in ("thresholds", "sizes", "tp", "above", "fp")})
+        for rows in (~unsure, unsure)
+    )
+    found = sum_of(sure) if sure.sizes.shape[0] else 0
+    if others.sizes.shape[0]:
+        found += _weighted_sum(others.sizes, shares(others), UNIT_BITS + 2, counts.num_positives) << (_UNIT - UNIT_BITS)
+    return found
+
+
+AVERAGE_PRECISION = Quantity(
+    _precision_sum,
+    lambda sums, positives, _: sum(sums) / (positives << _UNIT),
+    Bounds(
+        lambda counts, flags: _sum_with(_precision_sum, least_precision, counts, unsure_precision(counts, flags)),
+        lambda counts, flags: _precision_sum(positives_first(counts, flags)),
+    ),
+)
 
 
 def average_precision(counts: Counts) -> float:
@@ -142,7 +193,14 @@ def _trapezoid_sum(counts: Counts) -> int:
     return _precision_sum(counts) + before
 
 
-AUPR = Quantity(_trapezoid_sum, lambda sums, positives, _: sum(sums) / (positives << (_UNIT + 1)))
+AUPR = Quantity(
+    _trapezoid_sum,
+    lambda sums, positives, _: sum(sums) / (positives << (_UNIT + 1)),
+    Bounds(
+        lambda counts, flags: _trapezoid_sum(negatives_first(counts, flags)),
+        lambda counts, flags: _sum_with(_trapezoid_sum, most_twice_precision, counts, unsure_precision(counts, flags)),
+    ),
+)
 
 
 def aupr(counts: Counts) -> float:
@@ -169,7 +227,7 @@ def _best_f1(counts: Counts) -> tuple[float, float]:
 
 
 # the first of equal values, which has the highest threshold
-F1_MAX = Quantity(_best_f1, lambda best, *_: max(best, key=lambda pair: pair[0]))
+F1_MAX = Quantity(_best_f1, lambda best, *_: max(best, key=lambda pair: pair[0]), at_best(_best_f1))
 
 
 def f1_max(counts: Counts) -> tuple[float, float]:
@@ -196,7 +254,9 @@ def _gain(counts: Counts) -> int:
 
 # a gain of 0 is that of rejecting nothing
 DETECTION_ACCURACY = Quantity(
-    _gain, lambda gains, positives, negatives: (negatives + max(0, *gains)) / (positives + negatives)
+    _gain,
+    lambda gains, positives, negatives: (negatives + max(0, *gains)) / (positives + negatives),
+    at_best(_gain),
 )
 
 
@@ -275,13 +335,13 @@ def best_point(rate: str, bounded: str, bound: float) -> Quantity:
         points = [point for found in parts for point in found]
         return best([*points, nothing] if meets(_AT_NOTHING[bounded]) else points, key=lambda point: point.rate)
 
-    return Quantity(part, value)
+    return Quantity(part, value, at_best(part))
 
 
 def best_rate(rate: str, bounded: str, bound: float) -> Quantity:
     """The rate of an `operating_point`."""
     point = best_point(rate, bounded, bound)
-    return Quantity(point.part, lambda parts, *totals: point.value(parts, *totals).rate)
+    return Quantity(point.part, lambda parts, *totals: point.value(parts, *totals).rate, point.bounds)
 
 
 _AT_NOTHING = {"tpr": 0.0, "fnr": 1.0, "fpr": 0.0, "tnr": 1.0}  # the rates where nothing is detected

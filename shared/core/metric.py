@@ -340,11 +340,12 @@ def _copy(array: Array) -> Array:
 def check_agreement(state: State, states: Sequence[State]) -> None:
     """Raise ValueError unless a state can be joined to the first of others: same arrays, same scalars."""
     first = next((other for other in states if other), state)
-    names, others = (
-        {n for n, array in one.items() if array.ndim and not n.endswith("counts")} for one in (state, first)
-    )
-    if state and names != others:
-        raise ValueError(f"expected a state of {', '.join(first)}, got one of {', '.join(state)}")
+    if state.keys() != first.keys():
+        names, others = (
+            {n for n, array in one.items() if array.ndim and not n.endswith("counts")} for one in (state, first)
+        )
+        if state and names != others:
+            raise ValueError(f"expected a state of {', '.join(first)}, got one of {', '.join(state)}")
     for name, array in state.items():
         before = next((other[name] for other in states if name in other), array) if array.ndim == 0 else array
         if array.ndim == 0 and array != before:

@@ -21,6 +21,20 @@ def most_within(share: float, total: int) -> int:
     return count
 
 
+def least_reaching(share: float, total: int) -> int:
+    """The smallest count of a total, at least 1, whose share, count/total, is at least `share`, in (0, 1].
+
+    The division is rounded once, as in a rate that is reported.
+
+    >>> least_reaching(0.07, 100), least_reaching(0.29, 100), least_reaching(1 / 3, 3)
+    (7, 29, 1)
+    """
+    count = max(1, math.ceil(share * total) - 1)
+    while count / total < share:
+        count += 1
+    return count
+
+
 def bound_between_counts(bound: Fraction, total: int, *, from_below: bool) -> float:
     """A bound in (0, 1] that a share of the total meets iff it meets the exact one, however both are rounded.
 

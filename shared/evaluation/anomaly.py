@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib.metadata import version
 from itertools import groupby
 from pathlib import Path
@@ -89,12 +90,21 @@ def evaluate_maps(
             for name in list(metrics):
                 metric = metrics.pop(name)  # one category at a time: its pixels go when its numbers are there
                 scored = [image for image in images if image.image.category == category and belongs_to(image, name)]
-                with named(name):
+                with _in_group(name):
                     if curves:
                         drawn[name] = curves_of(metric.state(), settings["levels"])
                     by_group[name] = {**_counts(scored), **metric.compute()}
     record = _record(listed, resize, settings, sum(image.lacks_pixels for image in images))
     return AnomalyRun(listed, {**grouped_results(by_group), "evaluation": record}, images, drawn)
+
+
+@contextmanager
+def _in_group(name: str) -> Iterator[None]:
+    """What is wrong with the images of a group is said with its name."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from error
 
 
 def _groups(listed: AnomalyMaps, pairs: Sequence[_Pair]) -> list[str]:
@@ -124,9 +134,9 @@ def _scored(batch: Sequence[_Pair], contents: Sequence[MapAndMask], image_reduct
     for (image, path), (score_map, mask) in zip(batch, contents):
         with named(path):
             score = float(reduced_maps([score_map], image_reduction)[0])
-        pixels = int(np.count_nonzero(mask))
-        anomalous = pixels > 0 if image.anomalous is None else image.anomalous
-        found.append(ScoredImage(image, path, anomalous, score, pixels))
+        marked = bool(mask.any())
+        anomalous = marked if image.anomalous is None else image.anomalous
+        found.append(ScoredImage(image, path, anomalous, score, marked))
     return found
 
 

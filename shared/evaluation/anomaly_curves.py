@@ -1,4 +1,4 @@
-"""The curves of a group of anomaly maps, thinned to be drawn: ROC of images and of pixels, and PRO."""
+"""The curves of a group of anomaly maps, as few points as a picture needs: ROC of images and of pixels, and PRO."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..anomaly.anomaly_suite import check_levels, level_counts
-from ..core.counts import Counts
+from ..anomaly.anomaly_suite import check_levels
+from ..anomaly.pro import pro_curve
+from ..core.roc import roc_curve
 
 MAX_POINTS = 400
 Points = list[tuple[float, float]]
@@ -22,31 +23,25 @@ class Curves(NamedTuple):
     pro: Points | None
 
 
-def curves_of(state: Mapping[str, Any], levels: Any) -> Curves:
-    """The curves of a state of anomaly_suite. Raises ValueError if a level has one class only."""
+def curves_of(state: Mapping[str, np.ndarray], levels: Any) -> Curves:
+    """The curves of a state of anomaly_suite, each of at most MAX_POINTS points.
+
+    Parameters: state, as its state() gives it; levels, "image", "pixel" or both. Raises ValueError if a level has one
+    class only.
+    """
     chosen = check_levels(levels)
     image_roc = pixel_roc = pro = None
     if "image" in chosen:
-        counts = level_counts(state, "image")  # type: ignore[arg-type]
-        image_roc = _points(counts, counts.tp / counts.num_positives)
+        scores, anomalous = state["image_scores"], state["image_labels"]
+        image_roc = _points(roc_curve(scores[anomalous], scores[~anomalous], max_points=MAX_POINTS), "tpr")
     if "pixel" in chosen:
-        counts = level_counts(state, "pixel")  # type: ignore[arg-type]
-        pixel_roc = _points(counts, counts.tp / counts.num_positives)
-        sizes = state["region_sizes"]
-        share = np.repeat(1 / (len(sizes) * sizes), sizes)  # of the mean overlap, that one pixel adds
-        group = np.searchsorted(-counts.thresholds, -state["anomalous"])
-        pro = _points(counts, np.cumsum(np.bincount(group, weights=share)))
+        regions, normal = state["anomalous"], state["normal"]
+        if "normal_counts" in state:
+            normal = np.repeat(normal, state["normal_counts"])
+        pixel_roc = _points(roc_curve(regions, normal, max_points=MAX_POINTS), "tpr")
+        pro = _points(pro_curve(regions, state["region_sizes"], normal, max_points=MAX_POINTS), "pro")
     return Curves(image_roc, pixel_roc, pro)
 
 
-def _points(counts: Counts, heights: np.ndarray) -> Points:
-    """A curve that rises to `heights` as the negatives go from `above` to `fp` at each threshold."""
-    before = np.concatenate([[0.0], heights[:-1]])
-    x = np.column_stack([counts.above, counts.fp]).ravel() / counts.num_negatives
-    y = np.column_stack([before, heights]).ravel()
-    x, y = np.concatenate([[0.0], x, [1.0]]), np.concatenate([[0.0], y, heights[-1:]])
-    if len(x) > MAX_POINTS:  # the sum of both rises: points that are evenly far along the curve
-        way = np.searchsorted(x + y, np.linspace(0, 2, MAX_POINTS - 1))
-        at = np.unique(np.concatenate([[0], way, [len(x) - 1]]).clip(0, len(x) - 1))
-        x, y = x[at], y[at]
-    return list(zip(x.tolist(), y.tolist()))
+def _points(table: Mapping[str, list[float]], height: str) -> Points:
+    return list(zip(table["fpr"], table[height]))

@@ -17,8 +17,8 @@ def grouped_results(by_group: Mapping[str, Mapping[str, Any]]) -> Results:
 
     A group whose name has a slash, as category/defect, adds a row for what is before it: the mean of its groups.
 
-    Parameters: by_group, the results of each group; floats are rates, ints are counts. Thresholds, and whatever is
-    neither, are in the table only, and None in rows of means.
+    Parameters: by_group, the results of each group; floats are rates, ints are counts. Thresholds, intervals
+    and whatever is neither are in the table only, and None in rows of means.
     Returns {key: …, "groups": {"group": [names, sorted], key: [values]}}.
 
     >>> made = grouped_results({"nut/cut": {"auroc": 1.0, "images": 3}, "nut/bent": {"auroc": 0.5, "images": 4}})
@@ -40,7 +40,10 @@ def grouped_results(by_group: Mapping[str, Mapping[str, Any]]) -> Results:
 def _together(rows: Sequence[Mapping[str, Any]], keys: Sequence[str]) -> Results:
     """The mean of each rate and the sum of each count, of those that all rows have."""
     found: Results = {}
+    ends = {f"{key}_{end}" for key in keys for end in ("low", "high")}  # a mean of intervals is not that of the mean
     for key in keys:
+        if key in ends:
+            continue
         values: list[Any] = [row.get(key) for row in rows]
         if all(type(value) is int for value in values):
             found[key] = sum(values)

@@ -12,18 +12,18 @@ from .anomaly_groups import Results
 
 
 class ScoredImage(NamedTuple):
-    """A test image: its files, the file of its map, whether it is anomalous, its score, and its anomalous pixels."""
+    """A test image: its files, its map's file, whether it is anomalous, its score, whether its mask has a pixel."""
 
     image: AnomalyImage
     map_file: Path
     anomalous: bool
     score: float
-    pixels: int
+    marked: bool
 
     @property
     def lacks_pixels(self) -> bool:
         """Whether it is anomalous as its folder says, and its mask has no pixel that is."""
-        return self.anomalous and not self.pixels
+        return self.anomalous and not self.marked
 
 
 class AnomalyRun(NamedTuple):

@@ -6,15 +6,17 @@ call come from one sort of the scores and one pass over the counts.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
 from ..core.arrays import Array
-from ..core.counts import Side, check_both_classes
-from ..core.curves import AUPR, AUROC, AVERAGE_PRECISION, RATES, Quantity, quantities
+from ..core.bounds import results_with_errors
+from ..core.counts import Counts, Side, check_both_classes
+from ..core.curves import AUPR, AUROC, AVERAGE_PRECISION, RATES, Quantity, bounded, quantities
 from ..core.options import as_bool, as_int, as_real, plain_value
-from .measures import Measure, Sides
+from ..core.rounding import check_bits
+from .measures import Measure, OfInside, Sides
 from .oodeel import curve_of_sides, sampled_measure
 from .points import DETECTION_ACCURACY_REACHED, Reached, exceeded_threshold, parse_point, rate_above, reached_point
 from .sklearn_metrics import SKLEARN_LABELS, SKLEARN_PARTIAL, SKLEARN_SCORES, sklearn_measure
@@ -38,6 +40,7 @@ def bench_metrics(
     threshold: float | None = None,
     thresholds: bool = False,
     step: int | None = None,
+    significant_bits: int | None = None,
 ) -> dict[str, float]:
     """Metrics of an OOD detector by name, from one sort of the scores.
 
@@ -57,10 +60,12 @@ def bench_metrics(
     is more OOD; metrics, a name or a list of names and functions; threshold, for the rates and the label-based metrics;
     thresholds, to add `<name>_threshold` for detect_acc and operating points: the t such that score > t gives that
     value on these data, −inf or inf where every sample or none is OOD; step, to take auroc, detect_acc and the
-    operating points from every `step`-th score as oodeel does (approximate).
+    operating points from every `step`-th score as oodeel does (approximate); significant_bits, of scores that were cut
+    to so many (see `cut`), to add `<name>_error` with |value − value of the scores before| ≤ error, and to leave out
+    what has no such bound: thresholds, rates at a threshold, sampled curves, and metrics of scikit-learn.
 
     Returns {name: float}. Raises ValueError for an unknown name, a missing threshold, thresholds of sampled points or
-    of such that only scores of −inf reach, or a class without samples.
+    of such that only scores of −inf reach, no name left that has a bound, or a class without samples.
     Source: oodeel's bench_metrics.
 
     >>> import numpy as np
@@ -75,6 +80,7 @@ def bench_metrics(
     metrics = [str(metric) if isinstance(metric, str) else metric for metric in metrics]
     threshold = None if threshold is None else as_real(threshold, "threshold")
     step = None if step is None else as_int(step, "step", 1)
+    bits = check_bits(significant_bits)
     if as_bool(thresholds, "thresholds") and step is not None:
         raise ValueError("thresholds: expected False with a step, since sampled points are not reached; got True")
     sizes = [side.total if isinstance(side, Side) else side.shape[0] for side in (positives, negatives)]
@@ -89,16 +95,43 @@ def bench_metrics(
         raise ValueError("metrics: expected at least one name, got none")
     check_both_classes(*sizes)
     sides = Sides(positives, negatives)
-    exact = {name: measure for name, measure in measures.items() if isinstance(measure, Quantity)}
-    values = quantities(sides.runs(), exact) if exact else {}
-    values.update({name: measure(sides) for name, measure in measures.items() if not isinstance(measure, Quantity)})
+    of_out = {name: measure for name, measure in measures.items() if isinstance(measure, Quantity)}
+    of_in = {name: measure.quantity for name, measure in measures.items() if isinstance(measure, OfInside)}
+    passes = [(sides.runs, of_out), (sides.flipped_runs, of_in)]
+    if bits is not None:
+        return _with_errors(measures, [(runs, bounded(wanted, bits)) for runs, wanted in passes], bits)
+    values = _values(passes)
     results: dict[str, float] = {}
-    for name in measures:
-        value = values[name]
-        results[name] = float(value.value if isinstance(value, Reached) else value)
+    for name, measure in measures.items():
+        value = values[name] if name in values else measure(sides)  # type: ignore[operator]
+        results[name] = _plain(value)
         if thresholds and isinstance(value, Reached):
             results[f"{name}_threshold"] = exceeded_threshold(value, sides.ascending, name)
     return results
+
+
+_Passes = Iterable[tuple[Callable[[], Iterable[Counts]], dict[str, Quantity]]]
+
+
+def _values(passes: _Passes) -> dict[str, Any]:
+    """Values by name, from one pass over the counts of each kind of positives."""
+    return {name: value for runs, wanted in passes if wanted for name, value in quantities(runs(), wanted).items()}
+
+
+def _plain(value: Any) -> float:
+    return float(value.value if isinstance(value, Reached) else value)
+
+
+def _with_errors(names: Iterable[str], passes: _Passes, bits: int) -> dict[str, float]:
+    """Values and errors of those that have bounds, in the order of the names."""
+    values = _values(passes)
+    if not values:
+        raise ValueError(
+            "metrics: expected at least one that has an error bound, since scores were cut to "
+            f"significant_bits={bits}; got {', '.join(names)}"
+        )
+    found = {name: tuple(map(_plain, values[name])) for name in names if name in values}
+    return results_with_errors({name: value for name, (value, *_) in found.items()}, found)
 
 
 def _parse(metric: Any, *, threshold: float | None, curve: Any, sizes: list[int]) -> tuple[str, Measure]:
@@ -115,7 +148,7 @@ def _parse(metric: Any, *, threshold: float | None, curve: Any, sizes: list[int]
     if by_name and name in _OF_OUT:
         return name, _OF_OUT[name]
     if by_name and name in _OF_IN:
-        return name, _flipped(_OF_IN[name])
+        return name, OfInside(_OF_IN[name])
     if by_name and name in RATES:
         return name, _rate_measure(name, threshold)
     raise ValueError(
@@ -127,10 +160,6 @@ def _parse(metric: Any, *, threshold: float | None, curve: Any, sizes: list[int]
 
 def _name_of(function: Any) -> str:
     return str(getattr(getattr(function, "func", function), "__name__", function))  # func of a functools.partial
-
-
-def _flipped(quantity: Quantity) -> Measure:
-    return lambda sides: float(quantity.of(sides.flipped_runs()))
 
 
 def _rate_measure(name: str, threshold: float | None) -> Measure:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -41,4 +42,10 @@ class Sides:
         return labels, np.concatenate(sides)
 
 
-Measure = Quantity | Callable[[Sides], float]  # of the counts of the OOD samples, or of the sides
+class OfInside(NamedTuple):
+    """A quantity of the counts of the in-distribution samples as positives, by negated scores."""
+
+    quantity: Quantity
+
+
+Measure = Quantity | OfInside | Callable[[Sides], float]  # of the counts of the OOD samples, or of the sides

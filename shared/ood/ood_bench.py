@@ -24,6 +24,7 @@ class OODBenchOptions(IntervalOptions, total=False):
     in_value: int | Literal["rest"]
     out_value: int | Literal["rest"]
     ignore_value: int | None
+    significant_bits: int | None
     threshold: float | None
     thresholds: bool
     step: int | None
@@ -43,10 +44,19 @@ def ood_bench_results(
     """Metrics by name of the OOD against the in-distribution scores: see `bench_metrics`.
 
     Parameters: state of `reduce_ood`; in_value, out_value and ignore_value, as of that; the others as of
-    `bench_metrics`. Returns and raises as that does, and ValueError for a label that is none of these values.
+    `bench_metrics`, whose significant_bits are those of the state. Returns and raises as that does, and ValueError for
+    a label that is none of these values.
     """
     sides = ood_sides(state, in_value, out_value, ignore_value)
-    return bench_metrics(*sides, metrics, threshold=threshold, thresholds=thresholds, step=step)
+    bits = state.get("significant_bits")
+    return bench_metrics(
+        *sides,
+        metrics,
+        threshold=threshold,
+        thresholds=thresholds,
+        step=step,
+        significant_bits=None if bits is None else int(bits),
+    )
 
 
 def ood_units(

@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from ..core.arrays import array_namespace
+from ..core.bounds import at_best
 from ..core.columns import as_scores
 from ..core.counts import Counts, Side, as_side
 from ..core.curves import RATES, Quantity, best_point
@@ -50,7 +51,7 @@ def reached_point(rate: str, bounded: str, bound: Fraction, num_positives: int, 
         found = point.value(parts, *totals)
         return Reached(found.rate, found.threshold if found.tpr else None)
 
-    return Quantity(point.part, value)
+    return Quantity(point.part, value, point.bounds)
 
 
 def _best_gain(counts: Counts) -> tuple[int, float]:
@@ -64,7 +65,7 @@ def _best_accuracy(gains: list[tuple[int, float]], positives: int, negatives: in
     return Reached((negatives + gain) / (positives + negatives), threshold)
 
 
-DETECTION_ACCURACY_REACHED = Quantity(_best_gain, _best_accuracy)
+DETECTION_ACCURACY_REACHED = Quantity(_best_gain, _best_accuracy, at_best(_best_gain))
 
 
 def exceeded_threshold(reached: Reached, sides: tuple[Side, Side], name: str) -> float:

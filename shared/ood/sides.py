@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
+import numpy as np
+
 from ..core.arrays import Array, array_namespace, as_array, concatenate, is_floating, is_numpy_array, on_one_device
 from ..core.columns import as_integers, as_scores, check_lengths, check_orientation
 from ..core.counts import Side, as_side, split
 from ..core.options import as_int
+from ..core.rounding import check_bits, checked_bits, cut
 from ..core.states import check_arrays, check_rows, count_column, integer_column, score_column
 
 if TYPE_CHECKING:
@@ -23,11 +26,13 @@ class OODState(TypedDict):
     scores: (N,) higher is more OOD
     labels: (N,) in_value, out_value or ignore_value
     counts: (N,) how many samples each entry stands for; absent, one each
+    significant_bits: how many of a score's were kept; absent where all were
     """
 
     scores: Array
     labels: Array
     counts: NotRequired[Array]
+    significant_bits: NotRequired[np.ndarray]
 
 
 Label = int | str  # of a side: a label, or REST
@@ -35,17 +40,22 @@ REST = "rest"  # for the label of one side: all labels that are not the other's
 
 
 def as_ood_state(
-    state: Mapping[str, Any], *, in_value: Label = 0, out_value: Label = 1, ignore_value: int | None = None
+    state: Mapping[str, Any],
+    *,
+    in_value: Label = 0,
+    out_value: Label = 1,
+    ignore_value: int | None = None,
+    significant_bits: int | None = None,
 ) -> OODState:
     """Check a state from elsewhere. Raises ValueError and TypeError for one that `reduce_ood` cannot have made."""
-    check_arrays(state, [*OODState.__annotations__], ["counts"])
+    check_arrays(state, [*OODState.__annotations__], ["counts", "significant_bits"])
     labels = _narrow(integer_column(state, "labels", *_INT64))
-    checked: OODState = {"scores": score_column(state, "scores"), "labels": labels}
+    checked: Any = {"scores": score_column(state, "scores"), "labels": labels}
     if "counts" in state:
         checked["counts"] = count_column(state)
     check_rows(checked)
     is_ood(labels, check_label_values(in_value, out_value, ignore_value))  # raises for any other label
-    return checked
+    return {**checked, **checked_bits(state, significant_bits)}  # type: ignore[typeddict-item]
 
 
 def reduce_ood(
@@ -55,17 +65,20 @@ def reduce_ood(
     in_value: Label = 0,
     out_value: Label = 1,
     ignore_value: int | None = None,
+    significant_bits: int | None = None,
 ) -> OODState:
     """Check a batch of scores with labels, or a pair of scores without them.
 
     Parameters: predictions (N,), higher is more OOD, or the tuple (in-distribution scores (N_in,), OOD scores
     (N_out,)); references (N,) labels; in_value and out_value, the labels of the two sides, different integers, or
-    "rest" for one of them: all labels that are not the other's; ignore_value, the label of samples that are left out.
+    "rest" for one of them: all labels that are not the other's; ignore_value, the label of samples that are left out;
+    significant_bits in [4, 52], how many bits of each score are kept (see `cut`), for memory that does not grow with
+    the samples; None keeps the scores as they are.
     Returns an `OODState`, which still has the samples that are left out.
     Raises TypeError without references, unless predictions are such a tuple; ValueError for NaN, lengths and shapes
     that do not fit, and labels that are none of these.
     """
-    values = check_label_values(in_value, out_value, ignore_value)
+    values, bits = check_label_values(in_value, out_value, ignore_value), check_bits(significant_bits)
     if references is None:
         if not isinstance(predictions, tuple) or len(predictions) != 2:
             raise TypeError(
@@ -80,7 +93,7 @@ def reduce_ood(
             xp.full(len(side), other if value == REST else value, dtype=xp.int64, device=side.device)
             for side, value in zip(sides, values)
         ]
-        return {"scores": scores, "labels": _narrow(xp.concat(labels))}
+        return _kept(scores, _narrow(xp.concat(labels)), bits)
     predictions, references = as_array(predictions, "predictions"), as_array(references, "references")
     check_orientation(predictions, references)
     if is_floating(references) and not is_floating(predictions) and bool((references != references.round()).any()):
@@ -89,7 +102,14 @@ def reduce_ood(
     check_lengths(predictions=scores, references=labels)
     scores, labels = on_one_device(scores, _narrow(labels))
     is_ood(labels, values)  # raises for any other label
-    return {"scores": scores, "labels": labels}
+    return _kept(scores, labels, bits)
+
+
+def _kept(scores: Array, labels: Array, bits: int | None) -> OODState:
+    """The state of a batch, its scores cut to so many bits."""
+    if bits is None:
+        return {"scores": scores, "labels": labels}
+    return {"scores": cut(scores, bits), "labels": labels, "significant_bits": np.asarray(bits)}
 
 
 def _narrow(labels: Array) -> Array:

@@ -6,20 +6,21 @@ known ones: so the three kinds are sorted separately, and no score is sorted twi
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..core.arrays import Array, array_namespace
+from ..core.bounds import results_with_errors
 from ..core.counts import Side, as_side, check_both_classes, runs, sort_sides, split
 from ..core.curves import twice_wins
 from ..core.metric import IntervalOptions, Metric
 from ..core.options import as_fraction, as_shares
-from ..core.shares import percent
+from ..core.shares import least_reaching, percent
 from ..core.units import Units, members_of, rows_of_sides
 from .ccr import ccr_of_sides
+from .cut_scores import ends_of_cut
 from .known_unknown import reduce_openauc
 from .samples import OPEN_SET_ALIASES, OPEN_SET_TABLES, OpenSetState, as_open_set_state
 
@@ -40,10 +41,16 @@ def openauc_metrics(state: OpenSetState, *, tpr: float = 0.95, fpr_list: Any = N
 
     Parameters: state of `reduce_openauc`; tpr in (0, 1], as of `accuracy_at_tpr`; fpr_list, a number or numbers in
     [0, 1], to add the correct-classification rate at each, as of `ccr_at_fpr`.
-    Returns {"openauc", "closed_set_accuracy", "open_set_auroc", "open_set_accuracy@tpr95"}, and "ccr@fpr0.1" and so on.
+    Returns {"openauc", "closed_set_accuracy", "open_set_auroc", "open_set_accuracy@tpr95"}, and "ccr@fpr0.1" and so on;
+    of scores that were cut, all but the second with `<name>_error`, |value − value of the scores before| ≤ error.
     Raises ValueError if there are no unknown or no known samples, or for a rate out of range.
     """
-    return rates_of_sides(*open_set_sides(state), tpr=tpr, fpr_list=fpr_list)
+    sides = open_set_sides(state)
+    results = rates_of_sides(*sides, tpr=tpr, fpr_list=fpr_list)
+    if "significant_bits" not in state:
+        return results
+    rates = [] if fpr_list is None else as_shares(fpr_list, "fpr_list")
+    return results_with_errors(results, ends_of_cut(*sides, int(state["significant_bits"]), tpr, rates))
 
 
 def rates_of_sides(unknown: Side, correct: Side, wrong: Side, *, tpr: float, fpr_list: Any) -> dict[str, float]:
@@ -131,13 +138,9 @@ def accuracy_at_tpr(unknown: Array, known: Array, tpr: float = 0.95) -> float:
 
 
 def _accuracy_of_sides(unknown: Side, known: Sequence[Side], tpr: float) -> float:
-    tpr, num_unknown = as_fraction(tpr, "tpr"), unknown.total
-    # the fewest unknown samples that are enough, by the same division that gives the rate
-    at_least = math.ceil(tpr * num_unknown)
-    enough = next(k for k in range(max(1, at_least - 1), num_unknown + 1) if k / num_unknown >= tpr)
-    threshold = unknown.at(num_unknown - enough)
-    hits = num_unknown - unknown.below_score(threshold) + sum(side.below_score(threshold) for side in known)
-    return hits / (num_unknown + sum(side.total for side in known))
+    threshold = unknown.at(unknown.total - least_reaching(as_fraction(tpr, "tpr"), unknown.total))
+    hits = unknown.total - unknown.below_score(threshold) + sum(side.below_score(threshold) for side in known)
+    return hits / (unknown.total + sum(side.total for side in known))
 
 
 def openauc_units(state: OpenSetState, *, tpr: float, fpr_list: Any) -> Units:

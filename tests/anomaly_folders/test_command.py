@@ -254,7 +254,7 @@ def test_infinite_maps_can_be_drawn() -> None:
 
 
 def test_means_and_differences() -> None:
-    one = {"a": 0.5, "n": 2, "image_f1_max_threshold": 3.0, "table": {"x": [1]}}
+    one = {"a": 0.5, "a_low": 0.25, "a_high": 0.75, "n": 2, "image_f1_max_threshold": 3.0, "table": {"x": [1]}}
     found = grouped_results({"p": one, "q": {**one, "a": 0.25}})
     assert found == {
         "a": 0.375,
@@ -262,6 +262,8 @@ def test_means_and_differences() -> None:
         "groups": {
             "group": ["p", "q"],
             "a": [0.5, 0.25],
+            "a_low": [0.25, 0.25],
+            "a_high": [0.75, 0.75],
             "n": [2, 2],
             "image_f1_max_threshold": [3.0, 3.0],
             "table": [{"x": [1]}, {"x": [1]}],

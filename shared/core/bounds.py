@@ -1,0 +1,114 @@
+"""How far a result can be off whose scores were cut to some significant bits.
+
+Cutting keeps order, and scores that it has changed are marked: so scores that are equal now and marked may have been in
+any order before, and all others are in the order that they were in. Such a bin holds P positives and N negatives, with
+tp₀ positives and fp₀ negatives above it. A result is least or greatest, as far as the bin can matter, with all its
+positives above all its negatives, or the other way round; each side of it may have been one score or several.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from .arrays import Array, array_namespace
+from .counts import Counts
+
+UNIT_BITS = 40  # shares that come of logarithms are in units of 2^-40, rounded outwards by more than their errors
+
+
+class Bounds(NamedTuple):
+    """Parts that give the two ends of what a quantity may have been before scores were cut, in either order.
+
+    Each is a function of the counts of a run and of (T,) flags, whether the scores of a threshold were cut.
+    """
+
+    first: Callable[[Counts, Array], Any]
+    second: Callable[[Counts, Array], Any]
+
+
+def in_either_order(part: Callable[[Counts], Any]) -> Bounds:
+    """Those of a quantity that no positive harms by being above a negative."""
+    return Bounds(
+        lambda counts, was_cut: part(negatives_first(counts, was_cut)),
+        lambda counts, was_cut: part(positives_first(counts, was_cut)),
+    )
+
+
+def at_best(part: Callable[[Counts], Any]) -> Bounds:
+    """Those of the best over all thresholds.
+
+    That at the end of a bin is also there, or a better one, where the bin was several scores: so one end is the value
+    itself. No threshold within the bin accepts more than its P positives, or fewer than none of its negatives: so the
+    other is that with the positives first.
+    """
+    return Bounds(lambda counts, was_cut: part(counts), lambda counts, was_cut: part(positives_first(counts, was_cut)))
+
+
+def positives_first(counts: Counts, was_cut: Array) -> Counts:
+    """The counts if in each bin the positives were one score, above the negatives."""
+    return counts._replace(fp=array_namespace(was_cut).where(was_cut, counts.above, counts.fp))
+
+
+def negatives_first(counts: Counts, was_cut: Array) -> Counts:
+    """The counts if in each bin the positives were one score, below the negatives."""
+    return counts._replace(above=array_namespace(was_cut).where(was_cut, counts.fp, counts.above))
+
+
+def unsure_precision(counts: Counts, was_cut: Array) -> Array:
+    """At which thresholds the precision can have been another: not without negatives, nor for one positive alone."""
+    return was_cut & (counts.fp > 0) & ((counts.sizes > 1) | (counts.fp > counts.above))
+
+
+def least_precision(counts: Counts) -> Array:
+    """The least mean precision at the P positives of each bin, F = fp₀ + N > 0, as (T,) int64 in units of 2^-40.
+
+    It is that of distinct positives below the negatives; each term is at most its mean over a unit around j.
+
+    1/P Σ_(j=1..P) (tp₀ + j)/(tp₀ + j + F) = 1 − F/P Σ_j 1/(tp₀ + j + F) ≥ 1 − F/P · ln(1 + P/(tp₀ + F + ½))
+    """
+    xp = array_namespace(counts.tp)
+    sizes, tp, fp = (xp.astype(column, xp.float64) for column in (counts.sizes, counts.tp, counts.fp))
+    share = 1 - fp * xp.log1p(sizes / (tp - sizes + fp + 0.5)) / sizes
+    return xp.clip(xp.astype(xp.floor(share * 2.0**UNIT_BITS), xp.int64) - 1, 0, None)
+
+
+def most_twice_precision(counts: Counts) -> Array:
+    """The greatest mean sum of precision at and before the P positives of each bin, as (T,) int64 in units of 2^-40.
+
+    It is that of distinct positives above the negatives. Precision k/(k + fp₀) is concave in the number k of
+    positives, so that trapezoids under it, which only grow by more points, stay below its integral.
+
+    1/P Σ_(k=tp₀..tp₀+P−1) k/(k + fp₀) + (k + 1)/(k + 1 + fp₀) ≤ 2 − 2·fp₀/P · ln(1 + P/(tp₀ + fp₀))
+    """
+    xp = array_namespace(counts.tp)
+    sizes, tp, above = (xp.astype(column, xp.float64) for column in (counts.sizes, counts.tp, counts.above))
+    before = tp - sizes + above
+    share = 2 - 2 * above * xp.log1p(sizes / xp.where(before > 0, before, 1.0)) / sizes
+    return xp.clip(xp.astype(xp.floor(share * 2.0**UNIT_BITS), xp.int64) + 2, None, 2 << UNIT_BITS)
+
+
+def results_with_errors(results: Mapping[str, float], ends: Mapping[str, tuple[float, ...] | None]) -> dict[str, float]:
+    """Results in [0, 1], each with its error, the distance to the farther end, rounded up; 0.0 where all are the same.
+
+    Those that have no ends are left out; those whose ends are None need no error.
+
+    >>> results_with_errors({"a": 0.5, "b": 1.0, "c": 0.1, "d": 7.0}, {"a": (0.25, 0.75), "b": (1.0,), "c": None})
+    {'a': 0.5, 'a_error': 0.25000000000000017, 'b': 1.0, 'b_error': 0.0, 'c': 0.1}
+    """
+    found: dict[str, float] = {}
+    for name, value in results.items():
+        if name in ends:
+            found[name] = value
+            between = ends[name]
+            if between is not None:
+                found[f"{name}_error"] = _error(value, between)
+    return found
+
+
+def _error(value: float, ends: tuple[float, ...]) -> float:
+    distance = max(abs(end - value) for end in ends)
+    # half a unit in the last place for each of the end and the difference
+    error = math.nextafter(distance + math.ulp(max(value, *ends)), math.inf) if distance else 0.0
+    return min(1.0, error)

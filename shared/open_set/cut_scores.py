@@ -1,0 +1,79 @@
+"""How far OpenAUC and its companions can be off whose scores were cut to some significant bits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..core.bounds import in_either_order
+from ..core.counts import Side, runs, sort_sides
+from ..core.curves import Quantity, bounded, twice_wins
+from ..core.options import as_fraction
+from ..core.rounding import was_cut
+from ..core.shares import least_reaching, most_within, percent
+
+Ends = tuple[float, ...]
+
+
+def ends_of_cut(
+    unknown: Side, correct: Side, wrong: Side, bits: int, tpr: float, fprs: Sequence[float]
+) -> dict[str, Ends | None]:
+    """The ends of what each result was before scores were cut; None for the one that ranks none.
+
+    Wins: the P·N pairs of each bin count half now, and were between none and all. Thresholds of operating points were
+    in the bins that they are in now, each of which is all, or partly, above it.
+    """
+    num_known = correct.total + wrong.total
+    pairs, total = 2 * unknown.total * num_known, unknown.total + num_known
+    over_correct, over_wrong = (_ends_of_wins(unknown, side, bits) for side in (correct, wrong))
+    hits = _ends_of_hits(unknown, (correct, wrong), tpr, bits)
+    rights = {f"ccr@fpr{percent(fpr)}": _ends_of_correct(unknown, correct, fpr, bits) for fpr in fprs}
+    return {
+        "openauc": tuple(wins / pairs for wins in over_correct),
+        "closed_set_accuracy": None,
+        "open_set_auroc": tuple(sum(wins) / pairs for wins in zip(over_correct, over_wrong)),
+        f"open_set_accuracy@tpr{percent(tpr)}": tuple(count / total for count in hits),
+        **{name: tuple(count / num_known for count in ends) for name, ends in rights.items()},
+    }
+
+
+def _ends_of_wins(unknown: Side, known: Side, bits: int) -> tuple[int, int]:
+    """The least and the most that twice the wins of unknown samples were, ties counting once."""
+    if not known.total:
+        return 0, 0
+    quantity = bounded({"": Quantity(twice_wins, lambda parts, *_: sum(parts), in_either_order(twice_wins))}, bits)[""]
+    _, least, most = quantity.of(runs(*sort_sides(unknown, known)))
+    return least, most
+
+
+def _ends_of_hits(unknown: Side, known: Sequence[Side], tpr: float, bits: int) -> tuple[int, int]:
+    """The least and the most hits.
+
+    Of the bin of the threshold, those are the fewest unknown samples that are enough, or all samples.
+    """
+    enough = least_reaching(as_fraction(tpr, "tpr"), unknown.total)
+    threshold = unknown.at(unknown.total - enough)
+    accepted = unknown.total - unknown.below_score(threshold)
+    below, through = zip(*(_below(side, threshold, bits) for side in known))
+    was_one = not _of_range(threshold, bits)
+    return (accepted if was_one else enough) + sum(below), accepted + sum(through)
+
+
+def _ends_of_correct(unknown: Side, correct: Side, fpr: float, bits: int) -> tuple[int, int]:
+    """The least and the most rightly classified samples below the lowest unknown one that is not accepted."""
+    accepted = most_within(fpr, unknown.total)
+    if accepted == unknown.total or not correct.total:
+        return correct.total, correct.total
+    return _below(correct, unknown.at(accepted), bits)
+
+
+def _below(side: Side, threshold: float, bits: int) -> tuple[int, int]:
+    """How many samples score lower than all that are cut to a threshold, and lower than some."""
+    reached = math.nextafter(threshold, math.inf) if _of_range(threshold, bits) else threshold
+    return side.below_score(threshold), side.below_score(reached)
+
+
+def _of_range(threshold: float, bits: int) -> bool:
+    return bool(was_cut(np.asarray([threshold]), bits)[0])
