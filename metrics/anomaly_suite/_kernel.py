@@ -880,6 +880,114 @@ def merge_counts(positives: Any, negatives: Any, higher: int, first: Any, above:
     return groups
 
 
+# ---- core/bounds.py --------------------------------------------------------------------------------------------------
+#
+# How far a result can be off whose scores were cut to some significant bits.
+#
+# Cutting keeps order, and scores that it has changed are marked: so scores that are equal now and marked may have been in
+# any order before, and all others are in the order that they were in. Such a bin holds P positives and N negatives, with
+# tp₀ positives and fp₀ negatives above it. A result is least or greatest, as far as the bin can matter, with all its
+# positives above all its negatives, or the other way round; each side of it may have been one score or several.
+
+UNIT_BITS = 40  # shares that come of logarithms are in units of 2^-40, rounded outwards by more than their errors
+
+
+class Bounds(NamedTuple):
+    """Parts that give the two ends of what a quantity may have been before scores were cut, in either order.
+
+    Each is a function of the counts of a run and of (T,) flags, whether the scores of a threshold were cut.
+    """
+
+    first: Callable[[Counts, Array], Any]
+    second: Callable[[Counts, Array], Any]
+
+
+def in_either_order(part: Callable[[Counts], Any]) -> Bounds:
+    """Those of a quantity that no positive harms by being above a negative."""
+    return Bounds(
+        lambda counts, was_cut: part(negatives_first(counts, was_cut)),
+        lambda counts, was_cut: part(positives_first(counts, was_cut)),
+    )
+
+
+def at_best(part: Callable[[Counts], Any]) -> Bounds:
+    """Those of the best over all thresholds.
+
+    That at the end of a bin is also there, or a better one, where the bin was several scores: so one end is the value
+    itself. No threshold within the bin accepts more than its P positives, or fewer than none of its negatives: so the
+    other is that with the positives first.
+    """
+    return Bounds(lambda counts, was_cut: part(counts), lambda counts, was_cut: part(positives_first(counts, was_cut)))
+
+
+def positives_first(counts: Counts, was_cut: Array) -> Counts:
+    """The counts if in each bin the positives were one score, above the negatives."""
+    return counts._replace(fp=array_namespace(was_cut).where(was_cut, counts.above, counts.fp))
+
+
+def negatives_first(counts: Counts, was_cut: Array) -> Counts:
+    """The counts if in each bin the positives were one score, below the negatives."""
+    return counts._replace(above=array_namespace(was_cut).where(was_cut, counts.fp, counts.above))
+
+
+def unsure_precision(counts: Counts, was_cut: Array) -> Array:
+    """At which thresholds the precision can have been another: not without negatives, nor for one positive alone."""
+    return was_cut & (counts.fp > 0) & ((counts.sizes > 1) | (counts.fp > counts.above))
+
+
+def least_precision(counts: Counts) -> Array:
+    """The least mean precision at the P positives of each bin, F = fp₀ + N > 0, as (T,) int64 in units of 2^-40.
+
+    It is that of distinct positives below the negatives; each term is at most its mean over a unit around j.
+
+    1/P Σ_(j=1..P) (tp₀ + j)/(tp₀ + j + F) = 1 − F/P Σ_j 1/(tp₀ + j + F) ≥ 1 − F/P · ln(1 + P/(tp₀ + F + ½))
+    """
+    xp = array_namespace(counts.tp)
+    sizes, tp, fp = (xp.astype(column, xp.float64) for column in (counts.sizes, counts.tp, counts.fp))
+    share = 1 - fp * xp.log1p(sizes / (tp - sizes + fp + 0.5)) / sizes
+    return xp.clip(xp.astype(xp.floor(share * 2.0**UNIT_BITS), xp.int64) - 1, 0, None)
+
+
+def most_twice_precision(counts: Counts) -> Array:
+    """The greatest mean sum of precision at and before the P positives of each bin, as (T,) int64 in units of 2^-40.
+
+    It is that of distinct positives above the negatives. Precision k/(k + fp₀) is concave in the number k of
+    positives, so that trapezoids under it, which only grow by more points, stay below its integral.
+
+    1/P Σ_(k=tp₀..tp₀+P−1) k/(k + fp₀) + (k + 1)/(k + 1 + fp₀) ≤ 2 − 2·fp₀/P · ln(1 + P/(tp₀ + fp₀))
+    """
+    xp = array_namespace(counts.tp)
+    sizes, tp, above = (xp.astype(column, xp.float64) for column in (counts.sizes, counts.tp, counts.above))
+    before = tp - sizes + above
+    share = 2 - 2 * above * xp.log1p(sizes / xp.where(before > 0, before, 1.0)) / sizes
+    return xp.clip(xp.astype(xp.floor(share * 2.0**UNIT_BITS), xp.int64) + 2, None, 2 << UNIT_BITS)
+
+
+def results_with_errors(results: Mapping[str, float], ends: Mapping[str, tuple[float, ...] | None]) -> dict[str, float]:
+    """Results in [0, 1], each with its error, the distance to the farther end, rounded up; 0.0 where all are the same.
+
+    Those that have no ends are left out; those whose ends are None need no error.
+
+    >>> results_with_errors({"a": 0.5, "b": 1.0, "c": 0.1, "d": 7.0}, {"a": (0.25, 0.75), "b": (1.0,), "c": None})
+    {'a': 0.5, 'a_error': 0.25000000000000017, 'b': 1.0, 'b_error': 0.0, 'c': 0.1}
+    """
+    found: dict[str, float] = {}
+    for name, value in results.items():
+        if name in ends:
+            found[name] = value
+            between = ends[name]
+            if between is not None:
+                found[f"{name}_error"] = _error(value, between)
+    return found
+
+
+def _error(value: float, ends: tuple[float, ...]) -> float:
+    distance = max(abs(end - value) for end in ends)
+    # half a unit in the last place for each of the end and the difference
+    error = math.nextafter(distance + math.ulp(max(value, *ends)), math.inf) if distance else 0.0
+    return min(1.0, error)
+
+
 # ---- core/options.py -------------------------------------------------------------------------------------------------
 #
 # Checks of options: each returns a plain Python value, or raises with the name, what was expected and what came.
@@ -996,6 +1104,166 @@ def as_choice(value: Any, name: str, choices: Sequence[str]) -> str:
     return str(value)
 
 
+# ---- core/states.py --------------------------------------------------------------------------------------------------
+#
+# Checks of states that come from elsewhere: another process, a file, JSON.
+#
+# Each kind of state has a function of its own beside its TypedDict, made of these. An array may have lost its type, as an
+# empty list of JSON has; it is cast to the one that the reducer gives it, or refused.
+
+MAX_COUNT = 2**40  # samples that one row may stand for, and a state in all
+
+
+def check_arrays(state: Mapping[str, Any], names: Sequence[str], optional: Sequence[str] = ()) -> None:
+    """Raise ValueError unless a state has arrays of these names, and no others; it may lack the optional ones."""
+    needed = [name for name in names if name not in optional]
+    if not set(needed) <= state.keys() <= {*names, *optional}:
+        raise ValueError(f"state: expected the arrays {', '.join(needed)}, got {', '.join(map(str, state)) or 'none'}")
+
+
+def integer_column(state: Mapping[str, Any], name: str, low: int, high: int, dtype: Any = np.int64) -> np.ndarray:
+    """(N,) integers in [low, high]."""
+    column = to_numpy(as_labels(state[name], _place(name)))
+    if len(column) and not low <= int(column.min()) <= int(column.max()) <= high:
+        raise ValueError(
+            f"{_place(name)}: expected integers in [{low}, {high}], got {int(column.min())} to {int(column.max())}"
+        )
+    return column.astype(dtype)
+
+
+def flag_column(state: Mapping[str, Any], name: str) -> np.ndarray:
+    """(N,) booleans."""
+    return to_numpy(as_flags(state[name], _place(name)))
+
+
+def score_column(state: Mapping[str, Any], name: str) -> np.ndarray:
+    """(N,) scores without NaN, in float32, float64 or a type of 16 bits at most."""
+    return to_numpy(as_scores(state[name], _place(name), narrow=True))
+
+
+def number_table(state: Mapping[str, Any], name: str, width: int) -> np.ndarray:
+    """(N, width) float64."""
+    table = to_numpy(as_numbers(state[name], _place(name)))
+    table = table.reshape(0, width) if table.shape == (0,) else table
+    if table.shape[1:] != (width,):
+        raise ValueError(f"{_place(name)}: expected rows of {width} numbers, got shape {table.shape}")
+    if not np.isfinite(table).all():
+        raise ValueError(f"{_place(name)}: expected finite numbers, got {table[~np.isfinite(table)][0]}")
+    return table.astype(np.float64)
+
+
+def integer_scalar(state: Mapping[str, Any], name: str, low: int, high: int) -> np.ndarray:
+    """An integer in [low, high], as an array of no dimension."""
+    value = to_numpy(as_numbers([state[name]], _place(name)))
+    if value.shape != (1,):
+        raise ValueError(f"{_place(name)}: expected one integer, got shape {value.shape[1:]}")
+    whole = np.isfinite(value[0]) and value[0] == np.round(value[0])
+    return np.asarray(as_int(int(value[0]) if whole else float(value[0]), name, low, high))
+
+
+def count_column(state: Mapping[str, Any], name: str = "counts") -> np.ndarray:
+    """(N,) how many samples each row stands for."""
+    counts = integer_column(state, name, 1, MAX_COUNT)
+    total = float(counts.sum(dtype=np.float64))
+    if total > MAX_COUNT:
+        raise ValueError(f"{_place(name)}: expected at most {MAX_COUNT} samples in all, got {total:.4g}")
+    return counts
+
+
+def check_rows(table: Mapping[str, Any]) -> None:
+    """Raise ValueError unless the columns of a table have the same length."""
+    lengths = {name: len(column) for name, column in table.items()}
+    if len(set(lengths.values())) > 1:
+        came = ", ".join(f"{length} of {name}" for name, length in lengths.items())
+        raise ValueError(f"state: expected arrays of one length, got {came}")
+
+
+def _place(name: str) -> str:
+    return f"state[{name!r}]"
+
+
+# ---- core/rounding.py ------------------------------------------------------------------------------------------------
+#
+# Scores with fewer values, in the same order: cut to some significant bits, or rounded up to thresholds.
+#
+# Both keep order, x ≤ y ⇒ f(x) ≤ f(y), and leave alone what has been rounded before: so a score has the same value in any
+# batch, and states of batches can be joined.
+
+MIN_BITS, MAX_BITS = 4, 52
+
+
+def check_bits(significant_bits: Any) -> int | None:
+    """Check the option of that name: None, or an int in [4, 52]."""
+    return None if significant_bits is None else as_int(significant_bits, "significant_bits", MIN_BITS, MAX_BITS)
+
+
+def cut(scores: Array, bits: int) -> Array:
+    """Scores with so many bits of their significand; the next bit says whether any of the rest was 1.
+
+    So a score that has no more bits, or is ±inf, stays as it is, and equals others that were so; all others between two
+    neighbours of such become the middle between them.
+
+    Parameters: scores, float32 or float64, or a narrower type that is widened; bits in [4, 52], the leading one
+    included. Returns an array of that shape. Scores of both types are cut to the same values.
+
+    >>> cut(np.asarray([1.0, 1.875, 1.9, -1.99, np.inf]), 4).tolist()
+    [1.0, 1.875, 1.9375, -1.9375, inf]
+    """
+    scores = widen(scores)
+    xp = array_namespace(scores)
+    single = scores.dtype == xp.float32
+    integers, stored = (xp.int32, 23) if single else (xp.int64, 52)
+    dropped = stored + 1 - bits
+    if dropped <= 0:
+        return scores
+    patterns = scores.view(integers)
+    low = (1 << dropped) - 1
+    sticky = (((patterns & low) + low) & (low + 1)) >> 1
+    found = ((patterns & ~low) | sticky).view(scores.dtype)
+    if single:
+        magnitudes = patterns & 0x7FFFFFFF
+        small = (magnitudes > 0) & (magnitudes < 1 << stored)  # subnormal: float64 has more bits for these
+        if bool(xp.any(small)):
+            found[small] = xp.astype(cut(xp.astype(scores[small], xp.float64), bits), xp.float32)
+    return found
+
+
+def was_cut(scores: Array, bits: int) -> Array:
+    """Whether each score that `cut` gave stands for a range of scores, rather than for itself.
+
+    >>> was_cut(cut(np.asarray([1.875, 1.9, np.inf]), 4), 4).tolist()
+    [False, True, False]
+    """
+    xp = array_namespace(scores)
+    return (xp.astype(scores, xp.float64).view(xp.int64) & ((1 << (53 - bits)) - 1)) != 0
+
+
+def rounded_up(scores: Array, thresholds: np.ndarray) -> Array:
+    """The lowest of the thresholds that each score does not exceed, in float64; +inf above them all.
+
+    Parameters: scores (N,), thresholds (T,) in ascending order. At every threshold, score ≤ threshold as before.
+
+    >>> rounded_up(np.asarray([0.1, 0.2, 0.7]), np.asarray([0.2, 0.5])).tolist()
+    [0.2, 0.2, inf]
+    """
+    xp = array_namespace(scores)
+    levels = on_device(np.append(thresholds, np.inf), scores)
+    return levels[xp.searchsorted(levels[:-1], xp.astype(scores, xp.float64), side="left")]
+
+
+def checked_bits(state: Mapping[str, Any], significant_bits: int | None) -> dict[str, np.ndarray]:
+    """The entry of that name of a state from elsewhere. Raises ValueError unless it is as the option says."""
+    if ("significant_bits" in state) != (significant_bits is not None):
+        came = "one without" if significant_bits is not None else "one with"
+        raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {came} them")
+    if significant_bits is None:
+        return {}
+    bits = integer_scalar(state, "significant_bits", MIN_BITS, MAX_BITS)
+    if int(bits) != significant_bits:
+        raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {int(bits)}")
+    return {"significant_bits": bits}
+
+
 # ---- core/curves.py --------------------------------------------------------------------------------------------------
 #
 # What ROC and precision-recall curves say: areas, best points and operating points, from exceedance counts.
@@ -1009,10 +1277,15 @@ RATES = ("fpr", "tpr", "fnr", "tnr")
 
 
 class Quantity(NamedTuple):
-    """A quantity of a curve: value(parts, num_positives, num_negatives) from the part(counts) of each run, in order."""
+    """A quantity of a curve: value(parts, num_positives, num_negatives) from the part(counts) of each run, in order.
+
+    `bounds` has other parts for that function, which give the ends of what the value was before scores were cut; None
+    where they are not known.
+    """
 
     part: Callable[[Counts], Any]
     value: Callable[[list[Any], int, int], Any]
+    bounds: Bounds | None = None
 
     def of(self, runs: Iterable[Counts]) -> Any:
         """Its value, from one pass over the runs of counts."""
@@ -1030,6 +1303,19 @@ def quantities(runs: Iterable[Counts], wanted: Mapping[str, Quantity]) -> dict[s
         lambda parts, *totals: [q.value([*column], *totals) for q, column in zip(wanted.values(), zip(*parts))],
     )
     return dict(zip(wanted, together.of(runs)))
+
+
+def bounded(wanted: Mapping[str, Quantity], bits: int) -> dict[str, Quantity]:
+    """Those of the quantities that have bounds, each as that of (value, end, end) for scores cut to so many bits."""
+    return {name: _bounded(quantity, quantity.bounds, bits) for name, quantity in wanted.items() if quantity.bounds}
+
+
+def _bounded(quantity: Quantity, bounds: Bounds, bits: int) -> Quantity:
+    def part(counts: Counts) -> tuple[Any, ...]:
+        flags = was_cut(counts.thresholds, bits)
+        return quantity.part(counts), bounds.first(counts, flags), bounds.second(counts, flags)
+
+    return Quantity(part, lambda parts, *totals: tuple(quantity.value([*one], *totals) for one in zip(*parts)))
 
 
 def _ratio(count: Array, total: Array | int) -> Array:
@@ -1077,7 +1363,9 @@ def twice_wins(counts: Counts) -> int:
     return _weighted_sum(counts.sizes, twice - counts.above - counts.fp, twice.bit_length(), counts.num_positives)
 
 
-AUROC = Quantity(twice_wins, lambda wins, positives, negatives: sum(wins) / (2 * positives * negatives))
+AUROC = Quantity(
+    twice_wins, lambda wins, positives, negatives: sum(wins) / (2 * positives * negatives), in_either_order(twice_wins)
+)
 
 
 def auroc(counts: Counts) -> float:
@@ -1100,7 +1388,26 @@ def _precision_sum(counts: Counts) -> int:
     return _sum_of_ratios(counts.sizes, counts.tp, counts.tp + counts.fp, counts.num_positives)
 
 
-AVERAGE_PRECISION = Quantity(_precision_sum, lambda sums, positives, _: sum(sums) / (positives << _UNIT))
+def _sum_with(sum_of: Callable[[Counts], int], shares: Callable[[Counts], Array], counts: Counts, unsure: Array) -> int:
+    """A sum in units of 2^-117 whose terms are shares in units of 2^-40 at the thresholds that are not sure."""
+    sure, others = (
+        counts._replace(**{name: getattr(counts, name)[rows] for name in ("thresholds", "sizes", "tp", "above", "fp")})
+        for rows in (~unsure, unsure)
+    )
+    found = sum_of(sure) if sure.sizes.shape[0] else 0
+    if others.sizes.shape[0]:
+        found += _weighted_sum(others.sizes, shares(others), UNIT_BITS + 2, counts.num_positives) << (_UNIT - UNIT_BITS)
+    return found
+
+
+AVERAGE_PRECISION = Quantity(
+    _precision_sum,
+    lambda sums, positives, _: sum(sums) / (positives << _UNIT),
+    Bounds(
+        lambda counts, flags: _sum_with(_precision_sum, least_precision, counts, unsure_precision(counts, flags)),
+        lambda counts, flags: _precision_sum(positives_first(counts, flags)),
+    ),
+)
 
 
 def average_precision(counts: Counts) -> float:
@@ -1131,7 +1438,14 @@ def _trapezoid_sum(counts: Counts) -> int:
     return _precision_sum(counts) + before
 
 
-AUPR = Quantity(_trapezoid_sum, lambda sums, positives, _: sum(sums) / (positives << (_UNIT + 1)))
+AUPR = Quantity(
+    _trapezoid_sum,
+    lambda sums, positives, _: sum(sums) / (positives << (_UNIT + 1)),
+    Bounds(
+        lambda counts, flags: _trapezoid_sum(negatives_first(counts, flags)),
+        lambda counts, flags: _sum_with(_trapezoid_sum, most_twice_precision, counts, unsure_precision(counts, flags)),
+    ),
+)
 
 
 def aupr(counts: Counts) -> float:
@@ -1158,7 +1472,7 @@ def _best_f1(counts: Counts) -> tuple[float, float]:
 
 
 # the first of equal values, which has the highest threshold
-F1_MAX = Quantity(_best_f1, lambda best, *_: max(best, key=lambda pair: pair[0]))
+F1_MAX = Quantity(_best_f1, lambda best, *_: max(best, key=lambda pair: pair[0]), at_best(_best_f1))
 
 
 def f1_max(counts: Counts) -> tuple[float, float]:
@@ -1185,7 +1499,9 @@ def _gain(counts: Counts) -> int:
 
 # a gain of 0 is that of rejecting nothing
 DETECTION_ACCURACY = Quantity(
-    _gain, lambda gains, positives, negatives: (negatives + max(0, *gains)) / (positives + negatives)
+    _gain,
+    lambda gains, positives, negatives: (negatives + max(0, *gains)) / (positives + negatives),
+    at_best(_gain),
 )
 
 
@@ -1264,13 +1580,13 @@ def best_point(rate: str, bounded: str, bound: float) -> Quantity:
         points = [point for found in parts for point in found]
         return best([*points, nothing] if meets(_AT_NOTHING[bounded]) else points, key=lambda point: point.rate)
 
-    return Quantity(part, value)
+    return Quantity(part, value, at_best(part))
 
 
 def best_rate(rate: str, bounded: str, bound: float) -> Quantity:
     """The rate of an `operating_point`."""
     point = best_point(rate, bounded, bound)
-    return Quantity(point.part, lambda parts, *totals: point.value(parts, *totals).rate)
+    return Quantity(point.part, lambda parts, *totals: point.value(parts, *totals).rate, point.bounds)
 
 
 _AT_NOTHING = {"tpr": 0.0, "fnr": 1.0, "fpr": 0.0, "tnr": 1.0}  # the rates where nothing is detected
@@ -1672,84 +1988,6 @@ def draw_pairs(rng: np.random.Generator, strata: Sequence[tuple[np.ndarray, np.n
     ]
 
 
-# ---- core/states.py --------------------------------------------------------------------------------------------------
-#
-# Checks of states that come from elsewhere: another process, a file, JSON.
-#
-# Each kind of state has a function of its own beside its TypedDict, made of these. An array may have lost its type, as an
-# empty list of JSON has; it is cast to the one that the reducer gives it, or refused.
-
-MAX_COUNT = 2**40  # samples that one row may stand for, and a state in all
-
-
-def check_arrays(state: Mapping[str, Any], names: Sequence[str], optional: Sequence[str] = ()) -> None:
-    """Raise ValueError unless a state has arrays of these names, and no others; it may lack the optional ones."""
-    needed = [name for name in names if name not in optional]
-    if not set(needed) <= state.keys() <= {*names, *optional}:
-        raise ValueError(f"state: expected the arrays {', '.join(needed)}, got {', '.join(map(str, state)) or 'none'}")
-
-
-def integer_column(state: Mapping[str, Any], name: str, low: int, high: int, dtype: Any = np.int64) -> np.ndarray:
-    """(N,) integers in [low, high]."""
-    column = to_numpy(as_labels(state[name], _place(name)))
-    if len(column) and not low <= int(column.min()) <= int(column.max()) <= high:
-        raise ValueError(
-            f"{_place(name)}: expected integers in [{low}, {high}], got {int(column.min())} to {int(column.max())}"
-        )
-    return column.astype(dtype)
-
-
-def flag_column(state: Mapping[str, Any], name: str) -> np.ndarray:
-    """(N,) booleans."""
-    return to_numpy(as_flags(state[name], _place(name)))
-
-
-def score_column(state: Mapping[str, Any], name: str) -> np.ndarray:
-    """(N,) scores without NaN, in float32, float64 or a type of 16 bits at most."""
-    return to_numpy(as_scores(state[name], _place(name), narrow=True))
-
-
-def number_table(state: Mapping[str, Any], name: str, width: int) -> np.ndarray:
-    """(N, width) float64."""
-    table = to_numpy(as_numbers(state[name], _place(name)))
-    table = table.reshape(0, width) if table.shape == (0,) else table
-    if table.shape[1:] != (width,):
-        raise ValueError(f"{_place(name)}: expected rows of {width} numbers, got shape {table.shape}")
-    if not np.isfinite(table).all():
-        raise ValueError(f"{_place(name)}: expected finite numbers, got {table[~np.isfinite(table)][0]}")
-    return table.astype(np.float64)
-
-
-def integer_scalar(state: Mapping[str, Any], name: str, low: int, high: int) -> np.ndarray:
-    """An integer in [low, high], as an array of no dimension."""
-    value = to_numpy(as_numbers([state[name]], _place(name)))
-    if value.shape != (1,):
-        raise ValueError(f"{_place(name)}: expected one integer, got shape {value.shape[1:]}")
-    whole = np.isfinite(value[0]) and value[0] == np.round(value[0])
-    return np.asarray(as_int(int(value[0]) if whole else float(value[0]), name, low, high))
-
-
-def count_column(state: Mapping[str, Any], name: str = "counts") -> np.ndarray:
-    """(N,) how many samples each row stands for."""
-    counts = integer_column(state, name, 1, MAX_COUNT)
-    total = float(counts.sum(dtype=np.float64))
-    if total > MAX_COUNT:
-        raise ValueError(f"{_place(name)}: expected at most {MAX_COUNT} samples in all, got {total:.4g}")
-    return counts
-
-
-def check_rows(table: Mapping[str, Any]) -> None:
-    """Raise ValueError unless the columns of a table have the same length."""
-    lengths = {name: len(column) for name, column in table.items()}
-    if len(set(lengths.values())) > 1:
-        came = ", ".join(f"{length} of {name}" for name, length in lengths.items())
-        raise ValueError(f"state: expected arrays of one length, got {came}")
-
-
-def _place(name: str) -> str:
-    return f"state[{name!r}]"
-
-
 # ---- core/metric.py --------------------------------------------------------------------------------------------------
 #
 # What a metric is: two functions, and the verbs that are made of them.
@@ -2121,7 +2359,10 @@ def aupro(region_scores: Array, region_sizes: np.ndarray, normal: Array, limits:
 
 
 def counts_of_pixels(order: Array) -> Quantity:
-    """Normal pixels above, and at or above, the score of each anomalous pixel; `order` says how these ascend."""
+    """Normal pixels above, and at or above, the score of each anomalous pixel; `order` says how these ascend.
+
+    Before scores were cut, the ramp of a pixel lay between the two: so the area is between those of steps at either.
+    """
     xp = array_namespace(order)
 
     def part(counts: Counts) -> tuple[Array, Array]:
@@ -2134,7 +2375,7 @@ def counts_of_pixels(order: Array) -> Quantity:
             column[descending] = xp.concat(values)
         return above, fp
 
-    return Quantity(part, value)
+    return Quantity(part, value, in_either_order(part))
 
 
 def areas_up_to(
@@ -2219,12 +2460,25 @@ REDUCTIONS = ("max", "mean")
 _HALF = 2.0**27  # a mantissa of 53 bits in two parts, so that sums of 2^26 of either are exact in float64
 
 
-def check_reduction(image_reduction: Any) -> None:
-    """Check that an image reduction is "max", "mean" or a positive int."""
+def check_reduction(image_reduction: Any) -> np.ndarray:
+    """Check that an image reduction is "max", "mean" or a positive int; return it as a text, an array of no dimension.
+
+    >>> check_reduction(20)
+    array('20', dtype='<U2')
+    """
     if not isinstance(image_reduction, str):
-        as_int(image_reduction, "image_reduction", 1)
-    elif image_reduction not in REDUCTIONS:
+        return np.asarray(str(as_int(image_reduction, "image_reduction", 1)))
+    if image_reduction not in REDUCTIONS:
         raise ValueError(f"image_reduction: expected 'max', 'mean' or an int, got {image_reduction!r}")
+    return np.asarray(str(image_reduction))
+
+
+def checked_reduction(state: Mapping[str, Any], image_reduction: Any) -> np.ndarray:
+    """The entry of that name of a state from elsewhere. Raises ValueError unless it is as the option says."""
+    expected, given = check_reduction(image_reduction), state["image_reduction"]
+    if np.ndim(given) or str(given) != str(expected):
+        raise ValueError(f"state: expected image_reduction={expected}, as here, got {str(given)[:80]}")
+    return expected
 
 
 def reduced_maps(maps: Any, image_reduction: str | int) -> Array:
@@ -2364,27 +2618,39 @@ def _components(mask: np.ndarray, anomalous: np.ndarray) -> np.ndarray:
 #
 # Anomaly maps and masks: checked, and reduced to the scores of images and of pixels, region by region.
 
+if TYPE_CHECKING:
+    from typing_extensions import NotRequired
+
+
 class AnomalyState(RegionPixels):
     """Scores of images, and of their pixels.
 
     image_scores: (N,) higher is more anomalous
     image_labels: (N,) whether the image is anomalous
+    image_reduction: what image scores were made of maps by, as a text
+    significant_bits: how many of a pixel's score were kept; absent where all were
     """
 
     image_scores: Array
     image_labels: Array
+    image_reduction: np.ndarray
+    significant_bits: NotRequired[np.ndarray]
 
 
-def as_anomaly_state(state: Mapping[str, Any]) -> AnomalyState:
+def as_anomaly_state(
+    state: Mapping[str, Any], *, image_reduction: str | int = "max", significant_bits: int | None = None
+) -> AnomalyState:
     """Check a state from elsewhere. Raises ValueError and TypeError for one that `reduce_maps` cannot have made."""
-    names = ("image_scores", "image_labels", "normal", "anomalous", "region_sizes")
-    check_arrays(state, names, ["normal_counts"])
-    checked: AnomalyState = {
+    names = ("image_scores", "image_labels", "normal", "anomalous", "region_sizes", "image_reduction")
+    check_arrays(state, [*names, "normal_counts", "significant_bits"], ["normal_counts", "significant_bits"])
+    checked: Any = {
         "image_scores": score_column(state, "image_scores"),
         "image_labels": flag_column(state, "image_labels"),
         "normal": score_column(state, "normal"),
         "anomalous": score_column(state, "anomalous"),
         "region_sizes": integer_column(state, "region_sizes", 1, MAX_EXACT),
+        "image_reduction": checked_reduction(state, image_reduction),
+        **checked_bits(state, significant_bits),
     }
     if "normal_counts" in state:
         checked["normal_counts"] = count_column(state, "normal_counts")
@@ -2403,24 +2669,31 @@ def reduce_maps(
     image_labels: Any = None,
     *,
     image_reduction: str | int = "max",
+    significant_bits: int | None = None,
 ) -> AnomalyState:
     """Reduce a batch of anomaly maps and masks to the scores of their pixels, regions and images.
 
     Parameters: predictions (N, H, W) anomaly maps, higher is more anomalous, or a list of (H_i, W_i); references,
     masks of the same shapes, 0 or False for normal; image_scores and image_labels (N,), by default the map's
     maximum (or what `image_reduction` says: "mean", or an int k for the mean of the k highest) and whether the
-    mask has an anomaly.
+    mask has an anomaly; significant_bits in [4, 52], how many bits of each pixel's score are kept (see `cut`), for
+    memory that does not grow with the normal pixels; None keeps them as they are. Scores of images are kept whole.
 
     Returns an `AnomalyState`.
     Raises ValueError for NaN, shapes that differ, masks that are not binary, k beyond the pixels of a map.
     """
-    check_reduction(image_reduction)
+    reduction, bits = check_reduction(image_reduction), check_bits(significant_bits)
     maps, masks = as_maps(predictions, references)
     scores = reduced_maps(maps, image_reduction) if image_scores is None else as_scores(image_scores, "image_scores")
     labels = _image_labels(masks) if image_labels is None else as_flags(image_labels, "image_labels")
     check_lengths(predictions=maps, image_scores=scores, image_labels=labels)
     scores, labels = on_one_device(scores, labels)
-    return {"image_scores": scores, "image_labels": labels, **pixels_by_region(list(zip(maps, masks)))}
+    pixels = pixels_by_region(list(zip(maps, masks)))
+    state: Any = {"image_scores": scores, "image_labels": labels, "image_reduction": reduction, **pixels}
+    if bits is not None:
+        state["normal"], state["anomalous"] = cut(pixels["normal"], bits), cut(pixels["anomalous"], bits)
+        state["significant_bits"] = np.asarray(bits)
+    return state
 
 
 def as_maps(predictions: Any, references: Any) -> tuple[Any, Any]:
@@ -2523,6 +2796,7 @@ class AnomalySuiteOptions(TypedDict, total=False):
     integration_limits: float | Sequence[float]
     num_thresholds: int | None
     image_reduction: str | int
+    significant_bits: int | None
     levels: str | Sequence[str]
 
 
@@ -2574,7 +2848,9 @@ def anomaly_metrics(
 
     Parameters: state of `reduce_maps`; the others as of `aupro` and `sampled_aupro`, which num_thresholds asks for;
     owned, whether the state's normal pixels may be sorted where they lie, which saves a copy.
-    Returns {"image_auroc": …, "pixel_auroc": …, "aupro@0.3": …}. Raises ValueError if a level has one class only.
+    Returns {"image_auroc": …, "pixel_auroc": …, "aupro@0.3": …}; of pixels whose scores were cut, each with
+    `<name>_error`, |value − value of the scores before| ≤ error, and without what has no such bound: the threshold of
+    the best F1, and AUPRO of sampled thresholds. Raises ValueError if a level has one class only.
     """
     chosen = check_levels(levels)
     if num_thresholds is not None:
@@ -2590,14 +2866,28 @@ def anomaly_metrics(
         negatives = as_side(normal, counts, owned=owned)
         ordered, order = sorted_with(positives, indices(positives))
         wanted = {**CURVE, "pixels": counts_of_pixels(order)}
-        values = quantities(runs(*sort_sides(Side(ordered), negatives)), wanted)
+        pixels, sizes = runs(*sort_sides(Side(ordered), negatives)), state["region_sizes"]
+        if "significant_bits" in state:
+            values = quantities(pixels, bounded(wanted, int(state["significant_bits"])))
+            areas = [areas_up_to(counted, sizes, negatives.total, limits) for counted in values.pop("pixels")]
+            results.update(_with_errors(values, limits if num_thresholds is None else [], areas))
+            continue
+        values = quantities(pixels, wanted)
         results.update(curve_metrics(values, "pixel_"))
         if num_thresholds is None:
-            areas = areas_up_to(values["pixels"], state["region_sizes"], negatives.total, limits)
+            found = areas_up_to(values["pixels"], sizes, negatives.total, limits)
         else:
-            areas = sampled_aupro(positives, state["region_sizes"], negatives.repeated(), limits, num_thresholds)
-        results.update({f"aupro@{limit}": area for limit, area in zip(limits, areas)})
+            found = sampled_aupro(positives, sizes, negatives.repeated(), limits, num_thresholds)
+        results.update({f"aupro@{limit}": area for limit, area in zip(limits, found)})
     return results
+
+
+def _with_errors(values: dict[str, Any], limits: Sequence[float], areas: Sequence[Sequence[float]]) -> dict[str, float]:
+    """Results of pixels with their errors, from values and the two ends of each, and areas and theirs."""
+    named = {f"pixel_{name}": three for name, three in values.items()}
+    named["pixel_f1_max"] = tuple(best for best, _ in values["f1_max"])
+    named |= {f"aupro@{limit}": three for limit, three in zip(limits, zip(*areas))}
+    return results_with_errors({name: value for name, (value, *_) in named.items()}, named)
 
 
 def anomaly_suite_results(

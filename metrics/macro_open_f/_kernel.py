@@ -2341,21 +2341,44 @@ def check_bits(significant_bits: Any) -> int | None:
 
 
 def cut(scores: Array, bits: int) -> Array:
-    """Scores with so many bits of their significand; the rest are cut off, towards zero.
+    """Scores with so many bits of their significand; the next bit says whether any of the rest was 1.
+
+    So a score that has no more bits, or is ±inf, stays as it is, and equals others that were so; all others between two
+    neighbours of such become the middle between them.
 
     Parameters: scores, float32 or float64, or a narrower type that is widened; bits in [4, 52], the leading one
-    included. Returns an array of that shape; what has no more bits, and ±inf, stays as it is.
+    included. Returns an array of that shape. Scores of both types are cut to the same values.
 
-    >>> cut(np.asarray([1.0, 1.9, -1.9, 1e-300, np.inf]), 4).tolist()
-    [1.0, 1.875, -1.875, 9.572e-301, inf]
+    >>> cut(np.asarray([1.0, 1.875, 1.9, -1.99, np.inf]), 4).tolist()
+    [1.0, 1.875, 1.9375, -1.9375, inf]
     """
     scores = widen(scores)
     xp = array_namespace(scores)
-    integers, stored = (xp.int32, 23) if scores.dtype == xp.float32 else (xp.int64, 52)
+    single = scores.dtype == xp.float32
+    integers, stored = (xp.int32, 23) if single else (xp.int64, 52)
     dropped = stored + 1 - bits
     if dropped <= 0:
         return scores
-    return (scores.view(integers) & -(1 << dropped)).view(scores.dtype)
+    patterns = scores.view(integers)
+    low = (1 << dropped) - 1
+    sticky = (((patterns & low) + low) & (low + 1)) >> 1
+    found = ((patterns & ~low) | sticky).view(scores.dtype)
+    if single:
+        magnitudes = patterns & 0x7FFFFFFF
+        small = (magnitudes > 0) & (magnitudes < 1 << stored)  # subnormal: float64 has more bits for these
+        if bool(xp.any(small)):
+            found[small] = xp.astype(cut(xp.astype(scores[small], xp.float64), bits), xp.float32)
+    return found
+
+
+def was_cut(scores: Array, bits: int) -> Array:
+    """Whether each score that `cut` gave stands for a range of scores, rather than for itself.
+
+    >>> was_cut(cut(np.asarray([1.875, 1.9, np.inf]), 4), 4).tolist()
+    [False, True, False]
+    """
+    xp = array_namespace(scores)
+    return (xp.astype(scores, xp.float64).view(xp.int64) & ((1 << (53 - bits)) - 1)) != 0
 
 
 def rounded_up(scores: Array, thresholds: np.ndarray) -> Array:
@@ -2382,11 +2405,6 @@ def checked_bits(state: Mapping[str, Any], significant_bits: int | None) -> dict
     if int(bits) != significant_bits:
         raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {int(bits)}")
     return {"significant_bits": bits}
-
-
-def is_cut(scores: np.ndarray, bits: int) -> bool:
-    """Whether scores have no more significant bits than that."""
-    return not is_floating(scores) or bool((cut(scores, bits) == widen(scores)).all())
 
 
 # ---- open_set/samples.py ---------------------------------------------------------------------------------------------

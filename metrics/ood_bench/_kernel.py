@@ -1995,6 +1995,196 @@ class Evaluated(Metric):
         return super()._results([*states, *self._states[own:]], options)
 
 
+# ---- core/bounds.py --------------------------------------------------------------------------------------------------
+#
+# How far a result can be off whose scores were cut to some significant bits.
+#
+# Cutting keeps order, and scores that it has changed are marked: so scores that are equal now and marked may have been in
+# any order before, and all others are in the order that they were in. Such a bin holds P positives and N negatives, with
+# tp₀ positives and fp₀ negatives above it. A result is least or greatest, as far as the bin can matter, with all its
+# positives above all its negatives, or the other way round; each side of it may have been one score or several.
+
+UNIT_BITS = 40  # shares that come of logarithms are in units of 2^-40, rounded outwards by more than their errors
+
+
+class Bounds(NamedTuple):
+    """Parts that give the two ends of what a quantity may have been before scores were cut, in either order.
+
+    Each is a function of the counts of a run and of (T,) flags, whether the scores of a threshold were cut.
+    """
+
+    first: Callable[[Counts, Array], Any]
+    second: Callable[[Counts, Array], Any]
+
+
+def in_either_order(part: Callable[[Counts], Any]) -> Bounds:
+    """Those of a quantity that no positive harms by being above a negative."""
+    return Bounds(
+        lambda counts, was_cut: part(negatives_first(counts, was_cut)),
+        lambda counts, was_cut: part(positives_first(counts, was_cut)),
+    )
+
+
+def at_best(part: Callable[[Counts], Any]) -> Bounds:
+    """Those of the best over all thresholds.
+
+    That at the end of a bin is also there, or a better one, where the bin was several scores: so one end is the value
+    itself. No threshold within the bin accepts more than its P positives, or fewer than none of its negatives: so the
+    other is that with the positives first.
+    """
+    return Bounds(lambda counts, was_cut: part(counts), lambda counts, was_cut: part(positives_first(counts, was_cut)))
+
+
+def positives_first(counts: Counts, was_cut: Array) -> Counts:
+    """The counts if in each bin the positives were one score, above the negatives."""
+    return counts._replace(fp=array_namespace(was_cut).where(was_cut, counts.above, counts.fp))
+
+
+def negatives_first(counts: Counts, was_cut: Array) -> Counts:
+    """The counts if in each bin the positives were one score, below the negatives."""
+    return counts._replace(above=array_namespace(was_cut).where(was_cut, counts.fp, counts.above))
+
+
+def unsure_precision(counts: Counts, was_cut: Array) -> Array:
+    """At which thresholds the precision can have been another: not without negatives, nor for one positive alone."""
+    return was_cut & (counts.fp > 0) & ((counts.sizes > 1) | (counts.fp > counts.above))
+
+
+def least_precision(counts: Counts) -> Array:
+    """The least mean precision at the P positives of each bin, F = fp₀ + N > 0, as (T,) int64 in units of 2^-40.
+
+    It is that of distinct positives below the negatives; each term is at most its mean over a unit around j.
+
+    1/P Σ_(j=1..P) (tp₀ + j)/(tp₀ + j + F) = 1 − F/P Σ_j 1/(tp₀ + j + F) ≥ 1 − F/P · ln(1 + P/(tp₀ + F + ½))
+    """
+    xp = array_namespace(counts.tp)
+    sizes, tp, fp = (xp.astype(column, xp.float64) for column in (counts.sizes, counts.tp, counts.fp))
+    share = 1 - fp * xp.log1p(sizes / (tp - sizes + fp + 0.5)) / sizes
+    return xp.clip(xp.astype(xp.floor(share * 2.0**UNIT_BITS), xp.int64) - 1, 0, None)
+
+
+def most_twice_precision(counts: Counts) -> Array:
+    """The greatest mean sum of precision at and before the P positives of each bin, as (T,) int64 in units of 2^-40.
+
+    It is that of distinct positives above the negatives. Precision k/(k + fp₀) is concave in the number k of
+    positives, so that trapezoids under it, which only grow by more points, stay below its integral.
+
+    1/P Σ_(k=tp₀..tp₀+P−1) k/(k + fp₀) + (k + 1)/(k + 1 + fp₀) ≤ 2 − 2·fp₀/P · ln(1 + P/(tp₀ + fp₀))
+    """
+    xp = array_namespace(counts.tp)
+    sizes, tp, above = (xp.astype(column, xp.float64) for column in (counts.sizes, counts.tp, counts.above))
+    before = tp - sizes + above
+    share = 2 - 2 * above * xp.log1p(sizes / xp.where(before > 0, before, 1.0)) / sizes
+    return xp.clip(xp.astype(xp.floor(share * 2.0**UNIT_BITS), xp.int64) + 2, None, 2 << UNIT_BITS)
+
+
+def results_with_errors(results: Mapping[str, float], ends: Mapping[str, tuple[float, ...] | None]) -> dict[str, float]:
+    """Results in [0, 1], each with its error, the distance to the farther end, rounded up; 0.0 where all are the same.
+
+    Those that have no ends are left out; those whose ends are None need no error.
+
+    >>> results_with_errors({"a": 0.5, "b": 1.0, "c": 0.1, "d": 7.0}, {"a": (0.25, 0.75), "b": (1.0,), "c": None})
+    {'a': 0.5, 'a_error': 0.25000000000000017, 'b': 1.0, 'b_error': 0.0, 'c': 0.1}
+    """
+    found: dict[str, float] = {}
+    for name, value in results.items():
+        if name in ends:
+            found[name] = value
+            between = ends[name]
+            if between is not None:
+                found[f"{name}_error"] = _error(value, between)
+    return found
+
+
+def _error(value: float, ends: tuple[float, ...]) -> float:
+    distance = max(abs(end - value) for end in ends)
+    # half a unit in the last place for each of the end and the difference
+    error = math.nextafter(distance + math.ulp(max(value, *ends)), math.inf) if distance else 0.0
+    return min(1.0, error)
+
+
+# ---- core/rounding.py ------------------------------------------------------------------------------------------------
+#
+# Scores with fewer values, in the same order: cut to some significant bits, or rounded up to thresholds.
+#
+# Both keep order, x ≤ y ⇒ f(x) ≤ f(y), and leave alone what has been rounded before: so a score has the same value in any
+# batch, and states of batches can be joined.
+
+MIN_BITS, MAX_BITS = 4, 52
+
+
+def check_bits(significant_bits: Any) -> int | None:
+    """Check the option of that name: None, or an int in [4, 52]."""
+    return None if significant_bits is None else as_int(significant_bits, "significant_bits", MIN_BITS, MAX_BITS)
+
+
+def cut(scores: Array, bits: int) -> Array:
+    """Scores with so many bits of their significand; the next bit says whether any of the rest was 1.
+
+    So a score that has no more bits, or is ±inf, stays as it is, and equals others that were so; all others between two
+    neighbours of such become the middle between them.
+
+    Parameters: scores, float32 or float64, or a narrower type that is widened; bits in [4, 52], the leading one
+    included. Returns an array of that shape. Scores of both types are cut to the same values.
+
+    >>> cut(np.asarray([1.0, 1.875, 1.9, -1.99, np.inf]), 4).tolist()
+    [1.0, 1.875, 1.9375, -1.9375, inf]
+    """
+    scores = widen(scores)
+    xp = array_namespace(scores)
+    single = scores.dtype == xp.float32
+    integers, stored = (xp.int32, 23) if single else (xp.int64, 52)
+    dropped = stored + 1 - bits
+    if dropped <= 0:
+        return scores
+    patterns = scores.view(integers)
+    low = (1 << dropped) - 1
+    sticky = (((patterns & low) + low) & (low + 1)) >> 1
+    found = ((patterns & ~low) | sticky).view(scores.dtype)
+    if single:
+        magnitudes = patterns & 0x7FFFFFFF
+        small = (magnitudes > 0) & (magnitudes < 1 << stored)  # subnormal: float64 has more bits for these
+        if bool(xp.any(small)):
+            found[small] = xp.astype(cut(xp.astype(scores[small], xp.float64), bits), xp.float32)
+    return found
+
+
+def was_cut(scores: Array, bits: int) -> Array:
+    """Whether each score that `cut` gave stands for a range of scores, rather than for itself.
+
+    >>> was_cut(cut(np.asarray([1.875, 1.9, np.inf]), 4), 4).tolist()
+    [False, True, False]
+    """
+    xp = array_namespace(scores)
+    return (xp.astype(scores, xp.float64).view(xp.int64) & ((1 << (53 - bits)) - 1)) != 0
+
+
+def rounded_up(scores: Array, thresholds: np.ndarray) -> Array:
+    """The lowest of the thresholds that each score does not exceed, in float64; +inf above them all.
+
+    Parameters: scores (N,), thresholds (T,) in ascending order. At every threshold, score ≤ threshold as before.
+
+    >>> rounded_up(np.asarray([0.1, 0.2, 0.7]), np.asarray([0.2, 0.5])).tolist()
+    [0.2, 0.2, inf]
+    """
+    xp = array_namespace(scores)
+    levels = on_device(np.append(thresholds, np.inf), scores)
+    return levels[xp.searchsorted(levels[:-1], xp.astype(scores, xp.float64), side="left")]
+
+
+def checked_bits(state: Mapping[str, Any], significant_bits: int | None) -> dict[str, np.ndarray]:
+    """The entry of that name of a state from elsewhere. Raises ValueError unless it is as the option says."""
+    if ("significant_bits" in state) != (significant_bits is not None):
+        came = "one without" if significant_bits is not None else "one with"
+        raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {came} them")
+    if significant_bits is None:
+        return {}
+    bits = integer_scalar(state, "significant_bits", MIN_BITS, MAX_BITS)
+    if int(bits) != significant_bits:
+        raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {int(bits)}")
+    return {"significant_bits": bits}
+
+
 # ---- core/curves.py --------------------------------------------------------------------------------------------------
 #
 # What ROC and precision-recall curves say: areas, best points and operating points, from exceedance counts.
@@ -2008,10 +2198,15 @@ RATES = ("fpr", "tpr", "fnr", "tnr")
 
 
 class Quantity(NamedTuple):
-    """A quantity of a curve: value(parts, num_positives, num_negatives) from the part(counts) of each run, in order."""
+    """A quantity of a curve: value(parts, num_positives, num_negatives) from the part(counts) of each run, in order.
+
+    `bounds` has other parts for that function, which give the ends of what the value was before scores were cut; None
+    where they are not known.
+    """
 
     part: Callable[[Counts], Any]
     value: Callable[[list[Any], int, int], Any]
+    bounds: Bounds | None = None
 
     def of(self, runs: Iterable[Counts]) -> Any:
         """Its value, from one pass over the runs of counts."""
@@ -2029,6 +2224,19 @@ def quantities(runs: Iterable[Counts], wanted: Mapping[str, Quantity]) -> dict[s
         lambda parts, *totals: [q.value([*column], *totals) for q, column in zip(wanted.values(), zip(*parts))],
     )
     return dict(zip(wanted, together.of(runs)))
+
+
+def bounded(wanted: Mapping[str, Quantity], bits: int) -> dict[str, Quantity]:
+    """Those of the quantities that have bounds, each as that of (value, end, end) for scores cut to so many bits."""
+    return {name: _bounded(quantity, quantity.bounds, bits) for name, quantity in wanted.items() if quantity.bounds}
+
+
+def _bounded(quantity: Quantity, bounds: Bounds, bits: int) -> Quantity:
+    def part(counts: Counts) -> tuple[Any, ...]:
+        flags = was_cut(counts.thresholds, bits)
+        return quantity.part(counts), bounds.first(counts, flags), bounds.second(counts, flags)
+
+    return Quantity(part, lambda parts, *totals: tuple(quantity.value([*one], *totals) for one in zip(*parts)))
 
 
 def _ratio(count: Array, total: Array | int) -> Array:
@@ -2076,7 +2284,9 @@ def twice_wins(counts: Counts) -> int:
     return _weighted_sum(counts.sizes, twice - counts.above - counts.fp, twice.bit_length(), counts.num_positives)
 
 
-AUROC = Quantity(twice_wins, lambda wins, positives, negatives: sum(wins) / (2 * positives * negatives))
+AUROC = Quantity(
+    twice_wins, lambda wins, positives, negatives: sum(wins) / (2 * positives * negatives), in_either_order(twice_wins)
+)
 
 
 def auroc(counts: Counts) -> float:
@@ -2099,7 +2309,26 @@ def _precision_sum(counts: Counts) -> int:
     return _sum_of_ratios(counts.sizes, counts.tp, counts.tp + counts.fp, counts.num_positives)
 
 
-AVERAGE_PRECISION = Quantity(_precision_sum, lambda sums, positives, _: sum(sums) / (positives << _UNIT))
+def _sum_with(sum_of: Callable[[Counts], int], shares: Callable[[Counts], Array], counts: Counts, unsure: Array) -> int:
+    """A sum in units of 2^-117 whose terms are shares in units of 2^-40 at the thresholds that are not sure."""
+    sure, others = (
+        counts._replace(**{name: getattr(counts, name)[rows] for name in ("thresholds", "sizes", "tp", "above", "fp")})
+        for rows in (~unsure, unsure)
+    )
+    found = sum_of(sure) if sure.sizes.shape[0] else 0
+    if others.sizes.shape[0]:
+        found += _weighted_sum(others.sizes, shares(others), UNIT_BITS + 2, counts.num_positives) << (_UNIT - UNIT_BITS)
+    return found
+
+
+AVERAGE_PRECISION = Quantity(
+    _precision_sum,
+    lambda sums, positives, _: sum(sums) / (positives << _UNIT),
+    Bounds(
+        lambda counts, flags: _sum_with(_precision_sum, least_precision, counts, unsure_precision(counts, flags)),
+        lambda counts, flags: _precision_sum(positives_first(counts, flags)),
+    ),
+)
 
 
 def average_precision(counts: Counts) -> float:
@@ -2130,7 +2359,14 @@ def _trapezoid_sum(counts: Counts) -> int:
     return _precision_sum(counts) + before
 
 
-AUPR = Quantity(_trapezoid_sum, lambda sums, positives, _: sum(sums) / (positives << (_UNIT + 1)))
+AUPR = Quantity(
+    _trapezoid_sum,
+    lambda sums, positives, _: sum(sums) / (positives << (_UNIT + 1)),
+    Bounds(
+        lambda counts, flags: _trapezoid_sum(negatives_first(counts, flags)),
+        lambda counts, flags: _sum_with(_trapezoid_sum, most_twice_precision, counts, unsure_precision(counts, flags)),
+    ),
+)
 
 
 def aupr(counts: Counts) -> float:
@@ -2157,7 +2393,7 @@ def _best_f1(counts: Counts) -> tuple[float, float]:
 
 
 # the first of equal values, which has the highest threshold
-F1_MAX = Quantity(_best_f1, lambda best, *_: max(best, key=lambda pair: pair[0]))
+F1_MAX = Quantity(_best_f1, lambda best, *_: max(best, key=lambda pair: pair[0]), at_best(_best_f1))
 
 
 def f1_max(counts: Counts) -> tuple[float, float]:
@@ -2184,7 +2420,9 @@ def _gain(counts: Counts) -> int:
 
 # a gain of 0 is that of rejecting nothing
 DETECTION_ACCURACY = Quantity(
-    _gain, lambda gains, positives, negatives: (negatives + max(0, *gains)) / (positives + negatives)
+    _gain,
+    lambda gains, positives, negatives: (negatives + max(0, *gains)) / (positives + negatives),
+    at_best(_gain),
 )
 
 
@@ -2263,13 +2501,13 @@ def best_point(rate: str, bounded: str, bound: float) -> Quantity:
         points = [point for found in parts for point in found]
         return best([*points, nothing] if meets(_AT_NOTHING[bounded]) else points, key=lambda point: point.rate)
 
-    return Quantity(part, value)
+    return Quantity(part, value, at_best(part))
 
 
 def best_rate(rate: str, bounded: str, bound: float) -> Quantity:
     """The rate of an `operating_point`."""
     point = best_point(rate, bounded, bound)
-    return Quantity(point.part, lambda parts, *totals: point.value(parts, *totals).rate)
+    return Quantity(point.part, lambda parts, *totals: point.value(parts, *totals).rate, point.bounds)
 
 
 _AT_NOTHING = {"tpr": 0.0, "fnr": 1.0, "fpr": 0.0, "tnr": 1.0}  # the rates where nothing is detected
@@ -2329,7 +2567,13 @@ class Sides:
         return labels, np.concatenate(sides)
 
 
-Measure = Quantity | Callable[[Sides], float]  # of the counts of the OOD samples, or of the sides
+class OfInside(NamedTuple):
+    """A quantity of the counts of the in-distribution samples as positives, by negated scores."""
+
+    quantity: Quantity
+
+
+Measure = Quantity | OfInside | Callable[[Sides], float]  # of the counts of the OOD samples, or of the sides
 
 
 # ---- core/shares.py --------------------------------------------------------------------------------------------------
@@ -2348,6 +2592,20 @@ def most_within(share: float, total: int) -> int:
     count = min(total, math.floor(share * total) + 1)
     while count / total > share:
         count -= 1
+    return count
+
+
+def least_reaching(share: float, total: int) -> int:
+    """The smallest count of a total, at least 1, whose share, count/total, is at least `share`, in (0, 1].
+
+    The division is rounded once, as in a rate that is reported.
+
+    >>> least_reaching(0.07, 100), least_reaching(0.29, 100), least_reaching(1 / 3, 3)
+    (7, 29, 1)
+    """
+    count = max(1, math.ceil(share * total) - 1)
+    while count / total < share:
+        count += 1
     return count
 
 
@@ -2412,7 +2670,7 @@ def reached_point(rate: str, bounded: str, bound: Fraction, num_positives: int, 
         found = point.value(parts, *totals)
         return Reached(found.rate, found.threshold if found.tpr else None)
 
-    return Quantity(point.part, value)
+    return Quantity(point.part, value, point.bounds)
 
 
 def _best_gain(counts: Counts) -> tuple[int, float]:
@@ -2426,7 +2684,7 @@ def _best_accuracy(gains: list[tuple[int, float]], positives: int, negatives: in
     return Reached((negatives + gain) / (positives + negatives), threshold)
 
 
-DETECTION_ACCURACY_REACHED = Quantity(_best_gain, _best_accuracy)
+DETECTION_ACCURACY_REACHED = Quantity(_best_gain, _best_accuracy, at_best(_best_gain))
 
 
 def exceeded_threshold(reached: Reached, sides: tuple[Side, Side], name: str) -> float:
@@ -2496,11 +2754,13 @@ class OODState(TypedDict):
     scores: (N,) higher is more OOD
     labels: (N,) in_value, out_value or ignore_value
     counts: (N,) how many samples each entry stands for; absent, one each
+    significant_bits: how many of a score's were kept; absent where all were
     """
 
     scores: Array
     labels: Array
     counts: NotRequired[Array]
+    significant_bits: NotRequired[np.ndarray]
 
 
 Label = int | str  # of a side: a label, or REST
@@ -2508,17 +2768,22 @@ REST = "rest"  # for the label of one side: all labels that are not the other's
 
 
 def as_ood_state(
-    state: Mapping[str, Any], *, in_value: Label = 0, out_value: Label = 1, ignore_value: int | None = None
+    state: Mapping[str, Any],
+    *,
+    in_value: Label = 0,
+    out_value: Label = 1,
+    ignore_value: int | None = None,
+    significant_bits: int | None = None,
 ) -> OODState:
     """Check a state from elsewhere. Raises ValueError and TypeError for one that `reduce_ood` cannot have made."""
-    check_arrays(state, [*OODState.__annotations__], ["counts"])
+    check_arrays(state, [*OODState.__annotations__], ["counts", "significant_bits"])
     labels = _narrow(integer_column(state, "labels", *_INT64))
-    checked: OODState = {"scores": score_column(state, "scores"), "labels": labels}
+    checked: Any = {"scores": score_column(state, "scores"), "labels": labels}
     if "counts" in state:
         checked["counts"] = count_column(state)
     check_rows(checked)
     is_ood(labels, check_label_values(in_value, out_value, ignore_value))  # raises for any other label
-    return checked
+    return {**checked, **checked_bits(state, significant_bits)}  # type: ignore[typeddict-item]
 
 
 def reduce_ood(
@@ -2528,17 +2793,20 @@ def reduce_ood(
     in_value: Label = 0,
     out_value: Label = 1,
     ignore_value: int | None = None,
+    significant_bits: int | None = None,
 ) -> OODState:
     """Check a batch of scores with labels, or a pair of scores without them.
 
     Parameters: predictions (N,), higher is more OOD, or the tuple (in-distribution scores (N_in,), OOD scores
     (N_out,)); references (N,) labels; in_value and out_value, the labels of the two sides, different integers, or
-    "rest" for one of them: all labels that are not the other's; ignore_value, the label of samples that are left out.
+    "rest" for one of them: all labels that are not the other's; ignore_value, the label of samples that are left out;
+    significant_bits in [4, 52], how many bits of each score are kept (see `cut`), for memory that does not grow with
+    the samples; None keeps the scores as they are.
     Returns an `OODState`, which still has the samples that are left out.
     Raises TypeError without references, unless predictions are such a tuple; ValueError for NaN, lengths and shapes
     that do not fit, and labels that are none of these.
     """
-    values = check_label_values(in_value, out_value, ignore_value)
+    values, bits = check_label_values(in_value, out_value, ignore_value), check_bits(significant_bits)
     if references is None:
         if not isinstance(predictions, tuple) or len(predictions) != 2:
             raise TypeError(
@@ -2553,7 +2821,7 @@ def reduce_ood(
             xp.full(len(side), other if value == REST else value, dtype=xp.int64, device=side.device)
             for side, value in zip(sides, values)
         ]
-        return {"scores": scores, "labels": _narrow(xp.concat(labels))}
+        return _kept(scores, _narrow(xp.concat(labels)), bits)
     predictions, references = as_array(predictions, "predictions"), as_array(references, "references")
     check_orientation(predictions, references)
     if is_floating(references) and not is_floating(predictions) and bool((references != references.round()).any()):
@@ -2562,7 +2830,14 @@ def reduce_ood(
     check_lengths(predictions=scores, references=labels)
     scores, labels = on_one_device(scores, _narrow(labels))
     is_ood(labels, values)  # raises for any other label
-    return {"scores": scores, "labels": labels}
+    return _kept(scores, labels, bits)
+
+
+def _kept(scores: Array, labels: Array, bits: int | None) -> OODState:
+    """The state of a batch, its scores cut to so many bits."""
+    if bits is None:
+        return {"scores": scores, "labels": labels}
+    return {"scores": cut(scores, bits), "labels": labels, "significant_bits": np.asarray(bits)}
 
 
 def _narrow(labels: Array) -> Array:
@@ -2824,6 +3099,7 @@ def bench_metrics(
     threshold: float | None = None,
     thresholds: bool = False,
     step: int | None = None,
+    significant_bits: int | None = None,
 ) -> dict[str, float]:
     """Metrics of an OOD detector by name, from one sort of the scores.
 
@@ -2843,10 +3119,12 @@ def bench_metrics(
     is more OOD; metrics, a name or a list of names and functions; threshold, for the rates and the label-based metrics;
     thresholds, to add `<name>_threshold` for detect_acc and operating points: the t such that score > t gives that
     value on these data, −inf or inf where every sample or none is OOD; step, to take auroc, detect_acc and the
-    operating points from every `step`-th score as oodeel does (approximate).
+    operating points from every `step`-th score as oodeel does (approximate); significant_bits, of scores that were cut
+    to so many (see `cut`), to add `<name>_error` with |value − value of the scores before| ≤ error, and to leave out
+    what has no such bound: thresholds, rates at a threshold, sampled curves, and metrics of scikit-learn.
 
     Returns {name: float}. Raises ValueError for an unknown name, a missing threshold, thresholds of sampled points or
-    of such that only scores of −inf reach, or a class without samples.
+    of such that only scores of −inf reach, no name left that has a bound, or a class without samples.
     Source: oodeel's bench_metrics.
 
     >>> import numpy as np
@@ -2861,6 +3139,7 @@ def bench_metrics(
     metrics = [str(metric) if isinstance(metric, str) else metric for metric in metrics]
     threshold = None if threshold is None else as_real(threshold, "threshold")
     step = None if step is None else as_int(step, "step", 1)
+    bits = check_bits(significant_bits)
     if as_bool(thresholds, "thresholds") and step is not None:
         raise ValueError("thresholds: expected False with a step, since sampled points are not reached; got True")
     sizes = [side.total if isinstance(side, Side) else side.shape[0] for side in (positives, negatives)]
@@ -2875,16 +3154,43 @@ def bench_metrics(
         raise ValueError("metrics: expected at least one name, got none")
     check_both_classes(*sizes)
     sides = Sides(positives, negatives)
-    exact = {name: measure for name, measure in measures.items() if isinstance(measure, Quantity)}
-    values = quantities(sides.runs(), exact) if exact else {}
-    values.update({name: measure(sides) for name, measure in measures.items() if not isinstance(measure, Quantity)})
+    of_out = {name: measure for name, measure in measures.items() if isinstance(measure, Quantity)}
+    of_in = {name: measure.quantity for name, measure in measures.items() if isinstance(measure, OfInside)}
+    passes = [(sides.runs, of_out), (sides.flipped_runs, of_in)]
+    if bits is not None:
+        return _with_errors(measures, [(runs, bounded(wanted, bits)) for runs, wanted in passes], bits)
+    values = _values(passes)
     results: dict[str, float] = {}
-    for name in measures:
-        value = values[name]
-        results[name] = float(value.value if isinstance(value, Reached) else value)
+    for name, measure in measures.items():
+        value = values[name] if name in values else measure(sides)  # type: ignore[operator]
+        results[name] = _plain(value)
         if thresholds and isinstance(value, Reached):
             results[f"{name}_threshold"] = exceeded_threshold(value, sides.ascending, name)
     return results
+
+
+_Passes = Iterable[tuple[Callable[[], Iterable[Counts]], dict[str, Quantity]]]
+
+
+def _values(passes: _Passes) -> dict[str, Any]:
+    """Values by name, from one pass over the counts of each kind of positives."""
+    return {name: value for runs, wanted in passes if wanted for name, value in quantities(runs(), wanted).items()}
+
+
+def _plain(value: Any) -> float:
+    return float(value.value if isinstance(value, Reached) else value)
+
+
+def _with_errors(names: Iterable[str], passes: _Passes, bits: int) -> dict[str, float]:
+    """Values and errors of those that have bounds, in the order of the names."""
+    values = _values(passes)
+    if not values:
+        raise ValueError(
+            "metrics: expected at least one that has an error bound, since scores were cut to "
+            f"significant_bits={bits}; got {', '.join(names)}"
+        )
+    found = {name: tuple(map(_plain, values[name])) for name in names if name in values}
+    return results_with_errors({name: value for name, (value, *_) in found.items()}, found)
 
 
 def _parse(metric: Any, *, threshold: float | None, curve: Any, sizes: list[int]) -> tuple[str, Measure]:
@@ -2901,7 +3207,7 @@ def _parse(metric: Any, *, threshold: float | None, curve: Any, sizes: list[int]
     if by_name and name in _OF_OUT:
         return name, _OF_OUT[name]
     if by_name and name in _OF_IN:
-        return name, _flipped(_OF_IN[name])
+        return name, OfInside(_OF_IN[name])
     if by_name and name in RATES:
         return name, _rate_measure(name, threshold)
     raise ValueError(
@@ -2913,10 +3219,6 @@ def _parse(metric: Any, *, threshold: float | None, curve: Any, sizes: list[int]
 
 def _name_of(function: Any) -> str:
     return str(getattr(getattr(function, "func", function), "__name__", function))  # func of a functools.partial
-
-
-def _flipped(quantity: Quantity) -> Measure:
-    return lambda sides: float(quantity.of(sides.flipped_runs()))
 
 
 def _rate_measure(name: str, threshold: float | None) -> Measure:
@@ -2940,6 +3242,7 @@ class OODBenchOptions(IntervalOptions, total=False):
     in_value: int | Literal["rest"]
     out_value: int | Literal["rest"]
     ignore_value: int | None
+    significant_bits: int | None
     threshold: float | None
     thresholds: bool
     step: int | None
@@ -2959,10 +3262,19 @@ def ood_bench_results(
     """Metrics by name of the OOD against the in-distribution scores: see `bench_metrics`.
 
     Parameters: state of `reduce_ood`; in_value, out_value and ignore_value, as of that; the others as of
-    `bench_metrics`. Returns and raises as that does, and ValueError for a label that is none of these values.
+    `bench_metrics`, whose significant_bits are those of the state. Returns and raises as that does, and ValueError for
+    a label that is none of these values.
     """
     sides = ood_sides(state, in_value, out_value, ignore_value)
-    return bench_metrics(*sides, metrics, threshold=threshold, thresholds=thresholds, step=step)
+    bits = state.get("significant_bits")
+    return bench_metrics(
+        *sides,
+        metrics,
+        threshold=threshold,
+        thresholds=thresholds,
+        step=step,
+        significant_bits=None if bits is None else int(bits),
+    )
 
 
 def ood_units(

@@ -1993,6 +1993,196 @@ class Evaluated(Metric):
         return super()._results([*states, *self._states[own:]], options)
 
 
+# ---- core/bounds.py --------------------------------------------------------------------------------------------------
+#
+# How far a result can be off whose scores were cut to some significant bits.
+#
+# Cutting keeps order, and scores that it has changed are marked: so scores that are equal now and marked may have been in
+# any order before, and all others are in the order that they were in. Such a bin holds P positives and N negatives, with
+# tp₀ positives and fp₀ negatives above it. A result is least or greatest, as far as the bin can matter, with all its
+# positives above all its negatives, or the other way round; each side of it may have been one score or several.
+
+UNIT_BITS = 40  # shares that come of logarithms are in units of 2^-40, rounded outwards by more than their errors
+
+
+class Bounds(NamedTuple):
+    """Parts that give the two ends of what a quantity may have been before scores were cut, in either order.
+
+    Each is a function of the counts of a run and of (T,) flags, whether the scores of a threshold were cut.
+    """
+
+    first: Callable[[Counts, Array], Any]
+    second: Callable[[Counts, Array], Any]
+
+
+def in_either_order(part: Callable[[Counts], Any]) -> Bounds:
+    """Those of a quantity that no positive harms by being above a negative."""
+    return Bounds(
+        lambda counts, was_cut: part(negatives_first(counts, was_cut)),
+        lambda counts, was_cut: part(positives_first(counts, was_cut)),
+    )
+
+
+def at_best(part: Callable[[Counts], Any]) -> Bounds:
+    """Those of the best over all thresholds.
+
+    That at the end of a bin is also there, or a better one, where the bin was several scores: so one end is the value
+    itself. No threshold within the bin accepts more than its P positives, or fewer than none of its negatives: so the
+    other is that with the positives first.
+    """
+    return Bounds(lambda counts, was_cut: part(counts), lambda counts, was_cut: part(positives_first(counts, was_cut)))
+
+
+def positives_first(counts: Counts, was_cut: Array) -> Counts:
+    """The counts if in each bin the positives were one score, above the negatives."""
+    return counts._replace(fp=array_namespace(was_cut).where(was_cut, counts.above, counts.fp))
+
+
+def negatives_first(counts: Counts, was_cut: Array) -> Counts:
+    """The counts if in each bin the positives were one score, below the negatives."""
+    return counts._replace(above=array_namespace(was_cut).where(was_cut, counts.fp, counts.above))
+
+
+def unsure_precision(counts: Counts, was_cut: Array) -> Array:
+    """At which thresholds the precision can have been another: not without negatives, nor for one positive alone."""
+    return was_cut & (counts.fp > 0) & ((counts.sizes > 1) | (counts.fp > counts.above))
+
+
+def least_precision(counts: Counts) -> Array:
+    """The least mean precision at the P positives of each bin, F = fp₀ + N > 0, as (T,) int64 in units of 2^-40.
+
+    It is that of distinct positives below the negatives; each term is at most its mean over a unit around j.
+
+    1/P Σ_(j=1..P) (tp₀ + j)/(tp₀ + j + F) = 1 − F/P Σ_j 1/(tp₀ + j + F) ≥ 1 − F/P · ln(1 + P/(tp₀ + F + ½))
+    """
+    xp = array_namespace(counts.tp)
+    sizes, tp, fp = (xp.astype(column, xp.float64) for column in (counts.sizes, counts.tp, counts.fp))
+    share = 1 - fp * xp.log1p(sizes / (tp - sizes + fp + 0.5)) / sizes
+    return xp.clip(xp.astype(xp.floor(share * 2.0**UNIT_BITS), xp.int64) - 1, 0, None)
+
+
+def most_twice_precision(counts: Counts) -> Array:
+    """The greatest mean sum of precision at and before the P positives of each bin, as (T,) int64 in units of 2^-40.
+
+    It is that of distinct positives above the negatives. Precision k/(k + fp₀) is concave in the number k of
+    positives, so that trapezoids under it, which only grow by more points, stay below its integral.
+
+    1/P Σ_(k=tp₀..tp₀+P−1) k/(k + fp₀) + (k + 1)/(k + 1 + fp₀) ≤ 2 − 2·fp₀/P · ln(1 + P/(tp₀ + fp₀))
+    """
+    xp = array_namespace(counts.tp)
+    sizes, tp, above = (xp.astype(column, xp.float64) for column in (counts.sizes, counts.tp, counts.above))
+    before = tp - sizes + above
+    share = 2 - 2 * above * xp.log1p(sizes / xp.where(before > 0, before, 1.0)) / sizes
+    return xp.clip(xp.astype(xp.floor(share * 2.0**UNIT_BITS), xp.int64) + 2, None, 2 << UNIT_BITS)
+
+
+def results_with_errors(results: Mapping[str, float], ends: Mapping[str, tuple[float, ...] | None]) -> dict[str, float]:
+    """Results in [0, 1], each with its error, the distance to the farther end, rounded up; 0.0 where all are the same.
+
+    Those that have no ends are left out; those whose ends are None need no error.
+
+    >>> results_with_errors({"a": 0.5, "b": 1.0, "c": 0.1, "d": 7.0}, {"a": (0.25, 0.75), "b": (1.0,), "c": None})
+    {'a': 0.5, 'a_error': 0.25000000000000017, 'b': 1.0, 'b_error': 0.0, 'c': 0.1}
+    """
+    found: dict[str, float] = {}
+    for name, value in results.items():
+        if name in ends:
+            found[name] = value
+            between = ends[name]
+            if between is not None:
+                found[f"{name}_error"] = _error(value, between)
+    return found
+
+
+def _error(value: float, ends: tuple[float, ...]) -> float:
+    distance = max(abs(end - value) for end in ends)
+    # half a unit in the last place for each of the end and the difference
+    error = math.nextafter(distance + math.ulp(max(value, *ends)), math.inf) if distance else 0.0
+    return min(1.0, error)
+
+
+# ---- core/rounding.py ------------------------------------------------------------------------------------------------
+#
+# Scores with fewer values, in the same order: cut to some significant bits, or rounded up to thresholds.
+#
+# Both keep order, x ≤ y ⇒ f(x) ≤ f(y), and leave alone what has been rounded before: so a score has the same value in any
+# batch, and states of batches can be joined.
+
+MIN_BITS, MAX_BITS = 4, 52
+
+
+def check_bits(significant_bits: Any) -> int | None:
+    """Check the option of that name: None, or an int in [4, 52]."""
+    return None if significant_bits is None else as_int(significant_bits, "significant_bits", MIN_BITS, MAX_BITS)
+
+
+def cut(scores: Array, bits: int) -> Array:
+    """Scores with so many bits of their significand; the next bit says whether any of the rest was 1.
+
+    So a score that has no more bits, or is ±inf, stays as it is, and equals others that were so; all others between two
+    neighbours of such become the middle between them.
+
+    Parameters: scores, float32 or float64, or a narrower type that is widened; bits in [4, 52], the leading one
+    included. Returns an array of that shape. Scores of both types are cut to the same values.
+
+    >>> cut(np.asarray([1.0, 1.875, 1.9, -1.99, np.inf]), 4).tolist()
+    [1.0, 1.875, 1.9375, -1.9375, inf]
+    """
+    scores = widen(scores)
+    xp = array_namespace(scores)
+    single = scores.dtype == xp.float32
+    integers, stored = (xp.int32, 23) if single else (xp.int64, 52)
+    dropped = stored + 1 - bits
+    if dropped <= 0:
+        return scores
+    patterns = scores.view(integers)
+    low = (1 << dropped) - 1
+    sticky = (((patterns & low) + low) & (low + 1)) >> 1
+    found = ((patterns & ~low) | sticky).view(scores.dtype)
+    if single:
+        magnitudes = patterns & 0x7FFFFFFF
+        small = (magnitudes > 0) & (magnitudes < 1 << stored)  # subnormal: float64 has more bits for these
+        if bool(xp.any(small)):
+            found[small] = xp.astype(cut(xp.astype(scores[small], xp.float64), bits), xp.float32)
+    return found
+
+
+def was_cut(scores: Array, bits: int) -> Array:
+    """Whether each score that `cut` gave stands for a range of scores, rather than for itself.
+
+    >>> was_cut(cut(np.asarray([1.875, 1.9, np.inf]), 4), 4).tolist()
+    [False, True, False]
+    """
+    xp = array_namespace(scores)
+    return (xp.astype(scores, xp.float64).view(xp.int64) & ((1 << (53 - bits)) - 1)) != 0
+
+
+def rounded_up(scores: Array, thresholds: np.ndarray) -> Array:
+    """The lowest of the thresholds that each score does not exceed, in float64; +inf above them all.
+
+    Parameters: scores (N,), thresholds (T,) in ascending order. At every threshold, score ≤ threshold as before.
+
+    >>> rounded_up(np.asarray([0.1, 0.2, 0.7]), np.asarray([0.2, 0.5])).tolist()
+    [0.2, 0.2, inf]
+    """
+    xp = array_namespace(scores)
+    levels = on_device(np.append(thresholds, np.inf), scores)
+    return levels[xp.searchsorted(levels[:-1], xp.astype(scores, xp.float64), side="left")]
+
+
+def checked_bits(state: Mapping[str, Any], significant_bits: int | None) -> dict[str, np.ndarray]:
+    """The entry of that name of a state from elsewhere. Raises ValueError unless it is as the option says."""
+    if ("significant_bits" in state) != (significant_bits is not None):
+        came = "one without" if significant_bits is not None else "one with"
+        raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {came} them")
+    if significant_bits is None:
+        return {}
+    bits = integer_scalar(state, "significant_bits", MIN_BITS, MAX_BITS)
+    if int(bits) != significant_bits:
+        raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {int(bits)}")
+    return {"significant_bits": bits}
+
+
 # ---- core/curves.py --------------------------------------------------------------------------------------------------
 #
 # What ROC and precision-recall curves say: areas, best points and operating points, from exceedance counts.
@@ -2006,10 +2196,15 @@ RATES = ("fpr", "tpr", "fnr", "tnr")
 
 
 class Quantity(NamedTuple):
-    """A quantity of a curve: value(parts, num_positives, num_negatives) from the part(counts) of each run, in order."""
+    """A quantity of a curve: value(parts, num_positives, num_negatives) from the part(counts) of each run, in order.
+
+    `bounds` has other parts for that function, which give the ends of what the value was before scores were cut; None
+    where they are not known.
+    """
 
     part: Callable[[Counts], Any]
     value: Callable[[list[Any], int, int], Any]
+    bounds: Bounds | None = None
 
     def of(self, runs: Iterable[Counts]) -> Any:
         """Its value, from one pass over the runs of counts."""
@@ -2027,6 +2222,19 @@ def quantities(runs: Iterable[Counts], wanted: Mapping[str, Quantity]) -> dict[s
         lambda parts, *totals: [q.value([*column], *totals) for q, column in zip(wanted.values(), zip(*parts))],
     )
     return dict(zip(wanted, together.of(runs)))
+
+
+def bounded(wanted: Mapping[str, Quantity], bits: int) -> dict[str, Quantity]:
+    """Those of the quantities that have bounds, each as that of (value, end, end) for scores cut to so many bits."""
+    return {name: _bounded(quantity, quantity.bounds, bits) for name, quantity in wanted.items() if quantity.bounds}
+
+
+def _bounded(quantity: Quantity, bounds: Bounds, bits: int) -> Quantity:
+    def part(counts: Counts) -> tuple[Any, ...]:
+        flags = was_cut(counts.thresholds, bits)
+        return quantity.part(counts), bounds.first(counts, flags), bounds.second(counts, flags)
+
+    return Quantity(part, lambda parts, *totals: tuple(quantity.value([*one], *totals) for one in zip(*parts)))
 
 
 def _ratio(count: Array, total: Array | int) -> Array:
@@ -2074,7 +2282,9 @@ def twice_wins(counts: Counts) -> int:
     return _weighted_sum(counts.sizes, twice - counts.above - counts.fp, twice.bit_length(), counts.num_positives)
 
 
-AUROC = Quantity(twice_wins, lambda wins, positives, negatives: sum(wins) / (2 * positives * negatives))
+AUROC = Quantity(
+    twice_wins, lambda wins, positives, negatives: sum(wins) / (2 * positives * negatives), in_either_order(twice_wins)
+)
 
 
 def auroc(counts: Counts) -> float:
@@ -2097,7 +2307,26 @@ def _precision_sum(counts: Counts) -> int:
     return _sum_of_ratios(counts.sizes, counts.tp, counts.tp + counts.fp, counts.num_positives)
 
 
-AVERAGE_PRECISION = Quantity(_precision_sum, lambda sums, positives, _: sum(sums) / (positives << _UNIT))
+def _sum_with(sum_of: Callable[[Counts], int], shares: Callable[[Counts], Array], counts: Counts, unsure: Array) -> int:
+    """A sum in units of 2^-117 whose terms are shares in units of 2^-40 at the thresholds that are not sure."""
+    sure, others = (
+        counts._replace(**{name: getattr(counts, name)[rows] for name in ("thresholds", "sizes", "tp", "above", "fp")})
+        for rows in (~unsure, unsure)
+    )
+    found = sum_of(sure) if sure.sizes.shape[0] else 0
+    if others.sizes.shape[0]:
+        found += _weighted_sum(others.sizes, shares(others), UNIT_BITS + 2, counts.num_positives) << (_UNIT - UNIT_BITS)
+    return found
+
+
+AVERAGE_PRECISION = Quantity(
+    _precision_sum,
+    lambda sums, positives, _: sum(sums) / (positives << _UNIT),
+    Bounds(
+        lambda counts, flags: _sum_with(_precision_sum, least_precision, counts, unsure_precision(counts, flags)),
+        lambda counts, flags: _precision_sum(positives_first(counts, flags)),
+    ),
+)
 
 
 def average_precision(counts: Counts) -> float:
@@ -2128,7 +2357,14 @@ def _trapezoid_sum(counts: Counts) -> int:
     return _precision_sum(counts) + before
 
 
-AUPR = Quantity(_trapezoid_sum, lambda sums, positives, _: sum(sums) / (positives << (_UNIT + 1)))
+AUPR = Quantity(
+    _trapezoid_sum,
+    lambda sums, positives, _: sum(sums) / (positives << (_UNIT + 1)),
+    Bounds(
+        lambda counts, flags: _trapezoid_sum(negatives_first(counts, flags)),
+        lambda counts, flags: _sum_with(_trapezoid_sum, most_twice_precision, counts, unsure_precision(counts, flags)),
+    ),
+)
 
 
 def aupr(counts: Counts) -> float:
@@ -2155,7 +2391,7 @@ def _best_f1(counts: Counts) -> tuple[float, float]:
 
 
 # the first of equal values, which has the highest threshold
-F1_MAX = Quantity(_best_f1, lambda best, *_: max(best, key=lambda pair: pair[0]))
+F1_MAX = Quantity(_best_f1, lambda best, *_: max(best, key=lambda pair: pair[0]), at_best(_best_f1))
 
 
 def f1_max(counts: Counts) -> tuple[float, float]:
@@ -2182,7 +2418,9 @@ def _gain(counts: Counts) -> int:
 
 # a gain of 0 is that of rejecting nothing
 DETECTION_ACCURACY = Quantity(
-    _gain, lambda gains, positives, negatives: (negatives + max(0, *gains)) / (positives + negatives)
+    _gain,
+    lambda gains, positives, negatives: (negatives + max(0, *gains)) / (positives + negatives),
+    at_best(_gain),
 )
 
 
@@ -2261,13 +2499,13 @@ def best_point(rate: str, bounded: str, bound: float) -> Quantity:
         points = [point for found in parts for point in found]
         return best([*points, nothing] if meets(_AT_NOTHING[bounded]) else points, key=lambda point: point.rate)
 
-    return Quantity(part, value)
+    return Quantity(part, value, at_best(part))
 
 
 def best_rate(rate: str, bounded: str, bound: float) -> Quantity:
     """The rate of an `operating_point`."""
     point = best_point(rate, bounded, bound)
-    return Quantity(point.part, lambda parts, *totals: point.value(parts, *totals).rate)
+    return Quantity(point.part, lambda parts, *totals: point.value(parts, *totals).rate, point.bounds)
 
 
 _AT_NOTHING = {"tpr": 0.0, "fnr": 1.0, "fpr": 0.0, "tnr": 1.0}  # the rates where nothing is detected
@@ -2310,6 +2548,20 @@ def most_within(share: float, total: int) -> int:
     count = min(total, math.floor(share * total) + 1)
     while count / total > share:
         count -= 1
+    return count
+
+
+def least_reaching(share: float, total: int) -> int:
+    """The smallest count of a total, at least 1, whose share, count/total, is at least `share`, in (0, 1].
+
+    The division is rounded once, as in a rate that is reported.
+
+    >>> least_reaching(0.07, 100), least_reaching(0.29, 100), least_reaching(1 / 3, 3)
+    (7, 29, 1)
+    """
+    count = max(1, math.ceil(share * total) - 1)
+    while count / total < share:
+        count += 1
     return count
 
 
@@ -2368,68 +2620,73 @@ def ccr_of_sides(unknown: Side, correct: Side, num_known: int, fpr: float) -> fl
     return (correct.below_score(unknown.at(accepted)) if correct.total else 0) / num_known
 
 
-# ---- core/rounding.py ------------------------------------------------------------------------------------------------
+# ---- open_set/cut_scores.py ------------------------------------------------------------------------------------------
 #
-# Scores with fewer values, in the same order: cut to some significant bits, or rounded up to thresholds.
-#
-# Both keep order, x ≤ y ⇒ f(x) ≤ f(y), and leave alone what has been rounded before: so a score has the same value in any
-# batch, and states of batches can be joined.
+# How far OpenAUC and its companions can be off whose scores were cut to some significant bits.
 
-MIN_BITS, MAX_BITS = 4, 52
+Ends = tuple[float, ...]
 
 
-def check_bits(significant_bits: Any) -> int | None:
-    """Check the option of that name: None, or an int in [4, 52]."""
-    return None if significant_bits is None else as_int(significant_bits, "significant_bits", MIN_BITS, MAX_BITS)
+def ends_of_cut(
+    unknown: Side, correct: Side, wrong: Side, bits: int, tpr: float, fprs: Sequence[float]
+) -> dict[str, Ends | None]:
+    """The ends of what each result was before scores were cut; None for the one that ranks none.
 
-
-def cut(scores: Array, bits: int) -> Array:
-    """Scores with so many bits of their significand; the rest are cut off, towards zero.
-
-    Parameters: scores, float32 or float64, or a narrower type that is widened; bits in [4, 52], the leading one
-    included. Returns an array of that shape; what has no more bits, and ±inf, stays as it is.
-
-    >>> cut(np.asarray([1.0, 1.9, -1.9, 1e-300, np.inf]), 4).tolist()
-    [1.0, 1.875, -1.875, 9.572e-301, inf]
+    Wins: the P·N pairs of each bin count half now, and were between none and all. Thresholds of operating points were
+    in the bins that they are in now, each of which is all, or partly, above it.
     """
-    scores = widen(scores)
-    xp = array_namespace(scores)
-    integers, stored = (xp.int32, 23) if scores.dtype == xp.float32 else (xp.int64, 52)
-    dropped = stored + 1 - bits
-    if dropped <= 0:
-        return scores
-    return (scores.view(integers) & -(1 << dropped)).view(scores.dtype)
+    num_known = correct.total + wrong.total
+    pairs, total = 2 * unknown.total * num_known, unknown.total + num_known
+    over_correct, over_wrong = (_ends_of_wins(unknown, side, bits) for side in (correct, wrong))
+    hits = _ends_of_hits(unknown, (correct, wrong), tpr, bits)
+    rights = {f"ccr@fpr{percent(fpr)}": _ends_of_correct(unknown, correct, fpr, bits) for fpr in fprs}
+    return {
+        "openauc": tuple(wins / pairs for wins in over_correct),
+        "closed_set_accuracy": None,
+        "open_set_auroc": tuple(sum(wins) / pairs for wins in zip(over_correct, over_wrong)),
+        f"open_set_accuracy@tpr{percent(tpr)}": tuple(count / total for count in hits),
+        **{name: tuple(count / num_known for count in ends) for name, ends in rights.items()},
+    }
 
 
-def rounded_up(scores: Array, thresholds: np.ndarray) -> Array:
-    """The lowest of the thresholds that each score does not exceed, in float64; +inf above them all.
+def _ends_of_wins(unknown: Side, known: Side, bits: int) -> tuple[int, int]:
+    """The least and the most that twice the wins of unknown samples were, ties counting once."""
+    if not known.total:
+        return 0, 0
+    quantity = bounded({"": Quantity(twice_wins, lambda parts, *_: sum(parts), in_either_order(twice_wins))}, bits)[""]
+    _, least, most = quantity.of(runs(*sort_sides(unknown, known)))
+    return least, most
 
-    Parameters: scores (N,), thresholds (T,) in ascending order. At every threshold, score ≤ threshold as before.
 
-    >>> rounded_up(np.asarray([0.1, 0.2, 0.7]), np.asarray([0.2, 0.5])).tolist()
-    [0.2, 0.2, inf]
+def _ends_of_hits(unknown: Side, known: Sequence[Side], tpr: float, bits: int) -> tuple[int, int]:
+    """The least and the most hits.
+
+    Of the bin of the threshold, those are the fewest unknown samples that are enough, or all samples.
     """
-    xp = array_namespace(scores)
-    levels = on_device(np.append(thresholds, np.inf), scores)
-    return levels[xp.searchsorted(levels[:-1], xp.astype(scores, xp.float64), side="left")]
+    enough = least_reaching(as_fraction(tpr, "tpr"), unknown.total)
+    threshold = unknown.at(unknown.total - enough)
+    accepted = unknown.total - unknown.below_score(threshold)
+    below, through = zip(*(_below(side, threshold, bits) for side in known))
+    was_one = not _of_range(threshold, bits)
+    return (accepted if was_one else enough) + sum(below), accepted + sum(through)
 
 
-def checked_bits(state: Mapping[str, Any], significant_bits: int | None) -> dict[str, np.ndarray]:
-    """The entry of that name of a state from elsewhere. Raises ValueError unless it is as the option says."""
-    if ("significant_bits" in state) != (significant_bits is not None):
-        came = "one without" if significant_bits is not None else "one with"
-        raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {came} them")
-    if significant_bits is None:
-        return {}
-    bits = integer_scalar(state, "significant_bits", MIN_BITS, MAX_BITS)
-    if int(bits) != significant_bits:
-        raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {int(bits)}")
-    return {"significant_bits": bits}
+def _ends_of_correct(unknown: Side, correct: Side, fpr: float, bits: int) -> tuple[int, int]:
+    """The least and the most rightly classified samples below the lowest unknown one that is not accepted."""
+    accepted = most_within(fpr, unknown.total)
+    if accepted == unknown.total or not correct.total:
+        return correct.total, correct.total
+    return _below(correct, unknown.at(accepted), bits)
 
 
-def is_cut(scores: np.ndarray, bits: int) -> bool:
-    """Whether scores have no more significant bits than that."""
-    return not is_floating(scores) or bool((cut(scores, bits) == widen(scores)).all())
+def _below(side: Side, threshold: float, bits: int) -> tuple[int, int]:
+    """How many samples score lower than all that are cut to a threshold, and lower than some."""
+    reached = math.nextafter(threshold, math.inf) if _of_range(threshold, bits) else threshold
+    return side.below_score(threshold), side.below_score(reached)
+
+
+def _of_range(threshold: float, bits: int) -> bool:
+    return bool(was_cut(np.asarray([threshold]), bits)[0])
 
 
 # ---- open_set/thresholds.py ------------------------------------------------------------------------------------------
@@ -2743,10 +3000,16 @@ def openauc_metrics(state: OpenSetState, *, tpr: float = 0.95, fpr_list: Any = N
 
     Parameters: state of `reduce_openauc`; tpr in (0, 1], as of `accuracy_at_tpr`; fpr_list, a number or numbers in
     [0, 1], to add the correct-classification rate at each, as of `ccr_at_fpr`.
-    Returns {"openauc", "closed_set_accuracy", "open_set_auroc", "open_set_accuracy@tpr95"}, and "ccr@fpr0.1" and so on.
+    Returns {"openauc", "closed_set_accuracy", "open_set_auroc", "open_set_accuracy@tpr95"}, and "ccr@fpr0.1" and so on;
+    of scores that were cut, all but the second with `<name>_error`, |value − value of the scores before| ≤ error.
     Raises ValueError if there are no unknown or no known samples, or for a rate out of range.
     """
-    return rates_of_sides(*open_set_sides(state), tpr=tpr, fpr_list=fpr_list)
+    sides = open_set_sides(state)
+    results = rates_of_sides(*sides, tpr=tpr, fpr_list=fpr_list)
+    if "significant_bits" not in state:
+        return results
+    rates = [] if fpr_list is None else as_shares(fpr_list, "fpr_list")
+    return results_with_errors(results, ends_of_cut(*sides, int(state["significant_bits"]), tpr, rates))
 
 
 def rates_of_sides(unknown: Side, correct: Side, wrong: Side, *, tpr: float, fpr_list: Any) -> dict[str, float]:
@@ -2834,13 +3097,9 @@ def accuracy_at_tpr(unknown: Array, known: Array, tpr: float = 0.95) -> float:
 
 
 def _accuracy_of_sides(unknown: Side, known: Sequence[Side], tpr: float) -> float:
-    tpr, num_unknown = as_fraction(tpr, "tpr"), unknown.total
-    # the fewest unknown samples that are enough, by the same division that gives the rate
-    at_least = math.ceil(tpr * num_unknown)
-    enough = next(k for k in range(max(1, at_least - 1), num_unknown + 1) if k / num_unknown >= tpr)
-    threshold = unknown.at(num_unknown - enough)
-    hits = num_unknown - unknown.below_score(threshold) + sum(side.below_score(threshold) for side in known)
-    return hits / (num_unknown + sum(side.total for side in known))
+    threshold = unknown.at(unknown.total - least_reaching(as_fraction(tpr, "tpr"), unknown.total))
+    hits = unknown.total - unknown.below_score(threshold) + sum(side.below_score(threshold) for side in known)
+    return hits / (unknown.total + sum(side.total for side in known))
 
 
 def openauc_units(state: OpenSetState, *, tpr: float, fpr_list: Any) -> Units:

@@ -82,6 +82,8 @@ def as_array(x: Any, name: str) -> Array:
     Takes lists, NumPy arrays, torch tensors, pandas Series, Arrow arrays and `datasets` columns. Nothing is copied
     that need not be. Raises TypeError for what is not an array, ValueError for rows of different lengths.
     """
+    if type(x) is np.ndarray and x.dtype.kind in "biuf" and x.dtype.isnative:  # as nearly always, and at once
+        return x
     if x is None:
         raise TypeError(f"{name}: expected an array, got None")
     if isinstance(x, (str, bytes, Mapping, set, frozenset)):
@@ -254,7 +256,7 @@ def is_floating(x: Array) -> bool:
 
 _KEY_BITS = 62  # of a key
 _COUNTED_BITS = 22  # of a key that is counted; one of more is sorted
-_PACKED_ROWS = 1 << 22  # rows packed at a time
+_PACKED_ROWS = 1 << 20  # rows packed at a time, which fit a cache
 _PACKED_ON_DEVICE = 1 << 28
 
 
@@ -286,14 +288,14 @@ def compact_rows(columns: Sequence[Array], counts: Array | None = None) -> tuple
     block = _PACKED_ROWS if is_numpy_array(columns[0]) else _PACKED_ON_DEVICE
     if num_rows <= block:
         return _compact_block(columns, counts)
-    cuts = [slice(start, start + block) for start in range(0, num_rows, block)]
-    blocks = [_compact_block([c[cut] for c in columns], None if counts is None else counts[cut]) for cut in cuts]
+    blocks: list[tuple[list[Array], Array]] = []
+    for start in range(0, num_rows, block):
+        cut = slice(start, start + block)
+        blocks.append(_compact_block([c[cut] for c in columns], None if counts is None else counts[cut]))
+        if 2 * blocks[0][1].shape[0] > block:  # few of its rows are equal
+            return _compact_block(columns, counts)
     rows = [concatenate(parts) for parts in zip(*(rows for rows, _ in blocks))]
-    return (
-        compact_rows(rows, concatenate([total for _, total in blocks]))
-        if rows[0].shape[0] < num_rows
-        else (_compact_block(columns, counts))
-    )
+    return compact_rows(rows, concatenate([total for _, total in blocks]))
 
 
 def rows_and_places(columns: Sequence[Array]) -> tuple[list[Array], Array, Array]:
@@ -330,21 +332,22 @@ def _packed(column: Array) -> _Packed:
     xp = array_namespace(column)
     dtype = column.dtype
     order = _order(_patterns(column)) if is_floating(column) else xp.astype(column, xp.int64, copy=False)
+    low = reduce(or_, order[:64].tolist())
+    guess = (low & -low).bit_length() - 1 if low else 0
+    shift = next(bits for bits in (guess, 45, 41, 29, 13, 12, 0) if bits <= guess and _are_zero(order, bits))
+    order = order >> shift if shift else order
 
     def rows(order: Array) -> list[Array]:
+        order = order << shift
         if not xp.isdtype(dtype, "real floating"):
             return [xp.astype(order, dtype)]
-        patterns = xp.astype(order, _integers(xp, dtype.itemsize))
-        return [_turned(patterns).view(dtype)]
+        return [_of_order(xp.astype(order, _integers(xp, dtype.itemsize))).view(dtype)]
 
     lowest, highest = int(xp.min(order)), int(xp.max(order))
     if highest - lowest >= 1 << _KEY_BITS:
         return _ranked(_Packed(order, 64, rows))
-    keys = xp.astype(order, xp.int64) - lowest
-    low = reduce(or_, keys[:64].tolist())
-    guess = (low & -low).bit_length() - 1 if low else 0
-    shift = next(bits for bits in (guess, 45, 41, 29, 13, 12, 0) if bits <= guess and _are_zero(keys, bits))
-    return _Packed(keys >> shift, ((highest - lowest) >> shift).bit_length(), lambda k: rows((k << shift) + lowest))
+    keys = xp.astype(order, xp.int64, copy=False) - lowest
+    return _Packed(keys, (highest - lowest).bit_length(), lambda k: rows(k + lowest))
 
 
 def _beside(first: _Packed, second: _Packed) -> _Packed:
@@ -353,9 +356,11 @@ def _beside(first: _Packed, second: _Packed) -> _Packed:
         first = _ranked(first)
     if first.bits + second.bits > _KEY_BITS:
         second = _ranked(second)
-    width = second.bits
+    width, keys = second.bits, first.keys
+    keys <<= width
+    keys |= second.keys
     return _Packed(
-        (first.keys << width) | second.keys,
+        keys,
         first.bits + width,
         lambda keys: first.rows(keys >> width) + second.rows(keys & ((1 << width) - 1)),
     )
@@ -396,17 +401,23 @@ def _integers(xp: Any, size: int) -> Any:
     return {2: xp.int16, 4: xp.int32, 8: xp.int64}[size]
 
 
-def _turned(patterns: Array) -> Array:
-    """Sign and magnitude as two's complement, and back."""
-    width = 8 * patterns.dtype.itemsize
-    return patterns ^ ((patterns >> (width - 1)) & ((1 << (width - 1)) - 1))
-
-
 def _order(patterns: Array) -> Array:
-    """Integers in the order of the floats of these bits; −0.0, which would be −1, is 0.0."""
-    order = _turned(patterns)
-    order[order == -1] = 0
-    return order
+    """Integers in the order of the floats of these bits: magnitudes with their signs, so that −0.0 is 0.0.
+
+    Low bits that are zero in all patterns are zero here too, below zero as above.
+    """
+    sign = patterns >> (8 * patterns.dtype.itemsize - 1)
+    return (patterns ^ (sign & _magnitude(patterns))) - sign
+
+
+def _of_order(order: Array) -> Array:
+    """The patterns of such integers."""
+    sign = order >> (8 * order.dtype.itemsize - 1)
+    return (order + sign) ^ (sign & _magnitude(order))
+
+
+def _magnitude(patterns: Array) -> int:
+    return (1 << (8 * patterns.dtype.itemsize - 1)) - 1
 
 
 def _are_zero(integers: Array, bits: int) -> bool:
@@ -1769,11 +1780,12 @@ def _copy(array: Array) -> Array:
 def check_agreement(state: State, states: Sequence[State]) -> None:
     """Raise ValueError unless a state can be joined to the first of others: same arrays, same scalars."""
     first = next((other for other in states if other), state)
-    names, others = (
-        {n for n, array in one.items() if array.ndim and not n.endswith("counts")} for one in (state, first)
-    )
-    if state and names != others:
-        raise ValueError(f"expected a state of {', '.join(first)}, got one of {', '.join(state)}")
+    if state.keys() != first.keys():
+        names, others = (
+            {n for n, array in one.items() if array.ndim and not n.endswith("counts")} for one in (state, first)
+        )
+        if state and names != others:
+            raise ValueError(f"expected a state of {', '.join(first)}, got one of {', '.join(state)}")
     for name, array in state.items():
         before = next((other[name] for other in states if name in other), array) if array.ndim == 0 else array
         if array.ndim == 0 and array != before:
