@@ -102,7 +102,9 @@ def voc_average_precision(tp: np.ndarray, fp: np.ndarray, num_objects: int) -> f
         return 0.0
     precision = tp / np.maximum(tp + fp, 1)
     envelope = np.maximum.accumulate(precision[::-1])[::-1]
-    return math.fsum((np.diff(tp, prepend=0) * envelope).tolist()) / num_objects
+    steps = np.diff(tp, prepend=0)
+    rising = np.flatnonzero(steps)  # the others, which are most, add nothing
+    return math.fsum((steps[rising] * envelope[rising]).tolist()) / num_objects
 
 
 def _first_of_each(groups: np.ndarray) -> np.ndarray:
