@@ -8,6 +8,7 @@
 #   make test-versions           the same on each Python of PYTHONS, e.g. PYTHONS="python3.10 python3.13"
 #   make test-ultralytics        the detection tests with a real model, in an environment of 6 GB of its own
 #   make bench    measure against the peers, and write the table into the README
+#   make bench-scale             time and memory of 10⁹ scores, which are added in batches, and of Dask (half an hour)
 #   make bench-gpu               the same for CUDA tensors, on a machine with a CUDA device and a CUDA build of torch
 #   make fuzz     give readers, columns, states, options and pages ten minutes of wrong input (MINUTES=60: an hour)
 #   make lint     ruff, mypy, and the check that the generated files are in sync
@@ -23,8 +24,13 @@ BIN := $(VENV)/bin
 export HF_HUB_OFFLINE := 1
 export HF_EVALUATE_OFFLINE := 1
 
+<<<<<<< HEAD
 .PHONY: bench bench-gpu demo demo-anomaly demo-detection fuzz test test-ultralytics test-without-torch test-versions lint sync spaces \
 	screenshots chromium clean
+=======
+.PHONY: bench bench-gpu bench-scale demo demo-detection fuzz test test-ultralytics test-without-torch test-versions \
+	lint sync spaces screenshots chromium clean
+>>>>>>> scale
 
 demo: $(VENV)/installed-demo
 	$(BIN)/python -m demo
@@ -65,6 +71,9 @@ bench: $(VENV)/installed-bench
 	$(BIN)/python -m tests.benchmarks.growth
 	$(BIN)/python -m tests.benchmarks.files
 	$(BIN)/python -m tests.benchmarks.folders
+
+bench-scale: $(VENV)/installed-bench
+	$(BIN)/python -m tests.benchmarks.scale
 
 bench-gpu: $(VENV)/installed-bench
 	$(BIN)/python -m tests.benchmarks.gpu

@@ -200,6 +200,77 @@ def test_a_file_that_changes_meanwhile_is_an_error(load: Load, tmp_path: Path) -
         reduce_row_group("ood_bench", {}, columns, last)
 
 
+BOUNDED: dict[str, tuple[str, dict[str, Any], int]] = {  # a metric, its options, and how many rows there can be
+    "ranks": ("accuracyk", {}, 2 * 4),
+    "float16": ("ood_bench", {}, 2 * 101),
+    "float16 of openauc": ("openauc", {}, 3 * 101),
+    "significant bits": ("openauc", {"significant_bits": 4}, 3 * 2 * 8 * 32),  # kinds, signs, significands, exponents
+    "thresholds": ("micro_open_f", {"t_list": [0.25, 0.5], "num_classes": 3}, 3 * 4 * 3),
+}
+
+
+@pytest.mark.parametrize("kind", BOUNDED)
+def test_states_that_count_equal_rows_are_small(kind: str, load: Load, tmp_path: Path) -> None:
+    name, options, most = BOUNDED[kind]
+    rng = np.random.default_rng(0)
+    num_rows = 2_000_000  # several batches
+    scores = (rng.integers(-50, 51, num_rows) / 64).astype(np.float32)
+    if kind == "significant bits":
+        scores += rng.uniform(0, 1 / 64, num_rows).astype(np.float32)
+    columns: dict[str, Any] = {
+        "predictions": rng.integers(0, 3, num_rows).astype(np.int8),
+        "references": rng.integers(-1, 3, num_rows).astype(np.int8),
+        "open_scores": scores.astype(np.float16) if "float16" in kind else scores,
+    }
+    if name == "ood_bench":
+        columns = {"predictions": columns["open_scores"], "references": columns["references"] < 0}
+    if name == "accuracyk":
+        ids = rng.integers(0, 3, (num_rows, 2)).astype(np.int8)
+        columns = {"predictions": ids, "references": np.abs(columns["references"])}
+    lists = {key: pa.FixedSizeListArray.from_arrays(x.ravel(), 2) if x.ndim > 1 else x for key, x in columns.items()}
+    pq.write_table(pa.table(lists), tmp_path / "0.parquet", row_group_size=num_rows)
+    metric = load(name, **options)
+    names, (group,) = list_row_groups(tmp_path, None, metric)
+    place, states = reduce_row_group(name, options, names, group)
+    assert place == f"{tmp_path}/0.parquet, row group 0"
+    assert sum(len(state["counts"]) for state in states) <= most
+    assert sum(state["counts"].sum() for state in states) == num_rows
+    for state in states:
+        metric.merge(state)
+    assert metric.compute() == load(name, **options).compute(**columns)
+
+
+def test_a_row_group_of_several_batches_of_float32_is_exact(load: Load, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    num_rows = 4_000_000
+    columns: dict[str, Any] = {
+        "predictions": rng.standard_normal(num_rows, dtype=np.float32),
+        "references": rng.integers(0, 2, num_rows).astype(np.int8),
+    }
+    pq.write_table(pa.table(columns), tmp_path / "0.parquet", row_group_size=num_rows)
+    metric = load("ood_bench")
+    names, (group,) = list_row_groups(tmp_path, None, metric)
+    _, states = reduce_row_group("ood_bench", {}, names, group)
+    assert len(states) > 1
+    assert not any("counts" in state for state in states)
+    for state in states:
+        metric.merge(state)
+    for name in "scores", "labels":
+        given = columns["predictions" if name == "scores" else "references"]
+        assert np.array_equal(metric.state()[name], given)
+    assert metric.compute() == load("ood_bench").compute(**columns)
+
+
+def test_the_benchmark_of_scale_runs() -> None:
+    pytest.importorskip("torchmetrics")
+    from tests.benchmarks import scale
+
+    lines = scale.main(smoke=True)
+    assert len(lines) == len(scale.HEADER) + len(scale.runs(smoke=True))
+    (exact,) = [line for line in lines if "4,000 scores of float16 |" in line]
+    assert "| exact |" in exact
+
+
 def test_workers_with_too_little_memory_are_an_error(client: Any, tmp_path: Path) -> None:
     same = np.full(8_000_000, 0.1, np.float32)  # whose file is small, and which is not known to be of few values
     table = pa.table({"predictions": same, "references": np.zeros(len(same), np.int8)})

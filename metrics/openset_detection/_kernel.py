@@ -3044,7 +3044,9 @@ def voc_average_precision(tp: np.ndarray, fp: np.ndarray, num_objects: int) -> f
         return 0.0
     precision = tp / np.maximum(tp + fp, 1)
     envelope = np.maximum.accumulate(precision[::-1])[::-1]
-    return math.fsum((np.diff(tp, prepend=0) * envelope).tolist()) / num_objects
+    steps = np.diff(tp, prepend=0)
+    rising = np.flatnonzero(steps)  # the others, which are most, add nothing
+    return math.fsum((steps[rising] * envelope[rising]).tolist()) / num_objects
 
 
 def _first_of_each(groups: np.ndarray) -> np.ndarray:
@@ -3066,14 +3068,21 @@ TENTHS = range(1, 10)  # recalls of WI(OWOD)
 
 def wilderness_by_recall(curves: list[tuple[Curve, int]]) -> list[float]:
     """WI(OWOD) at recalls of 0.1 to 0.9, from the curve and the number of objects of each known class."""
-    curves = [(curve, objects) for curve, objects in curves if objects and len(curve.tp)]
-    impacts = []
-    for tenths in TENTHS:
-        places = [int(np.argmin(np.abs(10 * curve.tp - tenths * objects))) for curve, objects in curves]
-        opened = sum(int(curve.open[i]) for (curve, _), i in zip(curves, places))
-        counted = sum(int(curve.tp[i] + curve.fp[i]) for (curve, _), i in zip(curves, places))
-        impacts.append(ratio(opened, counted))
-    return impacts
+    opened, counted = np.zeros((2, len(TENTHS)), dtype=np.int64)
+    for curve, objects in curves:
+        if objects and len(curve.tp):
+            places = _nearest(10 * curve.tp, objects * np.asarray(TENTHS))
+            opened += curve.open[places]
+            counted += (curve.tp + curve.fp)[places]
+    return ratios(opened, counted)
+
+
+def _nearest(ascending: np.ndarray, targets: np.ndarray) -> np.ndarray:
+    """The first place of the number that is nearest to each target; of two, that of the smaller."""
+    above = np.minimum(np.searchsorted(ascending, targets), len(ascending) - 1)
+    below = np.maximum(above - 1, 0)
+    is_below = np.abs(targets - ascending[below]) <= np.abs(targets - ascending[above])
+    return np.searchsorted(ascending, ascending[np.where(is_below, below, above)])
 
 
 class ClosedSet(NamedTuple):

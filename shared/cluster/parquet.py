@@ -1,9 +1,7 @@
 """A metric over a Parquet data set of scores, on as many machines as a Dask cluster has.
 
 Each row group is reduced by `metric.add_batch` and `metric.states` where it is read: scores of matrices never travel,
-and the result has the bits of one process. The states go straight to the caller, who merges them as they come. Those of
-accuracyk and autkc, of open-set F-scores with `t_list`, of scores in types of 16 bits and with `significant_bits` count
-equal rows, and are of bounded size; the others keep a few numbers for each sample, and openset_detection its boxes.
+and the result has the bits of one process. The states go straight to the caller, who merges them as they come.
 
 Dask rather than Ray Data: it runs any function over any Python objects, where Ray Data aggregates them in one place or
 shuffles; and it is pure Python, from a laptop to Slurm, Kubernetes or an existing cluster. With a `distributed.Client`
@@ -41,6 +39,14 @@ def compute_parquet(
     Parameters: name, one of `openworld_metrics.METRICS`; source, a file, a folder, a list of files, or an address that
     Arrow knows, such as s3://…; columns, from the metric's columns to those of the data set, by default those of
     the same names; options of the metric.
+
+    States count equal rows, and their size is bounded however many samples there are,
+
+    - for accuracyk and autkc, and for the open-set F-scores with `t_list`: their rows are small integers,
+    - for scores in types of 16 bits, which the data set must have as such, and with `significant_bits`. Of anomalous
+      pixels anomaly_suite still keeps each, for their regions; and open-set F-scores are bounded by their classes too.
+
+    All other states keep a few numbers for each sample; those of openset_detection keep all boxes.
 
     A worker needs 500 MiB of memory with one thread, and 125 MiB for each further one. Where states are not of bounded
     size, each thread needs 1.6 times more of what the largest row group takes beyond 16 MiB, of its columns unpacked
