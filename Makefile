@@ -24,13 +24,8 @@ BIN := $(VENV)/bin
 export HF_HUB_OFFLINE := 1
 export HF_EVALUATE_OFFLINE := 1
 
-<<<<<<< HEAD
-.PHONY: bench bench-gpu demo demo-anomaly demo-detection fuzz test test-ultralytics test-without-torch test-versions lint sync spaces \
-	screenshots chromium clean
-=======
-.PHONY: bench bench-gpu bench-scale demo demo-detection fuzz test test-ultralytics test-without-torch test-versions \
-	lint sync spaces screenshots chromium clean
->>>>>>> scale
+.PHONY: bench bench-gpu bench-scale demo demo-anomaly demo-detection fuzz test test-ultralytics test-without-torch \
+	test-versions lint sync spaces screenshots chromium clean
 
 demo: $(VENV)/installed-demo
 	$(BIN)/python -m demo
