@@ -264,6 +264,6 @@ def test_a_dask_worker_that_dies(tmp_path: Path) -> None:
         first, *_ = client.scheduler_info()["workers"]
         process = client.run(os.getpid, workers=[first])[first]
         client.run(die_at_the_second_batch, workers=[first])
-        computed = compute_parquet("ood_bench", tmp_path / "scores.parquet", split_every=2, **options)
+        computed = compute_parquet("ood_bench", tmp_path / "scores.parquet", **options)
         assert process not in client.run(os.getpid).values()
     assert computed == metric_class("ood_bench")().compute(**columns, **options)
