@@ -27,126 +27,28 @@ metric as an `evaluate.Metric`. The functions below take arrays that have been c
 
 from __future__ import annotations
 
-from .anomaly.anomaly_suite import AnomalySuite, anomaly_metrics, level_counts
-from .anomaly.aupro import aupro, sampled_aupro
-from .anomaly.maps import reduce_maps
-from .anomaly.pro import pro_curve
-from .anomaly.regions import split_regions
-from .classification.accuracyk import AccuracyK
-from .classification.autkc import AUTKC
-from .classification.ranks import listed_ranks, true_class_ranks
-from .classification.topk import accuracy, autkc, known_ranks, reduce_topk, reduce_topk_scores, topk_accuracy
-from .comparing import compare
-from .core.counts import Counts, exceedance_counts
-from .core.curves import (
-    OperatingPoint,
-    aupr,
-    auroc,
-    average_precision,
-    detection_accuracy,
-    f1_max,
-    operating_point,
-)
-from .core.delong import AUROCInterval, PairedTest, delong, delong_test
-from .core.metric import Metric
-from .core.proportions import ProportionInterval, proportion_interval
-from .core.roc import precision_recall_curve, roc_curve
-from .detection.boxes import reduce_boxes
-from .detection.matching import match_boxes
-from .detection.openset_detection import OpenSetDetection
-from .detection.overlap import box_iou
-from .detection.ow_dln import count_openset_detections, openset_detection, openset_detection_rates
-from .detection.owod import owod_detection
-from .detection.rules import Rules
-from .detection.voc import voc_average_precision
-from .loading import METRICS, load, metric_class
-from .ood.bench import bench_metrics
-from .ood.ood_bench import OODBench
-from .ood.oodeel import ftpn, get_curve
-from .ood.points import threshold_at_fpr
-from .ood.sides import reduce_ood, split_ood
-from .open_set.ccr import ccr_at_fpr
-from .open_set.known_unknown import reduce_known_unknown, reduce_openauc
-from .open_set.macro_open_f import MacroOpenF
-from .open_set.micro_open_f import MicroOpenF
-from .open_set.open_f import macro_open_f, micro_open_f
-from .open_set.open_f_curve import open_f_curve
-from .open_set.openauc import OpenAUC, accuracy_at_tpr, openauc, openauc_metrics, split_open_set
-from .open_set.oscr import oscr_curve
-from .open_set.samples import count_classes, reduce_open_set
+from typing import TYPE_CHECKING, Any
 
-__all__ = [
-    "AUTKC",
-    "METRICS",
-    "AUROCInterval",
-    "AccuracyK",
-    "AnomalySuite",
-    "Counts",
-    "MacroOpenF",
-    "Metric",
-    "MicroOpenF",
-    "OODBench",
-    "OpenAUC",
-    "OpenSetDetection",
-    "OperatingPoint",
-    "PairedTest",
-    "ProportionInterval",
-    "Rules",
-    "accuracy",
-    "accuracy_at_tpr",
-    "anomaly_metrics",
-    "aupr",
-    "aupro",
-    "auroc",
-    "autkc",
-    "average_precision",
-    "bench_metrics",
-    "box_iou",
-    "ccr_at_fpr",
-    "compare",
-    "count_classes",
-    "count_openset_detections",
-    "delong",
-    "delong_test",
-    "detection_accuracy",
-    "exceedance_counts",
-    "f1_max",
-    "ftpn",
-    "get_curve",
-    "known_ranks",
-    "level_counts",
-    "listed_ranks",
-    "load",
-    "macro_open_f",
-    "match_boxes",
-    "metric_class",
-    "micro_open_f",
-    "open_f_curve",
-    "openauc",
-    "openauc_metrics",
-    "openset_detection",
-    "openset_detection_rates",
-    "operating_point",
-    "oscr_curve",
-    "owod_detection",
-    "precision_recall_curve",
-    "pro_curve",
-    "proportion_interval",
-    "reduce_boxes",
-    "reduce_known_unknown",
-    "reduce_maps",
-    "reduce_ood",
-    "reduce_open_set",
-    "reduce_openauc",
-    "reduce_topk",
-    "reduce_topk_scores",
-    "roc_curve",
-    "sampled_aupro",
-    "split_ood",
-    "split_open_set",
-    "split_regions",
-    "threshold_at_fpr",
-    "topk_accuracy",
-    "true_class_ranks",
-    "voc_average_precision",
-]
+if TYPE_CHECKING:
+    from .public import *  # noqa: F403
+else:
+
+    def __getattr__(name: str) -> Any:
+        """A public name, or a module: imported now, so that a command can be stopped quietly before NumPy is there."""
+        from importlib import import_module
+
+        if name == "__all__" or not name.startswith("_"):
+            public = import_module(".public", __name__)
+            if hasattr(public, name):
+                return getattr(public, name)
+            try:
+                return import_module(f".{name}", __name__)
+            except ModuleNotFoundError as error:
+                if error.name != f"{__name__}.{name}":
+                    raise
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+    def __dir__() -> list[str]:
+        from importlib import import_module
+
+        return sorted({*globals(), *import_module(".public", __name__).__all__})

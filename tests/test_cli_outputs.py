@@ -128,7 +128,10 @@ def test_an_unwritable_hugging_face_home(tmp_path: Path) -> None:
     assert command("list", folder=tmp_path, env={**os.environ, **names})[::2] == (0, "")
 
 
-@pytest.mark.parametrize("module", ["click", "openworld_metrics.command.commands", "openworld_metrics.formats.columns"])
+MODULES = ["click", "numpy", "openworld_metrics.command.commands", "openworld_metrics.formats.columns"]
+
+
+@pytest.mark.parametrize("module", MODULES)
 def test_ctrl_c_while_modules_are_imported(module: str, tmp_path: Path) -> None:
     """A finder of modules in the place of sitecustomize presses it."""
     (tmp_path / "site").mkdir()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -73,3 +76,22 @@ def test_nan_is_named_by_its_place() -> None:
         om.exceedance_counts(np.asarray([1.0, np.nan, 0.0]), np.asarray([0.0]))
     with pytest.raises(ValueError, match="negatives: expected no NaN"):
         om.bench_metrics(np.asarray([1.0]), np.asarray([np.nan]), ["f1_score"], threshold=0.5)
+
+
+def test_public_names_come_when_they_are_asked_for() -> None:
+    code = """
+import sys
+import openworld_metrics
+assert "numpy" not in sys.modules
+assert openworld_metrics.auroc is openworld_metrics.public.auroc
+assert openworld_metrics.scores.msp([[0.0, 0.0]]) == 0.5
+assert {"auroc", "OpenAUC"} <= set(dir(openworld_metrics)) and "auroc" in openworld_metrics.__all__
+for name in ("nothing", "_nothing"):
+    try:
+        getattr(openworld_metrics, name)
+    except AttributeError as error:
+        assert str(error) == f"module 'openworld_metrics' has no attribute '{name}'"
+from openworld_metrics import *
+assert OpenAUC is openworld_metrics.OpenAUC
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
