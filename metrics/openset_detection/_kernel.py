@@ -2091,7 +2091,7 @@ def reduce_boxes(predictions: Any, references: Any, *, box_format: str = "xyxy")
 
 
 def _images(images: Any, name: str) -> list[Any]:
-    images = without_arrow(images)
+    images = as_array(images, name) if is_torch_array(images) else without_arrow(images)
     if (
         isinstance(images, Mapping)
         or (hasattr(images, "ndim") and images.ndim == 2)

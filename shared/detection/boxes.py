@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
-from ..core.arrays import MAX_EXACT, to_numpy, widen, without_arrow
+from ..core.arrays import MAX_EXACT, as_array, is_torch_array, to_numpy, widen, without_arrow
 from ..core.columns import as_flags, as_numbers, check_lengths
 from ..core.options import as_choice
 from ..core.states import check_arrays, check_rows, count_column, flag_column, integer_column, number_table
@@ -99,7 +99,7 @@ def reduce_boxes(predictions: Any, references: Any, *, box_format: str = "xyxy")
 
 
 def _images(images: Any, name: str) -> list[Any]:
-    images = without_arrow(images)
+    images = as_array(images, name) if is_torch_array(images) else without_arrow(images)
     if (
         isinstance(images, Mapping)
         or (hasattr(images, "ndim") and images.ndim == 2)

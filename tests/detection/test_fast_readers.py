@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from openworld_metrics import metric_class
 from openworld_metrics.formats import yolo_lines
 from openworld_metrics.formats.coco import coco_detections, read_coco, read_coco_results
 from openworld_metrics.formats.coco_table import Table
@@ -143,3 +144,11 @@ def test_random_lines(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert read_lines(path, confidence=True).tolist() == rows.tolist()
     monkeypatch.setattr(yolo_lines, "_plain_table", lambda *_: None)
     assert read_lines(path, confidence=True).tolist() == rows.tolist()
+
+
+def test_columns_that_are_no_dense_tensors() -> None:
+    torch = pytest.importorskip("torch")
+    metric = metric_class("openset_detection")(known_classes=[0])
+    for column in torch.zeros(1, 1, 6).to_sparse(), torch.zeros(1, 1, 6, device="meta"):
+        with pytest.raises(TypeError, match="predictions: expected a dense tensor of numbers, got a torch"):
+            metric.compute(predictions=column, references=[[]])
