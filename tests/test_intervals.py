@@ -139,6 +139,29 @@ def test_intervals_hold_the_true_value(key: str, covered: dict[str, float]) -> N
     assert 0.90 <= covered[key] <= 0.99
 
 
+def images_of_their_own(seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Maps of 20 normal and 20 anomalous images, whose pixels have in common what their image has."""
+    rng = np.random.default_rng(20_000 + seed)
+    masks = np.repeat([0, 1], 20)[:, None, None] * np.ones((1, 5, 5), int)
+    return rng.normal(size=(40, 1, 1)) + rng.normal(size=(40, 5, 5)) + 1.5 * masks, masks
+
+
+def test_pixels_of_an_image_are_resampled_together() -> None:
+    true = NormalDist().cdf(1.5 / 2)
+    by_image, by_pixel = 0, 0
+    drawn: dict[str, Any] = dict(confidence_level=0.95, n_resamples=40)
+    for seed in range(SETS):
+        maps, masks = images_of_their_own(seed)
+        metric = metric_class("anomaly_suite")(levels="pixel", integration_limits=[0.3], **drawn)
+        found = metric.compute(predictions=maps, references=masks)
+        by_image += found["pixel_auroc_low"] <= true <= found["pixel_auroc_high"]
+        pixels = metric_class("ood_bench")(metrics="auroc", **drawn)
+        found = pixels.compute(predictions=maps.reshape(-1), references=masks.reshape(-1))
+        by_pixel += found["auroc_low"] <= true <= found["auroc_high"]
+    assert 0.90 <= by_image / SETS <= 0.99
+    assert by_pixel / SETS < 0.6
+
+
 def null_models() -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """Two models that are equally good, with errors in common."""
     for seed in range(SETS):

@@ -2973,11 +2973,16 @@ def reduce_openauc(
     return _of_openauc(reduce_known_unknown(*arrays), bits)
 
 
+def as_openauc_state(state: Mapping[str, Any], *, significant_bits: int | None = None) -> OpenSetState:
+    """As `as_open_set_state`, of a state that `reduce_openauc` has made."""
+    return _of_openauc(as_open_set_state(state, significant_bits=significant_bits), None)
+
+
 def _of_openauc(state: OpenSetState, bits: int | None) -> OpenSetState:
     """What OpenAUC needs of the samples: whether they are known, and whether their predicted class is right."""
     xp = array_namespace(state["classes"])
     wrong = (state["predicted"] != state["classes"]) & (state["classes"] >= 0)
-    kinds: Any = {"predicted": xp.astype(wrong, xp.int64), "classes": xp.clip(state["classes"], None, 0)}
+    kinds: Any = {"predicted": xp.astype(wrong, xp.int8), "classes": -xp.astype(state["classes"] < 0, xp.int8)}
     kept: Any = {**state, **kinds}
     if bits is None:
         return kept
@@ -3139,7 +3144,7 @@ class OpenAUC(Metric):
 
     name = "openauc"
     reduce = staticmethod(reduce_openauc)
-    as_state = staticmethod(as_open_set_state)
+    as_state = staticmethod(as_openauc_state)
     summarise = staticmethod(openauc_metrics)
     units = staticmethod(openauc_units)
     tables = OPEN_SET_TABLES

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from ..core.arrays import array_namespace, concatenate, on_one_device
 from ..core.columns import as_labels, as_scores, check_lengths, check_not_negative
 from ..core.rounding import check_bits, cut
-from .samples import OpenSetState, reduce_open_set
+from .samples import OpenSetState, as_open_set_state, reduce_open_set
 
 
 def reduce_known_unknown(
@@ -76,11 +77,16 @@ def reduce_openauc(
     return _of_openauc(reduce_known_unknown(*arrays), bits)
 
 
+def as_openauc_state(state: Mapping[str, Any], *, significant_bits: int | None = None) -> OpenSetState:
+    """As `as_open_set_state`, of a state that `reduce_openauc` has made."""
+    return _of_openauc(as_open_set_state(state, significant_bits=significant_bits), None)
+
+
 def _of_openauc(state: OpenSetState, bits: int | None) -> OpenSetState:
     """What OpenAUC needs of the samples: whether they are known, and whether their predicted class is right."""
     xp = array_namespace(state["classes"])
     wrong = (state["predicted"] != state["classes"]) & (state["classes"] >= 0)
-    kinds: Any = {"predicted": xp.astype(wrong, xp.int64), "classes": xp.clip(state["classes"], None, 0)}
+    kinds: Any = {"predicted": xp.astype(wrong, xp.int8), "classes": -xp.astype(state["classes"] < 0, xp.int8)}
     kept: Any = {**state, **kinds}
     if bits is None:
         return kept

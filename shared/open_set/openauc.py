@@ -21,8 +21,8 @@ from ..core.shares import least_reaching, percent
 from ..core.units import Units, members_of, rows_of_sides
 from .ccr import ccr_of_sides
 from .cut_scores import ends_of_cut
-from .known_unknown import reduce_openauc
-from .samples import OPEN_SET_ALIASES, OPEN_SET_TABLES, OpenSetState, as_open_set_state
+from .known_unknown import as_openauc_state, reduce_openauc
+from .samples import OPEN_SET_ALIASES, OPEN_SET_TABLES, OpenSetState
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -171,7 +171,7 @@ class OpenAUC(Metric):
 
     name = "openauc"
     reduce = staticmethod(reduce_openauc)
-    as_state = staticmethod(as_open_set_state)
+    as_state = staticmethod(as_openauc_state)
     summarise = staticmethod(openauc_metrics)
     units = staticmethod(openauc_units)
     tables = OPEN_SET_TABLES
