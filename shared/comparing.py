@@ -50,12 +50,14 @@ def compare(
     level, n_resamples = as_confidence_level(confidence_level), as_int(n_resamples, "n_resamples", 1)
     rng = np.random.default_rng(as_int(random_state, "random_state", 0))
     metric = metric_class(metric)() if isinstance(metric, str) else metric
+    if not hasattr(metric, "results_and_units"):
+        raise TypeError(f"metric: expected a name or a metric such as OpenAUC(), got {type(metric).__name__}")
     shared = others if references is None else {**others, "references": references}
     found = [_results_and_units(metric, model, shared, name) for name, model in (("first", first), ("second", second))]
     values, models = zip(*found)
     pairs = _pairs(*models)
-    differences: dict[str, list[float]] = {key: [] for key in rates(values[0]) if key in rates(values[1])}
-    kept: dict[str, list[float]] = {key: [] for key in differences if key in rates(models[0].results(models[0].strata))}
+    merged = [rates(units.results(units.strata)) for units in models]
+    kept: dict[str, list[float]] = {key: [] for key in merged[0] if key in merged[1]}
     draws = ([rng.integers(0, len(rows), len(rows)) for rows, _ in pairs] for _ in range(n_resamples))
     for drawn in shown(draws, n_resamples):
         results = [
@@ -64,7 +66,6 @@ def compare(
         ]
         for key, column in kept.items():
             column.append(results[0][key] - results[1][key])
-    merged = [units.results(units.strata) for units in models]
     table: dict[str, list[Any]] = {name: [] for name in TABLE}
     for key, column in kept.items():
         ours, theirs = values[0][key], values[1][key]

@@ -140,16 +140,16 @@ def test_intervals_hold_the_true_value(key: str, covered: dict[str, float]) -> N
 
 
 def images_of_their_own(seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Maps of 20 normal and 20 anomalous images, whose pixels have in common what their image has."""
+    """Maps of 50 normal and 50 anomalous images, whose pixels have in common what their image has."""
     rng = np.random.default_rng(20_000 + seed)
-    masks = np.repeat([0, 1], 20)[:, None, None] * np.ones((1, 5, 5), int)
-    return rng.normal(size=(40, 1, 1)) + rng.normal(size=(40, 5, 5)) + 1.5 * masks, masks
+    masks = np.repeat([0, 1], 50)[:, None, None] * np.ones((1, 4, 4), int)
+    return rng.normal(size=(100, 1, 1)) + rng.normal(size=(100, 4, 4)) + 1.5 * masks, masks
 
 
 def test_pixels_of_an_image_are_resampled_together() -> None:
     true = NormalDist().cdf(1.5 / 2)
     by_image, by_pixel = 0, 0
-    drawn: dict[str, Any] = dict(confidence_level=0.95, n_resamples=40)
+    drawn: dict[str, Any] = dict(confidence_level=0.95, n_resamples=60)
     for seed in range(SETS):
         maps, masks = images_of_their_own(seed)
         metric = metric_class("anomaly_suite")(levels="pixel", integration_limits=[0.3], **drawn)

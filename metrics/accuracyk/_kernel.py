@@ -1302,7 +1302,7 @@ _DRAWS_PER_ROW = 16  # above which counts are drawn row by row, rather than unit
 def intervals(
     units: Units, results: dict[str, Any], confidence_level: Any, n_resamples: Any, random_state: Any
 ) -> dict[str, Any]:
-    """The results with `<key>_low` and `<key>_high` beside each rate: a percentile bootstrap, stratified.
+    """The results with `<key>_low` and `<key>_high` beside each that `Units` gives: a percentile bootstrap, stratified.
 
     Parameters: units of the state that the results are of; confidence_level in (0, 1); n_resamples ≥ 1; random_state,
     the seed. Where rows were merged (see `rows_of_sides`), the interval is moved by what the value was moved by.
@@ -1319,7 +1319,7 @@ def intervals(
         if key in found:
             low, high = percentiles(found[key], level)
             if value != values[key]:
-                low, high = (min(max(bound + (value - values[key]), 0.0), 1.0) for bound in (low, high))
+                low, high = (bound + (value - values[key]) for bound in (low, high))
             with_intervals |= {f"{key}_low": low, f"{key}_high": high}
     return with_intervals
 
@@ -1331,7 +1331,7 @@ def percentiles(values: np.ndarray, level: float) -> tuple[float, float]:
 
 
 def rates(results: dict[str, Any]) -> dict[str, float]:
-    """Those of the results that are rates, which are the only floats; counts are ints."""
+    """The floats among the results of `Units`: rates and losses; counts are ints."""
     return {key: value for key, value in results.items() if isinstance(value, float)}
 
 
@@ -1360,15 +1360,6 @@ def draw(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
     drawn = rng.integers(0, total, total)
     places = drawn if total == len(counts) else np.repeat(np.arange(len(counts)), counts)[drawn]
     return np.bincount(places, minlength=len(counts))
-
-
-def draw_pairs(rng: np.random.Generator, strata: Sequence[tuple[np.ndarray, np.ndarray]]) -> Any:
-    """For two models, how often each row occurs among units that are drawn for both: (rows, rows) of each stratum."""
-    chosen = [rng.integers(0, len(first), len(first)) if len(first) else np.zeros(0, np.int64) for first, _ in strata]
-    return [
-        [np.bincount(rows[picks], minlength=int(rows.max(initial=-1)) + 1) for rows in pair]
-        for pair, picks in zip(strata, chosen)
-    ]
 
 
 # ---- core/states.py --------------------------------------------------------------------------------------------------

@@ -1923,7 +1923,7 @@ _DRAWS_PER_ROW = 16  # above which counts are drawn row by row, rather than unit
 def intervals(
     units: Units, results: dict[str, Any], confidence_level: Any, n_resamples: Any, random_state: Any
 ) -> dict[str, Any]:
-    """The results with `<key>_low` and `<key>_high` beside each rate: a percentile bootstrap, stratified.
+    """The results with `<key>_low` and `<key>_high` beside each that `Units` gives: a percentile bootstrap, stratified.
 
     Parameters: units of the state that the results are of; confidence_level in (0, 1); n_resamples ≥ 1; random_state,
     the seed. Where rows were merged (see `rows_of_sides`), the interval is moved by what the value was moved by.
@@ -1940,7 +1940,7 @@ def intervals(
         if key in found:
             low, high = percentiles(found[key], level)
             if value != values[key]:
-                low, high = (min(max(bound + (value - values[key]), 0.0), 1.0) for bound in (low, high))
+                low, high = (bound + (value - values[key]) for bound in (low, high))
             with_intervals |= {f"{key}_low": low, f"{key}_high": high}
     return with_intervals
 
@@ -1952,7 +1952,7 @@ def percentiles(values: np.ndarray, level: float) -> tuple[float, float]:
 
 
 def rates(results: dict[str, Any]) -> dict[str, float]:
-    """Those of the results that are rates, which are the only floats; counts are ints."""
+    """The floats among the results of `Units`: rates and losses; counts are ints."""
     return {key: value for key, value in results.items() if isinstance(value, float)}
 
 
@@ -1981,15 +1981,6 @@ def draw(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
     drawn = rng.integers(0, total, total)
     places = drawn if total == len(counts) else np.repeat(np.arange(len(counts)), counts)[drawn]
     return np.bincount(places, minlength=len(counts))
-
-
-def draw_pairs(rng: np.random.Generator, strata: Sequence[tuple[np.ndarray, np.ndarray]]) -> Any:
-    """For two models, how often each row occurs among units that are drawn for both: (rows, rows) of each stratum."""
-    chosen = [rng.integers(0, len(first), len(first)) if len(first) else np.zeros(0, np.int64) for first, _ in strata]
-    return [
-        [np.bincount(rows[picks], minlength=int(rows.max(initial=-1)) + 1) for rows in pair]
-        for pair, picks in zip(strata, chosen)
-    ]
 
 
 # ---- core/metric.py --------------------------------------------------------------------------------------------------
@@ -2485,6 +2476,8 @@ def check_levels(levels: Any) -> list[str]:
 
 REDUCTIONS = ("max", "mean")
 _HALF = 2.0**27  # a mantissa of 53 bits in two parts, so that sums of 2^26 of either are exact in float64
+_SUMMED = 1 << 26
+_UNIT_BITS = 1073 + 53  # of the smallest float64, as a mantissa below 1 with 53 bits
 
 
 def check_reduction(image_reduction: Any) -> np.ndarray:
@@ -2542,11 +2535,16 @@ def _reduced(score_map: Array, image_reduction: str | int) -> float:
 def exact_mean(values: Array) -> float:
     """The mean of finite values, rounded once: the same in any order and on any device, and never an overflow.
 
-    Mantissas are integers in units of 2^-53, and are summed apart for each exponent.
-
     >>> exact_mean(np.asarray([0.1] * 77)), exact_mean(np.asarray([1e308, 1.5e308]))
     (0.1, 1.25e+308)
     """
+    count = values.shape[0]
+    total = sum(_units(values[start : start + _SUMMED]) for start in range(0, count, _SUMMED))
+    return total / (count << _UNIT_BITS)
+
+
+def _units(values: Array) -> int:
+    """Their sum in units of the smallest float64: mantissas are integers, summed apart for each exponent."""
     xp = array_namespace(values)
     mantissas, exponents = xp.frexp(xp.astype(values, xp.float64))
     lowest = int(xp.min(exponents))
@@ -2556,8 +2554,7 @@ def exact_mean(values: Array) -> float:
         to_numpy(xp.bincount(exponents - lowest, weights=part)).tolist() for part in (upper, units - upper * _HALF)
     )
     total = sum((int(high) * int(_HALF) + int(low)) << i for i, (high, low) in enumerate(zip(uppers, lowers)))
-    shift, count = lowest - 53, values.shape[0]
-    return (total << shift) / count if shift > 0 else total / (count << -shift)
+    return total << (lowest + _UNIT_BITS - 53)
 
 
 # ---- anomaly/regions.py ----------------------------------------------------------------------------------------------
@@ -2719,7 +2716,8 @@ def reduce_maps(
     masks of the same shapes, 0 or False for normal; image_scores and image_labels (N,), by default the map's
     maximum (or what `image_reduction` says: "mean", or an int k for the mean of the k highest) and whether the
     mask has an anomaly; significant_bits in [4, 52], how many bits of each pixel's score are kept (see `cut`), for
-    memory that does not grow with the normal pixels; None keeps them as they are. Scores of images are kept whole.
+    memory that does not grow with the normal pixels, unless intervals are asked for at load; None keeps them as they
+    are. Scores of images are kept whole.
 
     Returns an `AnomalyState`.
     Raises ValueError for NaN, shapes that differ, masks that are not binary, k beyond the pixels of a map.
@@ -2837,49 +2835,62 @@ Rates = Callable[[np.ndarray], dict[str, float]]  # of how often each image occu
 def anomaly_units(state: AnomalyState, *, integration_limits: Any, levels: Any, num_thresholds: Any) -> Units:
     """The normal and the anomalous images, for resampling: equal ones in any order, the others by their content.
 
-    Results are the rates; an AUPRO of sampled thresholds has no interval.
+    Results are the rates; an AUPRO of sampled thresholds has no interval. Strata are kinds of images by their labels
+    and by whether they have normal and anomalous pixels, so that no resample lacks either.
     Raises ValueError for states in which pixels of several images have been counted together.
     """
-    if int(to_numpy(state["num_normal"]).sum()) != state["normal"].shape[0]:
+    if "normal_counts" in state:
         raise ValueError(
             "confidence_level: pixels of several images have been counted together; give it at load, not at compute"
         )
-    labels, order = to_numpy(state["image_labels"]), _canonical_order(state)
-    strata = [order[labels[order] == label] for label in (False, True)]
+    order, kinds = _canonical_order(state), _kinds(state)
+    strata = [order[kinds[order] == kind] for kind in range(8)]
     limits = [] if num_thresholds is not None else as_fractions(integration_limits, "integration_limits")
     makers = {"image": partial(_image_rates, state), "pixel": partial(_pixel_rates, state, limits)}
     parts = [makers[level]() for level in check_levels(levels)]
 
     def results(counts: Sequence[np.ndarray]) -> dict[str, float]:
-        occurring = np.zeros(len(labels), np.int64)
+        occurring = np.zeros(len(kinds), np.int64)
         for images, numbers in zip(strata, counts):
             occurring[images] = numbers
         return {key: value for rates in parts for key, value in rates(occurring).items()}
 
     def members() -> tuple[np.ndarray, np.ndarray]:
-        place = np.empty(len(labels), np.int64)
+        place = np.empty(len(kinds), np.int64)
         for images in strata:
             place[images] = np.arange(len(images))
-        return place, labels.astype(np.int64)
+        return place, kinds
 
     return Units(tuple(np.ones(len(images), np.int64) for images in strata), results, members)
 
 
+def _kinds(state: AnomalyState) -> np.ndarray:
+    """Of each image, its label and whether it has normal and anomalous pixels, in three bits."""
+    columns = (state["image_labels"], state["num_normal"], state["num_regions"])
+    anomalous, normal, regions = (to_numpy(column).astype(np.int64) > 0 for column in columns)
+    return 4 * anomalous + 2 * normal + regions
+
+
 def _canonical_order(state: AnomalyState) -> np.ndarray:
-    """The images by their scores, and those of one score by what their pixels are."""
-    scores = to_numpy(state["image_scores"])
-    contents = [hashlib.blake2b(content, digest_size=16).digest() for content in _contents(state)]
+    """The images by their scores, and those of one score by what their pixels and regions are."""
+    scores, contents = to_numpy(state["image_scores"]), [*_contents(state)]
     return np.asarray(sorted(range(len(scores)), key=lambda i: (scores[i], contents[i])), np.int64)
 
 
-def _contents(state: AnomalyState) -> list[bytes]:
-    regions = np.repeat(np.arange(len(state["num_regions"])), to_numpy(state["num_regions"]))
-    per_image = np.bincount(regions, state["region_sizes"], len(state["num_regions"])).astype(np.int64)
-    parts = zip(
-        np.split(to_numpy(state["normal"]), np.cumsum(to_numpy(state["num_normal"]))[:-1]),
-        np.split(to_numpy(state["anomalous"]), np.cumsum(per_image)[:-1]),
-    )
-    return [normal.tobytes() + b"|" + anomalous.tobytes() for normal, anomalous in parts]
+def _contents(state: AnomalyState) -> Iterator[bytes]:
+    """A digest of each image's pixels, whatever type they came in, and of its regions."""
+    num_regions, sizes = to_numpy(state["num_regions"]), to_numpy(state["region_sizes"])
+    ends = np.cumsum(num_regions)
+    regions = [sizes[end - number : end] for end, number in zip(ends.tolist(), num_regions.tolist())]
+    normal, anomalous = to_numpy(state["normal"]), to_numpy(state["anomalous"])
+    first, second = 0, 0
+    for number, own in zip(to_numpy(state["num_normal"]).tolist(), regions):
+        parts = normal[first : first + number], anomalous[second : second + int(own.sum())]
+        first, second = first + number, second + int(own.sum())
+        digest = hashlib.blake2b(own.astype(np.int64).tobytes(), digest_size=16)
+        for pixels in parts:
+            digest.update((pixels.astype(np.float64) + 0.0).tobytes())  # 0.0 for −0.0
+        yield digest.digest()
 
 
 def _image_rates(state: AnomalyState) -> Rates:
@@ -2895,26 +2906,27 @@ def _image_rates(state: AnomalyState) -> Rates:
 
 def _pixel_rates(state: AnomalyState, limits: Sequence[float]) -> Rates:
     anomalous, normal = map(to_numpy, (state["anomalous"], state["normal"]))
-    counts = state.get("normal_counts")
-    counts = np.ones(len(normal), np.int64) if counts is None else to_numpy(counts)
-    rows = rows_of_sides(as_side(anomalous), as_side(normal, counts), most=MAX_BINS)
+    rows = rows_of_sides(as_side(anomalous), as_side(normal), most=MAX_BINS)
     edges = np.unique(np.concatenate([each.scores for each in rows]))
     bins = Rows(edges, np.ones(len(edges), np.int64))
     num_regions, sizes = to_numpy(state["num_regions"]), to_numpy(state["region_sizes"])
-    num_images = len(num_regions)
-    image_of_region = np.repeat(np.arange(num_images), num_regions)
-    image_of_normal = np.repeat(np.arange(num_images), to_numpy(state["num_normal"]))
     region_of_pixel = np.repeat(np.arange(len(sizes)), sizes)
-    image_of_pixel = image_of_region[region_of_pixel]
+    image_of_pixel = np.repeat(np.arange(len(num_regions)), num_regions)[region_of_pixel]
+    pixels_of_images = np.bincount(image_of_pixel, minlength=len(num_regions))
 
-    def histogram(images: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """Sums of integers by bin and image."""
-        cells = bins.places(scores) * num_images + images
-        return np.bincount(cells, weights, num_images * len(edges)).astype(np.int64).reshape(-1, num_images)
+    def histograms(scores: np.ndarray, numbers: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
+        """(bins, images), how many pixels there are of each, or sums of integer weights."""
+        table = np.empty((len(edges), len(numbers)), np.int64)
+        start = 0
+        for i, stop in enumerate(np.cumsum(numbers).tolist()):
+            here = None if weights is None else weights[start:stop]
+            table[:, i] = np.bincount(bins.places(scores[start:stop]), here, len(edges))
+            start = stop
+        return table
 
-    of_normal = histogram(image_of_normal, normal, counts)
-    of_anomalous = histogram(image_of_pixel, anomalous, np.ones(len(anomalous)))
-    shares = histogram(image_of_pixel, anomalous, np.rint(_OF_A_REGION / sizes)[region_of_pixel])
+    of_normal = histograms(normal, to_numpy(state["num_normal"]))
+    of_anomalous = histograms(anomalous, pixels_of_images)
+    shares = histograms(anomalous, pixels_of_images, np.rint(_OF_A_REGION / sizes)[region_of_pixel])
 
     def rates(occurring: np.ndarray) -> dict[str, float]:
         # products of integers are exact, and those of float64 would start threads for each

@@ -1303,7 +1303,7 @@ _DRAWS_PER_ROW = 16  # above which counts are drawn row by row, rather than unit
 def intervals(
     units: Units, results: dict[str, Any], confidence_level: Any, n_resamples: Any, random_state: Any
 ) -> dict[str, Any]:
-    """The results with `<key>_low` and `<key>_high` beside each rate: a percentile bootstrap, stratified.
+    """The results with `<key>_low` and `<key>_high` beside each that `Units` gives: a percentile bootstrap, stratified.
 
     Parameters: units of the state that the results are of; confidence_level in (0, 1); n_resamples ≥ 1; random_state,
     the seed. Where rows were merged (see `rows_of_sides`), the interval is moved by what the value was moved by.
@@ -1320,7 +1320,7 @@ def intervals(
         if key in found:
             low, high = percentiles(found[key], level)
             if value != values[key]:
-                low, high = (min(max(bound + (value - values[key]), 0.0), 1.0) for bound in (low, high))
+                low, high = (bound + (value - values[key]) for bound in (low, high))
             with_intervals |= {f"{key}_low": low, f"{key}_high": high}
     return with_intervals
 
@@ -1332,7 +1332,7 @@ def percentiles(values: np.ndarray, level: float) -> tuple[float, float]:
 
 
 def rates(results: dict[str, Any]) -> dict[str, float]:
-    """Those of the results that are rates, which are the only floats; counts are ints."""
+    """The floats among the results of `Units`: rates and losses; counts are ints."""
     return {key: value for key, value in results.items() if isinstance(value, float)}
 
 
@@ -1361,15 +1361,6 @@ def draw(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
     drawn = rng.integers(0, total, total)
     places = drawn if total == len(counts) else np.repeat(np.arange(len(counts)), counts)[drawn]
     return np.bincount(places, minlength=len(counts))
-
-
-def draw_pairs(rng: np.random.Generator, strata: Sequence[tuple[np.ndarray, np.ndarray]]) -> Any:
-    """For two models, how often each row occurs among units that are drawn for both: (rows, rows) of each stratum."""
-    chosen = [rng.integers(0, len(first), len(first)) if len(first) else np.zeros(0, np.int64) for first, _ in strata]
-    return [
-        [np.bincount(rows[picks], minlength=int(rows.max(initial=-1)) + 1) for rows in pair]
-        for pair, picks in zip(strata, chosen)
-    ]
 
 
 # ---- core/states.py --------------------------------------------------------------------------------------------------
@@ -2672,7 +2663,7 @@ def _ends_of_hits(unknown: Side, known: Sequence[Side], tpr: float, bits: int) -
 
     Of the bin of the threshold, those are the fewest unknown samples that are enough, or all samples.
     """
-    enough = least_reaching(as_fraction(tpr, "tpr"), unknown.total)
+    enough = least_reaching(tpr, unknown.total)
     threshold = unknown.at(unknown.total - enough)
     accepted = unknown.total - unknown.below_score(threshold)
     below, through = zip(*(_below(side, threshold, bits) for side in known))
@@ -3018,17 +3009,16 @@ def openauc_metrics(state: OpenSetState, *, tpr: float = 0.95, fpr_list: Any = N
     of scores that were cut, all but the second with `<name>_error`, |value − value of the scores before| ≤ error.
     Raises ValueError if there are no unknown or no known samples, or for a rate out of range.
     """
+    tpr, fprs = as_fraction(tpr, "tpr"), [] if fpr_list is None else as_shares(fpr_list, "fpr_list")
     sides = open_set_sides(state)
-    results = rates_of_sides(*sides, tpr=tpr, fpr_list=fpr_list)
+    results = rates_of_sides(*sides, tpr=tpr, fprs=fprs)
     if "significant_bits" not in state:
         return results
-    rates = [] if fpr_list is None else as_shares(fpr_list, "fpr_list")
-    return results_with_errors(results, ends_of_cut(*sides, int(state["significant_bits"]), tpr, rates))
+    return results_with_errors(results, ends_of_cut(*sides, int(state["significant_bits"]), tpr, fprs))
 
 
-def rates_of_sides(unknown: Side, correct: Side, wrong: Side, *, tpr: float, fpr_list: Any) -> dict[str, float]:
-    """As `openauc_metrics`, of the three kinds of samples."""
-    rates = [] if fpr_list is None else as_shares(fpr_list, "fpr_list")
+def rates_of_sides(unknown: Side, correct: Side, wrong: Side, *, tpr: float, fprs: Sequence[float]) -> dict[str, float]:
+    """As `openauc_metrics`, of the three kinds of samples, for rates that have been checked."""
     num_known = correct.total + wrong.total
     check_both_classes(unknown.total, num_known)
     over_correct, over_wrong = _twice_wins_over(unknown, correct), _twice_wins_over(unknown, wrong)
@@ -3037,8 +3027,8 @@ def rates_of_sides(unknown: Side, correct: Side, wrong: Side, *, tpr: float, fpr
         "openauc": over_correct / pairs,
         "closed_set_accuracy": correct.total / num_known,
         "open_set_auroc": (over_correct + over_wrong) / pairs,
-        f"open_set_accuracy@tpr{percent(as_fraction(tpr, 'tpr'))}": _accuracy_of_sides(unknown, (correct, wrong), tpr),
-        **{f"ccr@fpr{percent(fpr)}": ccr_of_sides(unknown, correct, num_known, fpr) for fpr in rates},
+        f"open_set_accuracy@tpr{percent(tpr)}": _accuracy_of_sides(unknown, (correct, wrong), tpr),
+        **{f"ccr@fpr{percent(fpr)}": ccr_of_sides(unknown, correct, num_known, fpr) for fpr in fprs},
     }
 
 
@@ -3118,13 +3108,14 @@ def _accuracy_of_sides(unknown: Side, known: Sequence[Side], tpr: float) -> floa
 
 def openauc_units(state: OpenSetState, *, tpr: float, fpr_list: Any) -> Units:
     """The unknown samples and the known ones, for resampling."""
+    tpr, fprs = as_fraction(tpr, "tpr"), [] if fpr_list is None else as_shares(fpr_list, "fpr_list")
     unknown, correct, wrong = rows_of_sides(*open_set_sides(state))
     num_correct = len(correct.counts)
 
     def results(counts: Sequence[np.ndarray]) -> dict[str, float]:
         known = counts[1]
         sides = unknown.side(counts[0]), correct.side(known[:num_correct]), wrong.side(known[num_correct:])
-        return rates_of_sides(*sides, tpr=tpr, fpr_list=fpr_list)
+        return rates_of_sides(*sides, tpr=tpr, fprs=fprs)
 
     def members() -> tuple[np.ndarray, np.ndarray]:
         known, right = state["classes"] >= 0, state["predicted"] == state["classes"]

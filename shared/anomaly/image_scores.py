@@ -13,6 +13,8 @@ from ..core.options import as_int
 
 REDUCTIONS = ("max", "mean")
 _HALF = 2.0**27  # a mantissa of 53 bits in two parts, so that sums of 2^26 of either are exact in float64
+_SUMMED = 1 << 26
+_UNIT_BITS = 1073 + 53  # of the smallest float64, as a mantissa below 1 with 53 bits
 
 
 def check_reduction(image_reduction: Any) -> np.ndarray:
@@ -70,11 +72,16 @@ def _reduced(score_map: Array, image_reduction: str | int) -> float:
 def exact_mean(values: Array) -> float:
     """The mean of finite values, rounded once: the same in any order and on any device, and never an overflow.
 
-    Mantissas are integers in units of 2^-53, and are summed apart for each exponent.
-
     >>> exact_mean(np.asarray([0.1] * 77)), exact_mean(np.asarray([1e308, 1.5e308]))
     (0.1, 1.25e+308)
     """
+    count = values.shape[0]
+    total = sum(_units(values[start : start + _SUMMED]) for start in range(0, count, _SUMMED))
+    return total / (count << _UNIT_BITS)
+
+
+def _units(values: Array) -> int:
+    """Their sum in units of the smallest float64: mantissas are integers, summed apart for each exponent."""
     xp = array_namespace(values)
     mantissas, exponents = xp.frexp(xp.astype(values, xp.float64))
     lowest = int(xp.min(exponents))
@@ -84,5 +91,4 @@ def exact_mean(values: Array) -> float:
         to_numpy(xp.bincount(exponents - lowest, weights=part)).tolist() for part in (upper, units - upper * _HALF)
     )
     total = sum((int(high) * int(_HALF) + int(low)) << i for i, (high, low) in enumerate(zip(uppers, lowers)))
-    shift, count = lowest - 53, values.shape[0]
-    return (total << shift) / count if shift > 0 else total / (count << -shift)
+    return total << (lowest + _UNIT_BITS - 53)

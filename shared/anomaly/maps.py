@@ -95,7 +95,8 @@ def reduce_maps(
     masks of the same shapes, 0 or False for normal; image_scores and image_labels (N,), by default the map's
     maximum (or what `image_reduction` says: "mean", or an int k for the mean of the k highest) and whether the
     mask has an anomaly; significant_bits in [4, 52], how many bits of each pixel's score are kept (see `cut`), for
-    memory that does not grow with the normal pixels; None keeps them as they are. Scores of images are kept whole.
+    memory that does not grow with the normal pixels, unless intervals are asked for at load; None keeps them as they
+    are. Scores of images are kept whole.
 
     Returns an `AnomalyState`.
     Raises ValueError for NaN, shapes that differ, masks that are not binary, k beyond the pixels of a map.

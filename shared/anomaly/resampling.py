@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -32,49 +32,62 @@ Rates = Callable[[np.ndarray], dict[str, float]]  # of how often each image occu
 def anomaly_units(state: AnomalyState, *, integration_limits: Any, levels: Any, num_thresholds: Any) -> Units:
     """The normal and the anomalous images, for resampling: equal ones in any order, the others by their content.
 
-    Results are the rates; an AUPRO of sampled thresholds has no interval.
+    Results are the rates; an AUPRO of sampled thresholds has no interval. Strata are kinds of images by their labels
+    and by whether they have normal and anomalous pixels, so that no resample lacks either.
     Raises ValueError for states in which pixels of several images have been counted together.
     """
-    if int(to_numpy(state["num_normal"]).sum()) != state["normal"].shape[0]:
+    if "normal_counts" in state:
         raise ValueError(
             "confidence_level: pixels of several images have been counted together; give it at load, not at compute"
         )
-    labels, order = to_numpy(state["image_labels"]), _canonical_order(state)
-    strata = [order[labels[order] == label] for label in (False, True)]
+    order, kinds = _canonical_order(state), _kinds(state)
+    strata = [order[kinds[order] == kind] for kind in range(8)]
     limits = [] if num_thresholds is not None else as_fractions(integration_limits, "integration_limits")
     makers = {"image": partial(_image_rates, state), "pixel": partial(_pixel_rates, state, limits)}
     parts = [makers[level]() for level in check_levels(levels)]
 
     def results(counts: Sequence[np.ndarray]) -> dict[str, float]:
-        occurring = np.zeros(len(labels), np.int64)
+        occurring = np.zeros(len(kinds), np.int64)
         for images, numbers in zip(strata, counts):
             occurring[images] = numbers
         return {key: value for rates in parts for key, value in rates(occurring).items()}
 
     def members() -> tuple[np.ndarray, np.ndarray]:
-        place = np.empty(len(labels), np.int64)
+        place = np.empty(len(kinds), np.int64)
         for images in strata:
             place[images] = np.arange(len(images))
-        return place, labels.astype(np.int64)
+        return place, kinds
 
     return Units(tuple(np.ones(len(images), np.int64) for images in strata), results, members)
 
 
+def _kinds(state: AnomalyState) -> np.ndarray:
+    """Of each image, its label and whether it has normal and anomalous pixels, in three bits."""
+    columns = (state["image_labels"], state["num_normal"], state["num_regions"])
+    anomalous, normal, regions = (to_numpy(column).astype(np.int64) > 0 for column in columns)
+    return 4 * anomalous + 2 * normal + regions
+
+
 def _canonical_order(state: AnomalyState) -> np.ndarray:
-    """The images by their scores, and those of one score by what their pixels are."""
-    scores = to_numpy(state["image_scores"])
-    contents = [hashlib.blake2b(content, digest_size=16).digest() for content in _contents(state)]
+    """The images by their scores, and those of one score by what their pixels and regions are."""
+    scores, contents = to_numpy(state["image_scores"]), [*_contents(state)]
     return np.asarray(sorted(range(len(scores)), key=lambda i: (scores[i], contents[i])), np.int64)
 
 
-def _contents(state: AnomalyState) -> list[bytes]:
-    regions = np.repeat(np.arange(len(state["num_regions"])), to_numpy(state["num_regions"]))
-    per_image = np.bincount(regions, state["region_sizes"], len(state["num_regions"])).astype(np.int64)
-    parts = zip(
-        np.split(to_numpy(state["normal"]), np.cumsum(to_numpy(state["num_normal"]))[:-1]),
-        np.split(to_numpy(state["anomalous"]), np.cumsum(per_image)[:-1]),
-    )
-    return [normal.tobytes() + b"|" + anomalous.tobytes() for normal, anomalous in parts]
+def _contents(state: AnomalyState) -> Iterator[bytes]:
+    """A digest of each image's pixels, whatever type they came in, and of its regions."""
+    num_regions, sizes = to_numpy(state["num_regions"]), to_numpy(state["region_sizes"])
+    ends = np.cumsum(num_regions)
+    regions = [sizes[end - number : end] for end, number in zip(ends.tolist(), num_regions.tolist())]
+    normal, anomalous = to_numpy(state["normal"]), to_numpy(state["anomalous"])
+    first, second = 0, 0
+    for number, own in zip(to_numpy(state["num_normal"]).tolist(), regions):
+        parts = normal[first : first + number], anomalous[second : second + int(own.sum())]
+        first, second = first + number, second + int(own.sum())
+        digest = hashlib.blake2b(own.astype(np.int64).tobytes(), digest_size=16)
+        for pixels in parts:
+            digest.update((pixels.astype(np.float64) + 0.0).tobytes())  # 0.0 for −0.0
+        yield digest.digest()
 
 
 def _image_rates(state: AnomalyState) -> Rates:
@@ -90,26 +103,27 @@ def _image_rates(state: AnomalyState) -> Rates:
 
 def _pixel_rates(state: AnomalyState, limits: Sequence[float]) -> Rates:
     anomalous, normal = map(to_numpy, (state["anomalous"], state["normal"]))
-    counts = state.get("normal_counts")
-    counts = np.ones(len(normal), np.int64) if counts is None else to_numpy(counts)
-    rows = rows_of_sides(as_side(anomalous), as_side(normal, counts), most=MAX_BINS)
+    rows = rows_of_sides(as_side(anomalous), as_side(normal), most=MAX_BINS)
     edges = np.unique(np.concatenate([each.scores for each in rows]))
     bins = Rows(edges, np.ones(len(edges), np.int64))
     num_regions, sizes = to_numpy(state["num_regions"]), to_numpy(state["region_sizes"])
-    num_images = len(num_regions)
-    image_of_region = np.repeat(np.arange(num_images), num_regions)
-    image_of_normal = np.repeat(np.arange(num_images), to_numpy(state["num_normal"]))
     region_of_pixel = np.repeat(np.arange(len(sizes)), sizes)
-    image_of_pixel = image_of_region[region_of_pixel]
+    image_of_pixel = np.repeat(np.arange(len(num_regions)), num_regions)[region_of_pixel]
+    pixels_of_images = np.bincount(image_of_pixel, minlength=len(num_regions))
 
-    def histogram(images: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """Sums of integers by bin and image."""
-        cells = bins.places(scores) * num_images + images
-        return np.bincount(cells, weights, num_images * len(edges)).astype(np.int64).reshape(-1, num_images)
+    def histograms(scores: np.ndarray, numbers: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
+        """(bins, images), how many pixels there are of each, or sums of integer weights."""
+        table = np.empty((len(edges), len(numbers)), np.int64)
+        start = 0
+        for i, stop in enumerate(np.cumsum(numbers).tolist()):
+            here = None if weights is None else weights[start:stop]
+            table[:, i] = np.bincount(bins.places(scores[start:stop]), here, len(edges))
+            start = stop
+        return table
 
-    of_normal = histogram(image_of_normal, normal, counts)
-    of_anomalous = histogram(image_of_pixel, anomalous, np.ones(len(anomalous)))
-    shares = histogram(image_of_pixel, anomalous, np.rint(_OF_A_REGION / sizes)[region_of_pixel])
+    of_normal = histograms(normal, to_numpy(state["num_normal"]))
+    of_anomalous = histograms(anomalous, pixels_of_images)
+    shares = histograms(anomalous, pixels_of_images, np.rint(_OF_A_REGION / sizes)[region_of_pixel])
 
     def rates(occurring: np.ndarray) -> dict[str, float]:
         # products of integers are exact, and those of float64 would start threads for each

@@ -17,9 +17,9 @@ class Cluster:
         self.places: dict[Any, object] = {}
 
     def map(self, function: Callable[[Any], Any], arguments: Sequence[Any]) -> list[Any]:
-        """A task for each argument, which may be a list of tasks, of whose results the function takes a list."""
+        """A task for each argument."""
         futures: list[Any] = self.client.map(function, arguments, pure=False)
-        self.places |= {task.key: place for task, place in zip(futures, arguments) if not isinstance(place, list)}
+        self.places |= zip((task.key for task in futures), arguments)
         return futures
 
     def results(self, tasks: Sequence[Any]) -> Generator[Any]:
@@ -51,7 +51,7 @@ class Processes:
     """Tasks in processes of this machine, or as `dask.config` says, started when their results are asked for."""
 
     def map(self, function: Callable[[Any], Any], arguments: Sequence[Any]) -> list[Any]:
-        """A task for each argument, which may be a list of tasks, of whose results the function takes a list."""
+        """A task for each argument."""
         import dask
 
         delayed = dask.delayed(function, pure=False)

@@ -86,13 +86,9 @@ def compare(
 
 
 def _read(place: str, column: str) -> Any:
-    from ..core.arrays import concatenate
-    from ..formats.columns import ParquetColumn, open_column
+    from ..formats.columns import open_column, whole_column
 
-    for which in ("first_", "second_"):
-        column = column.removeprefix(which)
-    opened = open_column(place, column)
-    return concatenate([*opened]) if isinstance(opened, ParquetColumn) else opened
+    return whole_column(open_column(place, column.removeprefix("first_").removeprefix("second_")))
 
 
 @contextmanager

@@ -60,6 +60,14 @@ def batches(columns: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         rest = {name: part[rows:] if len(part) > rows else next(parts[name], []) for name, part in rest.items()}
 
 
+def whole_column(opened: Any) -> Any:
+    """An open column, with all the rows of a Parquet file in their type."""
+    if not isinstance(opened, ParquetColumn):
+        return opened
+    parts = [*opened]
+    return np.concatenate(parts) if parts else np.zeros(0)
+
+
 class ParquetColumn:
     """A column of a Parquet file, or several side by side, read in batches as it is iterated over."""
 

@@ -7,11 +7,15 @@ from collections.abc import Iterator, Mapping
 from numbers import Real
 from typing import Any
 
+# what an evaluation says of itself and of another model, beside its results
+RECORDS = frozenset({"evaluation", "comparison", "other"})
+
 
 def flat(results: Mapping[str, Any], prefix: str = "", *, plain: bool = False) -> dict[str, float]:
     """The scalars of results by slash-joined names; lists, tables, words and truth values are left out.
 
-    A row of the table "groups" gives a name for each of its numbers: near/cifar100/auroc.
+    So is the record of an evaluation. A row of the table "groups" gives a name for each of its numbers:
+    near/cifar100/auroc.
 
     Parameters: results of a metric, of several by name, or of an evaluation; prefix, before all names, with a slash;
     plain, to have an underscore in place of all that MLflow refuses in names: what is no letter, digit, underscore,
@@ -64,7 +68,7 @@ def _scalars(results: Mapping[str, Any], *path: str) -> Iterator[tuple[tuple[str
         elif isinstance(value, Mapping) and key == "groups" and "group" in value:
             for group, row in rows_of_groups(value).items():
                 yield from _scalars(row, *path, group)
-        elif isinstance(value, Mapping):
+        elif isinstance(value, Mapping) and key not in RECORDS:
             yield from _scalars(value, *path, str(key))
 
 

@@ -31,13 +31,17 @@ def read_map(path: str | Path) -> np.ndarray:
     path = Path(path)
     with named(path):
         found = _read_array(path) if path.suffix.lower() in _ARRAY_SUFFIXES else _read_png(path)
-        found = _as_plane(found)
-        if found.dtype.kind not in "fiu":
-            raise ValueError(f"expected a map of real numbers, got {found.dtype}")
-        if found.dtype.kind == "f" and np.isnan(np.max(found)):
-            row, column = np.argwhere(np.isnan(found))[0].tolist()
-            raise ValueError(f"expected numbers, got NaN at row {row}, column {column}")
-    return found
+        return _checked(_as_plane(found), "a map of real numbers", "fiu")
+
+
+def _checked(plane: np.ndarray, expected: str, kinds: str) -> np.ndarray:
+    """Raise ValueError unless an array is of one of the kinds of types, and without NaN."""
+    if plane.dtype.kind not in kinds:
+        raise ValueError(f"expected {expected}, got {plane.dtype}")
+    if plane.dtype.kind == "f" and np.isnan(plane).any():
+        row, column = np.argwhere(np.isnan(plane))[0].tolist()[-2:]
+        raise ValueError(f"expected numbers, got NaN at row {row}, column {column}")
+    return plane
 
 
 def read_mask(path: str | Path) -> np.ndarray:
@@ -49,7 +53,7 @@ def read_mask(path: str | Path) -> np.ndarray:
     path = Path(path)
     with named(path):
         if path.suffix.lower() in (".npy", ".npz"):
-            return _as_plane(_read_array(path)) > 0
+            return _checked(_as_plane(_read_array(path)), "a mask of numbers", "bfiu") > 0
         with extra("anomaly"):
             from PIL import Image
         with Image.open(path) as image:

@@ -11,10 +11,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from ..core.columns import as_labels, as_scores, check_lengths
-from .columns import ParquetColumn, file_of, open_column
+from .columns import file_of, open_column, whole_column
 from .npy import read_npz
 from .reasons import named
 
@@ -61,8 +59,7 @@ def read_scores(place: str | Path) -> Scores:
                 return Scores(-as_scores(arrays["conf"], "conf"), **classes)
     column = open_column(place, "scores")
     with named(place):
-        scores = np.concatenate([np.zeros(0), *column]) if isinstance(column, ParquetColumn) else column
-        return Scores(as_scores(scores, "scores"), **classes)
+        return Scores(as_scores(whole_column(column), "scores"), **classes)
 
 
 def score_files(folder: str | Path, known: str | Path) -> dict[str, Path]:

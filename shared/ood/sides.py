@@ -141,7 +141,11 @@ def check_label_values(in_value: Any, out_value: Any, ignore_value: Any = None) 
 
 
 def _as_label(value: Any, name: str) -> Label:
-    return REST if isinstance(value, str) and value == REST else as_int(value, name, *_INT64)
+    if isinstance(value, str):
+        if value != REST:
+            raise ValueError(f"{name}: expected an int or {REST!r}, got {value!r}")
+        return REST
+    return as_int(value, name, *_INT64)
 
 
 def split_ood(

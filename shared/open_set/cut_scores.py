@@ -10,7 +10,6 @@ import numpy as np
 from ..core.bounds import in_either_order
 from ..core.counts import Side, runs, sort_sides
 from ..core.curves import Quantity, bounded, twice_wins
-from ..core.options import as_fraction
 from ..core.rounding import was_cut
 from ..core.shares import least_reaching, most_within, percent
 
@@ -53,7 +52,7 @@ def _ends_of_hits(unknown: Side, known: Sequence[Side], tpr: float, bits: int) -
 
     Of the bin of the threshold, those are the fewest unknown samples that are enough, or all samples.
     """
-    enough = least_reaching(as_fraction(tpr, "tpr"), unknown.total)
+    enough = least_reaching(tpr, unknown.total)
     threshold = unknown.at(unknown.total - enough)
     accepted = unknown.total - unknown.below_score(threshold)
     below, through = zip(*(_below(side, threshold, bits) for side in known))

@@ -45,17 +45,16 @@ def openauc_metrics(state: OpenSetState, *, tpr: float = 0.95, fpr_list: Any = N
     of scores that were cut, all but the second with `<name>_error`, |value − value of the scores before| ≤ error.
     Raises ValueError if there are no unknown or no known samples, or for a rate out of range.
     """
+    tpr, fprs = as_fraction(tpr, "tpr"), [] if fpr_list is None else as_shares(fpr_list, "fpr_list")
     sides = open_set_sides(state)
-    results = rates_of_sides(*sides, tpr=tpr, fpr_list=fpr_list)
+    results = rates_of_sides(*sides, tpr=tpr, fprs=fprs)
     if "significant_bits" not in state:
         return results
-    rates = [] if fpr_list is None else as_shares(fpr_list, "fpr_list")
-    return results_with_errors(results, ends_of_cut(*sides, int(state["significant_bits"]), tpr, rates))
+    return results_with_errors(results, ends_of_cut(*sides, int(state["significant_bits"]), tpr, fprs))
 
 
-def rates_of_sides(unknown: Side, correct: Side, wrong: Side, *, tpr: float, fpr_list: Any) -> dict[str, float]:
-    """As `openauc_metrics`, of the three kinds of samples."""
-    rates = [] if fpr_list is None else as_shares(fpr_list, "fpr_list")
+def rates_of_sides(unknown: Side, correct: Side, wrong: Side, *, tpr: float, fprs: Sequence[float]) -> dict[str, float]:
+    """As `openauc_metrics`, of the three kinds of samples, for rates that have been checked."""
     num_known = correct.total + wrong.total
     check_both_classes(unknown.total, num_known)
     over_correct, over_wrong = _twice_wins_over(unknown, correct), _twice_wins_over(unknown, wrong)
@@ -64,8 +63,8 @@ def rates_of_sides(unknown: Side, correct: Side, wrong: Side, *, tpr: float, fpr
         "openauc": over_correct / pairs,
         "closed_set_accuracy": correct.total / num_known,
         "open_set_auroc": (over_correct + over_wrong) / pairs,
-        f"open_set_accuracy@tpr{percent(as_fraction(tpr, 'tpr'))}": _accuracy_of_sides(unknown, (correct, wrong), tpr),
-        **{f"ccr@fpr{percent(fpr)}": ccr_of_sides(unknown, correct, num_known, fpr) for fpr in rates},
+        f"open_set_accuracy@tpr{percent(tpr)}": _accuracy_of_sides(unknown, (correct, wrong), tpr),
+        **{f"ccr@fpr{percent(fpr)}": ccr_of_sides(unknown, correct, num_known, fpr) for fpr in fprs},
     }
 
 
@@ -145,13 +144,14 @@ def _accuracy_of_sides(unknown: Side, known: Sequence[Side], tpr: float) -> floa
 
 def openauc_units(state: OpenSetState, *, tpr: float, fpr_list: Any) -> Units:
     """The unknown samples and the known ones, for resampling."""
+    tpr, fprs = as_fraction(tpr, "tpr"), [] if fpr_list is None else as_shares(fpr_list, "fpr_list")
     unknown, correct, wrong = rows_of_sides(*open_set_sides(state))
     num_correct = len(correct.counts)
 
     def results(counts: Sequence[np.ndarray]) -> dict[str, float]:
         known = counts[1]
         sides = unknown.side(counts[0]), correct.side(known[:num_correct]), wrong.side(known[num_correct:])
-        return rates_of_sides(*sides, tpr=tpr, fpr_list=fpr_list)
+        return rates_of_sides(*sides, tpr=tpr, fprs=fprs)
 
     def members() -> tuple[np.ndarray, np.ndarray]:
         known, right = state["classes"] >= 0, state["predicted"] == state["classes"]

@@ -20,9 +20,10 @@ _KEYS = {
         r"(macro|micro)_open_f|openauc|auoscr|open_set_auroc|open_set_accuracy@\w+|ccr@.+",
         r"auroc|aupr_(in|out)(_trapezoid)?|detect_acc|t[pn]r([\d.]+[tf][pn]r)?",
         r"(image|pixel)_(auroc|ap|aupr|f1_max|f1|precision|recall)|aupro@.+|auspro@.+|aupimo",
-        r"(U-)?(recall|precision|AP|mAP)(50|50-95|@.+|\(Known\))?",
+        r"(U-)?(recall|precision|AP|mAP)(50|50-95|@.+|\((Known|(previously|newly) known)\))?",
         r"(balanced_)?accuracy_score|(f1|fbeta|jaccard|precision|recall|average_precision|roc_auc)_score",
     ),
+    Direction(True, False): (r"cohen_kappa_score|matthews_corrcoef|d2_\w+_score",),
     Direction(False, True): (r"f[pn]r([\d.]+[tf][pn]r)?", r"(hamming|zero_one)_loss"),
     Direction(False, False): (r"WI(\(OWOD\))?(@.+)?", r"A-OSE(\(detections\))?", r"(brier_score|hinge|log)_loss"),
 }
@@ -37,6 +38,8 @@ def direction(key: str) -> Direction | None:
     (Direction(higher=False, rate=True), True, None)
     """
     name = key.rpartition("/")[2]
+    if name.endswith(("_low", "_high", "_error", "_threshold")):
+        return None
     for found, patterns in _KEYS.items():
         if re.fullmatch("|".join(patterns), name, re.IGNORECASE):
             return found
