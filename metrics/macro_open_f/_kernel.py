@@ -13,7 +13,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from functools import cache, reduce
+from functools import cache, partial, reduce
 from operator import or_
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, TYPE_CHECKING, TypedDict
@@ -1297,25 +1297,28 @@ def members_of(strata: Array, scores: Array, rows: Sequence[Rows]) -> tuple[np.n
 # A resample draws as many units from each stratum as there are, with replacement: new counts for the same rows. Rows are
 # in a canonical order, so an interval has the same bits for any order and any batches of the samples.
 
+MAX_RESAMPLES = 1_000_000  # percentiles are steady long before, and each resample keeps its rates
 _DRAWS_PER_ROW = 16  # above which counts are drawn row by row, rather than unit by unit
 
 
 def intervals(
-    units: Units, results: dict[str, Any], confidence_level: Any, n_resamples: Any, random_state: Any
+    units: Units, summarise: Callable[[], dict[str, Any]], confidence_level: Any, n_resamples: Any, random_state: Any
 ) -> dict[str, Any]:
     """The results with `<key>_low` and `<key>_high` beside each rate: a percentile bootstrap, stratified.
 
-    Parameters: units of the state that the results are of; confidence_level in (0, 1); n_resamples ≥ 1; random_state,
-    the seed. Where rows were merged (see `rows_of_sides`), the interval is moved by what the value was moved by.
+    Parameters: units of a state; summarise, a function to its results, called last: it may sort pixels where they lie,
+    and the state stays as it was if this raises or is interrupted; confidence_level in (0, 1); n_resamples from 1 to
+    MAX_RESAMPLES; random_state, the seed. Where rows were merged (see `rows_of_sides`), the interval is moved by what
+    the value was moved by.
     Returns the results. Raises ValueError and TypeError for options out of range.
     Source: Efron, Bootstrap Methods, Annals of Statistics 1979; units that are images, as clusters of their pixels.
     """
     level = as_confidence_level(confidence_level)
-    replicates = resampled(units, as_int(n_resamples, "n_resamples", 1), as_int(random_state, "random_state", 0))
+    number, seed = as_resamples(n_resamples), as_int(random_state, "random_state", 0)
     values = rates(units.results(units.strata))
-    found = {key: np.asarray([replicate[key] for replicate in replicates]) for key in values}
+    found = resampled(units, list(values), number, seed)
     with_intervals: dict[str, Any] = {}
-    for key, value in results.items():
+    for key, value in summarise().items():
         with_intervals[key] = value
         if key in found:
             low, high = percentiles(found[key], level)
@@ -1336,11 +1339,20 @@ def rates(results: dict[str, Any]) -> dict[str, float]:
     return {key: value for key, value in results.items() if isinstance(value, float)}
 
 
-def resampled(units: Units, n_resamples: int, random_state: int) -> list[dict[str, float]]:
-    """The rates of so many resamples."""
+def as_resamples(value: Any) -> int:
+    """Check a number of resamples."""
+    return as_int(value, "n_resamples", 1, MAX_RESAMPLES)
+
+
+def resampled(units: Units, keys: list[str], n_resamples: int, random_state: int) -> dict[str, np.ndarray]:
+    """Some of the results of so many resamples (B,), by key."""
     rng = np.random.default_rng(random_state)
     draws = ([draw(rng, counts) for counts in units.strata] for _ in range(n_resamples))
-    return [rates(units.results(counts)) for counts in shown(draws, n_resamples)]
+    found = np.empty((len(keys), n_resamples))
+    for i, counts in enumerate(shown(draws, n_resamples)):
+        results = units.results(counts)
+        found[:, i] = [results[key] for key in keys]
+    return dict(zip(keys, found))
 
 
 def shown(steps: Iterator[Any], total: int) -> Iterator[Any]:
@@ -1361,15 +1373,6 @@ def draw(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
     drawn = rng.integers(0, total, total)
     places = drawn if total == len(counts) else np.repeat(np.arange(len(counts)), counts)[drawn]
     return np.bincount(places, minlength=len(counts))
-
-
-def draw_pairs(rng: np.random.Generator, strata: Sequence[tuple[np.ndarray, np.ndarray]]) -> Any:
-    """For two models, how often each row occurs among units that are drawn for both: (rows, rows) of each stratum."""
-    chosen = [rng.integers(0, len(first), len(first)) if len(first) else np.zeros(0, np.int64) for first, _ in strata]
-    return [
-        [np.bincount(rows[picks], minlength=int(rows.max(initial=-1)) + 1) for rows in pair]
-        for pair, picks in zip(strata, chosen)
-    ]
 
 
 # ---- core/states.py --------------------------------------------------------------------------------------------------
@@ -1671,7 +1674,7 @@ class Metric:
         if options["confidence_level"] is None:
             return self.summarise(state, **chosen)
         drawn = {name: options[name] for name in INTERVAL_OPTIONS}
-        return intervals(self.units(state, **chosen), self.summarise(state, **chosen), **drawn)
+        return intervals(self.units(state, **chosen), partial(self.summarise, state, **chosen), **drawn)
 
     def _reduced(self, columns: Mapping[str, Any], options: Mapping[str, Any]) -> State:
         missing = [name for name in self.required if name not in columns]

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any, ClassVar, TypedDict
 
 import numpy as np
@@ -233,7 +233,7 @@ class Metric:
         if options["confidence_level"] is None:
             return self.summarise(state, **chosen)
         drawn = {name: options[name] for name in INTERVAL_OPTIONS}
-        return intervals(self.units(state, **chosen), self.summarise(state, **chosen), **drawn)
+        return intervals(self.units(state, **chosen), partial(self.summarise, state, **chosen), **drawn)
 
     def _reduced(self, columns: Mapping[str, Any], options: Mapping[str, Any]) -> State:
         missing = [name for name in self.required if name not in columns]
