@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import zipfile
 from collections.abc import Sequence
@@ -18,6 +19,7 @@ MAP_SUFFIXES = frozenset([".npy", ".npz", ".png", ".tif", ".tiff"])
 MAX_PIXELS = 89_478_485  # of a map or a mask, as of Pillow: a header that says more is not followed
 _ARRAY_SUFFIXES = MAP_SUFFIXES - {".png"}
 _UNCOMPRESSED, _DEFLATE = 1, (8, 32946)  # by tifffile itself; others take imagecodecs
+_QUIET = logging.NullHandler()  # what tifffile finds wrong with a file is not printed beside the error
 _SIXTEEN_BITS = ("I;16", "I;16B")
 
 
@@ -130,6 +132,7 @@ def _read_tiff(path: Path) -> np.ndarray:
     with extra("anomaly"):
         import tifffile
 
+    logging.getLogger("tifffile").addHandler(_QUIET)
     with tifffile.TiffFile(path) as file:
         page = file.pages[0]
         check_size(page.shape)

@@ -61,8 +61,13 @@ def read_scores(place: str | Path) -> Scores:
                 return Scores(-as_scores(arrays["conf"], "conf"), **classes)
     column = open_column(place, "scores")
     with named(place):
-        scores = np.concatenate([np.zeros(0), *column]) if isinstance(column, ParquetColumn) else column
+        scores = _joined(column) if isinstance(column, ParquetColumn) else column
         return Scores(as_scores(scores, "scores"), **classes)
+
+
+def _joined(column: ParquetColumn) -> np.ndarray:
+    parts = [*column]
+    return np.concatenate(parts) if parts else np.zeros(0)
 
 
 def score_files(folder: str | Path, known: str | Path) -> dict[str, Path]:
