@@ -237,3 +237,16 @@ def test_a_refused_interval_leaves_pixels_with_their_images(wrong: dict[str, Any
         metric.compute(**wrong)
     assert all((array == before[name]).all() for name, array in metric.state().items())
     assert metric.compute() == metric_class("anomaly_suite")(confidence_level=0.9, n_resamples=5).compute(**columns)
+
+
+def test_images_that_are_labelled_otherwise_than_their_masks() -> None:
+    rng = np.random.default_rng(0)
+    masks = np.zeros((8, 4, 4), bool)
+    masks[0, :2] = True  # of four images that are labelled anomalous
+    masks[7] = True  # of four that are labelled normal
+    model = dict(predictions=rng.random((8, 4, 4)), image_scores=rng.random(8))
+    both = dict(references=masks, image_labels=np.repeat([1, 0], 4))
+    drawn: dict[str, Any] = dict(confidence_level=0.9, n_resamples=50)
+    results = metric_class("anomaly_suite")(**drawn).compute(**model, **both)
+    assert 0 <= results["pixel_auroc_low"] <= results["pixel_auroc"] <= results["pixel_auroc_high"] <= 1
+    assert set(compare("anomaly_suite", model, model, **both, **drawn)["p_value"]) == {1.0}

@@ -1922,12 +1922,11 @@ _DRAWS_PER_ROW = 16  # above which counts are drawn row by row, rather than unit
 
 
 def intervals(
-    units: Units, summarise: Callable[[], dict[str, Any]], confidence_level: Any, n_resamples: Any, random_state: Any
+    units: Units, results: dict[str, Any], confidence_level: Any, n_resamples: Any, random_state: Any
 ) -> dict[str, Any]:
     """The results with `<key>_low` and `<key>_high` beside each rate: a percentile bootstrap, stratified.
 
-    Parameters: units of a state; summarise, a function to its results, called last: it may sort pixels where they lie,
-    and the state stays as it was if this raises or is interrupted; confidence_level in (0, 1); n_resamples from 1 to
+    Parameters: units of the state that the results are of; confidence_level in (0, 1); n_resamples from 1 to
     MAX_RESAMPLES; random_state, the seed. Where rows were merged (see `rows_of_sides`), the interval is moved by what
     the value was moved by.
     Returns the results. Raises ValueError and TypeError for options out of range.
@@ -1938,7 +1937,7 @@ def intervals(
     values = rates(units.results(units.strata))
     found = resampled(units, list(values), number, seed)
     with_intervals: dict[str, Any] = {}
-    for key, value in summarise().items():
+    for key, value in results.items():
         with_intervals[key] = value
         if key in found:
             low, high = percentiles(found[key], level)
@@ -2215,8 +2214,10 @@ class Metric:
         state, chosen = joined(states), _options_for(self.summarise, options)
         if options["confidence_level"] is None:
             return self.summarise(state, **chosen)
-        drawn = {name: options[name] for name in INTERVAL_OPTIONS}
-        return intervals(self.units(state, **chosen), partial(self.summarise, state, **chosen), **drawn)
+        units, copied = self.units(state, **chosen), {name: _copy(array) for name, array in state.items()}
+        # of a copy, since summarise may sort pixels where they lie, and resampling may be refused or interrupted
+        results = self.summarise(copied, **chosen)
+        return intervals(units, results, **{name: options[name] for name in INTERVAL_OPTIONS})
 
     def _reduced(self, columns: Mapping[str, Any], options: Mapping[str, Any]) -> State:
         missing = [name for name in self.required if name not in columns]
@@ -2838,9 +2839,11 @@ Rates = Callable[[np.ndarray], dict[str, float]]  # of how often each image occu
 
 
 def anomaly_units(state: AnomalyState, *, integration_limits: Any, levels: Any, num_thresholds: Any) -> Units:
-    """The normal and the anomalous images, for resampling: equal ones in any order, the others by their content.
+    """The images, for resampling: equal ones in any order, the others by their content.
 
-    Results are the rates; an AUPRO of sampled thresholds has no interval.
+    Strata are their kinds, by label and by whether they have anomalous and normal pixels, so that each resample has
+    some of each: an image may be labelled anomalous and have an empty mask. Results are the
+    rates; an AUPRO of sampled thresholds has no interval.
     Raises ValueError for states in which pixels of several images have been counted together.
     """
     if int(to_numpy(state["num_normal"]).sum()) != state["normal"].shape[0]:
@@ -2848,7 +2851,9 @@ def anomaly_units(state: AnomalyState, *, integration_limits: Any, levels: Any, 
             "confidence_level: pixels of several images have been counted together; give it at load, not at compute"
         )
     labels, order = to_numpy(state["image_labels"]), _canonical_order(state)
-    strata = [order[labels[order] == label] for label in (False, True)]
+    has_anomalous, has_normal = (to_numpy(state[name]) > 0 for name in ("num_regions", "num_normal"))
+    kinds = np.unique(4 * labels + 2 * has_anomalous + has_normal, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    strata = [order[kinds[order] == kind] for kind in range(int(kinds.max()) + 1)]
     limits = [] if num_thresholds is not None else as_fractions(integration_limits, "integration_limits")
     makers = {"image": partial(_image_rates, state), "pixel": partial(_pixel_rates, state, limits)}
     parts = [makers[level]() for level in check_levels(levels)]
@@ -2863,7 +2868,7 @@ def anomaly_units(state: AnomalyState, *, integration_limits: Any, levels: Any, 
         place = np.empty(len(labels), np.int64)
         for images in strata:
             place[images] = np.arange(len(images))
-        return place, labels.astype(np.int64)
+        return place, kinds
 
     return Units(tuple(np.ones(len(images), np.int64) for images in strata), results, members)
 

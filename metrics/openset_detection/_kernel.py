@@ -14,7 +14,7 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from functools import cache, partial, reduce
+from functools import cache, reduce
 from itertools import pairwise
 from operator import or_
 from pathlib import Path
@@ -1304,12 +1304,11 @@ _DRAWS_PER_ROW = 16  # above which counts are drawn row by row, rather than unit
 
 
 def intervals(
-    units: Units, summarise: Callable[[], dict[str, Any]], confidence_level: Any, n_resamples: Any, random_state: Any
+    units: Units, results: dict[str, Any], confidence_level: Any, n_resamples: Any, random_state: Any
 ) -> dict[str, Any]:
     """The results with `<key>_low` and `<key>_high` beside each rate: a percentile bootstrap, stratified.
 
-    Parameters: units of a state; summarise, a function to its results, called last: it may sort pixels where they lie,
-    and the state stays as it was if this raises or is interrupted; confidence_level in (0, 1); n_resamples from 1 to
+    Parameters: units of the state that the results are of; confidence_level in (0, 1); n_resamples from 1 to
     MAX_RESAMPLES; random_state, the seed. Where rows were merged (see `rows_of_sides`), the interval is moved by what
     the value was moved by.
     Returns the results. Raises ValueError and TypeError for options out of range.
@@ -1320,7 +1319,7 @@ def intervals(
     values = rates(units.results(units.strata))
     found = resampled(units, list(values), number, seed)
     with_intervals: dict[str, Any] = {}
-    for key, value in summarise().items():
+    for key, value in results.items():
         with_intervals[key] = value
         if key in found:
             low, high = percentiles(found[key], level)
@@ -1675,8 +1674,10 @@ class Metric:
         state, chosen = joined(states), _options_for(self.summarise, options)
         if options["confidence_level"] is None:
             return self.summarise(state, **chosen)
-        drawn = {name: options[name] for name in INTERVAL_OPTIONS}
-        return intervals(self.units(state, **chosen), partial(self.summarise, state, **chosen), **drawn)
+        units, copied = self.units(state, **chosen), {name: _copy(array) for name, array in state.items()}
+        # of a copy, since summarise may sort pixels where they lie, and resampling may be refused or interrupted
+        results = self.summarise(copied, **chosen)
+        return intervals(units, results, **{name: options[name] for name in INTERVAL_OPTIONS})
 
     def _reduced(self, columns: Mapping[str, Any], options: Mapping[str, Any]) -> State:
         missing = [name for name in self.required if name not in columns]

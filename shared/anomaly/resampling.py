@@ -30,9 +30,11 @@ Rates = Callable[[np.ndarray], dict[str, float]]  # of how often each image occu
 
 
 def anomaly_units(state: AnomalyState, *, integration_limits: Any, levels: Any, num_thresholds: Any) -> Units:
-    """The normal and the anomalous images, for resampling: equal ones in any order, the others by their content.
+    """The images, for resampling: equal ones in any order, the others by their content.
 
-    Results are the rates; an AUPRO of sampled thresholds has no interval.
+    Strata are their kinds, by label and by whether they have anomalous and normal pixels, so that each resample has
+    some of each: an image may be labelled anomalous and have an empty mask. Results are the
+    rates; an AUPRO of sampled thresholds has no interval.
     Raises ValueError for states in which pixels of several images have been counted together.
     """
     if int(to_numpy(state["num_normal"]).sum()) != state["normal"].shape[0]:
@@ -40,7 +42,9 @@ def anomaly_units(state: AnomalyState, *, integration_limits: Any, levels: Any, 
             "confidence_level: pixels of several images have been counted together; give it at load, not at compute"
         )
     labels, order = to_numpy(state["image_labels"]), _canonical_order(state)
-    strata = [order[labels[order] == label] for label in (False, True)]
+    has_anomalous, has_normal = (to_numpy(state[name]) > 0 for name in ("num_regions", "num_normal"))
+    kinds = np.unique(4 * labels + 2 * has_anomalous + has_normal, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    strata = [order[kinds[order] == kind] for kind in range(int(kinds.max()) + 1)]
     limits = [] if num_thresholds is not None else as_fractions(integration_limits, "integration_limits")
     makers = {"image": partial(_image_rates, state), "pixel": partial(_pixel_rates, state, limits)}
     parts = [makers[level]() for level in check_levels(levels)]
@@ -55,7 +59,7 @@ def anomaly_units(state: AnomalyState, *, integration_limits: Any, levels: Any, 
         place = np.empty(len(labels), np.int64)
         for images in strata:
             place[images] = np.arange(len(images))
-        return place, labels.astype(np.int64)
+        return place, kinds
 
     return Units(tuple(np.ones(len(images), np.int64) for images in strata), results, members)
 

@@ -6,7 +6,7 @@ in a canonical order, so an interval has the same bits for any order and any bat
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -19,12 +19,11 @@ _DRAWS_PER_ROW = 16  # above which counts are drawn row by row, rather than unit
 
 
 def intervals(
-    units: Units, summarise: Callable[[], dict[str, Any]], confidence_level: Any, n_resamples: Any, random_state: Any
+    units: Units, results: dict[str, Any], confidence_level: Any, n_resamples: Any, random_state: Any
 ) -> dict[str, Any]:
     """The results with `<key>_low` and `<key>_high` beside each rate: a percentile bootstrap, stratified.
 
-    Parameters: units of a state; summarise, a function to its results, called last: it may sort pixels where they lie,
-    and the state stays as it was if this raises or is interrupted; confidence_level in (0, 1); n_resamples from 1 to
+    Parameters: units of the state that the results are of; confidence_level in (0, 1); n_resamples from 1 to
     MAX_RESAMPLES; random_state, the seed. Where rows were merged (see `rows_of_sides`), the interval is moved by what
     the value was moved by.
     Returns the results. Raises ValueError and TypeError for options out of range.
@@ -35,7 +34,7 @@ def intervals(
     values = rates(units.results(units.strata))
     found = resampled(units, list(values), number, seed)
     with_intervals: dict[str, Any] = {}
-    for key, value in summarise().items():
+    for key, value in results.items():
         with_intervals[key] = value
         if key in found:
             low, high = percentiles(found[key], level)
