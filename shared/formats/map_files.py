@@ -120,7 +120,12 @@ def _read_npz(path: Path) -> np.ndarray:
         with archive.open(names[0]) as file:
             version = np.lib.format.read_magic(file)
             header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-            shape, _, dtype = header(file)
+            try:
+                shape, _, dtype = header(file)
+            except ValueError:  # whose words are of Python's parser
+                raise ValueError(
+                    f"expected numbers as numpy.save writes them, got another header of {names[0]}"
+                ) from None
         if dtype.hasobject or dtype.itemsize > np.dtype(np.clongdouble).itemsize or min(shape, default=0) < 0:
             raise ValueError(f"expected numbers, got {dtype} of the shape {shape}")
         check_size(shape)
