@@ -113,7 +113,7 @@ def _other(rng: Random, kind: str) -> bytes:
     names = {"png": ("PNG", "GIF", "TIFF"), "bmp": ("BMP", "JPEG")}.get(kind, ("TIFF", "PNG"))
     try:
         Image.new(mode, (3, 4)).save(buffer, rng.choice(names))
-    except OSError:  # that format has no such pixels
+    except (OSError, ValueError):  # that format has no such pixels
         return b""
     return buffer.getvalue()
 

@@ -77,7 +77,9 @@ def damage(rng: Random, value: ScoreFiles) -> ScoreFiles:
 
 
 def _column(rng: Random, size: int) -> np.ndarray:
-    column = np.asarray([rng.choice((0, 1, 2, -1))] * size, rng.choice(("i8", "f8", "?", "u1", "f2", "c16", "U1", "O")))
+    column = np.asarray(
+        [rng.choice((0, 1, 2, 255))] * size, rng.choice(("i8", "f8", "?", "u1", "f2", "c16", "U1", "O"))
+    )
     if rng.random() < 0.3 and column.dtype == np.float64 and size:
         column[0] = rng.choice((np.nan, np.inf, -np.inf, 1e300))
     column = column[:, None] if rng.random() < 0.1 else column

@@ -14,6 +14,7 @@ from openworld_metrics import METRICS, compare, metric_class
 from openworld_metrics.command.compare import SHARED
 from openworld_metrics.comparing import TABLE
 from openworld_metrics.core.metric import INTERVAL_OPTIONS
+from openworld_metrics.core.resampling import MAX_RESAMPLES
 from tests import cases
 from tests.fuzz import commands
 from tests.fuzz.commands import Call
@@ -22,7 +23,7 @@ from tests.fuzz.engine import BrokenError, Case, Refused, Target
 from tests.fuzz.fingerprint import batches_of, check_same, fingerprint
 from tests.fuzz.values import NUMBERS, anything, changed
 
-FEW, HUGE = 20, 10**5  # resamples: what more of them cost is what a caller wants
+FEW = 20  # resamples: what more of them cost is what a caller wants
 
 
 class Resampled(NamedTuple):
@@ -53,7 +54,7 @@ def damage(rng: Random, value: Resampled) -> Resampled:
     if way < 0.5:
         key = rng.choice((*INTERVAL_OPTIONS, *value.options))
         here = rng.choice(NUMBERS) if rng.random() < 0.5 else anything(rng)
-        if key == "n_resamples" and isinstance(here, (int, float)) and FEW < here < HUGE:
+        if key == "n_resamples" and isinstance(here, (int, float)) and FEW < here <= MAX_RESAMPLES:
             here = FEW
         return value._replace(options={**value.options, key: here})
     which = rng.choice(("columns", "second"))
@@ -135,7 +136,11 @@ def damage_command(rng: Random, value: Call) -> Call:
     if rng.random() < 0.5:
         file = rng.choice([*value.files])
         return value._replace(files={**value.files, file: damaged_content(rng, "npy", value.files[file])})
-    return value._replace(arguments=commands.other_arguments(rng, value.arguments, _WORDS))
+    words = commands.other_arguments(rng, value.arguments, _WORDS)
+    words = ["2" if word.isdecimal() and FEW < int(word[:9]) <= MAX_RESAMPLES else word for word in words]
+    if "--n-resamples" not in words:
+        words += ["--n-resamples", "2"]
+    return value._replace(arguments=words)
 
 
 TARGETS = [
