@@ -9,7 +9,7 @@ import numpy as np
 
 from .core.metric import Metric
 from .core.options import as_confidence_level, as_int
-from .core.resampling import percentiles, rates, shown
+from .core.resampling import as_resamples, percentiles, rates, shown
 from .core.units import Units
 from .loading import metric_class
 
@@ -36,7 +36,8 @@ def compare(
 
     Parameters: metric, a name or a metric with its options; first and second, each model's predictions, or a dict of
     its own columns, such as {"predictions": …, "open_scores": …}; references and other columns that both share, and
-    options of the metric, as keywords; confidence_level in (0, 1); n_resamples ≥ 1; random_state, the seed.
+    options of the metric, as keywords; confidence_level in (0, 1); n_resamples, from 1 to a million; random_state, the
+    seed.
 
     Returns a table, a dict of lists of one length: "key", "first", "second", "difference", and of the difference "low",
     "high" and "p_value". Two equal models have a difference of 0 and a p-value of 1.
@@ -47,7 +48,7 @@ def compare(
     >>> table["key"], table["difference"], table["p_value"]
     (['auroc', 'fpr95tpr'], [0.0, 0.0], [1.0, 1.0])
     """
-    level, n_resamples = as_confidence_level(confidence_level), as_int(n_resamples, "n_resamples", 1)
+    level, n_resamples = as_confidence_level(confidence_level), as_resamples(n_resamples)
     rng = np.random.default_rng(as_int(random_state, "random_state", 0))
     metric = metric_class(metric)() if isinstance(metric, str) else metric
     if not hasattr(metric, "results_and_units"):
@@ -57,20 +58,20 @@ def compare(
     values, models = zip(*found)
     pairs = _pairs(*models)
     merged = [rates(units.results(units.strata)) for units in models]
-    kept: dict[str, list[float]] = {key: [] for key in merged[0] if key in merged[1]}
+    kept = {key: np.empty(n_resamples) for key in merged[0] if key in merged[1]}
     draws = ([rng.integers(0, len(rows), len(rows)) for rows, _ in pairs] for _ in range(n_resamples))
-    for drawn in shown(draws, n_resamples):
+    for number, drawn in enumerate(shown(draws, n_resamples)):
         results = [
             units.results([_counts(pair[i][rows], stratum) for pair, rows, stratum in zip(pairs, drawn, units.strata)])
             for i, units in enumerate(models)
         ]
         for key, column in kept.items():
-            column.append(results[0][key] - results[1][key])
+            column[number] = results[0][key] - results[1][key]
     table: dict[str, list[Any]] = {name: [] for name in TABLE}
     for key, column in kept.items():
         ours, theirs = values[0][key], values[1][key]
         # where rows were merged, the differences are moved by what that of the values was moved by
-        moved = np.asarray(column) + ((ours - theirs) - (merged[0][key] - merged[1][key]))
+        moved = column + ((ours - theirs) - (merged[0][key] - merged[1][key]))
         low, high = percentiles(moved, level)
         for name, value in zip(TABLE, (key, ours, theirs, ours - theirs, low, high, _p_value(moved))):
             table[name].append(value)

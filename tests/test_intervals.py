@@ -214,7 +214,12 @@ ERRORS: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
         ValueError,
         "confidence_level: expected a number between 0 and 1, both excluded, got 1",
     ),
-    "no resamples": (dict(n_resamples=0), ValueError, "n_resamples: expected an int of at least 1, got 0"),
+    "no resamples": (
+        dict(n_resamples=0),
+        ValueError,
+        "n_resamples: expected an int of at least 1 and at most 1000000, got 0",
+    ),
+    "too many": (dict(n_resamples=10**9), ValueError, "at least 1 and at most 1000000, got 1000000000"),
     "a seed": (dict(random_state=-1), ValueError, "random_state: expected an int of at least 0, got -1"),
     "twice": (
         dict(first={"predictions": [0.1, 0.2, 0.3], "references": [0, 1, 1]}),
@@ -240,3 +245,31 @@ def test_models_of_other_samples_are_an_error() -> None:
     known, unknown = dict(predictions=[0, 1], references=[0, 1]), dict(predictions=[0, 1], references=[0, -1])
     with pytest.raises(ValueError, match="first, second: expected the same samples, got 2 and 2, or of other kinds"):
         compare("macro_open_f", known, unknown, open_scores=[0.1, 0.2])
+
+
+@pytest.mark.parametrize("wrong", [dict(confidence_level=2), dict(n_resamples=10**9), dict(random_state=-1)])
+def test_a_refused_interval_leaves_pixels_with_their_images(wrong: dict[str, Any]) -> None:
+    rng = np.random.default_rng(0)
+    masks = np.zeros((6, 4, 4), bool)
+    masks[::2, 0] = True
+    columns = dict(predictions=rng.random((6, 4, 4)), references=masks)
+    metric = metric_class("anomaly_suite")(confidence_level=0.9, n_resamples=5)
+    metric.add_batch(**columns)
+    before = metric.state()
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        metric.compute(**wrong)
+    assert all((array == before[name]).all() for name, array in metric.state().items())
+    assert metric.compute() == metric_class("anomaly_suite")(confidence_level=0.9, n_resamples=5).compute(**columns)
+
+
+def test_images_that_are_labelled_otherwise_than_their_masks() -> None:
+    rng = np.random.default_rng(0)
+    masks = np.zeros((8, 4, 4), bool)
+    masks[0, :2] = True  # of four images that are labelled anomalous
+    masks[7] = True  # of four that are labelled normal
+    model = dict(predictions=rng.random((8, 4, 4)), image_scores=rng.random(8))
+    both = dict(references=masks, image_labels=np.repeat([1, 0], 4))
+    drawn: dict[str, Any] = dict(confidence_level=0.9, n_resamples=50)
+    results = metric_class("anomaly_suite")(**drawn).compute(**model, **both)
+    assert 0 <= results["pixel_auroc_low"] <= results["pixel_auroc"] <= results["pixel_auroc_high"] <= 1
+    assert set(compare("anomaly_suite", model, model, **both, **drawn)["p_value"]) == {1.0}

@@ -343,3 +343,11 @@ def test_any_metric_of_ood_bench(load: Callable[..., Any]) -> None:
     results = evaluate_ood(known, sets, metrics=["f1_score"], threshold=2.0)
     alone = load("ood_bench", metrics=["f1_score"], threshold=2.0).compute(predictions=(known, sets["alone"]))
     assert rows(results)["alone"]["f1_score"] == alone["f1_score"]
+
+
+def test_a_column_of_lists(tmp_path: Path) -> None:
+    pq = pytest.importorskip("pyarrow.parquet")
+    table = pytest.importorskip("pyarrow").table({"scores": [[0.1, 0.2], [0.3, 0.4]]})
+    pq.write_table(table, tmp_path / "a.parquet")
+    with pytest.raises(ValueError, match=r"a.parquet: scores: expected .*\(2, 2\)"):
+        read_scores(tmp_path / "a.parquet")

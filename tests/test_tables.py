@@ -369,3 +369,13 @@ def test_errors_of_the_command(arguments: list[str], message: str, run: Run, tmp
     code, output, errors = run("table", *arguments)
     assert (code, output, errors.count("\n")) == (2, "", 1)
     assert message in errors
+
+
+@pytest.mark.parametrize("option", ["keys", "groups", "seeds", "rows"])
+def test_options_of_another_type(option: str) -> None:
+    wrong: dict[str, Any] = {option: np.zeros((2, 2))}
+    with pytest.raises((TypeError, ValueError), match=f"{option}: expected "):
+        make_table({"a": {"auroc": 0.5}}, **wrong)
+    odd: Any = 2
+    with pytest.raises(TypeError, match="percent: expected True or False, got 2"):
+        render(make_table({"a": {"auroc": 0.5}}), percent=odd)

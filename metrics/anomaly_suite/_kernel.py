@@ -1917,6 +1917,7 @@ def members_of(strata: Array, scores: Array, rows: Sequence[Rows]) -> tuple[np.n
 # A resample draws as many units from each stratum as there are, with replacement: new counts for the same rows. Rows are
 # in a canonical order, so an interval has the same bits for any order and any batches of the samples.
 
+MAX_RESAMPLES = 1_000_000  # percentiles are steady long before, and each resample keeps its rates
 _DRAWS_PER_ROW = 16  # above which counts are drawn row by row, rather than unit by unit
 
 
@@ -1925,15 +1926,16 @@ def intervals(
 ) -> dict[str, Any]:
     """The results with `<key>_low` and `<key>_high` beside each that `Units` gives: a percentile bootstrap, stratified.
 
-    Parameters: units of the state that the results are of; confidence_level in (0, 1); n_resamples ≥ 1; random_state,
-    the seed. Where rows were merged (see `rows_of_sides`), the interval is moved by what the value was moved by.
+    Parameters: units of the state that the results are of; confidence_level in (0, 1); n_resamples from 1 to
+    MAX_RESAMPLES; random_state, the seed. Where rows were merged (see `rows_of_sides`), the interval is moved by what
+    the value was moved by.
     Returns the results. Raises ValueError and TypeError for options out of range.
     Source: Efron, Bootstrap Methods, Annals of Statistics 1979; units that are images, as clusters of their pixels.
     """
     level = as_confidence_level(confidence_level)
-    replicates = resampled(units, as_int(n_resamples, "n_resamples", 1), as_int(random_state, "random_state", 0))
+    number, seed = as_resamples(n_resamples), as_int(random_state, "random_state", 0)
     values = rates(units.results(units.strata))
-    found = {key: np.asarray([replicate[key] for replicate in replicates]) for key in values}
+    found = resampled(units, list(values), number, seed)
     with_intervals: dict[str, Any] = {}
     for key, value in results.items():
         with_intervals[key] = value
@@ -1956,11 +1958,20 @@ def rates(results: dict[str, Any]) -> dict[str, float]:
     return {key: value for key, value in results.items() if isinstance(value, float)}
 
 
-def resampled(units: Units, n_resamples: int, random_state: int) -> list[dict[str, float]]:
-    """The rates of so many resamples."""
+def as_resamples(value: Any) -> int:
+    """Check a number of resamples."""
+    return as_int(value, "n_resamples", 1, MAX_RESAMPLES)
+
+
+def resampled(units: Units, keys: list[str], n_resamples: int, random_state: int) -> dict[str, np.ndarray]:
+    """Some of the results of so many resamples (B,), by key."""
     rng = np.random.default_rng(random_state)
     draws = ([draw(rng, counts) for counts in units.strata] for _ in range(n_resamples))
-    return [rates(units.results(counts)) for counts in shown(draws, n_resamples)]
+    found = np.empty((len(keys), n_resamples))
+    for i, counts in enumerate(shown(draws, n_resamples)):
+        results = units.results(counts)
+        found[:, i] = [results[key] for key in keys]
+    return dict(zip(keys, found))
 
 
 def shown(steps: Iterator[Any], total: int) -> Iterator[Any]:
@@ -2203,8 +2214,10 @@ class Metric:
         state, chosen = joined(states), _options_for(self.summarise, options)
         if options["confidence_level"] is None:
             return self.summarise(state, **chosen)
-        drawn = {name: options[name] for name in INTERVAL_OPTIONS}
-        return intervals(self.units(state, **chosen), self.summarise(state, **chosen), **drawn)
+        units, copied = self.units(state, **chosen), {name: _copy(array) for name, array in state.items()}
+        # of a copy, since summarise may sort pixels where they lie, and resampling may be refused or interrupted
+        results = self.summarise(copied, **chosen)
+        return intervals(units, results, **{name: options[name] for name in INTERVAL_OPTIONS})
 
     def _reduced(self, columns: Mapping[str, Any], options: Mapping[str, Any]) -> State:
         missing = [name for name in self.required if name not in columns]
@@ -2833,7 +2846,7 @@ Rates = Callable[[np.ndarray], dict[str, float]]  # of how often each image occu
 
 
 def anomaly_units(state: AnomalyState, *, integration_limits: Any, levels: Any, num_thresholds: Any) -> Units:
-    """The normal and the anomalous images, for resampling: equal ones in any order, the others by their content.
+    """The images, for resampling: equal ones in any order, the others by their content.
 
     Results are the rates; an AUPRO of sampled thresholds has no interval. Strata are kinds of images by their labels
     and by whether they have normal and anomalous pixels, so that no resample lacks either.

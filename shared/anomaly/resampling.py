@@ -30,7 +30,7 @@ Rates = Callable[[np.ndarray], dict[str, float]]  # of how often each image occu
 
 
 def anomaly_units(state: AnomalyState, *, integration_limits: Any, levels: Any, num_thresholds: Any) -> Units:
-    """The normal and the anomalous images, for resampling: equal ones in any order, the others by their content.
+    """The images, for resampling: equal ones in any order, the others by their content.
 
     Results are the rates; an AUPRO of sampled thresholds has no interval. Strata are kinds of images by their labels
     and by whether they have normal and anomalous pixels, so that no resample lacks either.

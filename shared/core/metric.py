@@ -232,8 +232,10 @@ class Metric:
         state, chosen = joined(states), _options_for(self.summarise, options)
         if options["confidence_level"] is None:
             return self.summarise(state, **chosen)
-        drawn = {name: options[name] for name in INTERVAL_OPTIONS}
-        return intervals(self.units(state, **chosen), self.summarise(state, **chosen), **drawn)
+        units, copied = self.units(state, **chosen), {name: _copy(array) for name, array in state.items()}
+        # of a copy, since summarise may sort pixels where they lie, and resampling may be refused or interrupted
+        results = self.summarise(copied, **chosen)
+        return intervals(units, results, **{name: options[name] for name in INTERVAL_OPTIONS})
 
     def _reduced(self, columns: Mapping[str, Any], options: Mapping[str, Any]) -> State:
         missing = [name for name in self.required if name not in columns]

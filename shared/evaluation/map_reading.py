@@ -49,18 +49,19 @@ def map_reader(listed: AnomalyMaps, resize: str | None) -> Callable[[tuple[Anoma
 
 
 def _common_size(listed: AnomalyMaps) -> tuple[int, int] | None:
-    """The size of all masks of a plain folder, which is that of the normal images, too."""
+    """The size of all masks of a plain folder, which is that of the normal images, too; None where there is no mask."""
     if all(image.masks for image, _ in listed.pairs):
         return None
-    sizes = {read_mask(image.masks[0]).shape: image.masks[0] for image, _ in reversed(listed.pairs) if image.masks}
+    sizes: dict[Any, Path] = {
+        read_mask(image.masks[0]).shape: image.masks[0] for image, _ in reversed(listed.pairs) if image.masks
+    }
     if len(sizes) > 1:
         names = " and ".join(f"{path} of {size_text(size)}" for size, path in list(sizes.items())[:2])
         raise ValueError(
             f"{listed.folder}: expected masks of one size, or of all images, to know the size of normal images,"
             f" got {names}"
         )
-    rows, columns = next(iter(sizes))
-    return rows, columns
+    return next(iter(sizes), None)
 
 
 def _read(pair: tuple[AnomalyImage, Path], resize: str | None, size: tuple[int, int] | None) -> MapAndMask:

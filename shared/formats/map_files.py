@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import zipfile
 from collections.abc import Sequence
@@ -18,6 +19,7 @@ MAP_SUFFIXES = frozenset([".npy", ".npz", ".png", ".tif", ".tiff"])
 MAX_PIXELS = 89_478_485  # of a map or a mask, as of Pillow: a header that says more is not followed
 _ARRAY_SUFFIXES = MAP_SUFFIXES - {".png"}
 _UNCOMPRESSED, _DEFLATE = 1, (8, 32946)  # by tifffile itself; others take imagecodecs
+_QUIET = logging.NullHandler()  # what tifffile finds wrong with a file is not printed beside the error
 _SIXTEEN_BITS = ("I;16", "I;16B")
 
 
@@ -122,7 +124,12 @@ def _read_npz(path: Path) -> np.ndarray:
         with archive.open(names[0]) as file:
             version = np.lib.format.read_magic(file)
             header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-            shape, _, dtype = header(file)
+            try:
+                shape, _, dtype = header(file)
+            except ValueError:  # whose words are of Python's parser
+                raise ValueError(
+                    f"expected numbers as numpy.save writes them, got another header of {names[0]}"
+                ) from None
         if dtype.hasobject or dtype.itemsize > np.dtype(np.clongdouble).itemsize or min(shape, default=0) < 0:
             raise ValueError(f"expected numbers, got {dtype} of the shape {shape}")
         check_size(shape)
@@ -134,6 +141,7 @@ def _read_tiff(path: Path) -> np.ndarray:
     with extra("anomaly"):
         import tifffile
 
+    logging.getLogger("tifffile").addHandler(_QUIET)
     with tifffile.TiffFile(path) as file:
         page = file.pages[0]
         check_size(page.shape)

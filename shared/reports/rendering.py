@@ -8,7 +8,7 @@ import math
 import re
 from collections.abc import Callable, Sequence
 
-from ..core.options import as_choice, as_int
+from ..core.options import as_bool, as_choice, as_int
 from .directions import direction
 from .tables import Cell, Table
 
@@ -35,8 +35,8 @@ def render(
     Parameters: table, of `make_table`; form, one of text, markdown, latex and csv; percent, to have rates, which are
     those of known keys, times 100; digits after the point, by default 4, and 2 of percent; intervals, in brackets,
     as ± half their length ("plusminus"), or none.
-    Returns the text, without an end of the last line. Raises ValueError for other options, and for a rate beyond 1
-    that is to be percent.
+    Returns the text, without an end of the last line. Raises ValueError or TypeError for other options, and
+    ValueError for a rate beyond 1 that is to be percent.
 
     >>> table = Table(["auroc", "total"], [("a", [Cell("auroc", 0.75, best=True), Cell("total", 3)])])
     >>> print(render(table, percent=True))
@@ -47,6 +47,7 @@ def render(
     |---|---:|---:|
     | a | **0.7500** | 3 |
     """
+    percent = as_bool(percent, "percent")
     as_choice(form, "form", FORMS)
     as_choice(intervals, "intervals", INTERVALS)
     if digits is not None:

@@ -66,13 +66,16 @@ def make_table(
     Lists and words are left out; `<key>_low` and `<key>_high` are the interval of a key. The best numbers of a group
     and a key are marked, of two or more results, where the direction of the key is known. Means have no intervals.
 
-    Returns a `Table`. Raises ValueError for a pattern that finds nothing, for seeds that lack a number which others
-    have, and if there is nothing to show.
+    Returns a `Table`. Raises TypeError for options of other types, and ValueError for a pattern that finds nothing, for
+    seeds that lack a number which others have, and if there is nothing to show.
 
     >>> table = make_table({"a-s0": {"auroc": 0.5}, "a-s1": {"auroc": 1.0}, "b-s0": {"auroc": 0.7}}, seeds="-s.")
     >>> [(name, cells[0].value, round(cells[0].std or 0, 4), cells[0].best) for name, cells in table.rows]
     [('a', 0.75, 0.3536, True), ('b', 0.7, 0, False)]
     """
+    _check(keys=keys, groups=groups)
+    if rows is not None:
+        as_choice(rows, "rows", ROWS)
     numbers = {name: _by_group(result) for name, result in results.items()}
     cells = _cells(numbers) if seeds is None else _pooled(numbers, _compiled(seeds))
     if not cells:
@@ -82,7 +85,6 @@ def make_table(
     names = [name for name in names if name != OVERALL] + [OVERALL] * (OVERALL in names)
     if rows is None:
         rows = "groups" if len(files) == 1 and len(names) > 1 else "files"
-    as_choice(rows, "rows", ROWS)
     wanted = _chosen(found, keys, "keys")
     taken = names if groups is None and rows == "groups" else _chosen(names, groups or [OVERALL], "groups")
     if rows == "files":
@@ -99,6 +101,14 @@ def make_table(
         [(name, [cell for cell, kept in zip(line, there) if kept]) for name, line in lines],
         wanted[0] if alone else "",
     )
+
+
+def _check(**options: Any) -> None:
+    for option, names in options.items():
+        if names is None:
+            continue
+        if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
+            raise TypeError(f"{option}: expected a list of names or patterns, got {names!r}")
 
 
 def _by_group(results: Mapping[str, Any]) -> dict[str, dict[str, float]]:
@@ -146,6 +156,8 @@ def _pooled(numbers: Mapping[str, Mapping[str, Mapping[str, float]]], seeds: re.
 
 
 def _compiled(seeds: str) -> re.Pattern[str]:
+    if not isinstance(seeds, str):
+        raise TypeError(f"seeds: expected a regular expression, got {seeds!r}")
     try:
         return re.compile(seeds)
     except re.error as error:

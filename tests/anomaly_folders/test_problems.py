@@ -266,3 +266,19 @@ def test_hostile_files_cost_little(tmp_path: Path) -> None:
     Image.new("L", (4, 4)).save(tmp_path / "eight.png")
     with pytest.raises(ValueError, match=r"eight.png: expected a map, which is a .png of 16 bits .* got L$"):
         map_files.read_map(tmp_path / "eight.png")
+
+
+def test_nothing_is_printed_beside_an_error(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    tifffile.imwrite(tmp_path / "a.tiff", FINE)
+    content = (tmp_path / "a.tiff").read_bytes()
+    (tmp_path / "a.tiff").write_bytes(content[:10] + content[20:])
+    with pytest.raises(ValueError, match=r"a\.tiff: "):
+        map_files.read_map(tmp_path / "a.tiff")
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_header_that_is_none(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
+        archive.writestr("a.npy", _huge_npy((4, 4)).replace(b"False", b"Fals "))
+    with pytest.raises(ValueError, match=r"a.npz: expected numbers as numpy.save writes them, got another header"):
+        map_files.read_map(tmp_path / "a.npz")

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from openworld_metrics.evaluation import evaluate_anomaly_folder
+from openworld_metrics.evaluation.map_reading import file_problems
 from openworld_metrics.evaluation.resizing import resized_map
+from openworld_metrics.formats.anomaly_maps import list_anomaly_maps
 from openworld_metrics.formats.map_files import read_map
 from tests.anomaly_folders.trees import SHAPE, write_map, write_tree
 
@@ -61,3 +63,14 @@ def test_normal_images_of_plain_folders_need_one_size(tmp_path: Path) -> None:
         ValueError, match=r"maps: expected masks of one size, or of all images, .*nut_crack_0.npy of 3 × 3"
     ):
         evaluate_anomaly_folder(tmp_path / "maps", tmp_path / "data", resize="nearest")
+
+
+def test_maps_of_a_plain_folder_without_masks_of_theirs(tmp_path: Path) -> None:
+    write_tree("folders", tmp_path)
+    for path in (tmp_path / "maps").rglob("*"):
+        if path.is_file():
+            path.rename(path.with_stem(f"other_{path.stem}"))
+    with pytest.raises(ValueError, match="expected its map"):
+        evaluate_anomaly_folder(tmp_path / "maps", tmp_path / "data", resize="nearest")
+    listed = list_anomaly_maps(tmp_path / "maps", tmp_path / "data")
+    assert file_problems(listed, "nearest") == listed.problems

@@ -57,14 +57,14 @@ def make_compute(rng: Random) -> Call:
             place += "" if ending in ("npy",) or column.ndim == 1 else f":{','.join(_flat(ending, key, column))}"
         arguments += [f"--{key.replace('_', '-')}", place]
     for key, value in options.items():
-        arguments += ["--option", f"{key}={_option(value)}"]
+        arguments += ["--option", f"{key}={option_text(value)}"]
     if rng.random() < 0.2:
         files["saved.json"] = b"what was there before"
         arguments += ["--save", "saved.json"]
     return Call(files, arguments, stdin)
 
 
-def _option(value: Any) -> str:
+def option_text(value: Any) -> str:
     return str(value if not isinstance(value, np.generic) else value.item())
 
 
@@ -99,7 +99,7 @@ def damage_compute(rng: Random, value: Call) -> Call:
         text = value.stdin or b"[1, 0]"
         odd = damaged_bytes_of(rng, text.decode()) if rng.random() < 0.7 else damaged(rng, text)
         return value._replace(stdin=odd, arguments=_with(rng, value.arguments, "-"))
-    return value._replace(arguments=_other_arguments(rng, value.arguments, _COMPUTE))
+    return value._replace(arguments=other_arguments(rng, value.arguments, _COMPUTE))
 
 
 def _with(rng: Random, arguments: list[str], place: str) -> list[str]:
@@ -153,7 +153,7 @@ _VALUES = (
 )
 
 
-def _other_arguments(rng: Random, arguments: list[str], known: tuple[str, ...]) -> list[str]:
+def other_arguments(rng: Random, arguments: list[str], known: tuple[str, ...]) -> list[str]:
     """One or two words more, less, others or in other places."""
     words = [*arguments]
     for _ in range(rng.choice((1, 1, 2))):
@@ -214,7 +214,7 @@ def damage_detect(rng: Random, value: Call) -> Call:
     if rng.random() < 0.5:
         data = boxes.DataSet(value.files, "", "", {})
         return value._replace(files=boxes.damage("", rng, data).files)
-    return value._replace(arguments=_other_arguments(rng, value.arguments, _DETECT))
+    return value._replace(arguments=other_arguments(rng, value.arguments, _DETECT))
 
 
 def run(case: Case) -> None:
