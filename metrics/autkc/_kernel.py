@@ -1849,8 +1849,9 @@ def ranks_in_range(scores: Array, labels: Array) -> tuple[Array, Array, Array]:
             return above, tied, _argmax_is_right(scores, labels, above, tied)
     loop = worth_compiling(row_ranks, work, labels)
     # a compiled loop takes the matrix as it is; NumPy takes blocks that fit the cache
-    whole = loop is not None and is_numpy_array(scores) and scores.dtype in (np.float32, np.float64)
-    cut = [(slice(0, len(labels)), scores)] if whole else row_blocks(scores, "predictions")
+    if loop is not None and is_numpy_array(scores) and scores.dtype in (np.float32, np.float64):
+        return _block_ranks(scores, labels, 0, loop)
+    cut = row_blocks(scores, "predictions")
     blocks = [_block_ranks(block, labels[rows], rows.start, loop) for rows, block in cut]
     if len(blocks) == 1:
         return blocks[0]
@@ -1861,12 +1862,12 @@ def ranks_in_range(scores: Array, labels: Array) -> tuple[Array, Array, Array]:
 def _block_ranks(
     scores: Array, labels: Array, start: int, loop: Callable[..., int] | None
 ) -> tuple[Array, Array, Array]:
-    xp = array_namespace(scores)
     if loop is not None:
         above, tied = np.empty((2, len(labels)), np.int32)
         if loop(scores, labels, above, tied) >= 0:
             check_no_nan(scores, "predictions", start)
     else:
+        xp = array_namespace(scores)
         check_no_nan(scores, "predictions", start)
         true_scores = xp.take_along_axis(scores, labels[:, None], axis=1)
         above = xp.astype(xp.count_nonzero(scores > true_scores, axis=1), xp.int32)
@@ -1878,8 +1879,8 @@ def _argmax_is_right(scores: Array, labels: Array, above: Array, tied: Array) ->
     """Whether the true class is the first of the highest scores; only rows with ties there need a look."""
     xp = array_namespace(labels)
     correct = above == 0
-    contested = xp.nonzero(correct & (tied > 0))[0]
-    if contested.shape[0]:
+    contested = xp.nonzero(correct & (tied > 0))[0] if tied.any() else ()
+    if len(contested):
         highest = as_array(widen(scores[contested]), "predictions")
         correct[contested] = xp.argmax(highest, axis=1) == labels[contested]
     return correct
@@ -2021,30 +2022,31 @@ def reduce_topk(predictions: Any, references: Any, *, ignore_unknown: bool = Fal
             f"predictions: expected (N, C) scores or (N, K) class ids, got shape {tuple(predictions.shape)}{hint}"
         )
     check_lengths(predictions=predictions, references=labels)
-    predictions, labels = on_one_device(predictions, labels)
+    if device_of(predictions) != device_of(labels):
+        predictions, labels = on_one_device(predictions, labels)
     width, scored = predictions.shape[1], is_floating(predictions)
     if width == 0:
         raise ValueError("predictions: expected at least one column, got shape (N, 0)")
-    if not as_bool(ignore_unknown, "ignore_unknown"):
+    # most of the time that a small batch takes goes into calls, not into samples
+    has_unknown = labels.shape[0] > 0 and int(labels.min()) < 0
+    if not as_bool(ignore_unknown, "ignore_unknown") and has_unknown:
         check_not_negative(labels, "references", "; ignore_unknown=True leaves unknown samples out")
     xp = array_namespace(labels)
     if scored:
-        check_class_ids(labels, "references", width)
-        above, tied, correct = ranks_in_range(predictions, xp.clip(labels, 0, None) if ignore_unknown else labels)
+        if labels.shape[0] and int(labels.max()) >= width:
+            check_class_ids(labels, "references", width)
+        above, tied, correct = ranks_in_range(predictions, xp.clip(labels, 0, None) if has_unknown else labels)
     else:
         above = listed_ranks(predictions, labels)
         tied, correct = xp.zeros_like(above), above < width
-    # int32 holds a class that has a column
-    classes = xp.astype(labels, xp.int32) if scored else labels
-    if ignore_unknown:
+    classes = xp.clip(labels, -1, None) if has_unknown else labels
+    if has_unknown:
         above[labels < 0] = -1
-        classes = xp.clip(labels, -1, None)
-        classes = xp.astype(classes, xp.int32) if scored else classes
     return {
         "above": above,
         "tied": tied,
         "correct": correct,
-        "classes": classes,
+        "classes": xp.astype(classes, xp.int32) if scored else classes,  # which holds a class that has a column
         "predictions_width": np.asarray(width),
         "predictions_are_scores": np.asarray(scored),
     }

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 import numpy as np
 
-from ..core.arrays import MAX_EXACT, Array, array_namespace, as_array, is_floating, on_one_device
+from ..core.arrays import MAX_EXACT, Array, array_namespace, as_array, device_of, is_floating, on_one_device
 from ..core.columns import (
     as_labels,
     as_matrix,
@@ -117,30 +117,31 @@ def reduce_topk(predictions: Any, references: Any, *, ignore_unknown: bool = Fal
             f"predictions: expected (N, C) scores or (N, K) class ids, got shape {tuple(predictions.shape)}{hint}"
         )
     check_lengths(predictions=predictions, references=labels)
-    predictions, labels = on_one_device(predictions, labels)
+    if device_of(predictions) != device_of(labels):
+        predictions, labels = on_one_device(predictions, labels)
     width, scored = predictions.shape[1], is_floating(predictions)
     if width == 0:
         raise ValueError("predictions: expected at least one column, got shape (N, 0)")
-    if not as_bool(ignore_unknown, "ignore_unknown"):
+    # most of the time that a small batch takes goes into calls, not into samples
+    has_unknown = labels.shape[0] > 0 and int(labels.min()) < 0
+    if not as_bool(ignore_unknown, "ignore_unknown") and has_unknown:
         check_not_negative(labels, "references", "; ignore_unknown=True leaves unknown samples out")
     xp = array_namespace(labels)
     if scored:
-        check_class_ids(labels, "references", width)
-        above, tied, correct = ranks_in_range(predictions, xp.clip(labels, 0, None) if ignore_unknown else labels)
+        if labels.shape[0] and int(labels.max()) >= width:
+            check_class_ids(labels, "references", width)
+        above, tied, correct = ranks_in_range(predictions, xp.clip(labels, 0, None) if has_unknown else labels)
     else:
         above = listed_ranks(predictions, labels)
         tied, correct = xp.zeros_like(above), above < width
-    # int32 holds a class that has a column
-    classes = xp.astype(labels, xp.int32) if scored else labels
-    if ignore_unknown:
+    classes = xp.clip(labels, -1, None) if has_unknown else labels
+    if has_unknown:
         above[labels < 0] = -1
-        classes = xp.clip(labels, -1, None)
-        classes = xp.astype(classes, xp.int32) if scored else classes
     return {
         "above": above,
         "tied": tied,
         "correct": correct,
-        "classes": classes,
+        "classes": xp.astype(classes, xp.int32) if scored else classes,  # which holds a class that has a column
         "predictions_width": np.asarray(width),
         "predictions_are_scores": np.asarray(scored),
     }
