@@ -88,6 +88,8 @@ def _over_samples(ranks: Ranks, span: range | None, ties: str, percent: bool) ->
 def _by_class(ranks: Ranks, *, by_ties: bool) -> Ranks:
     """The samples in ascending order of their classes, and within them of their ties if asked for."""
     xp = array_namespace(ranks.classes)
+    if not by_ties and not bool(xp.any(ranks.classes[1:] < ranks.classes[:-1])):
+        return ranks  # as rows that have been counted are
     order = xp.argsort(ranks.tied, stable=True) if by_ties else None
     classes = ranks.classes if order is None else ranks.classes[order]
     by_class = xp.argsort(classes, stable=True)
