@@ -29,14 +29,19 @@ Args:
         a hit anywhere in the row, for scores the plain (closed-set) accuracy of the first highest score.
     ties: for scores with `k_list`, "strict" (default: the true class must beat the (k+1)-th score), "optimistic"
         (it must reach the k-th score) or "expected" (the chance of a hit when ties are broken at random).
+    average: "micro" (over all samples) or "macro" (the unweighted mean over the classes that occur in the references).
+        Defaults to "micro".
+    per_class: whether to add the table "per_class". Defaults to False.
     percent: whether to report on the scale of 0 to 100. Defaults to False.
     ignore_unknown: whether to leave out samples whose reference is negative. Defaults to False, an error.
     confidence_level, n_resamples, random_state: with a level such as 0.95, rates get `<key>_low` and `<key>_high`, a
-        percentile bootstrap of the known samples. Defaults to None and 1000 and 0.
+        percentile bootstrap of the known samples; the table gets none. Defaults to None and 1000 and 0.
 
 Returns:
     accuracy: without `k_list`, in [0, 1]; higher is better.
     accuracy@k: for each k of `k_list`.
+    per_class: with that option, a dict of lists: "class", the ids that occur in the references; "count", the samples
+        of each; then each key of the results for the samples of that class.
 
 Raises:
     ValueError: NaN, lengths or shapes that do not fit, class ids out of range, a k out of range, swapped columns.

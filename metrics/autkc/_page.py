@@ -42,7 +42,7 @@ from numpy.lib.npyio import NpzFile
 from starlette.formparsers import MultiPartException
 from starlette.middleware import Middleware
 
-from _kernel import AUTKC, Metric, as_int_list, known_ranks, topk_accuracy
+from _kernel import AUTKC, AVERAGES, Metric, TIES, as_int_list, known_ranks, topk_results
 
 
 # ---- pages/limits.py -------------------------------------------------------------------------------------------------
@@ -2145,7 +2145,9 @@ COLUMNS = (
 )
 OPTIONS = (
     Option("k_list", "numbers"),
-    Option("ties", "choice", ("strict", "optimistic", "expected")),
+    Option("ties", "choice", TIES),
+    Option("average", "choice", AVERAGES),
+    Option("per_class", "flag"),
     Option("percent", "flag"),
     Option("ignore_unknown", "flag"),
 )
@@ -2202,8 +2204,9 @@ def _bars(computed: Computed, until: int) -> tuple[go.Figure, int]:
     ranks = known_ranks(computed.state, ignore_unknown=options["ignore_unknown"])
     width = int(computed.state["predictions_width"])
     ks = range(1, min(width, MAX_K) + 1)
-    settings = dict(ties=options["ties"], percent=options["percent"])
-    heights = [topk_accuracy(ranks.above, ranks.tied, k, **settings) for k in ks]
+    settings = {name: options[name] for name in ("ties", "average", "percent")}
+    bars = topk_results(ranks, {f"accuracy@{k}": range(k, k + 1) for k in ks}, per_class=False, **settings)
+    heights = list(bars.values())
     top = 100 if options["percent"] else 1
     title = f"k (the first {MAX_K} of {width:,})" if width > MAX_K else "k"
     fig = figure(title, "accuracy@k in %" if options["percent"] else "accuracy@k", bargap=0)

@@ -26,14 +26,19 @@ Args:
     k_list: Ks to report, each at most C; an int is a one-element list. Defaults to (1,).
     ties: "strict" (default: at each k the true class must beat the (k+1)-th score), "optimistic" (it must reach the
         k-th score) or "expected" (the chance of a hit when ties are broken at random).
+    average: "micro" (over all samples) or "macro" (the unweighted mean over the classes that occur in the references).
+        Defaults to "micro".
+    per_class: whether to add the table "per_class". Defaults to False.
     percent: whether to report on the scale of 0 to 100. Defaults to False.
     ignore_unknown: whether to leave out samples whose reference is negative. Defaults to False, an error.
     confidence_level, n_resamples, random_state: with a level such as 0.95, rates get `<key>_low` and `<key>_high`, a
-        percentile bootstrap of the known samples. Defaults to None and 1000 and 0.
+        percentile bootstrap of the known samples; the table gets none. Defaults to None and 1000 and 0.
 
 Returns:
     autkc@K: for each K of `k_list`, 1/(N K) sum over samples and k = 1..K of [s_y > s_(k+1)], where s_(k) is the k-th
         highest score of the sample and s_(C+1) is minus infinity. In [0, 1]; higher is better.
+    per_class: with that option, a dict of lists: "class", the ids that occur in the references; "count", the samples
+        of each; then each key of the results for the samples of that class.
 
 Raises:
     ValueError: NaN, lengths or shapes that do not fit, class ids out of range, a K out of range, swapped columns.

@@ -3,24 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..core.metric import IntervalOptions, Metric
-from ..core.options import as_choice, as_int_list
+from ..core.options import as_int_list
 from ..core.units import Units
-from .topk import (
-    TIES,
-    TOPK_ALIASES,
-    TOPK_TABLES,
-    TopkState,
-    accuracy,
-    as_topk_state,
-    known_ranks,
-    reduce_topk,
-    topk_accuracy,
-    topk_units,
-)
+from .averages import topk_results
+from .topk import TOPK_ALIASES, TOPK_TABLES, TopkState, as_topk_state, known_ranks, reduce_topk, topk_units
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -31,6 +20,8 @@ class AccuracyKOptions(IntervalOptions, total=False):
 
     k_list: int | Sequence[int] | None
     ties: str
+    average: str
+    per_class: bool
     percent: bool
     ignore_unknown: bool
 
@@ -40,28 +31,29 @@ def accuracyk_results(
     *,
     k_list: int | Sequence[int] | None = None,
     ties: str = "strict",
+    average: str = "micro",
+    per_class: bool = False,
     percent: bool = False,
     ignore_unknown: bool = False,
-) -> dict[str, float]:
+) -> dict[str, Any]:
     """Accuracy, or accuracy at each k.
 
-    Parameters: state of `reduce_topk`; k_list, in [1, C]; ties and percent as of `topk_accuracy`; ignore_unknown,
-    whether samples with a negative reference are left out.
-    Returns {"accuracy": …} without k_list, else {"accuracy@1": …}. Raises ValueError for a k out of range, and if there
-    is no known sample.
+    Parameters: state of `reduce_topk`; k_list, in [1, C]; ties, average, per_class and percent as of `topk_results`;
+    ignore_unknown, whether samples with a negative reference are left out.
+    Returns {"accuracy": …} without k_list, else {"accuracy@1": …}; then "per_class". Raises ValueError for a k out of
+    range, and if there is no known sample.
     """
-    as_choice(ties, "ties", TIES)
     ranks = known_ranks(state, ignore_unknown=ignore_unknown)
-    if k_list is None:
-        return {"accuracy": accuracy(ranks.correct, percent=percent, counts=ranks.counts)}
-    ks = as_int_list(k_list, "k_list", 1, int(state["predictions_width"]))
-    shared: dict[str, Any] = dict(ties=ties, percent=percent, counts=ranks.counts)
-    return {f"accuracy@{k}": topk_accuracy(ranks.above, ranks.tied, k, **shared) for k in ks}
+    ks: dict[str, range | None] = {"accuracy": None}
+    if k_list is not None:
+        found = as_int_list(k_list, "k_list", 1, int(state["predictions_width"]))
+        ks = {f"accuracy@{k}": range(k, k + 1) for k in found}
+    return topk_results(ranks, ks, ties=ties, average=average, per_class=per_class, percent=percent)
 
 
 def accuracyk_units(state: TopkState, **options: Any) -> Units:
     """The known samples, for resampling."""
-    return topk_units(state, partial(accuracyk_results, **options))
+    return topk_units(state, accuracyk_results, options)
 
 
 class AccuracyK(Metric):

@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..core.metric import IntervalOptions, Metric
 from ..core.options import as_int_list
 from ..core.units import Units
-from .topk import (
-    TOPK_ALIASES,
-    TOPK_TABLES,
-    TopkState,
-    as_topk_state,
-    autkc,
-    known_ranks,
-    reduce_topk_scores,
-    topk_units,
-)
+from .averages import topk_results
+from .topk import TOPK_ALIASES, TOPK_TABLES, TopkState, as_topk_state, known_ranks, reduce_topk_scores, topk_units
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -29,6 +20,8 @@ class AUTKCOptions(IntervalOptions, total=False):
 
     k_list: int | Sequence[int]
     ties: str
+    average: str
+    per_class: bool
     percent: bool
     ignore_unknown: bool
 
@@ -38,24 +31,26 @@ def autkc_results(
     *,
     k_list: int | Sequence[int] = (1,),
     ties: str = "strict",
+    average: str = "micro",
+    per_class: bool = False,
     percent: bool = False,
     ignore_unknown: bool = False,
-) -> dict[str, float]:
+) -> dict[str, Any]:
     """AUTKC at each K.
 
-    Parameters: state of `reduce_topk_scores`; k_list, in [1, C]; ties and percent as of `autkc`; ignore_unknown,
-    whether samples with a negative reference are left out.
-    Returns {"autkc@1": …}. Raises ValueError for a K out of range, and if there is no known sample.
+    Parameters: state of `reduce_topk_scores`; k_list, in [1, C]; ties, average, per_class and percent as of
+    `topk_results`; ignore_unknown, whether samples with a negative reference are left out.
+    Returns {"autkc@1": …}, then "per_class". Raises ValueError for a K out of range, and if there is no known sample.
     """
     ranks = known_ranks(state, ignore_unknown=ignore_unknown)
     ks = as_int_list(k_list, "k_list", 1, int(state["predictions_width"]))
-    shared: dict[str, Any] = dict(ties=ties, percent=percent, counts=ranks.counts)
-    return {f"autkc@{k}": autkc(ranks.above, ranks.tied, k, **shared) for k in ks}
+    spans = {f"autkc@{k}": range(1, k + 1) for k in ks}
+    return topk_results(ranks, spans, ties=ties, average=average, per_class=per_class, percent=percent)
 
 
 def autkc_units(state: TopkState, **options: Any) -> Units:
     """The known samples, for resampling."""
-    return topk_units(state, partial(autkc_results, **options))
+    return topk_units(state, autkc_results, options)
 
 
 class AUTKC(Metric):

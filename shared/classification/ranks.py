@@ -65,8 +65,9 @@ def ranks_in_range(scores: Array, labels: Array) -> tuple[Array, Array, Array]:
             return above, tied, _argmax_is_right(scores, labels, above, tied)
     loop = worth_compiling(row_ranks, work, labels)
     # a compiled loop takes the matrix as it is; NumPy takes blocks that fit the cache
-    whole = loop is not None and is_numpy_array(scores) and scores.dtype in (np.float32, np.float64)
-    cut = [(slice(0, len(labels)), scores)] if whole else row_blocks(scores, "predictions")
+    if loop is not None and is_numpy_array(scores) and scores.dtype in (np.float32, np.float64):
+        return _block_ranks(scores, labels, 0, loop)
+    cut = row_blocks(scores, "predictions")
     blocks = [_block_ranks(block, labels[rows], rows.start, loop) for rows, block in cut]
     if len(blocks) == 1:
         return blocks[0]
@@ -77,12 +78,12 @@ def ranks_in_range(scores: Array, labels: Array) -> tuple[Array, Array, Array]:
 def _block_ranks(
     scores: Array, labels: Array, start: int, loop: Callable[..., int] | None
 ) -> tuple[Array, Array, Array]:
-    xp = array_namespace(scores)
     if loop is not None:
         above, tied = np.empty((2, len(labels)), np.int32)
         if loop(scores, labels, above, tied) >= 0:
             check_no_nan(scores, "predictions", start)
     else:
+        xp = array_namespace(scores)
         check_no_nan(scores, "predictions", start)
         true_scores = xp.take_along_axis(scores, labels[:, None], axis=1)
         above = xp.astype(xp.count_nonzero(scores > true_scores, axis=1), xp.int32)
@@ -94,8 +95,8 @@ def _argmax_is_right(scores: Array, labels: Array, above: Array, tied: Array) ->
     """Whether the true class is the first of the highest scores; only rows with ties there need a look."""
     xp = array_namespace(labels)
     correct = above == 0
-    contested = xp.nonzero(correct & (tied > 0))[0]
-    if contested.shape[0]:
+    contested = xp.nonzero(correct & (tied > 0))[0] if tied.any() else ()
+    if len(contested):
         highest = as_array(widen(scores[contested]), "predictions")
         correct[contested] = xp.argmax(highest, axis=1) == labels[contested]
     return correct

@@ -1,18 +1,19 @@
-"""Top-k metrics from the rank of the true class: a batch comes down to two integers a sample.
+"""Top-k metrics from the rank of the true class: a batch comes down to a few integers a sample.
 
 Every top-k quantity follows from how many classes score above the true one, and how many tie with it, for every k at
-once (see ranks.py).
+once (see ranks.py); the true class itself is kept for means over the classes.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 import numpy as np
 
-from ..core.arrays import MAX_EXACT, Array, array_namespace, as_array, is_floating, on_one_device
+from ..core.arrays import MAX_EXACT, Array, array_namespace, as_array, device_of, is_floating, on_one_device
 from ..core.columns import (
     as_labels,
     as_matrix,
@@ -30,16 +31,18 @@ if TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 TOPK_ALIASES = {"y_pred": "predictions", "preds": "predictions", "y_true": "references", "labels": "references"}
-TOPK_TABLES = {"counts": ("above", "tied", "correct")}
+# rows in the order of their classes are those whose sums class by class take no sorting
+TOPK_TABLES = {"counts": ("classes", "above", "tied", "correct")}
 TIES = ("strict", "optimistic", "expected")
 
 
 class TopkState(TypedDict):
-    """Ranks of the true classes.
+    """Ranks of the true classes, and which these are.
 
     above: (N,) classes that score above the true one; for ids the guesses before it; −1 for an unknown sample
     tied: (N,) other classes that tie with it
     correct: (N,) whether the argmax is right; for ids, whether the class is in the row
+    classes: (N,) the true class; −1 for an unknown sample
     predictions_width: C scores, or K ids
     predictions_are_scores: whether the rows are scores rather than ids
     counts: (N,) how many samples each entry stands for; absent, one each
@@ -48,6 +51,7 @@ class TopkState(TypedDict):
     above: Array
     tied: Array
     correct: Array
+    classes: Array
     predictions_width: np.ndarray
     predictions_are_scores: np.ndarray
     counts: NotRequired[Array]
@@ -57,18 +61,23 @@ def as_topk_state(state: Mapping[str, Any], *, ignore_unknown: bool = False) -> 
     """Check a state from elsewhere. Raises ValueError and TypeError for one that `reduce_topk` cannot have made."""
     check_arrays(state, [*TopkState.__annotations__], ["counts"])
     width = integer_scalar(state, "predictions_width", 1, MAX_EXACT)
-    highest = min(int(width), np.iinfo(np.int32).max)
+    scored = integer_scalar(state, "predictions_are_scores", 0, 1) == 1
+    lowest, highest = -1 if ignore_unknown else 0, min(int(width), np.iinfo(np.int32).max)
+    greatest, class_type = (highest - 1, np.int32) if scored else (np.iinfo(np.int64).max, np.int64)
     checked: TopkState = {
-        "above": integer_column(state, "above", -1 if ignore_unknown else 0, highest, np.int32),
+        "above": integer_column(state, "above", lowest, highest, np.int32),
         "tied": integer_column(state, "tied", 0, highest - 1, np.int32),
         "correct": flag_column(state, "correct"),
+        "classes": integer_column(state, "classes", lowest, greatest, class_type),
         "predictions_width": width,
-        "predictions_are_scores": integer_scalar(state, "predictions_are_scores", 0, 1) == 1,
+        "predictions_are_scores": scored,
     }
     if "counts" in state:
         checked["counts"] = count_column(state)
     check_rows({name: column for name, column in checked.items() if not name.startswith("predictions")})
     above, tied, correct = checked["above"], checked["tied"], checked["correct"]
+    if ((above < 0) != (checked["classes"] < 0)).any():
+        raise ValueError("state: expected the same samples to be unknown in `above` and in `classes`, got others")
     if checked["predictions_are_scores"]:
         possible = np.where(correct, above <= 0, (above != 0) | (tied != 0))
     else:
@@ -108,45 +117,59 @@ def reduce_topk(predictions: Any, references: Any, *, ignore_unknown: bool = Fal
             f"predictions: expected (N, C) scores or (N, K) class ids, got shape {tuple(predictions.shape)}{hint}"
         )
     check_lengths(predictions=predictions, references=labels)
-    predictions, labels = on_one_device(predictions, labels)
+    if device_of(predictions) != device_of(labels):
+        predictions, labels = on_one_device(predictions, labels)
     width, scored = predictions.shape[1], is_floating(predictions)
     if width == 0:
         raise ValueError("predictions: expected at least one column, got shape (N, 0)")
-    if not as_bool(ignore_unknown, "ignore_unknown"):
+    # most of the time that a small batch takes goes into calls, not into samples
+    has_unknown = labels.shape[0] > 0 and int(labels.min()) < 0
+    if not as_bool(ignore_unknown, "ignore_unknown") and has_unknown:
         check_not_negative(labels, "references", "; ignore_unknown=True leaves unknown samples out")
     xp = array_namespace(labels)
     if scored:
-        check_class_ids(labels, "references", width)
-        above, tied, correct = ranks_in_range(predictions, xp.clip(labels, 0, None) if ignore_unknown else labels)
+        if labels.shape[0] and int(labels.max()) >= width:
+            check_class_ids(labels, "references", width)
+        above, tied, correct = ranks_in_range(predictions, xp.clip(labels, 0, None) if has_unknown else labels)
     else:
         above = listed_ranks(predictions, labels)
         tied, correct = xp.zeros_like(above), above < width
-    if ignore_unknown:
+    classes = xp.clip(labels, -1, None) if has_unknown else labels
+    if has_unknown:
         above[labels < 0] = -1
     return {
         "above": above,
         "tied": tied,
         "correct": correct,
+        "classes": xp.astype(classes, xp.int32) if scored else classes,  # which holds a class that has a column
         "predictions_width": np.asarray(width),
         "predictions_are_scores": np.asarray(scored),
     }
 
 
-def topk_units(state: TopkState, summarise: Callable[[TopkState], dict[str, float]]) -> Units:
-    """The known samples of a state, for resampling; unknown ones have no part in the results."""
+def topk_units(state: TopkState, summarise: Callable[..., dict[str, Any]], options: Mapping[str, Any]) -> Units:
+    """The known samples of a state, for resampling; unknown ones have no part in the results.
+
+    Classes are no strata: one that a resample lacks has no part in its mean. Where there is no such mean, rows that
+    differ in the class alone are one. Tables have no intervals.
+    """
     known = state["above"] >= 0
     columns: Mapping[str, Array] = state
     kept = {name: column[known] if column.ndim else column for name, column in columns.items()}
+    if options.get("average", "micro") == "micro":
+        kept["classes"] = kept["classes"] * 0
+    summarise = partial(summarise, **{**options, "per_class": False})
     return units_of_table(kept, TOPK_TABLES["counts"], lambda rows: rows["tied"] * 0, summarise)
 
 
 class Ranks(NamedTuple):
-    """`above`, `tied` and `correct` of known samples, and how many samples each entry stands for; None for one each."""
+    """The columns of the known samples of a `TopkState`; `counts` are None for one each."""
 
     above: Array
     tied: Array
     correct: Array
     counts: Array | None
+    classes: Array
 
 
 def known_ranks(state: TopkState, *, ignore_unknown: bool = False) -> Ranks:
@@ -162,7 +185,7 @@ def known_ranks(state: TopkState, *, ignore_unknown: bool = False) -> Ranks:
     if not as_bool(ignore_unknown, "ignore_unknown") and not bool(xp.all(known)):
         raise ValueError("references: unknown samples were added under ignore_unknown=True; it is now False")
     counts = state.get("counts")
-    parts = (state["above"], state["tied"], state["correct"], counts)
+    parts = (state["above"], state["tied"], state["correct"], counts, state["classes"])
     return Ranks(*(None if part is None else part[known] for part in parts))
 
 
@@ -198,7 +221,7 @@ def topk_accuracy(
     >>> topk_accuracy(above, tied, 2), topk_accuracy(above, tied, 2, ties="optimistic")
     (0.3333333333333333, 0.6666666666666666)
     """
-    return _mean_hits(above, tied, range(k, k + 1), ties, percent, counts)
+    return mean_hits(above, tied, range(k, k + 1), ties=ties, percent=percent, counts=counts)
 
 
 def autkc(
@@ -217,26 +240,36 @@ def autkc(
     >>> autkc(np.asarray([0, 2]), np.asarray([0, 0]), 3)
     0.6666666666666666
     """
-    return _mean_hits(above, tied, range(1, k + 1), ties, percent, counts)
+    return mean_hits(above, tied, range(1, k + 1), ties=ties, percent=percent, counts=counts)
 
 
-def _mean_hits(above: Array, tied: Array, ks: range, ties: str, percent: bool, counts: Array | None) -> float:
+def mean_hits(above: Array, tied: Array, ks: range, *, ties: str, percent: bool, counts: Array | None) -> float:
     """Mean over the samples and over consecutive `ks` of the chance that the true class is among the top k.
 
     Hits are counted in integers, apart for each number of ties where the chance is a fraction of them.
     """
     as_choice(ties, "ties", TIES)
-    xp = array_namespace(above, tied)
     total, one = _total(above, counts) * len(ks), _full_scale(percent)
+    hits = hits_among_top(above, tied, ks, ties)
+    if ties != "expected":
+        return one * _sum(hits, counts) / total
+    xp = array_namespace(above, tied)
+    hits = hits if counts is None else hits * counts
+    shares = [(_sum(hits[tied == count]), count + 1) for count in map(int, xp.unique_values(tied))]
+    return math.fsum(one * good / possible for good, possible in shares) / total
+
+
+def hits_among_top(above: Array, tied: Array, ks: range, ties: str) -> Array:
+    """At how many of consecutive `ks` the true class of each sample is among the top k, (N,) int64.
+
+    With "expected", how many of the tied + 1 places that it may take are, over all ks.
+    """
+    xp = array_namespace(above, tied)
     above, tied = xp.astype(above, xp.int64), xp.astype(tied, xp.int64)
     if ties != "expected":
         needed = above + tied if ties == "strict" else above  # a hit at every k > needed
-        return one * _sum(xp.clip(ks[-1] - needed, 0, len(ks)), counts) / total
-    # of the tied + 1 places that the true class may take, those among the top k
-    places = sum(xp.clip(k - above, 0, None) - xp.clip(k - above - tied - 1, 0, None) for k in ks)
-    places = places if counts is None else places * counts
-    hits = [(_sum(places[tied == count]), count + 1) for count in map(int, xp.unique_values(tied))]
-    return math.fsum(one * good / possible for good, possible in hits) / total
+        return xp.clip(ks[-1] - needed, 0, len(ks))
+    return sum(xp.clip(k - above, 0, None) - xp.clip(k - above - tied - 1, 0, None) for k in ks)
 
 
 def _sum(values: Array, counts: Array | None = None) -> int:

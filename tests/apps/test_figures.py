@@ -85,12 +85,13 @@ def test_areas_are_the_results(seed: int, load: Load) -> None:
         assert area(*part) / limit == pytest.approx(found.results[f"aupro@{limit}"], abs=1e-9)
 
     columns, options = cases.draw("autkc", seed)
-    found = computed("autkc", load, columns, options)
-    (figure,) = draw(found, "autkc")
-    for name, value in found.results.items():
-        k = int(name.removeprefix("autkc@"))
-        bars = [height for trace in figure.data if trace.type == "bar" for height in trace.y]
-        assert sum(bars[:k]) / k == pytest.approx(value, abs=1e-9)
+    for average in ("micro", "macro"):
+        found = computed("autkc", load, columns, {**options, "average": average})
+        (figure,) = draw(found, "autkc")
+        for name, value in found.results.items():
+            k = int(name.removeprefix("autkc@"))
+            bars = [height for trace in figure.data if trace.type == "bar" for height in trace.y]
+            assert sum(bars[:k]) / k == pytest.approx(value, abs=1e-9)
 
 
 @pytest.mark.parametrize("seed", SEEDS)

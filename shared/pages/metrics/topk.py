@@ -7,7 +7,8 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from ...classification.topk import known_ranks, topk_accuracy
+from ...classification.averages import AVERAGES, topk_results
+from ...classification.topk import TIES, known_ranks
 from ...core.options import as_int_list
 from ..figures.style import BLUE, GREY, RED, figure
 from ..page import Column, Computed, Option, rows
@@ -20,7 +21,9 @@ COLUMNS = (
 )
 OPTIONS = (
     Option("k_list", "numbers"),
-    Option("ties", "choice", ("strict", "optimistic", "expected")),
+    Option("ties", "choice", TIES),
+    Option("average", "choice", AVERAGES),
+    Option("per_class", "flag"),
     Option("percent", "flag"),
     Option("ignore_unknown", "flag"),
 )
@@ -77,8 +80,9 @@ def _bars(computed: Computed, until: int) -> tuple[go.Figure, int]:
     ranks = known_ranks(computed.state, ignore_unknown=options["ignore_unknown"])
     width = int(computed.state["predictions_width"])
     ks = range(1, min(width, MAX_K) + 1)
-    settings = dict(ties=options["ties"], percent=options["percent"])
-    heights = [topk_accuracy(ranks.above, ranks.tied, k, **settings) for k in ks]
+    settings = {name: options[name] for name in ("ties", "average", "percent")}
+    bars = topk_results(ranks, {f"accuracy@{k}": range(k, k + 1) for k in ks}, per_class=False, **settings)
+    heights = list(bars.values())
     top = 100 if options["percent"] else 1
     title = f"k (the first {MAX_K} of {width:,})" if width > MAX_K else "k"
     fig = figure(title, "accuracy@k in %" if options["percent"] else "accuracy@k", bargap=0)

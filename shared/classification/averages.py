@@ -1,0 +1,115 @@
+"""Top-k rates over all samples, or class by class: their mean over the classes, and a table of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from ..core.arrays import Array, array_namespace
+from ..core.options import as_bool, as_choice
+from .topk import TIES, Ranks, accuracy, hits_among_top, mean_hits
+
+AVERAGES = ("micro", "macro")
+
+
+def topk_results(
+    ranks: Ranks, ks: Mapping[str, range | None], *, ties: str, average: str, per_class: bool, percent: bool
+) -> dict[str, Any]:
+    """The mean accuracy over consecutive ks, for each key.
+
+    micro: over all samples
+    macro: the unweighted mean, over the classes that occur in the references, of the means over the samples of each
+
+    Parameters: ranks of `known_ranks`; ks of each key, None for plain accuracy; ties and percent as of `topk_accuracy`;
+    average, "micro" or "macro"; per_class, whether to add "per_class", the table of `rates_by_class`.
+    Returns a float for each key. Raises ValueError for an unknown `ties` or `average`.
+    """
+    macro = as_choice(average, "average", AVERAGES) == "macro"
+    as_choice(ties, "ties", TIES)
+    tabled = as_bool(per_class, "per_class")
+    table = rates_by_class(ranks, ks, ties=ties, percent=percent) if macro or tabled else {}
+    if macro:
+        results = {key: math.fsum(table[key]) / len(table[key]) for key in ks}
+    else:
+        results = {key: _over_samples(ranks, span, ties, percent) for key, span in ks.items()}
+    return {**results, "per_class": table} if tabled else results
+
+
+def rates_by_class(
+    ranks: Ranks, ks: Mapping[str, range | None], *, ties: str, percent: bool = False
+) -> dict[str, list[Any]]:
+    """The mean accuracy over consecutive ks, of the samples of each class.
+
+    Parameters: as of `topk_results`.
+    Returns a table, a dict of lists of one length: "class", the ids that occur, ascending; "count", how many samples
+    each has; then each key.
+
+    >>> import numpy as np
+    >>> columns = dict(above=[0, 2, 0, 1], tied=[0, 0, 0, 0], correct=[True, False, True, False], classes=[7, 7, 2, 7])
+    >>> ranks = Ranks(**{name: np.asarray(column) for name, column in columns.items()}, counts=None)
+    >>> rates_by_class(ranks, {"accuracy@2": range(2, 3)}, ties="strict")
+    {'class': [2, 7], 'count': [1, 3], 'accuracy@2': [1.0, 0.6666666666666666]}
+    """
+    one = 100 if as_bool(percent, "percent") else 1
+    xp = array_namespace(ranks.classes)
+    ranks = _by_class(ranks, by_ties=ties == "expected")
+    weights = xp.ones_like(ranks.classes, dtype=xp.int64) if ranks.counts is None else ranks.counts
+    last = _ends(ranks.classes)
+    totals = _sums(weights, last)
+    table: dict[str, list[Any]] = {"class": ranks.classes[last].tolist(), "count": totals}
+    if ties == "expected":
+        last_tied = _ends(ranks.classes, ranks.tied)
+        # how many pairs of class and ties there are up to the last of each class
+        until = (xp.searchsorted(last_tied, last) + 1).tolist()
+        possible = (xp.astype(ranks.tied[last_tied], xp.int64) + 1).tolist()
+    for key, span in ks.items():
+        if span is None:
+            good = _sums(xp.astype(ranks.correct, xp.int64) * weights, last)
+            table[key] = [one * hits / total for hits, total in zip(good, totals)]
+            continue
+        hits = hits_among_top(ranks.above, ranks.tied, span, ties) * weights
+        places = [total * len(span) for total in totals]
+        if ties != "expected":
+            table[key] = [one * good / total for good, total in zip(_sums(hits, last), places)]
+            continue
+        shares = [one * good / chances for good, chances in zip(_sums(hits, last_tied), possible)]
+        parts = [slice(start, stop) for start, stop in zip([0, *until], until)]
+        table[key] = [math.fsum(shares[part]) / total for part, total in zip(parts, places)]
+    return table
+
+
+def _over_samples(ranks: Ranks, span: range | None, ties: str, percent: bool) -> float:
+    if span is None:
+        return accuracy(ranks.correct, percent=percent, counts=ranks.counts)
+    return mean_hits(ranks.above, ranks.tied, span, ties=ties, percent=percent, counts=ranks.counts)
+
+
+def _by_class(ranks: Ranks, *, by_ties: bool) -> Ranks:
+    """The samples in ascending order of their classes, and within them of their ties if asked for."""
+    xp = array_namespace(ranks.classes)
+    if not by_ties and not bool(xp.any(ranks.classes[1:] < ranks.classes[:-1])):
+        return ranks  # as rows that have been counted are
+    order = xp.argsort(ranks.tied, stable=True) if by_ties else None
+    classes = ranks.classes if order is None else ranks.classes[order]
+    by_class = xp.argsort(classes, stable=True)
+    order = by_class if order is None else order[by_class]
+    return Ranks(*(None if column is None else column[order] for column in ranks))
+
+
+def _ends(*columns: Array) -> Array:
+    """The index of the last of each run of rows that are equal in these columns."""
+    xp = array_namespace(*columns)
+    is_last = xp.ones_like(columns[0], dtype=xp.bool)
+    is_last[:-1] = columns[0][1:] != columns[0][:-1]
+    for column in columns[1:]:
+        is_last[:-1] |= column[1:] != column[:-1]
+    return xp.nonzero(is_last)[0]
+
+
+def _sums(values: Array, last: Array) -> list[int]:
+    """The sum of (N,) integers in each run."""
+    xp = array_namespace(values)
+    running = xp.cumulative_sum(values)[last]
+    sums: list[int] = xp.diff(running, prepend=xp.zeros_like(running[:1])).tolist()
+    return sums
