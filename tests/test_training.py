@@ -148,7 +148,7 @@ def test_trainer(mode: str, load: Load, tmp_path: Path) -> None:
     class Model(torch.nn.Module):  # type: ignore[name-defined]
         """Gives the first numbers of a sample as logits; fails where it is told to."""
 
-        calls, fails = 0, None
+        calls, fails = 0, 0
 
         def __init__(self) -> None:
             super().__init__()

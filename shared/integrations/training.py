@@ -128,7 +128,7 @@ def compute_metrics(metrics: Any, scores: str | Score = "msp") -> ComputeMetrics
 def _metric(metric: Any) -> Any:
     """A loaded metric, or one by its name, for which unknown samples are no error."""
     name = metric if isinstance(metric, str) else getattr(metric, "name", None)
-    kind = metric_class(name) if isinstance(metric, str) or name in METRICS else Metric
+    kind = metric_class(str(name)) if isinstance(metric, str) or name in METRICS else Metric
     if kind not in _COLUMNS:
         known = ", ".join(each.name for each in _COLUMNS)
         raise TypeError(f"metrics: expected metrics of classifiers ({known}), got {name or metric!r}")
