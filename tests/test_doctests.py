@@ -28,6 +28,8 @@ def run_examples(text: str, name: str) -> int:
 def test_module(module: str, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if room(module) == "pages":
         pytest.importorskip("gradio")
+    if module == "integrations.torchmetrics":
+        pytest.importorskip("torchmetrics")
     monkeypatch.chdir(root)
     failed, _ = doctest.testmod(importlib.import_module(f"openworld_metrics.{module}".removesuffix(".")))
     assert failed == 0

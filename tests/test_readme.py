@@ -13,6 +13,7 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
 pytest.importorskip("distributed")
+pytest.importorskip("torchmetrics")
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning", "ignore::FutureWarning")
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -28,11 +29,11 @@ def scripts() -> dict[str, str]:
             found.append(block)
         else:
             found[-1] += "\n\n" + block
-    return {re.findall(r"Trainer|evaluator|dist\.|Accelerator|Client", text)[0]: text for text in found}
+    return {re.findall(r"Trainer|as_torchmetrics|evaluator|dist\.|Accelerator|Client", text)[0]: text for text in found}
 
 
 def test_the_section_shows_all() -> None:
-    assert list(scripts()) == ["Trainer", "evaluator", "dist.", "Accelerator", "Client"]
+    assert list(scripts()) == ["Trainer", "as_torchmetrics", "evaluator", "dist.", "Accelerator", "Client"]
 
 
 @pytest.mark.parametrize("name", scripts())

@@ -1,0 +1,140 @@
+"""A metric of this collection as a torchmetrics.Metric, for Lightning's `self.log` and for a MetricCollection.
+
+    from openworld_metrics.integrations.torchmetrics import as_torchmetrics
+    self.openauc = as_torchmetrics("openauc", result="openauc")                        # in a LightningModule's __init__
+    self.openauc.update(predictions=logits, references=labels, open_scores=msp(logits))   # in its validation_step
+    self.log("openauc", self.openauc)                                                     # there too
+
+The batches are kept as the metric's reduced states, which stay on the device of the columns. Processes exchange these,
+so that the results are those of one process. They are in no state_dict: a checkpoint begins an epoch anew.
+
+Needs torchmetrics.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from typing import Any
+
+from ..extras import extra
+from ..formats.flat import flat
+from ..loading import METRICS, metric_class
+
+with extra("torchmetrics"):
+    import torch
+    import torchmetrics
+
+
+class TorchMetric(torchmetrics.Metric):
+    """A metric behind torchmetrics' verbs: see `as_torchmetrics`."""
+
+    full_state_update = False
+
+    def __init__(self, metric: Any, result: str | None = None, **kwargs: Any) -> None:
+        """Take a metric, the name of its only result, if any, and torchmetrics' own arguments."""
+        super().__init__(**kwargs)
+        if self.dist_sync_on_step:
+            raise ValueError("dist_sync_on_step: expected False, since a step has the results of its batch, got True")
+        self.result = result
+        self._empty = copy.deepcopy(metric)  # deep, since evaluate binds methods to its object
+        self._empty.reset()
+        self.metric = copy.deepcopy(self._empty)
+
+    def update(self, *args: Any, **columns: Any) -> None:
+        """Add a batch, of columns by name, or in the order of the metric's. One that raises adds nothing."""
+        self.metric.add_batch(**self._named(args, columns))
+
+    def compute(self) -> Any:
+        """The results of all processes: float64 tensors on the CPU by name, or one. Raises what the metric raises."""
+        try:
+            # a deep copy, since compute drops the batches, and may sort pixels where they lie
+            return self._results(copy.deepcopy(self.metric).compute())
+        except BaseException:
+            if self._is_synced:
+                self.unsync()
+            raise
+
+    def forward(self, *args: Any, **columns: Any) -> Any:
+        """Add a batch and return the results of it alone. Raises where it has none, and adds nothing then."""
+        self._forward_cache = self._results(self._empty.compute(**self._named(args, columns)))
+        self.update(*args, **columns)
+        return self._forward_cache
+
+    def reset(self) -> None:
+        """Drop the batches added so far."""
+        super().reset()
+        self.metric = copy.deepcopy(self._empty)
+
+    @property
+    def metric_state(self) -> dict[str, Any]:
+        """The reduced arrays of the batches added so far."""
+        return self.metric.state()
+
+    def merge_state(self, incoming_state: Any) -> None:
+        """Take the batches of another of these, or its metric_state."""
+        state = incoming_state.metric_state if isinstance(incoming_state, TorchMetric) else incoming_state
+        self.metric.merge(state)
+        self._computed = None
+        self._update_count += 1
+
+    def _sync_dist(self, dist_sync_fn: Any = None, process_group: Any = None) -> None:
+        """Put a metric of all processes' batches in place of this one's; unsync takes it back."""
+        group = process_group or self.process_group
+        states: list[Any] = [None] * torch.distributed.get_world_size(group)
+        torch.distributed.all_gather_object(states, self.metric.state(), group=group)
+        everything = copy.deepcopy(self._empty)
+        for state in states:
+            everything.merge(state)
+        self._cache = {"metric": self.metric}
+        self.metric = everything
+
+    def _filter_kwargs(self, **kwargs: Any) -> dict[str, Any]:
+        """Of what a MetricCollection is given, the columns of this metric."""
+        columns, aliases = self.metric.columns, self.metric.aliases
+        return {name: x for name, x in kwargs.items() if name in columns or aliases.get(name, name) not in kwargs}
+
+    def _named(self, args: tuple[Any, ...], columns: Mapping[str, Any]) -> dict[str, Any]:
+        names = self.metric.columns
+        if len(args) > len(names):
+            raise TypeError(f"{self.metric.name} takes {len(names)} columns, {', '.join(names)}; got {len(args)}")
+        twice = [name for name in names[: len(args)] if name in columns]
+        if twice:
+            raise TypeError(f"{twice[0]}: expected once, got it by position and by name")
+        return {**dict(zip(names, args)), **columns}
+
+    def _results(self, results: Mapping[str, Any]) -> Any:
+        numbers = {name: torch.tensor(x, dtype=torch.float64, device="cpu") for name, x in flat(results).items()}
+        if self.result is None:
+            return numbers
+        if self.result not in numbers:
+            raise ValueError(f"result: expected one of {', '.join(numbers)}, got {self.result!r}")
+        return numbers[self.result]
+
+
+def as_torchmetrics(metric: Any, result: str | None = None, **kwargs: Any) -> TorchMetric:
+    """A metric of this collection as a torchmetrics.Metric, with update, compute, forward, reset, sync and the rest.
+
+    Parameters: metric, the name of one, or one of `load` or of a class of this package, whose batches so far have no
+    part; result, the name of the only result that compute gives, as Lightning's `self.log` takes it, or None for all
+    of them, as `self.log_dict(metric.compute())` does; torchmetrics' own arguments, such as process_group.
+
+    `update` takes columns by name, or in the metric's order. In a MetricCollection give them by name: each metric gets
+    its own. compute gives scalars as float64 tensors on the CPU: {name: tensor}, or one; curves and tables are left
+    out. The states of processes are gathered by `torch.distributed.all_gather_object`, and every process has the
+    results of all. `forward`, which is calling it, computes the batch alone too: a batch without unknown samples
+    is then an error for many metrics; call `update`.
+
+    Returns a `TorchMetric`. Raises ValueError for an unknown name, TypeError for what is no metric of this collection.
+
+    >>> metric = as_torchmetrics("ood_bench", result="auroc")
+    >>> metric.update([0.1, 0.6], [0, 0])
+    >>> metric.update(predictions=[0.4, 0.9], references=[1, 1])
+    >>> metric.compute()
+    tensor(0.7500, dtype=torch.float64)
+    """
+    if isinstance(metric, str):
+        metric = metric_class(metric)()
+    elif getattr(metric, "name", None) not in METRICS:
+        raise TypeError(f"metric: expected one of this collection or its name, got {metric!r}")
+    return TorchMetric(metric, result, **kwargs)

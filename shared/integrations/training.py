@@ -1,0 +1,183 @@
+"""Metrics of a classifier for transformers.Trainer, from its logits and labels: `compute_metrics=` in one line.
+
+    from openworld_metrics.integrations import compute_metrics
+    Trainer(model, arguments, …, compute_metrics=compute_metrics(["openauc", "ood_bench"], scores="energy"))
+
+A sample whose label is negative is unknown: torch's loss leaves −100 out. There is no `preprocess_logits_for_metrics`
+here: which few numbers of a sample are enough depends on the metric, and with `batch_eval_metrics=True` each metric
+keeps just its own few of every batch.
+"""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from typing import Any
+
+from ..classification.accuracyk import AccuracyK
+from ..classification.autkc import AUTKC
+from ..core.arrays import on_one_device
+from ..core.columns import as_labels, as_scores, check_lengths
+from ..core.metric import Metric
+from ..formats.flat import flat
+from ..loading import METRICS, metric_class
+from ..ood.ood_bench import OODBench
+from ..open_set.macro_open_f import MacroOpenF
+from ..open_set.micro_open_f import MicroOpenF
+from ..open_set.openauc import OpenAUC
+from ..scores import score_function
+
+Columns = dict[str, Any]
+Score = Callable[[Any], Any]  # of logits
+Scores = Callable[[], Any]  # of the logits at hand
+
+
+class ComputeMetrics:
+    """A function for `Trainer(compute_metrics=…)`, in both modes: see `compute_metrics`."""
+
+    def __init__(self, metrics: Mapping[str, Any], score: Score, named: bool) -> None:
+        """Take metrics by name, and whether these names are in front of all results."""
+        self.metrics, self.score, self.named = metrics, score, named
+        self._columns = {name: _COLUMNS[metric_class(metric.name)] for name, metric in metrics.items()}
+        self._loop: tuple[Any, ...] | None = None
+
+    def __call__(self, prediction: Any, compute_result: bool | None = None) -> dict[str, float]:
+        """Flat results of an EvalPrediction with all samples; with compute_result, of all batches when it is true.
+
+        Until then {}. A call that raises ends the round, and the next one starts clean.
+        """
+        at_once = compute_result is None
+        loop = None if at_once else _evaluation_loop()
+        if at_once or loop != self._loop:
+            self.reset()
+        self._loop = loop
+        goes_on = False
+        try:
+            for logits, labels in _parts(prediction.predictions, prediction.label_ids):
+                self._add(logits, labels)
+            goes_on = not (at_once or compute_result)
+            return {} if goes_on else self._results()
+        finally:
+            if not goes_on:
+                self.reset()
+
+    def reset(self) -> None:
+        """Drop the batches added so far. Trainer's evaluations need no call of it, those that were aborted neither."""
+        self._loop = None
+        for metric in self.metrics.values():
+            metric.reset()
+
+    def _add(self, logits: Any, labels: Any) -> None:
+        scores = cache(lambda: self.score(logits))  # once for all metrics, and only if one takes them
+        for name, columns in self._columns.items():
+            self.metrics[name].add_batch(**columns(logits, labels, scores))
+
+    def _results(self) -> dict[str, float]:
+        results = {name: flat(metric.compute()) for name, metric in self.metrics.items()}
+        keys = [key for numbers in results.values() for key in numbers]
+        return {
+            f"{name}/{key}" if self.named or keys.count(key) > 1 else key: value
+            for name, numbers in results.items()
+            for key, value in numbers.items()
+        }
+
+
+def compute_metrics(metrics: Any, scores: str | Score = "msp") -> ComputeMetrics:
+    """A function that computes metrics of logits, for transformers.Trainer, whether `batch_eval_metrics` or not.
+
+    Parameters: metrics, the name of one, a metric of `load` or of a class of this package, or a list of these, or a
+    mapping from names of the caller, which come before those of the results with a slash; scores, how unknown a sample
+    is, the name of one of `openworld_metrics.scores`, or a function from logits (N, C) to (N,), higher is more unknown.
+
+    Each metric gets what it takes: (N, C) logits, (N,) labels and the scores; ood_bench the scores of the known and of
+    the unknown. A sample is unknown where its label is negative, for all of them: a metric given by its name ignores
+    unknown samples where it has that option, one given as an object has its own options. Of a model that returns a
+    tuple, the first entry is the logits.
+
+    Returns a function of an EvalPrediction, and of compute_result in the mode by batches, which gives {name: number}:
+    curves and tables are left out. A name that several metrics use gets each metric's as prefix. Every evaluation loop
+    starts clean: the metrics are this function's own while it runs. An evaluation by batches that was aborted is known
+    by accelerate's data loader, which Trainer uses; in a loop of your own, call `reset()`.
+    Raises ValueError for another name, for no metric and for two of a list that have one name; TypeError for a metric
+    that is not for classifiers.
+
+    >>> from types import SimpleNamespace
+    >>> evaluation = SimpleNamespace(predictions=[[4.0, 0.0], [0.0, 3.0], [1.0, 1.0]], label_ids=[0, 1, -100])
+    >>> compute_metrics(["openauc", "ood_bench"])(evaluation)["auroc"]
+    1.0
+    """
+    score = score_function(scores) if isinstance(scores, str) else scores
+    if not callable(score):
+        raise TypeError(f"scores: expected the name of a score or a function of logits, got {score!r}")
+    if isinstance(metrics, Mapping):
+        chosen = {str(name): _metric(metric) for name, metric in metrics.items()}
+    else:
+        single = isinstance(metrics, str) or not isinstance(metrics, Iterable)
+        given = [_metric(metric) for metric in ([metrics] if single else metrics)]
+        chosen = {metric.name: metric for metric in given}
+        if len(chosen) < len(given):
+            names = ", ".join(metric.name for metric in given)
+            raise ValueError(f"metrics: expected each once, got {names}; give a mapping from names of your own")
+    if not chosen:
+        raise ValueError("metrics: expected at least one, got none")
+    return ComputeMetrics(chosen, score, isinstance(metrics, Mapping))
+
+
+def _metric(metric: Any) -> Any:
+    """A loaded metric, or one by its name, for which unknown samples are no error."""
+    name = metric if isinstance(metric, str) else getattr(metric, "name", None)
+    kind = metric_class(str(name)) if isinstance(metric, str) or name in METRICS else Metric
+    if kind not in _COLUMNS:
+        known = ", ".join(each.name for each in _COLUMNS)
+        raise TypeError(f"metrics: expected metrics of classifiers ({known}), got {name or metric!r}")
+    if isinstance(metric, str):
+        return kind(**({"ignore_unknown": True} if "ignore_unknown" in kind.options else {}))
+    return metric
+
+
+def _of_logits(logits: Any, labels: Any, scores: Scores) -> Columns:
+    return {"predictions": logits, "references": labels}
+
+
+def _of_logits_and_scores(logits: Any, labels: Any, scores: Scores) -> Columns:
+    return {"predictions": logits, "references": labels, "open_scores": scores()}
+
+
+def _of_sides(logits: Any, labels: Any, scores: Scores) -> Columns:
+    """The scores of the known and of the unknown, so that in_value and out_value may be any."""
+    values, classes = on_one_device(as_scores(scores(), "scores"), as_labels(labels, "label_ids"))
+    check_lengths(scores=values, label_ids=classes)
+    return {"predictions": (values[classes >= 0], values[classes < 0])}
+
+
+_COLUMNS: Mapping[type[Metric], Callable[[Any, Any, Scores], Columns]] = {
+    AccuracyK: _of_logits,
+    AUTKC: _of_logits,
+    MacroOpenF: _of_logits_and_scores,
+    MicroOpenF: _of_logits_and_scores,
+    OpenAUC: _of_logits_and_scores,
+    OODBench: _of_sides,
+}
+
+
+def _parts(predictions: Any, labels: Any) -> list[tuple[Any, Any]]:
+    """Logits with labels: one pair, or one for each batch with eval_do_concat_batches=False."""
+    if isinstance(labels, list) and getattr(next(iter(labels), None), "ndim", 0) == 1:
+        return [pair for logits, part in zip(predictions, labels, strict=True) for pair in _parts(logits, part)]
+    return [(predictions[0] if isinstance(predictions, tuple) else predictions, labels)]
+
+
+def _evaluation_loop() -> tuple[Any, ...] | None:
+    """What tells an evaluation loop of Trainer from the one before; None where accelerate runs no data loader.
+
+    A loader that was left before its end stays among those in progress, so one that is used again is there twice; one
+    that came to its end counts its iterations.
+    """
+    accelerate = sys.modules.get("accelerate.state")  # Trainer imports it
+    loaders = accelerate.GradientState().dataloader_references if accelerate else [None]
+    loader = loaders[-1]
+    if loader is None:
+        return None
+    return weakref.ref(loader), sum(each is loader for each in loaders), getattr(loader, "iteration", None)

@@ -1,0 +1,240 @@
+"""The collection's metrics as torchmetrics: its verbs, a MetricCollection, and two real processes over gloo."""
+
+from __future__ import annotations
+
+import datetime
+import multiprocessing
+import os
+import pickle
+import socket
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import openworld_metrics as om
+from openworld_metrics.formats.flat import flat
+from tests import cases
+from tests.splitting import length, rows, split_options
+
+torch = pytest.importorskip("torch")
+torchmetrics = pytest.importorskip("torchmetrics")
+from openworld_metrics.integrations.torchmetrics import as_torchmetrics  # noqa: E402
+
+Load = Callable[..., Any]
+SECONDS = 60
+RNG = np.random.default_rng(5)
+LOGITS, LABELS = RNG.normal(size=(20, 3)), RNG.integers(-1, 3, 20)
+COLUMNS = dict(predictions=LOGITS, references=LABELS, open_scores=-LOGITS.max(axis=1))
+KNOWN = {name: column[LABELS >= 0] for name, column in COLUMNS.items()}
+
+
+def part(start: int, stop: int) -> dict[str, Any]:
+    return rows(COLUMNS, np.arange(start, stop))
+
+
+def numbers(results: Any) -> dict[str, float]:
+    assert all(x.dtype == torch.float64 and x.ndim == 0 for x in results.values())
+    return {name: x.item() for name, x in results.items()}
+
+
+@pytest.mark.parametrize("form", ["class", "evaluate"])
+@pytest.mark.parametrize("name", om.METRICS)
+def test_batches_are_as_direct(name: str, form: str, load: Load) -> None:
+    columns, options = cases.draw(name, 6)
+    at_load, at_compute = split_options(name, options)
+    options = {**at_load, **at_compute}
+    make = om.metric_class(name) if form == "class" else lambda **options: load(name, **options)
+    metric = as_torchmetrics(make(**options))
+    n = length(columns)
+    expected = flat(make(**options).compute(**columns))
+    for _ in range(2):
+        metric.update(**rows(columns, np.arange(n // 3)))
+        metric.update(**rows(columns, np.arange(n // 3, n)))
+        assert metric.update_count == 2
+        assert numbers(metric.compute()) == expected
+        metric._computed = None
+        assert numbers(metric.compute()) == expected
+        metric.reset()
+        assert not metric.update_called
+
+
+def test_compute_reorders_nothing() -> None:
+    columns, _ = cases.draw("anomaly_suite", 6)
+    metric = as_torchmetrics("anomaly_suite")
+    metric.update(**columns)
+    first = metric.metric_state
+    metric.compute()
+    assert all(np.array_equal(array, metric.metric_state[name]) for name, array in first.items())
+
+
+def test_forward_gives_the_batch_and_adds_it() -> None:
+    metric = as_torchmetrics("openauc")
+    for start in 0, 10:
+        assert numbers(metric(**part(start, start + 10))) == flat(om.OpenAUC().compute(**part(start, start + 10)))
+    with pytest.raises(ValueError, match="expected"):
+        metric(**KNOWN)
+    assert numbers(metric.compute()) == flat(om.OpenAUC().compute(**COLUMNS))
+
+
+def test_one_result_and_columns_by_position() -> None:
+    metric = as_torchmetrics("openauc", result="open_set_auroc")
+    metric.update(*COLUMNS.values())
+    value = metric.compute()
+    assert value.shape == ()
+    assert value.item() == om.OpenAUC().compute(**COLUMNS)["open_set_auroc"]
+    other = as_torchmetrics("openauc", result="auc")
+    other.update(**COLUMNS)
+    with pytest.raises(ValueError, match=r"result: expected one of openauc, .*, got 'auc'"):
+        other.compute()
+
+
+def test_the_given_metric_stays_untouched() -> None:
+    given = om.OpenAUC(tpr=0.5)
+    given.add_batch(**part(0, 5))
+    metric = as_torchmetrics(given)
+    metric.update(**COLUMNS)
+    assert numbers(metric.compute()) == flat(om.OpenAUC(tpr=0.5).compute(**COLUMNS))
+    metric.reset()
+    assert len(given) == 5
+
+
+def test_copies_pickles_and_merges() -> None:
+    metric = as_torchmetrics("openauc")
+    metric.update(**part(0, 8))
+    other = pickle.loads(pickle.dumps(metric.clone()))
+    other.reset()
+    other.update(**part(8, 20))
+    expected = flat(om.OpenAUC().compute(**COLUMNS))
+    third = as_torchmetrics("openauc")
+    third.merge_state(metric)
+    third.merge_state(other.metric_state)
+    metric.merge_state(other)
+    assert numbers(metric.compute()) == numbers(third.compute()) == expected
+    assert third.state_dict() == {}
+
+
+def collection() -> Any:
+    known = torchmetrics.MeanSquaredError()
+    topk = om.AccuracyK(k_list=1, ignore_unknown=True)
+    ours = {"open": as_torchmetrics("openauc"), "top": as_torchmetrics(topk), "f": as_torchmetrics("macro_open_f")}
+    one = {"auroc": as_torchmetrics("openauc", result="open_set_auroc")}
+    return torchmetrics.MetricCollection({"mse": known, **ours, **one}, prefix="val/")
+
+
+def of_collection(columns: dict[str, Any]) -> dict[str, float]:
+    two = {"predictions": columns["predictions"], "references": columns["references"]}
+    results = {
+        **flat(om.OpenAUC().compute(**columns)),
+        **flat(om.AccuracyK(k_list=1, ignore_unknown=True).compute(**two)),
+        **flat(om.MacroOpenF().compute(**columns)),
+    }
+    return flat({**results, "auroc": results["open_set_auroc"]}, "val")
+
+
+def test_in_a_collection() -> None:
+    metrics = collection()
+    same = torch.ones(3)
+    for _ in range(2):
+        for start in 0, 10:
+            metrics.update(**part(start, start + 10), preds=same, target=same)
+        results = {name: float(x) for name, x in metrics.compute().items()}
+        assert results == {**of_collection(COLUMNS), "val/mse": 0.0}
+        metrics.reset()
+    assert len(metrics.clone()["open"].metric) == 0
+    assert set(metrics(**COLUMNS, preds=same, target=same)) == {*results}
+
+
+def test_errors() -> None:
+    with pytest.raises(ValueError, match=r"name: expected one of accuracyk, .*, got 'auroc'"):
+        as_torchmetrics("auroc")
+    with pytest.raises(TypeError, match="metric: expected one of this collection or its name, got <built-in"):
+        as_torchmetrics(max)
+    with pytest.raises(ValueError, match="dist_sync_on_step: expected False"):
+        as_torchmetrics("openauc", dist_sync_on_step=True)
+    with pytest.raises(ValueError, match="Unexpected keyword arguments: `tpr`"):
+        as_torchmetrics("openauc", tpr=0.5)
+    metric = as_torchmetrics("accuracyk")
+    with pytest.raises(TypeError, match="accuracyk takes 2 columns, predictions, references; got 3"):
+        metric.update(LOGITS, LABELS, LABELS)
+    with pytest.raises(TypeError, match="predictions: expected once, got it by position and by name"):
+        metric.update(LOGITS, predictions=LOGITS)
+    assert len(metric.metric) == 0
+
+
+def process(rank: int, folder: str, sent: Any) -> None:
+    """What one of two processes computes; the second has no batch of the first metric."""
+    if "lo" in [name for _, name in socket.if_nameindex()]:
+        os.environ["GLOO_SOCKET_IFNAME"] = "lo"
+    torch.set_num_threads(1)
+    dist = torch.distributed
+    wait = datetime.timedelta(seconds=SECONDS)
+    dist.init_process_group("gloo", init_method=f"file://{folder}/meeting", rank=rank, world_size=2, timeout=wait)
+    found: dict[str, Any] = {}
+    for name in om.METRICS:
+        columns, options = cases.draw(name, 6)
+        at_load, at_compute = split_options(name, options)
+        metric = as_torchmetrics(om.metric_class(name)(**at_load, **at_compute))
+        cut = length(columns) if name == "accuracyk" else length(columns) // 3
+        own = range(cut) if rank == 0 else range(cut, length(columns))
+        if own:
+            metric.update(**rows(columns, np.asarray(own)))
+        elif rank:
+            metric._update_count = 1  # as in a collection; torchmetrics warns otherwise
+        before = len(metric.metric)
+        found[name] = numbers(metric.compute())
+        assert len(metric.metric) == before == len(own)
+
+    metrics = collection()
+    same = torch.ones(3)
+    for start, stop in ((0, 4), (4, 10)) if rank == 0 else ((10, 17), (17, 20)):
+        metrics.update(**part(start, stop), preds=same, target=same)
+    found["collection"] = {name: float(x) for name, x in metrics.compute().items()}
+
+    metric = as_torchmetrics("openauc")
+    metric.update(**{name: column[rank::2] for name, column in KNOWN.items()})
+    try:
+        metric.compute()
+    except ValueError as error:
+        found["error"] = str(error)
+    assert not metric._is_synced
+    metric.update(**{name: column[LABELS < 0][rank::2] for name, column in COLUMNS.items()})
+    metric.sync()
+    assert len(metric.metric) == 20
+    metric.unsync()
+    found["after"] = numbers(metric.compute())
+
+    groups = [dist.new_group([i], timeout=wait) for i in range(2)]
+    alone = as_torchmetrics("openauc", process_group=groups[rank])
+    alone.update(**part(10 * rank, 10 * rank + 10))
+    found["alone"] = numbers(alone.compute())
+    sent.send(found)
+    dist.destroy_process_group()
+
+
+def test_two_processes(tmp_path: Path) -> None:
+    context = multiprocessing.get_context("spawn")
+    pipes, started = [], []
+    for rank in range(2):
+        ours, theirs = context.Pipe(duplex=False)
+        started.append(context.Process(target=process, args=(rank, str(tmp_path), theirs)))
+        started[-1].start()
+        theirs.close()
+        pipes.append(ours)
+    try:
+        first, second = (pipe.recv() if pipe.poll(2 * SECONDS) else {} for pipe in pipes)
+    finally:
+        for each in started:
+            each.join(5)
+            each.kill()
+    for rank, found in enumerate((first, second)):
+        assert found.pop("alone") == flat(om.OpenAUC().compute(**part(10 * rank, 10 * rank + 10)))
+    assert first == second
+    for name in om.METRICS:
+        columns, options = cases.draw(name, 6)
+        assert first[name] == flat(om.metric_class(name)().compute(**columns, **options))
+    assert first["collection"] == {**of_collection(COLUMNS), "val/mse": 0.0}
+    assert first["after"] == flat(om.OpenAUC().compute(**COLUMNS))
+    assert "unknown" in first["error"]

@@ -1,0 +1,191 @@
+"""compute_metrics for transformers.Trainer: both modes, evaluations in a row and after an aborted one, columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import openworld_metrics as om
+from openworld_metrics.formats.flat import flat
+from openworld_metrics.integrations import compute_metrics
+from openworld_metrics.scores import SCORES
+
+Load = Callable[..., Any]
+CLASSES = 3
+RNG = np.random.default_rng(4)
+LOGITS = RNG.normal(size=(22, CLASSES)).astype(np.float32)
+LABELS = RNG.integers(-1, CLASSES, 22)
+LABELS[LABELS < 0] = -100
+
+
+def prediction(rows: slice = slice(None)) -> Any:
+    return SimpleNamespace(predictions=LOGITS[rows], label_ids=LABELS[rows])
+
+
+def direct(logits: Any, labels: Any, score: str = "msp") -> dict[str, float]:
+    """Four metrics of the columns that a user would give them."""
+    scores, labels = np.asarray(SCORES[score](logits)), np.asarray(labels)
+    columns = dict(predictions=logits, references=labels)
+    return {
+        **flat(om.OpenAUC().compute(**columns, open_scores=scores)),
+        **flat(om.MacroOpenF().compute(**columns, open_scores=scores)),
+        **flat(om.AccuracyK(k_list=(1, 2), ignore_unknown=True).compute(**columns)),
+        **flat(om.OODBench().compute(predictions=scores, references=(labels < 0).astype(int))),
+    }
+
+
+def four(load: Load | None = None) -> list[Any]:
+    """Two by their names, two with options, as classes or as metrics of evaluate."""
+    if load is None:
+        return ["openauc", om.MacroOpenF(), om.AccuracyK(k_list=(1, 2), ignore_unknown=True), "ood_bench"]
+    return ["openauc", load("macro_open_f"), load("accuracyk", k_list=(1, 2), ignore_unknown=True), load("ood_bench")]
+
+
+@pytest.mark.parametrize("score", SCORES)
+def test_all_at_once_is_as_direct(score: str) -> None:
+    compute = compute_metrics(four(), scores=score)
+    expected = direct(LOGITS, LABELS, score)
+    assert compute(prediction()) == compute(prediction()) == expected
+    assert all(type(value) in (int, float) for value in expected.values())
+
+
+@pytest.mark.parametrize("form", ["classes", "evaluate"])
+def test_by_batches_is_as_direct(form: str, load: Load) -> None:
+    compute = compute_metrics(four(load if form == "evaluate" else None))
+    for _ in range(2):
+        assert compute(prediction(slice(0, 8)), compute_result=False) == {}
+        assert compute(prediction(slice(8, 16)), compute_result=False) == {}
+        assert compute(prediction(slice(16, 22)), compute_result=True) == direct(LOGITS, LABELS)
+
+
+def test_batches_that_were_not_concatenated_and_models_of_more_outputs() -> None:
+    parts = [slice(0, 8), slice(8, 22)]
+    batches = SimpleNamespace(predictions=[(LOGITS[i], "hidden") for i in parts], label_ids=[LABELS[i] for i in parts])
+    arrays = SimpleNamespace(predictions=[LOGITS[i] for i in parts], label_ids=[LABELS[i] for i in parts])
+    whole = SimpleNamespace(predictions=(LOGITS, "hidden"), label_ids=LABELS)
+    compute = compute_metrics(four())
+    assert compute(batches) == compute(arrays) == compute(whole) == direct(LOGITS, LABELS)
+
+
+@pytest.mark.parametrize("options", [{"in_value": "rest", "out_value": -1}, {"in_value": 7, "out_value": "rest"}])
+def test_ood_bench_with_other_labels(options: dict[str, Any]) -> None:
+    metric = om.OODBench(metrics="auroc", ignore_value=3, **options)
+    assert compute_metrics(metric)(prediction()) == {"auroc": direct(LOGITS, LABELS)["auroc"]}
+
+
+def test_by_hand() -> None:
+    logits = [[4.0, 0.0], [0.0, 3.0], [2.0, 0.0], [1.0, 0.0]]  # msp ranks them in this order
+    given = SimpleNamespace(predictions=logits, label_ids=[0, 0, -100, -1])
+    top = om.AccuracyK(k_list=1, ignore_unknown=True)
+    assert compute_metrics(["ood_bench", top])(given) == {"auroc": 1.0, "fpr95tpr": 0.0, "accuracy@1": 0.5}
+    assert compute_metrics("openauc", scores=lambda rows: [0.0, 1.0, 2.0, -1.0])(given)["openauc"] == 0.25
+
+
+def test_a_call_that_raises_ends_the_round() -> None:
+    compute = compute_metrics(four())
+    compute(prediction(slice(0, 8)), compute_result=False)
+    bad = SimpleNamespace(predictions=np.full((2, CLASSES), np.nan), label_ids=[0, 1])
+    with pytest.raises(ValueError, match="NaN"):
+        compute(bad, compute_result=False)
+    assert [len(metric) for metric in compute.metrics.values()] == [0] * 4
+    with pytest.raises(ValueError, match="expected"):
+        compute(SimpleNamespace(predictions=LOGITS[:2], label_ids=[0, 1]))  # no unknown sample
+    assert compute(prediction()) == direct(LOGITS, LABELS)
+
+
+def test_what_was_left_does_not_count() -> None:
+    compute = compute_metrics(four())
+    compute(prediction(slice(0, 8)), compute_result=False)
+    assert compute(prediction()) == direct(LOGITS, LABELS)
+    compute(prediction(slice(0, 8)), compute_result=False)
+    compute.reset()
+    assert compute(prediction(), compute_result=True) == direct(LOGITS, LABELS)
+
+
+def test_names_of_results() -> None:
+    strict = om.AccuracyK(k_list=1, ignore_unknown=True)
+    assert list(compute_metrics({"a": strict, "b": om.OODBench(metrics="auroc")})(prediction())) == [
+        "a/accuracy@1",
+        "b/auroc",
+    ]
+    assert set(compute_metrics(["autkc", "accuracyk"])(prediction())) >= set(compute_metrics("autkc")(prediction()))
+    both = om.OODBench(metrics="auroc"), om.OODBench(metrics="fpr95tpr")
+    with pytest.raises(ValueError, match="expected each once, got ood_bench, ood_bench; give a mapping"):
+        compute_metrics(both)
+    assert list(compute_metrics(dict(zip("xy", both)))(prediction())) == ["x/auroc", "y/fpr95tpr"]
+
+
+@pytest.mark.parametrize(
+    ("metrics", "scores", "error", "message"),
+    [
+        ("auroc", "msp", ValueError, "name: expected one of accuracyk, .*, got 'auroc'"),
+        ("anomaly_suite", "msp", TypeError, r"expected metrics of classifiers \(accuracyk, .*\), got 'anomaly_suite'"),
+        ([om.OpenSetDetection()], "msp", TypeError, "expected metrics of classifiers .*, got 'openset_detection'"),
+        ([max], "msp", TypeError, "expected metrics of classifiers .*, got <built-in function max>"),
+        ([], "msp", ValueError, "metrics: expected at least one, got none"),
+        ({}, "msp", ValueError, "metrics: expected at least one, got none"),
+        ("openauc", "softmax", ValueError, "scores: expected one of msp, .*, got 'softmax'"),
+        ("openauc", 3, TypeError, "scores: expected the name of a score or a function of logits, got 3"),
+    ],
+)
+def test_errors(metrics: Any, scores: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        compute_metrics(metrics, scores=scores)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning", "ignore::FutureWarning")
+@pytest.mark.parametrize("mode", ["at once", "by batches", "by batches, one loader"])
+def test_trainer(mode: str, load: Load, tmp_path: Path) -> None:
+    """Two evaluations, one that is aborted in its third batch, twice, and one more: all as direct."""
+    torch, transformers = pytest.importorskip("torch"), pytest.importorskip("transformers")
+    pytest.importorskip("accelerate")
+
+    class Model(torch.nn.Module):  # type: ignore[name-defined]
+        """Gives the first numbers of a sample as logits; fails where it is told to."""
+
+        calls, fails = 0, 0
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.scale = torch.nn.Parameter(torch.ones(1))
+
+        def forward(self, rows: Any, labels: Any = None) -> Any:
+            self.calls += 1
+            if self.calls == self.fails:
+                raise RuntimeError("out of memory")
+            logits = self.scale * rows
+            return {"loss": torch.nn.functional.cross_entropy(logits, labels), "logits": logits}
+
+    options = dict(dataloader_persistent_workers=True, dataloader_num_workers=1) if "loader" in mode else {}
+    arguments = transformers.TrainingArguments(
+        output_dir=str(tmp_path),
+        per_device_eval_batch_size=4,
+        use_cpu=True,
+        report_to=[],
+        disable_tqdm=True,
+        label_names=["labels"],
+        batch_eval_metrics="batches" in mode,
+        **options,
+    )
+    data = [{"rows": torch.from_numpy(row), "labels": int(label)} for row, label in zip(LOGITS, LABELS)]
+    model = Model()
+    compute = compute_metrics(four(load))
+    trainer = transformers.Trainer(model, arguments, eval_dataset=data, compute_metrics=compute)
+    expected = {f"eval_{name}": value for name, value in direct(LOGITS, LABELS).items()}
+
+    def evaluated() -> dict[str, float]:
+        results = trainer.evaluate()
+        return {name: results[name] for name in expected}
+
+    assert evaluated() == evaluated() == expected
+    for _ in range(2):
+        model.fails = model.calls + 3
+        with pytest.raises(RuntimeError, match="out of memory"):
+            trainer.evaluate()
+        assert any(map(len, compute.metrics.values())) == ("batches" in mode)
+    assert evaluated() == evaluated() == expected
