@@ -2461,6 +2461,71 @@ def _area_up_to(x: np.ndarray, y: np.ndarray, limit: float) -> float:
     return area + float((y_limit + y0) / 2 * (limit - x0))
 
 
+# ---- anomaly/decisions.py --------------------------------------------------------------------------------------------
+#
+# F1, precision and recall at a threshold that was chosen before: what scores at least the threshold is anomalous.
+
+def as_thresholds(image_threshold: Any, pixel_threshold: Any) -> dict[str, Any]:
+    """Check the thresholds of the levels, by level: each a float that is not NaN, or None."""
+    given = {"image": image_threshold, "pixel": pixel_threshold}
+    return {level: None if t is None else as_real(t, f"{level}_threshold") for level, t in given.items()}
+
+
+def decision_rates(positives: Side, negatives: Side, threshold: float, prefix: str) -> dict[str, float]:
+    """F1, precision and recall of the decision score ≥ threshold, named with a prefix.
+
+    F1 = 2·TP / (TP + FP + P),  precision = TP / (TP + FP),  recall = TP / P;  0/0 is 0
+
+    Parameters: the two sides, the positives not empty; threshold, no NaN.
+    Returns floats in [0, 1]. At the threshold of `f1_max`, F1 is that of `f1_max`, to the bit.
+    Source: van Rijsbergen, Information Retrieval, 1979.
+
+    >>> decision_rates(Side(np.asarray([0.4, 0.9])), Side(np.asarray([0.1, 0.6])), 0.5, "pixel_")
+    {'pixel_f1': 0.5, 'pixel_precision': 0.5, 'pixel_recall': 0.5}
+    """
+    tp, fp = (_reaching(side, threshold) for side in (positives, negatives))
+    return rates_of_decision(tp, fp, positives.total, prefix)
+
+
+def rates_of_decision(tp: int, fp: int, num_positives: int, prefix: str) -> dict[str, float]:
+    """As `decision_rates`, from the counts of what was called anomalous; 0 where there are no positives."""
+    called = tp + fp
+    counts = {
+        "f1": (2 * tp, called + num_positives),
+        "precision": (tp, called),
+        "recall": (tp, num_positives),
+    }
+    return {f"{prefix}{name}": count / total if total else 0.0 for name, (count, total) in counts.items()}
+
+
+def bounded_decision_rates(
+    positives: Side, negatives: Side, threshold: float, bits: int, prefix: str
+) -> dict[str, tuple[float, ...]]:
+    """As `decision_rates`, of scores that were cut to so many bits: each rate, and the two ends of what it was before.
+
+    Only scores that were cut as the threshold is may have been on its other side. All three rates rise with TP and fall
+    with FP.
+    """
+    at = cut_threshold(threshold, bits)
+    unsure = bool(was_cut(np.asarray([at]), bits)[0])
+    sides = (positives, negatives)
+    most = [_reaching(side, at) for side in sides]
+    least = [_reaching(side, math.nextafter(at, math.inf)) for side in sides] if unsure else most
+    decisions = (most, (least[0], most[1]), (most[0], least[1]))
+    rates = [rates_of_decision(tp, fp, positives.total, prefix) for tp, fp in decisions]
+    return {name: tuple(each[name] for each in rates) for name in rates[0]}
+
+
+def cut_threshold(threshold: float, bits: int) -> float:
+    """A threshold that is cut as scores are: what scored at least the threshold reaches it."""
+    return float(cut(np.asarray([threshold], dtype=np.float64), bits)[0])
+
+
+def _reaching(side: Side, threshold: float) -> int:
+    with np.errstate(over="ignore"):  # a threshold beyond float32 is inf there
+        return side.total - side.below_score(threshold)
+
+
 # ---- anomaly/levels.py -----------------------------------------------------------------------------------------------
 #
 # The levels of anomaly_suite: images, and their pixels.
@@ -2834,21 +2899,34 @@ _OF_A_REGION = 1 << 30  # shares of a region's pixels are multiples of 2^-30, wh
 Rates = Callable[[np.ndarray], dict[str, float]]  # of how often each image occurs
 
 
-def anomaly_units(state: AnomalyState, *, integration_limits: Any, levels: Any, num_thresholds: Any) -> Units:
+def anomaly_units(
+    state: AnomalyState,
+    *,
+    integration_limits: Any,
+    levels: Any,
+    num_thresholds: Any,
+    image_threshold: Any = None,
+    pixel_threshold: Any = None,
+) -> Units:
     """The normal and the anomalous images, for resampling: equal ones in any order, the others by their content.
 
-    Results are the rates; an AUPRO of sampled thresholds has no interval.
+    Results are the rates; an AUPRO of sampled thresholds has no interval. Pixels are merged in bins for the curves, and
+    are counted one by one at a pixel_threshold.
     Raises ValueError for states in which pixels of several images have been counted together.
     """
-    if int(to_numpy(state["num_normal"]).sum()) != state["normal"].shape[0]:
+    if "normal_counts" in state:
         raise ValueError(
             "confidence_level: pixels of several images have been counted together; give it at load, not at compute"
         )
     labels, order = to_numpy(state["image_labels"]), _canonical_order(state)
     strata = [order[labels[order] == label] for label in (False, True)]
     limits = [] if num_thresholds is not None else as_fractions(integration_limits, "integration_limits")
-    makers = {"image": partial(_image_rates, state), "pixel": partial(_pixel_rates, state, limits)}
-    parts = [makers[level]() for level in check_levels(levels)]
+    thresholds = as_thresholds(image_threshold, pixel_threshold)
+    makers = {"image": partial(_image_rates, state, thresholds["image"]), "pixel": partial(_pixel_rates, state, limits)}
+    chosen = check_levels(levels)
+    parts = [makers[level]() for level in chosen]
+    if "pixel" in chosen and thresholds["pixel"] is not None:
+        parts.append(_pixel_decisions(state, thresholds["pixel"]))
 
     def results(counts: Sequence[np.ndarray]) -> dict[str, float]:
         occurring = np.zeros(len(labels), np.int64)
@@ -2882,13 +2960,14 @@ def _contents(state: AnomalyState) -> list[bytes]:
     return [normal.tobytes() + b"|" + anomalous.tobytes() for normal, anomalous in parts]
 
 
-def _image_rates(state: AnomalyState) -> Rates:
+def _image_rates(state: AnomalyState, threshold: float | None) -> Rates:
     scores, labels = to_numpy(state["image_scores"]), to_numpy(state["image_labels"])
 
     def rates(occurring: np.ndarray) -> dict[str, float]:
         kinds = ((occurring > 0) & labels, (occurring > 0) & ~labels)
-        sides = (as_side(scores[kind], occurring[kind]) for kind in kinds)
-        return curve_rates(quantities(runs(*sort_sides(*sides)), CURVE), "image_")
+        sides = sort_sides(*(as_side(scores[kind], occurring[kind]) for kind in kinds))
+        found = curve_rates(quantities(runs(*sides), CURVE), "image_")
+        return found if threshold is None else {**found, **decision_rates(*sides, threshold, "image_")}
 
     return rates
 
@@ -2928,6 +3007,25 @@ def _pixel_rates(state: AnomalyState, limits: Sequence[float]) -> Rates:
     return rates
 
 
+def _pixel_decisions(state: AnomalyState, threshold: float) -> Rates:
+    """Rates at a threshold, from how many pixels of each image reach it."""
+    bits = state.get("significant_bits")
+    at = np.asarray([threshold if bits is None else cut_threshold(threshold, int(bits))])
+    anomalous, normal = (to_numpy(state[name]) >= at for name in ("anomalous", "normal"))
+    num_regions = to_numpy(state["num_regions"])
+    num_images = len(num_regions)
+    image_of_pixel = np.repeat(np.repeat(np.arange(num_images), num_regions), to_numpy(state["region_sizes"]))
+    image_of_normal = np.repeat(np.arange(num_images), to_numpy(state["num_normal"]))
+    images = (image_of_pixel[anomalous], image_of_normal[normal], image_of_pixel)
+    numbers = [np.bincount(each, minlength=num_images) for each in images]
+
+    def rates(occurring: np.ndarray) -> dict[str, float]:
+        tp, fp, num_positives = (int(each @ occurring) for each in numbers)
+        return rates_of_decision(tp, fp, num_positives, "pixel_")
+
+    return rates
+
+
 def _area(overlap: np.ndarray, above: np.ndarray, fp: np.ndarray, limit: float) -> float:
     """AUPRO from the mean share of regions' pixels in each bin, and the normal pixels above, and at or above, it."""
     reach = limit * fp[0]
@@ -2955,6 +3053,8 @@ class AnomalySuiteOptions(IntervalOptions, total=False):
     image_reduction: str | int
     significant_bits: int | None
     levels: str | Sequence[str]
+    image_threshold: float | None
+    pixel_threshold: float | None
 
 
 def level_counts(state: AnomalyState, level: str) -> Counts:
@@ -2988,12 +3088,15 @@ def anomaly_metrics(
     levels: Any = LEVELS,
     *,
     num_thresholds: int | None = None,
+    image_threshold: float | None = None,
+    pixel_threshold: float | None = None,
     owned: bool = False,
 ) -> dict[str, float]:
     """All metrics of the levels asked for: those of `curve_metrics`, and for pixels AUPRO up to each limit.
 
     Parameters: state of `reduce_maps`; the others as of `aupro` and `sampled_aupro`, which num_thresholds asks for;
-    owned, whether the state's normal pixels may be sorted where they lie, which saves a copy.
+    image_threshold and pixel_threshold, to add F1, precision and recall of the decision score ≥ threshold; owned,
+    whether the state's normal pixels may be sorted where they lie, which saves a copy.
     Returns {"image_auroc": …, "pixel_auroc": …, "aupro@0.3": …}; of pixels whose scores were cut, each with
     `<name>_error`, |value − value of the scores before| ≤ error, and without what has no such bound: the threshold of
     the best F1, and AUPRO of sampled thresholds. Raises ValueError if a level has one class only.
@@ -3001,25 +3104,34 @@ def anomaly_metrics(
     chosen = check_levels(levels)
     if num_thresholds is not None:
         num_thresholds = as_int(num_thresholds, "num_thresholds", 2)
+    thresholds = as_thresholds(image_threshold, pixel_threshold)
     sides = {level: _level_sides(state, level) for level in chosen}
     limits = as_fractions(integration_limits, "integration_limits")
     results: dict[str, float] = {}
     for level, (positives, normal, counts) in sides.items():
         if level == "image":
-            values = quantities(runs(*sort_sides(positives, normal)), CURVE)
-            results.update(curve_metrics(values, "image_"))
+            both = sort_sides(positives, normal)
+            results.update(curve_metrics(quantities(runs(*both), CURVE), "image_"))
+            if thresholds[level] is not None:
+                results.update(decision_rates(*both, thresholds[level], "image_"))
             continue
         negatives = as_side(normal, counts, owned=owned)
         ordered, order = sorted_with(positives, indices(positives))
         wanted = {**CURVE, "pixels": counts_of_pixels(order)}
-        pixels, sizes = runs(*sort_sides(Side(ordered), negatives)), state["region_sizes"]
+        both, sizes = sort_sides(Side(ordered), negatives), state["region_sizes"]
         if "significant_bits" in state:
-            values = quantities(pixels, bounded(wanted, int(state["significant_bits"])))
+            bits = int(state["significant_bits"])
+            values = quantities(runs(*both), bounded(wanted, bits))
             areas = [areas_up_to(counted, sizes, negatives.total, limits) for counted in values.pop("pixels")]
-            results.update(_with_errors(values, limits if num_thresholds is None else [], areas))
+            named = _with_ends(values, limits if num_thresholds is None else [], areas)
+            if thresholds[level] is not None:
+                named |= bounded_decision_rates(*both, thresholds[level], bits, "pixel_")
+            results.update(results_with_errors({name: value for name, (value, *_) in named.items()}, named))
             continue
-        values = quantities(pixels, wanted)
+        values = quantities(runs(*both), wanted)
         results.update(curve_metrics(values, "pixel_"))
+        if thresholds[level] is not None:
+            results.update(decision_rates(*both, thresholds[level], "pixel_"))
         if num_thresholds is None:
             found = areas_up_to(values["pixels"], sizes, negatives.total, limits)
         else:
@@ -3028,12 +3140,13 @@ def anomaly_metrics(
     return results
 
 
-def _with_errors(values: dict[str, Any], limits: Sequence[float], areas: Sequence[Sequence[float]]) -> dict[str, float]:
-    """Results of pixels with their errors, from values and the two ends of each, and areas and theirs."""
+def _with_ends(
+    values: dict[str, Any], limits: Sequence[float], areas: Sequence[Sequence[float]]
+) -> dict[str, tuple[float, ...]]:
+    """Results of pixels with the two ends of each, from values and theirs, and areas and theirs."""
     named = {f"pixel_{name}": three for name, three in values.items()}
     named["pixel_f1_max"] = tuple(best for best, _ in values["f1_max"])
-    named |= {f"aupro@{limit}": three for limit, three in zip(limits, zip(*areas))}
-    return results_with_errors({name: value for name, (value, *_) in named.items()}, named)
+    return named | {f"aupro@{limit}": three for limit, three in zip(limits, zip(*areas))}
 
 
 def anomaly_suite_results(
@@ -3042,9 +3155,19 @@ def anomaly_suite_results(
     integration_limits: Any = LIMITS,
     num_thresholds: int | None = None,
     levels: Any = LEVELS,
+    image_threshold: float | None = None,
+    pixel_threshold: float | None = None,
 ) -> dict[str, float]:
     """As `anomaly_metrics`, of a state whose normal pixels are then sorted where they lie."""
-    return anomaly_metrics(state, integration_limits, levels, num_thresholds=num_thresholds, owned=True)
+    return anomaly_metrics(
+        state,
+        integration_limits,
+        levels,
+        num_thresholds=num_thresholds,
+        image_threshold=image_threshold,
+        pixel_threshold=pixel_threshold,
+        owned=True,
+    )
 
 
 class AnomalySuite(Metric):

@@ -20,6 +20,7 @@ from ..core.counts import as_side, runs, sort_sides
 from ..core.curves import CURVE, curve_rates, quantities
 from ..core.options import as_fractions
 from ..core.units import Rows, Units, rows_of_sides
+from .decisions import as_thresholds, cut_threshold, decision_rates, rates_of_decision
 from .levels import check_levels
 from .maps import AnomalyState
 
@@ -29,21 +30,34 @@ _OF_A_REGION = 1 << 30  # shares of a region's pixels are multiples of 2^-30, wh
 Rates = Callable[[np.ndarray], dict[str, float]]  # of how often each image occurs
 
 
-def anomaly_units(state: AnomalyState, *, integration_limits: Any, levels: Any, num_thresholds: Any) -> Units:
+def anomaly_units(
+    state: AnomalyState,
+    *,
+    integration_limits: Any,
+    levels: Any,
+    num_thresholds: Any,
+    image_threshold: Any = None,
+    pixel_threshold: Any = None,
+) -> Units:
     """The normal and the anomalous images, for resampling: equal ones in any order, the others by their content.
 
-    Results are the rates; an AUPRO of sampled thresholds has no interval.
+    Results are the rates; an AUPRO of sampled thresholds has no interval. Pixels are merged in bins for the curves, and
+    are counted one by one at a pixel_threshold.
     Raises ValueError for states in which pixels of several images have been counted together.
     """
-    if int(to_numpy(state["num_normal"]).sum()) != state["normal"].shape[0]:
+    if "normal_counts" in state:
         raise ValueError(
             "confidence_level: pixels of several images have been counted together; give it at load, not at compute"
         )
     labels, order = to_numpy(state["image_labels"]), _canonical_order(state)
     strata = [order[labels[order] == label] for label in (False, True)]
     limits = [] if num_thresholds is not None else as_fractions(integration_limits, "integration_limits")
-    makers = {"image": partial(_image_rates, state), "pixel": partial(_pixel_rates, state, limits)}
-    parts = [makers[level]() for level in check_levels(levels)]
+    thresholds = as_thresholds(image_threshold, pixel_threshold)
+    makers = {"image": partial(_image_rates, state, thresholds["image"]), "pixel": partial(_pixel_rates, state, limits)}
+    chosen = check_levels(levels)
+    parts = [makers[level]() for level in chosen]
+    if "pixel" in chosen and thresholds["pixel"] is not None:
+        parts.append(_pixel_decisions(state, thresholds["pixel"]))
 
     def results(counts: Sequence[np.ndarray]) -> dict[str, float]:
         occurring = np.zeros(len(labels), np.int64)
@@ -77,13 +91,14 @@ def _contents(state: AnomalyState) -> list[bytes]:
     return [normal.tobytes() + b"|" + anomalous.tobytes() for normal, anomalous in parts]
 
 
-def _image_rates(state: AnomalyState) -> Rates:
+def _image_rates(state: AnomalyState, threshold: float | None) -> Rates:
     scores, labels = to_numpy(state["image_scores"]), to_numpy(state["image_labels"])
 
     def rates(occurring: np.ndarray) -> dict[str, float]:
         kinds = ((occurring > 0) & labels, (occurring > 0) & ~labels)
-        sides = (as_side(scores[kind], occurring[kind]) for kind in kinds)
-        return curve_rates(quantities(runs(*sort_sides(*sides)), CURVE), "image_")
+        sides = sort_sides(*(as_side(scores[kind], occurring[kind]) for kind in kinds))
+        found = curve_rates(quantities(runs(*sides), CURVE), "image_")
+        return found if threshold is None else {**found, **decision_rates(*sides, threshold, "image_")}
 
     return rates
 
@@ -119,6 +134,25 @@ def _pixel_rates(state: AnomalyState, limits: Sequence[float]) -> Rates:
         fp = np.cumsum(negatives[::-1])[::-1]
         overlap = shares @ occurring / (_OF_A_REGION * int(num_regions @ occurring))
         return {**found, **{f"aupro@{limit}": _area(overlap, fp - negatives, fp, limit) for limit in limits}}
+
+    return rates
+
+
+def _pixel_decisions(state: AnomalyState, threshold: float) -> Rates:
+    """Rates at a threshold, from how many pixels of each image reach it."""
+    bits = state.get("significant_bits")
+    at = np.asarray([threshold if bits is None else cut_threshold(threshold, int(bits))])
+    anomalous, normal = (to_numpy(state[name]) >= at for name in ("anomalous", "normal"))
+    num_regions = to_numpy(state["num_regions"])
+    num_images = len(num_regions)
+    image_of_pixel = np.repeat(np.repeat(np.arange(num_images), num_regions), to_numpy(state["region_sizes"]))
+    image_of_normal = np.repeat(np.arange(num_images), to_numpy(state["num_normal"]))
+    images = (image_of_pixel[anomalous], image_of_normal[normal], image_of_pixel)
+    numbers = [np.bincount(each, minlength=num_images) for each in images]
+
+    def rates(occurring: np.ndarray) -> dict[str, float]:
+        tp, fp, num_positives = (int(each @ occurring) for each in numbers)
+        return rates_of_decision(tp, fp, num_positives, "pixel_")
 
     return rates
 
