@@ -2653,19 +2653,24 @@ class RegionPixels(TypedDict):
     normal_counts: NotRequired[Array]
 
 
-def pixels_by_region(pairs: Sequence[tuple[Array, Array]]) -> RegionPixels:
-    """Scores of all maps' pixels: the normal ones, the anomalous ones region by region, and the regions' sizes."""
+def pixels_by_region(pairs: Sequence[tuple[Array, Array]], voids: Sequence[Array] | None = None) -> RegionPixels:
+    """Scores of all maps' pixels: the normal ones, the anomalous ones region by region, and the regions' sizes.
+
+    Parameters: pairs of maps and masks; voids, where each map has pixels that are neither, by default nowhere.
+    """
     if not pairs:
         empty, none = np.zeros(0, dtype=np.float32), np.zeros(0, dtype=np.int64)
         return {"normal": empty, "anomalous": empty, "region_sizes": none, "num_normal": none, "num_regions": none}
     xp = array_namespace(*(score_map for score_map, _ in pairs))
-    num_normal = sum(math.prod(mask.shape) - int(array_namespace(mask).count_nonzero(mask)) for _, mask in pairs)
+    others = [mask for _, mask in pairs] if voids is None else [*(mask for _, mask in pairs), *voids]
+    num_pixels = sum(math.prod(mask.shape) for _, mask in pairs)
+    num_normal = num_pixels - sum(int(array_namespace(other).count_nonzero(other)) for other in others)
     dtype = xp.result_type(*{score_map.dtype for score_map, _ in pairs})
     # filled map by map: joining the parts in the end would hold all pixels twice
     normal, at = xp.empty((num_normal,), dtype=dtype, device=pairs[0][0].device), 0
     anomalous, sizes, num_of_maps = [], [], []
-    for score_map, mask in pairs:
-        part, regions, region_sizes = split_regions(score_map, mask)
+    for i, (score_map, mask) in enumerate(pairs):
+        part, regions, region_sizes = split_regions(score_map, mask, None if voids is None else voids[i])
         normal[at : at + part.shape[0]] = part
         at += part.shape[0]
         anomalous.append(regions)
@@ -2680,10 +2685,11 @@ def pixels_by_region(pairs: Sequence[tuple[Array, Array]]) -> RegionPixels:
     }
 
 
-def split_regions(score_map: Array, mask: Array) -> tuple[Array, Array, np.ndarray]:
+def split_regions(score_map: Array, mask: Array, void: Array | None = None) -> tuple[Array, Array, np.ndarray]:
     """Split one map's pixels into normal ones, and anomalous ones region by region with the regions' sizes.
 
-    Parameters: score_map (H, W); mask (H, W) booleans. Regions are 8-connected.
+    Parameters: score_map (H, W); mask (H, W) booleans; void (H, W) booleans, pixels that are neither, by default none.
+    Regions are 8-connected, and void pixels do not connect them.
 
     >>> scores, mask = np.asarray([[1, 2, 3], [4, 5, 6]]), np.asarray([[1, 0, 1], [0, 0, 1]], dtype=bool)
     >>> [part.tolist() for part in split_regions(scores, mask)]
@@ -2691,8 +2697,13 @@ def split_regions(score_map: Array, mask: Array) -> tuple[Array, Array, np.ndarr
     """
     xp = array_namespace(score_map, mask)
     mask = mask if mask.dtype == xp.bool else mask != 0
+    void = None if void is None else on_device(void, mask)
+    mask = mask if void is None else mask & ~void
     pixels, flat = xp.reshape(score_map, (-1,)), xp.reshape(mask, (-1,))
     anomalous = to_numpy(xp.nonzero(flat)[0])
+    if void is not None:
+        counted = ~xp.reshape(void, (-1,))
+        pixels, flat = pixels[counted], flat[counted]
     if not len(anomalous):
         return pixels, pixels[:0], np.zeros(0, dtype=np.int64)
     regions = _components(to_numpy(mask), anomalous)
@@ -2712,6 +2723,78 @@ def _components(mask: np.ndarray, anomalous: np.ndarray) -> np.ndarray:
     return labels[rows - top, columns - left]
 
 
+# ---- anomaly/void.py -------------------------------------------------------------------------------------------------
+#
+# Void pixels of masks: neither normal nor anomalous, and not counted.
+
+_LOWEST, _HIGHEST = -(2**31), 2**31 - 1
+
+
+def check_ignore_value(ignore_value: Any) -> int | None:
+    """Check the value of void pixels: None, or an int that is neither 0 nor 1."""
+    if ignore_value is None:
+        return None
+    value = as_int(ignore_value, "ignore_value", _LOWEST, _HIGHEST)
+    if value in (0, 1):
+        raise ValueError(
+            f"ignore_value: expected an int other than 0 and 1, which are normal and anomalous, got {value}"
+        )
+    return value
+
+
+def checked_ignore_value(state: Mapping[str, Any], ignore_value: Any) -> dict[str, np.ndarray]:
+    """The entry of that name of a state from elsewhere. Raises ValueError unless it is as the option says."""
+    expected, given = check_ignore_value(ignore_value), None
+    if "ignore_value" in state:
+        given = int(integer_scalar(state, "ignore_value", _LOWEST, _HIGHEST))
+    if given != expected:
+        raise ValueError(f"state: expected ignore_value={expected}, as here, got {given}")
+    return {} if expected is None else {"ignore_value": np.asarray(expected)}
+
+
+def without_void(masks: Any, ignore_value: int) -> tuple[Any, Any]:
+    """Masks, a stack or a list, with 0 for void pixels; and where these are, None if there are none.
+
+    >>> without_void([np.asarray([[0, 255, 1]])], 255)
+    ([array([[0, 0, 1]])], [array([[False,  True, False]])])
+    """
+    if not isinstance(masks, list):
+        void = _equal(masks, ignore_value)
+        xp = array_namespace(void)
+        return (xp.where(void, xp.zeros_like(masks), masks), void) if bool(xp.any(void)) else (masks, None)
+    parts = [without_void(mask, ignore_value) for mask in masks]
+    if all(void is None for _, void in parts):
+        return masks, None
+    cleared = [mask for mask, _ in parts]
+    return cleared, [
+        array_namespace(m).zeros_like(m, dtype=array_namespace(m).bool) if v is None else v for m, v in parts
+    ]
+
+
+def _equal(mask: Array, value: int) -> Array:
+    """Where a mask has a value, which its type may not hold."""
+    xp = array_namespace(mask)
+    integer = xp.isdtype(mask.dtype, "integral")
+    if mask.dtype == xp.bool or (integer and not xp.iinfo(mask.dtype).min <= value <= xp.iinfo(mask.dtype).max):
+        return xp.zeros_like(mask, dtype=xp.bool)
+    return mask == value
+
+
+def pixels_left(maps: Any, voids: Any) -> list[Array]:
+    """The scores of each map's pixels that are not void, (P_i,)."""
+    return [score_map[~on_device(void, score_map)] for score_map, void in zip(maps, voids)]
+
+
+def check_left(voids: Any) -> None:
+    """Raise ValueError for an image that is all void, which has neither a score nor a label of its pixels."""
+    for i, void in enumerate(voids):
+        if math.prod(void.shape) and bool(array_namespace(void).all(void)):
+            raise ValueError(
+                f"references[{i}]: expected a pixel that is not void, since the image's score and label come of its "
+                "pixels; give image_scores and image_labels where images are all void"
+            )
+
+
 # ---- anomaly/maps.py -------------------------------------------------------------------------------------------------
 #
 # Anomaly maps and masks: checked, and reduced to the scores of images and of pixels, region by region.
@@ -2727,21 +2810,28 @@ class AnomalyState(RegionPixels):
     image_labels: (N,) whether the image is anomalous
     image_reduction: what image scores were made of maps by, as a text
     significant_bits: how many of a pixel's score were kept; absent where all were
+    ignore_value: that of void pixels in masks, which were not counted; absent where there is none
     """
 
     image_scores: Array
     image_labels: Array
     image_reduction: np.ndarray
     significant_bits: NotRequired[np.ndarray]
+    ignore_value: NotRequired[np.ndarray]
 
 
 def as_anomaly_state(
-    state: Mapping[str, Any], *, image_reduction: str | int = "max", significant_bits: int | None = None
+    state: Mapping[str, Any],
+    *,
+    image_reduction: str | int = "max",
+    significant_bits: int | None = None,
+    ignore_value: int | None = None,
 ) -> AnomalyState:
     """Check a state from elsewhere. Raises ValueError and TypeError for one that `reduce_maps` cannot have made."""
     pixels = ("normal", "anomalous", "region_sizes", "num_normal", "num_regions")
     names = ("image_scores", "image_labels", *pixels, "image_reduction")
-    check_arrays(state, [*names, "normal_counts", "significant_bits"], ["normal_counts", "significant_bits"])
+    optional = ("normal_counts", "significant_bits", "ignore_value")
+    check_arrays(state, [*names, *optional], optional)
     checked: Any = {
         "image_scores": score_column(state, "image_scores"),
         "image_labels": flag_column(state, "image_labels"),
@@ -2752,6 +2842,7 @@ def as_anomaly_state(
         "num_regions": integer_column(state, "num_regions", 0, MAX_EXACT),
         "image_reduction": checked_reduction(state, image_reduction),
         **checked_bits(state, significant_bits),
+        **checked_ignore_value(state, ignore_value),
     }
     if "normal_counts" in state:
         checked["normal_counts"] = count_column(state, "normal_counts")
@@ -2777,6 +2868,7 @@ def reduce_maps(
     *,
     image_reduction: str | int = "max",
     significant_bits: int | None = None,
+    ignore_value: int | None = None,
 ) -> AnomalyState:
     """Reduce a batch of anomaly maps and masks to the scores of their pixels, regions and images.
 
@@ -2784,22 +2876,33 @@ def reduce_maps(
     masks of the same shapes, 0 or False for normal; image_scores and image_labels (N,), by default the map's
     maximum (or what `image_reduction` says: "mean", or an int k for the mean of the k highest) and whether the
     mask has an anomaly; significant_bits in [4, 52], how many bits of each pixel's score are kept (see `cut`), for
-    memory that does not grow with the normal pixels; None keeps them as they are. Scores of images are kept whole.
+    memory that does not grow with the normal pixels; None keeps them as they are. Scores of images are kept whole;
+    ignore_value, that of void pixels in the masks, such as 255: they are neither normal nor anomalous, part regions,
+    and do not count for the scores and labels of images.
 
     Returns an `AnomalyState`.
-    Raises ValueError for NaN, shapes that differ, masks that are not binary, k beyond the pixels of a map.
+    Raises ValueError for NaN, shapes that differ, masks that are not binary, k beyond the pixels of a map, an image
+    that is all void without a score and a label of its own.
     """
+    value, voids = check_ignore_value(ignore_value), None
+    if value is not None:
+        references, voids = without_void(_images(references, "references"), value)
     reduction, bits = check_reduction(image_reduction), check_bits(significant_bits)
     maps, masks = as_maps(predictions, references)
-    scores = reduced_maps(maps, image_reduction) if image_scores is None else as_scores(image_scores, "image_scores")
+    if voids is not None and (image_scores is None or image_labels is None):
+        check_left(voids)
+    left = maps if voids is None else pixels_left(maps, voids)
+    scores = reduced_maps(left, image_reduction) if image_scores is None else as_scores(image_scores, "image_scores")
     labels = _image_labels(masks) if image_labels is None else as_flags(image_labels, "image_labels")
     check_lengths(predictions=maps, image_scores=scores, image_labels=labels)
     scores, labels = on_one_device(scores, labels)
-    pixels = pixels_by_region(list(zip(maps, masks)))
+    pixels = pixels_by_region(list(zip(maps, masks)), voids)
     state: Any = {"image_scores": scores, "image_labels": labels, "image_reduction": reduction, **pixels}
     if bits is not None:
         state["normal"], state["anomalous"] = cut(pixels["normal"], bits), cut(pixels["anomalous"], bits)
         state["significant_bits"] = np.asarray(bits)
+    if value is not None:
+        state["ignore_value"] = np.asarray(value)
     return state
 
 
@@ -3052,6 +3155,7 @@ class AnomalySuiteOptions(IntervalOptions, total=False):
     num_thresholds: int | None
     image_reduction: str | int
     significant_bits: int | None
+    ignore_value: int | None
     levels: str | Sequence[str]
     image_threshold: float | None
     pixel_threshold: float | None

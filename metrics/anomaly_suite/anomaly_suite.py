@@ -42,6 +42,8 @@ Args:
     levels: which of "image" and "pixel" to report. Defaults to both. AUPRO belongs to "pixel".
     significant_bits: bits of each pixel's significand that are kept, 4 to 52; the rest are cut off, so that memory for
         normal pixels is bounded, and results of pixels get an error bound. Given at load. Defaults to None: all.
+    ignore_value: the value of void pixels in masks, such as 255: they are neither normal nor anomalous, part regions,
+        and do not count for scores and labels of images. Given at load. Defaults to None: no pixel is void.
     image_threshold, pixel_threshold: thresholds that were chosen before, to add F1, precision and recall there;
         anomalous is what scores at least the threshold. Default to None.
     confidence_level, n_resamples, random_state: with a level such as 0.95, rates get `<key>_low` and `<key>_high`, a

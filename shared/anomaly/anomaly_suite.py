@@ -31,6 +31,7 @@ class AnomalySuiteOptions(IntervalOptions, total=False):
     num_thresholds: int | None
     image_reduction: str | int
     significant_bits: int | None
+    ignore_value: int | None
     levels: str | Sequence[str]
     image_threshold: float | None
     pixel_threshold: float | None
