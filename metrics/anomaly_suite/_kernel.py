@@ -2465,6 +2465,71 @@ def _area_up_to(x: np.ndarray, y: np.ndarray, limit: float) -> float:
     return area + float((y_limit + y0) / 2 * (limit - x0))
 
 
+# ---- anomaly/decisions.py --------------------------------------------------------------------------------------------
+#
+# F1, precision and recall at a threshold that was chosen before: what scores at least the threshold is anomalous.
+
+def as_thresholds(image_threshold: Any, pixel_threshold: Any) -> dict[str, Any]:
+    """Check the thresholds of the levels, by level: each a float that is not NaN, or None."""
+    given = {"image": image_threshold, "pixel": pixel_threshold}
+    return {level: None if t is None else as_real(t, f"{level}_threshold") for level, t in given.items()}
+
+
+def decision_rates(positives: Side, negatives: Side, threshold: float, prefix: str) -> dict[str, float]:
+    """F1, precision and recall of the decision score ≥ threshold, named with a prefix.
+
+    F1 = 2·TP / (TP + FP + P),  precision = TP / (TP + FP),  recall = TP / P;  0/0 is 0
+
+    Parameters: the two sides, the positives not empty; threshold, no NaN.
+    Returns floats in [0, 1]. At the threshold of `f1_max`, F1 is that of `f1_max`, to the bit.
+    Source: van Rijsbergen, Information Retrieval, 1979.
+
+    >>> decision_rates(Side(np.asarray([0.4, 0.9])), Side(np.asarray([0.1, 0.6])), 0.5, "pixel_")
+    {'pixel_f1': 0.5, 'pixel_precision': 0.5, 'pixel_recall': 0.5}
+    """
+    tp, fp = (_reaching(side, threshold) for side in (positives, negatives))
+    return rates_of_decision(tp, fp, positives.total, prefix)
+
+
+def rates_of_decision(tp: int, fp: int, num_positives: int, prefix: str) -> dict[str, float]:
+    """As `decision_rates`, from the counts of what was called anomalous; 0 where there are no positives."""
+    called = tp + fp
+    counts = {
+        "f1": (2 * tp, called + num_positives),
+        "precision": (tp, called),
+        "recall": (tp, num_positives),
+    }
+    return {f"{prefix}{name}": count / total if total else 0.0 for name, (count, total) in counts.items()}
+
+
+def bounded_decision_rates(
+    positives: Side, negatives: Side, threshold: float, bits: int, prefix: str
+) -> dict[str, tuple[float, ...]]:
+    """As `decision_rates`, of scores that were cut to so many bits: each rate, and the two ends of what it was before.
+
+    Only scores that were cut as the threshold is may have been on its other side. All three rates rise with TP and fall
+    with FP.
+    """
+    at = cut_threshold(threshold, bits)
+    unsure = bool(was_cut(np.asarray([at]), bits)[0])
+    sides = (positives, negatives)
+    most = [_reaching(side, at) for side in sides]
+    least = [_reaching(side, math.nextafter(at, math.inf)) for side in sides] if unsure else most
+    decisions = (most, (least[0], most[1]), (most[0], least[1]))
+    rates = [rates_of_decision(tp, fp, positives.total, prefix) for tp, fp in decisions]
+    return {name: tuple(each[name] for each in rates) for name in rates[0]}
+
+
+def cut_threshold(threshold: float, bits: int) -> float:
+    """A threshold that is cut as scores are: what scored at least the threshold reaches it."""
+    return float(cut(np.asarray([threshold], dtype=np.float64), bits)[0])
+
+
+def _reaching(side: Side, threshold: float) -> int:
+    with np.errstate(over="ignore"):  # a threshold beyond float32 is inf there
+        return side.total - side.below_score(threshold)
+
+
 # ---- anomaly/levels.py -----------------------------------------------------------------------------------------------
 #
 # The levels of anomaly_suite: images, and their pixels.
@@ -2598,19 +2663,24 @@ class RegionPixels(TypedDict):
     normal_counts: NotRequired[Array]
 
 
-def pixels_by_region(pairs: Sequence[tuple[Array, Array]]) -> RegionPixels:
-    """Scores of all maps' pixels: the normal ones, the anomalous ones region by region, and the regions' sizes."""
+def pixels_by_region(pairs: Sequence[tuple[Array, Array]], voids: Sequence[Array] | None = None) -> RegionPixels:
+    """Scores of all maps' pixels: the normal ones, the anomalous ones region by region, and the regions' sizes.
+
+    Parameters: pairs of maps and masks; voids, where each map has pixels that are neither, by default nowhere.
+    """
     if not pairs:
         empty, none = np.zeros(0, dtype=np.float32), np.zeros(0, dtype=np.int64)
         return {"normal": empty, "anomalous": empty, "region_sizes": none, "num_normal": none, "num_regions": none}
     xp = array_namespace(*(score_map for score_map, _ in pairs))
-    num_normal = sum(math.prod(mask.shape) - int(array_namespace(mask).count_nonzero(mask)) for _, mask in pairs)
+    others = [mask for _, mask in pairs] if voids is None else [*(mask for _, mask in pairs), *voids]
+    num_pixels = sum(math.prod(mask.shape) for _, mask in pairs)
+    num_normal = num_pixels - sum(int(array_namespace(other).count_nonzero(other)) for other in others)
     dtype = xp.result_type(*{score_map.dtype for score_map, _ in pairs})
     # filled map by map: joining the parts in the end would hold all pixels twice
     normal, at = xp.empty((num_normal,), dtype=dtype, device=pairs[0][0].device), 0
     anomalous, sizes, num_of_maps = [], [], []
-    for score_map, mask in pairs:
-        part, regions, region_sizes = split_regions(score_map, mask)
+    for i, (score_map, mask) in enumerate(pairs):
+        part, regions, region_sizes = split_regions(score_map, mask, None if voids is None else voids[i])
         normal[at : at + part.shape[0]] = part
         at += part.shape[0]
         anomalous.append(regions)
@@ -2625,10 +2695,11 @@ def pixels_by_region(pairs: Sequence[tuple[Array, Array]]) -> RegionPixels:
     }
 
 
-def split_regions(score_map: Array, mask: Array) -> tuple[Array, Array, np.ndarray]:
+def split_regions(score_map: Array, mask: Array, void: Array | None = None) -> tuple[Array, Array, np.ndarray]:
     """Split one map's pixels into normal ones, and anomalous ones region by region with the regions' sizes.
 
-    Parameters: score_map (H, W); mask (H, W) booleans. Regions are 8-connected.
+    Parameters: score_map (H, W); mask (H, W) booleans; void (H, W) booleans, pixels that are neither, by default none.
+    Regions are 8-connected, and void pixels do not connect them.
 
     >>> scores, mask = np.asarray([[1, 2, 3], [4, 5, 6]]), np.asarray([[1, 0, 1], [0, 0, 1]], dtype=bool)
     >>> [part.tolist() for part in split_regions(scores, mask)]
@@ -2636,8 +2707,13 @@ def split_regions(score_map: Array, mask: Array) -> tuple[Array, Array, np.ndarr
     """
     xp = array_namespace(score_map, mask)
     mask = mask if mask.dtype == xp.bool else mask != 0
+    void = None if void is None else on_device(void, mask)
+    mask = mask if void is None else mask & ~void
     pixels, flat = xp.reshape(score_map, (-1,)), xp.reshape(mask, (-1,))
     anomalous = to_numpy(xp.nonzero(flat)[0])
+    if void is not None:
+        counted = ~xp.reshape(void, (-1,))
+        pixels, flat = pixels[counted], flat[counted]
     if not len(anomalous):
         return pixels, pixels[:0], np.zeros(0, dtype=np.int64)
     regions = _components(to_numpy(mask), anomalous)
@@ -2657,6 +2733,78 @@ def _components(mask: np.ndarray, anomalous: np.ndarray) -> np.ndarray:
     return labels[rows - top, columns - left]
 
 
+# ---- anomaly/void.py -------------------------------------------------------------------------------------------------
+#
+# Void pixels of masks: neither normal nor anomalous, and not counted.
+
+_LOWEST, _HIGHEST = -(2**31), 2**31 - 1
+
+
+def check_ignore_value(ignore_value: Any) -> int | None:
+    """Check the value of void pixels: None, or an int that is neither 0 nor 1."""
+    if ignore_value is None:
+        return None
+    value = as_int(ignore_value, "ignore_value", _LOWEST, _HIGHEST)
+    if value in (0, 1):
+        raise ValueError(
+            f"ignore_value: expected an int other than 0 and 1, which are normal and anomalous, got {value}"
+        )
+    return value
+
+
+def checked_ignore_value(state: Mapping[str, Any], ignore_value: Any) -> dict[str, np.ndarray]:
+    """The entry of that name of a state from elsewhere. Raises ValueError unless it is as the option says."""
+    expected, given = check_ignore_value(ignore_value), None
+    if "ignore_value" in state:
+        given = int(integer_scalar(state, "ignore_value", _LOWEST, _HIGHEST))
+    if given != expected:
+        raise ValueError(f"state: expected ignore_value={expected}, as here, got {given}")
+    return {} if expected is None else {"ignore_value": np.asarray(expected)}
+
+
+def without_void(masks: Any, ignore_value: int) -> tuple[Any, Any]:
+    """Masks, a stack or a list, with 0 for void pixels; and where these are, None if there are none.
+
+    >>> without_void([np.asarray([[0, 255, 1]])], 255)
+    ([array([[0, 0, 1]])], [array([[False,  True, False]])])
+    """
+    if not isinstance(masks, list):
+        void = _equal(masks, ignore_value)
+        xp = array_namespace(void)
+        return (xp.where(void, xp.zeros_like(masks), masks), void) if bool(xp.any(void)) else (masks, None)
+    parts = [without_void(mask, ignore_value) for mask in masks]
+    if all(void is None for _, void in parts):
+        return masks, None
+    cleared = [mask for mask, _ in parts]
+    return cleared, [
+        array_namespace(m).zeros_like(m, dtype=array_namespace(m).bool) if v is None else v for m, v in parts
+    ]
+
+
+def _equal(mask: Array, value: int) -> Array:
+    """Where a mask has a value, which its type may not hold."""
+    xp = array_namespace(mask)
+    integer = xp.isdtype(mask.dtype, "integral")
+    if mask.dtype == xp.bool or (integer and not xp.iinfo(mask.dtype).min <= value <= xp.iinfo(mask.dtype).max):
+        return xp.zeros_like(mask, dtype=xp.bool)
+    return mask == value
+
+
+def pixels_left(maps: Any, voids: Any) -> list[Array]:
+    """The scores of each map's pixels that are not void, (P_i,)."""
+    return [score_map[~on_device(void, score_map)] for score_map, void in zip(maps, voids)]
+
+
+def check_left(voids: Any) -> None:
+    """Raise ValueError for an image that is all void, which has neither a score nor a label of its pixels."""
+    for i, void in enumerate(voids):
+        if math.prod(void.shape) and bool(array_namespace(void).all(void)):
+            raise ValueError(
+                f"references[{i}]: expected a pixel that is not void, since the image's score and label come of its "
+                "pixels; give image_scores and image_labels where images are all void"
+            )
+
+
 # ---- anomaly/maps.py -------------------------------------------------------------------------------------------------
 #
 # Anomaly maps and masks: checked, and reduced to the scores of images and of pixels, region by region.
@@ -2672,21 +2820,28 @@ class AnomalyState(RegionPixels):
     image_labels: (N,) whether the image is anomalous
     image_reduction: what image scores were made of maps by, as a text
     significant_bits: how many of a pixel's score were kept; absent where all were
+    ignore_value: that of void pixels in masks, which were not counted; absent where there is none
     """
 
     image_scores: Array
     image_labels: Array
     image_reduction: np.ndarray
     significant_bits: NotRequired[np.ndarray]
+    ignore_value: NotRequired[np.ndarray]
 
 
 def as_anomaly_state(
-    state: Mapping[str, Any], *, image_reduction: str | int = "max", significant_bits: int | None = None
+    state: Mapping[str, Any],
+    *,
+    image_reduction: str | int = "max",
+    significant_bits: int | None = None,
+    ignore_value: int | None = None,
 ) -> AnomalyState:
     """Check a state from elsewhere. Raises ValueError and TypeError for one that `reduce_maps` cannot have made."""
     pixels = ("normal", "anomalous", "region_sizes", "num_normal", "num_regions")
     names = ("image_scores", "image_labels", *pixels, "image_reduction")
-    check_arrays(state, [*names, "normal_counts", "significant_bits"], ["normal_counts", "significant_bits"])
+    optional = ("normal_counts", "significant_bits", "ignore_value")
+    check_arrays(state, [*names, *optional], optional)
     checked: Any = {
         "image_scores": score_column(state, "image_scores"),
         "image_labels": flag_column(state, "image_labels"),
@@ -2697,6 +2852,7 @@ def as_anomaly_state(
         "num_regions": integer_column(state, "num_regions", 0, MAX_EXACT),
         "image_reduction": checked_reduction(state, image_reduction),
         **checked_bits(state, significant_bits),
+        **checked_ignore_value(state, ignore_value),
     }
     if "normal_counts" in state:
         checked["normal_counts"] = count_column(state, "normal_counts")
@@ -2722,6 +2878,7 @@ def reduce_maps(
     *,
     image_reduction: str | int = "max",
     significant_bits: int | None = None,
+    ignore_value: int | None = None,
 ) -> AnomalyState:
     """Reduce a batch of anomaly maps and masks to the scores of their pixels, regions and images.
 
@@ -2730,22 +2887,32 @@ def reduce_maps(
     maximum (or what `image_reduction` says: "mean", or an int k for the mean of the k highest) and whether the
     mask has an anomaly; significant_bits in [4, 52], how many bits of each pixel's score are kept (see `cut`), for
     memory that does not grow with the normal pixels, unless intervals are asked for at load; None keeps them as they
-    are. Scores of images are kept whole.
+    are. Scores of images are kept whole; ignore_value, that of void pixels in the masks, such as 255: they are neither
+    normal nor anomalous, part regions, and do not count for the scores and labels of images.
 
     Returns an `AnomalyState`.
-    Raises ValueError for NaN, shapes that differ, masks that are not binary, k beyond the pixels of a map.
+    Raises ValueError for NaN, shapes that differ, masks that are not binary, k beyond the pixels of a map, an image
+    that is all void without a score and a label of its own.
     """
+    value, voids = check_ignore_value(ignore_value), None
+    if value is not None:
+        references, voids = without_void(_images(references, "references"), value)
     reduction, bits = check_reduction(image_reduction), check_bits(significant_bits)
     maps, masks = as_maps(predictions, references)
-    scores = reduced_maps(maps, image_reduction) if image_scores is None else as_scores(image_scores, "image_scores")
+    if voids is not None and (image_scores is None or image_labels is None):
+        check_left(voids)
+    left = maps if voids is None else pixels_left(maps, voids)
+    scores = reduced_maps(left, image_reduction) if image_scores is None else as_scores(image_scores, "image_scores")
     labels = _image_labels(masks) if image_labels is None else as_flags(image_labels, "image_labels")
     check_lengths(predictions=maps, image_scores=scores, image_labels=labels)
     scores, labels = on_one_device(scores, labels)
-    pixels = pixels_by_region(list(zip(maps, masks)))
+    pixels = pixels_by_region(list(zip(maps, masks)), voids)
     state: Any = {"image_scores": scores, "image_labels": labels, "image_reduction": reduction, **pixels}
     if bits is not None:
         state["normal"], state["anomalous"] = cut(pixels["normal"], bits), cut(pixels["anomalous"], bits)
         state["significant_bits"] = np.asarray(bits)
+    if value is not None:
+        state["ignore_value"] = np.asarray(value)
     return state
 
 
@@ -2845,11 +3012,20 @@ _OF_A_REGION = 1 << 30  # shares of a region's pixels are multiples of 2^-30, wh
 Rates = Callable[[np.ndarray], dict[str, float]]  # of how often each image occurs
 
 
-def anomaly_units(state: AnomalyState, *, integration_limits: Any, levels: Any, num_thresholds: Any) -> Units:
+def anomaly_units(
+    state: AnomalyState,
+    *,
+    integration_limits: Any,
+    levels: Any,
+    num_thresholds: Any,
+    image_threshold: Any = None,
+    pixel_threshold: Any = None,
+) -> Units:
     """The images, for resampling: equal ones in any order, the others by their content.
 
-    Results are the rates; an AUPRO of sampled thresholds has no interval. Strata are kinds of images by their labels
-    and by whether they have normal and anomalous pixels, so that no resample lacks either.
+    Results are the rates; an AUPRO of sampled thresholds has no interval. Pixels are merged in bins for the curves, and
+    are counted one by one at a pixel_threshold. Strata are kinds of images by their labels and by whether they have
+    normal and anomalous pixels, so that no resample lacks either.
     Raises ValueError for states in which pixels of several images have been counted together.
     """
     if "normal_counts" in state:
@@ -2859,8 +3035,12 @@ def anomaly_units(state: AnomalyState, *, integration_limits: Any, levels: Any, 
     order, kinds = _canonical_order(state), _kinds(state)
     strata = [order[kinds[order] == kind] for kind in range(8)]
     limits = [] if num_thresholds is not None else as_fractions(integration_limits, "integration_limits")
-    makers = {"image": partial(_image_rates, state), "pixel": partial(_pixel_rates, state, limits)}
-    parts = [makers[level]() for level in check_levels(levels)]
+    thresholds = as_thresholds(image_threshold, pixel_threshold)
+    makers = {"image": partial(_image_rates, state, thresholds["image"]), "pixel": partial(_pixel_rates, state, limits)}
+    chosen = check_levels(levels)
+    parts = [makers[level]() for level in chosen]
+    if "pixel" in chosen and thresholds["pixel"] is not None:
+        parts.append(_pixel_decisions(state, thresholds["pixel"]))
 
     def results(counts: Sequence[np.ndarray]) -> dict[str, float]:
         occurring = np.zeros(len(kinds), np.int64)
@@ -2906,13 +3086,14 @@ def _contents(state: AnomalyState) -> Iterator[bytes]:
         yield digest.digest()
 
 
-def _image_rates(state: AnomalyState) -> Rates:
+def _image_rates(state: AnomalyState, threshold: float | None) -> Rates:
     scores, labels = to_numpy(state["image_scores"]), to_numpy(state["image_labels"])
 
     def rates(occurring: np.ndarray) -> dict[str, float]:
         kinds = ((occurring > 0) & labels, (occurring > 0) & ~labels)
-        sides = (as_side(scores[kind], occurring[kind]) for kind in kinds)
-        return curve_rates(quantities(runs(*sort_sides(*sides)), CURVE), "image_")
+        sides = sort_sides(*(as_side(scores[kind], occurring[kind]) for kind in kinds))
+        found = curve_rates(quantities(runs(*sides), CURVE), "image_")
+        return found if threshold is None else {**found, **decision_rates(*sides, threshold, "image_")}
 
     return rates
 
@@ -2953,6 +3134,25 @@ def _pixel_rates(state: AnomalyState, limits: Sequence[float]) -> Rates:
     return rates
 
 
+def _pixel_decisions(state: AnomalyState, threshold: float) -> Rates:
+    """Rates at a threshold, from how many pixels of each image reach it."""
+    bits = state.get("significant_bits")
+    at = np.asarray([threshold if bits is None else cut_threshold(threshold, int(bits))])
+    anomalous, normal = (to_numpy(state[name]) >= at for name in ("anomalous", "normal"))
+    num_regions = to_numpy(state["num_regions"])
+    num_images = len(num_regions)
+    image_of_pixel = np.repeat(np.repeat(np.arange(num_images), num_regions), to_numpy(state["region_sizes"]))
+    image_of_normal = np.repeat(np.arange(num_images), to_numpy(state["num_normal"]))
+    images = (image_of_pixel[anomalous], image_of_normal[normal], image_of_pixel)
+    numbers = [np.bincount(each, minlength=num_images) for each in images]
+
+    def rates(occurring: np.ndarray) -> dict[str, float]:
+        tp, fp, num_positives = (int(each @ occurring) for each in numbers)
+        return rates_of_decision(tp, fp, num_positives, "pixel_")
+
+    return rates
+
+
 def _area(overlap: np.ndarray, above: np.ndarray, fp: np.ndarray, limit: float) -> float:
     """AUPRO from the mean share of regions' pixels in each bin, and the normal pixels above, and at or above, it."""
     reach = limit * fp[0]
@@ -2979,7 +3179,10 @@ class AnomalySuiteOptions(IntervalOptions, total=False):
     num_thresholds: int | None
     image_reduction: str | int
     significant_bits: int | None
+    ignore_value: int | None
     levels: str | Sequence[str]
+    image_threshold: float | None
+    pixel_threshold: float | None
 
 
 def level_counts(state: AnomalyState, level: str) -> Counts:
@@ -3013,12 +3216,15 @@ def anomaly_metrics(
     levels: Any = LEVELS,
     *,
     num_thresholds: int | None = None,
+    image_threshold: float | None = None,
+    pixel_threshold: float | None = None,
     owned: bool = False,
 ) -> dict[str, float]:
     """All metrics of the levels asked for: those of `curve_metrics`, and for pixels AUPRO up to each limit.
 
     Parameters: state of `reduce_maps`; the others as of `aupro` and `sampled_aupro`, which num_thresholds asks for;
-    owned, whether the state's normal pixels may be sorted where they lie, which saves a copy.
+    image_threshold and pixel_threshold, to add F1, precision and recall of the decision score ≥ threshold; owned,
+    whether the state's normal pixels may be sorted where they lie, which saves a copy.
     Returns {"image_auroc": …, "pixel_auroc": …, "aupro@0.3": …}; of pixels whose scores were cut, each with
     `<name>_error`, |value − value of the scores before| ≤ error, and without what has no such bound: the threshold of
     the best F1, and AUPRO of sampled thresholds. Raises ValueError if a level has one class only.
@@ -3026,25 +3232,34 @@ def anomaly_metrics(
     chosen = check_levels(levels)
     if num_thresholds is not None:
         num_thresholds = as_int(num_thresholds, "num_thresholds", 2)
+    thresholds = as_thresholds(image_threshold, pixel_threshold)
     sides = {level: _level_sides(state, level) for level in chosen}
     limits = as_fractions(integration_limits, "integration_limits")
     results: dict[str, float] = {}
     for level, (positives, normal, counts) in sides.items():
         if level == "image":
-            values = quantities(runs(*sort_sides(positives, normal)), CURVE)
-            results.update(curve_metrics(values, "image_"))
+            both = sort_sides(positives, normal)
+            results.update(curve_metrics(quantities(runs(*both), CURVE), "image_"))
+            if thresholds[level] is not None:
+                results.update(decision_rates(*both, thresholds[level], "image_"))
             continue
         negatives = as_side(normal, counts, owned=owned)
         ordered, order = sorted_with(positives, indices(positives))
         wanted = {**CURVE, "pixels": counts_of_pixels(order)}
-        pixels, sizes = runs(*sort_sides(Side(ordered), negatives)), state["region_sizes"]
+        both, sizes = sort_sides(Side(ordered), negatives), state["region_sizes"]
         if "significant_bits" in state:
-            values = quantities(pixels, bounded(wanted, int(state["significant_bits"])))
+            bits = int(state["significant_bits"])
+            values = quantities(runs(*both), bounded(wanted, bits))
             areas = [areas_up_to(counted, sizes, negatives.total, limits) for counted in values.pop("pixels")]
-            results.update(_with_errors(values, limits if num_thresholds is None else [], areas))
+            named = _with_ends(values, limits if num_thresholds is None else [], areas)
+            if thresholds[level] is not None:
+                named |= bounded_decision_rates(*both, thresholds[level], bits, "pixel_")
+            results.update(results_with_errors({name: value for name, (value, *_) in named.items()}, named))
             continue
-        values = quantities(pixels, wanted)
+        values = quantities(runs(*both), wanted)
         results.update(curve_metrics(values, "pixel_"))
+        if thresholds[level] is not None:
+            results.update(decision_rates(*both, thresholds[level], "pixel_"))
         if num_thresholds is None:
             found = areas_up_to(values["pixels"], sizes, negatives.total, limits)
         else:
@@ -3053,12 +3268,13 @@ def anomaly_metrics(
     return results
 
 
-def _with_errors(values: dict[str, Any], limits: Sequence[float], areas: Sequence[Sequence[float]]) -> dict[str, float]:
-    """Results of pixels with their errors, from values and the two ends of each, and areas and theirs."""
+def _with_ends(
+    values: dict[str, Any], limits: Sequence[float], areas: Sequence[Sequence[float]]
+) -> dict[str, tuple[float, ...]]:
+    """Results of pixels with the two ends of each, from values and theirs, and areas and theirs."""
     named = {f"pixel_{name}": three for name, three in values.items()}
     named["pixel_f1_max"] = tuple(best for best, _ in values["f1_max"])
-    named |= {f"aupro@{limit}": three for limit, three in zip(limits, zip(*areas))}
-    return results_with_errors({name: value for name, (value, *_) in named.items()}, named)
+    return named | {f"aupro@{limit}": three for limit, three in zip(limits, zip(*areas))}
 
 
 def anomaly_suite_results(
@@ -3067,9 +3283,19 @@ def anomaly_suite_results(
     integration_limits: Any = LIMITS,
     num_thresholds: int | None = None,
     levels: Any = LEVELS,
+    image_threshold: float | None = None,
+    pixel_threshold: float | None = None,
 ) -> dict[str, float]:
     """As `anomaly_metrics`, of a state whose normal pixels are then sorted where they lie."""
-    return anomaly_metrics(state, integration_limits, levels, num_thresholds=num_thresholds, owned=True)
+    return anomaly_metrics(
+        state,
+        integration_limits,
+        levels,
+        num_thresholds=num_thresholds,
+        image_threshold=image_threshold,
+        pixel_threshold=pixel_threshold,
+        owned=True,
+    )
 
 
 class AnomalySuite(Metric):

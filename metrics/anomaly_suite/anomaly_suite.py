@@ -42,6 +42,10 @@ Args:
     levels: which of "image" and "pixel" to report. Defaults to both. AUPRO belongs to "pixel".
     significant_bits: bits of each pixel's significand that are kept, 4 to 52; the rest are cut off, so that memory for
         normal pixels is bounded, and results of pixels get an error bound. Given at load. Defaults to None: all.
+    ignore_value: the value of void pixels in masks, such as 255: they are neither normal nor anomalous, part regions,
+        and do not count for scores and labels of images. Given at load. Defaults to None: no pixel is void.
+    image_threshold, pixel_threshold: thresholds that were chosen before, to add F1, precision and recall there;
+        anomalous is what scores at least the threshold. Default to None.
     confidence_level, n_resamples, random_state: with a level such as 0.95, rates get `<key>_low` and `<key>_high`, a
         percentile bootstrap of normal and anomalous images. Defaults to None and 1000 and 0.
 
@@ -51,6 +55,8 @@ Returns:
     image_aupr, pixel_aupr: area under the same curve by trapezoids.
     image_f1_max, pixel_f1_max: the best F1, and image_f1_max_threshold, pixel_f1_max_threshold: the highest threshold
         that attains it; anomalous is what scores at least the threshold.
+    image_f1, image_precision, image_recall, pixel_f1, pixel_precision, pixel_recall: with a threshold of that level,
+        the rates there; 0/0 is 0.
     aupro@0.3 and so on: 1/L times the area under the mean overlap of the regions (8-connected per image) over the
         false-positive rate of the normal pixels, up to L.
     pixel_auroc_error, aupro@0.3_error and so on, with `significant_bits`: the value of the whole scores is at most that

@@ -1853,8 +1853,9 @@ def ranks_in_range(scores: Array, labels: Array) -> tuple[Array, Array, Array]:
             return above, tied, _argmax_is_right(scores, labels, above, tied)
     loop = worth_compiling(row_ranks, work, labels)
     # a compiled loop takes the matrix as it is; NumPy takes blocks that fit the cache
-    whole = loop is not None and is_numpy_array(scores) and scores.dtype in (np.float32, np.float64)
-    cut = [(slice(0, len(labels)), scores)] if whole else row_blocks(scores, "predictions")
+    if loop is not None and is_numpy_array(scores) and scores.dtype in (np.float32, np.float64):
+        return _block_ranks(scores, labels, 0, loop)
+    cut = row_blocks(scores, "predictions")
     blocks = [_block_ranks(block, labels[rows], rows.start, loop) for rows, block in cut]
     if len(blocks) == 1:
         return blocks[0]
@@ -1865,12 +1866,12 @@ def ranks_in_range(scores: Array, labels: Array) -> tuple[Array, Array, Array]:
 def _block_ranks(
     scores: Array, labels: Array, start: int, loop: Callable[..., int] | None
 ) -> tuple[Array, Array, Array]:
-    xp = array_namespace(scores)
     if loop is not None:
         above, tied = np.empty((2, len(labels)), np.int32)
         if loop(scores, labels, above, tied) >= 0:
             check_no_nan(scores, "predictions", start)
     else:
+        xp = array_namespace(scores)
         check_no_nan(scores, "predictions", start)
         true_scores = xp.take_along_axis(scores, labels[:, None], axis=1)
         above = xp.astype(xp.count_nonzero(scores > true_scores, axis=1), xp.int32)
@@ -1882,8 +1883,8 @@ def _argmax_is_right(scores: Array, labels: Array, above: Array, tied: Array) ->
     """Whether the true class is the first of the highest scores; only rows with ties there need a look."""
     xp = array_namespace(labels)
     correct = above == 0
-    contested = xp.nonzero(correct & (tied > 0))[0]
-    if contested.shape[0]:
+    contested = xp.nonzero(correct & (tied > 0))[0] if tied.any() else ()
+    if len(contested):
         highest = as_array(widen(scores[contested]), "predictions")
         correct[contested] = xp.argmax(highest, axis=1) == labels[contested]
     return correct
@@ -1930,25 +1931,27 @@ def row_ranks_bfloat16(bits: Any, labels: Any, above: Any, tied: Any) -> int:
 
 # ---- classification/topk.py ------------------------------------------------------------------------------------------
 #
-# Top-k metrics from the rank of the true class: a batch comes down to two integers a sample.
+# Top-k metrics from the rank of the true class: a batch comes down to a few integers a sample.
 #
 # Every top-k quantity follows from how many classes score above the true one, and how many tie with it, for every k at
-# once (see ranks.py).
+# once (see ranks.py); the true class itself is kept for means over the classes.
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 TOPK_ALIASES = {"y_pred": "predictions", "preds": "predictions", "y_true": "references", "labels": "references"}
-TOPK_TABLES = {"counts": ("above", "tied", "correct")}
+# rows in the order of their classes are those whose sums class by class take no sorting
+TOPK_TABLES = {"counts": ("classes", "above", "tied", "correct")}
 TIES = ("strict", "optimistic", "expected")
 
 
 class TopkState(TypedDict):
-    """Ranks of the true classes.
+    """Ranks of the true classes, and which these are.
 
     above: (N,) classes that score above the true one; for ids the guesses before it; −1 for an unknown sample
     tied: (N,) other classes that tie with it
     correct: (N,) whether the argmax is right; for ids, whether the class is in the row
+    classes: (N,) the true class; −1 for an unknown sample
     predictions_width: C scores, or K ids
     predictions_are_scores: whether the rows are scores rather than ids
     counts: (N,) how many samples each entry stands for; absent, one each
@@ -1957,6 +1960,7 @@ class TopkState(TypedDict):
     above: Array
     tied: Array
     correct: Array
+    classes: Array
     predictions_width: np.ndarray
     predictions_are_scores: np.ndarray
     counts: NotRequired[Array]
@@ -1966,18 +1970,23 @@ def as_topk_state(state: Mapping[str, Any], *, ignore_unknown: bool = False) -> 
     """Check a state from elsewhere. Raises ValueError and TypeError for one that `reduce_topk` cannot have made."""
     check_arrays(state, [*TopkState.__annotations__], ["counts"])
     width = integer_scalar(state, "predictions_width", 1, MAX_EXACT)
-    highest = min(int(width), np.iinfo(np.int32).max)
+    scored = integer_scalar(state, "predictions_are_scores", 0, 1) == 1
+    lowest, highest = -1 if ignore_unknown else 0, min(int(width), np.iinfo(np.int32).max)
+    greatest, class_type = (highest - 1, np.int32) if scored else (np.iinfo(np.int64).max, np.int64)
     checked: TopkState = {
-        "above": integer_column(state, "above", -1 if ignore_unknown else 0, highest, np.int32),
+        "above": integer_column(state, "above", lowest, highest, np.int32),
         "tied": integer_column(state, "tied", 0, highest - 1, np.int32),
         "correct": flag_column(state, "correct"),
+        "classes": integer_column(state, "classes", lowest, greatest, class_type),
         "predictions_width": width,
-        "predictions_are_scores": integer_scalar(state, "predictions_are_scores", 0, 1) == 1,
+        "predictions_are_scores": scored,
     }
     if "counts" in state:
         checked["counts"] = count_column(state)
     check_rows({name: column for name, column in checked.items() if not name.startswith("predictions")})
     above, tied, correct = checked["above"], checked["tied"], checked["correct"]
+    if ((above < 0) != (checked["classes"] < 0)).any():
+        raise ValueError("state: expected the same samples to be unknown in `above` and in `classes`, got others")
     if checked["predictions_are_scores"]:
         possible = np.where(correct, above <= 0, (above != 0) | (tied != 0))
     else:
@@ -2017,45 +2026,59 @@ def reduce_topk(predictions: Any, references: Any, *, ignore_unknown: bool = Fal
             f"predictions: expected (N, C) scores or (N, K) class ids, got shape {tuple(predictions.shape)}{hint}"
         )
     check_lengths(predictions=predictions, references=labels)
-    predictions, labels = on_one_device(predictions, labels)
+    if device_of(predictions) != device_of(labels):
+        predictions, labels = on_one_device(predictions, labels)
     width, scored = predictions.shape[1], is_floating(predictions)
     if width == 0:
         raise ValueError("predictions: expected at least one column, got shape (N, 0)")
-    if not as_bool(ignore_unknown, "ignore_unknown"):
+    # most of the time that a small batch takes goes into calls, not into samples
+    has_unknown = labels.shape[0] > 0 and int(labels.min()) < 0
+    if not as_bool(ignore_unknown, "ignore_unknown") and has_unknown:
         check_not_negative(labels, "references", "; ignore_unknown=True leaves unknown samples out")
     xp = array_namespace(labels)
     if scored:
-        check_class_ids(labels, "references", width)
-        above, tied, correct = ranks_in_range(predictions, xp.clip(labels, 0, None) if ignore_unknown else labels)
+        if labels.shape[0] and int(labels.max()) >= width:
+            check_class_ids(labels, "references", width)
+        above, tied, correct = ranks_in_range(predictions, xp.clip(labels, 0, None) if has_unknown else labels)
     else:
         above = listed_ranks(predictions, labels)
         tied, correct = xp.zeros_like(above), above < width
-    if ignore_unknown:
+    classes = xp.clip(labels, -1, None) if has_unknown else labels
+    if has_unknown:
         above[labels < 0] = -1
     return {
         "above": above,
         "tied": tied,
         "correct": correct,
+        "classes": xp.astype(classes, xp.int32) if scored else classes,  # which holds a class that has a column
         "predictions_width": np.asarray(width),
         "predictions_are_scores": np.asarray(scored),
     }
 
 
-def topk_units(state: TopkState, summarise: Callable[[TopkState], dict[str, float]]) -> Units:
-    """The known samples of a state, for resampling; unknown ones have no part in the results."""
+def topk_units(state: TopkState, summarise: Callable[..., dict[str, Any]], options: Mapping[str, Any]) -> Units:
+    """The known samples of a state, for resampling; unknown ones have no part in the results.
+
+    Classes are no strata: one that a resample lacks has no part in its mean. Where there is no such mean, rows that
+    differ in the class alone are one. Tables have no intervals.
+    """
     known = state["above"] >= 0
     columns: Mapping[str, Array] = state
     kept = {name: column[known] if column.ndim else column for name, column in columns.items()}
+    if options.get("average", "micro") == "micro":
+        kept["classes"] = kept["classes"] * 0
+    summarise = partial(summarise, **{**options, "per_class": False})
     return units_of_table(kept, TOPK_TABLES["counts"], lambda rows: rows["tied"] * 0, summarise)
 
 
 class Ranks(NamedTuple):
-    """`above`, `tied` and `correct` of known samples, and how many samples each entry stands for; None for one each."""
+    """The columns of the known samples of a `TopkState`; `counts` are None for one each."""
 
     above: Array
     tied: Array
     correct: Array
     counts: Array | None
+    classes: Array
 
 
 def known_ranks(state: TopkState, *, ignore_unknown: bool = False) -> Ranks:
@@ -2071,7 +2094,7 @@ def known_ranks(state: TopkState, *, ignore_unknown: bool = False) -> Ranks:
     if not as_bool(ignore_unknown, "ignore_unknown") and not bool(xp.all(known)):
         raise ValueError("references: unknown samples were added under ignore_unknown=True; it is now False")
     counts = state.get("counts")
-    parts = (state["above"], state["tied"], state["correct"], counts)
+    parts = (state["above"], state["tied"], state["correct"], counts, state["classes"])
     return Ranks(*(None if part is None else part[known] for part in parts))
 
 
@@ -2107,7 +2130,7 @@ def topk_accuracy(
     >>> topk_accuracy(above, tied, 2), topk_accuracy(above, tied, 2, ties="optimistic")
     (0.3333333333333333, 0.6666666666666666)
     """
-    return _mean_hits(above, tied, range(k, k + 1), ties, percent, counts)
+    return mean_hits(above, tied, range(k, k + 1), ties=ties, percent=percent, counts=counts)
 
 
 def autkc(
@@ -2126,26 +2149,36 @@ def autkc(
     >>> autkc(np.asarray([0, 2]), np.asarray([0, 0]), 3)
     0.6666666666666666
     """
-    return _mean_hits(above, tied, range(1, k + 1), ties, percent, counts)
+    return mean_hits(above, tied, range(1, k + 1), ties=ties, percent=percent, counts=counts)
 
 
-def _mean_hits(above: Array, tied: Array, ks: range, ties: str, percent: bool, counts: Array | None) -> float:
+def mean_hits(above: Array, tied: Array, ks: range, *, ties: str, percent: bool, counts: Array | None) -> float:
     """Mean over the samples and over consecutive `ks` of the chance that the true class is among the top k.
 
     Hits are counted in integers, apart for each number of ties where the chance is a fraction of them.
     """
     as_choice(ties, "ties", TIES)
-    xp = array_namespace(above, tied)
     total, one = _total(above, counts) * len(ks), _full_scale(percent)
+    hits = hits_among_top(above, tied, ks, ties)
+    if ties != "expected":
+        return one * _sum(hits, counts) / total
+    xp = array_namespace(above, tied)
+    hits = hits if counts is None else hits * counts
+    shares = [(_sum(hits[tied == count]), count + 1) for count in map(int, xp.unique_values(tied))]
+    return math.fsum(one * good / possible for good, possible in shares) / total
+
+
+def hits_among_top(above: Array, tied: Array, ks: range, ties: str) -> Array:
+    """At how many of consecutive `ks` the true class of each sample is among the top k, (N,) int64.
+
+    With "expected", how many of the tied + 1 places that it may take are, over all ks.
+    """
+    xp = array_namespace(above, tied)
     above, tied = xp.astype(above, xp.int64), xp.astype(tied, xp.int64)
     if ties != "expected":
         needed = above + tied if ties == "strict" else above  # a hit at every k > needed
-        return one * _sum(xp.clip(ks[-1] - needed, 0, len(ks)), counts) / total
-    # of the tied + 1 places that the true class may take, those among the top k
-    places = sum(xp.clip(k - above, 0, None) - xp.clip(k - above - tied - 1, 0, None) for k in ks)
-    places = places if counts is None else places * counts
-    hits = [(_sum(places[tied == count]), count + 1) for count in map(int, xp.unique_values(tied))]
-    return math.fsum(one * good / possible for good, possible in hits) / total
+        return xp.clip(ks[-1] - needed, 0, len(ks))
+    return sum(xp.clip(k - above, 0, None) - xp.clip(k - above - tied - 1, 0, None) for k in ks)
 
 
 def _sum(values: Array, counts: Array | None = None) -> int:
@@ -2163,6 +2196,115 @@ def _full_scale(percent: bool) -> int:
     return 100 if as_bool(percent, "percent") else 1
 
 
+# ---- classification/averages.py --------------------------------------------------------------------------------------
+#
+# Top-k rates over all samples, or class by class: their mean over the classes, and a table of them.
+
+AVERAGES = ("micro", "macro")
+
+
+def topk_results(
+    ranks: Ranks, ks: Mapping[str, range | None], *, ties: str, average: str, per_class: bool, percent: bool
+) -> dict[str, Any]:
+    """The mean accuracy over consecutive ks, for each key.
+
+    micro: over all samples
+    macro: the unweighted mean, over the classes that occur in the references, of the means over the samples of each
+
+    Parameters: ranks of `known_ranks`; ks of each key, None for plain accuracy; ties and percent as of `topk_accuracy`;
+    average, "micro" or "macro"; per_class, whether to add "per_class", the table of `rates_by_class`.
+    Returns a float for each key. Raises ValueError for an unknown `ties` or `average`.
+    """
+    macro = as_choice(average, "average", AVERAGES) == "macro"
+    as_choice(ties, "ties", TIES)
+    tabled = as_bool(per_class, "per_class")
+    table = rates_by_class(ranks, ks, ties=ties, percent=percent) if macro or tabled else {}
+    if macro:
+        results = {key: math.fsum(table[key]) / len(table[key]) for key in ks}
+    else:
+        results = {key: _over_samples(ranks, span, ties, percent) for key, span in ks.items()}
+    return {**results, "per_class": table} if tabled else results
+
+
+def rates_by_class(
+    ranks: Ranks, ks: Mapping[str, range | None], *, ties: str, percent: bool = False
+) -> dict[str, list[Any]]:
+    """The mean accuracy over consecutive ks, of the samples of each class.
+
+    Parameters: as of `topk_results`.
+    Returns a table, a dict of lists of one length: "class", the ids that occur, ascending; "count", how many samples
+    each has; then each key.
+
+    >>> import numpy as np
+    >>> columns = dict(above=[0, 2, 0, 1], tied=[0, 0, 0, 0], correct=[True, False, True, False], classes=[7, 7, 2, 7])
+    >>> ranks = Ranks(**{name: np.asarray(column) for name, column in columns.items()}, counts=None)
+    >>> rates_by_class(ranks, {"accuracy@2": range(2, 3)}, ties="strict")
+    {'class': [2, 7], 'count': [1, 3], 'accuracy@2': [1.0, 0.6666666666666666]}
+    """
+    one = 100 if as_bool(percent, "percent") else 1
+    xp = array_namespace(ranks.classes)
+    ranks = _by_class(ranks, by_ties=ties == "expected")
+    weights = xp.ones_like(ranks.classes, dtype=xp.int64) if ranks.counts is None else ranks.counts
+    last = _ends(ranks.classes)
+    totals = _sums(weights, last)
+    table: dict[str, list[Any]] = {"class": ranks.classes[last].tolist(), "count": totals}
+    if ties == "expected":
+        last_tied = _ends(ranks.classes, ranks.tied)
+        # how many pairs of class and ties there are up to the last of each class
+        until = (xp.searchsorted(last_tied, last) + 1).tolist()
+        possible = (xp.astype(ranks.tied[last_tied], xp.int64) + 1).tolist()
+    for key, span in ks.items():
+        if span is None:
+            good = _sums(xp.astype(ranks.correct, xp.int64) * weights, last)
+            table[key] = [one * hits / total for hits, total in zip(good, totals)]
+            continue
+        hits = hits_among_top(ranks.above, ranks.tied, span, ties) * weights
+        places = [total * len(span) for total in totals]
+        if ties != "expected":
+            table[key] = [one * good / total for good, total in zip(_sums(hits, last), places)]
+            continue
+        shares = [one * good / chances for good, chances in zip(_sums(hits, last_tied), possible)]
+        parts = [slice(start, stop) for start, stop in zip([0, *until], until)]
+        table[key] = [math.fsum(shares[part]) / total for part, total in zip(parts, places)]
+    return table
+
+
+def _over_samples(ranks: Ranks, span: range | None, ties: str, percent: bool) -> float:
+    if span is None:
+        return accuracy(ranks.correct, percent=percent, counts=ranks.counts)
+    return mean_hits(ranks.above, ranks.tied, span, ties=ties, percent=percent, counts=ranks.counts)
+
+
+def _by_class(ranks: Ranks, *, by_ties: bool) -> Ranks:
+    """The samples in ascending order of their classes, and within them of their ties if asked for."""
+    xp = array_namespace(ranks.classes)
+    if not by_ties and not bool(xp.any(ranks.classes[1:] < ranks.classes[:-1])):
+        return ranks  # as rows that have been counted are
+    order = xp.argsort(ranks.tied, stable=True) if by_ties else None
+    classes = ranks.classes if order is None else ranks.classes[order]
+    by_class = xp.argsort(classes, stable=True)
+    order = by_class if order is None else order[by_class]
+    return Ranks(*(None if column is None else column[order] for column in ranks))
+
+
+def _ends(*columns: Array) -> Array:
+    """The index of the last of each run of rows that are equal in these columns."""
+    xp = array_namespace(*columns)
+    is_last = xp.ones_like(columns[0], dtype=xp.bool)
+    is_last[:-1] = columns[0][1:] != columns[0][:-1]
+    for column in columns[1:]:
+        is_last[:-1] |= column[1:] != column[:-1]
+    return xp.nonzero(is_last)[0]
+
+
+def _sums(values: Array, last: Array) -> list[int]:
+    """The sum of (N,) integers in each run."""
+    xp = array_namespace(values)
+    running = xp.cumulative_sum(values)[last]
+    sums: list[int] = xp.diff(running, prepend=xp.zeros_like(running[:1])).tolist()
+    return sums
+
+
 # ---- classification/autkc.py -----------------------------------------------------------------------------------------
 #
 # autkc: the area under the top-k curve.
@@ -2176,6 +2318,8 @@ class AUTKCOptions(IntervalOptions, total=False):
 
     k_list: int | Sequence[int]
     ties: str
+    average: str
+    per_class: bool
     percent: bool
     ignore_unknown: bool
 
@@ -2185,24 +2329,26 @@ def autkc_results(
     *,
     k_list: int | Sequence[int] = (1,),
     ties: str = "strict",
+    average: str = "micro",
+    per_class: bool = False,
     percent: bool = False,
     ignore_unknown: bool = False,
-) -> dict[str, float]:
+) -> dict[str, Any]:
     """AUTKC at each K.
 
-    Parameters: state of `reduce_topk_scores`; k_list, in [1, C]; ties and percent as of `autkc`; ignore_unknown,
-    whether samples with a negative reference are left out.
-    Returns {"autkc@1": …}. Raises ValueError for a K out of range, and if there is no known sample.
+    Parameters: state of `reduce_topk_scores`; k_list, in [1, C]; ties, average, per_class and percent as of
+    `topk_results`; ignore_unknown, whether samples with a negative reference are left out.
+    Returns {"autkc@1": …}, then "per_class". Raises ValueError for a K out of range, and if there is no known sample.
     """
     ranks = known_ranks(state, ignore_unknown=ignore_unknown)
     ks = as_int_list(k_list, "k_list", 1, int(state["predictions_width"]))
-    shared: dict[str, Any] = dict(ties=ties, percent=percent, counts=ranks.counts)
-    return {f"autkc@{k}": autkc(ranks.above, ranks.tied, k, **shared) for k in ks}
+    spans = {f"autkc@{k}": range(1, k + 1) for k in ks}
+    return topk_results(ranks, spans, ties=ties, average=average, per_class=per_class, percent=percent)
 
 
 def autkc_units(state: TopkState, **options: Any) -> Units:
     """The known samples, for resampling."""
-    return topk_units(state, partial(autkc_results, **options))
+    return topk_units(state, autkc_results, options)
 
 
 class AUTKC(Metric):

@@ -13,6 +13,7 @@ from ..core.metric import IntervalOptions, Metric
 from ..core.options import as_choice, as_fractions, as_int
 from ..core.sorting import indices, sorted_with
 from .aupro import areas_up_to, counts_of_pixels, sampled_aupro
+from .decisions import as_thresholds, bounded_decision_rates, decision_rates
 from .levels import LEVELS, check_levels
 from .maps import AnomalyState, as_anomaly_state, reduce_maps
 from .resampling import anomaly_units
@@ -30,7 +31,10 @@ class AnomalySuiteOptions(IntervalOptions, total=False):
     num_thresholds: int | None
     image_reduction: str | int
     significant_bits: int | None
+    ignore_value: int | None
     levels: str | Sequence[str]
+    image_threshold: float | None
+    pixel_threshold: float | None
 
 
 def level_counts(state: AnomalyState, level: str) -> Counts:
@@ -64,12 +68,15 @@ def anomaly_metrics(
     levels: Any = LEVELS,
     *,
     num_thresholds: int | None = None,
+    image_threshold: float | None = None,
+    pixel_threshold: float | None = None,
     owned: bool = False,
 ) -> dict[str, float]:
     """All metrics of the levels asked for: those of `curve_metrics`, and for pixels AUPRO up to each limit.
 
     Parameters: state of `reduce_maps`; the others as of `aupro` and `sampled_aupro`, which num_thresholds asks for;
-    owned, whether the state's normal pixels may be sorted where they lie, which saves a copy.
+    image_threshold and pixel_threshold, to add F1, precision and recall of the decision score ≥ threshold; owned,
+    whether the state's normal pixels may be sorted where they lie, which saves a copy.
     Returns {"image_auroc": …, "pixel_auroc": …, "aupro@0.3": …}; of pixels whose scores were cut, each with
     `<name>_error`, |value − value of the scores before| ≤ error, and without what has no such bound: the threshold of
     the best F1, and AUPRO of sampled thresholds. Raises ValueError if a level has one class only.
@@ -77,25 +84,34 @@ def anomaly_metrics(
     chosen = check_levels(levels)
     if num_thresholds is not None:
         num_thresholds = as_int(num_thresholds, "num_thresholds", 2)
+    thresholds = as_thresholds(image_threshold, pixel_threshold)
     sides = {level: _level_sides(state, level) for level in chosen}
     limits = as_fractions(integration_limits, "integration_limits")
     results: dict[str, float] = {}
     for level, (positives, normal, counts) in sides.items():
         if level == "image":
-            values = quantities(runs(*sort_sides(positives, normal)), CURVE)
-            results.update(curve_metrics(values, "image_"))
+            both = sort_sides(positives, normal)
+            results.update(curve_metrics(quantities(runs(*both), CURVE), "image_"))
+            if thresholds[level] is not None:
+                results.update(decision_rates(*both, thresholds[level], "image_"))
             continue
         negatives = as_side(normal, counts, owned=owned)
         ordered, order = sorted_with(positives, indices(positives))
         wanted = {**CURVE, "pixels": counts_of_pixels(order)}
-        pixels, sizes = runs(*sort_sides(Side(ordered), negatives)), state["region_sizes"]
+        both, sizes = sort_sides(Side(ordered), negatives), state["region_sizes"]
         if "significant_bits" in state:
-            values = quantities(pixels, bounded(wanted, int(state["significant_bits"])))
+            bits = int(state["significant_bits"])
+            values = quantities(runs(*both), bounded(wanted, bits))
             areas = [areas_up_to(counted, sizes, negatives.total, limits) for counted in values.pop("pixels")]
-            results.update(_with_errors(values, limits if num_thresholds is None else [], areas))
+            named = _with_ends(values, limits if num_thresholds is None else [], areas)
+            if thresholds[level] is not None:
+                named |= bounded_decision_rates(*both, thresholds[level], bits, "pixel_")
+            results.update(results_with_errors({name: value for name, (value, *_) in named.items()}, named))
             continue
-        values = quantities(pixels, wanted)
+        values = quantities(runs(*both), wanted)
         results.update(curve_metrics(values, "pixel_"))
+        if thresholds[level] is not None:
+            results.update(decision_rates(*both, thresholds[level], "pixel_"))
         if num_thresholds is None:
             found = areas_up_to(values["pixels"], sizes, negatives.total, limits)
         else:
@@ -104,12 +120,13 @@ def anomaly_metrics(
     return results
 
 
-def _with_errors(values: dict[str, Any], limits: Sequence[float], areas: Sequence[Sequence[float]]) -> dict[str, float]:
-    """Results of pixels with their errors, from values and the two ends of each, and areas and theirs."""
+def _with_ends(
+    values: dict[str, Any], limits: Sequence[float], areas: Sequence[Sequence[float]]
+) -> dict[str, tuple[float, ...]]:
+    """Results of pixels with the two ends of each, from values and theirs, and areas and theirs."""
     named = {f"pixel_{name}": three for name, three in values.items()}
     named["pixel_f1_max"] = tuple(best for best, _ in values["f1_max"])
-    named |= {f"aupro@{limit}": three for limit, three in zip(limits, zip(*areas))}
-    return results_with_errors({name: value for name, (value, *_) in named.items()}, named)
+    return named | {f"aupro@{limit}": three for limit, three in zip(limits, zip(*areas))}
 
 
 def anomaly_suite_results(
@@ -118,9 +135,19 @@ def anomaly_suite_results(
     integration_limits: Any = LIMITS,
     num_thresholds: int | None = None,
     levels: Any = LEVELS,
+    image_threshold: float | None = None,
+    pixel_threshold: float | None = None,
 ) -> dict[str, float]:
     """As `anomaly_metrics`, of a state whose normal pixels are then sorted where they lie."""
-    return anomaly_metrics(state, integration_limits, levels, num_thresholds=num_thresholds, owned=True)
+    return anomaly_metrics(
+        state,
+        integration_limits,
+        levels,
+        num_thresholds=num_thresholds,
+        image_threshold=image_threshold,
+        pixel_threshold=pixel_threshold,
+        owned=True,
+    )
 
 
 class AnomalySuite(Metric):

@@ -26,6 +26,7 @@ from ..core.rounding import check_bits, checked_bits, cut
 from ..core.states import check_arrays, check_rows, count_column, flag_column, integer_column, score_column
 from .image_scores import check_reduction, checked_reduction, reduced_maps
 from .regions import RegionPixels, pixels_by_region
+from .void import check_ignore_value, check_left, checked_ignore_value, pixels_left, without_void
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
@@ -38,21 +39,28 @@ class AnomalyState(RegionPixels):
     image_labels: (N,) whether the image is anomalous
     image_reduction: what image scores were made of maps by, as a text
     significant_bits: how many of a pixel's score were kept; absent where all were
+    ignore_value: that of void pixels in masks, which were not counted; absent where there is none
     """
 
     image_scores: Array
     image_labels: Array
     image_reduction: np.ndarray
     significant_bits: NotRequired[np.ndarray]
+    ignore_value: NotRequired[np.ndarray]
 
 
 def as_anomaly_state(
-    state: Mapping[str, Any], *, image_reduction: str | int = "max", significant_bits: int | None = None
+    state: Mapping[str, Any],
+    *,
+    image_reduction: str | int = "max",
+    significant_bits: int | None = None,
+    ignore_value: int | None = None,
 ) -> AnomalyState:
     """Check a state from elsewhere. Raises ValueError and TypeError for one that `reduce_maps` cannot have made."""
     pixels = ("normal", "anomalous", "region_sizes", "num_normal", "num_regions")
     names = ("image_scores", "image_labels", *pixels, "image_reduction")
-    check_arrays(state, [*names, "normal_counts", "significant_bits"], ["normal_counts", "significant_bits"])
+    optional = ("normal_counts", "significant_bits", "ignore_value")
+    check_arrays(state, [*names, *optional], optional)
     checked: Any = {
         "image_scores": score_column(state, "image_scores"),
         "image_labels": flag_column(state, "image_labels"),
@@ -63,6 +71,7 @@ def as_anomaly_state(
         "num_regions": integer_column(state, "num_regions", 0, MAX_EXACT),
         "image_reduction": checked_reduction(state, image_reduction),
         **checked_bits(state, significant_bits),
+        **checked_ignore_value(state, ignore_value),
     }
     if "normal_counts" in state:
         checked["normal_counts"] = count_column(state, "normal_counts")
@@ -88,6 +97,7 @@ def reduce_maps(
     *,
     image_reduction: str | int = "max",
     significant_bits: int | None = None,
+    ignore_value: int | None = None,
 ) -> AnomalyState:
     """Reduce a batch of anomaly maps and masks to the scores of their pixels, regions and images.
 
@@ -96,22 +106,32 @@ def reduce_maps(
     maximum (or what `image_reduction` says: "mean", or an int k for the mean of the k highest) and whether the
     mask has an anomaly; significant_bits in [4, 52], how many bits of each pixel's score are kept (see `cut`), for
     memory that does not grow with the normal pixels, unless intervals are asked for at load; None keeps them as they
-    are. Scores of images are kept whole.
+    are. Scores of images are kept whole; ignore_value, that of void pixels in the masks, such as 255: they are neither
+    normal nor anomalous, part regions, and do not count for the scores and labels of images.
 
     Returns an `AnomalyState`.
-    Raises ValueError for NaN, shapes that differ, masks that are not binary, k beyond the pixels of a map.
+    Raises ValueError for NaN, shapes that differ, masks that are not binary, k beyond the pixels of a map, an image
+    that is all void without a score and a label of its own.
     """
+    value, voids = check_ignore_value(ignore_value), None
+    if value is not None:
+        references, voids = without_void(_images(references, "references"), value)
     reduction, bits = check_reduction(image_reduction), check_bits(significant_bits)
     maps, masks = as_maps(predictions, references)
-    scores = reduced_maps(maps, image_reduction) if image_scores is None else as_scores(image_scores, "image_scores")
+    if voids is not None and (image_scores is None or image_labels is None):
+        check_left(voids)
+    left = maps if voids is None else pixels_left(maps, voids)
+    scores = reduced_maps(left, image_reduction) if image_scores is None else as_scores(image_scores, "image_scores")
     labels = _image_labels(masks) if image_labels is None else as_flags(image_labels, "image_labels")
     check_lengths(predictions=maps, image_scores=scores, image_labels=labels)
     scores, labels = on_one_device(scores, labels)
-    pixels = pixels_by_region(list(zip(maps, masks)))
+    pixels = pixels_by_region(list(zip(maps, masks)), voids)
     state: Any = {"image_scores": scores, "image_labels": labels, "image_reduction": reduction, **pixels}
     if bits is not None:
         state["normal"], state["anomalous"] = cut(pixels["normal"], bits), cut(pixels["anomalous"], bits)
         state["significant_bits"] = np.asarray(bits)
+    if value is not None:
+        state["ignore_value"] = np.asarray(value)
     return state
 
 

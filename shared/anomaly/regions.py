@@ -36,19 +36,24 @@ class RegionPixels(TypedDict):
     normal_counts: NotRequired[Array]
 
 
-def pixels_by_region(pairs: Sequence[tuple[Array, Array]]) -> RegionPixels:
-    """Scores of all maps' pixels: the normal ones, the anomalous ones region by region, and the regions' sizes."""
+def pixels_by_region(pairs: Sequence[tuple[Array, Array]], voids: Sequence[Array] | None = None) -> RegionPixels:
+    """Scores of all maps' pixels: the normal ones, the anomalous ones region by region, and the regions' sizes.
+
+    Parameters: pairs of maps and masks; voids, where each map has pixels that are neither, by default nowhere.
+    """
     if not pairs:
         empty, none = np.zeros(0, dtype=np.float32), np.zeros(0, dtype=np.int64)
         return {"normal": empty, "anomalous": empty, "region_sizes": none, "num_normal": none, "num_regions": none}
     xp = array_namespace(*(score_map for score_map, _ in pairs))
-    num_normal = sum(math.prod(mask.shape) - int(array_namespace(mask).count_nonzero(mask)) for _, mask in pairs)
+    others = [mask for _, mask in pairs] if voids is None else [*(mask for _, mask in pairs), *voids]
+    num_pixels = sum(math.prod(mask.shape) for _, mask in pairs)
+    num_normal = num_pixels - sum(int(array_namespace(other).count_nonzero(other)) for other in others)
     dtype = xp.result_type(*{score_map.dtype for score_map, _ in pairs})
     # filled map by map: joining the parts in the end would hold all pixels twice
     normal, at = xp.empty((num_normal,), dtype=dtype, device=pairs[0][0].device), 0
     anomalous, sizes, num_of_maps = [], [], []
-    for score_map, mask in pairs:
-        part, regions, region_sizes = split_regions(score_map, mask)
+    for i, (score_map, mask) in enumerate(pairs):
+        part, regions, region_sizes = split_regions(score_map, mask, None if voids is None else voids[i])
         normal[at : at + part.shape[0]] = part
         at += part.shape[0]
         anomalous.append(regions)
@@ -63,10 +68,11 @@ def pixels_by_region(pairs: Sequence[tuple[Array, Array]]) -> RegionPixels:
     }
 
 
-def split_regions(score_map: Array, mask: Array) -> tuple[Array, Array, np.ndarray]:
+def split_regions(score_map: Array, mask: Array, void: Array | None = None) -> tuple[Array, Array, np.ndarray]:
     """Split one map's pixels into normal ones, and anomalous ones region by region with the regions' sizes.
 
-    Parameters: score_map (H, W); mask (H, W) booleans. Regions are 8-connected.
+    Parameters: score_map (H, W); mask (H, W) booleans; void (H, W) booleans, pixels that are neither, by default none.
+    Regions are 8-connected, and void pixels do not connect them.
 
     >>> scores, mask = np.asarray([[1, 2, 3], [4, 5, 6]]), np.asarray([[1, 0, 1], [0, 0, 1]], dtype=bool)
     >>> [part.tolist() for part in split_regions(scores, mask)]
@@ -74,8 +80,13 @@ def split_regions(score_map: Array, mask: Array) -> tuple[Array, Array, np.ndarr
     """
     xp = array_namespace(score_map, mask)
     mask = mask if mask.dtype == xp.bool else mask != 0
+    void = None if void is None else on_device(void, mask)
+    mask = mask if void is None else mask & ~void
     pixels, flat = xp.reshape(score_map, (-1,)), xp.reshape(mask, (-1,))
     anomalous = to_numpy(xp.nonzero(flat)[0])
+    if void is not None:
+        counted = ~xp.reshape(void, (-1,))
+        pixels, flat = pixels[counted], flat[counted]
     if not len(anomalous):
         return pixels, pixels[:0], np.zeros(0, dtype=np.int64)
     regions = _components(to_numpy(mask), anomalous)

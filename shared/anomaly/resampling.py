@@ -20,6 +20,7 @@ from ..core.counts import as_side, runs, sort_sides
 from ..core.curves import CURVE, curve_rates, quantities
 from ..core.options import as_fractions
 from ..core.units import Rows, Units, rows_of_sides
+from .decisions import as_thresholds, cut_threshold, decision_rates, rates_of_decision
 from .levels import check_levels
 from .maps import AnomalyState
 
@@ -29,11 +30,20 @@ _OF_A_REGION = 1 << 30  # shares of a region's pixels are multiples of 2^-30, wh
 Rates = Callable[[np.ndarray], dict[str, float]]  # of how often each image occurs
 
 
-def anomaly_units(state: AnomalyState, *, integration_limits: Any, levels: Any, num_thresholds: Any) -> Units:
+def anomaly_units(
+    state: AnomalyState,
+    *,
+    integration_limits: Any,
+    levels: Any,
+    num_thresholds: Any,
+    image_threshold: Any = None,
+    pixel_threshold: Any = None,
+) -> Units:
     """The images, for resampling: equal ones in any order, the others by their content.
 
-    Results are the rates; an AUPRO of sampled thresholds has no interval. Strata are kinds of images by their labels
-    and by whether they have normal and anomalous pixels, so that no resample lacks either.
+    Results are the rates; an AUPRO of sampled thresholds has no interval. Pixels are merged in bins for the curves, and
+    are counted one by one at a pixel_threshold. Strata are kinds of images by their labels and by whether they have
+    normal and anomalous pixels, so that no resample lacks either.
     Raises ValueError for states in which pixels of several images have been counted together.
     """
     if "normal_counts" in state:
@@ -43,8 +53,12 @@ def anomaly_units(state: AnomalyState, *, integration_limits: Any, levels: Any, 
     order, kinds = _canonical_order(state), _kinds(state)
     strata = [order[kinds[order] == kind] for kind in range(8)]
     limits = [] if num_thresholds is not None else as_fractions(integration_limits, "integration_limits")
-    makers = {"image": partial(_image_rates, state), "pixel": partial(_pixel_rates, state, limits)}
-    parts = [makers[level]() for level in check_levels(levels)]
+    thresholds = as_thresholds(image_threshold, pixel_threshold)
+    makers = {"image": partial(_image_rates, state, thresholds["image"]), "pixel": partial(_pixel_rates, state, limits)}
+    chosen = check_levels(levels)
+    parts = [makers[level]() for level in chosen]
+    if "pixel" in chosen and thresholds["pixel"] is not None:
+        parts.append(_pixel_decisions(state, thresholds["pixel"]))
 
     def results(counts: Sequence[np.ndarray]) -> dict[str, float]:
         occurring = np.zeros(len(kinds), np.int64)
@@ -90,13 +104,14 @@ def _contents(state: AnomalyState) -> Iterator[bytes]:
         yield digest.digest()
 
 
-def _image_rates(state: AnomalyState) -> Rates:
+def _image_rates(state: AnomalyState, threshold: float | None) -> Rates:
     scores, labels = to_numpy(state["image_scores"]), to_numpy(state["image_labels"])
 
     def rates(occurring: np.ndarray) -> dict[str, float]:
         kinds = ((occurring > 0) & labels, (occurring > 0) & ~labels)
-        sides = (as_side(scores[kind], occurring[kind]) for kind in kinds)
-        return curve_rates(quantities(runs(*sort_sides(*sides)), CURVE), "image_")
+        sides = sort_sides(*(as_side(scores[kind], occurring[kind]) for kind in kinds))
+        found = curve_rates(quantities(runs(*sides), CURVE), "image_")
+        return found if threshold is None else {**found, **decision_rates(*sides, threshold, "image_")}
 
     return rates
 
@@ -133,6 +148,25 @@ def _pixel_rates(state: AnomalyState, limits: Sequence[float]) -> Rates:
         fp = np.cumsum(negatives[::-1])[::-1]
         overlap = shares @ occurring / (_OF_A_REGION * int(num_regions @ occurring))
         return {**found, **{f"aupro@{limit}": _area(overlap, fp - negatives, fp, limit) for limit in limits}}
+
+    return rates
+
+
+def _pixel_decisions(state: AnomalyState, threshold: float) -> Rates:
+    """Rates at a threshold, from how many pixels of each image reach it."""
+    bits = state.get("significant_bits")
+    at = np.asarray([threshold if bits is None else cut_threshold(threshold, int(bits))])
+    anomalous, normal = (to_numpy(state[name]) >= at for name in ("anomalous", "normal"))
+    num_regions = to_numpy(state["num_regions"])
+    num_images = len(num_regions)
+    image_of_pixel = np.repeat(np.repeat(np.arange(num_images), num_regions), to_numpy(state["region_sizes"]))
+    image_of_normal = np.repeat(np.arange(num_images), to_numpy(state["num_normal"]))
+    images = (image_of_pixel[anomalous], image_of_normal[normal], image_of_pixel)
+    numbers = [np.bincount(each, minlength=num_images) for each in images]
+
+    def rates(occurring: np.ndarray) -> dict[str, float]:
+        tp, fp, num_positives = (int(each @ occurring) for each in numbers)
+        return rates_of_decision(tp, fp, num_positives, "pixel_")
 
     return rates
 
