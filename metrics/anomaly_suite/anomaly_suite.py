@@ -27,6 +27,12 @@ _CITATION = """
   pages={392--408},
   year={2022}
 }
+@article{bertoldo2024aupimo,
+  title={{AUPIMO}: Redefining Visual Anomaly Detection Benchmarks with High Speed and Low Tolerance},
+  author={Bertoldo, Joao P. C. and Ameln, Dick and Vaidya, Ashwin and Akcay, Samet},
+  journal={arXiv preprint arXiv:2401.01984},
+  year={2024}
+}
 """
 
 _KWARGS_DESCRIPTION = """
@@ -45,7 +51,9 @@ Args:
     ignore_value: the value of void pixels in masks, such as 255: they are neither normal nor anomalous, part regions,
         and do not count for scores and labels of images. Given at load. Defaults to None: no pixel is void.
     image_threshold, pixel_threshold: thresholds that were chosen before, to add F1, precision and recall there;
-        anomalous is what scores at least the threshold. Default to None.
+        anomalous is what scores at least the threshold. Default to None and None.
+    pimo_bounds: two false-positive rates such as (1e-5, 1e-4), the lower one first, to add AUPIMO between them; not
+        with `significant_bits`. Give it at load when you add batches. Defaults to None: no AUPIMO.
     confidence_level, n_resamples, random_state: with a level such as 0.95, rates get `<key>_low` and `<key>_high`, a
         percentile bootstrap of normal and anomalous images. Defaults to None and 1000 and 0.
 
@@ -59,12 +67,14 @@ Returns:
         the rates there; 0/0 is 0.
     aupro@0.3 and so on: 1/L times the area under the mean overlap of the regions (8-connected per image) over the
         false-positive rate of the normal pixels, up to L.
+    aupimo, with `pimo_bounds`: the mean, over the anomalous images, of the recall of the image's anomalous pixels,
+        averaged over the logarithm of the false-positive rate of the pixels of normal images, between the bounds.
     pixel_auroc_error, aupro@0.3_error and so on, with `significant_bits`: the value of the whole scores is at most that
         far off. What has no such bound (pixel_f1_max_threshold, AUPRO of `num_thresholds`) is left out.
 
 Raises:
     ValueError: NaN, maps and masks of different shapes, masks that are not binary, a level with one class only, a
-        limit out of range.
+        limit out of range, a lower bound of AUPIMO that so few normal pixels cannot reach.
     TypeError: missing columns, unknown arguments, values that are not numbers.
 
 Examples:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..core.arrays import Array
+from ..core.arrays import Array, State
 from ..core.bounds import results_with_errors
 from ..core.counts import Counts, Side, as_side, exceedance_counts, runs, sort_sides, split
 from ..core.curves import CURVE, bounded, curve_metrics, quantities
 from ..core.metric import IntervalOptions, Metric
 from ..core.options import as_choice, as_fractions, as_int
 from ..core.sorting import indices, sorted_with
+from .aupimo import aupimo_of_state, check_pimo_bounds
 from .aupro import areas_up_to, counts_of_pixels, sampled_aupro
 from .decisions import as_thresholds, bounded_decision_rates, decision_rates
 from .levels import LEVELS, check_levels
@@ -35,6 +36,7 @@ class AnomalySuiteOptions(IntervalOptions, total=False):
     levels: str | Sequence[str]
     image_threshold: float | None
     pixel_threshold: float | None
+    pimo_bounds: tuple[float, float] | None
 
 
 def level_counts(state: AnomalyState, level: str) -> Counts:
@@ -70,13 +72,15 @@ def anomaly_metrics(
     num_thresholds: int | None = None,
     image_threshold: float | None = None,
     pixel_threshold: float | None = None,
+    pimo_bounds: Any = None,
     owned: bool = False,
 ) -> dict[str, float]:
     """All metrics of the levels asked for: those of `curve_metrics`, and for pixels AUPRO up to each limit.
 
     Parameters: state of `reduce_maps`; the others as of `aupro` and `sampled_aupro`, which num_thresholds asks for;
-    image_threshold and pixel_threshold, to add F1, precision and recall of the decision score ≥ threshold; owned,
-    whether the state's normal pixels may be sorted where they lie, which saves a copy.
+    image_threshold and pixel_threshold, to add F1, precision and recall of the decision score ≥ threshold;
+    pimo_bounds, to add AUPIMO between these (see `aupimo`); owned, whether the state's normal pixels may be sorted
+    where they lie, which saves a copy.
     Returns {"image_auroc": …, "pixel_auroc": …, "aupro@0.3": …}; of pixels whose scores were cut, each with
     `<name>_error`, |value − value of the scores before| ≤ error, and without what has no such bound: the threshold of
     the best F1, and AUPRO of sampled thresholds. Raises ValueError if a level has one class only.
@@ -85,8 +89,11 @@ def anomaly_metrics(
     if num_thresholds is not None:
         num_thresholds = as_int(num_thresholds, "num_thresholds", 2)
     thresholds = as_thresholds(image_threshold, pixel_threshold)
+    bounds = check_pimo_bounds(pimo_bounds)
     sides = {level: _level_sides(state, level) for level in chosen}
     limits = as_fractions(integration_limits, "integration_limits")
+    # first, while the pixels lie image by image
+    pimo = {} if bounds is None or "pixel" not in chosen else {"aupimo": aupimo_of_state(state, bounds)}
     results: dict[str, float] = {}
     for level, (positives, normal, counts) in sides.items():
         if level == "image":
@@ -117,7 +124,7 @@ def anomaly_metrics(
         else:
             found = sampled_aupro(positives, sizes, negatives.repeated(), limits, num_thresholds)
         results.update({f"aupro@{limit}": area for limit, area in zip(limits, found)})
-    return results
+    return {**results, **pimo}
 
 
 def _with_ends(
@@ -137,6 +144,7 @@ def anomaly_suite_results(
     levels: Any = LEVELS,
     image_threshold: float | None = None,
     pixel_threshold: float | None = None,
+    pimo_bounds: Any = None,
 ) -> dict[str, float]:
     """As `anomaly_metrics`, of a state whose normal pixels are then sorted where they lie."""
     return anomaly_metrics(
@@ -146,6 +154,7 @@ def anomaly_suite_results(
         num_thresholds=num_thresholds,
         image_threshold=image_threshold,
         pixel_threshold=pixel_threshold,
+        pimo_bounds=pimo_bounds,
         owned=True,
     )
 
@@ -169,3 +178,12 @@ class AnomalySuite(Metric):
 
     def __init__(self, **options: Unpack[AnomalySuiteOptions]) -> None:
         super().__init__(**options)
+
+    def _compact(self, *others: State) -> None:
+        """Count equal pixels, but not where those of normal images are to be told from the others, for AUPIMO."""
+        if self.loaded_options["pimo_bounds"] is None:
+            super()._compact(*others)
+        else:
+            self._states += others
+            self._rows = sum(map(self._num_rows, self._states))
+            self._room = 2 * self._rows

@@ -38,12 +38,13 @@ def anomaly_units(
     num_thresholds: Any,
     image_threshold: Any = None,
     pixel_threshold: Any = None,
+    pimo_bounds: Any = None,
 ) -> Units:
     """The images, for resampling: equal ones in any order, the others by their content.
 
-    Results are the rates; an AUPRO of sampled thresholds has no interval. Pixels are merged in bins for the curves, and
-    are counted one by one at a pixel_threshold. Strata are kinds of images by their labels and by whether they have
-    normal and anomalous pixels, so that no resample lacks either.
+    Results are the rates; an AUPRO of sampled thresholds and AUPIMO have no interval. Pixels are merged in bins for the
+    curves, and are counted one by one at a pixel_threshold. Strata are kinds of images by their labels and by whether
+    they have normal and anomalous pixels, so that no resample lacks either.
     Raises ValueError for states in which pixels of several images have been counted together.
     """
     if "normal_counts" in state:

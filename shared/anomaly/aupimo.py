@@ -1,0 +1,127 @@
+"""AUPIMO: the recall of each anomalous image, averaged over the logarithm of a low false-positive rate.
+
+The false-positive rate is that of normal images alone, so that it does not depend on the anomalies. Each pixel of an
+anomalous image adds a step to that image's curve, where the normal pixels above its score, and those at or above it,
+say: so an image's score is a mean over its pixels, and no curve has to be built.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ..core.arrays import Array, on_device, to_numpy
+from ..core.counts import Side, as_side, runs, sort_sides
+from ..core.options import as_fractions
+from ..core.sorting import indices, sorted_with
+from .aupro import counts_of_pixels
+
+_MAX_WEIGHT = 1 << 53  # of all normal pixels together: float64 holds it
+
+
+def check_pimo_bounds(pimo_bounds: Any) -> tuple[float, float] | None:
+    """Check the bounds of AUPIMO: None, or two numbers in (0, 1], the lower one first."""
+    if pimo_bounds is None:
+        return None
+    bounds = as_fractions(pimo_bounds, "pimo_bounds")
+    if len(bounds) != 2 or bounds[0] >= bounds[1]:
+        raise ValueError(f"pimo_bounds: expected two numbers, the lower one first, got {bounds}")
+    return bounds[0], bounds[1]
+
+
+def aupimo_of_state(state: Mapping[str, Any], bounds: tuple[float, float]) -> float:
+    """The mean AUPIMO of the anomalous images of a state; see `aupimo`.
+
+    Raises ValueError for scores that were cut or counted, without normal or anomalous pixels in images of that kind,
+    and where the lower bound is below the smallest false-positive rate that the normal pixels can give.
+    """
+    if "significant_bits" in state:
+        raise ValueError("pimo_bounds: expected None with significant_bits, since AUPIMO has no error bound")
+    if "normal_counts" in state:
+        raise ValueError(
+            "pimo_bounds: pixels of several images have been counted together; give it at load, not at compute"
+        )
+    labels, sizes = to_numpy(state["image_labels"]), to_numpy(state["num_normal"])
+    normal = _of_images(state["normal"], sizes, ~labels)
+    weights = pixel_weights(sizes[~labels & (sizes > 0)])
+    regions, image_of_region = to_numpy(state["region_sizes"]), np.repeat(np.arange(len(labels)), state["num_regions"])
+    num_pixels = np.bincount(image_of_region, regions, len(labels)).astype(np.int64)
+    anomalous = _of_images(state["anomalous"], num_pixels, labels)
+    if not len(weights) or not anomalous.shape[0]:
+        raise ValueError(
+            "references: expected normal images, and anomalous ones with anomalous pixels, for aupimo; got "
+            f"{len(weights)} and {np.count_nonzero(num_pixels[labels])}; leave pimo_bounds out to go without"
+        )
+    each = np.repeat(weights, sizes[~labels & (sizes > 0)])
+    smallest = int(weights.min()) / int(each.sum())
+    if smallest > bounds[0]:
+        raise ValueError(
+            f"pimo_bounds: expected a lower bound of at least {smallest!r}, the smallest false-positive rate that the "
+            f"{len(each)} pixels of {len(weights)} normal images can give; got {bounds[0]!r}"
+        )
+    # all of one weight are counted, which is the same
+    side = as_side(normal, None if (weights == 1).all() else on_device(each, normal))
+    values = aupimo(anomalous, num_pixels[labels & (num_pixels > 0)], side, bounds)
+    return math.fsum(values) / len(values)
+
+
+def _of_images(scores: Array, sizes: np.ndarray, chosen: np.ndarray) -> Array:
+    """The scores of the chosen images, image by image."""
+    return scores[on_device(np.repeat(chosen, sizes), scores)]
+
+
+def pixel_weights(sizes: np.ndarray) -> np.ndarray:
+    """The weight of a pixel of each normal image, as integers, so that images of all sizes weigh the same.
+
+    A weight is a multiple of 1/size. It is exact where the least common multiple of the sizes, times the number of
+    images, is at most 2^53, as it is for images of one size; otherwise off by at most images·size/2^53 of itself.
+
+    >>> pixel_weights(np.asarray([4, 4, 6])).tolist()
+    [3, 3, 2]
+    """
+    whole = math.lcm(*set(sizes.tolist())) if len(sizes) else 1
+    if whole * len(sizes) > _MAX_WEIGHT:
+        whole = _MAX_WEIGHT // len(sizes)
+    return np.asarray([(2 * whole + size) // (2 * size) for size in sizes.tolist()], np.int64)
+
+
+def aupimo(anomalous: Array, num_pixels: np.ndarray, normal: Array | Side, bounds: tuple[float, float]) -> list[float]:
+    """The area under each anomalous image's recall, over the logarithm of the false-positive rate of normal images.
+
+    AUPIMO_i = 1/ln(U/L) ∫_(ln L)^(ln U) T_i(F⁻¹(z)) d ln z,  T_i(t) = |{p anomalous in i : s_p ≥ t}| / num_pixels_i
+
+    F(t) is the share of the normal pixels that score at least t. All distinct scores are thresholds; where pixels of
+    both kinds have one score, the curve is linear in ln F; below the lowest F above 0, T is that at F = 0.
+
+    Parameters: anomalous (A,), the anomalous pixels image by image; num_pixels (M,), those of each image, Σ = A;
+    normal, the pixels of the normal images, or a side of them with weights; bounds (L, U), 0 < L < U ≤ 1.
+    Returns a float in [0, 1] for each image, the same for any increasing transform of all scores.
+    Source: Bertoldo et al., AUPIMO, BMVC 2024.
+
+    >>> aupimo(np.asarray([0.9, 0.2]), np.asarray([1, 1]), np.asarray([0.1, 0.5, 0.3, 0.4]), (0.25, 0.5))
+    [1.0, 0.0]
+    """
+    ordered, order = sorted_with(anomalous, indices(anomalous))
+    positives, negatives = sort_sides(Side(ordered), normal)
+    above, fp = counts_of_pixels(order).of(runs(positives, negatives))
+    shares = _shares(to_numpy(above) / negatives.total, to_numpy(fp) / negatives.total, bounds)
+    parts = np.split(shares, np.cumsum(num_pixels)[:-1])
+    return [math.fsum(part.tolist()) / len(part) for part in parts]
+
+
+def _shares(first: np.ndarray, last: np.ndarray, bounds: tuple[float, float]) -> np.ndarray:
+    """What share of the way from ln L to ln U pixels are found on, that are found from F = first to F = last on."""
+    low, high = bounds
+    shares = np.where(last <= low, 1.0, 0.0)
+    inside = (last > low) & (first < high) & ((last < high) | (first > 0))
+    a, b = first[inside], last[inside]
+    found = np.maximum(0.0, np.log(high / b))
+    tied = (a > 0) & (a < b)  # from F = 0 there is no way in ln F: T is held
+    a, b = a[tied], b[tied]
+    upper, lower = (np.log(np.clip(end, low, high) / a) for end in (b, a))
+    found[tied] += (upper - lower) * (upper + lower) / (2 * np.log(b / a))
+    shares[inside] = np.minimum(found / math.log(high / low), 1.0)
+    return shares
