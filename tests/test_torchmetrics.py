@@ -147,6 +147,19 @@ def test_in_a_collection() -> None:
     assert set(metrics(**COLUMNS, preds=same, target=same)) == {*results}
 
 
+def test_tensors_on_a_device() -> None:
+    from tests.emulated_cuda import EmulatedCuda, EmulatedCudaTensor
+
+    metric = as_torchmetrics("openauc")
+    with EmulatedCuda():
+        for start in 0, 10:
+            metric.update(
+                **{name: EmulatedCudaTensor(torch.from_numpy(x)) for name, x in part(start, start + 10).items()}
+            )
+            results = numbers(metric.compute())
+    assert results == flat(om.OpenAUC().compute(**COLUMNS))
+
+
 def test_errors() -> None:
     with pytest.raises(ValueError, match=r"name: expected one of accuracyk, .*, got 'auroc'"):
         as_torchmetrics("auroc")

@@ -86,6 +86,20 @@ def test_by_hand() -> None:
     assert compute_metrics("openauc", scores=lambda rows: [0.0, 1.0, 2.0, -1.0])(given)["openauc"] == 0.25
 
 
+def test_tensors_on_a_device() -> None:
+    torch = pytest.importorskip("torch")
+    from tests.emulated_cuda import EmulatedCuda, EmulatedCudaTensor
+
+    compute = compute_metrics(four())
+    with EmulatedCuda():
+        for stop in 8, 16, 22:
+            rows = slice(stop - 8 if stop < 22 else 16, stop)
+            logits, labels = (EmulatedCudaTensor(torch.from_numpy(x[rows])) for x in (LOGITS, LABELS))
+            given = SimpleNamespace(predictions=logits, label_ids=labels)
+            results = compute(given, compute_result=stop == 22)
+    assert results == direct(LOGITS, LABELS)
+
+
 def test_a_call_that_raises_ends_the_round() -> None:
     compute = compute_metrics(four())
     compute(prediction(slice(0, 8)), compute_result=False)
