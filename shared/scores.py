@@ -25,7 +25,6 @@ from .core.arrays import Array, array_namespace, concatenate, is_numpy_array, ro
 from .core.columns import as_matrix, check_no_nan
 from .core.options import as_fraction, as_int, as_real
 
-
 _SMALLEST, _LARGEST = 1e-30, 1e30  # of options, in float32, too, in which 1e-50 would be 0
 
 
@@ -61,9 +60,9 @@ def max_logit(logits: Any) -> Array:
 def energy(logits: Any, temperature: float = 1.0) -> Array:
     """The free energy, −T log Σ exp(z / T) = −(m + T log(1 + o)) with o of the logits z / T.
 
-    Parameters: logits (N, C); temperature T in [1e-30, 1e30]. Returns scores (N,), higher is more unknown; ValueError for another
-    temperature, and see the module's docstring. Source: Liu et al., Energy-based Out-of-distribution Detection,
-    NeurIPS 2020.
+    Parameters: logits (N, C); temperature T in [1e-30, 1e30]. Returns scores (N,), higher is more unknown; ValueError
+    for another temperature, and see the module's docstring. Source: Liu et al., Energy-based Out-of-distribution
+    Detection, NeurIPS 2020.
 
     >>> energy([[10000.0, 0.0], [-10000.0, -20000.0]]).tolist()
     [-10000.0, 10000.0]

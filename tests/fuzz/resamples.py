@@ -61,7 +61,7 @@ def damage(rng: Random, value: Resampled) -> Resampled:
     columns = dict(getattr(value, which))
     key = rng.choice([*columns])
     columns[key] = changed(rng, columns[key])
-    return value._replace(**{which: columns})
+    return value._replace(columns=columns) if which == "columns" else value._replace(second=columns)
 
 
 def run_intervals(case: Case) -> None:
