@@ -25,6 +25,8 @@ from .core.arrays import Array, array_namespace, concatenate, is_numpy_array, ro
 from .core.columns import as_matrix, check_no_nan
 from .core.options import as_fraction, as_int, as_real
 
+_SMALLEST, _LARGEST = 1e-30, 1e30  # of options, in float32, too, in which 1e-50 would be 0
+
 
 def msp(logits: Any) -> Array:
     """One minus the maximum softmax probability, 1 − max p = o / (1 + o), in [0, 1).
@@ -58,16 +60,27 @@ def max_logit(logits: Any) -> Array:
 def energy(logits: Any, temperature: float = 1.0) -> Array:
     """The free energy, −T log Σ exp(z / T) = −(m + T log(1 + o)) with o of the logits z / T.
 
+<<<<<<< HEAD
     Parameters: logits (N, C); temperature T in [2^-100, 2^100]. Returns scores (N,), higher is more unknown; ValueError
     for another temperature, and see the module's docstring.
     Source: Liu et al., Energy-based Out-of-distribution Detection, NeurIPS 2020.
+=======
+    Parameters: logits (N, C); temperature T in [1e-30, 1e30]. Returns scores (N,), higher is more unknown; ValueError
+    for another temperature, and see the module's docstring. Source: Liu et al., Energy-based Out-of-distribution
+    Detection, NeurIPS 2020.
+>>>>>>> fuzzt
 
     >>> energy([[10000.0, 0.0], [-10000.0, -20000.0]]).tolist()
     [-10000.0, 10000.0]
     """
     t = as_real(temperature, "temperature")
+<<<<<<< HEAD
     if not 2.0**-100 <= t <= 2.0**100:  # with which float32 can divide and multiply
         raise ValueError(f"temperature: expected a number from 2**-100 to 2**100, got {temperature!r}")
+=======
+    if not _SMALLEST <= t <= _LARGEST:
+        raise ValueError(f"temperature: expected a number from {_SMALLEST} to {_LARGEST}, got {temperature!r}")
+>>>>>>> fuzzt
 
     def score(z: Array, m: Array) -> Array:
         return -(m[:, 0] + t * array_namespace(z).log1p(_sum(_others(z, m, t))))
@@ -117,7 +130,7 @@ def margin(logits: Any) -> Array:
 def gen(logits: Any, gamma: float = 0.1, top: int = 100) -> Array:
     """The generalised entropy, Σ p^γ (1 − p)^γ over the `top` largest probabilities.
 
-    Parameters: logits (N, C); gamma, γ in (0, 1]; top, how many classes are summed, all where there are fewer.
+    Parameters: logits (N, C); gamma, γ in [1e-30, 1]; top, how many classes are summed, all where there are fewer.
     Returns scores (N,), higher is more unknown; ValueError for other options, and see the module's docstring.
     Source: Liu, Lochman and Zach, GEN: Pushing the Limits of Softmax-Based Out-of-Distribution Detection, CVPR 2023.
 
@@ -125,6 +138,8 @@ def gen(logits: Any, gamma: float = 0.1, top: int = 100) -> Array:
     [1.0, 0.0]
     """
     power, top = as_fraction(gamma, "gamma"), as_int(top, "top", 1)
+    if power < _SMALLEST:
+        raise ValueError(f"gamma: expected a number from {_SMALLEST} to 1, got {gamma!r}")
 
     def score(z: Array, m: Array) -> Array:
         xp = array_namespace(z)

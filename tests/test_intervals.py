@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Iterator
 from statistics import NormalDist
 from typing import Any
@@ -259,6 +260,7 @@ def test_a_refused_interval_leaves_pixels_with_their_images(wrong: dict[str, Any
     with pytest.raises(ValueError, match=next(iter(wrong))):
         metric.compute(**wrong)
     assert all((array == before[name]).all() for name, array in metric.state().items())
+    metric = pickle.loads(pickle.dumps(metric))
     assert metric.compute() == metric_class("anomaly_suite")(confidence_level=0.9, n_resamples=5).compute(**columns)
 
 

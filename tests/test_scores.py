@@ -167,7 +167,11 @@ def test_errors(name: str) -> None:
 def test_errors_of_options() -> None:
     with pytest.raises(ValueError, match="of 2 or more classes"):
         margin([[1.0]])
+<<<<<<< HEAD
     with pytest.raises(ValueError, match="temperature: expected a number from 2"):
+=======
+    with pytest.raises(ValueError, match=r"temperature: expected a number from 1e-30 to 1e\+30, got 0"):
+>>>>>>> fuzzt
         energy(Z, temperature=0)
     with pytest.raises(TypeError, match="temperature: expected a number"):
         energy(Z, temperature="warm")
@@ -211,3 +215,15 @@ def test_errors_on_the_command_line(run: Run) -> None:
     assert code == 2
     assert "expected --predictions with --open-scores msp, which is of their logits" in errors
     assert "max-logit: expected a file ending in" in run("compute", "openauc", *places, "max-logit")[2]
+
+
+def test_options_are_numbers_in_float32_too() -> None:
+    logits = np.asarray([[1.0, 1.0, -np.inf], [2.0, -1e38, 0.0]], np.float32)
+    for temperature in (1e-30, 1e30):
+        assert np.isfinite(energy(logits, temperature=temperature)).all()
+    assert np.isfinite(gen(logits, gamma=1e-30)).all()
+    for temperature in (1e-50, 1e308):
+        with pytest.raises(ValueError, match="temperature: expected a number from 1e-30"):
+            energy(logits, temperature=temperature)
+    with pytest.raises(ValueError, match="gamma: expected a number from 1e-30 to 1, got 5e-324"):
+        gen(logits, gamma=5e-324)

@@ -2214,7 +2214,7 @@ class Metric:
         state, chosen = joined(states), _options_for(self.summarise, options)
         if options["confidence_level"] is None:
             return self.summarise(state, **chosen)
-        units, copied = self.units(state, **chosen), {name: _copy(array) for name, array in state.items()}
+        units, copied = self.units(state, **chosen), {k: _copy(x) if x.ndim else x for k, x in state.items()}
         # of a copy, since summarise may sort pixels where they lie, and resampling may be refused or interrupted
         results = self.summarise(copied, **chosen)
         return intervals(units, results, **{name: options[name] for name in INTERVAL_OPTIONS})
@@ -2463,6 +2463,122 @@ def _area_up_to(x: np.ndarray, y: np.ndarray, limit: float) -> float:
     x0, x1, y0, y1 = x[at - 1], x[at], y[at - 1], y[at]
     y_limit = y0 + (y1 - y0) * (limit - x0) / (x1 - x0)
     return area + float((y_limit + y0) / 2 * (limit - x0))
+
+
+# ---- anomaly/aupimo.py -----------------------------------------------------------------------------------------------
+#
+# AUPIMO: the recall of each anomalous image, averaged over the logarithm of a low false-positive rate.
+#
+# The false-positive rate is that of normal images alone, so that it does not depend on the anomalies. Each pixel of an
+# anomalous image adds a step to that image's curve, where the normal pixels above its score, and those at or above it,
+# say: so an image's score is a mean over its pixels, and no curve has to be built.
+
+_MAX_WEIGHT = 1 << 53  # of all normal pixels together: float64 holds it
+
+
+def check_pimo_bounds(pimo_bounds: Any) -> tuple[float, float] | None:
+    """Check the bounds of AUPIMO: None, or two numbers in (0, 1], the lower one first."""
+    if pimo_bounds is None:
+        return None
+    bounds = as_fractions(pimo_bounds, "pimo_bounds")
+    if len(bounds) != 2 or bounds[0] >= bounds[1]:
+        raise ValueError(f"pimo_bounds: expected two numbers, the lower one first, got {bounds}")
+    return bounds[0], bounds[1]
+
+
+def aupimo_of_state(state: Mapping[str, Any], bounds: tuple[float, float]) -> float:
+    """The mean AUPIMO of the anomalous images of a state; see `aupimo`.
+
+    Raises ValueError for scores that were cut or counted, without normal or anomalous pixels in images of that kind,
+    and where the lower bound is below the smallest false-positive rate that the normal pixels can give.
+    """
+    if "significant_bits" in state:
+        raise ValueError("pimo_bounds: expected None with significant_bits, since AUPIMO has no error bound")
+    if "normal_counts" in state:
+        raise ValueError(
+            "pimo_bounds: pixels of several images have been counted together; give it at load, not at compute"
+        )
+    labels, sizes = to_numpy(state["image_labels"]), to_numpy(state["num_normal"])
+    normal = _of_images(state["normal"], sizes, ~labels)
+    weights = pixel_weights(sizes[~labels & (sizes > 0)])
+    regions, image_of_region = to_numpy(state["region_sizes"]), np.repeat(np.arange(len(labels)), state["num_regions"])
+    num_pixels = np.bincount(image_of_region, regions, len(labels)).astype(np.int64)
+    anomalous = _of_images(state["anomalous"], num_pixels, labels)
+    if not len(weights) or not anomalous.shape[0]:
+        raise ValueError(
+            "references: expected normal images, and anomalous ones with anomalous pixels, for aupimo; got "
+            f"{len(weights)} and {np.count_nonzero(num_pixels[labels])}; leave pimo_bounds out to go without"
+        )
+    each = np.repeat(weights, sizes[~labels & (sizes > 0)])
+    smallest = int(weights.min()) / int(each.sum())
+    if smallest > bounds[0]:
+        raise ValueError(
+            f"pimo_bounds: expected a lower bound of at least {smallest!r}, the smallest false-positive rate that the "
+            f"{len(each)} pixels of {len(weights)} normal images can give; got {bounds[0]!r}"
+        )
+    # all of one weight are counted, which is the same
+    side = as_side(normal, None if (weights == 1).all() else on_device(each, normal))
+    values = aupimo(anomalous, num_pixels[labels & (num_pixels > 0)], side, bounds)
+    return math.fsum(values) / len(values)
+
+
+def _of_images(scores: Array, sizes: np.ndarray, chosen: np.ndarray) -> Array:
+    """The scores of the chosen images, image by image."""
+    return scores[on_device(np.repeat(chosen, sizes), scores)]
+
+
+def pixel_weights(sizes: np.ndarray) -> np.ndarray:
+    """The weight of a pixel of each normal image, as integers, so that images of all sizes weigh the same.
+
+    A weight is a multiple of 1/size. It is exact where the least common multiple of the sizes, times the number of
+    images, is at most 2^53, as it is for images of one size; otherwise off by at most images·size/2^53 of itself.
+
+    >>> pixel_weights(np.asarray([4, 4, 6])).tolist()
+    [3, 3, 2]
+    """
+    whole = math.lcm(*set(sizes.tolist())) if len(sizes) else 1
+    if whole * len(sizes) > _MAX_WEIGHT:
+        whole = _MAX_WEIGHT // len(sizes)
+    return np.asarray([(2 * whole + size) // (2 * size) for size in sizes.tolist()], np.int64)
+
+
+def aupimo(anomalous: Array, num_pixels: np.ndarray, normal: Array | Side, bounds: tuple[float, float]) -> list[float]:
+    """The area under each anomalous image's recall, over the logarithm of the false-positive rate of normal images.
+
+    AUPIMO_i = 1/ln(U/L) ∫_(ln L)^(ln U) T_i(F⁻¹(z)) d ln z,  T_i(t) = |{p anomalous in i : s_p ≥ t}| / num_pixels_i
+
+    F(t) is the share of the normal pixels that score at least t. All distinct scores are thresholds; where pixels of
+    both kinds have one score, the curve is linear in ln F; below the lowest F above 0, T is that at F = 0.
+
+    Parameters: anomalous (A,), the anomalous pixels image by image; num_pixels (M,), those of each image, Σ = A;
+    normal, the pixels of the normal images, or a side of them with weights; bounds (L, U), 0 < L < U ≤ 1.
+    Returns a float in [0, 1] for each image, the same for any increasing transform of all scores.
+    Source: Bertoldo et al., AUPIMO, BMVC 2024.
+
+    >>> aupimo(np.asarray([0.9, 0.2]), np.asarray([1, 1]), np.asarray([0.1, 0.5, 0.3, 0.4]), (0.25, 0.5))
+    [1.0, 0.0]
+    """
+    ordered, order = sorted_with(anomalous, indices(anomalous))
+    positives, negatives = sort_sides(Side(ordered), normal)
+    above, fp = counts_of_pixels(order).of(runs(positives, negatives))
+    shares = _shares(to_numpy(above) / negatives.total, to_numpy(fp) / negatives.total, bounds)
+    parts = np.split(shares, np.cumsum(num_pixels)[:-1])
+    return [math.fsum(part.tolist()) / len(part) for part in parts]
+
+
+def _shares(first: np.ndarray, last: np.ndarray, bounds: tuple[float, float]) -> np.ndarray:
+    """What share of the way from ln L to ln U pixels are found on, that are found from F = first to F = last on."""
+    low, high = bounds
+    shares = np.where(last <= low, 1.0, 0.0)
+    inside = (last > low) & (first < high) & ((last < high) | (first > 0))
+    a, b = first[inside], last[inside]
+    found = np.maximum(0.0, np.log(high / b))
+    tied = (a > 0) & (a < b)  # from F = 0 there is no way in ln F: T is held
+    a, b = a[tied], b[tied]
+    upper, lower = (np.log(np.clip(end, low, high) / a) for end in (b, a))
+    found[tied] += (upper - lower) * (upper + lower) / (2 * np.log(b / a))
+    shares[inside] = np.minimum(found / math.log(high / low), 1.0)
+    return shares
 
 
 # ---- anomaly/decisions.py --------------------------------------------------------------------------------------------
@@ -3020,12 +3136,13 @@ def anomaly_units(
     num_thresholds: Any,
     image_threshold: Any = None,
     pixel_threshold: Any = None,
+    pimo_bounds: Any = None,
 ) -> Units:
     """The images, for resampling: equal ones in any order, the others by their content.
 
-    Results are the rates; an AUPRO of sampled thresholds has no interval. Pixels are merged in bins for the curves, and
-    are counted one by one at a pixel_threshold. Strata are kinds of images by their labels and by whether they have
-    normal and anomalous pixels, so that no resample lacks either.
+    Results are the rates; an AUPRO of sampled thresholds and AUPIMO have no interval. Pixels are merged in bins for the
+    curves, and are counted one by one at a pixel_threshold. Strata are kinds of images by their labels and by whether
+    they have normal and anomalous pixels, so that no resample lacks either.
     Raises ValueError for states in which pixels of several images have been counted together.
     """
     if "normal_counts" in state:
@@ -3183,6 +3300,7 @@ class AnomalySuiteOptions(IntervalOptions, total=False):
     levels: str | Sequence[str]
     image_threshold: float | None
     pixel_threshold: float | None
+    pimo_bounds: tuple[float, float] | None
 
 
 def level_counts(state: AnomalyState, level: str) -> Counts:
@@ -3218,13 +3336,15 @@ def anomaly_metrics(
     num_thresholds: int | None = None,
     image_threshold: float | None = None,
     pixel_threshold: float | None = None,
+    pimo_bounds: Any = None,
     owned: bool = False,
 ) -> dict[str, float]:
     """All metrics of the levels asked for: those of `curve_metrics`, and for pixels AUPRO up to each limit.
 
     Parameters: state of `reduce_maps`; the others as of `aupro` and `sampled_aupro`, which num_thresholds asks for;
-    image_threshold and pixel_threshold, to add F1, precision and recall of the decision score ≥ threshold; owned,
-    whether the state's normal pixels may be sorted where they lie, which saves a copy.
+    image_threshold and pixel_threshold, to add F1, precision and recall of the decision score ≥ threshold;
+    pimo_bounds, to add AUPIMO between these (see `aupimo`); owned, whether the state's normal pixels may be sorted
+    where they lie, which saves a copy.
     Returns {"image_auroc": …, "pixel_auroc": …, "aupro@0.3": …}; of pixels whose scores were cut, each with
     `<name>_error`, |value − value of the scores before| ≤ error, and without what has no such bound: the threshold of
     the best F1, and AUPRO of sampled thresholds. Raises ValueError if a level has one class only.
@@ -3233,8 +3353,11 @@ def anomaly_metrics(
     if num_thresholds is not None:
         num_thresholds = as_int(num_thresholds, "num_thresholds", 2)
     thresholds = as_thresholds(image_threshold, pixel_threshold)
+    bounds = check_pimo_bounds(pimo_bounds)
     sides = {level: _level_sides(state, level) for level in chosen}
     limits = as_fractions(integration_limits, "integration_limits")
+    # first, while the pixels lie image by image
+    pimo = {} if bounds is None or "pixel" not in chosen else {"aupimo": aupimo_of_state(state, bounds)}
     results: dict[str, float] = {}
     for level, (positives, normal, counts) in sides.items():
         if level == "image":
@@ -3265,7 +3388,7 @@ def anomaly_metrics(
         else:
             found = sampled_aupro(positives, sizes, negatives.repeated(), limits, num_thresholds)
         results.update({f"aupro@{limit}": area for limit, area in zip(limits, found)})
-    return results
+    return {**results, **pimo}
 
 
 def _with_ends(
@@ -3285,6 +3408,7 @@ def anomaly_suite_results(
     levels: Any = LEVELS,
     image_threshold: float | None = None,
     pixel_threshold: float | None = None,
+    pimo_bounds: Any = None,
 ) -> dict[str, float]:
     """As `anomaly_metrics`, of a state whose normal pixels are then sorted where they lie."""
     return anomaly_metrics(
@@ -3294,6 +3418,7 @@ def anomaly_suite_results(
         num_thresholds=num_thresholds,
         image_threshold=image_threshold,
         pixel_threshold=pixel_threshold,
+        pimo_bounds=pimo_bounds,
         owned=True,
     )
 
@@ -3317,6 +3442,15 @@ class AnomalySuite(Metric):
 
     def __init__(self, **options: Unpack[AnomalySuiteOptions]) -> None:
         super().__init__(**options)
+
+    def _compact(self, *others: State) -> None:
+        """Count equal pixels, but not where those of normal images are to be told from the others, for AUPIMO."""
+        if self.loaded_options["pimo_bounds"] is None:
+            super()._compact(*others)
+        else:
+            self._states += others
+            self._rows = sum(map(self._num_rows, self._states))
+            self._room = 2 * self._rows
 
 
 # ---- core/processes.py -----------------------------------------------------------------------------------------------

@@ -1674,7 +1674,7 @@ class Metric:
         state, chosen = joined(states), _options_for(self.summarise, options)
         if options["confidence_level"] is None:
             return self.summarise(state, **chosen)
-        units, copied = self.units(state, **chosen), {name: _copy(array) for name, array in state.items()}
+        units, copied = self.units(state, **chosen), {k: _copy(x) if x.ndim else x for k, x in state.items()}
         # of a copy, since summarise may sort pixels where they lie, and resampling may be refused or interrupted
         results = self.summarise(copied, **chosen)
         return intervals(units, results, **{name: options[name] for name in INTERVAL_OPTIONS})
