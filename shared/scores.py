@@ -60,27 +60,16 @@ def max_logit(logits: Any) -> Array:
 def energy(logits: Any, temperature: float = 1.0) -> Array:
     """The free energy, −T log Σ exp(z / T) = −(m + T log(1 + o)) with o of the logits z / T.
 
-<<<<<<< HEAD
-    Parameters: logits (N, C); temperature T in [2^-100, 2^100]. Returns scores (N,), higher is more unknown; ValueError
-    for another temperature, and see the module's docstring.
-    Source: Liu et al., Energy-based Out-of-distribution Detection, NeurIPS 2020.
-=======
     Parameters: logits (N, C); temperature T in [1e-30, 1e30]. Returns scores (N,), higher is more unknown; ValueError
     for another temperature, and see the module's docstring. Source: Liu et al., Energy-based Out-of-distribution
     Detection, NeurIPS 2020.
->>>>>>> fuzzt
 
     >>> energy([[10000.0, 0.0], [-10000.0, -20000.0]]).tolist()
     [-10000.0, 10000.0]
     """
     t = as_real(temperature, "temperature")
-<<<<<<< HEAD
-    if not 2.0**-100 <= t <= 2.0**100:  # with which float32 can divide and multiply
-        raise ValueError(f"temperature: expected a number from 2**-100 to 2**100, got {temperature!r}")
-=======
     if not _SMALLEST <= t <= _LARGEST:
         raise ValueError(f"temperature: expected a number from {_SMALLEST} to {_LARGEST}, got {temperature!r}")
->>>>>>> fuzzt
 
     def score(z: Array, m: Array) -> Array:
         return -(m[:, 0] + t * array_namespace(z).log1p(_sum(_others(z, m, t))))

@@ -167,11 +167,7 @@ def test_errors(name: str) -> None:
 def test_errors_of_options() -> None:
     with pytest.raises(ValueError, match="of 2 or more classes"):
         margin([[1.0]])
-<<<<<<< HEAD
-    with pytest.raises(ValueError, match="temperature: expected a number from 2"):
-=======
     with pytest.raises(ValueError, match=r"temperature: expected a number from 1e-30 to 1e\+30, got 0"):
->>>>>>> fuzzt
         energy(Z, temperature=0)
     with pytest.raises(TypeError, match="temperature: expected a number"):
         energy(Z, temperature="warm")
