@@ -42,7 +42,7 @@ from numpy.lib.npyio import NpzFile
 from starlette.formparsers import MultiPartException
 from starlette.middleware import Middleware
 
-from _kernel import AnomalySuite, Counts, Metric, as_fractions, check_levels, level_counts
+from _kernel import AnomalySuite, Counts, INTERVAL_OPTIONS, Metric, as_fractions, check_levels, level_counts
 
 
 # ---- pages/limits.py -------------------------------------------------------------------------------------------------
@@ -1799,6 +1799,9 @@ def _image_costs(images: Any) -> Iterator[Cost]:
 MAX_WORDS = 2_000  # letters of a message
 
 
+NOT_ON_PAGES = frozenset({"significant_bits", *INTERVAL_OPTIONS})
+
+
 class Shown(NamedTuple):
     """What a computation gives to show: HTML, JSON, Python, figures, and the number of images to choose from."""
 
@@ -1818,8 +1821,8 @@ class Runner:
 
     @property
     def defaults(self) -> Mapping[str, Any]:
-        """The options and their defaults."""
-        return self.metric.options
+        """The options that a page has, and their defaults: none that serves a stream, or takes a thousand resamples."""
+        return {name: default for name, default in self.metric.options.items() if name not in NOT_ON_PAGES}
 
     def results(self, columns: Any, options: Any) -> dict[str, Any]:
         """The metric's own answer: what the API returns. Raises as `compute`, and TypeError for what is not by name."""
@@ -2226,9 +2229,9 @@ def _borders(inside: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def pro_points(state: Mapping[str, Any], counts: Counts) -> tuple[np.ndarray, np.ndarray]:
     """Corners of the PRO curve: the mean overlap of the regions over the false-positive rate of the normal pixels."""
-    sizes, scores = np.asarray(state["region_sizes"]), np.asarray(state["anomalous"])
+    sizes, scores = np.asarray(state["region_sizes"]), np.asarray(state["anomalous"], np.float64)
     weights = np.repeat(1.0 / (len(sizes) * sizes), sizes)
-    thresholds = np.asarray(counts.thresholds)
+    thresholds = np.asarray(counts.thresholds, np.float64)
     group = np.searchsorted(-thresholds, -scores)
     overlap = np.cumsum(np.bincount(group, weights, minlength=len(thresholds)))
     return roc_points(counts, overlap)
@@ -2325,6 +2328,10 @@ PAGE = Page(
         Option("num_thresholds", "number"),
         Option("image_reduction", "word or number", ("max", "mean")),
         Option("levels", "checks", ("image", "pixel")),
+        Option("ignore_value", "number"),
+        Option("image_threshold", "number"),
+        Option("pixel_threshold", "number"),
+        Option("pimo_bounds", "numbers"),
     ),
     examples=(
         Example("Four maps of 6 × 6 pixels, two with anomalies", (_table(_MAPS, 10), _table(_MASKS, 1))),

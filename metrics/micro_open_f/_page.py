@@ -42,7 +42,7 @@ from numpy.lib.npyio import NpzFile
 from starlette.formparsers import MultiPartException
 from starlette.middleware import Middleware
 
-from _kernel import Metric, MicroOpenF, micro_open_f
+from _kernel import INTERVAL_OPTIONS, Metric, MicroOpenF, micro_open_f
 
 
 # ---- pages/limits.py -------------------------------------------------------------------------------------------------
@@ -1799,6 +1799,9 @@ def _image_costs(images: Any) -> Iterator[Cost]:
 MAX_WORDS = 2_000  # letters of a message
 
 
+NOT_ON_PAGES = frozenset({"significant_bits", *INTERVAL_OPTIONS})
+
+
 class Shown(NamedTuple):
     """What a computation gives to show: HTML, JSON, Python, figures, and the number of images to choose from."""
 
@@ -1818,8 +1821,8 @@ class Runner:
 
     @property
     def defaults(self) -> Mapping[str, Any]:
-        """The options and their defaults."""
-        return self.metric.options
+        """The options that a page has, and their defaults: none that serves a stream, or takes a thousand resamples."""
+        return {name: default for name, default in self.metric.options.items() if name not in NOT_ON_PAGES}
 
     def results(self, columns: Any, options: Any) -> dict[str, Any]:
         """The metric's own answer: what the API returns. Raises as `compute`, and TypeError for what is not by name."""

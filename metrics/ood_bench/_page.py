@@ -42,7 +42,17 @@ from numpy.lib.npyio import NpzFile
 from starlette.formparsers import MultiPartException
 from starlette.middleware import Middleware
 
-from _kernel import Counts, Metric, OODBench, OperatingPoint, exceedance_counts, operating_point, parse_point, split_ood
+from _kernel import (
+    Counts,
+    INTERVAL_OPTIONS,
+    Metric,
+    OODBench,
+    OperatingPoint,
+    exceedance_counts,
+    operating_point,
+    parse_point,
+    split_ood,
+)
 
 
 # ---- pages/limits.py -------------------------------------------------------------------------------------------------
@@ -1799,6 +1809,9 @@ def _image_costs(images: Any) -> Iterator[Cost]:
 MAX_WORDS = 2_000  # letters of a message
 
 
+NOT_ON_PAGES = frozenset({"significant_bits", *INTERVAL_OPTIONS})
+
+
 class Shown(NamedTuple):
     """What a computation gives to show: HTML, JSON, Python, figures, and the number of images to choose from."""
 
@@ -1818,8 +1831,8 @@ class Runner:
 
     @property
     def defaults(self) -> Mapping[str, Any]:
-        """The options and their defaults."""
-        return self.metric.options
+        """The options that a page has, and their defaults: none that serves a stream, or takes a thousand resamples."""
+        return {name: default for name, default in self.metric.options.items() if name not in NOT_ON_PAGES}
 
     def results(self, columns: Any, options: Any) -> dict[str, Any]:
         """The metric's own answer: what the API returns. Raises as `compute`, and TypeError for what is not by name."""
@@ -2178,7 +2191,7 @@ MAX_MARKED = 4  # operating points in the picture
 def _draw(computed: Computed) -> Sequence[Any]:
     options, state = computed.options, computed.state
     out, inside = split_ood(
-        state["scores"], state["labels"], in_value=options["in_value"], out_value=options["out_value"]
+        state["scores"], state["labels"], **{name: options[name] for name in ("in_value", "out_value", "ignore_value")}
     )
     counts = exceedance_counts(out, inside)
     named = ((name, parse_point(name)) for name in computed.results)
@@ -2253,7 +2266,9 @@ PAGE = Page(
         ),
         Option("in_value", "number"),
         Option("out_value", "number"),
+        Option("ignore_value", "number"),
         Option("threshold", "number"),
+        Option("thresholds", "flag"),
         Option("step", "number"),
     ),
     examples=(

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..core.metric import INTERVAL_OPTIONS
 from ..texts import texts
 from .controls import options_of
 from .costs import check_costs, image_costs, option_costs, step_costs
@@ -19,6 +20,9 @@ from .results import python_call, results_json, results_table
 from .sources import checked_sources
 
 MAX_WORDS = 2_000  # letters of a message
+
+
+NOT_ON_PAGES = frozenset({"significant_bits", *INTERVAL_OPTIONS})
 
 
 class Shown(NamedTuple):
@@ -40,8 +44,8 @@ class Runner:
 
     @property
     def defaults(self) -> Mapping[str, Any]:
-        """The options and their defaults."""
-        return self.metric.options
+        """The options that a page has, and their defaults: none that serves a stream, or takes a thousand resamples."""
+        return {name: default for name, default in self.metric.options.items() if name not in NOT_ON_PAGES}
 
     def results(self, columns: Any, options: Any) -> dict[str, Any]:
         """The metric's own answer: what the API returns. Raises as `compute`, and TypeError for what is not by name."""

@@ -70,9 +70,9 @@ def _borders(inside: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def pro_points(state: Mapping[str, Any], counts: Counts) -> tuple[np.ndarray, np.ndarray]:
     """Corners of the PRO curve: the mean overlap of the regions over the false-positive rate of the normal pixels."""
-    sizes, scores = np.asarray(state["region_sizes"]), np.asarray(state["anomalous"])
+    sizes, scores = np.asarray(state["region_sizes"]), np.asarray(state["anomalous"], np.float64)
     weights = np.repeat(1.0 / (len(sizes) * sizes), sizes)
-    thresholds = np.asarray(counts.thresholds)
+    thresholds = np.asarray(counts.thresholds, np.float64)
     group = np.searchsorted(-thresholds, -scores)
     overlap = np.cumsum(np.bincount(group, weights, minlength=len(thresholds)))
     return roc_points(counts, overlap)

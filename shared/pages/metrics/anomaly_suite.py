@@ -71,6 +71,10 @@ PAGE = Page(
         Option("num_thresholds", "number"),
         Option("image_reduction", "word or number", ("max", "mean")),
         Option("levels", "checks", ("image", "pixel")),
+        Option("ignore_value", "number"),
+        Option("image_threshold", "number"),
+        Option("pixel_threshold", "number"),
+        Option("pimo_bounds", "numbers"),
     ),
     examples=(
         Example("Four maps of 6 × 6 pixels, two with anomalies", (_table(_MAPS, 10), _table(_MASKS, 1))),

@@ -26,7 +26,7 @@ MAX_MARKED = 4  # operating points in the picture
 def _draw(computed: Computed) -> Sequence[Any]:
     options, state = computed.options, computed.state
     out, inside = split_ood(
-        state["scores"], state["labels"], in_value=options["in_value"], out_value=options["out_value"]
+        state["scores"], state["labels"], **{name: options[name] for name in ("in_value", "out_value", "ignore_value")}
     )
     counts = exceedance_counts(out, inside)
     named = ((name, parse_point(name)) for name in computed.results)
@@ -101,7 +101,9 @@ PAGE = Page(
         ),
         Option("in_value", "number"),
         Option("out_value", "number"),
+        Option("ignore_value", "number"),
         Option("threshold", "number"),
+        Option("thresholds", "flag"),
         Option("step", "number"),
     ),
     examples=(

@@ -52,7 +52,7 @@ PAGE = Page(
     metric=OpenAUC,
     question="Is a known sample classified rightly, and ranked below an unknown one?",
     columns=(*COLUMNS, *(Column(name, (), part_of=name) for name in _PARTS)),
-    options=(Option("tpr", "fraction"),),
+    options=(Option("tpr", "fraction"), Option("fpr_list", "numbers")),
     examples=(
         Example(
             "Eighteen samples, eight of them unknown",
