@@ -218,7 +218,7 @@ def test_labels_that_will_not_do() -> None:
         reduce_ood([0.1], [0], in_value="rest", out_value="rest")
     with pytest.raises(ValueError, match="ignore_value: expected neither in_value nor out_value, got 1"):
         reduce_ood([0.1], [0], ignore_value=1)
-    with pytest.raises(TypeError, match="in_value: expected an int, got 'all'"):
+    with pytest.raises(ValueError, match="in_value: expected an int or 'rest', got 'all'"):
         reduce_ood([0.1], [0], in_value="all")
 
 

@@ -48,8 +48,8 @@ def evaluate_anomaly_folder(
     bar on a terminal; options of the metric, such as integration_limits or image_reduction.
 
     An image is anomalous if its folder says so, even if its mask is empty; in a plain folder, if its mask has a pixel
-    that is. Where a layout
-    has kinds of defects that are judged apart (MVTec LOCO), each is a group with the normal images of its category.
+    that is. Where a layout has kinds of defects that are judged apart (MVTec LOCO), each is a group with the normal
+    images of its category.
 
     Returns each rate's unweighted mean over the groups; "groups", a table of them; "evaluation", what was evaluated:
     folders, layout, options, how many files, versions. Raises ValueError with the name of the file for the first thing
@@ -74,6 +74,11 @@ def evaluate_maps(
     check_reduction(settings["image_reduction"])  # before the files are read
     check_levels(settings["levels"])
     as_fractions(settings["integration_limits"], "integration_limits")
+    if settings["ignore_value"] is not None:  # it would be taken for anomalous
+        raise ValueError(
+            f"ignore_value: expected None, since a mask of a folder is anomalous wherever it is above 0; got "
+            f"{settings['ignore_value']!r}"
+        )
     by_group: dict[str, Results] = {}
     images: list[ScoredImage] = []
     drawn: dict[str, Curves] = {}

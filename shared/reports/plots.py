@@ -53,23 +53,28 @@ def _draw_rates(axes: Any, rates: Mapping[str, float]) -> None:
     axes.invert_yaxis()
 
 
-def _draw_scores(axes: Any, groups: Mapping[str, np.ndarray]) -> None:
-    finite = {label: scores[np.isfinite(scores)].astype(np.float64) for label, scores in groups.items()}
+def _draw_scores(axes: Any, groups: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> None:
+    finite = {label: scores[np.isfinite(scores)].astype(np.float64) for label, (scores, _) in groups.items()}
     edges = np.histogram_bin_edges(np.concatenate(list(finite.values())), bins=50)
-    for label, scores in finite.items():
-        axes.hist(scores, bins=edges, density=len(scores) > 0, alpha=0.6, label=f"{label}, {len(groups[label])}")
+    for label, (scores, counts) in groups.items():
+        style: dict[str, Any] = dict(density=len(finite[label]) > 0, alpha=0.6, label=f"{label}, {counts.sum()}")
+        axes.hist(finite[label], bins=edges, weights=counts[np.isfinite(scores)], **style)
     axes.set_xlabel("score")
     axes.legend()
 
 
-def _scores(state: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Scores of the state by kind of sample; empty for metrics that keep none."""
+def _scores(state: Mapping[str, np.ndarray]) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Scores of the state by kind of sample, and how many samples have each; empty for metrics that keep none."""
     if "image_scores" in state:
-        scores, anomalous = state["image_scores"], state["image_labels"]
-        return {"normal": scores[~anomalous], "anomalous": scores[anomalous]}
-    if "classes" in state:
-        scores, known = state["scores"], state["classes"] >= 0
-        return {"known": scores[known], "unknown": scores[~known]}
-    if "labels" in state:
-        return {f"label {value}": state["scores"][state["labels"] == value] for value in np.unique(state["labels"])}
-    return {}
+        scores, labels, names = state["image_scores"], state["image_labels"], {False: "normal", True: "anomalous"}
+        counts = np.ones(len(scores), np.int64)
+    elif "scores" in state:
+        scores, counts = state["scores"], state.get("counts", np.ones(len(state["scores"]), np.int64))
+        labels, names = (
+            state["labels"] if "labels" in state else state["classes"] >= 0,
+            {True: "known", False: "unknown"},
+        )
+        names = {value: f"label {value}" for value in np.unique(labels)} if "labels" in state else names
+    else:
+        return {}
+    return {name: (scores[labels == value], counts[labels == value]) for value, name in names.items()}

@@ -145,3 +145,17 @@ def test_links_to_folders_are_followed_once(tmp_path: Path) -> None:
             (tmp_path / "linked" / name / category).symlink_to(tmp_path / name / category)
     (tmp_path / "maps" / "nut" / "test" / "again").symlink_to(tmp_path / "maps" / "nut")
     assert evaluate_anomaly_folder(tmp_path / "linked" / "maps", tmp_path / "linked" / "data")["groups"] == wanted
+
+
+def test_void_pixels_of_folders_are_refused(tmp_path: Path) -> None:
+    """They would be taken for anomalous ones."""
+    write_tree("mvtec-ad", tmp_path)
+    with pytest.raises(ValueError, match="ignore_value: expected None, since a mask of a folder is anomalous wherever"):
+        evaluate_anomaly_folder(tmp_path / "maps", tmp_path / "data", ignore_value=255)
+
+
+def test_intervals_of_groups(tmp_path: Path) -> None:
+    write_tree("mvtec-ad", tmp_path)
+    table = evaluate_anomaly_folder(tmp_path / "maps", tmp_path / "data", confidence_level=0.9, n_resamples=9)["groups"]
+    rows = zip(table["image_auroc_low"], table["image_auroc"], table["image_auroc_high"])
+    assert all(low <= value <= high or low <= high for low, value, high in rows)
