@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .core.metric import Metric
+from .core.metric import INTERVAL_OPTIONS, Metric
 from .core.options import as_confidence_level, as_int
 from .core.resampling import as_resamples, percentiles, rates, shown
 from .core.units import Units
@@ -23,8 +23,8 @@ def compare(
     *,
     references: Any = None,
     confidence_level: float = 0.95,
-    n_resamples: int = 1000,
-    random_state: int = 0,
+    n_resamples: int = INTERVAL_OPTIONS["n_resamples"],
+    random_state: int = INTERVAL_OPTIONS["random_state"],
     **others: Any,
 ) -> dict[str, list[Any]]:
     """Compare the rates of two models on the same samples, by a paired bootstrap.

@@ -1498,8 +1498,6 @@ class Metric:
         that `reduce` gives
     units: a function from a state and the options of `summarise` to what is resampled for intervals
     tables: the columns of each table of its states whose rows may be counted, by the name of the counts
-    rows_are_units: whether rows of tables are what is resampled, rather than parts of it: those are counted only where
-        no interval was asked for at load
     aliases: other names for columns
 
     The rest is read from the two signatures:
@@ -1519,7 +1517,6 @@ class Metric:
     as_state: ClassVar[Callable[..., Mapping[str, Any]]]
     units: ClassVar[Callable[..., Units]]
     tables: ClassVar[Mapping[str, tuple[str, ...]]] = {}
-    rows_are_units: ClassVar[bool] = True
     aliases: ClassVar[Mapping[str, str]] = {}
 
     columns: ClassVar[tuple[str, ...]]
@@ -1653,11 +1650,16 @@ class Metric:
 
     def _compact(self, *others: State) -> None:
         states = [*self._states, *others]
-        if self.rows_are_units or self.loaded_options["confidence_level"] is None:
+        if self.counts_rows(self.loaded_options):
             for counts, columns in self.tables.items():
                 states = compacted(states, columns, counts)
         self._states, self._rows = states, sum(map(self._num_rows, states))
         self._room = max(ROWS, 2 * self._rows)
+
+    @staticmethod
+    def counts_rows(options: Mapping[str, Any]) -> bool:
+        """Whether equal rows of tables may be counted: not where the results need to know whose they are."""
+        return True
 
     def _num_rows(self, state: State) -> int:
         return sum(state[columns[0]].shape[0] for columns in self.tables.values()) if state else 0

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..core.arrays import Array, State
+from ..core.arrays import Array
 from ..core.bounds import results_with_errors
 from ..core.counts import Counts, Side, as_side, exceedance_counts, runs, sort_sides, split
 from ..core.curves import CURVE, bounded, curve_metrics, quantities
@@ -173,17 +173,12 @@ class AnomalySuite(Metric):
     as_state = staticmethod(as_anomaly_state)
     summarise = staticmethod(anomaly_suite_results)
     units = staticmethod(anomaly_units)
-    rows_are_units = False
     tables = {"normal_counts": ("normal",)}
 
     def __init__(self, **options: Unpack[AnomalySuiteOptions]) -> None:
         super().__init__(**options)
 
-    def _compact(self, *others: State) -> None:
-        """Count equal pixels, but not where those of normal images are to be told from the others, for AUPIMO."""
-        if self.loaded_options["pimo_bounds"] is None:
-            super()._compact(*others)
-        else:
-            self._states += others
-            self._rows = sum(map(self._num_rows, self._states))
-            self._room = 2 * self._rows
+    @staticmethod
+    def counts_rows(options: Mapping[str, Any]) -> bool:
+        """Not for intervals and AUPIMO, which need to know of which image a pixel is."""
+        return options["confidence_level"] is None and options["pimo_bounds"] is None

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from ..comparing import compare as compare_models
+from ..core.metric import keyword_options
 from ..formats.results import as_json
 from ..formats.writing import write_file
 from ..loading import METRICS, metric_class
@@ -28,6 +29,7 @@ Files are those of compute, and name their columns in the same way. Each resampl
 models, or the same images. On a terminal, the last column says which model is better, where the interval of the
 difference leaves out 0 and it is known which way is better.
 """
+DEFAULTS = keyword_options(compare_models)
 OWN = ("predictions", "open_scores", "image_scores")
 SHARED = ("references", "open_labels", "image_labels")
 
@@ -45,9 +47,11 @@ def _columns(command: Callable[..., None]) -> Callable[..., None]:
 @click.argument("name", type=click.Choice(METRICS), metavar="NAME")
 @_columns
 @click.option("--option", "options", multiple=True, metavar="KEY=VALUE", help="An option of the metric.")
-@click.option("--confidence-level", type=float, default=0.95, show_default=True, help="Of the intervals.")
-@click.option("--n-resamples", type=int, default=1000, show_default=True, help="How many resamples.")
-@click.option("--random-state", type=int, default=0, show_default=True, help="The seed.")
+@click.option(
+    "--confidence-level", type=float, default=DEFAULTS["confidence_level"], show_default=True, help="Of the intervals."
+)
+@click.option("--n-resamples", type=int, default=DEFAULTS["n_resamples"], show_default=True, help="How many resamples.")
+@click.option("--random-state", type=int, default=DEFAULTS["random_state"], show_default=True, help="The seed.")
 @click.option("--save", type=click.Path(dir_okay=False, writable=True, path_type=Path), help="Write a .json, too.")
 def compare(
     name: str,

@@ -20,8 +20,8 @@ from ..formats.anomaly_folders import AnomalyImage
 from ..formats.anomaly_maps import AnomalyMaps, list_anomaly_maps
 from ..formats.reasons import named
 from .anomaly_curves import Curves, curves_of
-from .anomaly_groups import Results, grouped_results
 from .anomaly_run import AnomalyRun, ScoredImage, belongs_to
+from .groups import Results, grouped_results
 from .map_reading import MapAndMask, check_names, map_reader, read_ahead
 
 _BATCH = 64  # images

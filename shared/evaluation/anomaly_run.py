@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ..formats.anomaly_folders import AnomalyImage
 from ..formats.anomaly_maps import AnomalyMaps
 from .anomaly_curves import Curves
-from .anomaly_groups import Results
+from .groups import Results
 
 
 class ScoredImage(NamedTuple):

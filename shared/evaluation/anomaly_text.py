@@ -11,8 +11,8 @@ from typing import Any
 from ..formats.anomaly_layouts import LAYOUTS
 from ..formats.results import as_json, value_text
 from ..formats.writing import write_file
-from .anomaly_groups import Results, differences
 from .anomaly_run import AnomalyRun
+from .groups import Results, differences
 
 _WIDTH = 110  # of a table: further columns are a table below
 _TITLES = {layout.name: layout.title for layout in LAYOUTS}

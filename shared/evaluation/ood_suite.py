@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -10,6 +9,7 @@ from ..core.arrays import Array, array_namespace, concatenate, on_one_device
 from ..core.columns import as_labels, as_scores, check_lengths, check_not_negative
 from ..formats.score_files import Scores
 from ..ood.ood_bench import OODBench
+from .groups import grouped_results, prefixes
 
 SUITE_METRICS = ("auroc", "fpr95tpr", "aupr_in", "aupr_out")
 
@@ -49,13 +49,12 @@ def evaluate_ood(
     outside = {name: _checked(_as_scores(unknown[name]), name) for name in names}
     metric = OODBench(metrics=metrics, threshold=threshold)
     rows = {name: metric.compute(predictions=(inside, scores)) for name, scores in outside.items()}
-    groups = {prefix: [name for name in names if name.startswith(f"{prefix}/")] for prefix in _prefixes(names)}
-    table = {**rows, **{prefix: _means([rows[name] for name in members]) for prefix, members in groups.items()}}
-    keys = [*rows[names[0]]]
-    closed = {} if accuracy is None else {"closed_set_accuracy": accuracy}
-    columns = {key: [table[name][key] for name in sorted(table)] for key in keys}
-    columns.update({key: [value] * len(table) for key, value in closed.items()})
-    return {**_means(list(rows.values())), **closed, "groups": {"group": sorted(table), **columns}}
+    results = grouped_results(rows)
+    if accuracy is None:
+        return results
+    table = results.pop("groups")
+    same = {"closed_set_accuracy": [accuracy] * len(table["group"])}  # whatever the set, and so no mean
+    return {**results, "closed_set_accuracy": accuracy, "groups": {**table, **same}}
 
 
 def _as_scores(given: Any) -> Scores:
@@ -76,19 +75,10 @@ def _check_names(unknown: Mapping[str, Any]) -> list[str]:
     for name in names:
         if not isinstance(name, str) or not all(name.split("/")):
             raise ValueError(f"unknown: expected names such as near/cifar100, got {name!r}")
-    both = sorted(_prefixes(names) & set(names))
+    both = sorted(prefixes(names) & set(names))
     if both:
         raise ValueError(f"unknown: expected a name of a set or of a group, got {both[0]!r} for both")
     return names
-
-
-def _prefixes(names: Sequence[str]) -> set[str]:
-    parts = (name.split("/") for name in names)
-    return {"/".join(part[:end]) for part in parts for end in range(1, len(part))}
-
-
-def _means(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    return {key: math.fsum(row[key] for row in rows) / len(rows) for key in rows[0]}
 
 
 def _accuracy(sides: Sequence[Scores]) -> float | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 Results = dict[str, Any]
@@ -15,7 +15,8 @@ THRESHOLDS = frozenset(["image_f1_max_threshold", "pixel_f1_max_threshold"])
 def grouped_results(by_group: Mapping[str, Mapping[str, Any]]) -> Results:
     """The unweighted mean of each rate over the groups, the sum of each count, and a table of the groups.
 
-    A group whose name has a slash, as category/defect, adds a row for what is before it: the mean of its groups.
+    A group whose name has a slash, as category/defect, adds a row for what is before it (each slash): the mean of its
+    groups.
 
     Parameters: by_group, the results of each group; floats are rates, ints are counts. Thresholds, intervals
     and whatever is neither are in the table only, and None in rows of means.
@@ -29,12 +30,22 @@ def grouped_results(by_group: Mapping[str, Mapping[str, Any]]) -> Results:
     """
     keys = list(dict.fromkeys(key for results in by_group.values() for key in results))
     rows = dict(by_group)
-    for prefix in {name.partition("/")[0] for name in by_group if "/" in name}:
+    for prefix in prefixes(by_group):
         own = [results for name, results in by_group.items() if name.startswith(f"{prefix}/")]
         rows[prefix] = _together(own, keys)
     names = sorted(rows)
     table = {"group": names, **{key: [rows[name].get(key) for name in names] for key in keys}}
     return {**_together(list(by_group.values()), keys), "groups": table}
+
+
+def prefixes(names: Iterable[str]) -> set[str]:
+    """What stands before the slashes of names.
+
+    >>> sorted(prefixes(["near/a/1", "near/b", "far"]))
+    ['near', 'near/a']
+    """
+    parts = (name.split("/") for name in names)
+    return {"/".join(part[:end]) for part in parts for end in range(1, len(part))}
 
 
 def _together(rows: Sequence[Mapping[str, Any]], keys: Sequence[str]) -> Results:
