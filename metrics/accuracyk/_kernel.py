@@ -1321,7 +1321,7 @@ def intervals(
         if key in found:
             low, high = percentiles(found[key], level)
             if value != values[key]:
-                low, high = (bound + (value - values[key]) for bound in (low, high))
+                low, high = moved([low, high], value - values[key], found[key])
             with_intervals |= {f"{key}_low": low, f"{key}_high": high}
     return with_intervals
 
@@ -1330,6 +1330,17 @@ def percentiles(values: np.ndarray, level: float) -> tuple[float, float]:
     """The bounds between which a share of the values lies, with as many below as above."""
     low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2]).tolist()
     return low, high
+
+
+def moved(bounds: Any, by: float, values: np.ndarray) -> list[float]:
+    """Bounds of some values, moved by so much; in [0, 1] where the values are.
+
+    >>> moved([0.0, 0.5], -0.25, np.asarray([0.0, 1.0]))
+    [0.0, 0.25]
+    """
+    low, high = -np.inf if values.min() < 0 else 0.0, np.inf if values.max() > 1 else 1.0
+    found: list[float] = np.clip(np.add(bounds, by), low, high).tolist()
+    return found
 
 
 def rates(results: dict[str, Any]) -> dict[str, float]:
