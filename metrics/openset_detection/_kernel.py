@@ -433,12 +433,17 @@ def group_name(item: Any) -> str:
     """The name of a group: that of 3 is "3", and of nothing is "". Raises TypeError for other types."""
     if isinstance(item, str):
         return str(item)
-    if item is None or str(item) == "<NA>" or item != item:
+    if item is None or str(item) == "<NA>":  # of pandas
         return ALL
-    whole = isinstance(item, Integral) or (isinstance(item, Real) and float(item).is_integer())
-    if isinstance(item, bool) or not whole:
+    if isinstance(item, bool) or not isinstance(item, Real):
+        raise TypeError(f"{item!r:.100}")
+    if item != item:
+        return ALL
+    if isinstance(item, Integral):
+        return str(int(item))
+    if not float(item).is_integer():
         raise TypeError(repr(item))
-    return str(int(item))
+    return str(int(float(item)))
 
 
 def check_names(names: Iterable[str]) -> None:
@@ -1671,6 +1676,17 @@ def units_of_table(
         return within[place], stratum[place]
 
     return Units(tuple(counts[part] for part in parts), results, members)
+
+
+def with_left_out(units: Units, kept: np.ndarray) -> Units:
+    """Units of those entries of a state that are kept, (N,) flags, as units of the whole state."""
+
+    def members() -> tuple[np.ndarray, np.ndarray]:
+        places, strata = np.zeros(len(kept), np.int64), np.full(len(kept), -1)
+        places[kept], strata[kept] = units.members()
+        return places, strata
+
+    return units._replace(members=members)
 
 
 def _distinct(side: Side) -> Rows:

@@ -71,12 +71,17 @@ def group_name(item: Any) -> str:
     """The name of a group: that of 3 is "3", and of nothing is "". Raises TypeError for other types."""
     if isinstance(item, str):
         return str(item)
-    if item is None or str(item) == "<NA>" or item != item:
+    if item is None or str(item) == "<NA>":  # of pandas
         return ALL
-    whole = isinstance(item, Integral) or (isinstance(item, Real) and float(item).is_integer())
-    if isinstance(item, bool) or not whole:
+    if isinstance(item, bool) or not isinstance(item, Real):
+        raise TypeError(f"{item!r:.100}")
+    if item != item:
+        return ALL
+    if isinstance(item, Integral):
+        return str(int(item))
+    if not float(item).is_integer():
         raise TypeError(repr(item))
-    return str(int(item))
+    return str(int(float(item)))
 
 
 def check_names(names: Iterable[str]) -> None:

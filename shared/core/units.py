@@ -97,6 +97,17 @@ def units_of_table(
     return Units(tuple(counts[part] for part in parts), results, members)
 
 
+def with_left_out(units: Units, kept: np.ndarray) -> Units:
+    """Units of those entries of a state that are kept, (N,) flags, as units of the whole state."""
+
+    def members() -> tuple[np.ndarray, np.ndarray]:
+        places, strata = np.zeros(len(kept), np.int64), np.full(len(kept), -1)
+        places[kept], strata[kept] = units.members()
+        return places, strata
+
+    return units._replace(members=members)
+
+
 def _distinct(side: Side) -> Rows:
     scores = to_numpy(side.scores) + 0.0  # 0.0 for −0.0
     first = np.flatnonzero(np.concatenate([np.ones(len(scores[:1]), bool), scores[1:] != scores[:-1]]))

@@ -120,11 +120,11 @@ def as_torchmetrics(metric: Any, result: str | None = None, **kwargs: Any) -> To
     part; result, the name of the only result that compute gives, as Lightning's `self.log` takes it, or None for all
     of them, as `self.log_dict(metric.compute())` does; torchmetrics' own arguments, such as process_group.
 
-    `update` takes columns by name, or in the metric's order, `groups` by name only. In a MetricCollection give them by name: each metric gets
-    its own. compute gives scalars as float64 tensors on the CPU: {name: tensor}, or one; curves and tables are left
-    out. The states of processes are gathered by `torch.distributed.all_gather_object`, and every process has the
-    results of all. `forward`, which is calling it, computes the batch alone too: a batch without unknown samples
-    is then an error for many metrics; call `update`.
+    `update` takes columns by name, or in the metric's order, `groups` by name only. In a MetricCollection give them
+    by name: each metric gets its own. compute gives scalars as float64 tensors on the CPU: {name: tensor}, or one;
+    curves and tables are left out. The states of processes are gathered by `torch.distributed.all_gather_object`,
+    and every process has the results of all. `forward`, which is calling it, computes the batch alone too: a batch
+    without unknown samples is then an error for many metrics; call `update`.
 
     Returns a `TorchMetric`. Raises ValueError for an unknown name, TypeError for what is no metric of this collection.
 
