@@ -1659,7 +1659,7 @@ class Metric:
     @staticmethod
     def counts_rows(options: Mapping[str, Any]) -> bool:
         """Whether equal rows of tables may be counted: not where the results need to know whose they are."""
-        return True
+        return not options.get("per_sample")
 
     def _num_rows(self, state: State) -> int:
         return sum(state[columns[0]].shape[0] for columns in self.tables.values()) if state else 0
