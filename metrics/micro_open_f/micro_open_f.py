@@ -43,8 +43,8 @@ Returns:
     micro_open_f: the best F over the thresholds, in [0, 1]; higher is better.
     micro_open_f_threshold: the lowest threshold that attains it (of a `t_list`, the first).
     micro_open_f_curve: with `t_list`, F at each of its thresholds.
-    per_sample: with `per_sample`, a table: "sample" (its place in the order of addition, from 0), "score", "reference" and
-        "decision" ("known" or "unknown") at the threshold, "outcome" ("known, right class", "known, wrong class",
+    per_sample: with `per_sample`, a table: "sample" (its place in the order of addition, from 0), "score", "reference"
+        and "decision" ("known" or "unknown") at the threshold, "outcome" ("known, right class", "known, wrong class",
         "known, called unknown", "unknown, called unknown" or "unknown, taken for known"), "true_class" (-1 for unknown)
         and "predicted_class".
 

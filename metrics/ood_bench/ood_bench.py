@@ -57,10 +57,11 @@ Returns:
     fpr95tpr: the lowest FPR with TPR >= 0.95. Likewise the best value of any rate where another meets its bound, e.g.
         tpr5fpr, the highest TPR with FPR <= 0.05.
     fpr95tpr_threshold and so on, with `thresholds`: the t such that score > t is that decision.
-    per_sample, with `per_sample`: a table at the `threshold`, or else at that of the first operating point or detect_acc
-        among the metrics (added as `<name>_threshold`), or else at that of fpr95tpr: "sample" (its place in the order of
-        addition, from 0), "score", "reference" and "decision" ("known" or "unknown", which is OOD), and "outcome":
-        "known, called known", "known, called unknown", "unknown, called unknown" or "unknown, taken for known".
+    per_sample, with `per_sample`: a table at the `threshold`, or else at that of the first operating point or
+        detect_acc among the metrics, or else at that of fpr95tpr, which is added as `<name>_threshold`: "sample" (its
+        place in the order of addition, from 0), "score", "reference" and "decision" ("known" or "unknown", which is
+        OOD), and "outcome": "known, called known", "known, called unknown", "unknown, called unknown" or "unknown,
+        taken for known".
     auroc_error and so on, with `significant_bits`: the value of the whole scores is at most that far off. Results that
         have no such bound (thresholds, rates at a threshold, sampled curves, scikit-learn's) are left out.
     and one float for each rate at the threshold and each metric of scikit-learn, under its name.
