@@ -2,7 +2,8 @@
 
 from .anomaly import write_anomaly_report
 from .detection import write_report
+from .errors import write_error_report
 from .rendering import render
 from .tables import make_table
 
-__all__ = ["make_table", "render", "write_anomaly_report", "write_report"]
+__all__ = ["make_table", "render", "write_anomaly_report", "write_error_report", "write_report"]
