@@ -112,7 +112,9 @@ def test_infinite_scores_and_no_sample_that_is_called_unknown(tmp_path: Path) ->
 
 def test_results_without_the_table_are_refused(tmp_path: Path) -> None:
     results = OpenAUC().compute(predictions=[0, 1], references=[0, -1], open_scores=[0.1, 0.2])
-    with pytest.raises(ValueError, match=r"^results: expected a table per_sample, got none; give .* per_sample=True$"):
+    with pytest.raises(
+        ValueError, match=r"^results: expected a table per_sample, got none; give .* per_sample=True, and no groups$"
+    ):
         write_error_report(results, tmp_path / "r")
     assert not (tmp_path / "r").exists()
 

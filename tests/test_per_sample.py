@@ -161,6 +161,22 @@ def test_permutations_and_batches(name: str, seed: int) -> None:
 @by_name
 @few
 @given(seed=seeds)
+def test_the_table_of_a_group_is_that_of_its_samples(name: str, seed: int) -> None:
+    columns, options = draw(name, seed)
+    twice = {key: np.concatenate([column, column]) for key, column in columns.items()}
+    n = len(columns["references"])
+    groups = np.random.default_rng(seed).permutation(["a"] * n + [""] * n)
+    own, shared = (np.flatnonzero(groups == group) for group in ("a", ""))
+    parts = {key: np.concatenate([column[own], column[shared]]) for key, column in twice.items()}
+    alone = metric_class(name)(**options, per_sample=True).compute(**parts)
+    found = metric_class(name)(**options, per_sample=True).compute(**twice, groups=groups)
+    assert "per_sample" not in found
+    assert found["groups"] == {"group": ["a"], **{key: [value] for key, value in alone.items()}}
+
+
+@by_name
+@few
+@given(seed=seeds)
 def test_intervals_and_comparisons_are_those_without_the_table(name: str, seed: int) -> None:
     columns, options = draw(name, seed)
     options |= {"confidence_level": 0.9, "n_resamples": 5}

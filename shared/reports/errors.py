@@ -52,10 +52,12 @@ def write_error_report(
     are shown of each kind.
 
     Returns the path of the page, index.html, which needs no other file. Raises ValueError for results without that
-    table and images that cannot be read, OSError for a folder that cannot be made or written to.
+    table, as those of groups are, and images that cannot be read; OSError for a folder that cannot be made or written.
     """
     if "per_sample" not in results:
-        raise ValueError("results: expected a table per_sample, got none; give the metric per_sample=True")
+        raise ValueError(
+            "results: expected a table per_sample, got none; give the metric per_sample=True, and no groups"
+        )
     table: _Table = results["per_sample"]
     numbers = {key: value for key, value in results.items() if isinstance(value, (int, float))}
     body = [
