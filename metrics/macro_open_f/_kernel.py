@@ -2081,7 +2081,7 @@ class Metric:
     @staticmethod
     def counts_rows(options: Mapping[str, Any]) -> bool:
         """Whether equal rows of tables may be counted: not where the results need to know whose they are."""
-        return True
+        return not options.get("per_sample")
 
     def _num_rows(self, batches: Sequence[Parts]) -> int:
         states = (state for parts in batches for state in parts.values() if state)
@@ -2756,6 +2756,62 @@ def _best(
     return float(curve[best]), float(thresholds[best]), curve.tolist()
 
 
+# ---- core/per_sample.py ----------------------------------------------------------------------------------------------
+#
+# A row for each sample: its score, what it is, what it was called, and what became of that.
+#
+# Rows of a state are the samples in the order in which they were added, as long as equal ones have not been counted.
+
+SIDES = ("known", "unknown")
+# as openset_detection says it of boxes; without classes, a known sample that is accepted was called known
+RIGHT, WRONG_CLASS, CALLED_KNOWN, CALLED_UNKNOWN, TAKEN_FOR_KNOWN, CALLED_UNKNOWN_RIGHTLY = SAMPLE_OUTCOMES = (
+    "known, right class",
+    "known, wrong class",
+    "known, called known",
+    "known, called unknown",
+    "unknown, taken for known",
+    "unknown, called unknown",
+)
+
+
+def check_samples(state: Mapping[str, Any]) -> None:
+    """Raise ValueError for a state whose rows are not samples with the scores that they came with."""
+    if "significant_bits" in state:
+        raise ValueError("per_sample: expected no significant_bits, which keep no sample's score; got both")
+    for name, done in (("thresholds", "scores were rounded up to t_list"), ("counts", "equal samples were counted")):
+        if name in state:
+            raise ValueError(f"per_sample: {done} as batches were added; give it at load, not at compute")
+
+
+def sample_table(
+    scores: Array, is_unknown: Array, called: np.ndarray, is_right: Array | None = None, samples: Array | None = None
+) -> dict[str, list[Any]]:
+    """What became of each sample.
+
+    Parameters: scores (N,); is_unknown (N,) booleans; called (N,) booleans, whether it is called unknown; is_right
+    (N,), whether the class of a known sample is, None where there are no classes; samples (N,), their places in the
+    order in which they were added, from 0, by default all.
+    Returns {"sample", "score", "reference", "decision", "outcome"}, lists of one length: reference and decision are one
+    of `SIDES`, outcome is one of `SAMPLE_OUTCOMES`.
+
+    >>> table = sample_table(np.asarray([0.1, 0.9]), np.asarray([False, False]), np.asarray([False, True]))
+    >>> table["outcome"]
+    ['known, called known', 'known, called unknown']
+    """
+    unknown = to_numpy(is_unknown)
+    places = np.arange(len(unknown)) if samples is None else to_numpy(samples)
+    kinds: Any = CALLED_KNOWN if is_right is None else np.where(to_numpy(is_right), RIGHT, WRONG_CLASS)
+    of_known = np.where(called, CALLED_UNKNOWN, kinds)
+    of_unknown = np.where(called, CALLED_UNKNOWN_RIGHTLY, TAKEN_FOR_KNOWN)
+    return {
+        "sample": places.tolist(),
+        "score": (to_numpy(scores).astype(np.float64) + 0.0).tolist(),  # 0.0 for −0.0
+        "reference": np.where(unknown, *SIDES[::-1]).tolist(),
+        "decision": np.where(called, *SIDES[::-1]).tolist(),
+        "outcome": np.where(unknown, of_unknown, of_known).tolist(),
+    }
+
+
 # ---- core/rounding.py ------------------------------------------------------------------------------------------------
 #
 # Scores with fewer values, in the same order: cut to some significant bits, or rounded up to thresholds.
@@ -2906,13 +2962,15 @@ def reduce_open_set(
     *,
     num_classes: int | None = None,
     t_list: float | Sequence[float] | None = None,
+    per_sample: bool = False,
 ) -> OpenSetState:
     """Reduce a batch to predicted classes, true classes and open-set scores.
 
     Parameters: predictions (N, C) scores, of which the first highest is the predicted class, or (N,) class ids;
     references (N,) class ids, negative for unknown samples; open_scores (N,), higher is more unknown;
     open_labels (N,) 1 for unknown, 0 for known, which overrides the sign of the references; t_list, the only thresholds
-    that will be asked for: scores are rounded up to them.
+    that will be asked for: scores are rounded up to them; per_sample, whether the score of each sample will be asked
+    for, so that none is rounded.
 
     Returns an `OpenSetState`.
     Raises ValueError for NaN, lengths and shapes that do not fit, classes out of range, swapped columns.
@@ -2936,7 +2994,7 @@ def reduce_open_set(
         check_class_ids(predicted, "predictions", limit)
     width_of = np.asarray(width)
     state: OpenSetState = {"predicted": predicted, "classes": classes, "scores": scores, "predictions_width": width_of}
-    if t_list is None:
+    if as_bool(per_sample, "per_sample") or t_list is None:
         return state
     thresholds = check_thresholds(t_list)
     rounded = rounded_up(scores, np.unique(thresholds))
@@ -3002,6 +3060,34 @@ def check_classes(state: OpenSetState, num_classes: int | None = None) -> int | 
     return total
 
 
+# ---- open_set/per_sample.py ------------------------------------------------------------------------------------------
+#
+# What became of each sample of an open-set problem, where it is called unknown by its score.
+
+def open_set_samples(state: OpenSetState, threshold: float, *, reached: bool) -> dict[str, list[Any]]:
+    """What became of each sample at a threshold: see `sample_table`.
+
+    Parameters: state of `reduce_open_set` or `reduce_openauc`; threshold of the scores; reached, whether a sample that
+    scores the threshold itself is called unknown.
+    Raises ValueError for a state whose rows are not samples.
+    """
+    check_samples(state)
+    # in float64: a float32 score must not round the threshold to its own precision
+    scores = to_numpy(state["scores"]).astype(np.float64)
+    called = scores >= threshold if reached else scores > threshold
+    return sample_table(scores, state["classes"] < 0, called, state["predicted"] == state["classes"])
+
+
+def open_f_samples(state: OpenSetState, threshold: float) -> dict[str, list[Any]]:
+    """As `open_set_samples`, of samples that are accepted when their score ≤ threshold, with their classes.
+
+    Returns besides "true_class", −1 for unknown, and "predicted_class", whatever the score.
+    """
+    classes = {"true_class": "classes", "predicted_class": "predicted"}
+    columns: Any = {name: to_numpy(state[column]).tolist() for name, column in classes.items()}  # type: ignore[literal-required]
+    return {**open_set_samples(state, threshold, reached=False), **columns}
+
+
 # ---- open_set/resampling.py ------------------------------------------------------------------------------------------
 #
 # What is resampled for intervals of open-set F-scores: known and unknown samples.
@@ -3032,31 +3118,42 @@ class MacroOpenFOptions(IntervalOptions, total=False):
 
     t_list: float | Sequence[float] | None
     num_classes: int | None
+    per_sample: bool
 
 
 def macro_open_f_results(
-    state: OpenSetState, *, t_list: float | Sequence[float] | None = None, num_classes: int | None = None
+    state: OpenSetState,
+    *,
+    t_list: float | Sequence[float] | None = None,
+    num_classes: int | None = None,
+    per_sample: bool = False,
 ) -> dict[str, Any]:
     """The best macro open-set F-score, its threshold and, for a t_list, the F-score at each of its thresholds.
 
     Parameters: state of `reduce_open_set`; t_list, thresholds to use instead of every distinct score; num_classes,
-    the number of known classes where it is not that of the score columns.
-    Returns {"macro_open_f": …, "macro_open_f_threshold": …, "macro_open_f_curve": […]}, the last with a t_list only.
-    Raises ValueError for an empty t_list, NaN in it, another one than batches were added with, and class ids that reach
-    num_classes.
+    the number of known classes where it is not that of the score columns; per_sample, to add a table of what became of
+    each sample at the threshold (see `open_f_samples`).
+    Returns {"macro_open_f": …, "macro_open_f_threshold": …, "macro_open_f_curve": […], "per_sample": …}, the last two
+    with a t_list and per_sample only.
+    Raises ValueError for an empty t_list, NaN in it, another one than batches were added with, class ids that reach
+    num_classes, and per_sample of samples that have been counted or rounded.
     """
+    wanted = as_bool(per_sample, "per_sample")
     check_applied(state, t_list)
     num_classes = count_classes(state, num_classes)
     counts = state.get("counts")
     best, threshold, curve = macro_open_f(
         state["predicted"], state["classes"], state["scores"], num_classes, t_list, counts=counts
     )
-    results = {"macro_open_f": best, "macro_open_f_threshold": threshold}
-    return results if curve is None else {**results, "macro_open_f_curve": curve}
+    results: dict[str, Any] = {"macro_open_f": best, "macro_open_f_threshold": threshold}
+    if curve is not None:
+        results["macro_open_f_curve"] = curve
+    return {**results, "per_sample": open_f_samples(state, threshold)} if wanted else results
 
 
 def macro_open_f_units(state: OpenSetState, **options: Any) -> Units:
     """The known and the unknown samples, for resampling; of the results, the best F-score."""
+    options["per_sample"] = False  # resamples are counts of rows
 
     def best(rows: OpenSetState) -> dict[str, float]:
         return {"macro_open_f": macro_open_f_results(rows, **options)["macro_open_f"]}

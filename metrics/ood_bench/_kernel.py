@@ -2083,7 +2083,7 @@ class Metric:
     @staticmethod
     def counts_rows(options: Mapping[str, Any]) -> bool:
         """Whether equal rows of tables may be counted: not where the results need to know whose they are."""
-        return True
+        return not options.get("per_sample")
 
     def _num_rows(self, batches: Sequence[Parts]) -> int:
         states = (state for parts in batches for state in parts.values() if state)
@@ -3572,10 +3572,7 @@ def bench_metrics(
     >>> bench_metrics(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1]), "fpr95tpr", thresholds=True)
     {'fpr95tpr': 0.5, 'fpr95tpr_threshold': 0.1}
     """
-    metrics = plain_value(metrics)
-    if isinstance(metrics, str) or not isinstance(metrics, Iterable):
-        metrics = (metrics,)
-    metrics = [str(metric) if isinstance(metric, str) else metric for metric in metrics]
+    metrics = names_and_functions(metrics)
     threshold = None if threshold is None else as_real(threshold, "threshold")
     step = None if step is None else as_int(step, "step", 1)
     bits = check_bits(significant_bits)
@@ -3606,6 +3603,19 @@ def bench_metrics(
         if thresholds and isinstance(value, Reached):
             results[f"{name}_threshold"] = exceeded_threshold(value, sides.ascending, name)
     return results
+
+
+def names_and_functions(metrics: Any) -> list[Any]:
+    """Metrics as a list, also where there is but one."""
+    metrics = plain_value(metrics)
+    if isinstance(metrics, str) or not isinstance(metrics, Iterable):
+        metrics = (metrics,)
+    return [str(metric) if isinstance(metric, str) else metric for metric in metrics]
+
+
+def has_threshold(metric: Any) -> bool:
+    """Whether a metric is the best value over thresholds, so that it has one: an operating point, or detect_acc."""
+    return isinstance(metric, str) and (metric == "detect_acc" or parse_point(metric) is not None)
 
 
 _Passes = Iterable[tuple[Callable[[], Iterable[Counts]], dict[str, Quantity]]]
@@ -3666,6 +3676,96 @@ def _rate_measure(name: str, threshold: float | None) -> Measure:
     return lambda sides: rate_above(name, *sides.ascending, threshold)
 
 
+# ---- core/per_sample.py ----------------------------------------------------------------------------------------------
+#
+# A row for each sample: its score, what it is, what it was called, and what became of that.
+#
+# Rows of a state are the samples in the order in which they were added, as long as equal ones have not been counted.
+
+SIDES = ("known", "unknown")
+# as openset_detection says it of boxes; without classes, a known sample that is accepted was called known
+RIGHT, WRONG_CLASS, CALLED_KNOWN, CALLED_UNKNOWN, TAKEN_FOR_KNOWN, CALLED_UNKNOWN_RIGHTLY = SAMPLE_OUTCOMES = (
+    "known, right class",
+    "known, wrong class",
+    "known, called known",
+    "known, called unknown",
+    "unknown, taken for known",
+    "unknown, called unknown",
+)
+
+
+def check_samples(state: Mapping[str, Any]) -> None:
+    """Raise ValueError for a state whose rows are not samples with the scores that they came with."""
+    if "significant_bits" in state:
+        raise ValueError("per_sample: expected no significant_bits, which keep no sample's score; got both")
+    for name, done in (("thresholds", "scores were rounded up to t_list"), ("counts", "equal samples were counted")):
+        if name in state:
+            raise ValueError(f"per_sample: {done} as batches were added; give it at load, not at compute")
+
+
+def sample_table(
+    scores: Array, is_unknown: Array, called: np.ndarray, is_right: Array | None = None, samples: Array | None = None
+) -> dict[str, list[Any]]:
+    """What became of each sample.
+
+    Parameters: scores (N,); is_unknown (N,) booleans; called (N,) booleans, whether it is called unknown; is_right
+    (N,), whether the class of a known sample is, None where there are no classes; samples (N,), their places in the
+    order in which they were added, from 0, by default all.
+    Returns {"sample", "score", "reference", "decision", "outcome"}, lists of one length: reference and decision are one
+    of `SIDES`, outcome is one of `SAMPLE_OUTCOMES`.
+
+    >>> table = sample_table(np.asarray([0.1, 0.9]), np.asarray([False, False]), np.asarray([False, True]))
+    >>> table["outcome"]
+    ['known, called known', 'known, called unknown']
+    """
+    unknown = to_numpy(is_unknown)
+    places = np.arange(len(unknown)) if samples is None else to_numpy(samples)
+    kinds: Any = CALLED_KNOWN if is_right is None else np.where(to_numpy(is_right), RIGHT, WRONG_CLASS)
+    of_known = np.where(called, CALLED_UNKNOWN, kinds)
+    of_unknown = np.where(called, CALLED_UNKNOWN_RIGHTLY, TAKEN_FOR_KNOWN)
+    return {
+        "sample": places.tolist(),
+        "score": (to_numpy(scores).astype(np.float64) + 0.0).tolist(),  # 0.0 for −0.0
+        "reference": np.where(unknown, *SIDES[::-1]).tolist(),
+        "decision": np.where(called, *SIDES[::-1]).tolist(),
+        "outcome": np.where(unknown, of_unknown, of_known).tolist(),
+    }
+
+
+# ---- ood/per_sample.py -----------------------------------------------------------------------------------------------
+#
+# What became of each sample of an out-of-distribution benchmark, at one threshold.
+
+POINT = "fpr95tpr"  # where decisions are taken if neither a threshold nor an operating point is given
+
+
+def ood_samples(
+    state: OODState, values: LabelValues, sides: tuple[Side, Side], metrics: Iterable[Any], threshold: float | None
+) -> dict[str, Any]:
+    """What became of each sample where it is called unknown iff its score > threshold: see `sample_table`.
+
+    Parameters: state of `reduce_ood`; values of its labels; sides, those of the state; metrics, names and functions;
+    threshold, by default that of the first operating point among the metrics, or detect_acc, or else of fpr95tpr.
+    Returns {"per_sample": …}, without the samples that are left out, after "<name>_threshold" of such a point.
+    Raises ValueError for a state whose rows are not samples, and for a point that only scores of −inf reach.
+    """
+    check_samples(state)
+    named: dict[str, float] = {}
+    if threshold is None:
+        name = next((str(metric) for metric in metrics if has_threshold(metric)), POINT)
+        named = {f"{name}_threshold": bench_metrics(*sides, name, thresholds=True)[f"{name}_threshold"]}
+        threshold = named[f"{name}_threshold"]
+    is_out, kept = is_ood(state["labels"], values)
+    scores = to_numpy(state["scores"]).astype(np.float64)  # a float32 score must not round the threshold to its own
+    unknown = to_numpy(is_out)
+    places = np.arange(len(unknown)) if kept is None else np.flatnonzero(to_numpy(kept))
+    scores, unknown = scores[places], unknown[places]
+    return {
+        **named,
+        "per_sample": sample_table(scores, unknown, scores > as_real(threshold, "threshold"), None, places),
+    }
+
+
 # ---- ood/ood_bench.py ------------------------------------------------------------------------------------------------
 #
 # ood_bench: every metric of an out-of-distribution detector, by name, from one sort of its scores.
@@ -3685,6 +3785,7 @@ class OODBenchOptions(IntervalOptions, total=False):
     threshold: float | None
     thresholds: bool
     step: int | None
+    per_sample: bool
 
 
 def ood_bench_results(
@@ -3697,16 +3798,21 @@ def ood_bench_results(
     threshold: float | None = None,
     thresholds: bool = False,
     step: int | None = None,
-) -> dict[str, float]:
+    per_sample: bool = False,
+) -> dict[str, Any]:
     """Metrics by name of the OOD against the in-distribution scores: see `bench_metrics`.
 
     Parameters: state of `reduce_ood`; in_value, out_value and ignore_value, as of that; the others as of
-    `bench_metrics`, whose significant_bits are those of the state. Returns and raises as that does, and ValueError for
-    a label that is none of these values.
+    `bench_metrics`, whose significant_bits are those of the state; per_sample, to add a table of what became of each
+    sample (see `ood_samples`). Returns and raises as that does, and ValueError for a label that is none of these
+    values, and per_sample of samples that have been counted or whose scores were cut, or of a step without a threshold.
     """
+    wanted = as_bool(per_sample, "per_sample")
+    if wanted and step is not None and threshold is None:
+        raise ValueError("per_sample: expected a threshold with a step, since sampled points are not reached; got none")
     sides = ood_sides(state, in_value, out_value, ignore_value)
     bits = state.get("significant_bits")
-    return bench_metrics(
+    results = bench_metrics(
         *sides,
         metrics,
         threshold=threshold,
@@ -3714,6 +3820,10 @@ def ood_bench_results(
         step=step,
         significant_bits=None if bits is None else int(bits),
     )
+    if not wanted:
+        return results
+    values = check_label_values(in_value, out_value, ignore_value)
+    return {**results, **ood_samples(state, values, sides, names_and_functions(metrics), threshold)}
 
 
 def ood_units(

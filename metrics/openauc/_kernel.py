@@ -2081,7 +2081,7 @@ class Metric:
     @staticmethod
     def counts_rows(options: Mapping[str, Any]) -> bool:
         """Whether equal rows of tables may be counted: not where the results need to know whose they are."""
-        return True
+        return not options.get("per_sample")
 
     def _num_rows(self, batches: Sequence[Parts]) -> int:
         states = (state for parts in batches for state in parts.values() if state)
@@ -3022,6 +3022,39 @@ def percent(share: float) -> str:
     return f"{100 * share:.12g}"
 
 
+# ---- open_set/at_tpr.py ----------------------------------------------------------------------------------------------
+#
+# Accuracy of unknown against known at a true-positive rate, and the threshold that reaches it.
+
+def accuracy_at_tpr(unknown: Array, known: Array, tpr: float = 0.95) -> float:
+    """Accuracy of unknown against known at the highest threshold whose true-positive rate is at least `tpr`.
+
+    (TP + N − FP) / (P + N) at t* = max {t : TP(t)/P ≥ tpr}, unknown iff score ≥ t*
+
+    Parameters: unknown (P,) and known (N,) open-set scores, higher is more unknown; tpr in (0, 1].
+    Returns a float in [0, 1]. Raises ValueError for a tpr out of range, or if a side is empty.
+    Source: Vaze et al., Open-Set Recognition: A Good Closed-Set Classifier is All You Need, ICLR 2022.
+
+    >>> import numpy as np
+    >>> accuracy_at_tpr(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1]))
+    0.75
+    """
+    check_both_classes(unknown.shape[0], known.shape[0])
+    return accuracy_of_sides(as_side(unknown), (as_side(known),), tpr)
+
+
+def accuracy_of_sides(unknown: Side, known: Sequence[Side], tpr: float) -> float:
+    """As `accuracy_at_tpr`, of known samples on several sides."""
+    threshold = threshold_at_tpr(unknown, as_fraction(tpr, "tpr"))
+    hits = unknown.total - unknown.below_score(threshold) + sum(side.below_score(threshold) for side in known)
+    return hits / (unknown.total + sum(side.total for side in known))
+
+
+def threshold_at_tpr(unknown: Side, tpr: float) -> float:
+    """The highest threshold that at least a share of the unknown samples reaches."""
+    return unknown.at(unknown.total - least_reaching(tpr, unknown.total)) + 0.0  # 0.0 for −0.0
+
+
 # ---- open_set/ccr.py -------------------------------------------------------------------------------------------------
 #
 # The correct-classification rate at a false-positive rate: a point of the OSCR curve.
@@ -3235,13 +3268,15 @@ def reduce_open_set(
     *,
     num_classes: int | None = None,
     t_list: float | Sequence[float] | None = None,
+    per_sample: bool = False,
 ) -> OpenSetState:
     """Reduce a batch to predicted classes, true classes and open-set scores.
 
     Parameters: predictions (N, C) scores, of which the first highest is the predicted class, or (N,) class ids;
     references (N,) class ids, negative for unknown samples; open_scores (N,), higher is more unknown;
     open_labels (N,) 1 for unknown, 0 for known, which overrides the sign of the references; t_list, the only thresholds
-    that will be asked for: scores are rounded up to them.
+    that will be asked for: scores are rounded up to them; per_sample, whether the score of each sample will be asked
+    for, so that none is rounded.
 
     Returns an `OpenSetState`.
     Raises ValueError for NaN, lengths and shapes that do not fit, classes out of range, swapped columns.
@@ -3265,7 +3300,7 @@ def reduce_open_set(
         check_class_ids(predicted, "predictions", limit)
     width_of = np.asarray(width)
     state: OpenSetState = {"predicted": predicted, "classes": classes, "scores": scores, "predictions_width": width_of}
-    if t_list is None:
+    if as_bool(per_sample, "per_sample") or t_list is None:
         return state
     thresholds = check_thresholds(t_list)
     rounded = rounded_up(scores, np.unique(thresholds))
@@ -3416,6 +3451,90 @@ def _of_openauc(state: OpenSetState, bits: int | None) -> OpenSetState:
     return kept
 
 
+# ---- core/per_sample.py ----------------------------------------------------------------------------------------------
+#
+# A row for each sample: its score, what it is, what it was called, and what became of that.
+#
+# Rows of a state are the samples in the order in which they were added, as long as equal ones have not been counted.
+
+SIDES = ("known", "unknown")
+# as openset_detection says it of boxes; without classes, a known sample that is accepted was called known
+RIGHT, WRONG_CLASS, CALLED_KNOWN, CALLED_UNKNOWN, TAKEN_FOR_KNOWN, CALLED_UNKNOWN_RIGHTLY = SAMPLE_OUTCOMES = (
+    "known, right class",
+    "known, wrong class",
+    "known, called known",
+    "known, called unknown",
+    "unknown, taken for known",
+    "unknown, called unknown",
+)
+
+
+def check_samples(state: Mapping[str, Any]) -> None:
+    """Raise ValueError for a state whose rows are not samples with the scores that they came with."""
+    if "significant_bits" in state:
+        raise ValueError("per_sample: expected no significant_bits, which keep no sample's score; got both")
+    for name, done in (("thresholds", "scores were rounded up to t_list"), ("counts", "equal samples were counted")):
+        if name in state:
+            raise ValueError(f"per_sample: {done} as batches were added; give it at load, not at compute")
+
+
+def sample_table(
+    scores: Array, is_unknown: Array, called: np.ndarray, is_right: Array | None = None, samples: Array | None = None
+) -> dict[str, list[Any]]:
+    """What became of each sample.
+
+    Parameters: scores (N,); is_unknown (N,) booleans; called (N,) booleans, whether it is called unknown; is_right
+    (N,), whether the class of a known sample is, None where there are no classes; samples (N,), their places in the
+    order in which they were added, from 0, by default all.
+    Returns {"sample", "score", "reference", "decision", "outcome"}, lists of one length: reference and decision are one
+    of `SIDES`, outcome is one of `SAMPLE_OUTCOMES`.
+
+    >>> table = sample_table(np.asarray([0.1, 0.9]), np.asarray([False, False]), np.asarray([False, True]))
+    >>> table["outcome"]
+    ['known, called known', 'known, called unknown']
+    """
+    unknown = to_numpy(is_unknown)
+    places = np.arange(len(unknown)) if samples is None else to_numpy(samples)
+    kinds: Any = CALLED_KNOWN if is_right is None else np.where(to_numpy(is_right), RIGHT, WRONG_CLASS)
+    of_known = np.where(called, CALLED_UNKNOWN, kinds)
+    of_unknown = np.where(called, CALLED_UNKNOWN_RIGHTLY, TAKEN_FOR_KNOWN)
+    return {
+        "sample": places.tolist(),
+        "score": (to_numpy(scores).astype(np.float64) + 0.0).tolist(),  # 0.0 for −0.0
+        "reference": np.where(unknown, *SIDES[::-1]).tolist(),
+        "decision": np.where(called, *SIDES[::-1]).tolist(),
+        "outcome": np.where(unknown, of_unknown, of_known).tolist(),
+    }
+
+
+# ---- open_set/per_sample.py ------------------------------------------------------------------------------------------
+#
+# What became of each sample of an open-set problem, where it is called unknown by its score.
+
+def open_set_samples(state: OpenSetState, threshold: float, *, reached: bool) -> dict[str, list[Any]]:
+    """What became of each sample at a threshold: see `sample_table`.
+
+    Parameters: state of `reduce_open_set` or `reduce_openauc`; threshold of the scores; reached, whether a sample that
+    scores the threshold itself is called unknown.
+    Raises ValueError for a state whose rows are not samples.
+    """
+    check_samples(state)
+    # in float64: a float32 score must not round the threshold to its own precision
+    scores = to_numpy(state["scores"]).astype(np.float64)
+    called = scores >= threshold if reached else scores > threshold
+    return sample_table(scores, state["classes"] < 0, called, state["predicted"] == state["classes"])
+
+
+def open_f_samples(state: OpenSetState, threshold: float) -> dict[str, list[Any]]:
+    """As `open_set_samples`, of samples that are accepted when their score ≤ threshold, with their classes.
+
+    Returns besides "true_class", −1 for unknown, and "predicted_class", whatever the score.
+    """
+    classes = {"true_class": "classes", "predicted_class": "predicted"}
+    columns: Any = {name: to_numpy(state[column]).tolist() for name, column in classes.items()}  # type: ignore[literal-required]
+    return {**open_set_samples(state, threshold, reached=False), **columns}
+
+
 # ---- open_set/openauc.py ---------------------------------------------------------------------------------------------
 #
 # OpenAUC and its companions, from the open-set scores of unknown, rightly and wrongly classified known samples.
@@ -3433,20 +3552,30 @@ class OpenAUCOptions(IntervalOptions, total=False):
     tpr: float
     significant_bits: int | None
     fpr_list: float | Sequence[float] | None
+    per_sample: bool
 
 
-def openauc_metrics(state: OpenSetState, *, tpr: float = 0.95, fpr_list: Any = None) -> dict[str, float]:
+def openauc_metrics(
+    state: OpenSetState, *, tpr: float = 0.95, fpr_list: Any = None, per_sample: bool = False
+) -> dict[str, Any]:
     """OpenAUC, closed-set accuracy, AUROC of unknown against known, and their accuracy at a true-positive rate.
 
     Parameters: state of `reduce_openauc`; tpr in (0, 1], as of `accuracy_at_tpr`; fpr_list, a number or numbers in
-    [0, 1], to add the correct-classification rate at each, as of `ccr_at_fpr`.
+    [0, 1], to add the correct-classification rate at each, as of `ccr_at_fpr`; per_sample, to add the threshold of
+    `accuracy_at_tpr` and a table of what became of each sample there (see `open_set_samples`).
     Returns {"openauc", "closed_set_accuracy", "open_set_auroc", "open_set_accuracy@tpr95"}, and "ccr@fpr0.1" and so on;
     of scores that were cut, all but the second with `<name>_error`, |value − value of the scores before| ≤ error.
-    Raises ValueError if there are no unknown or no known samples, or for a rate out of range.
+    Raises ValueError if there are no unknown or no known samples, for a rate out of range, and per_sample of samples
+    that have been counted or whose scores were cut.
     """
     tpr, fprs = as_fraction(tpr, "tpr"), [] if fpr_list is None else as_shares(fpr_list, "fpr_list")
+    wanted = as_bool(per_sample, "per_sample")
     sides = open_set_sides(state)
     results = rates_of_sides(*sides, tpr=tpr, fprs=fprs)
+    if wanted:
+        threshold = threshold_at_tpr(sides[0], tpr)
+        samples = open_set_samples(state, threshold, reached=True)
+        return {**results, f"open_set_accuracy@tpr{percent(tpr)}_threshold": threshold, "per_sample": samples}
     if "significant_bits" not in state:
         return results
     return results_with_errors(results, ends_of_cut(*sides, int(state["significant_bits"]), tpr, fprs))
@@ -3462,7 +3591,7 @@ def rates_of_sides(unknown: Side, correct: Side, wrong: Side, *, tpr: float, fpr
         "openauc": over_correct / pairs,
         "closed_set_accuracy": correct.total / num_known,
         "open_set_auroc": (over_correct + over_wrong) / pairs,
-        f"open_set_accuracy@tpr{percent(tpr)}": _accuracy_of_sides(unknown, (correct, wrong), tpr),
+        f"open_set_accuracy@tpr{percent(tpr)}": accuracy_of_sides(unknown, (correct, wrong), tpr),
         **{f"ccr@fpr{percent(fpr)}": ccr_of_sides(unknown, correct, num_known, fpr) for fpr in fprs},
     }
 
@@ -3518,30 +3647,7 @@ def _twice_wins_over(unknown: Side, known: Side) -> int:
     return sum(map(twice_wins, runs(*sort_sides(unknown, known)))) if known.total else 0
 
 
-def accuracy_at_tpr(unknown: Array, known: Array, tpr: float = 0.95) -> float:
-    """Accuracy of unknown against known at the highest threshold whose true-positive rate is at least `tpr`.
-
-    (TP + N − FP) / (P + N) at t* = max {t : TP(t)/P ≥ tpr}, unknown iff score ≥ t*
-
-    Parameters: unknown (P,) and known (N,) open-set scores, higher is more unknown; tpr in (0, 1].
-    Returns a float in [0, 1]. Raises ValueError for a tpr out of range, or if a side is empty.
-    Source: Vaze et al., Open-Set Recognition: A Good Closed-Set Classifier is All You Need, ICLR 2022.
-
-    >>> import numpy as np
-    >>> accuracy_at_tpr(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1]))
-    0.75
-    """
-    check_both_classes(unknown.shape[0], known.shape[0])
-    return _accuracy_of_sides(as_side(unknown), (as_side(known),), tpr)
-
-
-def _accuracy_of_sides(unknown: Side, known: Sequence[Side], tpr: float) -> float:
-    threshold = unknown.at(unknown.total - least_reaching(as_fraction(tpr, "tpr"), unknown.total))
-    hits = unknown.total - unknown.below_score(threshold) + sum(side.below_score(threshold) for side in known)
-    return hits / (unknown.total + sum(side.total for side in known))
-
-
-def openauc_units(state: OpenSetState, *, tpr: float, fpr_list: Any) -> Units:
+def openauc_units(state: OpenSetState, *, tpr: float, fpr_list: Any, **_: Any) -> Units:
     """The unknown samples and the known ones, for resampling."""
     tpr, fprs = as_fraction(tpr, "tpr"), [] if fpr_list is None else as_shares(fpr_list, "fpr_list")
     unknown, correct, wrong = rows_of_sides(*open_set_sides(state))
