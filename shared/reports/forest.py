@@ -34,8 +34,8 @@ def draw_differences(table: Mapping[str, Sequence[Any]], path: str | Path, *, ti
     """
     groups = table.get("group", [None] * len(table["key"]))
     rows = [
-        Interval(key if group is None else f"{group} · {key}", *ends, _COLORS[better(key, *ends)])
-        for group, key, *ends in zip(groups, table["key"], table["difference"], table["low"], table["high"])
+        Interval(key if group is None else f"{group} · {key}", value, low, high, _COLORS[better(key, value, low, high)])
+        for group, key, value, low, high in zip(groups, *(table[name] for name in ("key", "difference", "low", "high")))
     ]
     there = {row.color for row in rows}
     legend = {words: color for words, color in zip(_WORDS, _COLORS.values()) if color in there}
