@@ -157,6 +157,10 @@ def test_what_the_command_refuses(run: Run, tmp_path: Path) -> None:
     Path("few.txt").write_text("s.json\n")
     file: Any = "images/0&.png"
     for arguments, reason in (
+        (
+            [*OOD, "--report", "r", "--groups", "y.json"],
+            "expected --report or --groups, got both: a page shows one group",
+        ),
         ([*OOD, "--images", "images"], "expected --report with --images, got none"),
         ([*OOD, "--report", "images/r", "--images", "images"], "expected a report outside of images, which is read"),
         (

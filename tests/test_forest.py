@@ -47,6 +47,9 @@ def test_differences_with_the_better_model(figures: list[Any]) -> None:
     said = [text.get_text() for text in figures[0].legends[0].get_texts()]
     assert said == ["the first is better", "the second is better", "neither for sure"]
     assert rates.get_title() == "ours"
+    draw_differences({"group": [None, "far", "near/a", None, None], **table}, "x.svg")
+    names = [text.get_text() for text in figures[1].axes[0].get_yticklabels()]
+    assert names == ["auroc", "far · fpr95tpr", "near/a · U-Recall"]
 
 
 def test_intervals_of_results(figures: list[Any]) -> None:

@@ -115,6 +115,8 @@ def compute(
     wanted = read_options(chosen, options)
     if report is not None:
         check_report(chosen, report, images)
+        if "groups" in given:
+            raise click.UsageError("expected --report or --groups, got both: a page shows one group")
     elif images is not None:
         raise click.UsageError("expected --report with --images, got none")
     metric = chosen(**(wanted if report is None else {**wanted, "per_sample": True}))

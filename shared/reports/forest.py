@@ -33,9 +33,10 @@ def draw_differences(table: Mapping[str, Sequence[Any]], path: str | Path, *, ti
     Raises ValueError for another ending and a table without rows, OSError for a file that cannot be written.
     """
     groups = table.get("group", [None] * len(table["key"]))
+    names = [key if group is None else f"{group} · {key}" for group, key in zip(groups, table["key"])]
+    ends = zip(names, table["key"], table["difference"], table["low"], table["high"])
     rows = [
-        Interval(key if group is None else f"{group} · {key}", value, low, high, _COLORS[better(key, value, low, high)])
-        for group, key, value, low, high in zip(groups, *(table[name] for name in ("key", "difference", "low", "high")))
+        Interval(name, value, low, high, _COLORS[better(key, value, low, high)]) for name, key, value, low, high in ends
     ]
     there = {row.color for row in rows}
     legend = {words: color for words, color in zip(_WORDS, _COLORS.values()) if color in there}
