@@ -8,7 +8,7 @@
 #   make test-versions           the same on each Python of PYTHONS, e.g. PYTHONS="python3.10 python3.13"
 #   make test-core               the tests of arrays and mathematics, which need little (on macOS and Windows too)
 #   make test-lowest             the same with the lowest versions that setup.cfg allows
-#   make test-integrations       the blocks of docs/guides/training.md, with Lightning, Keras and JAX (1 GB)
+#   make test-integrations       what needs Lightning, Keras, JAX, Polars, TensorBoard or MLflow, in two environments (2 GB)
 #   make test-ultralytics        the detection tests with a real model, in an environment of 6 GB of its own
 #   make bench    measure against the peers, and write the table into the README
 #   make bench-scale             time and memory of 10⁹ scores, which are added in batches, and of Dask (half an hour)
@@ -67,7 +67,9 @@ test-lowest: $(VENV)-lowest/installed
 	$(VENV)-lowest/$(FOLDER)/python -m pytest --numprocesses 2 --dist loadfile $(CORE:%=tests/test_%.py)
 
 test-integrations: $(VENV)-integrations/installed
-	$(VENV)-integrations/$(FOLDER)/python -m pytest -rs tests/test_training_guide.py tests/test_array_types.py tests/test_flat.py
+	$(VENV)-integrations/$(FOLDER)/python -m pytest -rs tests/test_training_guide.py tests/test_array_types.py \
+		tests/test_flat.py tests/test_torchmetrics.py
+	$(VENV)-mlflow/$(FOLDER)/python -m pytest -rs tests/test_flat.py
 
 # ultralytics is under the AGPL-3.0 licence; its torch is not the one of constraints.txt
 test-ultralytics: $(VENV)-ultralytics/installed
@@ -177,6 +179,8 @@ $(VENV)-lowest/installed: $(VENV)-release/installed
 $(VENV)-integrations/installed: setup.cfg pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)-integrations
 	$(VENV)-integrations/$(FOLDER)/python -m pip install --quiet --constraint constraints.txt --editable '.[integrations]'
+	$(PYTHON) -m venv $(VENV)-mlflow # which takes no pyarrow as new as that of constraints.txt
+	$(VENV)-mlflow/$(FOLDER)/python -m pip install --quiet --editable '.[test-core]' 'mlflow>=3'
 	touch $@
 
 $(VENV)-release/installed: setup.cfg pyproject.toml constraints.txt

@@ -1,4 +1,4 @@
-"""What the package does where nothing else is installed: `make dist` runs it in an environment and a folder of its own."""
+"""What the package does where nothing else is installed: `make dist` runs it in an environment of its own."""
 
 from __future__ import annotations
 

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import yaml
 
+from tests.rooms import MODULES
+
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -65,3 +67,14 @@ def test_a_python_that_is_supported_is_tested() -> None:
     named = set(re.findall(r":: (3\.\d+)$", config()["metadata"]["classifiers"], flags=re.MULTILINE))
     assert tested == named
     assert config()["options"]["python_requires"] == f">={min(named, key=lambda text: int(text[2:]))}"
+
+
+def test_what_needs_evaluate() -> None:
+    """docs/guides/without_evaluate.md: two modules import evaluate, and `load` does when it is called."""
+    wanted = re.compile(r"^( *)(?:import|from) (?:evaluate|datasets)\b", flags=re.MULTILINE)
+    found = {name: wanted.findall(file.read_text(encoding="utf-8")) for name, file in MODULES.items()}
+    assert {name: indents for name, indents in found.items() if indents} == {
+        "integrations.combining": [""],
+        "integrations.evaluators": [""],
+        "loading": ["    "],
+    }
