@@ -82,6 +82,10 @@ def test_eval_results() -> None:
     assert (entries[0].dataset_revision, entries[0].source_user, entries[0].date) == ("5503434", "me", "2026-11-22")
 
 
+NEEDED: dict[Callable[..., Any], dict[str, Any]] = {
+    to_model_index: {"model": "m"},
+    to_eval_results: {"tasks": {"a": "auroc"}},
+}
 ERRORS: list[tuple[Callable[..., Any], dict[str, Any], str]] = [
     (to_model_index, dict(results={"curve": [1.0]}), "results: expected numbers by name, got none"),
     (to_model_index, dict(results={"auroc": math.nan}), "results: expected numbers, got NaN for auroc"),
@@ -95,6 +99,5 @@ ERRORS: list[tuple[Callable[..., Any], dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("function", "given", "message"), ERRORS, ids=lambda value: str(value)[:40])
 def test_errors(function: Callable[..., Any], given: dict[str, Any], message: str) -> None:
-    names = {to_model_index: {"model": "m"}, to_eval_results: {"tasks": {"a": "auroc"}}}[function]
     with pytest.raises(ValueError, match=message.replace("(", r"\(")):
-        function(**{"results": {"auroc": 0.5}, "dataset": "d", **names, **given})
+        function(**{"results": {"auroc": 0.5}, "dataset": "d", **NEEDED[function], **given})
