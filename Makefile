@@ -8,7 +8,7 @@
 #   make test-versions           the same on each Python of PYTHONS, e.g. PYTHONS="python3.10 python3.13"
 #   make test-core               the tests of arrays and mathematics, which need little (on macOS and Windows too)
 #   make test-lowest             the same with the lowest versions that setup.cfg allows
-#   make test-integrations       what needs Lightning, Keras, JAX, Polars, TensorBoard or MLflow, in two environments (2 GB)
+#   make test-integrations       what needs Lightning, Keras, JAX, Polars, TensorBoard or MLflow, in environments of 2 GB
 #   make test-ultralytics        the detection tests with a real model, in an environment of 6 GB of its own
 #   make bench    measure against the peers, and write the table into the README
 #   make bench-scale             time and memory of 10⁹ scores, which are added in batches, and of Dask (half an hour)
