@@ -35,11 +35,15 @@ Args:
     open_set_pred_known, open_set_pred_unknown, close_set_pred_class, close_set_labels: instead of the columns above,
         the four arrays of XCurve: scores of the known and of the unknown samples, classes predicted and true of the
         known ones.
+    groups: optional (N,) strings or integers, of each sample the group, such as a category, a data set or a
+        seed; None, "" or NaN where it belongs to every group. Rates are then unweighted means over the groups.
     tpr: true-positive rate of the operating point, in (0, 1]. Defaults to 0.95.
     significant_bits: bits of each score's significand that are kept, 4 to 52; the rest are cut off, so that memory is
         bounded, and results that rank scores get an error bound. Given at load. Defaults to None, which keeps all.
     fpr_list: false-positive rates in [0, 1], such as (0.001, 0.01, 0.1), at which to give the correct-classification
         rate. Defaults to None.
+    per_sample: whether to add a table of what became of each sample. Given at load where batches are added. Defaults to
+        False.
     confidence_level, n_resamples, random_state: with a level such as 0.95, rates get `<key>_low` and `<key>_high`, a
         percentile bootstrap of known and unknown samples. Defaults to None and 1000 and 0.
 
@@ -54,6 +58,12 @@ Returns:
         curve.
     openauc_error and so on, with `significant_bits`: the value of the whole scores is at most that far off. The
         closed-set accuracy has none, since it ranks no scores.
+    open_set_accuracy@tpr95_threshold, per_sample, with `per_sample`: the threshold of that accuracy, which is reached
+        by what is called unknown, and a table: "sample" (its place in the order of addition, from 0), "score",
+        "reference" and "decision" ("known" or "unknown"), and "outcome": "known, right class", "known, wrong class",
+        "known, called unknown", "unknown, called unknown" or "unknown, taken for known".
+    groups, with that column: a table, {"group": [names, sorted], "<key>": [of each], …}, with a row for what is before
+        a slash, as near of near/cifar100: the mean of its groups.
 
 Raises:
     ValueError: NaN, lengths or shapes that do not fit, class ids out of range, no known or no unknown sample.
