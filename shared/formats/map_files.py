@@ -17,6 +17,7 @@ from .reasons import named
 
 MAP_SUFFIXES = frozenset([".npy", ".npz", ".png", ".tif", ".tiff"])
 MAX_PIXELS = 89_478_485  # of a map or a mask, as of Pillow: a header that says more is not followed
+MAX_SIDE = (1 << 16) - 1  # of JPEG; a line takes memory however short it is
 _ARRAY_SUFFIXES = MAP_SUFFIXES - {".png"}
 _UNCOMPRESSED, _DEFLATE = 1, (8, 32946)  # by tifffile itself; others take imagecodecs
 _QUIET = logging.NullHandler()  # what tifffile finds wrong with a file is not printed beside the error
@@ -89,9 +90,11 @@ def size_text(shape: Sequence[int]) -> str:
 
 
 def check_size(shape: Sequence[int]) -> None:
-    """Raise ValueError for a file with no pixels, or with more than MAX_PIXELS."""
-    if not 0 < math.prod(shape) <= MAX_PIXELS:
-        raise ValueError(f"expected 1 to {MAX_PIXELS:,} pixels, got {size_text(shape) or 'a number'}")
+    """Raise ValueError for a file with no pixels, or with more than MAX_PIXELS or MAX_SIDE."""
+    if not 0 < math.prod(shape) <= MAX_PIXELS or max(shape) > MAX_SIDE:
+        raise ValueError(
+            f"expected 1 to {MAX_PIXELS:,} pixels, at most {MAX_SIDE:,} a side, got {size_text(shape) or 'a number'}"
+        )
 
 
 def _as_plane(array: np.ndarray) -> np.ndarray:
