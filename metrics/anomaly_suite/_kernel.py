@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial, reduce
 from operator import or_
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, TYPE_CHECKING, TypedDict
+from typing import Any, ClassVar, NamedTuple, TYPE_CHECKING, TypeVar, TypedDict
 
 import array_api_compat
 import numpy as np
@@ -880,112 +880,182 @@ def merge_counts(positives: Any, negatives: Any, higher: int, first: Any, above:
     return groups
 
 
-# ---- core/bounds.py --------------------------------------------------------------------------------------------------
+# ---- core/compacting.py ----------------------------------------------------------------------------------------------
 #
-# How far a result can be off whose scores were cut to some significant bits.
+# Equal rows of a table become one row with a count, so that memory stops growing where values are few.
 #
-# Cutting keeps order, and scores that it has changed are marked: so scores that are equal now and marked may have been in
-# any order before, and all others are in the order that they were in. Such a bin holds P positives and N negatives, with
-# tp₀ positives and fp₀ negatives above it. A result is least or greatest, as far as the bin can matter, with all its
-# positives above all its negatives, or the other way round; each side of it may have been one score or several.
+# The columns of a row are packed into one integer, which orders rows as their columns do. One count of these integers, or
+# one sort, finds the rows that are equal; unpacked, they come in ascending order, whatever order they came in.
 
-UNIT_BITS = 40  # shares that come of logarithms are in units of 2^-40, rounded outwards by more than their errors
+_KEY_BITS = 62  # of a key
+_COUNTED_BITS = 22  # of a key that is counted; one of more is sorted
+_PACKED_ROWS = 1 << 20  # rows packed at a time, which fit a cache
+_PACKED_ON_DEVICE = 1 << 28
 
 
-class Bounds(NamedTuple):
-    """Parts that give the two ends of what a quantity may have been before scores were cut, in either order.
+def compact_table(state: Mapping[str, Any], columns: Sequence[str], counts: str = "counts") -> dict[str, Any]:
+    """A state in which the rows of one table, of the columns named, are different; `counts` names theirs."""
+    rows, total = compact_rows([state[name] for name in columns], state.get(counts))
+    return {**state, **dict(zip(columns, rows)), counts: total}
 
-    Each is a function of the counts of a run and of (T,) flags, whether the scores of a threshold were cut.
+
+def has_few_values(column: Array) -> bool:
+    """Whether a column has integers, flags, or floats of 16 bits, also where bfloat16 has been widened to float32."""
+    if not is_floating(column) or column.dtype.itemsize == 2:
+        return True
+    low = 8 * column.dtype.itemsize - 16
+    return all(_are_zero(_patterns(part), low) for part in (column[:256], column))
+
+
+def compact_rows(columns: Sequence[Array], counts: Array | None = None) -> tuple[list[Array], Array]:
+    """Different rows of a table in ascending order, and how many samples each stands for.
+
+    Parameters: columns, (R,) numbers or flags each, without NaN; −0.0 becomes 0.0; counts (R,) int64, by default one.
+    Returns the columns of (D,) different rows, in their types, and their (D,) counts.
+
+    >>> import numpy as np
+    >>> compact_rows([np.asarray([0.5, 0.25, 0.5]), np.asarray([True, True, True])])
+    ([array([0.25, 0.5 ]), array([ True,  True])], array([1, 2]))
+    """
+    num_rows = columns[0].shape[0]
+    block = _PACKED_ROWS if is_numpy_array(columns[0]) else _PACKED_ON_DEVICE
+    if num_rows <= block:
+        return _compact_block(columns, counts)
+    blocks: list[tuple[list[Array], Array]] = []
+    for start in range(0, num_rows, block):
+        cut = slice(start, start + block)
+        blocks.append(_compact_block([c[cut] for c in columns], None if counts is None else counts[cut]))
+        if 2 * blocks[0][1].shape[0] > block:  # few of its rows are equal
+            return _compact_block(columns, counts)
+    rows = [concatenate(parts) for parts in zip(*(rows for rows, _ in blocks))]
+    return compact_rows(rows, concatenate([total for _, total in blocks]))
+
+
+def rows_and_places(columns: Sequence[Array]) -> tuple[list[Array], Array, Array]:
+    """Different rows of a table in ascending order, their counts, and the place among them of each row of the table."""
+    packed = reduce(_beside, map(_packed, columns))
+    keys, total = _counted(packed.keys, packed.bits, None)
+    return packed.rows(keys), total, array_namespace(keys).searchsorted(keys, packed.keys)
+
+
+def _compact_block(columns: Sequence[Array], counts: Array | None) -> tuple[list[Array], Array]:
+    if not columns[0].shape[0]:
+        xp = array_namespace(columns[0])
+        return [*columns], xp.zeros_like(columns[0], dtype=xp.int64)
+    packed = reduce(_beside, map(_packed, columns))
+    keys, total = _counted(packed.keys, packed.bits, counts)
+    return packed.rows(keys), total
+
+
+class _Packed(NamedTuple):
+    """Rows as integers.
+
+    keys: (R,) int64 of at least 0, which order the rows
+    bits: that a key has at most
+    rows: a function from keys back to the columns of their rows
     """
 
-    first: Callable[[Counts, Array], Any]
-    second: Callable[[Counts, Array], Any]
+    keys: Array
+    bits: int
+    rows: Callable[[Array], list[Array]]
 
 
-def in_either_order(part: Callable[[Counts], Any]) -> Bounds:
-    """Those of a quantity that no positive harms by being above a negative."""
-    return Bounds(
-        lambda counts, was_cut: part(negatives_first(counts, was_cut)),
-        lambda counts, was_cut: part(positives_first(counts, was_cut)),
+def _packed(column: Array) -> _Packed:
+    """A column as integers, without the bits in which they do not differ."""
+    xp = array_namespace(column)
+    dtype = column.dtype
+    order = _order(_patterns(column)) if is_floating(column) else xp.astype(column, xp.int64, copy=False)
+    low = reduce(or_, order[:64].tolist())
+    guess = (low & -low).bit_length() - 1 if low else 0
+    shift = next(bits for bits in (guess, 45, 41, 29, 13, 12, 0) if bits <= guess and _are_zero(order, bits))
+    order = order >> shift if shift else order
+
+    def rows(order: Array) -> list[Array]:
+        order = order << shift
+        if not xp.isdtype(dtype, "real floating"):
+            return [xp.astype(order, dtype)]
+        return [_of_order(xp.astype(order, _integers(xp, dtype.itemsize))).view(dtype)]
+
+    lowest, highest = int(xp.min(order)), int(xp.max(order))
+    if highest - lowest >= 1 << _KEY_BITS:
+        return _ranked(_Packed(order, 64, rows))
+    keys = xp.astype(order, xp.int64, copy=False) - lowest
+    return _Packed(keys, (highest - lowest).bit_length(), lambda k: rows(k + lowest))
+
+
+def _beside(first: _Packed, second: _Packed) -> _Packed:
+    """The rows of two tables, beside each other."""
+    if first.bits + second.bits > _KEY_BITS:
+        first = _ranked(first)
+    if first.bits + second.bits > _KEY_BITS:
+        second = _ranked(second)
+    width, keys = second.bits, first.keys
+    keys <<= width
+    keys |= second.keys
+    return _Packed(
+        keys,
+        first.bits + width,
+        lambda keys: first.rows(keys >> width) + second.rows(keys & ((1 << width) - 1)),
     )
 
 
-def at_best(part: Callable[[Counts], Any]) -> Bounds:
-    """Those of the best over all thresholds.
+def _ranked(packed: _Packed) -> _Packed:
+    """The same rows with their ranks as keys, which are as short as can be."""
+    xp = array_namespace(packed.keys)
+    distinct = xp.unique_values(packed.keys)
+    keys = xp.astype(xp.searchsorted(distinct, packed.keys), xp.int64, copy=False)
+    return _Packed(keys, distinct.shape[0].bit_length(), lambda keys: packed.rows(distinct[keys]))
 
-    That at the end of a bin is also there, or a better one, where the bin was several scores: so one end is the value
-    itself. No threshold within the bin accepts more than its P positives, or fewer than none of its negatives: so the
-    other is that with the positives first.
+
+def _counted(keys: Array, bits: int, counts: Array | None) -> tuple[Array, Array]:
+    """Different keys in ascending order, and the sum of the counts of each."""
+    xp = array_namespace(keys)
+    if bits <= _COUNTED_BITS and 1 << bits <= 16 * keys.shape[0]:
+        # float64 holds the sums of up to 2^53 samples
+        weights = None if counts is None else xp.astype(counts, xp.float64)
+        total = xp.astype(xp.bincount(keys, weights=weights), xp.int64, copy=False)
+        found = xp.nonzero(total)[0]
+        return found, total[found]
+    if counts is None:
+        keys, running = xp.sort(keys), xp.arange(1, keys.shape[0] + 1, device=keys.device)
+    else:
+        order = xp.argsort(keys)
+        keys, running = keys[order], xp.cumulative_sum(counts[order])
+    last = xp.nonzero(xp.concat([keys[1:] != keys[:-1], xp.ones_like(keys[:1], dtype=xp.bool)]))[0]
+    return keys[last], xp.diff(running[last], prepend=xp.zeros_like(running[:1]))
+
+
+def _patterns(column: Array) -> Array:
+    """The bits of floats, as integers."""
+    return column.view(_integers(array_namespace(column), column.dtype.itemsize))
+
+
+def _integers(xp: Any, size: int) -> Any:
+    return {2: xp.int16, 4: xp.int32, 8: xp.int64}[size]
+
+
+def _order(patterns: Array) -> Array:
+    """Integers in the order of the floats of these bits: magnitudes with their signs, so that −0.0 is 0.0.
+
+    Low bits that are zero in all patterns are zero here too, below zero as above.
     """
-    return Bounds(lambda counts, was_cut: part(counts), lambda counts, was_cut: part(positives_first(counts, was_cut)))
+    sign = patterns >> (8 * patterns.dtype.itemsize - 1)
+    return (patterns ^ (sign & _magnitude(patterns))) - sign
 
 
-def positives_first(counts: Counts, was_cut: Array) -> Counts:
-    """The counts if in each bin the positives were one score, above the negatives."""
-    return counts._replace(fp=array_namespace(was_cut).where(was_cut, counts.above, counts.fp))
+def _of_order(order: Array) -> Array:
+    """The patterns of such integers."""
+    sign = order >> (8 * order.dtype.itemsize - 1)
+    return (order + sign) ^ (sign & _magnitude(order))
 
 
-def negatives_first(counts: Counts, was_cut: Array) -> Counts:
-    """The counts if in each bin the positives were one score, below the negatives."""
-    return counts._replace(above=array_namespace(was_cut).where(was_cut, counts.fp, counts.above))
+def _magnitude(patterns: Array) -> int:
+    return (1 << (8 * patterns.dtype.itemsize - 1)) - 1
 
 
-def unsure_precision(counts: Counts, was_cut: Array) -> Array:
-    """At which thresholds the precision can have been another: not without negatives, nor for one positive alone."""
-    return was_cut & (counts.fp > 0) & ((counts.sizes > 1) | (counts.fp > counts.above))
-
-
-def least_precision(counts: Counts) -> Array:
-    """The least mean precision at the P positives of each bin, F = fp₀ + N > 0, as (T,) int64 in units of 2^-40.
-
-    It is that of distinct positives below the negatives; each term is at most its mean over a unit around j.
-
-    1/P Σ_(j=1..P) (tp₀ + j)/(tp₀ + j + F) = 1 − F/P Σ_j 1/(tp₀ + j + F) ≥ 1 − F/P · ln(1 + P/(tp₀ + F + ½))
-    """
-    xp = array_namespace(counts.tp)
-    sizes, tp, fp = (xp.astype(column, xp.float64) for column in (counts.sizes, counts.tp, counts.fp))
-    share = 1 - fp * xp.log1p(sizes / (tp - sizes + fp + 0.5)) / sizes
-    return xp.clip(xp.astype(xp.floor(share * 2.0**UNIT_BITS), xp.int64) - 1, 0, None)
-
-
-def most_twice_precision(counts: Counts) -> Array:
-    """The greatest mean sum of precision at and before the P positives of each bin, as (T,) int64 in units of 2^-40.
-
-    It is that of distinct positives above the negatives. Precision k/(k + fp₀) is concave in the number k of
-    positives, so that trapezoids under it, which only grow by more points, stay below its integral.
-
-    1/P Σ_(k=tp₀..tp₀+P−1) k/(k + fp₀) + (k + 1)/(k + 1 + fp₀) ≤ 2 − 2·fp₀/P · ln(1 + P/(tp₀ + fp₀))
-    """
-    xp = array_namespace(counts.tp)
-    sizes, tp, above = (xp.astype(column, xp.float64) for column in (counts.sizes, counts.tp, counts.above))
-    before = tp - sizes + above
-    share = 2 - 2 * above * xp.log1p(sizes / xp.where(before > 0, before, 1.0)) / sizes
-    return xp.clip(xp.astype(xp.floor(share * 2.0**UNIT_BITS), xp.int64) + 2, None, 2 << UNIT_BITS)
-
-
-def results_with_errors(results: Mapping[str, float], ends: Mapping[str, tuple[float, ...] | None]) -> dict[str, float]:
-    """Results in [0, 1], each with its error, the distance to the farther end, rounded up; 0.0 where all are the same.
-
-    Those that have no ends are left out; those whose ends are None need no error.
-
-    >>> results_with_errors({"a": 0.5, "b": 1.0, "c": 0.1, "d": 7.0}, {"a": (0.25, 0.75), "b": (1.0,), "c": None})
-    {'a': 0.5, 'a_error': 0.25000000000000017, 'b': 1.0, 'b_error': 0.0, 'c': 0.1}
-    """
-    found: dict[str, float] = {}
-    for name, value in results.items():
-        if name in ends:
-            found[name] = value
-            between = ends[name]
-            if between is not None:
-                found[f"{name}_error"] = _error(value, between)
-    return found
-
-
-def _error(value: float, ends: tuple[float, ...]) -> float:
-    distance = max(abs(end - value) for end in ends)
-    # half a unit in the last place for each of the end and the difference
-    error = math.nextafter(distance + math.ulp(max(value, *ends)), math.inf) if distance else 0.0
-    return min(1.0, error)
+def _are_zero(integers: Array, bits: int) -> bool:
+    """Whether the lowest bits of all integers are zero."""
+    return not bits or not bool(array_namespace(integers).any(integers & ((1 << bits) - 1)))
 
 
 # ---- core/options.py -------------------------------------------------------------------------------------------------
@@ -1104,6 +1174,205 @@ def as_choice(value: Any, name: str, choices: Sequence[str]) -> str:
     return str(value)
 
 
+# ---- core/units.py ---------------------------------------------------------------------------------------------------
+#
+# What is resampled for an interval, and the results of a resample.
+#
+# A resample of samples is the same rows with other counts: so a metric has to say which rows those are, in an order that
+# does not depend on how they came, and what its rates are where each row occurs another number of times.
+
+MAX_ROWS = 1 << 14  # of a stratum, beyond which neighbours in the order of the scores are resampled as one
+
+
+class Units(NamedTuple):
+    """Samples or images that are resampled, in strata that keep their sizes.
+
+    strata: for each stratum, (R,) int64, how many equal units each of its rows stands for, in a canonical order
+    results: a function from as many arrays (R,), how many each row is to stand for instead (or none), to the results;
+        of the strata themselves they are those of the state
+    members: a function without arguments to the row of each unit, (N,) in the order in which they were given, and its
+        stratum, (N,); for states whose units have not been counted
+    """
+
+    strata: tuple[np.ndarray, ...]
+    results: Callable[[Sequence[np.ndarray]], dict[str, Any]]
+    members: Callable[[], tuple[np.ndarray, np.ndarray]]
+
+
+class Rows(NamedTuple):
+    """The different scores of a stratum: (R,) in ascending order, and how many samples have each."""
+
+    scores: np.ndarray
+    counts: np.ndarray
+
+    def side(self, counts: np.ndarray) -> Side:
+        """These scores with other counts."""
+        there = counts > 0
+        return Side(self.scores[there], np.concatenate([[0], np.cumsum(counts[there])]))
+
+    def places(self, scores: np.ndarray) -> np.ndarray:
+        """The row of each of some scores."""
+        return np.searchsorted(self.scores, scores, side="left")
+
+
+def rows_of_sides(*sides: Side, most: int | None = None) -> list[Rows]:
+    """The rows of strata whose scores are compared with each other.
+
+    Where a stratum has more than `most` of them, by default `MAX_ROWS`, scores between two neighbouring quantiles of
+    any stratum are taken for the upper one: in ranks, less than 1/most of a stratum off.
+    """
+    found, most = [_distinct(side) for side in sides], MAX_ROWS if most is None else most
+    if max(len(rows.scores) for rows in found) <= most:
+        return found
+    edges = np.unique(np.concatenate([_quantiles(rows, most) for rows in found]))
+    merged = []
+    for rows in found:
+        counts = np.bincount(np.searchsorted(edges, rows.scores, side="left"), rows.counts, len(edges))
+        merged.append(Rows(edges, counts.astype(np.int64)))  # float64 holds them
+    return merged
+
+
+def units_of_table(
+    state: Mapping[str, Any], columns: Sequence[str], strata: Callable[[State], Array], summarise: Callable[..., Any]
+) -> Units:
+    """The different rows of a state's table, for resampling.
+
+    Parameters: state; columns of the table; strata, a function from a state to the stratum of each of its rows, (R,)
+        integers from 0; summarise, a function from a state to the results.
+    """
+    given = [to_numpy(state[name]) for name in columns]
+    rows, counts = compact_rows(given, None if "counts" not in state else to_numpy(state["counts"]))
+    whole = {**state, **dict(zip(columns, rows)), "counts": counts}
+    stratum = to_numpy(strata(whole)).astype(np.int64)
+    parts = [np.flatnonzero(stratum == i) for i in range(int(stratum.max(initial=-1)) + 1)]
+
+    def results(numbers: Sequence[np.ndarray]) -> dict[str, Any]:
+        drawn = np.zeros_like(counts)
+        for part, here in zip(parts, numbers):
+            drawn[part] = here
+        there = drawn > 0
+        return summarise({**whole, **{name: whole[name][there] for name in columns}, "counts": drawn[there]})
+
+    def members() -> tuple[np.ndarray, np.ndarray]:
+        place = rows_and_places(given)[2]
+        within = np.empty_like(counts)
+        for part in parts:
+            within[part] = np.arange(len(part))
+        return within[place], stratum[place]
+
+    return Units(tuple(counts[part] for part in parts), results, members)
+
+
+def _distinct(side: Side) -> Rows:
+    scores = to_numpy(side.scores) + 0.0  # 0.0 for −0.0
+    first = np.flatnonzero(np.concatenate([np.ones(len(scores[:1]), bool), scores[1:] != scores[:-1]]))
+    before = np.arange(len(scores) + 1) if side.before is None else to_numpy(side.before)
+    return Rows(scores[first], np.diff(before[np.append(first, len(scores))]))
+
+
+def _quantiles(rows: Rows, most: int) -> np.ndarray:
+    """At most so many of the scores, the highest among them, with about as many samples between any two."""
+    if len(rows.scores) <= most:
+        return rows.scores
+    reached = np.cumsum(rows.counts)
+    wanted = np.arange(1, most + 1) * reached[-1] // most
+    return rows.scores[np.searchsorted(reached, wanted, side="left")]
+
+
+def members_of(strata: Array, scores: Array, rows: Sequence[Rows]) -> tuple[np.ndarray, np.ndarray]:
+    """As `Units.members`, of samples with their (N,) strata and scores."""
+    stratum, values = to_numpy(strata).astype(np.int64), to_numpy(scores)
+    place = np.empty(len(stratum), np.int64)
+    for i, each in enumerate(rows):
+        inside = stratum == i
+        place[inside] = each.places(values[inside])
+    return place, stratum
+
+
+# ---- core/resampling.py ----------------------------------------------------------------------------------------------
+#
+# Intervals of results: percentiles over resamples of the samples, or of the images.
+#
+# A resample draws as many units from each stratum as there are, with replacement: new counts for the same rows. Rows are
+# in a canonical order, so an interval has the same bits for any order and any batches of the samples.
+
+MAX_RESAMPLES = 1_000_000  # percentiles are steady long before, and each resample keeps its rates
+_DRAWS_PER_ROW = 16  # above which counts are drawn row by row, rather than unit by unit
+
+
+def intervals(
+    units: Units, results: dict[str, Any], confidence_level: Any, n_resamples: Any, random_state: Any
+) -> dict[str, Any]:
+    """The results with `<key>_low` and `<key>_high` beside each that `Units` gives: a percentile bootstrap, stratified.
+
+    Parameters: units of the state that the results are of; confidence_level in (0, 1); n_resamples from 1 to
+    MAX_RESAMPLES; random_state, the seed. Where rows were merged (see `rows_of_sides`), the interval is moved by what
+    the value was moved by.
+    Returns the results. Raises ValueError and TypeError for options out of range.
+    Source: Efron, Bootstrap Methods, Annals of Statistics 1979; units that are images, as clusters of their pixels.
+    """
+    level = as_confidence_level(confidence_level)
+    number, seed = as_resamples(n_resamples), as_int(random_state, "random_state", 0)
+    values = rates(units.results(units.strata))
+    found = resampled(units, list(values), number, seed)
+    with_intervals: dict[str, Any] = {}
+    for key, value in results.items():
+        with_intervals[key] = value
+        if key in found:
+            low, high = percentiles(found[key], level)
+            if value != values[key]:
+                low, high = (bound + (value - values[key]) for bound in (low, high))
+            with_intervals |= {f"{key}_low": low, f"{key}_high": high}
+    return with_intervals
+
+
+def percentiles(values: np.ndarray, level: float) -> tuple[float, float]:
+    """The bounds between which a share of the values lies, with as many below as above."""
+    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2]).tolist()
+    return low, high
+
+
+def rates(results: dict[str, Any]) -> dict[str, float]:
+    """The floats among the results of `Units`: rates and losses; counts are ints."""
+    return {key: value for key, value in results.items() if isinstance(value, float)}
+
+
+def as_resamples(value: Any) -> int:
+    """Check a number of resamples."""
+    return as_int(value, "n_resamples", 1, MAX_RESAMPLES)
+
+
+def resampled(units: Units, keys: list[str], n_resamples: int, random_state: int) -> dict[str, np.ndarray]:
+    """Some of the results of so many resamples (B,), by key."""
+    rng = np.random.default_rng(random_state)
+    draws = ([draw(rng, counts) for counts in units.strata] for _ in range(n_resamples))
+    found = np.empty((len(keys), n_resamples))
+    for i, counts in enumerate(shown(draws, n_resamples)):
+        results = units.results(counts)
+        found[:, i] = [results[key] for key in keys]
+    return dict(zip(keys, found))
+
+
+def shown(steps: Iterator[Any], total: int) -> Iterator[Any]:
+    """The steps, with a bar on a terminal if they take more than two seconds."""
+    from tqdm import tqdm
+
+    bar: Iterator[Any] = tqdm(steps, "resampling", total, delay=2, disable=None, leave=False)
+    return bar
+
+
+def draw(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
+    """How often each row occurs among as many units as there are, drawn with replacement."""
+    total = int(counts.sum())
+    if not total:
+        return counts
+    if total > _DRAWS_PER_ROW * len(counts):
+        return rng.multinomial(total, counts / total)
+    drawn = rng.integers(0, total, total)
+    places = drawn if total == len(counts) else np.repeat(np.arange(len(counts)), counts)[drawn]
+    return np.bincount(places, minlength=len(counts))
+
+
 # ---- core/states.py --------------------------------------------------------------------------------------------------
 #
 # Checks of states that come from elsewhere: another process, a file, JSON.
@@ -1180,6 +1449,463 @@ def check_rows(table: Mapping[str, Any]) -> None:
 
 def _place(name: str) -> str:
     return f"state[{name!r}]"
+
+
+# ---- core/metric.py --------------------------------------------------------------------------------------------------
+#
+# What a metric is: two functions, and the verbs that are made of them.
+#
+# `reduce` takes the columns of a batch to a state, a dict of arrays; `summarise` takes a state to the results. A metric
+# keeps the states of its batches and joins them when the results are asked for: compute, add_batch, add, state, merge,
+# reset and len are all made of these two functions. A third, `as_state`, checks what comes from elsewhere.
+#
+# Equal rows of a table of a state may be one row with a count, and results have the bits of the rows repeated. So where
+# rows take few values, they are counted whenever they have doubled, and memory stops growing.
+
+ROWS = 1 << 16  # of a table, up to which they are kept as they come
+
+# entries of a state that say how its scores were rounded, so that there are few different ones
+ROUNDED = frozenset({"thresholds", "significant_bits"})
+
+# columns that metrics of this collection take: one that a metric does not use is ignored by it, for combine()
+SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels"})
+
+
+class IntervalOptions(TypedDict, total=False):
+    """Options of every metric: see `intervals`; without a confidence_level there are none."""
+
+    confidence_level: float | None
+    n_resamples: int
+    random_state: int
+
+
+INTERVAL_OPTIONS: Mapping[str, Any] = {"confidence_level": None, "n_resamples": 1000, "random_state": 0}
+
+
+class Metric:
+    """A metric over samples that come in batches.
+
+    A metric sets
+
+    name: the name that it is loaded by
+    reduce: a function from the columns of a batch (its positional parameters; those without a default are required)
+        and options (its keyword-only parameters) to a state
+    summarise: a function from a state and options (its keyword-only parameters) to the results
+    as_state: a function that checks a state from elsewhere, by options of `reduce`, and casts its arrays to the types
+        that `reduce` gives
+    units: a function from a state and the options of `summarise` to what is resampled for intervals
+    tables: the columns of each table of its states whose rows may be counted, by the name of the counts
+    aliases: other names for columns
+
+    The rest is read from the two signatures:
+
+    columns, required: the names of all columns, and of those that cannot be left out
+    options: the options and their defaults
+    fixed_options: those that shape a batch as it is added, and so cannot change after that: only `reduce` has them
+
+    In a state, arrays of no dimension must agree between the batches that have them, all others are joined along their
+    first axis, and the first of them has an entry per sample. `counts` say how many equal samples each entry stands
+    for, `x_counts` how many each entry of the array `x` does; where they are absent, that is one.
+    """
+
+    name: ClassVar[str]
+    reduce: ClassVar[Callable[..., Mapping[str, Any]]]
+    summarise: ClassVar[Callable[..., dict[str, Any]]]
+    as_state: ClassVar[Callable[..., Mapping[str, Any]]]
+    units: ClassVar[Callable[..., Units]]
+    tables: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    aliases: ClassVar[Mapping[str, str]] = {}
+
+    columns: ClassVar[tuple[str, ...]]
+    required: ClassVar[tuple[str, ...]]
+    options: ClassVar[Mapping[str, Any]]
+    fixed_options: ClassVar[frozenset[str]]
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Read columns and options from the signatures of the two functions."""
+        super().__init_subclass__(**kwargs)
+        if "reduce" not in cls.__dict__:
+            return
+        columns = [p for p in inspect.signature(cls.reduce).parameters.values() if p.kind != p.KEYWORD_ONLY]
+        reduces, summarises = keyword_options(cls.reduce), keyword_options(cls.summarise)
+        differing = [name for name in reduces.keys() & summarises.keys() if reduces[name] != summarises[name]]
+        if differing:
+            raise TypeError(f"{cls.__name__}: expected one default of {differing[0]}, got two")
+        cls.columns = tuple(p.name for p in columns)
+        cls.required = tuple(p.name for p in columns if p.default is p.empty)
+        cls.options = {**summarises, **reduces, **INTERVAL_OPTIONS}
+        cls.fixed_options = frozenset(reduces.keys() - summarises.keys())
+
+    def __init__(self, **options: Any) -> None:
+        """Take options as keywords; any other name is a TypeError."""
+        unknown = [name for name in options if name not in self.options]
+        if unknown:
+            raise TypeError(self._unknown_name(unknown[0], self.options))
+        self.loaded_options = {**self.options, **options}
+        self._states: list[State] = []
+        self._rows, self._room = 0, ROWS  # of the tables: how many there are, and how many make them be counted
+
+    def compute(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> dict[str, Any]:
+        """Compute the results from the batches added before, and from the columns given here, if any.
+
+        Options given here override those given at load, for this call. The batches are dropped when the results
+        are there; a call that raises changes nothing. With evaluate's `num_process > 1`, process 0 takes the batches of
+        all and returns the results, and the others return None; TimeoutError if one does not come within `timeout`
+        seconds. What process 0 raises is raised there alone: it keeps the batches of all.
+        """
+        columns, overrides = self._sort_arguments({"predictions": predictions, "references": references, **kwargs})
+        options = {**self.loaded_options, **overrides}
+        for name in self.fixed_options & overrides.keys():
+            if self._states and _differ(overrides[name], self.loaded_options[name]):
+                raise ValueError(f"{name}: it was applied as batches were added; give it at load, not at compute")
+        states = self._states + ([self._reduced(columns, options)] if columns else [])
+        results = self._results(states, options)
+        self.reset()
+        return results
+
+    def results_and_units(self, **kwargs: Any) -> tuple[dict[str, Any], Units]:
+        """The results of columns, and what is resampled of them; batches added before have no part in either."""
+        columns, overrides = self._sort_arguments(kwargs)
+        options = {**self.loaded_options, **overrides}
+        state = self._reduced(columns, options)
+        if not _size(state):
+            raise ValueError("expected at least one sample, got none: pass columns")
+        chosen = _options_for(self.summarise, options)
+        units = self.units(state, **chosen)  # first, since summarise may sort pixels where they lie
+        return self.summarise(state, **chosen), units
+
+    def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
+        """Add a batch of columns. An empty one adds nothing; one that raises leaves those before it untouched."""
+        columns, options = self._sort_arguments({"predictions": predictions, "references": references, **kwargs})
+        if options:
+            raise TypeError(f"{next(iter(options))}: it is an option; give it at load or to compute")
+        state = self._reduced(columns, self.loaded_options)
+        # the caller may reuse its buffers
+        self._keep({name: _copy(array) for name, array in state.items()})
+
+    def add(self, *, prediction: Any = None, reference: Any = None, **kwargs: Any) -> None:
+        """Add one sample: the columns of add_batch, with one entry each."""
+        sample = {"predictions": prediction, "references": reference, **kwargs}
+        given = {name: value for name, value in sample.items() if value is not None}
+        self.add_batch(**{name: value if name in self.options else [value] for name, value in given.items()})
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Return the reduced arrays of all batches added so far, as NumPy arrays; empty if there are none."""
+        return self._as_numpy(joined(self._states))
+
+    def states(self) -> list[dict[str, np.ndarray]]:
+        """The same in parts, each a state: nothing is joined, and equal rows are counted where values are few."""
+        self._compact()
+        return [self._as_numpy(state) for state in self._states if state]
+
+    def _as_numpy(self, state: State) -> dict[str, np.ndarray]:
+        arrays = {name: to_numpy(array).copy() for name, array in state.items()}
+        return {**arrays, "metric": np.asarray(self.name)} if arrays else {}
+
+    def merge(self, state: Mapping[str, np.ndarray]) -> None:
+        """Take the reduced arrays of another metric's `state()`, as if its batches had been added here.
+
+        Raises TypeError for what is no state, ValueError for a state of another metric or one that `reduce` cannot have
+        made; the batches before are as they were then.
+        """
+        arrays = self._own_state(state)
+        check_agreement(arrays, self._states)
+        check_total(len(self) + _size(arrays))
+        self._keep(arrays)
+
+    def _own_state(self, state: Mapping[str, Any]) -> State:
+        """A copy of what another metric's `state()` gave, checked."""
+        if not isinstance(state, Mapping):
+            raise TypeError(f"state: expected the dict that state() returns, got {type(state).__name__}")
+        if state and str(state.get("metric")) != self.name:
+            raise ValueError(f"state: expected one of {self.name}, got one of {state.get('metric', 'no metric')}")
+        arrays = {name: array for name, array in state.items() if name != "metric"}
+        return {name: np.array(array) for name, array in self._checked(arrays).items()}
+
+    def _checked(self, state: Mapping[str, Any]) -> State:
+        return dict(self.as_state(state, **_options_for(self.as_state, self.loaded_options))) if state else {}
+
+    def __setstate__(self, content: dict[str, Any]) -> None:
+        """Unpickle; the batches are checked as those that are merged."""
+        self.__dict__.update(content)
+        # those on an accelerator come from no file, but from deepcopy, and stay where they are
+        on_cpu = [all(map(is_numpy_array, state.values())) for state in self._states]
+        self._states = [self._checked(state) if here else state for state, here in zip(self._states, on_cpu)]
+
+    def reset(self) -> None:
+        """Drop the batches added so far."""
+        self._states, self._rows, self._room = [], 0, ROWS
+
+    def _keep(self, state: State) -> None:
+        """Keep a batch. When the rows have doubled, those that are equal become one with a count."""
+        rows = self._rows + self._num_rows(state)
+        if rows > self._room:
+            self._compact(state)
+        else:
+            self._states.append(state)
+            self._rows = rows
+
+    def _compact(self, *others: State) -> None:
+        states = [*self._states, *others]
+        if self.counts_rows(self.loaded_options):
+            for counts, columns in self.tables.items():
+                states = compacted(states, columns, counts)
+        self._states, self._rows = states, sum(map(self._num_rows, states))
+        self._room = max(ROWS, 2 * self._rows)
+
+    @staticmethod
+    def counts_rows(options: Mapping[str, Any]) -> bool:
+        """Whether equal rows of tables may be counted: not where the results need to know whose they are."""
+        return True
+
+    def _num_rows(self, state: State) -> int:
+        return sum(state[columns[0]].shape[0] for columns in self.tables.values()) if state else 0
+
+    def __len__(self) -> int:
+        """Number of samples added so far."""
+        return sum(map(_size, self._states))
+
+    def _results(self, states: Sequence[State], options: Mapping[str, Any]) -> dict[str, Any]:
+        if not any(map(_size, states)):
+            raise ValueError("expected at least one sample, got none: pass columns, or add batches before compute()")
+        for state in states:
+            check_agreement(state, states)
+        state, chosen = joined(states), _options_for(self.summarise, options)
+        if options["confidence_level"] is None:
+            return self.summarise(state, **chosen)
+        units, copied = self.units(state, **chosen), {k: _copy(x) if x.ndim else x for k, x in state.items()}
+        # of a copy, since summarise may sort pixels where they lie, and resampling may be refused or interrupted
+        results = self.summarise(copied, **chosen)
+        return intervals(units, results, **{name: options[name] for name in INTERVAL_OPTIONS})
+
+    def _reduced(self, columns: Mapping[str, Any], options: Mapping[str, Any]) -> State:
+        missing = [name for name in self.required if name not in columns]
+        if missing:
+            needed = ", ".join(self.required)
+            raise TypeError(f"{missing[0]}: {self.name} needs the columns {needed}; got no {missing[0]}")
+        if all(_is_empty(column) for column in columns.values()):
+            return {}
+        state = dict(self.reduce(**columns, **_options_for(self.reduce, options)))
+        check_agreement(state, self._states)
+        return state
+
+    def _sort_arguments(self, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Split arguments into columns, by their own names, and options; drop siblings' columns and None columns."""
+        columns: dict[str, Any] = {}
+        options: dict[str, Any] = {}
+        for given, value in arguments.items():
+            name = self.aliases.get(given, given)
+            if name in self.options:
+                options[name] = value
+            elif name in self.columns:
+                if value is None:
+                    continue
+                if name in columns:
+                    raise TypeError(f"{name} was given twice, once as {given}")
+                columns[name] = value
+            elif name not in SIBLING_COLUMNS:
+                raise TypeError(self._unknown_name(given, (*self.columns, *self.aliases, *self.options)))
+        return columns, options
+
+    def _unknown_name(self, name: str, known: Any) -> str:
+        return f"{self.name} has no argument {name!r}; it takes {', '.join(known) or 'no options'}"
+
+
+@cache
+def keyword_options(function: Callable[..., Any]) -> Mapping[str, Any]:
+    """The keyword-only parameters of a function, and their defaults."""
+    parameters = inspect.signature(function).parameters.values()
+    return {p.name: p.default for p in parameters if p.kind == p.KEYWORD_ONLY}
+
+
+def joined(states: Sequence[State]) -> State:
+    """One state of all the samples; a single one is returned as it is. Raises ValueError for more than 2^40."""
+    states = [state for state in states if state]
+    if len(states) < 2:
+        return states[0] if states else {}
+    check_total(sum(map(_size, states)))
+    return {
+        name: array if array.ndim == 0 else concatenate([_column(state, name) for state in states])
+        for name, array in {name: array for state in states for name, array in state.items()}.items()
+    }
+
+
+def check_total(num_samples: int) -> None:
+    """Raise ValueError for more samples than sums of integers are made for."""
+    if num_samples > MAX_COUNT:
+        raise ValueError(f"expected at most {MAX_COUNT} samples in all, got {num_samples}")
+
+
+def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> list[State]:
+    """The states as one, whose table of these columns has no two equal rows; as they are, where few would be equal."""
+    states = [state for state in states if state]
+    plain = [state for state in states if counts not in state]
+    grows = any(not (ROUNDED & state.keys() or all(has_few_values(state[name]) for name in columns)) for state in plain)
+    if grows and len(plain) == len(states):
+        return states
+    parts = [state for state in states if counts in state]
+    if plain:  # those without counts first, which is faster
+        parts.append(compact_table(joined(plain), columns, counts))
+    return parts if len(parts) < 2 else [compact_table(joined(parts), columns, counts)]
+
+
+def _column(state: State, name: str) -> Array:
+    """An array of a state; ones for counts that it does not have."""
+    if name in state:
+        return state[name]
+    rows = state[name.removesuffix("_counts")] if name != "counts" else next(iter(state.values()))
+    return array_namespace(rows).ones_like(rows, dtype=array_namespace(rows).int64)
+
+
+def _options_for(function: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of the options that a function takes."""
+    return {name: options[name] for name in keyword_options(function) if name in options}
+
+
+def _differ(first: Any, second: Any) -> bool:
+    try:
+        return bool(first != second)
+    except (ValueError, TypeError, RuntimeError):  # of arrays, which no such option is
+        return True
+
+
+def _is_empty(column: Any) -> bool:
+    sized = hasattr(column, "__len__") and getattr(column, "ndim", 1) > 0 and not getattr(column, "is_nested", False)
+    return sized and len(column) == 0
+
+
+def _size(state: State) -> int:
+    """How many samples there are in a state."""
+    if "counts" in state:
+        return int(array_namespace(state["counts"]).sum(state["counts"]))
+    return len(next(iter(state.values()))) if state else 0
+
+
+def _copy(array: Array) -> Array:
+    return array.copy() if isinstance(array, np.ndarray) else array.clone()
+
+
+def check_agreement(state: State, states: Sequence[State]) -> None:
+    """Raise ValueError unless a state can be joined to the first of others: same arrays, same scalars."""
+    first = next((other for other in states if other), state)
+    if state.keys() != first.keys():
+        names, others = (
+            {n for n, array in one.items() if array.ndim and not n.endswith("counts")} for one in (state, first)
+        )
+        if state and names != others:
+            raise ValueError(f"expected a state of {', '.join(first)}, got one of {', '.join(state)}")
+    for name, array in state.items():
+        before = next((other[name] for other in states if name in other), array) if array.ndim == 0 else array
+        if array.ndim == 0 and array != before:
+            raise ValueError(f"{name}: expected {before} as in the batches before, got {array}")
+
+
+# ---- core/bounds.py --------------------------------------------------------------------------------------------------
+#
+# How far a result can be off whose scores were cut to some significant bits.
+#
+# Cutting keeps order, and scores that it has changed are marked: so scores that are equal now and marked may have been in
+# any order before, and all others are in the order that they were in. Such a bin holds P positives and N negatives, with
+# tp₀ positives and fp₀ negatives above it. A result is least or greatest, as far as the bin can matter, with all its
+# positives above all its negatives, or the other way round; each side of it may have been one score or several.
+
+UNIT_BITS = 40  # shares that come of logarithms are in units of 2^-40, rounded outwards by more than their errors
+
+
+class Bounds(NamedTuple):
+    """Parts that give the two ends of what a quantity may have been before scores were cut, in either order.
+
+    Each is a function of the counts of a run and of (T,) flags, whether the scores of a threshold were cut.
+    """
+
+    first: Callable[[Counts, Array], Any]
+    second: Callable[[Counts, Array], Any]
+
+
+def in_either_order(part: Callable[[Counts], Any]) -> Bounds:
+    """Those of a quantity that no positive harms by being above a negative."""
+    return Bounds(
+        lambda counts, was_cut: part(negatives_first(counts, was_cut)),
+        lambda counts, was_cut: part(positives_first(counts, was_cut)),
+    )
+
+
+def at_best(part: Callable[[Counts], Any]) -> Bounds:
+    """Those of the best over all thresholds.
+
+    That at the end of a bin is also there, or a better one, where the bin was several scores: so one end is the value
+    itself. No threshold within the bin accepts more than its P positives, or fewer than none of its negatives: so the
+    other is that with the positives first.
+    """
+    return Bounds(lambda counts, was_cut: part(counts), lambda counts, was_cut: part(positives_first(counts, was_cut)))
+
+
+def positives_first(counts: Counts, was_cut: Array) -> Counts:
+    """The counts if in each bin the positives were one score, above the negatives."""
+    return counts._replace(fp=array_namespace(was_cut).where(was_cut, counts.above, counts.fp))
+
+
+def negatives_first(counts: Counts, was_cut: Array) -> Counts:
+    """The counts if in each bin the positives were one score, below the negatives."""
+    return counts._replace(above=array_namespace(was_cut).where(was_cut, counts.fp, counts.above))
+
+
+def unsure_precision(counts: Counts, was_cut: Array) -> Array:
+    """At which thresholds the precision can have been another: not without negatives, nor for one positive alone."""
+    return was_cut & (counts.fp > 0) & ((counts.sizes > 1) | (counts.fp > counts.above))
+
+
+def least_precision(counts: Counts) -> Array:
+    """The least mean precision at the P positives of each bin, F = fp₀ + N > 0, as (T,) int64 in units of 2^-40.
+
+    It is that of distinct positives below the negatives; each term is at most its mean over a unit around j.
+
+    1/P Σ_(j=1..P) (tp₀ + j)/(tp₀ + j + F) = 1 − F/P Σ_j 1/(tp₀ + j + F) ≥ 1 − F/P · ln(1 + P/(tp₀ + F + ½))
+    """
+    xp = array_namespace(counts.tp)
+    sizes, tp, fp = (xp.astype(column, xp.float64) for column in (counts.sizes, counts.tp, counts.fp))
+    share = 1 - fp * xp.log1p(sizes / (tp - sizes + fp + 0.5)) / sizes
+    return xp.clip(xp.astype(xp.floor(share * 2.0**UNIT_BITS), xp.int64) - 1, 0, None)
+
+
+def most_twice_precision(counts: Counts) -> Array:
+    """The greatest mean sum of precision at and before the P positives of each bin, as (T,) int64 in units of 2^-40.
+
+    It is that of distinct positives above the negatives. Precision k/(k + fp₀) is concave in the number k of
+    positives, so that trapezoids under it, which only grow by more points, stay below its integral.
+
+    1/P Σ_(k=tp₀..tp₀+P−1) k/(k + fp₀) + (k + 1)/(k + 1 + fp₀) ≤ 2 − 2·fp₀/P · ln(1 + P/(tp₀ + fp₀))
+    """
+    xp = array_namespace(counts.tp)
+    sizes, tp, above = (xp.astype(column, xp.float64) for column in (counts.sizes, counts.tp, counts.above))
+    before = tp - sizes + above
+    share = 2 - 2 * above * xp.log1p(sizes / xp.where(before > 0, before, 1.0)) / sizes
+    return xp.clip(xp.astype(xp.floor(share * 2.0**UNIT_BITS), xp.int64) + 2, None, 2 << UNIT_BITS)
+
+
+def results_with_errors(results: Mapping[str, float], ends: Mapping[str, tuple[float, ...] | None]) -> dict[str, float]:
+    """Results in [0, 1], each with its error, the distance to the farther end, rounded up; 0.0 where all are the same.
+
+    Those that have no ends are left out; those whose ends are None need no error.
+
+    >>> results_with_errors({"a": 0.5, "b": 1.0, "c": 0.1, "d": 7.0}, {"a": (0.25, 0.75), "b": (1.0,), "c": None})
+    {'a': 0.5, 'a_error': 0.25000000000000017, 'b': 1.0, 'b_error': 0.0, 'c': 0.1}
+    """
+    found: dict[str, float] = {}
+    for name, value in results.items():
+        if name in ends:
+            found[name] = value
+            between = ends[name]
+            if between is not None:
+                found[f"{name}_error"] = _error(value, between)
+    return found
+
+
+def _error(value: float, ends: tuple[float, ...]) -> float:
+    distance = max(abs(end - value) for end in ends)
+    # half a unit in the last place for each of the end and the difference
+    error = math.nextafter(distance + math.ulp(max(value, *ends)), math.inf) if distance else 0.0
+    return min(1.0, error)
 
 
 # ---- core/rounding.py ------------------------------------------------------------------------------------------------
@@ -1617,732 +2343,6 @@ def curve_rates(values: Mapping[str, Any], prefix: str) -> dict[str, float]:
     return {f"{prefix}{name}": rates[name] for name in CURVE}
 
 
-# ---- core/compacting.py ----------------------------------------------------------------------------------------------
-#
-# Equal rows of a table become one row with a count, so that memory stops growing where values are few.
-#
-# The columns of a row are packed into one integer, which orders rows as their columns do. One count of these integers, or
-# one sort, finds the rows that are equal; unpacked, they come in ascending order, whatever order they came in.
-
-_KEY_BITS = 62  # of a key
-_COUNTED_BITS = 22  # of a key that is counted; one of more is sorted
-_PACKED_ROWS = 1 << 20  # rows packed at a time, which fit a cache
-_PACKED_ON_DEVICE = 1 << 28
-
-
-def compact_table(state: Mapping[str, Any], columns: Sequence[str], counts: str = "counts") -> dict[str, Any]:
-    """A state in which the rows of one table, of the columns named, are different; `counts` names theirs."""
-    rows, total = compact_rows([state[name] for name in columns], state.get(counts))
-    return {**state, **dict(zip(columns, rows)), counts: total}
-
-
-def has_few_values(column: Array) -> bool:
-    """Whether a column has integers, flags, or floats of 16 bits, also where bfloat16 has been widened to float32."""
-    if not is_floating(column) or column.dtype.itemsize == 2:
-        return True
-    low = 8 * column.dtype.itemsize - 16
-    return all(_are_zero(_patterns(part), low) for part in (column[:256], column))
-
-
-def compact_rows(columns: Sequence[Array], counts: Array | None = None) -> tuple[list[Array], Array]:
-    """Different rows of a table in ascending order, and how many samples each stands for.
-
-    Parameters: columns, (R,) numbers or flags each, without NaN; −0.0 becomes 0.0; counts (R,) int64, by default one.
-    Returns the columns of (D,) different rows, in their types, and their (D,) counts.
-
-    >>> import numpy as np
-    >>> compact_rows([np.asarray([0.5, 0.25, 0.5]), np.asarray([True, True, True])])
-    ([array([0.25, 0.5 ]), array([ True,  True])], array([1, 2]))
-    """
-    num_rows = columns[0].shape[0]
-    block = _PACKED_ROWS if is_numpy_array(columns[0]) else _PACKED_ON_DEVICE
-    if num_rows <= block:
-        return _compact_block(columns, counts)
-    blocks: list[tuple[list[Array], Array]] = []
-    for start in range(0, num_rows, block):
-        cut = slice(start, start + block)
-        blocks.append(_compact_block([c[cut] for c in columns], None if counts is None else counts[cut]))
-        if 2 * blocks[0][1].shape[0] > block:  # few of its rows are equal
-            return _compact_block(columns, counts)
-    rows = [concatenate(parts) for parts in zip(*(rows for rows, _ in blocks))]
-    return compact_rows(rows, concatenate([total for _, total in blocks]))
-
-
-def rows_and_places(columns: Sequence[Array]) -> tuple[list[Array], Array, Array]:
-    """Different rows of a table in ascending order, their counts, and the place among them of each row of the table."""
-    packed = reduce(_beside, map(_packed, columns))
-    keys, total = _counted(packed.keys, packed.bits, None)
-    return packed.rows(keys), total, array_namespace(keys).searchsorted(keys, packed.keys)
-
-
-def _compact_block(columns: Sequence[Array], counts: Array | None) -> tuple[list[Array], Array]:
-    if not columns[0].shape[0]:
-        xp = array_namespace(columns[0])
-        return [*columns], xp.zeros_like(columns[0], dtype=xp.int64)
-    packed = reduce(_beside, map(_packed, columns))
-    keys, total = _counted(packed.keys, packed.bits, counts)
-    return packed.rows(keys), total
-
-
-class _Packed(NamedTuple):
-    """Rows as integers.
-
-    keys: (R,) int64 of at least 0, which order the rows
-    bits: that a key has at most
-    rows: a function from keys back to the columns of their rows
-    """
-
-    keys: Array
-    bits: int
-    rows: Callable[[Array], list[Array]]
-
-
-def _packed(column: Array) -> _Packed:
-    """A column as integers, without the bits in which they do not differ."""
-    xp = array_namespace(column)
-    dtype = column.dtype
-    order = _order(_patterns(column)) if is_floating(column) else xp.astype(column, xp.int64, copy=False)
-    low = reduce(or_, order[:64].tolist())
-    guess = (low & -low).bit_length() - 1 if low else 0
-    shift = next(bits for bits in (guess, 45, 41, 29, 13, 12, 0) if bits <= guess and _are_zero(order, bits))
-    order = order >> shift if shift else order
-
-    def rows(order: Array) -> list[Array]:
-        order = order << shift
-        if not xp.isdtype(dtype, "real floating"):
-            return [xp.astype(order, dtype)]
-        return [_of_order(xp.astype(order, _integers(xp, dtype.itemsize))).view(dtype)]
-
-    lowest, highest = int(xp.min(order)), int(xp.max(order))
-    if highest - lowest >= 1 << _KEY_BITS:
-        return _ranked(_Packed(order, 64, rows))
-    keys = xp.astype(order, xp.int64, copy=False) - lowest
-    return _Packed(keys, (highest - lowest).bit_length(), lambda k: rows(k + lowest))
-
-
-def _beside(first: _Packed, second: _Packed) -> _Packed:
-    """The rows of two tables, beside each other."""
-    if first.bits + second.bits > _KEY_BITS:
-        first = _ranked(first)
-    if first.bits + second.bits > _KEY_BITS:
-        second = _ranked(second)
-    width, keys = second.bits, first.keys
-    keys <<= width
-    keys |= second.keys
-    return _Packed(
-        keys,
-        first.bits + width,
-        lambda keys: first.rows(keys >> width) + second.rows(keys & ((1 << width) - 1)),
-    )
-
-
-def _ranked(packed: _Packed) -> _Packed:
-    """The same rows with their ranks as keys, which are as short as can be."""
-    xp = array_namespace(packed.keys)
-    distinct = xp.unique_values(packed.keys)
-    keys = xp.astype(xp.searchsorted(distinct, packed.keys), xp.int64, copy=False)
-    return _Packed(keys, distinct.shape[0].bit_length(), lambda keys: packed.rows(distinct[keys]))
-
-
-def _counted(keys: Array, bits: int, counts: Array | None) -> tuple[Array, Array]:
-    """Different keys in ascending order, and the sum of the counts of each."""
-    xp = array_namespace(keys)
-    if bits <= _COUNTED_BITS and 1 << bits <= 16 * keys.shape[0]:
-        # float64 holds the sums of up to 2^53 samples
-        weights = None if counts is None else xp.astype(counts, xp.float64)
-        total = xp.astype(xp.bincount(keys, weights=weights), xp.int64, copy=False)
-        found = xp.nonzero(total)[0]
-        return found, total[found]
-    if counts is None:
-        keys, running = xp.sort(keys), xp.arange(1, keys.shape[0] + 1, device=keys.device)
-    else:
-        order = xp.argsort(keys)
-        keys, running = keys[order], xp.cumulative_sum(counts[order])
-    last = xp.nonzero(xp.concat([keys[1:] != keys[:-1], xp.ones_like(keys[:1], dtype=xp.bool)]))[0]
-    return keys[last], xp.diff(running[last], prepend=xp.zeros_like(running[:1]))
-
-
-def _patterns(column: Array) -> Array:
-    """The bits of floats, as integers."""
-    return column.view(_integers(array_namespace(column), column.dtype.itemsize))
-
-
-def _integers(xp: Any, size: int) -> Any:
-    return {2: xp.int16, 4: xp.int32, 8: xp.int64}[size]
-
-
-def _order(patterns: Array) -> Array:
-    """Integers in the order of the floats of these bits: magnitudes with their signs, so that −0.0 is 0.0.
-
-    Low bits that are zero in all patterns are zero here too, below zero as above.
-    """
-    sign = patterns >> (8 * patterns.dtype.itemsize - 1)
-    return (patterns ^ (sign & _magnitude(patterns))) - sign
-
-
-def _of_order(order: Array) -> Array:
-    """The patterns of such integers."""
-    sign = order >> (8 * order.dtype.itemsize - 1)
-    return (order + sign) ^ (sign & _magnitude(order))
-
-
-def _magnitude(patterns: Array) -> int:
-    return (1 << (8 * patterns.dtype.itemsize - 1)) - 1
-
-
-def _are_zero(integers: Array, bits: int) -> bool:
-    """Whether the lowest bits of all integers are zero."""
-    return not bits or not bool(array_namespace(integers).any(integers & ((1 << bits) - 1)))
-
-
-# ---- core/units.py ---------------------------------------------------------------------------------------------------
-#
-# What is resampled for an interval, and the results of a resample.
-#
-# A resample of samples is the same rows with other counts: so a metric has to say which rows those are, in an order that
-# does not depend on how they came, and what its rates are where each row occurs another number of times.
-
-MAX_ROWS = 1 << 14  # of a stratum, beyond which neighbours in the order of the scores are resampled as one
-
-
-class Units(NamedTuple):
-    """Samples or images that are resampled, in strata that keep their sizes.
-
-    strata: for each stratum, (R,) int64, how many equal units each of its rows stands for, in a canonical order
-    results: a function from as many arrays (R,), how many each row is to stand for instead (or none), to the results;
-        of the strata themselves they are those of the state
-    members: a function without arguments to the row of each unit, (N,) in the order in which they were given, and its
-        stratum, (N,); for states whose units have not been counted
-    """
-
-    strata: tuple[np.ndarray, ...]
-    results: Callable[[Sequence[np.ndarray]], dict[str, Any]]
-    members: Callable[[], tuple[np.ndarray, np.ndarray]]
-
-
-class Rows(NamedTuple):
-    """The different scores of a stratum: (R,) in ascending order, and how many samples have each."""
-
-    scores: np.ndarray
-    counts: np.ndarray
-
-    def side(self, counts: np.ndarray) -> Side:
-        """These scores with other counts."""
-        there = counts > 0
-        return Side(self.scores[there], np.concatenate([[0], np.cumsum(counts[there])]))
-
-    def places(self, scores: np.ndarray) -> np.ndarray:
-        """The row of each of some scores."""
-        return np.searchsorted(self.scores, scores, side="left")
-
-
-def rows_of_sides(*sides: Side, most: int | None = None) -> list[Rows]:
-    """The rows of strata whose scores are compared with each other.
-
-    Where a stratum has more than `most` of them, by default `MAX_ROWS`, scores between two neighbouring quantiles of
-    any stratum are taken for the upper one: in ranks, less than 1/most of a stratum off.
-    """
-    found, most = [_distinct(side) for side in sides], MAX_ROWS if most is None else most
-    if max(len(rows.scores) for rows in found) <= most:
-        return found
-    edges = np.unique(np.concatenate([_quantiles(rows, most) for rows in found]))
-    merged = []
-    for rows in found:
-        counts = np.bincount(np.searchsorted(edges, rows.scores, side="left"), rows.counts, len(edges))
-        merged.append(Rows(edges, counts.astype(np.int64)))  # float64 holds them
-    return merged
-
-
-def units_of_table(
-    state: Mapping[str, Any], columns: Sequence[str], strata: Callable[[State], Array], summarise: Callable[..., Any]
-) -> Units:
-    """The different rows of a state's table, for resampling.
-
-    Parameters: state; columns of the table; strata, a function from a state to the stratum of each of its rows, (R,)
-        integers from 0; summarise, a function from a state to the results.
-    """
-    given = [to_numpy(state[name]) for name in columns]
-    rows, counts = compact_rows(given, None if "counts" not in state else to_numpy(state["counts"]))
-    whole = {**state, **dict(zip(columns, rows)), "counts": counts}
-    stratum = to_numpy(strata(whole)).astype(np.int64)
-    parts = [np.flatnonzero(stratum == i) for i in range(int(stratum.max(initial=-1)) + 1)]
-
-    def results(numbers: Sequence[np.ndarray]) -> dict[str, Any]:
-        drawn = np.zeros_like(counts)
-        for part, here in zip(parts, numbers):
-            drawn[part] = here
-        there = drawn > 0
-        return summarise({**whole, **{name: whole[name][there] for name in columns}, "counts": drawn[there]})
-
-    def members() -> tuple[np.ndarray, np.ndarray]:
-        place = rows_and_places(given)[2]
-        within = np.empty_like(counts)
-        for part in parts:
-            within[part] = np.arange(len(part))
-        return within[place], stratum[place]
-
-    return Units(tuple(counts[part] for part in parts), results, members)
-
-
-def _distinct(side: Side) -> Rows:
-    scores = to_numpy(side.scores) + 0.0  # 0.0 for −0.0
-    first = np.flatnonzero(np.concatenate([np.ones(len(scores[:1]), bool), scores[1:] != scores[:-1]]))
-    before = np.arange(len(scores) + 1) if side.before is None else to_numpy(side.before)
-    return Rows(scores[first], np.diff(before[np.append(first, len(scores))]))
-
-
-def _quantiles(rows: Rows, most: int) -> np.ndarray:
-    """At most so many of the scores, the highest among them, with about as many samples between any two."""
-    if len(rows.scores) <= most:
-        return rows.scores
-    reached = np.cumsum(rows.counts)
-    wanted = np.arange(1, most + 1) * reached[-1] // most
-    return rows.scores[np.searchsorted(reached, wanted, side="left")]
-
-
-def members_of(strata: Array, scores: Array, rows: Sequence[Rows]) -> tuple[np.ndarray, np.ndarray]:
-    """As `Units.members`, of samples with their (N,) strata and scores."""
-    stratum, values = to_numpy(strata).astype(np.int64), to_numpy(scores)
-    place = np.empty(len(stratum), np.int64)
-    for i, each in enumerate(rows):
-        inside = stratum == i
-        place[inside] = each.places(values[inside])
-    return place, stratum
-
-
-# ---- core/resampling.py ----------------------------------------------------------------------------------------------
-#
-# Intervals of results: percentiles over resamples of the samples, or of the images.
-#
-# A resample draws as many units from each stratum as there are, with replacement: new counts for the same rows. Rows are
-# in a canonical order, so an interval has the same bits for any order and any batches of the samples.
-
-MAX_RESAMPLES = 1_000_000  # percentiles are steady long before, and each resample keeps its rates
-_DRAWS_PER_ROW = 16  # above which counts are drawn row by row, rather than unit by unit
-
-
-def intervals(
-    units: Units, results: dict[str, Any], confidence_level: Any, n_resamples: Any, random_state: Any
-) -> dict[str, Any]:
-    """The results with `<key>_low` and `<key>_high` beside each that `Units` gives: a percentile bootstrap, stratified.
-
-    Parameters: units of the state that the results are of; confidence_level in (0, 1); n_resamples from 1 to
-    MAX_RESAMPLES; random_state, the seed. Where rows were merged (see `rows_of_sides`), the interval is moved by what
-    the value was moved by.
-    Returns the results. Raises ValueError and TypeError for options out of range.
-    Source: Efron, Bootstrap Methods, Annals of Statistics 1979; units that are images, as clusters of their pixels.
-    """
-    level = as_confidence_level(confidence_level)
-    number, seed = as_resamples(n_resamples), as_int(random_state, "random_state", 0)
-    values = rates(units.results(units.strata))
-    found = resampled(units, list(values), number, seed)
-    with_intervals: dict[str, Any] = {}
-    for key, value in results.items():
-        with_intervals[key] = value
-        if key in found:
-            low, high = percentiles(found[key], level)
-            if value != values[key]:
-                low, high = (bound + (value - values[key]) for bound in (low, high))
-            with_intervals |= {f"{key}_low": low, f"{key}_high": high}
-    return with_intervals
-
-
-def percentiles(values: np.ndarray, level: float) -> tuple[float, float]:
-    """The bounds between which a share of the values lies, with as many below as above."""
-    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2]).tolist()
-    return low, high
-
-
-def rates(results: dict[str, Any]) -> dict[str, float]:
-    """The floats among the results of `Units`: rates and losses; counts are ints."""
-    return {key: value for key, value in results.items() if isinstance(value, float)}
-
-
-def as_resamples(value: Any) -> int:
-    """Check a number of resamples."""
-    return as_int(value, "n_resamples", 1, MAX_RESAMPLES)
-
-
-def resampled(units: Units, keys: list[str], n_resamples: int, random_state: int) -> dict[str, np.ndarray]:
-    """Some of the results of so many resamples (B,), by key."""
-    rng = np.random.default_rng(random_state)
-    draws = ([draw(rng, counts) for counts in units.strata] for _ in range(n_resamples))
-    found = np.empty((len(keys), n_resamples))
-    for i, counts in enumerate(shown(draws, n_resamples)):
-        results = units.results(counts)
-        found[:, i] = [results[key] for key in keys]
-    return dict(zip(keys, found))
-
-
-def shown(steps: Iterator[Any], total: int) -> Iterator[Any]:
-    """The steps, with a bar on a terminal if they take more than two seconds."""
-    from tqdm import tqdm
-
-    bar: Iterator[Any] = tqdm(steps, "resampling", total, delay=2, disable=None, leave=False)
-    return bar
-
-
-def draw(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
-    """How often each row occurs among as many units as there are, drawn with replacement."""
-    total = int(counts.sum())
-    if not total:
-        return counts
-    if total > _DRAWS_PER_ROW * len(counts):
-        return rng.multinomial(total, counts / total)
-    drawn = rng.integers(0, total, total)
-    places = drawn if total == len(counts) else np.repeat(np.arange(len(counts)), counts)[drawn]
-    return np.bincount(places, minlength=len(counts))
-
-
-# ---- core/metric.py --------------------------------------------------------------------------------------------------
-#
-# What a metric is: two functions, and the verbs that are made of them.
-#
-# `reduce` takes the columns of a batch to a state, a dict of arrays; `summarise` takes a state to the results. A metric
-# keeps the states of its batches and joins them when the results are asked for: compute, add_batch, add, state, merge,
-# reset and len are all made of these two functions. A third, `as_state`, checks what comes from elsewhere.
-#
-# Equal rows of a table of a state may be one row with a count, and results have the bits of the rows repeated. So where
-# rows take few values, they are counted whenever they have doubled, and memory stops growing.
-
-ROWS = 1 << 16  # of a table, up to which they are kept as they come
-
-# entries of a state that say how its scores were rounded, so that there are few different ones
-ROUNDED = frozenset({"thresholds", "significant_bits"})
-
-# columns that metrics of this collection take: one that a metric does not use is ignored by it, for combine()
-SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels"})
-
-
-class IntervalOptions(TypedDict, total=False):
-    """Options of every metric: see `intervals`; without a confidence_level there are none."""
-
-    confidence_level: float | None
-    n_resamples: int
-    random_state: int
-
-
-INTERVAL_OPTIONS: Mapping[str, Any] = {"confidence_level": None, "n_resamples": 1000, "random_state": 0}
-
-
-class Metric:
-    """A metric over samples that come in batches.
-
-    A metric sets
-
-    name: the name that it is loaded by
-    reduce: a function from the columns of a batch (its positional parameters; those without a default are required)
-        and options (its keyword-only parameters) to a state
-    summarise: a function from a state and options (its keyword-only parameters) to the results
-    as_state: a function that checks a state from elsewhere, by options of `reduce`, and casts its arrays to the types
-        that `reduce` gives
-    units: a function from a state and the options of `summarise` to what is resampled for intervals
-    tables: the columns of each table of its states whose rows may be counted, by the name of the counts
-    aliases: other names for columns
-
-    The rest is read from the two signatures:
-
-    columns, required: the names of all columns, and of those that cannot be left out
-    options: the options and their defaults
-    fixed_options: those that shape a batch as it is added, and so cannot change after that: only `reduce` has them
-
-    In a state, arrays of no dimension must agree between the batches that have them, all others are joined along their
-    first axis, and the first of them has an entry per sample. `counts` say how many equal samples each entry stands
-    for, `x_counts` how many each entry of the array `x` does; where they are absent, that is one.
-    """
-
-    name: ClassVar[str]
-    reduce: ClassVar[Callable[..., Mapping[str, Any]]]
-    summarise: ClassVar[Callable[..., dict[str, Any]]]
-    as_state: ClassVar[Callable[..., Mapping[str, Any]]]
-    units: ClassVar[Callable[..., Units]]
-    tables: ClassVar[Mapping[str, tuple[str, ...]]] = {}
-    aliases: ClassVar[Mapping[str, str]] = {}
-
-    columns: ClassVar[tuple[str, ...]]
-    required: ClassVar[tuple[str, ...]]
-    options: ClassVar[Mapping[str, Any]]
-    fixed_options: ClassVar[frozenset[str]]
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Read columns and options from the signatures of the two functions."""
-        super().__init_subclass__(**kwargs)
-        if "reduce" not in cls.__dict__:
-            return
-        columns = [p for p in inspect.signature(cls.reduce).parameters.values() if p.kind != p.KEYWORD_ONLY]
-        reduces, summarises = keyword_options(cls.reduce), keyword_options(cls.summarise)
-        differing = [name for name in reduces.keys() & summarises.keys() if reduces[name] != summarises[name]]
-        if differing:
-            raise TypeError(f"{cls.__name__}: expected one default of {differing[0]}, got two")
-        cls.columns = tuple(p.name for p in columns)
-        cls.required = tuple(p.name for p in columns if p.default is p.empty)
-        cls.options = {**summarises, **reduces, **INTERVAL_OPTIONS}
-        cls.fixed_options = frozenset(reduces.keys() - summarises.keys())
-
-    def __init__(self, **options: Any) -> None:
-        """Take options as keywords; any other name is a TypeError."""
-        unknown = [name for name in options if name not in self.options]
-        if unknown:
-            raise TypeError(self._unknown_name(unknown[0], self.options))
-        self.loaded_options = {**self.options, **options}
-        self._states: list[State] = []
-        self._rows, self._room = 0, ROWS  # of the tables: how many there are, and how many make them be counted
-
-    def compute(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> dict[str, Any]:
-        """Compute the results from the batches added before, and from the columns given here, if any.
-
-        Options given here override those given at load, for this call. The batches are dropped when the results
-        are there; a call that raises changes nothing. With evaluate's `num_process > 1`, process 0 takes the batches of
-        all and returns the results, and the others return None; TimeoutError if one does not come within `timeout`
-        seconds. What process 0 raises is raised there alone: it keeps the batches of all.
-        """
-        columns, overrides = self._sort_arguments({"predictions": predictions, "references": references, **kwargs})
-        options = {**self.loaded_options, **overrides}
-        for name in self.fixed_options & overrides.keys():
-            if self._states and _differ(overrides[name], self.loaded_options[name]):
-                raise ValueError(f"{name}: it was applied as batches were added; give it at load, not at compute")
-        states = self._states + ([self._reduced(columns, options)] if columns else [])
-        results = self._results(states, options)
-        self.reset()
-        return results
-
-    def results_and_units(self, **kwargs: Any) -> tuple[dict[str, Any], Units]:
-        """The results of columns, and what is resampled of them; batches added before have no part in either."""
-        columns, overrides = self._sort_arguments(kwargs)
-        options = {**self.loaded_options, **overrides}
-        state = self._reduced(columns, options)
-        if not _size(state):
-            raise ValueError("expected at least one sample, got none: pass columns")
-        chosen = _options_for(self.summarise, options)
-        units = self.units(state, **chosen)  # first, since summarise may sort pixels where they lie
-        return self.summarise(state, **chosen), units
-
-    def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
-        """Add a batch of columns. An empty one adds nothing; one that raises leaves those before it untouched."""
-        columns, options = self._sort_arguments({"predictions": predictions, "references": references, **kwargs})
-        if options:
-            raise TypeError(f"{next(iter(options))}: it is an option; give it at load or to compute")
-        state = self._reduced(columns, self.loaded_options)
-        # the caller may reuse its buffers
-        self._keep({name: _copy(array) for name, array in state.items()})
-
-    def add(self, *, prediction: Any = None, reference: Any = None, **kwargs: Any) -> None:
-        """Add one sample: the columns of add_batch, with one entry each."""
-        sample = {"predictions": prediction, "references": reference, **kwargs}
-        given = {name: value for name, value in sample.items() if value is not None}
-        self.add_batch(**{name: value if name in self.options else [value] for name, value in given.items()})
-
-    def state(self) -> dict[str, np.ndarray]:
-        """Return the reduced arrays of all batches added so far, as NumPy arrays; empty if there are none."""
-        return self._as_numpy(joined(self._states))
-
-    def states(self) -> list[dict[str, np.ndarray]]:
-        """The same in parts, each a state: nothing is joined, and equal rows are counted where values are few."""
-        self._compact()
-        return [self._as_numpy(state) for state in self._states if state]
-
-    def _as_numpy(self, state: State) -> dict[str, np.ndarray]:
-        arrays = {name: to_numpy(array).copy() for name, array in state.items()}
-        return {**arrays, "metric": np.asarray(self.name)} if arrays else {}
-
-    def merge(self, state: Mapping[str, np.ndarray]) -> None:
-        """Take the reduced arrays of another metric's `state()`, as if its batches had been added here.
-
-        Raises TypeError for what is no state, ValueError for a state of another metric or one that `reduce` cannot have
-        made; the batches before are as they were then.
-        """
-        arrays = self._own_state(state)
-        check_agreement(arrays, self._states)
-        check_total(len(self) + _size(arrays))
-        self._keep(arrays)
-
-    def _own_state(self, state: Mapping[str, Any]) -> State:
-        """A copy of what another metric's `state()` gave, checked."""
-        if not isinstance(state, Mapping):
-            raise TypeError(f"state: expected the dict that state() returns, got {type(state).__name__}")
-        if state and str(state.get("metric")) != self.name:
-            raise ValueError(f"state: expected one of {self.name}, got one of {state.get('metric', 'no metric')}")
-        arrays = {name: array for name, array in state.items() if name != "metric"}
-        return {name: np.array(array) for name, array in self._checked(arrays).items()}
-
-    def _checked(self, state: Mapping[str, Any]) -> State:
-        return dict(self.as_state(state, **_options_for(self.as_state, self.loaded_options))) if state else {}
-
-    def __setstate__(self, content: dict[str, Any]) -> None:
-        """Unpickle; the batches are checked as those that are merged."""
-        self.__dict__.update(content)
-        # those on an accelerator come from no file, but from deepcopy, and stay where they are
-        on_cpu = [all(map(is_numpy_array, state.values())) for state in self._states]
-        self._states = [self._checked(state) if here else state for state, here in zip(self._states, on_cpu)]
-
-    def reset(self) -> None:
-        """Drop the batches added so far."""
-        self._states, self._rows, self._room = [], 0, ROWS
-
-    def _keep(self, state: State) -> None:
-        """Keep a batch. When the rows have doubled, those that are equal become one with a count."""
-        rows = self._rows + self._num_rows(state)
-        if rows > self._room:
-            self._compact(state)
-        else:
-            self._states.append(state)
-            self._rows = rows
-
-    def _compact(self, *others: State) -> None:
-        states = [*self._states, *others]
-        if self.counts_rows(self.loaded_options):
-            for counts, columns in self.tables.items():
-                states = compacted(states, columns, counts)
-        self._states, self._rows = states, sum(map(self._num_rows, states))
-        self._room = max(ROWS, 2 * self._rows)
-
-    @staticmethod
-    def counts_rows(options: Mapping[str, Any]) -> bool:
-        """Whether equal rows of tables may be counted: not where the results need to know whose they are."""
-        return True
-
-    def _num_rows(self, state: State) -> int:
-        return sum(state[columns[0]].shape[0] for columns in self.tables.values()) if state else 0
-
-    def __len__(self) -> int:
-        """Number of samples added so far."""
-        return sum(map(_size, self._states))
-
-    def _results(self, states: Sequence[State], options: Mapping[str, Any]) -> dict[str, Any]:
-        if not any(map(_size, states)):
-            raise ValueError("expected at least one sample, got none: pass columns, or add batches before compute()")
-        for state in states:
-            check_agreement(state, states)
-        state, chosen = joined(states), _options_for(self.summarise, options)
-        if options["confidence_level"] is None:
-            return self.summarise(state, **chosen)
-        units, copied = self.units(state, **chosen), {k: _copy(x) if x.ndim else x for k, x in state.items()}
-        # of a copy, since summarise may sort pixels where they lie, and resampling may be refused or interrupted
-        results = self.summarise(copied, **chosen)
-        return intervals(units, results, **{name: options[name] for name in INTERVAL_OPTIONS})
-
-    def _reduced(self, columns: Mapping[str, Any], options: Mapping[str, Any]) -> State:
-        missing = [name for name in self.required if name not in columns]
-        if missing:
-            needed = ", ".join(self.required)
-            raise TypeError(f"{missing[0]}: {self.name} needs the columns {needed}; got no {missing[0]}")
-        if all(_is_empty(column) for column in columns.values()):
-            return {}
-        state = dict(self.reduce(**columns, **_options_for(self.reduce, options)))
-        check_agreement(state, self._states)
-        return state
-
-    def _sort_arguments(self, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Split arguments into columns, by their own names, and options; drop siblings' columns and None columns."""
-        columns: dict[str, Any] = {}
-        options: dict[str, Any] = {}
-        for given, value in arguments.items():
-            name = self.aliases.get(given, given)
-            if name in self.options:
-                options[name] = value
-            elif name in self.columns:
-                if value is None:
-                    continue
-                if name in columns:
-                    raise TypeError(f"{name} was given twice, once as {given}")
-                columns[name] = value
-            elif name not in SIBLING_COLUMNS:
-                raise TypeError(self._unknown_name(given, (*self.columns, *self.aliases, *self.options)))
-        return columns, options
-
-    def _unknown_name(self, name: str, known: Any) -> str:
-        return f"{self.name} has no argument {name!r}; it takes {', '.join(known) or 'no options'}"
-
-
-@cache
-def keyword_options(function: Callable[..., Any]) -> Mapping[str, Any]:
-    """The keyword-only parameters of a function, and their defaults."""
-    parameters = inspect.signature(function).parameters.values()
-    return {p.name: p.default for p in parameters if p.kind == p.KEYWORD_ONLY}
-
-
-def joined(states: Sequence[State]) -> State:
-    """One state of all the samples; a single one is returned as it is. Raises ValueError for more than 2^40."""
-    states = [state for state in states if state]
-    if len(states) < 2:
-        return states[0] if states else {}
-    check_total(sum(map(_size, states)))
-    return {
-        name: array if array.ndim == 0 else concatenate([_column(state, name) for state in states])
-        for name, array in {name: array for state in states for name, array in state.items()}.items()
-    }
-
-
-def check_total(num_samples: int) -> None:
-    """Raise ValueError for more samples than sums of integers are made for."""
-    if num_samples > MAX_COUNT:
-        raise ValueError(f"expected at most {MAX_COUNT} samples in all, got {num_samples}")
-
-
-def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> list[State]:
-    """The states as one, whose table of these columns has no two equal rows; as they are, where few would be equal."""
-    states = [state for state in states if state]
-    plain = [state for state in states if counts not in state]
-    grows = any(not (ROUNDED & state.keys() or all(has_few_values(state[name]) for name in columns)) for state in plain)
-    if grows and len(plain) == len(states):
-        return states
-    parts = [state for state in states if counts in state]
-    if plain:  # those without counts first, which is faster
-        parts.append(compact_table(joined(plain), columns, counts))
-    return parts if len(parts) < 2 else [compact_table(joined(parts), columns, counts)]
-
-
-def _column(state: State, name: str) -> Array:
-    """An array of a state; ones for counts that it does not have."""
-    if name in state:
-        return state[name]
-    rows = state[name.removesuffix("_counts")] if name != "counts" else next(iter(state.values()))
-    return array_namespace(rows).ones_like(rows, dtype=array_namespace(rows).int64)
-
-
-def _options_for(function: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of the options that a function takes."""
-    return {name: options[name] for name in keyword_options(function) if name in options}
-
-
-def _differ(first: Any, second: Any) -> bool:
-    try:
-        return bool(first != second)
-    except (ValueError, TypeError, RuntimeError):  # of arrays, which no such option is
-        return True
-
-
-def _is_empty(column: Any) -> bool:
-    sized = hasattr(column, "__len__") and getattr(column, "ndim", 1) > 0 and not getattr(column, "is_nested", False)
-    return sized and len(column) == 0
-
-
-def _size(state: State) -> int:
-    """How many samples there are in a state."""
-    if "counts" in state:
-        return int(array_namespace(state["counts"]).sum(state["counts"]))
-    return len(next(iter(state.values()))) if state else 0
-
-
-def _copy(array: Array) -> Array:
-    return array.copy() if isinstance(array, np.ndarray) else array.clone()
-
-
-def check_agreement(state: State, states: Sequence[State]) -> None:
-    """Raise ValueError unless a state can be joined to the first of others: same arrays, same scalars."""
-    first = next((other for other in states if other), state)
-    if state.keys() != first.keys():
-        names, others = (
-            {n for n, array in one.items() if array.ndim and not n.endswith("counts")} for one in (state, first)
-        )
-        if state and names != others:
-            raise ValueError(f"expected a state of {', '.join(first)}, got one of {', '.join(state)}")
-    for name, array in state.items():
-        before = next((other[name] for other in states if name in other), array) if array.ndim == 0 else array
-        if array.ndim == 0 and array != before:
-            raise ValueError(f"{name}: expected {before} as in the batches before, got {array}")
-
-
 # ---- anomaly/aupro.py ------------------------------------------------------------------------------------------------
 #
 # Per-region overlap (PRO) and the area under its curve.
@@ -2350,6 +2350,9 @@ def check_agreement(state: State, states: Sequence[State]) -> None:
 # The PRO curve, over the false-positive rate, is the mean of the regions' ROC curves. Each pixel of a region adds a
 # step to it that rises between the normal pixels above its score and those at or above it. The area up to a limit is
 # then, for every region, a sum of integers over its pixels, so no curve has to be built or cut.
+
+Area = TypeVar("Area")
+
 
 def aupro(region_scores: Array, region_sizes: np.ndarray, normal: Array, limits: Any) -> list[float]:
     """Area under the per-region overlap curve up to limits of the false-positive rate, divided by the limit.
@@ -2371,6 +2374,15 @@ def aupro(region_scores: Array, region_sizes: np.ndarray, normal: Array, limits:
     ordered, order = sorted_with(region_scores, indices(region_scores))
     counts = counts_of_pixels(order).of(runs(*sort_sides(Side(ordered), normal)))
     return areas_up_to(counts, region_sizes, normal.shape[0], limits)
+
+
+def by_limit(name: str, limits: Sequence[float], areas: Iterable[Area]) -> dict[str, Area]:
+    """Areas by their names in results, such as aupro@0.3.
+
+    >>> by_limit("aupro", [0.3, 1.0], [0.5, 0.75])
+    {'aupro@0.3': 0.5, 'aupro@1.0': 0.75}
+    """
+    return {f"{name}@{limit}": area for limit, area in zip(limits, areas)}
 
 
 def counts_of_pixels(order: Array) -> Quantity:
@@ -2467,6 +2479,128 @@ def _area_up_to(x: np.ndarray, y: np.ndarray, limit: float) -> float:
     return area + float((y_limit + y0) / 2 * (limit - x0))
 
 
+# ---- anomaly/regions.py ----------------------------------------------------------------------------------------------
+#
+# Pixels of anomaly maps, by region: the 8-connected components of a mask.
+#
+# Regions are found in the part of each mask that holds them, by SciPy on the CPU.
+
+if TYPE_CHECKING:
+    from typing_extensions import NotRequired
+
+
+class RegionPixels(TypedDict):
+    """Scores of the pixels of maps.
+
+    normal: (P,) those of the normal pixels
+    anomalous: (A,) those of the anomalous pixels, region by region
+    region_sizes: (K,) pixels of each region, Σ = A
+    num_normal, num_regions: (N,) of each map, how many of the entries of `normal` and `region_sizes` are its own
+    normal_counts: (P,) how many normal pixels each score stands for; absent, one each
+    """
+
+    normal: Array
+    anomalous: Array
+    region_sizes: np.ndarray
+    num_normal: np.ndarray
+    num_regions: np.ndarray
+    normal_counts: NotRequired[Array]
+
+
+class Regions(NamedTuple):
+    """Scores of pixels region by region, the regions' sizes, and how many of these are of each map."""
+
+    scores: Array
+    sizes: np.ndarray
+    numbers: np.ndarray
+
+
+def pixels_by_region(pairs: Sequence[tuple[Array, Array]], voids: Sequence[Array] | None = None) -> RegionPixels:
+    """Scores of all maps' pixels: the normal ones, the anomalous ones region by region, and the regions' sizes.
+
+    Parameters: pairs of maps and masks; voids, where each map has pixels that are neither, by default nowhere.
+    """
+    if not pairs:
+        empty, none = np.zeros(0, dtype=np.float32), np.zeros(0, dtype=np.int64)
+        return {"normal": empty, "anomalous": empty, "region_sizes": none, "num_normal": none, "num_regions": none}
+    xp = array_namespace(*(score_map for score_map, _ in pairs))
+    others = [mask for _, mask in pairs] if voids is None else [*(mask for _, mask in pairs), *voids]
+    num_pixels = sum(math.prod(mask.shape) for _, mask in pairs)
+    num_normal = num_pixels - sum(int(array_namespace(other).count_nonzero(other)) for other in others)
+    dtype = xp.result_type(*{score_map.dtype for score_map, _ in pairs})
+    # filled map by map: joining the parts in the end would hold all pixels twice
+    normal, at = xp.empty((num_normal,), dtype=dtype, device=pairs[0][0].device), 0
+    anomalous, sizes, num_of_maps = [], [], []
+    for i, (score_map, mask) in enumerate(pairs):
+        part, regions, region_sizes = split_regions(score_map, mask, None if voids is None else voids[i])
+        normal[at : at + part.shape[0]] = part
+        at += part.shape[0]
+        anomalous.append(regions)
+        sizes.append(region_sizes)
+        num_of_maps.append(part.shape[0])
+    return {
+        "normal": normal,
+        "anomalous": concatenate(anomalous),
+        "region_sizes": np.concatenate(sizes).astype(np.int64),
+        "num_normal": np.asarray(num_of_maps, dtype=np.int64),
+        "num_regions": np.asarray([len(each) for each in sizes], dtype=np.int64),
+    }
+
+
+def split_regions(score_map: Array, mask: Array, void: Array | None = None) -> tuple[Array, Array, np.ndarray]:
+    """Split one map's pixels into normal ones, and anomalous ones region by region with the regions' sizes.
+
+    Parameters: score_map (H, W); mask (H, W) booleans; void (H, W) booleans, pixels that are neither, by default none.
+    Regions are 8-connected, and void pixels do not connect them.
+
+    >>> scores, mask = np.asarray([[1, 2, 3], [4, 5, 6]]), np.asarray([[1, 0, 1], [0, 0, 1]], dtype=bool)
+    >>> [part.tolist() for part in split_regions(scores, mask)]
+    [[2, 4, 5], [1, 3, 6], [1, 2]]
+    """
+    xp = array_namespace(score_map, mask)
+    mask = mask if mask.dtype == xp.bool else mask != 0
+    void = None if void is None else on_device(void, mask)
+    mask = mask if void is None else mask & ~void
+    pixels, flat = xp.reshape(score_map, (-1,)), xp.reshape(mask, (-1,))
+    anomalous = to_numpy(xp.nonzero(flat)[0])
+    if void is not None:
+        counted = ~xp.reshape(void, (-1,))
+        pixels, flat = pixels[counted], flat[counted]
+    if not len(anomalous):
+        return pixels, pixels[:0], np.zeros(0, dtype=np.int64)
+    regions = _components(to_numpy(mask), anomalous)
+    order = np.argsort(regions, kind="stable")
+    inside, outside = split(pixels, flat)
+    return outside, inside[on_device(order, inside)], np.bincount(regions)[1:]
+
+
+def pixels_of_images(sizes: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+    """How many pixels each image has, from the sizes of regions, image by image, and how many of these are its own.
+
+    >>> pixels_of_images(np.asarray([4, 2, 3]), np.asarray([1, 0, 2])).tolist()
+    [4, 0, 5]
+    """
+    image_of_region = np.repeat(np.arange(len(numbers)), numbers)
+    return np.bincount(image_of_region, sizes, len(numbers)).astype(np.int64)  # float64 holds them
+
+
+def check_sum(sizes: np.ndarray, name: str, total: int, what: str) -> None:
+    """Raise ValueError unless the sizes of a state, by their name, are those of so many things together."""
+    if sum(sizes.tolist()) != total:
+        raise ValueError(f"state: expected {name} of {total} {what} together, got {sum(sizes.tolist())}")
+
+
+def _components(mask: np.ndarray, anomalous: np.ndarray) -> np.ndarray:
+    """Number of the 8-connected component of each anomalous pixel (flat indices), from 1."""
+    from scipy import ndimage  # its import takes longer than most metrics
+
+    rows, columns = np.divmod(anomalous, mask.shape[1])
+    top, left = rows[0], columns.min()
+    part = mask[top : rows[-1] + 1, left : columns.max() + 1]
+    labels, _ = ndimage.label(part, structure=np.ones((3, 3), dtype=bool))
+    return labels[rows - top, columns - left]
+
+
 # ---- anomaly/aupimo.py -----------------------------------------------------------------------------------------------
 #
 # AUPIMO: the recall of each anomalous image, averaged over the logarithm of a low false-positive rate.
@@ -2503,8 +2637,7 @@ def aupimo_of_state(state: Mapping[str, Any], bounds: tuple[float, float]) -> fl
     labels, sizes = to_numpy(state["image_labels"]), to_numpy(state["num_normal"])
     normal = _of_images(state["normal"], sizes, ~labels)
     weights = pixel_weights(sizes[~labels & (sizes > 0)])
-    regions, image_of_region = to_numpy(state["region_sizes"]), np.repeat(np.arange(len(labels)), state["num_regions"])
-    num_pixels = np.bincount(image_of_region, regions, len(labels)).astype(np.int64)
+    num_pixels = pixels_of_images(to_numpy(state["region_sizes"]), to_numpy(state["num_regions"]))
     anomalous = _of_images(state["anomalous"], num_pixels, labels)
     if not len(weights) or not anomalous.shape[0]:
         raise ValueError(
@@ -2666,6 +2799,241 @@ def check_levels(levels: Any) -> list[str]:
     return [as_choice(level, "levels", LEVELS) for level in chosen]
 
 
+# ---- anomaly/masks.py ------------------------------------------------------------------------------------------------
+#
+# Anomaly maps and masks as they are given: stacks or lists, checked against each other.
+
+def as_maps(predictions: Any, references: Any) -> tuple[Any, Any]:
+    """Check maps and masks; return scores in float32 or float64 and masks of booleans, as two stacks or two lists."""
+    maps, masks = as_images(predictions, "predictions"), as_images(references, "references")
+    check_lengths(predictions=maps, references=masks)
+    return _as_stacks(maps, masks) or _as_lists(maps, masks)
+
+
+def as_images(x: Any, name: str) -> Sequence[Array]:
+    """The images of a stack, or of any sequence in which their shapes may differ."""
+    x = without_arrow(x)
+    if (is_numpy_array(x) and x.dtype != object) or is_torch_array(x):
+        stack = as_numbers(x, name)
+        if stack.shape == (0,):
+            return []
+        if stack.ndim != 3:
+            raise ValueError(f"{name}: expected (N, H, W) or a list of (H, W), got shape {tuple(stack.shape)}")
+        return stack
+    if isinstance(x, (str, bytes, Mapping)) or not isinstance(x, Iterable):
+        raise TypeError(f"{name}: expected (N, H, W) or a list of (H, W), got {type(x).__name__}")
+    return [as_numbers(row, f"{name}[{i}]") for i, row in enumerate(x)]
+
+
+def _as_stacks(maps: Any, masks: Any) -> tuple[Array, Array] | None:
+    """Two stacks that are in order as they are; None for lists, and where an image is wrong: its turn says which."""
+    if isinstance(maps, list) or isinstance(masks, list) or maps.shape != masks.shape:
+        return None
+    maps, masks = on_one_device(maps, masks)
+    xp = array_namespace(masks)
+    flags = masks if masks.dtype == xp.bool else masks == 1
+    scores = maps if is_narrow(maps) else widen(maps, "predictions")
+    binary = flags is masks or bool(xp.all(flags | (masks == 0)))
+    return (scores, flags) if binary and not _has_nan(scores) else None
+
+
+def _as_lists(maps: Any, masks: Any) -> tuple[list[Array], list[Array]]:
+    """Maps and masks one by one, on the device of the first; of one shape each pair, and not of one all pairs."""
+    pairs = [
+        _checked_pair(on_device(score_map, maps[0]), on_device(mask, maps[0]), i)
+        for i, (score_map, mask) in enumerate(zip(maps, masks))
+    ]
+    return [score_map for score_map, _ in pairs], [mask for _, mask in pairs]
+
+
+def _has_nan(scores: Array) -> bool:
+    """Whether a stack of maps has a NaN."""
+    xp = array_namespace(scores)
+    if is_narrow(scores):
+        return bool(xp.any(xp.isnan(scores)))
+    # max passes it on, and is faster than isnan of every pixel
+    return bool(math.prod(scores.shape)) and bool(xp.any(xp.isnan(xp.max(scores, axis=(1, 2)))))
+
+
+def _checked_pair(score_map: Array, mask: Array, i: int) -> tuple[Array, Array]:
+    if score_map.ndim != 2 or tuple(score_map.shape) != tuple(mask.shape):
+        raise ValueError(
+            f"predictions[{i}], references[{i}]: expected a map (H, W) and a mask of the same shape, "
+            f"got {tuple(score_map.shape)} and {tuple(mask.shape)}"
+        )
+    mask = as_binary(mask, f"references[{i}]", is_floating(mask) and not is_floating(score_map))
+    if not is_narrow(score_map):
+        score_map = widen(score_map, f"predictions[{i}]")
+    check_no_nan(score_map, f"predictions[{i}]")
+    return score_map, mask
+
+
+def as_binary(mask: Array, name: str, swapped: bool = False) -> Array:
+    """A mask as booleans. Raises ValueError unless it holds 0 and 1; swapped, whether it looks like a map."""
+    xp = array_namespace(mask)
+    if mask.dtype == xp.bool:
+        return mask
+    ones = mask == 1
+    others = ~ones & (mask != 0)
+    if bool(xp.any(others)):
+        raise ValueError(
+            f"{name}: expected a mask of 0 and 1 or booleans, got {mask[others][0].item()!r}; "
+            + ("are predictions and references swapped?" if swapped else "binarise it, for example mask > 0")
+        )
+    return ones
+
+
+def image_labels_of(masks: Any) -> Array:
+    """Whether each mask has an anomaly."""
+    if not isinstance(masks, list):
+        return array_namespace(masks).any(masks, axis=(1, 2))
+    return np.asarray([bool(array_namespace(mask).any(mask)) for mask in masks], dtype=bool)
+
+
+# ---- anomaly/void.py -------------------------------------------------------------------------------------------------
+#
+# Void pixels of masks: neither normal nor anomalous, and not counted.
+
+_LOWEST, _HIGHEST = -(2**31), 2**31 - 1
+
+
+def check_ignore_value(ignore_value: Any) -> int | None:
+    """Check the value of void pixels: None, or an int that is neither 0 nor 1."""
+    if ignore_value is None:
+        return None
+    value = as_int(ignore_value, "ignore_value", _LOWEST, _HIGHEST)
+    if value in (0, 1):
+        raise ValueError(
+            f"ignore_value: expected an int other than 0 and 1, which are normal and anomalous, got {value}"
+        )
+    return value
+
+
+def checked_ignore_value(state: Mapping[str, Any], ignore_value: Any) -> dict[str, np.ndarray]:
+    """The entry of that name of a state from elsewhere. Raises ValueError unless it is as the option says."""
+    expected, given = check_ignore_value(ignore_value), None
+    if "ignore_value" in state:
+        given = int(integer_scalar(state, "ignore_value", _LOWEST, _HIGHEST))
+    if given != expected:
+        raise ValueError(f"state: expected ignore_value={expected}, as here, got {given}")
+    return {} if expected is None else {"ignore_value": np.asarray(expected)}
+
+
+def without_void(masks: Any, ignore_value: int) -> tuple[Any, Any]:
+    """Masks, a stack or a list, with 0 for void pixels; and where these are, None if there are none.
+
+    >>> without_void([np.asarray([[0, 255, 1]])], 255)
+    ([array([[0, 0, 1]])], [array([[False,  True, False]])])
+    """
+    if not isinstance(masks, list):
+        void = _equal(masks, ignore_value)
+        xp = array_namespace(void)
+        return (xp.where(void, xp.zeros_like(masks), masks), void) if bool(xp.any(void)) else (masks, None)
+    parts = [without_void(mask, ignore_value) for mask in masks]
+    if all(void is None for _, void in parts):
+        return masks, None
+    cleared = [mask for mask, _ in parts]
+    return cleared, [
+        array_namespace(m).zeros_like(m, dtype=array_namespace(m).bool) if v is None else v for m, v in parts
+    ]
+
+
+def _equal(mask: Array, value: int) -> Array:
+    """Where a mask has a value, which its type may not hold."""
+    xp = array_namespace(mask)
+    integer = xp.isdtype(mask.dtype, "integral")
+    if mask.dtype == xp.bool or (integer and not xp.iinfo(mask.dtype).min <= value <= xp.iinfo(mask.dtype).max):
+        return xp.zeros_like(mask, dtype=xp.bool)
+    return mask == value
+
+
+def pixels_left(maps: Any, voids: Any) -> list[Array]:
+    """The scores of each map's pixels that are not void, (P_i,)."""
+    return [score_map[~on_device(void, score_map)] for score_map, void in zip(maps, voids)]
+
+
+def check_left(voids: Any) -> None:
+    """Raise ValueError for an image that is all void, which has neither a score nor a label of its pixels."""
+    for i, void in enumerate(voids):
+        if math.prod(void.shape) and bool(array_namespace(void).all(void)):
+            raise ValueError(
+                f"references[{i}]: expected a pixel that is not void, since the image's score and label come of its "
+                "pixels; give image_scores and image_labels where images are all void"
+            )
+
+
+# ---- anomaly/defects.py ----------------------------------------------------------------------------------------------
+#
+# References that tell the defects of an image apart: a mask of each, and how many of its pixels are enough.
+
+KEYS = ("masks", "saturation_areas")  # of such a reference
+
+
+class Defects(NamedTuple):
+    """The defects of an image: their masks (D, H, W), booleans, and how many pixels of each are enough, (D,)."""
+
+    masks: Array
+    areas: np.ndarray
+
+
+def as_rows(references: Any) -> Any:
+    """References as a list if they come one by one, so that they can be looked at; an array as it is."""
+    rows = without_arrow(references)
+    is_array = is_torch_array(rows) or (is_numpy_array(rows) and rows.dtype != object)
+    if is_array or isinstance(rows, (str, bytes, Mapping)) or not isinstance(rows, Iterable):
+        return references
+    return list(rows)
+
+
+def has_defects(references: Any) -> bool:
+    """Whether references tell defects apart: rows of which any is a dict."""
+    return isinstance(references, list) and any(isinstance(row, Mapping) for row in references)
+
+
+def split_defects(
+    references: Sequence[Any], predictions: Any, ignore_value: int | None
+) -> tuple[list[Array], list[Array] | None, list[Defects]]:
+    """The union of each image's masks, where its void pixels are (None if there is no such value), and its defects.
+
+    Parameters: references, dicts {"masks": (D, H, W), "saturation_areas": (D,)}, D ≥ 0; predictions, the maps, whose
+    shape the union has where D is 0; ignore_value, that of pixels which are void, in whatever mask.
+    Raises TypeError for what is no such dict, ValueError for shapes, values other than 0 and 1, areas below 1.
+    """
+    maps = as_images(predictions, "predictions")
+    check_lengths(predictions=maps, references=references)
+    found = [
+        _as_defects(row, score_map, f"references[{i}]", ignore_value)
+        for i, (row, score_map) in enumerate(zip(references, maps))
+    ]
+    unions = [array_namespace(defects.masks).any(defects.masks, axis=0) for _, defects in found]
+    voids = None if ignore_value is None else [void for void, _ in found]
+    return unions, voids, [defects for _, defects in found]
+
+
+def _as_defects(row: Any, score_map: Array, name: str, ignore_value: int | None) -> tuple[Array, Defects]:
+    """Where the void pixels of an image are, and its defects, which these are no part of."""
+    if not isinstance(row, Mapping) or set(row) != set(KEYS):
+        came = ", ".join(map(str, row)) or "nothing" if isinstance(row, Mapping) else type(row).__name__
+        raise TypeError(f"{name}: expected a dict of {' and '.join(KEYS)}, as the others are, got {came}")
+    masks = as_numbers(row["masks"], f"{name}['masks']")
+    if masks.shape == (0,):  # an empty list
+        masks = masks.reshape((0, *score_map.shape))
+    if masks.ndim != 3:
+        raise ValueError(f"{name}['masks']: expected (D, H, W), got shape {tuple(masks.shape)}")
+    areas = to_numpy(as_labels(row["saturation_areas"], f"{name}['saturation_areas']"))
+    if len(areas) != len(masks) or not 1 <= int(areas.min(initial=1)) <= int(areas.max(initial=1)) <= MAX_EXACT:
+        raise ValueError(
+            f"{name}['saturation_areas']: expected numbers of pixels, at least 1, of {len(masks)} masks, "
+            f"got {', '.join(map(str, areas.tolist()[:9])) or 'none'}"
+        )
+    xp = array_namespace(masks)
+    void = xp.zeros(masks.shape[1:], dtype=xp.bool, device=masks.device)
+    if ignore_value is not None:
+        masks, voids = without_void(masks, ignore_value)
+        void = void if voids is None else xp.any(voids, axis=0)
+    return void, Defects(as_binary(masks, f"{name}['masks']") & ~void, areas)
+
+
 # ---- anomaly/image_scores.py -----------------------------------------------------------------------------------------
 #
 # Anomaly scores of images from their maps: the maximum, the mean, or the mean of the highest pixels.
@@ -2753,174 +3121,94 @@ def _units(values: Array) -> int:
     return total << (lowest + _UNIT_BITS - 53)
 
 
-# ---- anomaly/regions.py ----------------------------------------------------------------------------------------------
+# ---- anomaly/spro.py -------------------------------------------------------------------------------------------------
 #
-# Pixels of anomaly maps, by region: the 8-connected components of a mask.
+# Saturated per-region overlap (sPRO): a defect is found whole as soon as enough of its pixels are.
 #
-# Regions are found in the part of each mask that holds them, by SciPy on the CPU.
+# With saturation area s, a defect of which o pixels are found counts min(o, s)/s. So its s highest pixels rise by 1/s
+# each, and the others by nothing: sPRO is PRO of regions that hold the s highest pixels of each defect, and these are all
+# that is kept. PRO is the case of s = area.
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
 
+_COLUMNS = ("defect_pixels", "saturation_areas", "num_defects")
 
-class RegionPixels(TypedDict):
-    """Scores of the pixels of maps.
 
-    normal: (P,) those of the normal pixels
-    anomalous: (A,) those of the anomalous pixels, region by region
-    region_sizes: (K,) pixels of each region, Σ = A
-    num_normal, num_regions: (N,) of each map, how many of the entries of `normal` and `region_sizes` are its own
-    normal_counts: (P,) how many normal pixels each score stands for; absent, one each
+class DefectPixels(TypedDict):
+    """Scores of the pixels that decide whether defects are found; absent where references were plain masks.
+
+    defect_pixels: (B,) the highest of each defect, as many as its saturation area, defect by defect
+    saturation_areas: (D,) how many these are, Σ = B
+    num_defects: (N,) of each map, how many of the entries of `saturation_areas` are its own
     """
 
-    normal: Array
-    anomalous: Array
-    region_sizes: np.ndarray
-    num_normal: np.ndarray
-    num_regions: np.ndarray
-    normal_counts: NotRequired[Array]
+    defect_pixels: NotRequired[Array]
+    saturation_areas: NotRequired[np.ndarray]
+    num_defects: NotRequired[np.ndarray]
 
 
-def pixels_by_region(pairs: Sequence[tuple[Array, Array]], voids: Sequence[Array] | None = None) -> RegionPixels:
-    """Scores of all maps' pixels: the normal ones, the anomalous ones region by region, and the regions' sizes.
+def saturated_pixels(maps: Iterable[Array], defects: Iterable[Defects]) -> DefectPixels:
+    """The highest pixels of each defect, as many as its saturation area, or all; a defect without pixels is none.
 
-    Parameters: pairs of maps and masks; voids, where each map has pixels that are neither, by default nowhere.
+    >>> scores, masks = np.asarray([[0.9, 0.3, 0.5]]), np.asarray([[[1, 1, 1]], [[0, 1, 0]], [[0, 0, 0]]]) == 1
+    >>> found = saturated_pixels([scores], [Defects(masks, np.asarray([2, 7, 1]))])
+    >>> {name: column.tolist() for name, column in found.items()}
+    {'defect_pixels': [0.5, 0.9, 0.3], 'saturation_areas': [2, 1], 'num_defects': [2]}
     """
-    if not pairs:
-        empty, none = np.zeros(0, dtype=np.float32), np.zeros(0, dtype=np.int64)
-        return {"normal": empty, "anomalous": empty, "region_sizes": none, "num_normal": none, "num_regions": none}
-    xp = array_namespace(*(score_map for score_map, _ in pairs))
-    others = [mask for _, mask in pairs] if voids is None else [*(mask for _, mask in pairs), *voids]
-    num_pixels = sum(math.prod(mask.shape) for _, mask in pairs)
-    num_normal = num_pixels - sum(int(array_namespace(other).count_nonzero(other)) for other in others)
-    dtype = xp.result_type(*{score_map.dtype for score_map, _ in pairs})
-    # filled map by map: joining the parts in the end would hold all pixels twice
-    normal, at = xp.empty((num_normal,), dtype=dtype, device=pairs[0][0].device), 0
-    anomalous, sizes, num_of_maps = [], [], []
-    for i, (score_map, mask) in enumerate(pairs):
-        part, regions, region_sizes = split_regions(score_map, mask, None if voids is None else voids[i])
-        normal[at : at + part.shape[0]] = part
-        at += part.shape[0]
-        anomalous.append(regions)
-        sizes.append(region_sizes)
-        num_of_maps.append(part.shape[0])
+    parts, sizes, numbers = [], [], []
+    for score_map, own in zip(maps, defects):
+        highest = [
+            ascending(score_map[on_device(mask, score_map)])[-area:]
+            for mask, area in zip(own.masks, own.areas.tolist())
+        ]
+        found = [len(pixels) for pixels in highest if len(pixels)]
+        sizes += found
+        numbers.append(len(found))
+        parts.append(concatenate([widen(score_map[:0, 0]), *highest]))
     return {
-        "normal": normal,
-        "anomalous": concatenate(anomalous),
-        "region_sizes": np.concatenate(sizes).astype(np.int64),
-        "num_normal": np.asarray(num_of_maps, dtype=np.int64),
-        "num_regions": np.asarray([len(each) for each in sizes], dtype=np.int64),
+        "defect_pixels": concatenate(parts or [np.zeros(0, np.float32)]),
+        "saturation_areas": np.asarray(sizes, np.int64),
+        "num_defects": np.asarray(numbers, np.int64),
     }
 
 
-def split_regions(score_map: Array, mask: Array, void: Array | None = None) -> tuple[Array, Array, np.ndarray]:
-    """Split one map's pixels into normal ones, and anomalous ones region by region with the regions' sizes.
-
-    Parameters: score_map (H, W); mask (H, W) booleans; void (H, W) booleans, pixels that are neither, by default none.
-    Regions are 8-connected, and void pixels do not connect them.
-
-    >>> scores, mask = np.asarray([[1, 2, 3], [4, 5, 6]]), np.asarray([[1, 0, 1], [0, 0, 1]], dtype=bool)
-    >>> [part.tolist() for part in split_regions(scores, mask)]
-    [[2, 4, 5], [1, 3, 6], [1, 2]]
-    """
-    xp = array_namespace(score_map, mask)
-    mask = mask if mask.dtype == xp.bool else mask != 0
-    void = None if void is None else on_device(void, mask)
-    mask = mask if void is None else mask & ~void
-    pixels, flat = xp.reshape(score_map, (-1,)), xp.reshape(mask, (-1,))
-    anomalous = to_numpy(xp.nonzero(flat)[0])
-    if void is not None:
-        counted = ~xp.reshape(void, (-1,))
-        pixels, flat = pixels[counted], flat[counted]
-    if not len(anomalous):
-        return pixels, pixels[:0], np.zeros(0, dtype=np.int64)
-    regions = _components(to_numpy(mask), anomalous)
-    order = np.argsort(regions, kind="stable")
-    inside, outside = split(pixels, flat)
-    return outside, inside[on_device(order, inside)], np.bincount(regions)[1:]
+def regions_of(state: Mapping[str, Any]) -> dict[str, Regions]:
+    """The regions of a state, by the name of the area under their mean overlap; what is kept of defects is one, too."""
+    regions = {"aupro": Regions(state["anomalous"], to_numpy(state["region_sizes"]), to_numpy(state["num_regions"]))}
+    if "defect_pixels" in state:
+        sizes, numbers = to_numpy(state["saturation_areas"]), to_numpy(state["num_defects"])
+        regions["auspro"] = Regions(state["defect_pixels"], sizes, numbers)
+    return regions
 
 
-def _components(mask: np.ndarray, anomalous: np.ndarray) -> np.ndarray:
-    """Number of the 8-connected component of each anomalous pixel (flat indices), from 1."""
-    from scipy import ndimage  # its import takes longer than most metrics
-
-    rows, columns = np.divmod(anomalous, mask.shape[1])
-    top, left = rows[0], columns.min()
-    part = mask[top : rows[-1] + 1, left : columns.max() + 1]
-    labels, _ = ndimage.label(part, structure=np.ones((3, 3), dtype=bool))
-    return labels[rows - top, columns - left]
+def defect_columns(state: Mapping[str, Any]) -> tuple[str, ...]:
+    """The names of the columns of `DefectPixels`, if a state has one of them; else none."""
+    return _COLUMNS if any(name in state for name in _COLUMNS) else ()
 
 
-# ---- anomaly/void.py -------------------------------------------------------------------------------------------------
-#
-# Void pixels of masks: neither normal nor anomalous, and not counted.
-
-_LOWEST, _HIGHEST = -(2**31), 2**31 - 1
-
-
-def check_ignore_value(ignore_value: Any) -> int | None:
-    """Check the value of void pixels: None, or an int that is neither 0 nor 1."""
-    if ignore_value is None:
-        return None
-    value = as_int(ignore_value, "ignore_value", _LOWEST, _HIGHEST)
-    if value in (0, 1):
-        raise ValueError(
-            f"ignore_value: expected an int other than 0 and 1, which are normal and anomalous, got {value}"
-        )
-    return value
+def checked_defects(state: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    """These columns of a state from elsewhere, each by itself."""
+    if not defect_columns(state):
+        return {}
+    return {
+        "defect_pixels": score_column(state, "defect_pixels"),
+        "saturation_areas": integer_column(state, "saturation_areas", 1, MAX_EXACT),
+        "num_defects": integer_column(state, "num_defects", 0, MAX_EXACT),
+    }
 
 
-def checked_ignore_value(state: Mapping[str, Any], ignore_value: Any) -> dict[str, np.ndarray]:
-    """The entry of that name of a state from elsewhere. Raises ValueError unless it is as the option says."""
-    expected, given = check_ignore_value(ignore_value), None
-    if "ignore_value" in state:
-        given = int(integer_scalar(state, "ignore_value", _LOWEST, _HIGHEST))
-    if given != expected:
-        raise ValueError(f"state: expected ignore_value={expected}, as here, got {given}")
-    return {} if expected is None else {"ignore_value": np.asarray(expected)}
-
-
-def without_void(masks: Any, ignore_value: int) -> tuple[Any, Any]:
-    """Masks, a stack or a list, with 0 for void pixels; and where these are, None if there are none.
-
-    >>> without_void([np.asarray([[0, 255, 1]])], 255)
-    ([array([[0, 0, 1]])], [array([[False,  True, False]])])
-    """
-    if not isinstance(masks, list):
-        void = _equal(masks, ignore_value)
-        xp = array_namespace(void)
-        return (xp.where(void, xp.zeros_like(masks), masks), void) if bool(xp.any(void)) else (masks, None)
-    parts = [without_void(mask, ignore_value) for mask in masks]
-    if all(void is None for _, void in parts):
-        return masks, None
-    cleared = [mask for mask, _ in parts]
-    return cleared, [
-        array_namespace(m).zeros_like(m, dtype=array_namespace(m).bool) if v is None else v for m, v in parts
-    ]
-
-
-def _equal(mask: Array, value: int) -> Array:
-    """Where a mask has a value, which its type may not hold."""
-    xp = array_namespace(mask)
-    integer = xp.isdtype(mask.dtype, "integral")
-    if mask.dtype == xp.bool or (integer and not xp.iinfo(mask.dtype).min <= value <= xp.iinfo(mask.dtype).max):
-        return xp.zeros_like(mask, dtype=xp.bool)
-    return mask == value
-
-
-def pixels_left(maps: Any, voids: Any) -> list[Array]:
-    """The scores of each map's pixels that are not void, (P_i,)."""
-    return [score_map[~on_device(void, score_map)] for score_map, void in zip(maps, voids)]
-
-
-def check_left(voids: Any) -> None:
-    """Raise ValueError for an image that is all void, which has neither a score nor a label of its pixels."""
-    for i, void in enumerate(voids):
-        if math.prod(void.shape) and bool(array_namespace(void).all(void)):
-            raise ValueError(
-                f"references[{i}]: expected a pixel that is not void, since the image's score and label come of its "
-                "pixels; give image_scores and image_labels where images are all void"
-            )
+def check_defects(state: Mapping[str, Any]) -> None:
+    """Raise ValueError unless these columns fit each other, and the regions, which are the same pixels."""
+    if not defect_columns(state):
+        return
+    check_sum(state["saturation_areas"], "saturation_areas", len(state["defect_pixels"]), "pixels of defects")
+    check_sum(state["num_defects"], "num_defects", len(state["saturation_areas"]), "defects")
+    differing = (state["num_defects"] > 0) != (state["num_regions"] > 0)
+    if differing.any():
+        i = int(differing.argmax())
+        regions, defects = int(state["num_regions"][i]), int(state["num_defects"][i])
+        raise ValueError(f"state: expected defects where there are regions, got {defects} and {regions} of image {i}")
 
 
 # ---- anomaly/maps.py -------------------------------------------------------------------------------------------------
@@ -2931,7 +3219,10 @@ if TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 
-class AnomalyState(RegionPixels):
+SCORES_OF_PIXELS = ("normal", "anomalous", "defect_pixels")  # in a state
+
+
+class AnomalyState(RegionPixels, DefectPixels):
     """Scores of images, and of their pixels.
 
     image_scores: (N,) higher is more anomalous
@@ -2959,7 +3250,7 @@ def as_anomaly_state(
     pixels = ("normal", "anomalous", "region_sizes", "num_normal", "num_regions")
     names = ("image_scores", "image_labels", *pixels, "image_reduction")
     optional = ("normal_counts", "significant_bits", "ignore_value")
-    check_arrays(state, [*names, *optional], optional)
+    check_arrays(state, [*names, *defect_columns(state), *optional], optional)
     checked: Any = {
         "image_scores": score_column(state, "image_scores"),
         "image_labels": flag_column(state, "image_labels"),
@@ -2971,21 +3262,19 @@ def as_anomaly_state(
         "image_reduction": checked_reduction(state, image_reduction),
         **checked_bits(state, significant_bits),
         **checked_ignore_value(state, ignore_value),
+        **checked_defects(state),
     }
     if "normal_counts" in state:
         checked["normal_counts"] = count_column(state, "normal_counts")
-    for table in (("image_scores", "image_labels", "num_normal", "num_regions"), ("normal", "normal_counts")):
+    of_images = ("image_scores", "image_labels", "num_normal", "num_regions", "num_defects")
+    for table in (of_images, ("normal", "normal_counts")):
         check_rows({name: column for name, column in checked.items() if name in table})
-    _check_sum(checked["region_sizes"], "region_sizes", len(checked["anomalous"]), "anomalous pixels")
-    _check_sum(checked["num_regions"], "num_regions", len(checked["region_sizes"]), "regions")
+    check_sum(checked["region_sizes"], "region_sizes", len(checked["anomalous"]), "anomalous pixels")
+    check_sum(checked["num_regions"], "num_regions", len(checked["region_sizes"]), "regions")
     if "normal_counts" not in checked:  # pixels that have been counted may be those of several images
-        _check_sum(checked["num_normal"], "num_normal", len(checked["normal"]), "normal pixels")
+        check_sum(checked["num_normal"], "num_normal", len(checked["normal"]), "normal pixels")
+    check_defects(checked)
     return checked
-
-
-def _check_sum(numbers: np.ndarray, name: str, total: int, what: str) -> None:
-    if sum(numbers.tolist()) != total:
-        raise ValueError(f"state: expected {name} of {total} {what} together, got {sum(numbers.tolist())}")
 
 
 def reduce_maps(
@@ -3001,7 +3290,8 @@ def reduce_maps(
     """Reduce a batch of anomaly maps and masks to the scores of their pixels, regions and images.
 
     Parameters: predictions (N, H, W) anomaly maps, higher is more anomalous, or a list of (H_i, W_i); references,
-    masks of the same shapes, 0 or False for normal; image_scores and image_labels (N,), by default the map's
+    masks of the same shapes, 0 or False for normal, or dicts that tell the defects of each image apart (see
+    `split_defects`), whose union is the mask; image_scores and image_labels (N,), by default the map's
     maximum (or what `image_reduction` says: "mean", or an int k for the mean of the k highest) and whether the
     mask has an anomaly; significant_bits in [4, 52], how many bits of each pixel's score are kept (see `cut`), for
     memory that does not grow with the normal pixels, unless intervals are asked for at load; None keeps them as they
@@ -3012,108 +3302,65 @@ def reduce_maps(
     Raises ValueError for NaN, shapes that differ, masks that are not binary, k beyond the pixels of a map, an image
     that is all void without a score and a label of its own.
     """
-    value, voids = check_ignore_value(ignore_value), None
-    if value is not None:
-        references, voids = without_void(_images(references, "references"), value)
+    value, voids, defects = check_ignore_value(ignore_value), None, None
     reduction, bits = check_reduction(image_reduction), check_bits(significant_bits)
+    references = as_rows(references)
+    if has_defects(references):
+        references, voids, defects = split_defects(references, predictions, value)
+    elif value is not None:
+        references, voids = without_void(as_images(references, "references"), value)
     maps, masks = as_maps(predictions, references)
     if voids is not None and (image_scores is None or image_labels is None):
         check_left(voids)
     left = maps if voids is None else pixels_left(maps, voids)
     scores = reduced_maps(left, image_reduction) if image_scores is None else as_scores(image_scores, "image_scores")
-    labels = _image_labels(masks) if image_labels is None else as_flags(image_labels, "image_labels")
+    labels = image_labels_of(masks) if image_labels is None else as_flags(image_labels, "image_labels")
     check_lengths(predictions=maps, image_scores=scores, image_labels=labels)
     scores, labels = on_one_device(scores, labels)
-    pixels = pixels_by_region(list(zip(maps, masks)), voids)
+    pixels: Any = pixels_by_region(list(zip(maps, masks)), voids)
+    if defects is not None:
+        pixels |= saturated_pixels(maps, defects)
     state: Any = {"image_scores": scores, "image_labels": labels, "image_reduction": reduction, **pixels}
     if bits is not None:
-        state["normal"], state["anomalous"] = cut(pixels["normal"], bits), cut(pixels["anomalous"], bits)
+        state |= {name: cut(state[name], bits) for name in SCORES_OF_PIXELS if name in state}
         state["significant_bits"] = np.asarray(bits)
     if value is not None:
         state["ignore_value"] = np.asarray(value)
     return state
 
 
-def as_maps(predictions: Any, references: Any) -> tuple[Any, Any]:
-    """Check maps and masks; return scores in float32 or float64 and masks of booleans, as two stacks or two lists."""
-    maps, masks = _images(predictions, "predictions"), _images(references, "references")
-    check_lengths(predictions=maps, references=masks)
-    return _as_stacks(maps, masks) or _as_lists(maps, masks)
+# ---- anomaly/canonical.py --------------------------------------------------------------------------------------------
+#
+# Images of a state by what they are, so that their order does not depend on how they came.
+
+def kinds_of_images(state: AnomalyState) -> np.ndarray:
+    """Of each image, its label and whether it has normal and anomalous pixels, in three bits."""
+    columns = (state["image_labels"], state["num_normal"], state["num_regions"])
+    anomalous, normal, regions = (to_numpy(column).astype(np.int64) > 0 for column in columns)
+    return 4 * anomalous + 2 * normal + regions
 
 
-def _images(x: Any, name: str) -> Sequence[Array]:
-    """The images of a stack, or of any sequence in which their shapes may differ."""
-    x = without_arrow(x)
-    if (is_numpy_array(x) and x.dtype != object) or is_torch_array(x):
-        stack = as_numbers(x, name)
-        if stack.shape == (0,):
-            return []
-        if stack.ndim != 3:
-            raise ValueError(f"{name}: expected (N, H, W) or a list of (H, W), got shape {tuple(stack.shape)}")
-        return stack
-    if isinstance(x, (str, bytes, Mapping)) or not isinstance(x, Iterable):
-        raise TypeError(f"{name}: expected (N, H, W) or a list of (H, W), got {type(x).__name__}")
-    return [as_numbers(row, f"{name}[{i}]") for i, row in enumerate(x)]
+def canonical_order(state: AnomalyState) -> np.ndarray:
+    """The images by their scores, and those of one score by what their pixels and regions are."""
+    scores, contents = to_numpy(state["image_scores"]), [*_contents(state)]
+    return np.asarray(sorted(range(len(scores)), key=lambda i: (scores[i], contents[i])), np.int64)
 
 
-def _as_stacks(maps: Any, masks: Any) -> tuple[Array, Array] | None:
-    """Two stacks that are in order as they are; None for lists, and where an image is wrong: its turn says which."""
-    if isinstance(maps, list) or isinstance(masks, list) or maps.shape != masks.shape:
-        return None
-    maps, masks = on_one_device(maps, masks)
-    xp = array_namespace(masks)
-    flags = masks if masks.dtype == xp.bool else masks == 1
-    scores = maps if is_narrow(maps) else widen(maps, "predictions")
-    binary = flags is masks or bool(xp.all(flags | (masks == 0)))
-    return (scores, flags) if binary and not _has_nan(scores) else None
-
-
-def _as_lists(maps: Any, masks: Any) -> tuple[list[Array], list[Array]]:
-    """Maps and masks one by one, on the device of the first; of one shape each pair, and not of one all pairs."""
-    pairs = [
-        _checked_pair(on_device(score_map, maps[0]), on_device(mask, maps[0]), i)
-        for i, (score_map, mask) in enumerate(zip(maps, masks))
-    ]
-    return [score_map for score_map, _ in pairs], [mask for _, mask in pairs]
-
-
-def _has_nan(scores: Array) -> bool:
-    """Whether a stack of maps has a NaN."""
-    xp = array_namespace(scores)
-    if is_narrow(scores):
-        return bool(xp.any(xp.isnan(scores)))
-    # max passes it on, and is faster than isnan of every pixel
-    return bool(math.prod(scores.shape)) and bool(xp.any(xp.isnan(xp.max(scores, axis=(1, 2)))))
-
-
-def _checked_pair(score_map: Array, mask: Array, i: int) -> tuple[Array, Array]:
-    if score_map.ndim != 2 or tuple(score_map.shape) != tuple(mask.shape):
-        raise ValueError(
-            f"predictions[{i}], references[{i}]: expected a map (H, W) and a mask of the same shape, "
-            f"got {tuple(score_map.shape)} and {tuple(mask.shape)}"
+def _contents(state: AnomalyState) -> Iterator[bytes]:
+    """A digest of each image's pixels, whatever type they came in, and of its regions."""
+    normal = np.split(to_numpy(state["normal"]), np.cumsum(to_numpy(state["num_normal"])))
+    regions = [
+        (
+            np.split(each.sizes, np.cumsum(each.numbers)),
+            np.split(to_numpy(each.scores), np.cumsum(pixels_of_images(each.sizes, each.numbers))),
         )
-    xp = array_namespace(mask)
-    if mask.dtype != xp.bool:
-        ones = mask == 1
-        if bool(xp.any(~ones & (mask != 0))):
-            other = mask[~ones & (mask != 0)][0].item()
-            swapped = is_floating(mask) and not is_floating(score_map)
-            raise ValueError(
-                f"references[{i}]: expected a mask of 0 and 1 or booleans, got {other!r}; "
-                + ("are predictions and references swapped?" if swapped else "binarise it, for example mask > 0")
-            )
-        mask = ones
-    if not is_narrow(score_map):
-        score_map = widen(score_map, f"predictions[{i}]")
-    check_no_nan(score_map, f"predictions[{i}]")
-    return score_map, mask
-
-
-def _image_labels(masks: Any) -> Array:
-    """Whether each mask has an anomaly."""
-    if not isinstance(masks, list):
-        return array_namespace(masks).any(masks, axis=(1, 2))
-    return np.asarray([bool(array_namespace(mask).any(mask)) for mask in masks], dtype=bool)
+        for each in regions_of(state).values()
+    ]
+    for i in range(len(normal) - 1):
+        digest = hashlib.blake2b(digest_size=16)
+        for part in (normal[i], *(column[i] for pair in regions for column in pair)):
+            digest.update((part.astype(np.float64) + 0.0).tobytes())  # 0.0 for −0.0
+        yield digest.digest()
 
 
 # ---- anomaly/resampling.py -------------------------------------------------------------------------------------------
@@ -3151,7 +3398,7 @@ def anomaly_units(
         raise ValueError(
             "confidence_level: pixels of several images have been counted together; give it at load, not at compute"
         )
-    order, kinds = _canonical_order(state), _kinds(state)
+    order, kinds = canonical_order(state), kinds_of_images(state)
     strata = [order[kinds[order] == kind] for kind in range(8)]
     limits = [] if num_thresholds is not None else as_fractions(integration_limits, "integration_limits")
     thresholds = as_thresholds(image_threshold, pixel_threshold)
@@ -3176,35 +3423,6 @@ def anomaly_units(
     return Units(tuple(np.ones(len(images), np.int64) for images in strata), results, members)
 
 
-def _kinds(state: AnomalyState) -> np.ndarray:
-    """Of each image, its label and whether it has normal and anomalous pixels, in three bits."""
-    columns = (state["image_labels"], state["num_normal"], state["num_regions"])
-    anomalous, normal, regions = (to_numpy(column).astype(np.int64) > 0 for column in columns)
-    return 4 * anomalous + 2 * normal + regions
-
-
-def _canonical_order(state: AnomalyState) -> np.ndarray:
-    """The images by their scores, and those of one score by what their pixels and regions are."""
-    scores, contents = to_numpy(state["image_scores"]), [*_contents(state)]
-    return np.asarray(sorted(range(len(scores)), key=lambda i: (scores[i], contents[i])), np.int64)
-
-
-def _contents(state: AnomalyState) -> Iterator[bytes]:
-    """A digest of each image's pixels, whatever type they came in, and of its regions."""
-    num_regions, sizes = to_numpy(state["num_regions"]), to_numpy(state["region_sizes"])
-    ends = np.cumsum(num_regions)
-    regions = [sizes[end - number : end] for end, number in zip(ends.tolist(), num_regions.tolist())]
-    normal, anomalous = to_numpy(state["normal"]), to_numpy(state["anomalous"])
-    first, second = 0, 0
-    for number, own in zip(to_numpy(state["num_normal"]).tolist(), regions):
-        parts = normal[first : first + number], anomalous[second : second + int(own.sum())]
-        first, second = first + number, second + int(own.sum())
-        digest = hashlib.blake2b(own.astype(np.int64).tobytes(), digest_size=16)
-        for pixels in parts:
-            digest.update((pixels.astype(np.float64) + 0.0).tobytes())  # 0.0 for −0.0
-        yield digest.digest()
-
-
 def _image_rates(state: AnomalyState, threshold: float | None) -> Rates:
     scores, labels = to_numpy(state["image_scores"]), to_numpy(state["image_labels"])
 
@@ -3222,10 +3440,6 @@ def _pixel_rates(state: AnomalyState, limits: Sequence[float]) -> Rates:
     rows = rows_of_sides(as_side(anomalous), as_side(normal), most=MAX_BINS)
     edges = np.unique(np.concatenate([each.scores for each in rows]))
     bins = Rows(edges, np.ones(len(edges), np.int64))
-    num_regions, sizes = to_numpy(state["num_regions"]), to_numpy(state["region_sizes"])
-    region_of_pixel = np.repeat(np.arange(len(sizes)), sizes)
-    image_of_pixel = np.repeat(np.arange(len(num_regions)), num_regions)[region_of_pixel]
-    pixels_of_images = np.bincount(image_of_pixel, minlength=len(num_regions))
 
     def histograms(scores: np.ndarray, numbers: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
         """(bins, images), how many pixels there are of each, or sums of integer weights."""
@@ -3237,9 +3451,16 @@ def _pixel_rates(state: AnomalyState, limits: Sequence[float]) -> Rates:
             start = stop
         return table
 
+    def overlaps(scores: Any, sizes: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+        """The same of the pixels of regions, each as its share of its region; numbers, the regions of each image."""
+        weights = np.repeat(np.rint(_OF_A_REGION / sizes), sizes)
+        return histograms(to_numpy(scores), pixels_of_images(sizes, numbers), weights)
+
     of_normal = histograms(normal, to_numpy(state["num_normal"]))
-    of_anomalous = histograms(anomalous, pixels_of_images)
-    shares = histograms(anomalous, pixels_of_images, np.rint(_OF_A_REGION / sizes)[region_of_pixel])
+    of_anomalous = histograms(
+        anomalous, pixels_of_images(to_numpy(state["region_sizes"]), to_numpy(state["num_regions"]))
+    )
+    regions = {name: (overlaps(*each), each.numbers) for name, each in regions_of(state).items()}
 
     def rates(occurring: np.ndarray) -> dict[str, float]:
         # products of integers are exact, and those of float64 would start threads for each
@@ -3247,8 +3468,10 @@ def _pixel_rates(state: AnomalyState, limits: Sequence[float]) -> Rates:
         sides = (bins.side(numbers) for numbers in (positives, negatives))
         found = curve_rates(quantities(runs(*sort_sides(*sides)), CURVE), "pixel_")
         fp = np.cumsum(negatives[::-1])[::-1]
-        overlap = shares @ occurring / (_OF_A_REGION * int(num_regions @ occurring))
-        return {**found, **{f"aupro@{limit}": _area(overlap, fp - negatives, fp, limit) for limit in limits}}
+        for name, (shares, numbers) in regions.items():
+            overlap = shares @ occurring / (_OF_A_REGION * int(numbers @ occurring))
+            found |= by_limit(name, limits, (_area(overlap, fp - negatives, fp, limit) for limit in limits))
+        return found
 
     return rates
 
@@ -3258,9 +3481,10 @@ def _pixel_decisions(state: AnomalyState, threshold: float) -> Rates:
     bits = state.get("significant_bits")
     at = np.asarray([threshold if bits is None else cut_threshold(threshold, int(bits))])
     anomalous, normal = (to_numpy(state[name]) >= at for name in ("anomalous", "normal"))
-    num_regions = to_numpy(state["num_regions"])
-    num_images = len(num_regions)
-    image_of_pixel = np.repeat(np.repeat(np.arange(num_images), num_regions), to_numpy(state["region_sizes"]))
+    num_images = len(state["num_regions"])
+    image_of_pixel = np.repeat(
+        np.arange(num_images), pixels_of_images(to_numpy(state["region_sizes"]), to_numpy(state["num_regions"]))
+    )
     image_of_normal = np.repeat(np.arange(num_images), to_numpy(state["num_normal"]))
     images = (image_of_pixel[anomalous], image_of_normal[normal], image_of_pixel)
     numbers = [np.bincount(each, minlength=num_images) for each in images]
@@ -3279,6 +3503,73 @@ def _area(overlap: np.ndarray, above: np.ndarray, fp: np.ndarray, limit: float) 
     with np.errstate(divide="ignore", invalid="ignore"):
         cut = np.where(above < reach, (reach - above) ** 2 / (2 * (fp - above)), 0.0)
     return math.fsum((overlap * np.where(fp <= reach, whole, cut) / reach).tolist())
+
+
+# ---- anomaly/results.py ----------------------------------------------------------------------------------------------
+#
+# Results of a level: of curves, of overlaps up to limits of the false-positive rate, and at a threshold.
+
+def image_results(anomalous: Array, normal: Array, threshold: float | None) -> dict[str, float]:
+    """Those of images, from the scores of the anomalous and of the normal ones."""
+    both = sort_sides(anomalous, normal)
+    results = curve_metrics(quantities(runs(*both), CURVE), "image_")
+    return results if threshold is None else {**results, **decision_rates(*both, threshold, "image_")}
+
+
+def _against(scores: Array, negatives: Side) -> tuple[tuple[Side, Side], Quantity]:
+    """Pixels and the normal ones, sorted, and the quantity of how these count at each of the pixels."""
+    ordered, order = sorted_with(scores, indices(scores))
+    return sort_sides(Side(ordered), negatives), counts_of_pixels(order)
+
+
+def pixel_results(
+    state: AnomalyState,
+    negatives: Side,
+    limits: Sequence[float],
+    num_thresholds: int | None,
+    threshold: float | None,
+) -> dict[str, float]:
+    """Those of pixels, against the normal ones. Parameters as of `anomaly_metrics`, checked."""
+    results: dict[str, float] = {}
+    for name, (scores, sizes, _) in regions_of(state).items():
+        both, pixels = _against(scores, negatives)
+        curve = CURVE if name == "aupro" else {}
+        values = quantities(runs(*both), {**curve, "pixels": pixels})
+        if num_thresholds is None:
+            areas = areas_up_to(values.pop("pixels"), sizes, negatives.total, limits)
+        else:
+            areas = sampled_aupro(scores, sizes, negatives.repeated(), limits, num_thresholds)
+        if curve:
+            results |= curve_metrics(values, "pixel_")
+            if threshold is not None:
+                results |= decision_rates(*both, threshold, "pixel_")
+        results |= by_limit(name, limits, areas)
+    return results
+
+
+def bounded_pixel_results(
+    state: AnomalyState,
+    negatives: Side,
+    limits: Sequence[float],
+    num_thresholds: int | None,
+    threshold: float | None,
+) -> dict[str, float]:
+    """As `pixel_results`, of scores that were cut: each with its error, and without what has no bound."""
+    bits = int(state["significant_bits"])
+    named: dict[str, tuple[float, ...]] = {}
+    for name, (scores, sizes, _) in regions_of(state).items():
+        both, pixels = _against(scores, negatives)
+        curve = CURVE if name == "aupro" else {}
+        values: dict[str, Any] = quantities(runs(*both), bounded({**curve, "pixels": pixels}, bits))
+        areas = [areas_up_to(counts, sizes, negatives.total, limits) for counts in values.pop("pixels")]
+        named |= {f"pixel_{key}": three for key, three in values.items()}
+        if curve:
+            named["pixel_f1_max"] = tuple(best for best, _ in values["f1_max"])
+            if threshold is not None:
+                named |= bounded_decision_rates(*both, threshold, bits, "pixel_")
+        if num_thresholds is None:
+            named |= by_limit(name, limits, zip(*areas))
+    return results_with_errors({name: value for name, (value, *_) in named.items()}, named)
 
 
 # ---- anomaly/anomaly_suite.py ----------------------------------------------------------------------------------------
@@ -3347,9 +3638,10 @@ def anomaly_metrics(
     image_threshold and pixel_threshold, to add F1, precision and recall of the decision score ≥ threshold;
     pimo_bounds, to add AUPIMO between these (see `aupimo`); owned, whether the state's normal pixels may be sorted
     where they lie, which saves a copy.
-    Returns {"image_auroc": …, "pixel_auroc": …, "aupro@0.3": …}; of pixels whose scores were cut, each with
-    `<name>_error`, |value − value of the scores before| ≤ error, and without what has no such bound: the threshold of
-    the best F1, and AUPRO of sampled thresholds. Raises ValueError if a level has one class only.
+    Returns {"image_auroc": …, "pixel_auroc": …, "aupro@0.3": …}, and "auspro@0.3" and so on where references told
+    defects apart; of pixels whose scores were cut, each with `<name>_error`, |value − value of the scores before| ≤
+    error, and without what has no such bound: the threshold of the best F1, and AUPRO of sampled thresholds.
+    Raises ValueError if a level has one class only.
     """
     chosen = check_levels(levels)
     if num_thresholds is not None:
@@ -3363,43 +3655,12 @@ def anomaly_metrics(
     results: dict[str, float] = {}
     for level, (positives, normal, counts) in sides.items():
         if level == "image":
-            both = sort_sides(positives, normal)
-            results.update(curve_metrics(quantities(runs(*both), CURVE), "image_"))
-            if thresholds[level] is not None:
-                results.update(decision_rates(*both, thresholds[level], "image_"))
-            continue
-        negatives = as_side(normal, counts, owned=owned)
-        ordered, order = sorted_with(positives, indices(positives))
-        wanted = {**CURVE, "pixels": counts_of_pixels(order)}
-        both, sizes = sort_sides(Side(ordered), negatives), state["region_sizes"]
-        if "significant_bits" in state:
-            bits = int(state["significant_bits"])
-            values = quantities(runs(*both), bounded(wanted, bits))
-            areas = [areas_up_to(counted, sizes, negatives.total, limits) for counted in values.pop("pixels")]
-            named = _with_ends(values, limits if num_thresholds is None else [], areas)
-            if thresholds[level] is not None:
-                named |= bounded_decision_rates(*both, thresholds[level], bits, "pixel_")
-            results.update(results_with_errors({name: value for name, (value, *_) in named.items()}, named))
-            continue
-        values = quantities(runs(*both), wanted)
-        results.update(curve_metrics(values, "pixel_"))
-        if thresholds[level] is not None:
-            results.update(decision_rates(*both, thresholds[level], "pixel_"))
-        if num_thresholds is None:
-            found = areas_up_to(values["pixels"], sizes, negatives.total, limits)
+            results |= image_results(positives, normal, thresholds[level])
         else:
-            found = sampled_aupro(positives, sizes, negatives.repeated(), limits, num_thresholds)
-        results.update({f"aupro@{limit}": area for limit, area in zip(limits, found)})
+            of_pixels = pixel_results if "significant_bits" not in state else bounded_pixel_results
+            negatives = as_side(normal, counts, owned=owned)
+            results |= of_pixels(state, negatives, limits, num_thresholds, thresholds[level])
     return {**results, **pimo}
-
-
-def _with_ends(
-    values: dict[str, Any], limits: Sequence[float], areas: Sequence[Sequence[float]]
-) -> dict[str, tuple[float, ...]]:
-    """Results of pixels with the two ends of each, from values and theirs, and areas and theirs."""
-    named = {f"pixel_{name}": three for name, three in values.items()}
-    named["pixel_f1_max"] = tuple(best for best, _ in values["f1_max"])
-    return named | {f"aupro@{limit}": three for limit, three in zip(limits, zip(*areas))}
 
 
 def anomaly_suite_results(

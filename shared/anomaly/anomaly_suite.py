@@ -6,18 +6,15 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..core.arrays import Array
-from ..core.bounds import results_with_errors
-from ..core.counts import Counts, Side, as_side, exceedance_counts, runs, sort_sides, split
-from ..core.curves import CURVE, bounded, curve_metrics, quantities
+from ..core.counts import Counts, as_side, exceedance_counts, split
 from ..core.metric import IntervalOptions, Metric
 from ..core.options import as_choice, as_fractions, as_int
-from ..core.sorting import indices, sorted_with
 from .aupimo import aupimo_of_state, check_pimo_bounds
-from .aupro import areas_up_to, counts_of_pixels, sampled_aupro
-from .decisions import as_thresholds, bounded_decision_rates, decision_rates
+from .decisions import as_thresholds
 from .levels import LEVELS, check_levels
 from .maps import AnomalyState, as_anomaly_state, reduce_maps
 from .resampling import anomaly_units
+from .results import bounded_pixel_results, image_results, pixel_results
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -81,9 +78,10 @@ def anomaly_metrics(
     image_threshold and pixel_threshold, to add F1, precision and recall of the decision score ≥ threshold;
     pimo_bounds, to add AUPIMO between these (see `aupimo`); owned, whether the state's normal pixels may be sorted
     where they lie, which saves a copy.
-    Returns {"image_auroc": …, "pixel_auroc": …, "aupro@0.3": …}; of pixels whose scores were cut, each with
-    `<name>_error`, |value − value of the scores before| ≤ error, and without what has no such bound: the threshold of
-    the best F1, and AUPRO of sampled thresholds. Raises ValueError if a level has one class only.
+    Returns {"image_auroc": …, "pixel_auroc": …, "aupro@0.3": …}, and "auspro@0.3" and so on where references told
+    defects apart; of pixels whose scores were cut, each with `<name>_error`, |value − value of the scores before| ≤
+    error, and without what has no such bound: the threshold of the best F1, and AUPRO of sampled thresholds.
+    Raises ValueError if a level has one class only.
     """
     chosen = check_levels(levels)
     if num_thresholds is not None:
@@ -97,43 +95,12 @@ def anomaly_metrics(
     results: dict[str, float] = {}
     for level, (positives, normal, counts) in sides.items():
         if level == "image":
-            both = sort_sides(positives, normal)
-            results.update(curve_metrics(quantities(runs(*both), CURVE), "image_"))
-            if thresholds[level] is not None:
-                results.update(decision_rates(*both, thresholds[level], "image_"))
-            continue
-        negatives = as_side(normal, counts, owned=owned)
-        ordered, order = sorted_with(positives, indices(positives))
-        wanted = {**CURVE, "pixels": counts_of_pixels(order)}
-        both, sizes = sort_sides(Side(ordered), negatives), state["region_sizes"]
-        if "significant_bits" in state:
-            bits = int(state["significant_bits"])
-            values = quantities(runs(*both), bounded(wanted, bits))
-            areas = [areas_up_to(counted, sizes, negatives.total, limits) for counted in values.pop("pixels")]
-            named = _with_ends(values, limits if num_thresholds is None else [], areas)
-            if thresholds[level] is not None:
-                named |= bounded_decision_rates(*both, thresholds[level], bits, "pixel_")
-            results.update(results_with_errors({name: value for name, (value, *_) in named.items()}, named))
-            continue
-        values = quantities(runs(*both), wanted)
-        results.update(curve_metrics(values, "pixel_"))
-        if thresholds[level] is not None:
-            results.update(decision_rates(*both, thresholds[level], "pixel_"))
-        if num_thresholds is None:
-            found = areas_up_to(values["pixels"], sizes, negatives.total, limits)
+            results |= image_results(positives, normal, thresholds[level])
         else:
-            found = sampled_aupro(positives, sizes, negatives.repeated(), limits, num_thresholds)
-        results.update({f"aupro@{limit}": area for limit, area in zip(limits, found)})
+            of_pixels = pixel_results if "significant_bits" not in state else bounded_pixel_results
+            negatives = as_side(normal, counts, owned=owned)
+            results |= of_pixels(state, negatives, limits, num_thresholds, thresholds[level])
     return {**results, **pimo}
-
-
-def _with_ends(
-    values: dict[str, Any], limits: Sequence[float], areas: Sequence[Sequence[float]]
-) -> dict[str, tuple[float, ...]]:
-    """Results of pixels with the two ends of each, from values and theirs, and areas and theirs."""
-    named = {f"pixel_{name}": three for name, three in values.items()}
-    named["pixel_f1_max"] = tuple(best for best, _ in values["f1_max"])
-    return named | {f"aupro@{limit}": three for limit, three in zip(limits, zip(*areas))}
 
 
 def anomaly_suite_results(

@@ -18,6 +18,7 @@ from ..core.counts import Side, as_side, runs, sort_sides
 from ..core.options import as_fractions
 from ..core.sorting import indices, sorted_with
 from .aupro import counts_of_pixels
+from .regions import pixels_of_images
 
 _MAX_WEIGHT = 1 << 53  # of all normal pixels together: float64 holds it
 
@@ -47,8 +48,7 @@ def aupimo_of_state(state: Mapping[str, Any], bounds: tuple[float, float]) -> fl
     labels, sizes = to_numpy(state["image_labels"]), to_numpy(state["num_normal"])
     normal = _of_images(state["normal"], sizes, ~labels)
     weights = pixel_weights(sizes[~labels & (sizes > 0)])
-    regions, image_of_region = to_numpy(state["region_sizes"]), np.repeat(np.arange(len(labels)), state["num_regions"])
-    num_pixels = np.bincount(image_of_region, regions, len(labels)).astype(np.int64)
+    num_pixels = pixels_of_images(to_numpy(state["region_sizes"]), to_numpy(state["num_regions"]))
     anomalous = _of_images(state["anomalous"], num_pixels, labels)
     if not len(weights) or not anomalous.shape[0]:
         raise ValueError(
