@@ -26,12 +26,13 @@ _HELP = f"""Evaluate anomaly maps of a data set on disk, category by category.
 Layouts: {", ".join(f"{layout.name} ({layout.title})" for layout in LAYOUTS)}, and {PAIR}, a plain folder of masks,
 where a map without a mask is one of a normal image. Maps are .tiff, .npy, .npz, or .png of 16 bits, as in
 maps/bottle/test/crack/000.tiff: found by category, name, and the folder of the defect where names repeat.
-What is above 0 in a mask is anomalous. Results are tables on a terminal, JSON in a pipe.
+What is above 0 in a mask is anomalous, but for the --ignore-value. Results are tables on a terminal, JSON in a pipe.
 """
 _MEANINGS = {
     "integration_limits": "False-positive rates up to which AUPRO is taken.",
     "image_reduction": "An image's score: max, mean, or a number k: the mean of the k highest pixels.",
     "num_thresholds": "Thresholds of an approximate AUPRO, as of MVTec 3D-AD; exact without.",
+    "ignore_value": "Value of void pixels in masks, such as 255.",
     "levels": "What to judge: image, pixel or both.",
     "confidence_level": "Intervals of each group's rates, such as 0.95; images are resampled.",
     "n_resamples": "Resamples of the images.",
@@ -99,7 +100,7 @@ def anomaly(
         for folder in folders
     ]
     if given["list_problems"]:
-        _list_problems(models, given["resize"])
+        _list_problems(models, given["resize"], AnomalySuite(**options).loaded_options["ignore_value"])
         return
     runs = [
         evaluate_maps(model, resize=given["resize"], progress=True, curves=report is not None, **options)
@@ -159,11 +160,11 @@ def _check_outputs(save: Sequence[Path], per_image: Path | None, report: Path | 
             check_file(report / "index.html")
 
 
-def _list_problems(models: Sequence[Any], resize: str | None) -> None:
+def _list_problems(models: Sequence[Any], resize: str | None, ignore_value: int | None) -> None:
     """Say what is wrong with the files, and exit with 2 if anything is."""
     from ..evaluation.map_reading import file_problems
 
-    problems = [line for model in models for line in file_problems(model, resize, progress=True)]
+    problems = [line for model in models for line in file_problems(model, resize, ignore_value, progress=True)]
     problems = list(dict.fromkeys(problems))  # masks are the same for both models
     if problems:
         show("\n".join(map(one_line, problems)))

@@ -48,8 +48,9 @@ def evaluate_anomaly_folder(
     bar on a terminal; options of the metric, such as integration_limits or image_reduction.
 
     An image is anomalous if its folder says so, even if its mask is empty; in a plain folder, if its mask has a pixel
-    that is. Where a layout has kinds of defects that are judged apart (MVTec LOCO), each is a group with the normal
-    images of its category.
+    that is. What is above 0 in a mask is anomalous, and what has the `ignore_value` is void. Where a layout has kinds
+    of defects that are judged apart (MVTec LOCO), each is a group with the normal images of its category; where it says
+    how many pixels of a defect are enough (defects_config.json there), results have the areas of sPRO.
 
     Returns each rate's unweighted mean over the groups; "groups", a table of them; "evaluation", what was evaluated:
     folders, layout, options, how many files, versions. Raises ValueError with the name of the file for the first thing
@@ -69,16 +70,11 @@ def evaluate_maps(
     from tqdm import tqdm
 
     check_names(listed)
-    read = map_reader(listed, resize)
     settings = AnomalySuite(**options).loaded_options
+    read = map_reader(listed, resize, settings["ignore_value"])
     check_reduction(settings["image_reduction"])  # before the files are read
     check_levels(settings["levels"])
     as_fractions(settings["integration_limits"], "integration_limits")
-    if settings["ignore_value"] is not None:  # it would be taken for anomalous
-        raise ValueError(
-            f"ignore_value: expected None, since a mask of a folder is anomalous wherever it is above 0; got "
-            f"{settings['ignore_value']!r}"
-        )
     by_group: dict[str, Results] = {}
     images: list[ScoredImage] = []
     drawn: dict[str, Curves] = {}
@@ -129,7 +125,7 @@ def _batches(
     start, held, pixels = 0, [], 0
     for end, content in enumerate(contents, 1):
         held.append(content)
-        pixels += content.mask.size
+        pixels += content.score_map.size
         if len(held) == _BATCH or pixels >= _BATCH_PIXELS or end == len(pairs):
             yield pairs[start:end], held
             start, held, pixels = end, [], 0
@@ -137,10 +133,11 @@ def _batches(
 
 def _scored(batch: Sequence[_Pair], contents: Sequence[MapAndMask], image_reduction: str | int) -> list[ScoredImage]:
     found = []
-    for (image, path), (score_map, mask) in zip(batch, contents):
+    for (image, path), (score_map, masks) in zip(batch, contents):
+        pixels = score_map if masks.void is None else score_map[~masks.void]
         with named(path):
-            score = float(reduced_maps([score_map], image_reduction)[0])
-        marked = bool(mask.any())
+            score = float(reduced_maps([pixels], image_reduction)[0])
+        marked = bool(masks.mask.any())
         anomalous = marked if image.anomalous is None else image.anomalous
         found.append(ScoredImage(image, path, anomalous, score, marked))
     return found
@@ -151,7 +148,7 @@ def _add(metric: AnomalySuite, contents: Sequence[MapAndMask], scored: Sequence[
     chosen = [i for i, image in enumerate(scored) if belongs_to(image, group)]
     metric.add_batch(
         predictions=[contents[i].score_map for i in chosen],
-        references=[contents[i].mask for i in chosen],
+        references=[contents[i].masks.reference(metric.loaded_options["ignore_value"]) for i in chosen],
         image_scores=np.asarray([scored[i].score for i in chosen], dtype=np.float64),
         image_labels=np.asarray([scored[i].anomalous for i in chosen], dtype=bool),
     )
