@@ -2479,326 +2479,6 @@ def _area_up_to(x: np.ndarray, y: np.ndarray, limit: float) -> float:
     return area + float((y_limit + y0) / 2 * (limit - x0))
 
 
-# ---- anomaly/regions.py ----------------------------------------------------------------------------------------------
-#
-# Pixels of anomaly maps, by region: the 8-connected components of a mask.
-#
-# Regions are found in the part of each mask that holds them, by SciPy on the CPU.
-
-if TYPE_CHECKING:
-    from typing_extensions import NotRequired
-
-
-class RegionPixels(TypedDict):
-    """Scores of the pixels of maps.
-
-    normal: (P,) those of the normal pixels
-    anomalous: (A,) those of the anomalous pixels, region by region
-    region_sizes: (K,) pixels of each region, Σ = A
-    num_normal, num_regions: (N,) of each map, how many of the entries of `normal` and `region_sizes` are its own
-    normal_counts: (P,) how many normal pixels each score stands for; absent, one each
-    """
-
-    normal: Array
-    anomalous: Array
-    region_sizes: np.ndarray
-    num_normal: np.ndarray
-    num_regions: np.ndarray
-    normal_counts: NotRequired[Array]
-
-
-class Regions(NamedTuple):
-    """Scores of pixels region by region, the regions' sizes, and how many of these are of each map."""
-
-    scores: Array
-    sizes: np.ndarray
-    numbers: np.ndarray
-
-
-def pixels_by_region(pairs: Sequence[tuple[Array, Array]], voids: Sequence[Array] | None = None) -> RegionPixels:
-    """Scores of all maps' pixels: the normal ones, the anomalous ones region by region, and the regions' sizes.
-
-    Parameters: pairs of maps and masks; voids, where each map has pixels that are neither, by default nowhere.
-    """
-    if not pairs:
-        empty, none = np.zeros(0, dtype=np.float32), np.zeros(0, dtype=np.int64)
-        return {"normal": empty, "anomalous": empty, "region_sizes": none, "num_normal": none, "num_regions": none}
-    xp = array_namespace(*(score_map for score_map, _ in pairs))
-    others = [mask for _, mask in pairs] if voids is None else [*(mask for _, mask in pairs), *voids]
-    num_pixels = sum(math.prod(mask.shape) for _, mask in pairs)
-    num_normal = num_pixels - sum(int(array_namespace(other).count_nonzero(other)) for other in others)
-    dtype = xp.result_type(*{score_map.dtype for score_map, _ in pairs})
-    # filled map by map: joining the parts in the end would hold all pixels twice
-    normal, at = xp.empty((num_normal,), dtype=dtype, device=pairs[0][0].device), 0
-    anomalous, sizes, num_of_maps = [], [], []
-    for i, (score_map, mask) in enumerate(pairs):
-        part, regions, region_sizes = split_regions(score_map, mask, None if voids is None else voids[i])
-        normal[at : at + part.shape[0]] = part
-        at += part.shape[0]
-        anomalous.append(regions)
-        sizes.append(region_sizes)
-        num_of_maps.append(part.shape[0])
-    return {
-        "normal": normal,
-        "anomalous": concatenate(anomalous),
-        "region_sizes": np.concatenate(sizes).astype(np.int64),
-        "num_normal": np.asarray(num_of_maps, dtype=np.int64),
-        "num_regions": np.asarray([len(each) for each in sizes], dtype=np.int64),
-    }
-
-
-def split_regions(score_map: Array, mask: Array, void: Array | None = None) -> tuple[Array, Array, np.ndarray]:
-    """Split one map's pixels into normal ones, and anomalous ones region by region with the regions' sizes.
-
-    Parameters: score_map (H, W); mask (H, W) booleans; void (H, W) booleans, pixels that are neither, by default none.
-    Regions are 8-connected, and void pixels do not connect them.
-
-    >>> scores, mask = np.asarray([[1, 2, 3], [4, 5, 6]]), np.asarray([[1, 0, 1], [0, 0, 1]], dtype=bool)
-    >>> [part.tolist() for part in split_regions(scores, mask)]
-    [[2, 4, 5], [1, 3, 6], [1, 2]]
-    """
-    xp = array_namespace(score_map, mask)
-    mask = mask if mask.dtype == xp.bool else mask != 0
-    void = None if void is None else on_device(void, mask)
-    mask = mask if void is None else mask & ~void
-    pixels, flat = xp.reshape(score_map, (-1,)), xp.reshape(mask, (-1,))
-    anomalous = to_numpy(xp.nonzero(flat)[0])
-    if void is not None:
-        counted = ~xp.reshape(void, (-1,))
-        pixels, flat = pixels[counted], flat[counted]
-    if not len(anomalous):
-        return pixels, pixels[:0], np.zeros(0, dtype=np.int64)
-    regions = _components(to_numpy(mask), anomalous)
-    order = np.argsort(regions, kind="stable")
-    inside, outside = split(pixels, flat)
-    return outside, inside[on_device(order, inside)], np.bincount(regions)[1:]
-
-
-def pixels_of_images(sizes: np.ndarray, numbers: np.ndarray) -> np.ndarray:
-    """How many pixels each image has, from the sizes of regions, image by image, and how many of these are its own.
-
-    >>> pixels_of_images(np.asarray([4, 2, 3]), np.asarray([1, 0, 2])).tolist()
-    [4, 0, 5]
-    """
-    image_of_region = np.repeat(np.arange(len(numbers)), numbers)
-    return np.bincount(image_of_region, sizes, len(numbers)).astype(np.int64)  # float64 holds them
-
-
-def check_sum(sizes: np.ndarray, name: str, total: int, what: str) -> None:
-    """Raise ValueError unless the sizes of a state, by their name, are those of so many things together."""
-    if sum(sizes.tolist()) != total:
-        raise ValueError(f"state: expected {name} of {total} {what} together, got {sum(sizes.tolist())}")
-
-
-def _components(mask: np.ndarray, anomalous: np.ndarray) -> np.ndarray:
-    """Number of the 8-connected component of each anomalous pixel (flat indices), from 1."""
-    from scipy import ndimage  # its import takes longer than most metrics
-
-    rows, columns = np.divmod(anomalous, mask.shape[1])
-    top, left = rows[0], columns.min()
-    part = mask[top : rows[-1] + 1, left : columns.max() + 1]
-    labels, _ = ndimage.label(part, structure=np.ones((3, 3), dtype=bool))
-    return labels[rows - top, columns - left]
-
-
-# ---- anomaly/aupimo.py -----------------------------------------------------------------------------------------------
-#
-# AUPIMO: the recall of each anomalous image, averaged over the logarithm of a low false-positive rate.
-#
-# The false-positive rate is that of normal images alone, so that it does not depend on the anomalies. Each pixel of an
-# anomalous image adds a step to that image's curve, where the normal pixels above its score, and those at or above it,
-# say: so an image's score is a mean over its pixels, and no curve has to be built.
-
-_MAX_WEIGHT = 1 << 53  # of all normal pixels together: float64 holds it
-
-
-def check_pimo_bounds(pimo_bounds: Any) -> tuple[float, float] | None:
-    """Check the bounds of AUPIMO: None, or two numbers in (0, 1], the lower one first."""
-    if pimo_bounds is None:
-        return None
-    bounds = as_fractions(pimo_bounds, "pimo_bounds")
-    if len(bounds) != 2 or bounds[0] >= bounds[1]:
-        raise ValueError(f"pimo_bounds: expected two numbers, the lower one first, got {bounds}")
-    return bounds[0], bounds[1]
-
-
-def aupimo_of_state(state: Mapping[str, Any], bounds: tuple[float, float]) -> float:
-    """The mean AUPIMO of the anomalous images of a state; see `aupimo`.
-
-    Raises ValueError for scores that were cut or counted, without normal or anomalous pixels in images of that kind,
-    and where the lower bound is below the smallest false-positive rate that the normal pixels can give.
-    """
-    if "significant_bits" in state:
-        raise ValueError("pimo_bounds: expected None with significant_bits, since AUPIMO has no error bound")
-    if "normal_counts" in state:
-        raise ValueError(
-            "pimo_bounds: pixels of several images have been counted together; give it at load, not at compute"
-        )
-    labels, sizes = to_numpy(state["image_labels"]), to_numpy(state["num_normal"])
-    normal = _of_images(state["normal"], sizes, ~labels)
-    weights = pixel_weights(sizes[~labels & (sizes > 0)])
-    num_pixels = pixels_of_images(to_numpy(state["region_sizes"]), to_numpy(state["num_regions"]))
-    anomalous = _of_images(state["anomalous"], num_pixels, labels)
-    if not len(weights) or not anomalous.shape[0]:
-        raise ValueError(
-            "references: expected normal images, and anomalous ones with anomalous pixels, for aupimo; got "
-            f"{len(weights)} and {np.count_nonzero(num_pixels[labels])}; leave pimo_bounds out to go without"
-        )
-    each = np.repeat(weights, sizes[~labels & (sizes > 0)])
-    smallest = int(weights.min()) / int(each.sum())
-    if smallest > bounds[0]:
-        raise ValueError(
-            f"pimo_bounds: expected a lower bound of at least {smallest!r}, the smallest false-positive rate that the "
-            f"{len(each)} pixels of {len(weights)} normal images can give; got {bounds[0]!r}"
-        )
-    # all of one weight are counted, which is the same
-    side = as_side(normal, None if (weights == 1).all() else on_device(each, normal))
-    values = aupimo(anomalous, num_pixels[labels & (num_pixels > 0)], side, bounds)
-    return math.fsum(values) / len(values)
-
-
-def _of_images(scores: Array, sizes: np.ndarray, chosen: np.ndarray) -> Array:
-    """The scores of the chosen images, image by image."""
-    return scores[on_device(np.repeat(chosen, sizes), scores)]
-
-
-def pixel_weights(sizes: np.ndarray) -> np.ndarray:
-    """The weight of a pixel of each normal image, as integers, so that images of all sizes weigh the same.
-
-    A weight is a multiple of 1/size. It is exact where the least common multiple of the sizes, times the number of
-    images, is at most 2^53, as it is for images of one size; otherwise off by at most images·size/2^53 of itself.
-
-    >>> pixel_weights(np.asarray([4, 4, 6])).tolist()
-    [3, 3, 2]
-    """
-    whole = math.lcm(*set(sizes.tolist())) if len(sizes) else 1
-    if whole * len(sizes) > _MAX_WEIGHT:
-        whole = _MAX_WEIGHT // len(sizes)
-    return np.asarray([(2 * whole + size) // (2 * size) for size in sizes.tolist()], np.int64)
-
-
-def aupimo(anomalous: Array, num_pixels: np.ndarray, normal: Array | Side, bounds: tuple[float, float]) -> list[float]:
-    """The area under each anomalous image's recall, over the logarithm of the false-positive rate of normal images.
-
-    AUPIMO_i = 1/ln(U/L) ∫_(ln L)^(ln U) T_i(F⁻¹(z)) d ln z,  T_i(t) = |{p anomalous in i : s_p ≥ t}| / num_pixels_i
-
-    F(t) is the share of the normal pixels that score at least t. All distinct scores are thresholds; where pixels of
-    both kinds have one score, the curve is linear in ln F; below the lowest F above 0, T is that at F = 0.
-
-    Parameters: anomalous (A,), the anomalous pixels image by image; num_pixels (M,), those of each image, Σ = A;
-    normal, the pixels of the normal images, or a side of them with weights; bounds (L, U), 0 < L < U ≤ 1.
-    Returns a float in [0, 1] for each image, the same for any increasing transform of all scores.
-    Source: Bertoldo et al., AUPIMO, BMVC 2024.
-
-    >>> aupimo(np.asarray([0.9, 0.2]), np.asarray([1, 1]), np.asarray([0.1, 0.5, 0.3, 0.4]), (0.25, 0.5))
-    [1.0, 0.0]
-    """
-    ordered, order = sorted_with(anomalous, indices(anomalous))
-    positives, negatives = sort_sides(Side(ordered), normal)
-    above, fp = counts_of_pixels(order).of(runs(positives, negatives))
-    shares = _shares(to_numpy(above) / negatives.total, to_numpy(fp) / negatives.total, bounds)
-    parts = np.split(shares, np.cumsum(num_pixels)[:-1])
-    return [math.fsum(part.tolist()) / len(part) for part in parts]
-
-
-def _shares(first: np.ndarray, last: np.ndarray, bounds: tuple[float, float]) -> np.ndarray:
-    """What share of the way from ln L to ln U pixels are found on, that are found from F = first to F = last on."""
-    low, high = bounds
-    shares = np.where(last <= low, 1.0, 0.0)
-    inside = (last > low) & (first < high) & ((last < high) | (first > 0))
-    a, b = first[inside], last[inside]
-    found = np.maximum(0.0, np.log(high / b))
-    tied = (a > 0) & (a < b)  # from F = 0 there is no way in ln F: T is held
-    a, b = a[tied], b[tied]
-    upper, lower = (np.log(np.clip(end, low, high) / a) for end in (b, a))
-    found[tied] += (upper - lower) * (upper + lower) / (2 * np.log(b / a))
-    shares[inside] = np.minimum(found / math.log(high / low), 1.0)
-    return shares
-
-
-# ---- anomaly/decisions.py --------------------------------------------------------------------------------------------
-#
-# F1, precision and recall at a threshold that was chosen before: what scores at least the threshold is anomalous.
-
-def as_thresholds(image_threshold: Any, pixel_threshold: Any) -> dict[str, Any]:
-    """Check the thresholds of the levels, by level: each a float that is not NaN, or None."""
-    given = {"image": image_threshold, "pixel": pixel_threshold}
-    return {level: None if t is None else as_real(t, f"{level}_threshold") for level, t in given.items()}
-
-
-def decision_rates(positives: Side, negatives: Side, threshold: float, prefix: str) -> dict[str, float]:
-    """F1, precision and recall of the decision score ≥ threshold, named with a prefix.
-
-    F1 = 2·TP / (TP + FP + P),  precision = TP / (TP + FP),  recall = TP / P;  0/0 is 0
-
-    Parameters: the two sides, the positives not empty; threshold, no NaN.
-    Returns floats in [0, 1]. At the threshold of `f1_max`, F1 is that of `f1_max`, to the bit.
-    Source: van Rijsbergen, Information Retrieval, 1979.
-
-    >>> decision_rates(Side(np.asarray([0.4, 0.9])), Side(np.asarray([0.1, 0.6])), 0.5, "pixel_")
-    {'pixel_f1': 0.5, 'pixel_precision': 0.5, 'pixel_recall': 0.5}
-    """
-    tp, fp = (_reaching(side, threshold) for side in (positives, negatives))
-    return rates_of_decision(tp, fp, positives.total, prefix)
-
-
-def rates_of_decision(tp: int, fp: int, num_positives: int, prefix: str) -> dict[str, float]:
-    """As `decision_rates`, from the counts of what was called anomalous; 0 where there are no positives."""
-    called = tp + fp
-    counts = {
-        "f1": (2 * tp, called + num_positives),
-        "precision": (tp, called),
-        "recall": (tp, num_positives),
-    }
-    return {f"{prefix}{name}": count / total if total else 0.0 for name, (count, total) in counts.items()}
-
-
-def bounded_decision_rates(
-    positives: Side, negatives: Side, threshold: float, bits: int, prefix: str
-) -> dict[str, tuple[float, ...]]:
-    """As `decision_rates`, of scores that were cut to so many bits: each rate, and the two ends of what it was before.
-
-    Only scores that were cut as the threshold is may have been on its other side. All three rates rise with TP and fall
-    with FP.
-    """
-    at = cut_threshold(threshold, bits)
-    unsure = bool(was_cut(np.asarray([at]), bits)[0])
-    sides = (positives, negatives)
-    most = [_reaching(side, at) for side in sides]
-    least = [_reaching(side, math.nextafter(at, math.inf)) for side in sides] if unsure else most
-    decisions = (most, (least[0], most[1]), (most[0], least[1]))
-    rates = [rates_of_decision(tp, fp, positives.total, prefix) for tp, fp in decisions]
-    return {name: tuple(each[name] for each in rates) for name in rates[0]}
-
-
-def cut_threshold(threshold: float, bits: int) -> float:
-    """A threshold that is cut as scores are: what scored at least the threshold reaches it."""
-    return float(cut(np.asarray([threshold], dtype=np.float64), bits)[0])
-
-
-def _reaching(side: Side, threshold: float) -> int:
-    with np.errstate(over="ignore"):  # a threshold beyond float32 is inf there
-        return side.total - side.below_score(threshold)
-
-
-# ---- anomaly/levels.py -----------------------------------------------------------------------------------------------
-#
-# The levels of anomaly_suite: images, and their pixels.
-
-LEVELS = ("image", "pixel")
-
-
-def check_levels(levels: Any) -> list[str]:
-    """Check the levels to report: "image", "pixel", or a list of them."""
-    levels = plain_value(levels)
-    if not isinstance(levels, Iterable):
-        raise TypeError(f"levels: expected a list of {LEVELS}, got {levels!r}")
-    chosen = [levels] if isinstance(levels, str) else list(levels)
-    if not chosen:
-        raise ValueError(f"levels: expected at least one of {LEVELS}, got none")
-    return [as_choice(level, "levels", LEVELS) for level in chosen]
-
-
 # ---- anomaly/masks.py ------------------------------------------------------------------------------------------------
 #
 # Anomaly maps and masks as they are given: stacks or lists, checked against each other.
@@ -3034,91 +2714,126 @@ def _as_defects(row: Any, score_map: Array, name: str, ignore_value: int | None)
     return void, Defects(as_binary(masks, f"{name}['masks']") & ~void, areas)
 
 
-# ---- anomaly/image_scores.py -----------------------------------------------------------------------------------------
+# ---- anomaly/regions.py ----------------------------------------------------------------------------------------------
 #
-# Anomaly scores of images from their maps: the maximum, the mean, or the mean of the highest pixels.
+# Pixels of anomaly maps, by region: the 8-connected components of a mask.
+#
+# Regions are found in the part of each mask that holds them, by SciPy on the CPU.
 
-REDUCTIONS = ("max", "mean")
-_HALF = 2.0**27  # a mantissa of 53 bits in two parts, so that sums of 2^26 of either are exact in float64
-_SUMMED = 1 << 26
-_UNIT_BITS = 1073 + 53  # of the smallest float64, as a mantissa below 1 with 53 bits
+if TYPE_CHECKING:
+    from typing_extensions import NotRequired
 
 
-def check_reduction(image_reduction: Any) -> np.ndarray:
-    """Check that an image reduction is "max", "mean" or a positive int; return it as a text, an array of no dimension.
+class RegionPixels(TypedDict):
+    """Scores of the pixels of maps.
 
-    >>> check_reduction(20)
-    array('20', dtype='<U2')
+    normal: (P,) those of the normal pixels
+    anomalous: (A,) those of the anomalous pixels, region by region
+    region_sizes: (K,) pixels of each region, Σ = A
+    num_normal, num_regions: (N,) of each map, how many of the entries of `normal` and `region_sizes` are its own
+    normal_counts: (P,) how many normal pixels each score stands for; absent, one each
     """
-    if not isinstance(image_reduction, str):
-        return np.asarray(str(as_int(image_reduction, "image_reduction", 1)))
-    if image_reduction not in REDUCTIONS:
-        raise ValueError(f"image_reduction: expected 'max', 'mean' or an int, got {image_reduction!r}")
-    return np.asarray(str(image_reduction))
+
+    normal: Array
+    anomalous: Array
+    region_sizes: np.ndarray
+    num_normal: np.ndarray
+    num_regions: np.ndarray
+    normal_counts: NotRequired[Array]
 
 
-def checked_reduction(state: Mapping[str, Any], image_reduction: Any) -> np.ndarray:
-    """The entry of that name of a state from elsewhere. Raises ValueError unless it is as the option says."""
-    expected, given = check_reduction(image_reduction), state["image_reduction"]
-    if np.ndim(given) or str(given) != str(expected):
-        raise ValueError(f"state: expected image_reduction={expected}, as here, got {str(given)[:80]}")
-    return expected
+class Regions(NamedTuple):
+    """Scores of pixels region by region, the regions' sizes, and how many of these are of each map."""
+
+    scores: Array
+    sizes: np.ndarray
+    numbers: np.ndarray
+
+    @property
+    def num_pixels(self) -> np.ndarray:
+        """(N,) of each map, how many of the pixels are its own.
+
+        >>> Regions(np.zeros(9), np.asarray([4, 2, 3]), np.asarray([1, 0, 2])).num_pixels.tolist()
+        [4, 0, 5]
+        """
+        map_of_region = np.repeat(np.arange(len(self.numbers)), self.numbers)
+        return np.bincount(map_of_region, self.sizes, len(self.numbers)).astype(np.int64)  # float64 holds them
 
 
-def reduced_maps(maps: Any, image_reduction: str | int) -> Array:
-    """The score of each map: its maximum, its mean ("mean"), or the mean of its k highest pixels (k).
+def pixels_by_region(pairs: Sequence[tuple[Array, Array]], voids: Sequence[Array] | None = None) -> RegionPixels:
+    """Scores of all maps' pixels: the normal ones, the anomalous ones region by region, and the regions' sizes.
 
-    Parameters: maps (N, H, W) or a list of (H_i, W_i), real and without NaN.
-    Returns (N,) on the device of the maps. Raises ValueError for a map without pixels, k beyond its pixels, and a mean
-    of +inf and -inf.
+    Parameters: pairs of maps and masks; voids, where each map has pixels that are neither, by default nowhere.
     """
-    if not isinstance(maps, list) and image_reduction == "max" and math.prod(maps.shape):
-        return array_namespace(maps).max(widen(maps), axis=(1, 2))
-    scores = np.asarray([_reduced(widen(score_map), image_reduction) for score_map in maps], dtype=np.float64)
-    return on_device(scores, maps[0]) if len(scores) else scores
+    if not pairs:
+        empty, none = np.zeros(0, dtype=np.float32), np.zeros(0, dtype=np.int64)
+        return {"normal": empty, "anomalous": empty, "region_sizes": none, "num_normal": none, "num_regions": none}
+    xp = array_namespace(*(score_map for score_map, _ in pairs))
+    others = [mask for _, mask in pairs] if voids is None else [*(mask for _, mask in pairs), *voids]
+    num_pixels = sum(math.prod(mask.shape) for _, mask in pairs)
+    num_normal = num_pixels - sum(int(array_namespace(other).count_nonzero(other)) for other in others)
+    dtype = xp.result_type(*{score_map.dtype for score_map, _ in pairs})
+    # filled map by map: joining the parts in the end would hold all pixels twice
+    normal, at = xp.empty((num_normal,), dtype=dtype, device=pairs[0][0].device), 0
+    anomalous, sizes, num_of_maps = [], [], []
+    for i, (score_map, mask) in enumerate(pairs):
+        part, regions, region_sizes = split_regions(score_map, mask, None if voids is None else voids[i])
+        normal[at : at + part.shape[0]] = part
+        at += part.shape[0]
+        anomalous.append(regions)
+        sizes.append(region_sizes)
+        num_of_maps.append(part.shape[0])
+    return {
+        "normal": normal,
+        "anomalous": concatenate(anomalous),
+        "region_sizes": np.concatenate(sizes).astype(np.int64),
+        "num_normal": np.asarray(num_of_maps, dtype=np.int64),
+        "num_regions": np.asarray([len(each) for each in sizes], dtype=np.int64),
+    }
 
 
-def _reduced(score_map: Array, image_reduction: str | int) -> float:
-    xp = array_namespace(score_map)
-    if math.prod(score_map.shape) == 0:
-        raise ValueError(f"predictions: expected maps with pixels, got shape {tuple(score_map.shape)}")
-    if image_reduction == "max":
-        return float(xp.max(score_map))
-    pixels = xp.reshape(score_map, (-1,))
-    if image_reduction != "mean":
-        k = as_int(image_reduction, "image_reduction", 1, pixels.shape[0])
-        pixels = xp.sort(pixels)[-k:]
-    infinite = {float(value) for value in (xp.min(pixels), xp.max(pixels)) if bool(xp.isinf(value))}
-    if len(infinite) > 1:
-        raise ValueError(
-            f"predictions: expected maps with a mean (image_reduction={image_reduction!r}), got +inf and -inf"
-        )
-    return infinite.pop() if infinite else exact_mean(pixels)
+def split_regions(score_map: Array, mask: Array, void: Array | None = None) -> tuple[Array, Array, np.ndarray]:
+    """Split one map's pixels into normal ones, and anomalous ones region by region with the regions' sizes.
 
+    Parameters: score_map (H, W); mask (H, W) booleans; void (H, W) booleans, pixels that are neither, by default none.
+    Regions are 8-connected, and void pixels do not connect them.
 
-def exact_mean(values: Array) -> float:
-    """The mean of finite values, rounded once: the same in any order and on any device, and never an overflow.
-
-    >>> exact_mean(np.asarray([0.1] * 77)), exact_mean(np.asarray([1e308, 1.5e308]))
-    (0.1, 1.25e+308)
+    >>> scores, mask = np.asarray([[1, 2, 3], [4, 5, 6]]), np.asarray([[1, 0, 1], [0, 0, 1]], dtype=bool)
+    >>> [part.tolist() for part in split_regions(scores, mask)]
+    [[2, 4, 5], [1, 3, 6], [1, 2]]
     """
-    count = values.shape[0]
-    total = sum(_units(values[start : start + _SUMMED]) for start in range(0, count, _SUMMED))
-    return total / (count << _UNIT_BITS)
+    xp = array_namespace(score_map, mask)
+    mask = mask if mask.dtype == xp.bool else mask != 0
+    void = None if void is None else on_device(void, mask)
+    mask = mask if void is None else mask & ~void
+    pixels, flat = xp.reshape(score_map, (-1,)), xp.reshape(mask, (-1,))
+    anomalous = to_numpy(xp.nonzero(flat)[0])
+    if void is not None:
+        counted = ~xp.reshape(void, (-1,))
+        pixels, flat = pixels[counted], flat[counted]
+    if not len(anomalous):
+        return pixels, pixels[:0], np.zeros(0, dtype=np.int64)
+    regions = _components(to_numpy(mask), anomalous)
+    order = np.argsort(regions, kind="stable")
+    inside, outside = split(pixels, flat)
+    return outside, inside[on_device(order, inside)], np.bincount(regions)[1:]
 
 
-def _units(values: Array) -> int:
-    """Their sum in units of the smallest float64: mantissas are integers, summed apart for each exponent."""
-    xp = array_namespace(values)
-    mantissas, exponents = xp.frexp(xp.astype(values, xp.float64))
-    lowest = int(xp.min(exponents))
-    units = mantissas * 2.0**53
-    upper = xp.floor(units / _HALF)
-    uppers, lowers = (
-        to_numpy(xp.bincount(exponents - lowest, weights=part)).tolist() for part in (upper, units - upper * _HALF)
-    )
-    total = sum((int(high) * int(_HALF) + int(low)) << i for i, (high, low) in enumerate(zip(uppers, lowers)))
-    return total << (lowest + _UNIT_BITS - 53)
+def check_sum(sizes: np.ndarray, name: str, total: int, what: str) -> None:
+    """Raise ValueError unless the sizes of a state, by their name, are those of so many things together."""
+    if sum(sizes.tolist()) != total:
+        raise ValueError(f"state: expected {name} of {total} {what} together, got {sum(sizes.tolist())}")
+
+
+def _components(mask: np.ndarray, anomalous: np.ndarray) -> np.ndarray:
+    """Number of the 8-connected component of each anomalous pixel (flat indices), from 1."""
+    from scipy import ndimage  # its import takes longer than most metrics
+
+    rows, columns = np.divmod(anomalous, mask.shape[1])
+    top, left = rows[0], columns.min()
+    part = mask[top : rows[-1] + 1, left : columns.max() + 1]
+    labels, _ = ndimage.label(part, structure=np.ones((3, 3), dtype=bool))
+    return labels[rows - top, columns - left]
 
 
 # ---- anomaly/spro.py -------------------------------------------------------------------------------------------------
@@ -3209,6 +2924,298 @@ def check_defects(state: Mapping[str, Any]) -> None:
         i = int(differing.argmax())
         regions, defects = int(state["num_regions"][i]), int(state["num_defects"][i])
         raise ValueError(f"state: expected defects where there are regions, got {defects} and {regions} of image {i}")
+
+
+# ---- anomaly/aupimo.py -----------------------------------------------------------------------------------------------
+#
+# AUPIMO: the recall of each anomalous image, averaged over the logarithm of a low false-positive rate.
+#
+# The false-positive rate is that of normal images alone, so that it does not depend on the anomalies. Each pixel of an
+# anomalous image adds a step to that image's curve, where the normal pixels above its score, and those at or above it,
+# say: so an image's score is a mean over its pixels, and no curve has to be built.
+
+_MAX_WEIGHT = 1 << 53  # of all normal pixels together: float64 holds it
+
+
+def check_pimo_bounds(pimo_bounds: Any) -> tuple[float, float] | None:
+    """Check the bounds of AUPIMO: None, or two numbers in (0, 1], the lower one first."""
+    if pimo_bounds is None:
+        return None
+    bounds = as_fractions(pimo_bounds, "pimo_bounds")
+    if len(bounds) != 2 or bounds[0] >= bounds[1]:
+        raise ValueError(f"pimo_bounds: expected two numbers, the lower one first, got {bounds}")
+    return bounds[0], bounds[1]
+
+
+def mean_aupimo(values: Sequence[float | None]) -> float:
+    """The mean of the images that have one."""
+    there = [value for value in values if value is not None]
+    return math.fsum(there) / len(there)
+
+
+def aupimo_of_images(state: Mapping[str, Any], bounds: tuple[float, float]) -> list[float | None]:
+    """The AUPIMO of each image of a state; None for normal ones, and for those without anomalous pixels. See `aupimo`.
+
+    Raises ValueError for scores that were cut or counted, without normal or anomalous pixels in images of that kind,
+    and where the lower bound is below the smallest false-positive rate that the normal pixels can give.
+    """
+    if "significant_bits" in state:
+        raise ValueError("pimo_bounds: expected None with significant_bits, since AUPIMO has no error bound")
+    if "normal_counts" in state:
+        raise ValueError(
+            "pimo_bounds: pixels of several images have been counted together; give it at load, not at compute"
+        )
+    labels, sizes = to_numpy(state["image_labels"]), to_numpy(state["num_normal"])
+    normal = _of_images(state["normal"], sizes, ~labels)
+    weights = pixel_weights(sizes[~labels & (sizes > 0)])
+    num_pixels = regions_of(state)["aupro"].num_pixels
+    anomalous = _of_images(state["anomalous"], num_pixels, labels)
+    if not len(weights) or not anomalous.shape[0]:
+        raise ValueError(
+            "references: expected normal images, and anomalous ones with anomalous pixels, for aupimo; got "
+            f"{len(weights)} and {np.count_nonzero(num_pixels[labels])}; leave pimo_bounds out to go without"
+        )
+    each = np.repeat(weights, sizes[~labels & (sizes > 0)])
+    smallest = int(weights.min()) / int(each.sum())
+    if smallest > bounds[0]:
+        raise ValueError(
+            f"pimo_bounds: expected a lower bound of at least {smallest!r}, the smallest false-positive rate that the "
+            f"{len(each)} pixels of {len(weights)} normal images can give; got {bounds[0]!r}"
+        )
+    # all of one weight are counted, which is the same
+    side = as_side(normal, None if (weights == 1).all() else on_device(each, normal))
+    judged = labels & (num_pixels > 0)
+    values = iter(aupimo(anomalous, num_pixels[judged], side, bounds))
+    return [next(values) if here else None for here in judged.tolist()]
+
+
+def _of_images(scores: Array, sizes: np.ndarray, chosen: np.ndarray) -> Array:
+    """The scores of the chosen images, image by image."""
+    return scores[on_device(np.repeat(chosen, sizes), scores)]
+
+
+def pixel_weights(sizes: np.ndarray) -> np.ndarray:
+    """The weight of a pixel of each normal image, as integers, so that images of all sizes weigh the same.
+
+    A weight is a multiple of 1/size. It is exact where the least common multiple of the sizes, times the number of
+    images, is at most 2^53, as it is for images of one size; otherwise off by at most images·size/2^53 of itself.
+
+    >>> pixel_weights(np.asarray([4, 4, 6])).tolist()
+    [3, 3, 2]
+    """
+    whole = math.lcm(*set(sizes.tolist())) if len(sizes) else 1
+    if whole * len(sizes) > _MAX_WEIGHT:
+        whole = _MAX_WEIGHT // len(sizes)
+    return np.asarray([(2 * whole + size) // (2 * size) for size in sizes.tolist()], np.int64)
+
+
+def aupimo(anomalous: Array, num_pixels: np.ndarray, normal: Array | Side, bounds: tuple[float, float]) -> list[float]:
+    """The area under each anomalous image's recall, over the logarithm of the false-positive rate of normal images.
+
+    AUPIMO_i = 1/ln(U/L) ∫_(ln L)^(ln U) T_i(F⁻¹(z)) d ln z,  T_i(t) = |{p anomalous in i : s_p ≥ t}| / num_pixels_i
+
+    F(t) is the share of the normal pixels that score at least t. All distinct scores are thresholds; where pixels of
+    both kinds have one score, the curve is linear in ln F; below the lowest F above 0, T is that at F = 0.
+
+    Parameters: anomalous (A,), the anomalous pixels image by image; num_pixels (M,), those of each image, Σ = A;
+    normal, the pixels of the normal images, or a side of them with weights; bounds (L, U), 0 < L < U ≤ 1.
+    Returns a float in [0, 1] for each image, the same for any increasing transform of all scores.
+    Source: Bertoldo et al., AUPIMO, BMVC 2024.
+
+    >>> aupimo(np.asarray([0.9, 0.2]), np.asarray([1, 1]), np.asarray([0.1, 0.5, 0.3, 0.4]), (0.25, 0.5))
+    [1.0, 0.0]
+    """
+    ordered, order = sorted_with(anomalous, indices(anomalous))
+    positives, negatives = sort_sides(Side(ordered), normal)
+    above, fp = counts_of_pixels(order).of(runs(positives, negatives))
+    shares = _shares(to_numpy(above) / negatives.total, to_numpy(fp) / negatives.total, bounds)
+    parts = np.split(shares, np.cumsum(num_pixels)[:-1])
+    return [math.fsum(part.tolist()) / len(part) for part in parts]
+
+
+def _shares(first: np.ndarray, last: np.ndarray, bounds: tuple[float, float]) -> np.ndarray:
+    """What share of the way from ln L to ln U pixels are found on, that are found from F = first to F = last on."""
+    low, high = bounds
+    shares = np.where(last <= low, 1.0, 0.0)
+    inside = (last > low) & (first < high) & ((last < high) | (first > 0))
+    a, b = first[inside], last[inside]
+    found = np.maximum(0.0, np.log(high / b))
+    tied = (a > 0) & (a < b)  # from F = 0 there is no way in ln F: T is held
+    a, b = a[tied], b[tied]
+    upper, lower = (np.log(np.clip(end, low, high) / a) for end in (b, a))
+    found[tied] += (upper - lower) * (upper + lower) / (2 * np.log(b / a))
+    shares[inside] = np.minimum(found / math.log(high / low), 1.0)
+    return shares
+
+
+# ---- anomaly/decisions.py --------------------------------------------------------------------------------------------
+#
+# F1, precision and recall at a threshold that was chosen before: what scores at least the threshold is anomalous.
+
+def as_thresholds(image_threshold: Any, pixel_threshold: Any) -> dict[str, Any]:
+    """Check the thresholds of the levels, by level: each a float that is not NaN, or None."""
+    given = {"image": image_threshold, "pixel": pixel_threshold}
+    return {level: None if t is None else as_real(t, f"{level}_threshold") for level, t in given.items()}
+
+
+def decision_rates(positives: Side, negatives: Side, threshold: float, prefix: str) -> dict[str, float]:
+    """F1, precision and recall of the decision score ≥ threshold, named with a prefix.
+
+    F1 = 2·TP / (TP + FP + P),  precision = TP / (TP + FP),  recall = TP / P;  0/0 is 0
+
+    Parameters: the two sides, the positives not empty; threshold, no NaN.
+    Returns floats in [0, 1]. At the threshold of `f1_max`, F1 is that of `f1_max`, to the bit.
+    Source: van Rijsbergen, Information Retrieval, 1979.
+
+    >>> decision_rates(Side(np.asarray([0.4, 0.9])), Side(np.asarray([0.1, 0.6])), 0.5, "pixel_")
+    {'pixel_f1': 0.5, 'pixel_precision': 0.5, 'pixel_recall': 0.5}
+    """
+    tp, fp = (_reaching(side, threshold) for side in (positives, negatives))
+    return rates_of_decision(tp, fp, positives.total, prefix)
+
+
+def rates_of_decision(tp: int, fp: int, num_positives: int, prefix: str) -> dict[str, float]:
+    """As `decision_rates`, from the counts of what was called anomalous; 0 where there are no positives."""
+    called = tp + fp
+    counts = {
+        "f1": (2 * tp, called + num_positives),
+        "precision": (tp, called),
+        "recall": (tp, num_positives),
+    }
+    return {f"{prefix}{name}": count / total if total else 0.0 for name, (count, total) in counts.items()}
+
+
+def bounded_decision_rates(
+    positives: Side, negatives: Side, threshold: float, bits: int, prefix: str
+) -> dict[str, tuple[float, ...]]:
+    """As `decision_rates`, of scores that were cut to so many bits: each rate, and the two ends of what it was before.
+
+    Only scores that were cut as the threshold is may have been on its other side. All three rates rise with TP and fall
+    with FP.
+    """
+    at = cut_threshold(threshold, bits)
+    unsure = bool(was_cut(np.asarray([at]), bits)[0])
+    sides = (positives, negatives)
+    most = [_reaching(side, at) for side in sides]
+    least = [_reaching(side, math.nextafter(at, math.inf)) for side in sides] if unsure else most
+    decisions = (most, (least[0], most[1]), (most[0], least[1]))
+    rates = [rates_of_decision(tp, fp, positives.total, prefix) for tp, fp in decisions]
+    return {name: tuple(each[name] for each in rates) for name in rates[0]}
+
+
+def cut_threshold(threshold: float, bits: int) -> float:
+    """A threshold that is cut as scores are: what scored at least the threshold reaches it."""
+    return float(cut(np.asarray([threshold], dtype=np.float64), bits)[0])
+
+
+def _reaching(side: Side, threshold: float) -> int:
+    with np.errstate(over="ignore"):  # a threshold beyond float32 is inf there
+        return side.total - side.below_score(threshold)
+
+
+# ---- anomaly/levels.py -----------------------------------------------------------------------------------------------
+#
+# The levels of anomaly_suite: images, and their pixels.
+
+LEVELS = ("image", "pixel")
+
+
+def check_levels(levels: Any) -> list[str]:
+    """Check the levels to report: "image", "pixel", or a list of them."""
+    levels = plain_value(levels)
+    if not isinstance(levels, Iterable):
+        raise TypeError(f"levels: expected a list of {LEVELS}, got {levels!r}")
+    chosen = [levels] if isinstance(levels, str) else list(levels)
+    if not chosen:
+        raise ValueError(f"levels: expected at least one of {LEVELS}, got none")
+    return [as_choice(level, "levels", LEVELS) for level in chosen]
+
+
+# ---- anomaly/image_scores.py -----------------------------------------------------------------------------------------
+#
+# Anomaly scores of images from their maps: the maximum, the mean, or the mean of the highest pixels.
+
+REDUCTIONS = ("max", "mean")
+_HALF = 2.0**27  # a mantissa of 53 bits in two parts, so that sums of 2^26 of either are exact in float64
+_SUMMED = 1 << 26
+_UNIT_BITS = 1073 + 53  # of the smallest float64, as a mantissa below 1 with 53 bits
+
+
+def check_reduction(image_reduction: Any) -> np.ndarray:
+    """Check that an image reduction is "max", "mean" or a positive int; return it as a text, an array of no dimension.
+
+    >>> check_reduction(20)
+    array('20', dtype='<U2')
+    """
+    if not isinstance(image_reduction, str):
+        return np.asarray(str(as_int(image_reduction, "image_reduction", 1)))
+    if image_reduction not in REDUCTIONS:
+        raise ValueError(f"image_reduction: expected 'max', 'mean' or an int, got {image_reduction!r}")
+    return np.asarray(str(image_reduction))
+
+
+def checked_reduction(state: Mapping[str, Any], image_reduction: Any) -> np.ndarray:
+    """The entry of that name of a state from elsewhere. Raises ValueError unless it is as the option says."""
+    expected, given = check_reduction(image_reduction), state["image_reduction"]
+    if np.ndim(given) or str(given) != str(expected):
+        raise ValueError(f"state: expected image_reduction={expected}, as here, got {str(given)[:80]}")
+    return expected
+
+
+def reduced_maps(maps: Any, image_reduction: str | int) -> Array:
+    """The score of each map: its maximum, its mean ("mean"), or the mean of its k highest pixels (k).
+
+    Parameters: maps (N, H, W) or a list of (H_i, W_i), real and without NaN.
+    Returns (N,) on the device of the maps. Raises ValueError for a map without pixels, k beyond its pixels, and a mean
+    of +inf and -inf.
+    """
+    if not isinstance(maps, list) and image_reduction == "max" and math.prod(maps.shape):
+        return array_namespace(maps).max(widen(maps), axis=(1, 2))
+    scores = np.asarray([_reduced(widen(score_map), image_reduction) for score_map in maps], dtype=np.float64)
+    return on_device(scores, maps[0]) if len(scores) else scores
+
+
+def _reduced(score_map: Array, image_reduction: str | int) -> float:
+    xp = array_namespace(score_map)
+    if math.prod(score_map.shape) == 0:
+        raise ValueError(f"predictions: expected maps with pixels, got shape {tuple(score_map.shape)}")
+    if image_reduction == "max":
+        return float(xp.max(score_map))
+    pixels = xp.reshape(score_map, (-1,))
+    if image_reduction != "mean":
+        k = as_int(image_reduction, "image_reduction", 1, pixels.shape[0])
+        pixels = xp.sort(pixels)[-k:]
+    infinite = {float(value) for value in (xp.min(pixels), xp.max(pixels)) if bool(xp.isinf(value))}
+    if len(infinite) > 1:
+        raise ValueError(
+            f"predictions: expected maps with a mean (image_reduction={image_reduction!r}), got +inf and -inf"
+        )
+    return infinite.pop() if infinite else exact_mean(pixels)
+
+
+def exact_mean(values: Array) -> float:
+    """The mean of finite values, rounded once: the same in any order and on any device, and never an overflow.
+
+    >>> exact_mean(np.asarray([0.1] * 77)), exact_mean(np.asarray([1e308, 1.5e308]))
+    (0.1, 1.25e+308)
+    """
+    count = values.shape[0]
+    total = sum(_units(values[start : start + _SUMMED]) for start in range(0, count, _SUMMED))
+    return total / (count << _UNIT_BITS)
+
+
+def _units(values: Array) -> int:
+    """Their sum in units of the smallest float64: mantissas are integers, summed apart for each exponent."""
+    xp = array_namespace(values)
+    mantissas, exponents = xp.frexp(xp.astype(values, xp.float64))
+    lowest = int(xp.min(exponents))
+    units = mantissas * 2.0**53
+    upper = xp.floor(units / _HALF)
+    uppers, lowers = (
+        to_numpy(xp.bincount(exponents - lowest, weights=part)).tolist() for part in (upper, units - upper * _HALF)
+    )
+    total = sum((int(high) * int(_HALF) + int(low)) << i for i, (high, low) in enumerate(zip(uppers, lowers)))
+    return total << (lowest + _UNIT_BITS - 53)
 
 
 # ---- anomaly/maps.py -------------------------------------------------------------------------------------------------
@@ -3329,6 +3336,67 @@ def reduce_maps(
     return state
 
 
+# ---- anomaly/per_image.py --------------------------------------------------------------------------------------------
+#
+# A table of images: how each was judged, and how well its anomaly was found.
+
+def per_image_table(
+    state: AnomalyState,
+    *,
+    image_threshold: float | None,
+    pixel_threshold: float | None,
+    pimo: list[float | None] | None,
+) -> dict[str, list[Any]]:
+    """The images in their order, each with its score and label, and what thresholds make of it.
+
+    IoU = |A ∩ P| / |A ∪ P| of the anomalous pixels A and those P that score at least the threshold; where both are
+    none, as in a normal image in which nothing was found, 0/0 is None: there is nothing that could overlap.
+
+    Parameters: state of `reduce_maps`, whose pixels lie image by image; the thresholds of decisions score ≥ threshold,
+    or None to leave their columns out; pimo, the AUPIMO of each image, None for those that have none.
+    Returns {"image": [0, 1, …], "score": […], "label": [0 or 1, …], "decision": […], "iou": […], "aupimo": […]}.
+    Raises ValueError where pixels of several images have been counted together.
+    """
+    scores, labels = to_numpy(state["image_scores"]), to_numpy(state["image_labels"])
+    table: dict[str, list[Any]] = {
+        "image": [*range(len(scores))],
+        "score": scores.tolist(),
+        "label": labels.astype(int).tolist(),
+    }
+    if image_threshold is not None:
+        table["decision"] = (scores >= np.float64(image_threshold)).astype(int).tolist()
+    if pixel_threshold is not None:
+        table["iou"] = _ious(state, pixel_threshold)
+    if pimo is not None:
+        table["aupimo"] = pimo
+    return table
+
+
+def _ious(state: AnomalyState, threshold: float) -> list[float | None]:
+    if "normal_counts" in state:
+        raise ValueError(
+            "per_image: pixels of several images have been counted together; give it at load, not at compute"
+        )
+    num_pixels = regions_of(state)["aupro"].num_pixels
+    tp = reaching(state["anomalous"], num_pixels, threshold)
+    fp = reaching(state["normal"], to_numpy(state["num_normal"]), threshold)
+    pairs = zip(tp.tolist(), (num_pixels + fp).tolist())
+    return [common / either if either else None for common, either in pairs]
+
+
+def reaching(scores: Array, numbers: np.ndarray, threshold: float) -> np.ndarray:
+    """How many of each image's scores are at least the threshold, (N,); numbers, how many scores each image has.
+
+    >>> reaching(np.asarray([0.1, 0.9, 0.5, 0.7]), np.asarray([2, 0, 2]), 0.5).tolist()
+    [1, 0, 2]
+    """
+    xp = array_namespace(scores)
+    # as an array, float32 scores are compared in float64
+    at = xp.asarray([threshold], dtype=xp.float64, device=device_of(scores))
+    places = to_numpy(xp.nonzero(scores >= at)[0])
+    return np.bincount(np.searchsorted(np.cumsum(numbers), places, side="right"), minlength=len(numbers))
+
+
 # ---- anomaly/canonical.py --------------------------------------------------------------------------------------------
 #
 # Images of a state by what they are, so that their order does not depend on how they came.
@@ -3352,7 +3420,7 @@ def _contents(state: AnomalyState) -> Iterator[bytes]:
     regions = [
         (
             np.split(each.sizes, np.cumsum(each.numbers)),
-            np.split(to_numpy(each.scores), np.cumsum(pixels_of_images(each.sizes, each.numbers))),
+            np.split(to_numpy(each.scores), np.cumsum(each.num_pixels)),
         )
         for each in regions_of(state).values()
     ]
@@ -3386,6 +3454,7 @@ def anomaly_units(
     image_threshold: Any = None,
     pixel_threshold: Any = None,
     pimo_bounds: Any = None,
+    per_image: Any = None,
 ) -> Units:
     """The images, for resampling: equal ones in any order, the others by their content.
 
@@ -3451,16 +3520,14 @@ def _pixel_rates(state: AnomalyState, limits: Sequence[float]) -> Rates:
             start = stop
         return table
 
-    def overlaps(scores: Any, sizes: np.ndarray, numbers: np.ndarray) -> np.ndarray:
-        """The same of the pixels of regions, each as its share of its region; numbers, the regions of each image."""
-        weights = np.repeat(np.rint(_OF_A_REGION / sizes), sizes)
-        return histograms(to_numpy(scores), pixels_of_images(sizes, numbers), weights)
+    def overlaps(regions: Regions) -> np.ndarray:
+        """The same of the pixels of regions, each as its share of its region."""
+        weights = np.repeat(np.rint(_OF_A_REGION / regions.sizes), regions.sizes)
+        return histograms(to_numpy(regions.scores), regions.num_pixels, weights)
 
     of_normal = histograms(normal, to_numpy(state["num_normal"]))
-    of_anomalous = histograms(
-        anomalous, pixels_of_images(to_numpy(state["region_sizes"]), to_numpy(state["num_regions"]))
-    )
-    regions = {name: (overlaps(*each), each.numbers) for name, each in regions_of(state).items()}
+    of_anomalous = histograms(anomalous, regions_of(state)["aupro"].num_pixels)
+    regions = {name: (overlaps(each), each.numbers) for name, each in regions_of(state).items()}
 
     def rates(occurring: np.ndarray) -> dict[str, float]:
         # products of integers are exact, and those of float64 would start threads for each
@@ -3479,15 +3546,10 @@ def _pixel_rates(state: AnomalyState, limits: Sequence[float]) -> Rates:
 def _pixel_decisions(state: AnomalyState, threshold: float) -> Rates:
     """Rates at a threshold, from how many pixels of each image reach it."""
     bits = state.get("significant_bits")
-    at = np.asarray([threshold if bits is None else cut_threshold(threshold, int(bits))])
-    anomalous, normal = (to_numpy(state[name]) >= at for name in ("anomalous", "normal"))
-    num_images = len(state["num_regions"])
-    image_of_pixel = np.repeat(
-        np.arange(num_images), pixels_of_images(to_numpy(state["region_sizes"]), to_numpy(state["num_regions"]))
-    )
-    image_of_normal = np.repeat(np.arange(num_images), to_numpy(state["num_normal"]))
-    images = (image_of_pixel[anomalous], image_of_normal[normal], image_of_pixel)
-    numbers = [np.bincount(each, minlength=num_images) for each in images]
+    at = threshold if bits is None else cut_threshold(threshold, int(bits))
+    num_pixels = regions_of(state)["aupro"].num_pixels
+    normal = reaching(state["normal"], to_numpy(state["num_normal"]), at)
+    numbers = (reaching(state["anomalous"], num_pixels, at), normal, num_pixels)
 
     def rates(occurring: np.ndarray) -> dict[str, float]:
         tp, fp, num_positives = (int(each @ occurring) for each in numbers)
@@ -3594,6 +3656,7 @@ class AnomalySuiteOptions(IntervalOptions, total=False):
     image_threshold: float | None
     pixel_threshold: float | None
     pimo_bounds: tuple[float, float] | None
+    per_image: bool
 
 
 def level_counts(state: AnomalyState, level: str) -> Counts:
@@ -3630,14 +3693,16 @@ def anomaly_metrics(
     image_threshold: float | None = None,
     pixel_threshold: float | None = None,
     pimo_bounds: Any = None,
+    per_image: bool = False,
     owned: bool = False,
-) -> dict[str, float]:
+) -> dict[str, Any]:
     """All metrics of the levels asked for: those of `curve_metrics`, and for pixels AUPRO up to each limit.
 
     Parameters: state of `reduce_maps`; the others as of `aupro` and `sampled_aupro`, which num_thresholds asks for;
     image_threshold and pixel_threshold, to add F1, precision and recall of the decision score ≥ threshold;
-    pimo_bounds, to add AUPIMO between these (see `aupimo`); owned, whether the state's normal pixels may be sorted
-    where they lie, which saves a copy.
+    pimo_bounds, to add AUPIMO between these (see `aupimo`); per_image, to add "per_image", the `per_image_table` at the
+    thresholds of the best F1; owned, whether the state's normal pixels may be sorted where they lie, which saves a
+    copy.
     Returns {"image_auroc": …, "pixel_auroc": …, "aupro@0.3": …}, and "auspro@0.3" and so on where references told
     defects apart; of pixels whose scores were cut, each with `<name>_error`, |value − value of the scores before| ≤
     error, and without what has no such bound: the threshold of the best F1, and AUPRO of sampled thresholds.
@@ -3651,16 +3716,22 @@ def anomaly_metrics(
     sides = {level: _level_sides(state, level) for level in chosen}
     limits = as_fractions(integration_limits, "integration_limits")
     # first, while the pixels lie image by image
-    pimo = {} if bounds is None or "pixel" not in chosen else {"aupimo": aupimo_of_state(state, bounds)}
-    results: dict[str, float] = {}
+    pimo = aupimo_of_images(state, bounds) if bounds is not None and "pixel" in chosen else None
+    with_table = as_bool(per_image, "per_image")
+    results: dict[str, Any] = {}
     for level, (positives, normal, counts) in sides.items():
         if level == "image":
             results |= image_results(positives, normal, thresholds[level])
         else:
             of_pixels = pixel_results if "significant_bits" not in state else bounded_pixel_results
-            negatives = as_side(normal, counts, owned=owned)
+            negatives = as_side(normal, counts, owned=owned and not with_table)
             results |= of_pixels(state, negatives, limits, num_thresholds, thresholds[level])
-    return {**results, **pimo}
+    if pimo is not None:
+        results["aupimo"] = mean_aupimo(pimo)
+    if with_table:
+        best = {f"{level}_threshold": results.get(f"{level}_f1_max_threshold") for level in LEVELS}
+        results["per_image"] = per_image_table(state, **best, pimo=pimo)
+    return results
 
 
 def anomaly_suite_results(
@@ -3672,7 +3743,8 @@ def anomaly_suite_results(
     image_threshold: float | None = None,
     pixel_threshold: float | None = None,
     pimo_bounds: Any = None,
-) -> dict[str, float]:
+    per_image: bool = False,
+) -> dict[str, Any]:
     """As `anomaly_metrics`, of a state whose normal pixels are then sorted where they lie."""
     return anomaly_metrics(
         state,
@@ -3682,6 +3754,7 @@ def anomaly_suite_results(
         image_threshold=image_threshold,
         pixel_threshold=pixel_threshold,
         pimo_bounds=pimo_bounds,
+        per_image=per_image,
         owned=True,
     )
 
@@ -3707,8 +3780,10 @@ class AnomalySuite(Metric):
 
     @staticmethod
     def counts_rows(options: Mapping[str, Any]) -> bool:
-        """Not for intervals and AUPIMO, which need to know of which image a pixel is."""
-        return options["confidence_level"] is None and options["pimo_bounds"] is None
+        """Not for intervals, AUPIMO and the table of images, which need to know of which image a pixel is."""
+        # of pixels that were cut, the table says nothing
+        table = options["per_image"] and options["significant_bits"] is None
+        return options["confidence_level"] is None and options["pimo_bounds"] is None and not table
 
 
 # ---- core/processes.py -----------------------------------------------------------------------------------------------

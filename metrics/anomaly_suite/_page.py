@@ -2332,6 +2332,7 @@ PAGE = Page(
         Option("image_threshold", "number"),
         Option("pixel_threshold", "number"),
         Option("pimo_bounds", "numbers"),
+        Option("per_image", "flag"),
     ),
     examples=(
         Example("Four maps of 6 × 6 pixels, two with anomalies", (_table(_MAPS, 10), _table(_MASKS, 1))),

@@ -8,7 +8,7 @@ say: so an image's score is a mean over its pixels, and no curve has to be built
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from ..core.counts import Side, as_side, runs, sort_sides
 from ..core.options import as_fractions
 from ..core.sorting import indices, sorted_with
 from .aupro import counts_of_pixels
-from .regions import pixels_of_images
+from .spro import regions_of
 
 _MAX_WEIGHT = 1 << 53  # of all normal pixels together: float64 holds it
 
@@ -33,8 +33,14 @@ def check_pimo_bounds(pimo_bounds: Any) -> tuple[float, float] | None:
     return bounds[0], bounds[1]
 
 
-def aupimo_of_state(state: Mapping[str, Any], bounds: tuple[float, float]) -> float:
-    """The mean AUPIMO of the anomalous images of a state; see `aupimo`.
+def mean_aupimo(values: Sequence[float | None]) -> float:
+    """The mean of the images that have one."""
+    there = [value for value in values if value is not None]
+    return math.fsum(there) / len(there)
+
+
+def aupimo_of_images(state: Mapping[str, Any], bounds: tuple[float, float]) -> list[float | None]:
+    """The AUPIMO of each image of a state; None for normal ones, and for those without anomalous pixels. See `aupimo`.
 
     Raises ValueError for scores that were cut or counted, without normal or anomalous pixels in images of that kind,
     and where the lower bound is below the smallest false-positive rate that the normal pixels can give.
@@ -48,7 +54,7 @@ def aupimo_of_state(state: Mapping[str, Any], bounds: tuple[float, float]) -> fl
     labels, sizes = to_numpy(state["image_labels"]), to_numpy(state["num_normal"])
     normal = _of_images(state["normal"], sizes, ~labels)
     weights = pixel_weights(sizes[~labels & (sizes > 0)])
-    num_pixels = pixels_of_images(to_numpy(state["region_sizes"]), to_numpy(state["num_regions"]))
+    num_pixels = regions_of(state)["aupro"].num_pixels
     anomalous = _of_images(state["anomalous"], num_pixels, labels)
     if not len(weights) or not anomalous.shape[0]:
         raise ValueError(
@@ -64,8 +70,9 @@ def aupimo_of_state(state: Mapping[str, Any], bounds: tuple[float, float]) -> fl
         )
     # all of one weight are counted, which is the same
     side = as_side(normal, None if (weights == 1).all() else on_device(each, normal))
-    values = aupimo(anomalous, num_pixels[labels & (num_pixels > 0)], side, bounds)
-    return math.fsum(values) / len(values)
+    judged = labels & (num_pixels > 0)
+    values = iter(aupimo(anomalous, num_pixels[judged], side, bounds))
+    return [next(values) if here else None for here in judged.tolist()]
 
 
 def _of_images(scores: Array, sizes: np.ndarray, chosen: np.ndarray) -> Array:

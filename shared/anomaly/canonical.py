@@ -9,7 +9,6 @@ import numpy as np
 
 from ..core.arrays import to_numpy
 from .maps import AnomalyState
-from .regions import pixels_of_images
 from .spro import regions_of
 
 
@@ -32,7 +31,7 @@ def _contents(state: AnomalyState) -> Iterator[bytes]:
     regions = [
         (
             np.split(each.sizes, np.cumsum(each.numbers)),
-            np.split(to_numpy(each.scores), np.cumsum(pixels_of_images(each.sizes, each.numbers))),
+            np.split(to_numpy(each.scores), np.cumsum(each.num_pixels)),
         )
         for each in regions_of(state).values()
     ]

@@ -43,6 +43,16 @@ class Regions(NamedTuple):
     sizes: np.ndarray
     numbers: np.ndarray
 
+    @property
+    def num_pixels(self) -> np.ndarray:
+        """(N,) of each map, how many of the pixels are its own.
+
+        >>> Regions(np.zeros(9), np.asarray([4, 2, 3]), np.asarray([1, 0, 2])).num_pixels.tolist()
+        [4, 0, 5]
+        """
+        map_of_region = np.repeat(np.arange(len(self.numbers)), self.numbers)
+        return np.bincount(map_of_region, self.sizes, len(self.numbers)).astype(np.int64)  # float64 holds them
+
 
 def pixels_by_region(pairs: Sequence[tuple[Array, Array]], voids: Sequence[Array] | None = None) -> RegionPixels:
     """Scores of all maps' pixels: the normal ones, the anomalous ones region by region, and the regions' sizes.
@@ -101,16 +111,6 @@ def split_regions(score_map: Array, mask: Array, void: Array | None = None) -> t
     order = np.argsort(regions, kind="stable")
     inside, outside = split(pixels, flat)
     return outside, inside[on_device(order, inside)], np.bincount(regions)[1:]
-
-
-def pixels_of_images(sizes: np.ndarray, numbers: np.ndarray) -> np.ndarray:
-    """How many pixels each image has, from the sizes of regions, image by image, and how many of these are its own.
-
-    >>> pixels_of_images(np.asarray([4, 2, 3]), np.asarray([1, 0, 2])).tolist()
-    [4, 0, 5]
-    """
-    image_of_region = np.repeat(np.arange(len(numbers)), numbers)
-    return np.bincount(image_of_region, sizes, len(numbers)).astype(np.int64)  # float64 holds them
 
 
 def check_sum(sizes: np.ndarray, name: str, total: int, what: str) -> None:

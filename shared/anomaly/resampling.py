@@ -24,7 +24,8 @@ from .canonical import canonical_order, kinds_of_images
 from .decisions import as_thresholds, cut_threshold, decision_rates, rates_of_decision
 from .levels import check_levels
 from .maps import AnomalyState
-from .regions import pixels_of_images
+from .per_image import reaching
+from .regions import Regions
 from .spro import regions_of
 
 MAX_BINS = 1 << 12  # of the pixels of either kind
@@ -42,6 +43,7 @@ def anomaly_units(
     image_threshold: Any = None,
     pixel_threshold: Any = None,
     pimo_bounds: Any = None,
+    per_image: Any = None,
 ) -> Units:
     """The images, for resampling: equal ones in any order, the others by their content.
 
@@ -107,16 +109,14 @@ def _pixel_rates(state: AnomalyState, limits: Sequence[float]) -> Rates:
             start = stop
         return table
 
-    def overlaps(scores: Any, sizes: np.ndarray, numbers: np.ndarray) -> np.ndarray:
-        """The same of the pixels of regions, each as its share of its region; numbers, the regions of each image."""
-        weights = np.repeat(np.rint(_OF_A_REGION / sizes), sizes)
-        return histograms(to_numpy(scores), pixels_of_images(sizes, numbers), weights)
+    def overlaps(regions: Regions) -> np.ndarray:
+        """The same of the pixels of regions, each as its share of its region."""
+        weights = np.repeat(np.rint(_OF_A_REGION / regions.sizes), regions.sizes)
+        return histograms(to_numpy(regions.scores), regions.num_pixels, weights)
 
     of_normal = histograms(normal, to_numpy(state["num_normal"]))
-    of_anomalous = histograms(
-        anomalous, pixels_of_images(to_numpy(state["region_sizes"]), to_numpy(state["num_regions"]))
-    )
-    regions = {name: (overlaps(*each), each.numbers) for name, each in regions_of(state).items()}
+    of_anomalous = histograms(anomalous, regions_of(state)["aupro"].num_pixels)
+    regions = {name: (overlaps(each), each.numbers) for name, each in regions_of(state).items()}
 
     def rates(occurring: np.ndarray) -> dict[str, float]:
         # products of integers are exact, and those of float64 would start threads for each
@@ -135,15 +135,10 @@ def _pixel_rates(state: AnomalyState, limits: Sequence[float]) -> Rates:
 def _pixel_decisions(state: AnomalyState, threshold: float) -> Rates:
     """Rates at a threshold, from how many pixels of each image reach it."""
     bits = state.get("significant_bits")
-    at = np.asarray([threshold if bits is None else cut_threshold(threshold, int(bits))])
-    anomalous, normal = (to_numpy(state[name]) >= at for name in ("anomalous", "normal"))
-    num_images = len(state["num_regions"])
-    image_of_pixel = np.repeat(
-        np.arange(num_images), pixels_of_images(to_numpy(state["region_sizes"]), to_numpy(state["num_regions"]))
-    )
-    image_of_normal = np.repeat(np.arange(num_images), to_numpy(state["num_normal"]))
-    images = (image_of_pixel[anomalous], image_of_normal[normal], image_of_pixel)
-    numbers = [np.bincount(each, minlength=num_images) for each in images]
+    at = threshold if bits is None else cut_threshold(threshold, int(bits))
+    num_pixels = regions_of(state)["aupro"].num_pixels
+    normal = reaching(state["normal"], to_numpy(state["num_normal"]), at)
+    numbers = (reaching(state["anomalous"], num_pixels, at), normal, num_pixels)
 
     def rates(occurring: np.ndarray) -> dict[str, float]:
         tp, fp, num_positives = (int(each @ occurring) for each in numbers)

@@ -40,13 +40,16 @@ _MEANINGS = {
 }
 
 
+_OF_THE_COMMAND = ("per_image",)  # which takes a file
+
+
 class _Lists(SpaceSeparated):
     lists = ("--category", *(f"--{name.replace('_', '-')}" for name in AnomalySuite.options))
 
 
 def _metric_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add an option for each of the metric's, so that its defaults stand once."""
-    for name, default in reversed(list(AnomalySuite.options.items())):
+    for name, default in reversed([(n, d) for n, d in AnomalySuite.options.items() if n not in _OF_THE_COMMAND]):
         shown = " ".join(map(str, default)) if isinstance(default, (list, tuple)) else default
         words = _MEANINGS.get(name, "Of anomaly_suite: see openworld-metrics describe anomaly_suite.")
         more = "" if default is None else f"  [default: {shown}]"
@@ -65,7 +68,9 @@ def _metric_options(command: Callable[..., None]) -> Callable[..., None]:
 @click.option("--compare", type=click.Path(path_type=Path), help="Folder of another model's maps of the same images.")
 @click.option("--save", multiple=True, type=click.Path(dir_okay=False, path_type=Path), help="Write a .txt or .json.")
 @click.option(
-    "--per-image", type=click.Path(dir_okay=False, path_type=Path), help="Write a .csv of the images' scores."
+    "--per-image",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write a .csv of the images: score, decision, IoU.",
 )
 @click.option("--report", type=click.Path(file_okay=False, path_type=Path), help="Draw curves and the worst images.")
 @_metric_options
@@ -94,7 +99,7 @@ def anomaly(
     logging.getLogger("tifffile").addHandler(logging.NullHandler())  # what is wrong is one line
     folders = [maps] if compare is None else [maps, compare]
     _check_outputs(save, per_image, report, [data, *folders])
-    options = _options(given)
+    options = {**_options(given), "per_image": per_image is not None}
     models = [
         list_anomaly_maps(folder, data, layout=given["layout"], categories=given["categories"] or None)
         for folder in folders
@@ -134,7 +139,7 @@ def _warn_of_empty_masks(images: Sequence[Any]) -> None:
 def _options(given: Mapping[str, Any]) -> dict[str, Any]:
     """The options of the metric, those that were given."""
     return read_options(
-        AnomalySuite, [f"{name}={','.join(given[name])}" for name in AnomalySuite.options if given[name]]
+        AnomalySuite, [f"{name}={','.join(given[name])}" for name in AnomalySuite.options if given.get(name)]
     )
 
 

@@ -20,7 +20,7 @@ from ..formats.anomaly_folders import AnomalyImage
 from ..formats.anomaly_maps import AnomalyMaps, list_anomaly_maps
 from ..formats.reasons import named
 from .anomaly_curves import Curves, curves_of
-from .anomaly_run import AnomalyRun, ScoredImage, belongs_to
+from .anomaly_run import AnomalyRun, ScoredImage, belongs_to, images_table
 from .groups import Results, grouped_results
 from .map_reading import MapAndMask, check_names, map_reader, read_ahead
 
@@ -53,11 +53,12 @@ def evaluate_anomaly_folder(
     how many pixels of a defect are enough (defects_config.json there), results have the areas of sPRO.
 
     Returns each rate's unweighted mean over the groups; "groups", a table of them; "evaluation", what was evaluated:
-    folders, layout, options, how many files, versions. Raises ValueError with the name of the file for the first thing
-    that is wrong, TypeError for unknown options.
+    folders, layout, options, how many files, versions; with per_image=True, "per_image", the `images_table`. Raises
+    ValueError with the name of the file for the first thing that is wrong, TypeError for unknown options.
     """
     listed = list_anomaly_maps(maps, data, layout=layout, categories=categories)
-    return evaluate_maps(listed, resize=resize, progress=progress, **options).results
+    run = evaluate_maps(listed, resize=resize, progress=progress, **options)
+    return {**run.results, "per_image": images_table(run)} if run.tables else run.results
 
 
 def evaluate_maps(
@@ -78,6 +79,7 @@ def evaluate_maps(
     by_group: dict[str, Results] = {}
     images: list[ScoredImage] = []
     drawn: dict[str, Curves] = {}
+    tables: dict[str, Results] = {}
     # disable=None: no bar where standard error is not a terminal
     with tqdm(total=len(listed.pairs), unit=" images", disable=None if progress else True) as bar:
         for category, pairs in groupby(listed.pairs, key=lambda pair: pair[0].category):
@@ -96,8 +98,11 @@ def evaluate_maps(
                     if curves:
                         drawn[name] = curves_of(metric.state(), settings["levels"])
                     by_group[name] = {**_counts(scored), **metric.compute()}
+                if "per_image" in by_group[name]:
+                    names = {"image": [image.image.name for image in scored]}
+                    tables[name] = {**by_group[name].pop("per_image"), **names}
     record = _record(listed, resize, settings, sum(image.lacks_pixels for image in images))
-    return AnomalyRun(listed, {**grouped_results(by_group), "evaluation": record}, images, drawn)
+    return AnomalyRun(listed, {**grouped_results(by_group), "evaluation": record}, images, drawn, tables)
 
 
 @contextmanager
