@@ -51,6 +51,8 @@ Args:
         D may be 0. Then sPRO is reported, and all else is of the union of the masks.
     image_scores: optional (N,) scores of the images. Default to the maps' maxima, see `image_reduction`.
     image_labels: optional (N,) 1 for anomalous, 0 for normal. Default to whether the mask has an anomaly.
+    groups: optional (N,) strings or integers, of each image the group, such as a category, a data set or a
+        seed; None, "" or NaN where it belongs to every group. Rates are then unweighted means over the groups.
     integration_limits: limits of the false-positive rate for AUPRO, in (0, 1]. Default to (0.3, 0.1, 0.05, 0.01).
     num_thresholds: to take AUPRO from this many sampled thresholds, as PyADMetric does (it uses 99). An approximation
         that is wrong where scores tie; by default every distinct score counts.
@@ -83,11 +85,13 @@ Returns:
     aupimo, with `pimo_bounds`: the mean, over the anomalous images, of the recall of the image's anomalous pixels,
         averaged over the logarithm of the false-positive rate of the pixels of normal images, between the bounds.
     per_image, with `per_image`: a table {"image": [0, …], "score": […], "label": […], "decision": […], "iou": […],
-        "aupimo": […]}. The decision and the IoU are those at the thresholds of image_f1_max and pixel_f1_max. The IoU is
+        "aupimo": […]}. The decision and the IoU are those at the thresholds of image_f1_max and pixel_f1_max. IoU is
         None where no pixel is anomalous or called so, AUPIMO for normal images. Columns of a level that was not asked
         for are left out, the IoU with `significant_bits` too, AUPIMO without `pimo_bounds`.
     pixel_auroc_error, aupro@0.3_error and so on, with `significant_bits`: the value of the whole scores is at most that
         far off. What has no such bound (pixel_f1_max_threshold, AUPRO of `num_thresholds`) is left out.
+    groups, with that column: a table, {"group": [names, sorted], "<key>": [of each], …}, with a row for what is before
+        a slash, as near of near/cifar100: the mean of its groups.
 
 Raises:
     ValueError: NaN, maps and masks of different shapes, masks that are not binary, a level with one class only, a
