@@ -3366,8 +3366,26 @@ def mean_aupimo(values: Sequence[float | None]) -> float:
     return math.fsum(there) / len(there)
 
 
-def aupimo_of_images(state: Mapping[str, Any], bounds: tuple[float, float]) -> list[float | None]:
-    """The AUPIMO of each image of a state; None for normal ones, and for those without anomalous pixels. See `aupimo`.
+class PimoPixels(NamedTuple):
+    """What AUPIMO is of.
+
+    normal: (P,) the pixels of normal images, image by image
+    normal_images, sizes, weights: (M,) indices of these images, how many pixels they have, what one of these weighs
+    anomalous: (A,) the anomalous pixels of anomalous images, image by image
+    judged_images, num_pixels: (J,) indices of these images, how many such pixels they have
+    """
+
+    normal: Array
+    normal_images: np.ndarray
+    sizes: np.ndarray
+    weights: np.ndarray
+    anomalous: Array
+    judged_images: np.ndarray
+    num_pixels: np.ndarray
+
+
+def pimo_pixels(state: Mapping[str, Any], bounds: tuple[float, float]) -> PimoPixels:
+    """The pixels of a state that AUPIMO is of.
 
     Raises ValueError for scores that were cut or counted, without normal or anomalous pixels in images of that kind,
     and where the lower bound is below the smallest false-positive rate that the normal pixels can give.
@@ -3379,27 +3397,43 @@ def aupimo_of_images(state: Mapping[str, Any], bounds: tuple[float, float]) -> l
             "pimo_bounds: pixels of several images have been counted together; give it at load, not at compute"
         )
     labels, sizes = to_numpy(state["image_labels"]), to_numpy(state["num_normal"])
-    normal = _of_images(state["normal"], sizes, ~labels)
-    weights = pixel_weights(sizes[~labels & (sizes > 0)])
     num_pixels = regions_of(state)["aupro"].num_pixels
-    anomalous = _of_images(state["anomalous"], num_pixels, labels)
-    if not len(weights) or not anomalous.shape[0]:
+    normal, judged = (np.flatnonzero(here) for here in (~labels & (sizes > 0), labels & (num_pixels > 0)))
+    if not len(normal) or not len(judged):
         raise ValueError(
             "references: expected normal images, and anomalous ones with anomalous pixels, for aupimo; got "
-            f"{len(weights)} and {np.count_nonzero(num_pixels[labels])}; leave pimo_bounds out to go without"
+            f"{len(normal)} and {len(judged)}; leave pimo_bounds out to go without"
         )
-    each = np.repeat(weights, sizes[~labels & (sizes > 0)])
-    smallest = int(weights.min()) / int(each.sum())
+    weights = pixel_weights(sizes[normal])
+    smallest = int(weights.min()) / int(weights @ sizes[normal])
     if smallest > bounds[0]:
         raise ValueError(
             f"pimo_bounds: expected a lower bound of at least {smallest!r}, the smallest false-positive rate that the "
-            f"{len(each)} pixels of {len(weights)} normal images can give; got {bounds[0]!r}"
+            f"{int(sizes[normal].sum())} pixels of {len(normal)} normal images can give; got {bounds[0]!r}"
         )
+    return PimoPixels(
+        _of_images(state["normal"], sizes, ~labels),
+        normal,
+        sizes[normal],
+        weights,
+        _of_images(state["anomalous"], num_pixels, labels),
+        judged,
+        num_pixels[judged],
+    )
+
+
+def aupimo_of_images(state: Mapping[str, Any], bounds: tuple[float, float]) -> list[float | None]:
+    """The AUPIMO of each image of a state; None for normal ones, and for those without anomalous pixels.
+
+    See `aupimo`; raises as `pimo_pixels`.
+    """
+    normal, _, sizes, weights, anomalous, judged, num_pixels = pimo_pixels(state, bounds)
     # all of one weight are counted, which is the same
-    side = as_side(normal, None if (weights == 1).all() else on_device(each, normal))
-    judged = labels & (num_pixels > 0)
-    values = iter(aupimo(anomalous, num_pixels[judged], side, bounds))
-    return [next(values) if here else None for here in judged.tolist()]
+    each = None if (weights == 1).all() else on_device(np.repeat(weights, sizes), normal)
+    found: list[float | None] = [None] * len(state["num_normal"])
+    for i, value in zip(judged.tolist(), aupimo(anomalous, num_pixels, as_side(normal, each), bounds)):
+        found[i] = value
+    return found
 
 
 def _of_images(scores: Array, sizes: np.ndarray, chosen: np.ndarray) -> Array:
@@ -3441,12 +3475,12 @@ def aupimo(anomalous: Array, num_pixels: np.ndarray, normal: Array | Side, bound
     ordered, order = sorted_with(anomalous, indices(anomalous))
     positives, negatives = sort_sides(Side(ordered), normal)
     above, fp = counts_of_pixels(order).of(runs(positives, negatives))
-    shares = _shares(to_numpy(above) / negatives.total, to_numpy(fp) / negatives.total, bounds)
+    shares = shares_of_pixels(to_numpy(above) / negatives.total, to_numpy(fp) / negatives.total, bounds)
     parts = np.split(shares, np.cumsum(num_pixels)[:-1])
     return [math.fsum(part.tolist()) / len(part) for part in parts]
 
 
-def _shares(first: np.ndarray, last: np.ndarray, bounds: tuple[float, float]) -> np.ndarray:
+def shares_of_pixels(first: np.ndarray, last: np.ndarray, bounds: tuple[float, float]) -> np.ndarray:
     """What share of the way from ln L to ln U pixels are found on, that are found from F = first to F = last on."""
     low, high = bounds
     shares = np.where(last <= low, 1.0, 0.0)
@@ -3844,6 +3878,67 @@ def _contents(state: AnomalyState) -> Iterator[bytes]:
         yield digest.digest()
 
 
+# ---- anomaly/pimo_resampling.py --------------------------------------------------------------------------------------
+#
+# AUPIMO of resampled images: each occurs another number of times, and so do the normal pixels that it is judged by.
+#
+# Of the normal pixels only the highest are looked at, until their false-positive rate in the resample reaches the upper
+# bound; for these all is as of `aupimo` itself. So a resample has the AUPIMO of its images, but for the rounding of sums.
+
+_FIRST = 1 << 12  # normal pixels that are looked at first
+
+
+def pimo_rates(state: AnomalyState, bounds: tuple[float, float]) -> Callable[[np.ndarray], dict[str, float]]:
+    """A function from how often each image occurs to the mean AUPIMO.
+
+    Parameters: state of `reduce_maps`; bounds as of `aupimo`. Raises as `aupimo_of_images`.
+    """
+    pixels = pimo_pixels(state, bounds)
+    ascending, owners_of_normal = sorted_with(to_numpy(pixels.normal), np.repeat(pixels.normal_images, pixels.sizes))
+    scores, image = ascending[::-1], owners_of_normal[::-1]
+    anomalous = to_numpy(pixels.anomalous)
+    ordered, at = sorted_with(anomalous, indices(anomalous))
+    sides = sort_sides(Side(ordered), Side(ascending))
+    above, reached = (to_numpy(rows) for rows in counts_of_pixels(at).of(runs(*sides)))
+    # pixels between the same two of the normal ones are found alike: how many each image has of them
+    steps, step = np.unique(above * (len(scores) + 1) + reached, return_inverse=True)
+    owner = np.repeat(pixels.judged_images, pixels.num_pixels)
+    numbers = len(state["num_normal"])
+    pairs, counts = np.unique(step * numbers + owner, return_counts=True)
+    steps_of_pairs, owners = np.divmod(pairs, numbers)
+    above, reached = np.divmod(steps, len(scores) + 1)
+    weights, sizes = np.zeros(numbers, np.int64), np.zeros(numbers, np.int64)
+    weights[pixels.normal_images], sizes[pixels.normal_images] = pixels.weights, pixels.sizes
+    of_images = np.zeros(numbers, np.int64)
+    of_images[pixels.judged_images] = pixels.num_pixels
+
+    def rates(occurring: np.ndarray) -> dict[str, float]:
+        drawn = weights * occurring
+        total = int(drawn @ sizes)
+        running = _running(scores, image, drawn, bounds[1] * total)
+        seen = int(np.searchsorted(above, len(running) - 1))  # of the steps; the others are beyond the upper bound
+        shares = shares_of_pixels(running[above[:seen]] / total, running[reached[:seen]] / total, bounds)
+        end = int(np.searchsorted(steps_of_pairs, seen))
+        found = np.bincount(owners[:end], counts[:end] * shares[steps_of_pairs[:end]], numbers)
+        there = (of_images > 0) & (occurring > 0)
+        values = found[there] / of_images[there] * occurring[there]
+        return {"aupimo": math.fsum(values.tolist()) / int(occurring[there].sum())}
+
+    return rates
+
+
+def _running(scores: np.ndarray, image: np.ndarray, drawn: np.ndarray, reach: float) -> np.ndarray:
+    """Sums of weights of so many of the highest scores, from 0 on, until they reach so much where a score ends."""
+    size = min(_FIRST, len(scores))
+    while True:
+        running: Any = np.concatenate([[0], np.cumsum(drawn[image[:size]])])
+        ends = np.append(scores[1:size] != scores[: size - 1], size == len(scores))
+        enough = np.flatnonzero(ends & (running[1:] >= reach))
+        if len(enough) or size == len(scores):
+            return running[: int(enough[0]) + 2] if len(enough) else running
+        size = min(4 * size, len(scores))
+
+
 # ---- anomaly/resampling.py -------------------------------------------------------------------------------------------
 #
 # What is resampled for intervals of anomaly_suite: images, each with all its pixels.
@@ -3871,7 +3966,7 @@ def anomaly_units(
 ) -> Units:
     """The images, for resampling: equal ones in any order, the others by their content.
 
-    Results are the rates; an AUPRO of sampled thresholds and AUPIMO have no interval. Pixels are merged in bins for the
+    Results are the rates; an AUPRO of sampled thresholds has no interval. Pixels are merged in bins for the
     curves, and are counted one by one at a pixel_threshold. Strata are kinds of images by their labels and by whether
     they have normal and anomalous pixels, so that no resample lacks either.
     Raises ValueError for states in which pixels of several images have been counted together.
@@ -3889,6 +3984,9 @@ def anomaly_units(
     parts = [makers[level]() for level in chosen]
     if "pixel" in chosen and thresholds["pixel"] is not None:
         parts.append(_pixel_decisions(state, thresholds["pixel"]))
+    bounds = check_pimo_bounds(pimo_bounds)
+    if "pixel" in chosen and bounds is not None:
+        parts.append(pimo_rates(state, bounds))
 
     def results(counts: Sequence[np.ndarray]) -> dict[str, float]:
         occurring = np.zeros(len(kinds), np.int64)

@@ -19,12 +19,14 @@ from ..core.counts import as_side, runs, sort_sides
 from ..core.curves import CURVE, curve_rates, quantities
 from ..core.options import as_fractions
 from ..core.units import Rows, Units, rows_of_sides
+from .aupimo import check_pimo_bounds
 from .aupro import by_limit
 from .canonical import canonical_order, kinds_of_images
 from .decisions import as_thresholds, cut_threshold, decision_rates, rates_of_decision
 from .levels import check_levels
 from .maps import AnomalyState
 from .per_image import reaching
+from .pimo_resampling import pimo_rates
 from .regions import Regions
 from .spro import regions_of
 
@@ -47,7 +49,7 @@ def anomaly_units(
 ) -> Units:
     """The images, for resampling: equal ones in any order, the others by their content.
 
-    Results are the rates; an AUPRO of sampled thresholds and AUPIMO have no interval. Pixels are merged in bins for the
+    Results are the rates; an AUPRO of sampled thresholds has no interval. Pixels are merged in bins for the
     curves, and are counted one by one at a pixel_threshold. Strata are kinds of images by their labels and by whether
     they have normal and anomalous pixels, so that no resample lacks either.
     Raises ValueError for states in which pixels of several images have been counted together.
@@ -65,6 +67,9 @@ def anomaly_units(
     parts = [makers[level]() for level in chosen]
     if "pixel" in chosen and thresholds["pixel"] is not None:
         parts.append(_pixel_decisions(state, thresholds["pixel"]))
+    bounds = check_pimo_bounds(pimo_bounds)
+    if "pixel" in chosen and bounds is not None:
+        parts.append(pimo_rates(state, bounds))
 
     def results(counts: Sequence[np.ndarray]) -> dict[str, float]:
         occurring = np.zeros(len(kinds), np.int64)
