@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 from openworld_metrics import AnomalySuite, compare, load, reduce_maps
 from openworld_metrics.core import metric as metric_module
@@ -18,6 +18,7 @@ from tests.references import area_up_to
 
 LIMITS = (1.0, 0.3, 0.05)
 Columns = dict[str, Any]
+some = settings(many, max_examples=15)
 
 
 def drawn(seed: int, void: int | None = None) -> tuple[Columns, np.random.Generator]:
@@ -72,7 +73,7 @@ def close(value: float, exact: Fraction) -> bool:
 
 
 @pytest.mark.parametrize("void", [None, 255])
-@many
+@some
 @given(seed=seeds)
 def test_against_the_definition(void: int | None, seed: int) -> None:
     columns, rng = drawn(seed, void)
@@ -92,7 +93,7 @@ def test_against_the_definition(void: int | None, seed: int) -> None:
     assert pickle.loads(pickle.dumps(single)).compute() == merged.compute() == single.compute() == found
 
 
-@many
+@some
 @given(seed=seeds)
 def test_saturation_at_the_area_of_one_region_is_pro(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -109,7 +110,7 @@ def test_saturation_at_the_area_of_one_region_is_pro(seed: int) -> None:
     assert sampled["auspro@0.3"] == sampled["aupro@0.3"]
 
 
-@many
+@some
 @given(seed=seeds)
 def test_more_pixels_than_enough_never_harm_and_one_is_enough_for_an_area_of_one(seed: int) -> None:
     columns, _ = drawn(seed)
@@ -137,7 +138,7 @@ def test_by_hand() -> None:
     assert found["auspro@1.0"] == pytest.approx(0.25 + (5 + 4 + 4) / 6 / 4, abs=1e-15)
 
 
-@many
+@some
 @given(seed=seeds)
 def test_the_error_of_scores_that_were_cut_holds(seed: int) -> None:
     columns, rng = drawn(seed)

@@ -34,7 +34,7 @@ _MEANINGS = {
     "num_thresholds": "Thresholds of an approximate AUPRO, as of MVTec 3D-AD; exact without.",
     "ignore_value": "Value of void pixels in masks, such as 255.",
     "levels": "What to judge: image, pixel or both.",
-    "confidence_level": "Intervals of each group's rates, such as 0.95; images are resampled.",
+    "confidence_level": "Intervals of groups' rates, such as 0.95, and p-values of differences; images are resampled.",
     "n_resamples": "Resamples of the images.",
     "random_state": "Seed of the resamples.",
 }
@@ -85,10 +85,10 @@ def anomaly(
 ) -> None:
     """Evaluate anomaly maps of a data set on disk; see `_HELP`."""
     from ..evaluation.anomaly import evaluate_maps
+    from ..evaluation.anomaly_comparison import compared_runs
     from ..evaluation.anomaly_text import (
         anomaly_summary,
         check_same_images,
-        compared,
         per_image_csv,
         save_anomaly_results,
     )
@@ -115,7 +115,7 @@ def anomaly(
     results, other = runs[0].results, runs[1] if compare is not None else None
     if other is not None:
         check_same_images(runs[0], other)
-        results = compared(results, other.results)
+        results = {**results, "other": other.results, "comparison": compared_runs(runs[0], other, **options)}
     writes: list[Callable[[], object]] = [partial(save_anomaly_results, results, path) for path in save]
     if per_image is not None:
         writes.append(partial(write_file, per_image, per_image_csv(runs[0], other)))

@@ -10,24 +10,18 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ..anomaly.anomaly_suite import AnomalySuite
-from ..anomaly.image_scores import check_reduction, reduced_maps
+from ..anomaly.image_scores import check_reduction
 from ..anomaly.levels import check_levels
 from ..core.group_results import Results, grouped_results
 from ..core.options import as_fractions, plain_value
-from ..formats.anomaly_folders import AnomalyImage
 from ..formats.anomaly_maps import AnomalyMaps, list_anomaly_maps
-from ..formats.reasons import named
+from .anomaly_batches import add_images, batches_of, groups_of, scored_images
 from .anomaly_curves import Curves, curves_of
 from .anomaly_run import AnomalyRun, ScoredImage, belongs_to, images_table
-from .map_reading import MapAndMask, check_names, map_reader, read_ahead
+from .map_reading import check_names, map_reader, read_ahead
 
-_BATCH = 64  # images
-_BATCH_PIXELS = 1 << 22
 _VERSIONS = ("openworld-metrics", "numpy", "scipy")
-_Pair = tuple[AnomalyImage, Path]
 
 
 def evaluate_anomaly_folder(
@@ -84,11 +78,12 @@ def evaluate_maps(
     with tqdm(total=len(listed.pairs), unit=" images", disable=None if progress else True) as bar:
         for category, pairs in groupby(listed.pairs, key=lambda pair: pair[0].category):
             own = list(pairs)
-            metrics = {name: AnomalySuite(**options) for name in _groups(listed, own)}
-            for batch, contents in _batches(own, read_ahead(read, own)):
-                scored = _scored(batch, contents, settings["image_reduction"])
+            metrics = {name: AnomalySuite(**options) for name in groups_of(listed, own)}
+            for batch, contents in batches_of(own, read_ahead(read, own)):
+                scored = scored_images(batch, contents, settings["image_reduction"])
                 for name, metric in metrics.items():
-                    _add(metric, contents, scored, name)
+                    chosen = [i for i, image in enumerate(scored) if belongs_to(image, name)]
+                    add_images(metric, [contents[i] for i in chosen], [scored[i] for i in chosen])
                 images += scored
                 bar.update(len(batch))
             for name in list(metrics):
@@ -112,51 +107,6 @@ def _in_group(name: str) -> Iterator[None]:
         yield
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from error
-
-
-def _groups(listed: AnomalyMaps, pairs: Sequence[_Pair]) -> list[str]:
-    """The names of a category's groups: its own, or one for each defect."""
-    category, layout = pairs[0][0].category, listed.data.layout
-    if layout is None or not layout.by_defect:
-        return [category]
-    defects = sorted({image.defect for image, _ in pairs} - {*layout.normal})
-    return [f"{category}/{defect}" for defect in defects] or [category]
-
-
-def _batches(
-    pairs: Sequence[_Pair], contents: Iterator[MapAndMask]
-) -> Iterator[tuple[Sequence[_Pair], list[MapAndMask]]]:
-    """Images and what was read of them, a few at a time."""
-    start, held, pixels = 0, [], 0
-    for end, content in enumerate(contents, 1):
-        held.append(content)
-        pixels += content.score_map.size
-        if len(held) == _BATCH or pixels >= _BATCH_PIXELS or end == len(pairs):
-            yield pairs[start:end], held
-            start, held, pixels = end, [], 0
-
-
-def _scored(batch: Sequence[_Pair], contents: Sequence[MapAndMask], image_reduction: str | int) -> list[ScoredImage]:
-    found = []
-    for (image, path), (score_map, masks) in zip(batch, contents):
-        pixels = score_map if masks.void is None else score_map[~masks.void]
-        with named(path):
-            score = float(reduced_maps([pixels], image_reduction)[0])
-        marked = bool(masks.mask.any())
-        anomalous = marked if image.anomalous is None else image.anomalous
-        found.append(ScoredImage(image, path, anomalous, score, marked))
-    return found
-
-
-def _add(metric: AnomalySuite, contents: Sequence[MapAndMask], scored: Sequence[ScoredImage], group: str) -> None:
-    """Add to a group's metric the images of a batch that belong to it."""
-    chosen = [i for i, image in enumerate(scored) if belongs_to(image, group)]
-    metric.add_batch(
-        predictions=[contents[i].score_map for i in chosen],
-        references=[contents[i].masks.reference(metric.loaded_options["ignore_value"]) for i in chosen],
-        image_scores=np.asarray([scored[i].score for i in chosen], dtype=np.float64),
-        image_labels=np.asarray([scored[i].anomalous for i in chosen], dtype=bool),
-    )
 
 
 def _counts(scored: Sequence[ScoredImage]) -> dict[str, int]:

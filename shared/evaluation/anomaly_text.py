@@ -13,19 +13,16 @@ from ..formats.anomaly_layouts import LAYOUTS
 from ..formats.results import as_json, value_text
 from ..formats.writing import write_file
 from .anomaly_run import AnomalyRun, ScoredImage, images_table
-from .differences import differences
 
 _WIDTH = 110  # of a table: further columns are a table below
 _TITLES = {layout.name: layout.title for layout in LAYOUTS}
 
 
-def compared(first: Results, second: Results) -> Results:
-    """The results of a model, with those of another ("other") and the differences ("comparison")."""
-    return {**first, "other": second, "comparison": differences(first, second)}
-
-
 def anomaly_summary(results: Results) -> str:
-    """The results as a text to read: tables of the groups and of their mean; of two models, the differences too."""
+    """The results as a text to read: tables of the groups and of their mean; of two models, the differences too.
+
+    Parameters: results, of `evaluate_maps`; of two models, with those of the other as "other" and "comparison".
+    """
     if "comparison" not in results:
         return f"{described(results)}\n\n{_tables(group_rows(results))}"
     first, second = results, results["other"]
@@ -56,7 +53,9 @@ def group_rows(results: Results) -> dict[str, list[Any]]:
 
 def difference_rows(comparison: Mapping[str, Any]) -> dict[str, list[Any]]:
     """The table of the differences by group, with that of the means below."""
-    last = {"group": "mean", **dict(zip(comparison["key"], comparison["difference"]))}
+    last: dict[str, Any] = {"group": "mean", **dict(zip(comparison["key"], comparison["difference"]))}
+    for end in ("low", "high", "p_value"):
+        last |= {f"{key}_{end}": value for key, value in zip(comparison["key"], comparison.get(end, ()))}
     return {key: [*column, last[key]] for key, column in comparison["groups"].items()}
 
 

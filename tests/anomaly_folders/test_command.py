@@ -148,6 +148,7 @@ def test_two_models(made: list[Drawn], run: Run) -> None:
     assert Path("x.txt").read_text().count("mean") == 2 * 3 + 2
     same = json.loads(run(*FILES, "--compare", "maps")[1])["comparison"]
     assert set(same["difference"]) == {0.0}
+    assert "p_value" not in same
 
 
 def test_what_is_wrong(made: list[Drawn], run: Run) -> None:
