@@ -48,36 +48,39 @@ def _checked(plane: np.ndarray, expected: str, kinds: str) -> np.ndarray:
 
 
 def read_mask(path: str | Path) -> np.ndarray:
-    """Read a mask: an image of any kind, or an array; whatever is above 0 is anomalous.
+    """Read a mask as booleans (H, W): whatever is above 0 is anomalous. Of files, and raises, as `read_mask_values`."""
+    return read_mask_values(path) > 0
 
-    Returns (H, W) booleans. Of an image with a palette, the places in the palette count; of one in colour, the largest
+
+def read_mask_values(path: str | Path) -> np.ndarray:
+    """Read a mask: an image of any kind, or an array.
+
+    Returns (H, W) numbers. Of an image with a palette, the places in the palette count; of one in colour, the largest
     channel, and transparency not. Raises ValueError with the name of the file for what is none.
     """
     path = Path(path)
     with named(path):
         if path.suffix.lower() in (".npy", ".npz"):
-            return _checked(_as_plane(_read_array(path)), "a mask of numbers", "bfiu") > 0
+            return _checked(_as_plane(_read_array(path)), "a mask of numbers", "bfiu")
         with extra("anomaly"):
             from PIL import Image
         with Image.open(path) as image:
             check_size(image.size)
             if image.mode in ("LA", "La", "PA", "RGBA", "RGBa"):
                 image = image.convert("RGB" if image.mode.startswith("RGB") else "L")
-            mask = np.asarray(image) > 0
-        return mask if mask.ndim == 2 else np.asarray(mask.any(axis=2))
+            values = np.asarray(image)
+        return values if values.ndim == 2 else np.asarray(values.max(axis=2))
 
 
-def united_mask(paths: Sequence[Path]) -> np.ndarray:
-    """The union of the masks of some files. Raises ValueError, with the name of the file, for one of another size."""
-    mask = read_mask(paths[0])
-    for path in paths[1:]:
-        other = read_mask(path)
-        if other.shape != mask.shape:
+def read_masks_values(paths: Sequence[Path]) -> list[np.ndarray]:
+    """The masks of an image, as `read_mask_values`. Raises ValueError, with the name, for one of another size."""
+    found = [read_mask_values(path) for path in paths]
+    for path, values in zip(paths, found):
+        if values.shape != found[0].shape:
             raise ValueError(
-                f"{path}: expected {size_text(mask.shape)} as {paths[0].name}, got {size_text(other.shape)}"
+                f"{path}: expected {size_text(found[0].shape)} as {paths[0].name}, got {size_text(values.shape)}"
             )
-        mask |= other
-    return mask
+    return found
 
 
 def size_text(shape: Sequence[int]) -> str:
