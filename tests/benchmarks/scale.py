@@ -1,6 +1,6 @@
 """Memory that does not grow: a thousand million scores, added in batches, each work in a process of its own.
 
-python -m tests.benchmarks.scale              print the table and write it into the README
+python -m tests.benchmarks.scale              print the table and write it into docs/benchmarks.md
 python -m tests.benchmarks.scale --smoke      the same works with few scores, in this process; nothing is written
 python -m tests.benchmarks.scale RUN          one run as JSON, from its fields as JSON
 
