@@ -68,8 +68,8 @@ def test_the_search_finds(question: str, page: Any, address: str) -> None:
     page.goto(f"{address}/index.html")
     page.locator("input.md-search__input").click()
     page.locator("input.md-search__input").fill(question)
-    page.locator(".md-search-result__item").first.wait_for(timeout=10_000)
-    page.wait_for_timeout(300)
+    page.locator(".md-search-result__item").first.wait_for(timeout=60_000)
+    page.wait_for_timeout(1000)  # until what was typed last is answered
     links = page.eval_on_selector_all(".md-search-result__item > a", "all => all.map(a => a.getAttribute('href'))")
     found = [link.partition("?")[0].rpartition("/")[2] for link in links[:FIRST]]
     assert f"{QUESTIONS[question]}.html" in found, found

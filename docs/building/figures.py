@@ -1,6 +1,7 @@
 """Pictures in pages: `<div data-figure="name"></div>` becomes the SVG of that name, drawn from the demo's data.
 
-They stand in the page itself, black as `currentColor`, and so are light or dark as the page is.
+They stand in the page itself, black as `currentColor`, and so are light or dark as the page is; those with images in
+them stay on white paper.
 """
 
 from __future__ import annotations
@@ -56,15 +57,14 @@ def _forest(figure: Any, _: Any) -> None:
         theirs.append(score + rng.gauss(0, 0.13))
     table = compare("ood_bench", ours, theirs, references=labels, metrics=["auroc", "fpr95tpr", "aupr_out"])
     axes = figure.subplots()
-    for row, (middle, low, high) in enumerate(zip(table["difference"], table["low"], table["high"])):
-        axes.plot([low, high], [row, row], color=open_set_panels.BLUE, lw=2)
-        axes.plot(middle, row, "s", color=open_set_panels.BLUE)
-        axes.annotate(
-            f"{middle:+.4f} [{low:+.4f}, {high:+.4f}]", (middle, row), (0, 7), textcoords="offset points", ha="center"
-        )
+    middles, lows, highs = table["difference"], table["low"], table["high"]
+    rows = range(len(middles))
+    axes.hlines(rows, lows, highs, color=open_set_panels.BLUE, lw=2)
+    axes.plot(middles, rows, "s", color=open_set_panels.BLUE)
     axes.axvline(0, color="black", lw=0.8, ls="--")
-    axes.set(yticks=range(len(table["key"])), yticklabels=table["key"], xlabel="ours − theirs", ylim=(2.5, -0.6))
-    axes.margins(x=0.2)
+    numbers = (f"{middle:+.4f} [{low:+.4f}, {high:+.4f}]" for middle, low, high in zip(middles, lows, highs))
+    names = [f"{key}\n{number}" for key, number in zip(table["key"], numbers)]
+    axes.set(yticks=rows, yticklabels=names, xlabel="ours − theirs", ylim=(len(rows) - 0.5, -0.5))
 
 
 # by name: captions, sizes in inches and what draws
@@ -100,7 +100,7 @@ def _figure(name: str, caption: str, size: tuple[float, float], draw: Draw) -> s
         file = io.StringIO()
         figure.savefig(file, format="svg", transparent=True, metadata={"Date": None})
     return (
-        f'<figure class="drawn" data-search-exclude>{as_part(file.getvalue(), caption)}'
+        f'<figure class="drawn{" paper" if "<image" in file.getvalue() else ""}" data-search-exclude>{as_part(file.getvalue(), caption)}'
         f"<figcaption>{caption}</figcaption></figure>"
     )
 
