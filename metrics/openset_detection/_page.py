@@ -544,11 +544,11 @@ def read_parquet(path: Path) -> Any:
         return file.read()
 
 
-def read_batches(path: Path, names: Sequence[str], num_rows: int) -> Iterator[list[Any]]:
-    """Arrays of the columns named, of at most `num_rows` rows at a time."""
+def read_batches(path: Path, names: Sequence[str], num_rows: int, *, gaps: bool = False) -> Iterator[list[Any]]:
+    """Arrays of the columns named, of at most `num_rows` rows at a time; gaps as of `from_arrow`."""
     with pq.ParquetFile(path, page_checksum_verification=True) as file:
         for batch in file.iter_batches(num_rows, columns=names):
-            yield [from_arrow(batch.column(name)) for name in names]
+            yield [from_arrow(batch.column(name), gaps=gaps) for name in names]
 
 
 def unpacked_bytes(path: Path) -> int:

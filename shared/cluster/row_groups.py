@@ -12,6 +12,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
+from ..core.groups import GROUPS
 from ..core.metric import Metric
 from ..formats.arrow import from_arrow
 from ..formats.reasons import named
@@ -74,13 +75,13 @@ def read_row_group(group: RowGroup, columns: Mapping[str, str]) -> Iterator[dict
             raise ValueError(f"expected {group.num_rows} rows, as when the files were listed, got {there}")
         # a worker's other threads read row groups of their own
         for batch in file.iter_batches(num_rows, row_groups=[group.number], columns=names, use_threads=False):
-            arrays = {name: _array(batch, name) for name in names}
+            arrays = {name: _array(batch, name, gaps=name == columns.get(GROUPS)) for name in names}
             yield {column: arrays[name] for column, name in columns.items()}
 
 
-def _array(batch: Any, name: str) -> Any:
+def _array(batch: Any, name: str, *, gaps: bool) -> Any:
     with named(name):
-        return from_arrow(batch.column(name))
+        return from_arrow(batch.column(name), gaps=gaps)
 
 
 def _unpacked_bytes(group: Any, names: Sequence[str]) -> int:
