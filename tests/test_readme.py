@@ -34,8 +34,11 @@ def score_files(folder: Path) -> None:
     """Files of scores, as the guides name them."""
     rng = np.random.default_rng(0)
     for name in ("scores", "validation", "test"):
-        rows = [f"{score + label},{score + label + noise},{label}" for label, score, noise in _rows(rng)]
-        (folder / f"{name}.csv").write_text("\n".join(["score,other,label", *rows]) + "\n")
+        rows = [
+            f"{score + label},{score + label + noise},{label},{'ab'[i % 3 % 2]}"
+            for i, (label, score, noise) in enumerate(_rows(rng))
+        ]
+        (folder / f"{name}.csv").write_text("\n".join(["score,other,label,set", *rows]) + "\n")
     np.save(folder / "logits.npy", rng.random((40, 3)))
     (folder / "labels.csv").write_text("references\n" + "\n".join(str(i % 4 - 1) for i in range(40)) + "\n")
 
