@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from .arrow import from_arrow
+from .parquet_footer import column_chunks
 
 
 def read_parquet(path: Path) -> Any:
@@ -28,7 +29,5 @@ def read_batches(path: Path, names: Sequence[str], num_rows: int, *, gaps: bool 
 
 def unpacked_bytes(path: Path) -> int:
     """The memory that all columns take at most, by the file's footer."""
-    metadata = pq.read_metadata(path)
-    groups = map(metadata.row_group, range(metadata.num_row_groups))
-    chunks = [group.column(i) for group in groups for i in range(group.num_columns)]
-    return sum(8 * chunk.num_values + chunk.total_uncompressed_size for chunk in chunks)
+    with path.open("rb") as file:
+        return sum(8 * chunk.num_values + chunk.num_bytes for group in column_chunks(file) for chunk in group)

@@ -22,7 +22,7 @@ from .sources import checked_sources
 MAX_WORDS = 2_000  # letters of a message
 
 
-NOT_ON_PAGES = frozenset({"significant_bits", *INTERVAL_OPTIONS})
+NOT_ON_PAGES = frozenset({"significant_bits", "per_sample", *INTERVAL_OPTIONS})
 
 
 class Shown(NamedTuple):

@@ -1,24 +1,26 @@
-"""The frame of a report on anomaly maps: its style, in light and dark, and its tables."""
+"""The frame of a report: its style, in light and dark, its tables, and where it may lie."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from html import escape
+from pathlib import Path
 from typing import Any
 
+from ..formats.writing import check_file, check_folder, nearest_folder
 from .anomaly_pictures import FOUND_COLOR, TRUE_COLOR
 
 PAGE = """<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Anomaly detection</title>
+<title>{title}</title>
 <style>
 :root {{ color-scheme: light dark; --text: #222; --back: #fff; --soft: #f4f4f4; --line: #ccc; --quiet: #666;
-  --first: #0072b2; --second: #d55e00; --normal: #0072b2; --anomalous: #d55e00; }}
+  --first: #0072b2; --second: #d55e00; }}
 @media (prefers-color-scheme: dark) {{
   :root {{ --text: #e6e6e6; --back: #161616; --soft: #222; --line: #444; --quiet: #a8a8a8;
-    --first: #56b4e9; --second: #e69f00; --normal: #56b4e9; --anomalous: #e69f00; }}
+    --first: #56b4e9; --second: #e69f00; }}
 }}
 body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 1320px; margin: 2rem auto; padding: 0 1rem;
   color: var(--text); background: var(--back); overflow-wrap: anywhere; }}
@@ -31,28 +33,33 @@ th {{ font-weight: 600; vertical-align: bottom; }}
 thead th {{ white-space: normal; min-width: 3.8em; border-bottom: 2px solid var(--line); }}
 tr > :first-child {{ text-align: left; position: sticky; left: 0; background: var(--back); }}
 tbody tr:nth-child(odd) > * {{ background: var(--soft); }}
-tbody tr:last-child > * {{ border-top: 2px solid var(--line); font-weight: 600; }}
-.charts {{ display: grid; gap: 1rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 270px), 1fr)); }}
+table.mean tbody tr:last-child > * {{ border-top: 2px solid var(--line); font-weight: 600; }}
+.charts {{ display: grid; gap: 1rem; margin-top: 1.5rem;
+  grid-template-columns: repeat(auto-fit, minmax(min(100%, 270px), 1fr)); }}
 svg {{ width: 100%; max-width: 420px; height: auto; font-size: 12px; fill: var(--text); }}
 svg .title {{ font-size: 13px; font-weight: 600; }}
 .grid {{ stroke: var(--line); stroke-width: 1; }}
 polyline {{ fill: none; stroke-width: 2; }}
 polyline.first {{ stroke: var(--first); }}
 polyline.second {{ stroke: var(--second); stroke-dasharray: 6 3; }}
-rect.normal {{ fill: var(--normal); fill-opacity: 0.6; }}
-rect.anomalous {{ fill: var(--anomalous); fill-opacity: 0.6; }}
+rect.first {{ fill: var(--first); fill-opacity: 0.6; }}
+rect.second {{ fill: var(--second); fill-opacity: 0.6; }}
+circle {{ fill: var(--back); stroke: var(--text); stroke-width: 1.5; }}
 line.threshold {{ stroke: var(--text); stroke-width: 1.5; stroke-dasharray: 4 3; }}
 .key {{ display: inline-block; margin-right: 1.5rem; }}
-.key i {{ display: inline-block; width: 1.4em; height: 0.8em; margin-right: 0.2em; }}
+.key i {{ display: inline-block; width: 1.4em; height: 0.8em; margin-right: 0.35em; }}
 .figures {{ display: grid; gap: 1.5rem; grid-template-columns: repeat(auto-fill, minmax(min(100%, 720px), 1fr)); }}
 figure {{ margin: 0; }}
+.gallery {{ display: grid; gap: 1rem 0.75rem; grid-template-columns: repeat(auto-fill, minmax(150px, 1fr)); }}
+.gallery img {{ aspect-ratio: 1; object-fit: contain; background: var(--soft); }}
+.gallery figcaption {{ font-size: 0.85rem; line-height: 1.35; }}
 .panels {{ display: grid; gap: 0.4rem; grid-template-columns: repeat(auto-fit, minmax(120px, 1fr)); }}
 @media (max-width: 600px) {{ .panels {{ grid-template-columns: 1fr 1fr; }} }}
 .panels div {{ font-size: 0.8rem; color: var(--quiet); }}
 img {{ display: block; width: 100%; height: auto; border: 1px solid var(--line); box-sizing: border-box; }}
 figcaption {{ margin-top: 0.3rem; }}
 </style>
-<h1>Anomaly detection</h1>
+<h1>{title}</h1>
 {body}
 </html>
 """
@@ -65,14 +72,14 @@ MODELS = (
     '<span class="key"><i style="background: var(--second)"></i>{}, dashed</span>'
 )
 SCORES = (
-    '<span class="key"><i style="background: var(--normal)"></i>normal images</span>'
-    '<span class="key"><i style="background: var(--anomalous)"></i>anomalous images</span>'
+    '<span class="key"><i style="background: var(--first)"></i>normal images</span>'
+    '<span class="key"><i style="background: var(--second)"></i>anomalous images</span>'
     '<span class="key">dashed: the threshold of the highest F1</span>'
 )
 
 
-def table_html(columns: Mapping[str, Sequence[Any]], signed: bool = False) -> str:
-    """A table with a line of names above; the last line is that of the mean."""
+def table_html(columns: Mapping[str, Sequence[Any]], signed: bool = False, *, mean: bool = False) -> str:
+    """A table with a line of names above; with `mean`, the last line is one."""
     # a long name may be broken at its underscores
     head = "".join(f"<th>{escape(key).replace('_', '_<wbr>')}</th>" for key in columns)
     rows = []
@@ -80,7 +87,8 @@ def table_html(columns: Mapping[str, Sequence[Any]], signed: bool = False) -> st
         cells = "".join(f"<td>{_cell(value, signed)}</td>" for value in rest)
         rows.append(f"<tr><th>{escape(str(first))}</th>{cells}</tr>")
     body = "\n".join(rows)
-    return f'<div class="table"><table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>'
+    table = '<table class="mean">' if mean else "<table>"
+    return f'<div class="table">{table}\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>'
 
 
 def _cell(value: Any, signed: bool) -> str:
@@ -89,3 +97,13 @@ def _cell(value: Any, signed: bool) -> str:
     if isinstance(value, float):
         return f"{value:+.4f}" if signed else f"{value:.4f}"
     return escape(str(value))
+
+
+def check_report_folder(folder: Path, read: Sequence[Path]) -> None:
+    """Raise ValueError for a report among the files that are read, OSError for one that cannot be written."""
+    for place in read:
+        if folder.resolve().is_relative_to(place.resolve()):
+            raise ValueError(f"{folder}: expected a report outside of {place}, which is read")
+    check_folder(nearest_folder(folder))
+    if folder.is_dir():
+        check_file(folder / "index.html")
