@@ -38,7 +38,7 @@ def steps(page: str) -> list[Step]:
             found[-1] = found[-1]._replace(text=f"{found[-1].text}\n\n{text}")
         elif language == "python":
             found.append(Step("script", text))
-        elif language == "sh":
+        elif language in ("sh", ""):
             found.append(Step("commands", text))
         elif language == "text" and found and found[-1].kind == "commands":
             found[-1] = found[-1]._replace(printed=text)

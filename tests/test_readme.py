@@ -25,7 +25,7 @@ from tests.terminal import on_terminal
 from tests.test_doctests import run_examples
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning", "ignore::FutureWarning")
-OWN_TEST = {"docs/guides/detection.md"}
+OWN_TEST = {"docs/guides/detection.md", "docs/guides/training.md"}
 RUN = [page for page in PAGES if page not in OWN_TEST and steps(page)]
 NEEDED = {"make", "pip", "torchrun", "cd"}  # what a reader types that is no command of the package
 
@@ -95,6 +95,7 @@ def anomaly_files(folder: Path) -> None:
 # what a page takes to be there
 FILES: Mapping[str, Callable[[Path], None]] = {
     "README.md": score_files,
+    "docs/guides/errors.md": score_files,
     "docs/guides/thresholds.md": score_files,
     "docs/guides/ood-suites.md": suite_files,
     "docs/guides/command-line.md": command_files,

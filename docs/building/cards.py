@@ -30,6 +30,15 @@ def on_files(files: Any, config: Any) -> Any:
     return files
 
 
+def on_config(config: Any) -> Any:
+    """Put guides that the navigation does not name after those that it names."""
+    guides = next(part["Guides"] for part in config.nav if "Guides" in part)
+    named = {path for guide in guides for path in guide.values()}
+    found = sorted(f"guides/{page.name}" for page in (ROOT / "docs" / "guides").glob("*.md"))
+    guides.extend(path for path in found if path not in named)
+    return config
+
+
 def on_serve(server: Any, config: Any, builder: Any) -> Any:
     """Watch the cards and the package, too."""
     for folder in ("metrics", "shared"):

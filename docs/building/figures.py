@@ -11,6 +11,8 @@ import random
 import re
 from collections.abc import Callable, Sequence
 from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import matplotlib as mpl
@@ -18,6 +20,7 @@ from matplotlib.figure import Figure
 
 from demo import compute as demo_compute, image_panels, open_set_panels
 from openworld_metrics import compare
+from openworld_metrics.reports import draw_differences
 
 PLACE = re.compile(r'<div data-figure="(\w+)"></div>')
 STYLE: Any = {
@@ -47,29 +50,19 @@ def _one(panel: Draw) -> Draw:
     return lambda figure, found: panel(figure.subplots(), found)
 
 
-def _forest(figure: Any, _: Any) -> None:
-    """Differences of the two models of the guide, with their intervals, as `compare` gives them."""
+def differences() -> Any:
+    """The table of the guide to uncertainty: two models on the same samples."""
     rng = random.Random(3)
     labels, ours, theirs = [0] * 1000 + [1] * 1000, [], []
     for label in labels:
         score = rng.gauss(1.5 * label, 1)
         ours.append(score + rng.gauss(0, 0.03))
         theirs.append(score + rng.gauss(0, 0.13))
-    table = compare("ood_bench", ours, theirs, references=labels, metrics=["auroc", "fpr95tpr", "aupr_out"])
-    axes = figure.subplots()
-    middles, lows, highs = table["difference"], table["low"], table["high"]
-    rows = range(len(middles))
-    axes.hlines(rows, lows, highs, color=open_set_panels.BLUE, lw=2)
-    axes.plot(middles, rows, "s", color=open_set_panels.BLUE)
-    axes.axvline(0, color="black", lw=0.8, ls="--")
-    numbers = (f"{middle:+.4f} [{low:+.4f}, {high:+.4f}]" for middle, low, high in zip(middles, lows, highs))
-    names = [f"{key}\n{number}" for key, number in zip(table["key"], numbers)]
-    axes.set(yticks=rows, yticklabels=names, xlabel="ours − theirs", ylim=(len(rows) - 0.5, -0.5))
+    return compare("ood_bench", ours, theirs, references=labels, metrics=["auroc", "fpr95tpr", "aupr_out"])
 
 
 # by name: captions, sizes in inches and what draws
 FIGURES: dict[str, Sequence[tuple[str, tuple[float, float], Draw]]] = {
-    "forest": [("Differences and their 95 % intervals; the dashed line is no difference", (5.2, 2.6), _forest)],
     "accuracyk": [("Handwritten digits, of which 0 to 5 are known", (5.2, 3.9), _one(open_set_panels.top_k))],
     "autkc": [("Handwritten digits, of which 0 to 5 are known", (5.2, 3.9), _one(open_set_panels.top_k))],
     "macro_open_f": [("Digits 0 to 5 are known, 6 to 9 unknown", (5.2, 3.9), _one(open_set_panels.open_f))],
@@ -90,19 +83,32 @@ FIGURES: dict[str, Sequence[tuple[str, tuple[float, float], Draw]]] = {
 @cache
 def html(name: str) -> str:
     """The pictures of a name, each in a figure of its own."""
-    return "".join(_figure(f"{name}-{i}", *drawing) for i, drawing in enumerate(FIGURES[name]))
+    if name == "forest":
+        return _figure(_forest(), "ours − theirs, with 95 % intervals; the dashed line is no difference")
+    parts = enumerate(FIGURES[name])
+    return "".join(_figure(_drawn(f"{name}-{i}", size, draw), caption) for i, (caption, size, draw) in parts)
 
 
-def _figure(name: str, caption: str, size: tuple[float, float], draw: Draw) -> str:
+def _forest() -> str:
+    with mpl.rc_context({**STYLE, "savefig.transparent": True}), TemporaryDirectory() as folder:
+        path = Path(folder) / "forest.svg"
+        draw_differences(differences(), path, title="ood_bench")
+        return path.read_text(encoding="utf-8")
+
+
+def _drawn(name: str, size: tuple[float, float], draw: Draw) -> str:
     with mpl.rc_context({**STYLE, "svg.hashsalt": name}):
         figure = Figure(figsize=size, layout="constrained")
         draw(figure, results())
         file = io.StringIO()
         figure.savefig(file, format="svg", transparent=True, metadata={"Date": None})
-    return (
-        f'<figure class="drawn{" paper" if "<image" in file.getvalue() else ""}" data-search-exclude>{as_part(file.getvalue(), caption)}'
-        f"<figcaption>{caption}</figcaption></figure>"
-    )
+    return file.getvalue()
+
+
+def _figure(svg: str, caption: str) -> str:
+    kind = "drawn paper" if "<image" in svg else "drawn"
+    drawn = f"{as_part(svg, caption)}<figcaption>{caption}</figcaption>"
+    return f'<figure class="{kind}" data-search-exclude>{drawn}</figure>'
 
 
 def as_part(svg: str, label: str) -> str:

@@ -146,7 +146,7 @@ def compute_on_cluster(run: Run, path: Path, processes: bool) -> tuple[dict[str,
 
     from openworld_metrics.cluster import compute_parquet
 
-    limit = "500MiB" if processes else 0  # as the README says that they need
+    limit = "500MiB" if processes else 0  # as docs/guides/machines.md says that they need
     with Client(
         n_workers=2, threads_per_worker=1, dashboard_address=None, processes=processes, memory_limit=limit
     ) as client:
