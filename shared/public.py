@@ -34,6 +34,7 @@ from .detection.ow_dln import count_openset_detections, openset_detection, opens
 from .detection.owod import owod_detection
 from .detection.rules import Rules
 from .detection.voc import voc_average_precision
+from .formats.hub import to_eval_results, to_model_index
 from .loading import METRICS, load, metric_class
 from .ood.bench import bench_metrics
 from .ood.ood_bench import OODBench
@@ -122,6 +123,8 @@ __all__ = [
     "split_open_set",
     "split_regions",
     "threshold_at_fpr",
+    "to_eval_results",
+    "to_model_index",
     "topk_accuracy",
     "true_class_ranks",
     "voc_average_precision",

@@ -28,7 +28,7 @@ QUESTIONS = {
     "AUPRO": "anomaly_suite",
     "compare two models p-value": "uncertainty",
     "OpenOOD different numbers": "coming-from",
-    "Trainer compute_metrics": "transformers",
+    "Trainer compute_metrics": "training",
     "YOLO": "detection",
     "MVTec AD folder": "anomaly-folders",
     "ties": "exactness",

@@ -2028,6 +2028,8 @@ def blocks(title: str) -> gr.Blocks:
 def launch(demo: gr.Blocks, **kwargs: Any) -> Any:
     """Serve a page, or the gallery, with its style and limits."""
     settings = dict(theme=THEME, css=CSS, head=HEAD, max_file_size=MAX_BYTES, ssr_mode=False, footer_links=["api"])
+    # not by GRADIO_MCP_SERVER either: gradio 6.31 opens the path of any file that a call of a tool names
+    settings["mcp_server"] = False
     guarded = {"middleware": [Middleware(Guard)]}
     for block in demo.blocks.values():
         block.async_move_resource_to_block_cache = _nothing_fetched(block.async_move_resource_to_block_cache)

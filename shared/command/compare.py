@@ -13,6 +13,7 @@ import click
 from ..comparing import TABLE, compare as compare_models
 from ..core.groups import GROUPS
 from ..core.metric import keyword_options
+from ..formats.aligned import aligned
 from ..formats.results import as_json
 from ..formats.writing import write_file
 from ..loading import METRICS, metric_class
@@ -125,21 +126,13 @@ def as_text(table: Mapping[str, list[Any]]) -> str:
     key       first    second  difference       low      high  p_value  better
     auroc  0.750000  0.500000   +0.250000  0.125000  0.375000   0.0100  first
     """
-    groups = [["mean" if name is None else name] for name in table["group"]] if "group" in table else None
     ends = zip(*(table[name] for name in ("key", "difference", "low", "high")))
     numbers = zip(*(table[name] for name in TABLE))
-    rows = [[*_numbers(*row), better(*end) or "–"] for row, end in zip(numbers, ends)]
-    rows = [["key", *TABLE[1:], "better"], *rows]
-    if groups is not None:
-        rows = [[*name, *row] for name, row in zip([["group"], *groups], rows)]
-    words = len(rows[0]) - len(TABLE)  # columns that are read from the left
-    widths = [max(map(len, column)) for column in zip(*rows)]
-    lines = []
-    for row in rows:
-        padded = [cell.ljust(width) for cell, width in zip(row[:words], widths)]
-        padded += [cell.rjust(width) for cell, width in zip(row[words:-1], widths[words:])]
-        lines.append("  ".join([*padded, row[-1]]))
-    return "\n".join(lines)
+    rows = [[*TABLE, "better"], *([*_numbers(*row), better(*end) or "–"] for row, end in zip(numbers, ends))]
+    if "group" not in table:
+        return aligned(rows, left=(0, len(TABLE)))
+    groups = ["group", *("mean" if name is None else name for name in table["group"])]
+    return aligned([[group, *row] for group, row in zip(groups, rows)], left=(0, 1, len(TABLE) + 1))
 
 
 def _numbers(key: str, *values: float) -> list[str]:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from ..core.options import as_bool, as_choice, as_int
+from ..formats.aligned import aligned
 from .directions import direction
 from .tables import Cell, Table
 
@@ -97,12 +98,6 @@ def _number(value: float, digits: int) -> str:
     return f"{value:.{digits}f}" if math.isfinite(value) else str(value)
 
 
-def _aligned(rows: Sequence[Sequence[str]]) -> str:
-    widths = [max(map(len, column)) for column in zip(*rows)]
-    rows = [[row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:]))] for row in rows]
-    return "\n".join("  ".join(row).rstrip() for row in rows)
-
-
 def _markdown(rows: Sequence[Sequence[str]]) -> str:
     lines = ["| " + " | ".join(row) + " |" for row in rows]
     return "\n".join([lines[0], "|---|" + "---:|" * (len(rows[0]) - 1), *lines[1:]])
@@ -149,7 +144,7 @@ _BOLD: dict[str, Callable[[str], str]] = {
     "latex": lambda text: rf"\textbf{{{text}}}",
 }
 _LAYOUTS: dict[str, Callable[[Sequence[Sequence[str]]], str]] = {
-    "text": _aligned,
+    "text": aligned,
     "markdown": _markdown,
     "latex": _latex,
 }

@@ -1,0 +1,131 @@
+"""Results as the Hub of Hugging Face takes them: the model-index of a model's card, and `.eval_results/*.yaml`.
+
+Both are plain dicts and lists for YAML, which is written by what writes the card, huggingface_hub for one:
+
+    from huggingface_hub import metadata_update
+    metadata_update("me/model", to_model_index(results, model="model", dataset="cifar10"))
+
+Nothing here needs huggingface_hub, and nothing is sent anywhere.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from .flat import flat
+
+WORDS = {math.inf: "Infinity", -math.inf: "-Infinity"}
+
+
+def to_model_index(
+    results: Mapping[str, Any],
+    *,
+    model: str,
+    dataset: str,
+    dataset_name: str | None = None,
+    config: str | None = None,
+    split: str | None = None,
+    revision: str | None = None,
+    task: str = "image-classification",
+    options: Mapping[str, Any] | None = None,
+    source_url: str | None = None,
+    source_name: str | None = None,
+) -> dict[str, Any]:
+    """The metadata of a model's card with these results, as huggingface_hub's `EvalResult` has them.
+
+    Parameters: results of a metric, of several by name, or of an evaluation, whose scalars are taken by the names of
+    `flat`; model, the name of the model; dataset, its id on the Hub, and the name that is shown, by default the id; its
+    config, split and revision; task, the Hub's id of the task; options that the metric was computed with, `args` of
+    each number; source_url and source_name, where the results come from.
+
+    Returns {"model-index": […]}, of which each metric's `type` is the last part of the flat name, and its `name` the
+    whole, so that `near/cifar100/auroc` is an auroc. ±inf, as a threshold may be, is "Infinity" or "-Infinity".
+    Raises ValueError where there is no number, for NaN, for an empty name, and for a source_name without source_url.
+    Source: model-index in hub-docs' modelcard.md.
+
+    >>> index = to_model_index({"auroc": 0.75}, model="resnet", dataset="cifar10", split="test")["model-index"]
+    >>> index[0]["results"][0]["metrics"]
+    [{'type': 'auroc', 'value': 0.75, 'name': 'auroc'}]
+    """
+    place = {"name": dataset_name or dataset, "type": dataset, "config": config, "split": split, "revision": revision}
+    for name, given in {"model": model, "dataset": dataset, "task": task}.items():
+        _check_name(name, given)
+    metrics = [
+        {"type": name.rpartition("/")[2], "value": value, "name": name, **({"args": dict(options)} if options else {})}
+        for name, value in _numbers(results).items()
+    ]
+    result = {"task": {"type": task}, "dataset": _given(place), "metrics": metrics}
+    source = _source(url=source_url, name=source_name)
+    return {"model-index": [{"name": model, "results": [{**result, **source}]}]}
+
+
+def to_eval_results(
+    results: Mapping[str, Any],
+    *,
+    dataset: str,
+    tasks: Mapping[str, str],
+    revision: str | None = None,
+    date: str | None = None,
+    source_url: str | None = None,
+    source_name: str | None = None,
+    source_user: str | None = None,
+    notes: str | None = None,
+) -> list[dict[str, Any]]:
+    """The content of a file `.eval_results/*.yaml` of a model's repository, which feeds a benchmark's leaderboard.
+
+    Parameters: results as of `to_model_index`; dataset, the id of a benchmark on the Hub; tasks, from the ids of tasks
+    in its eval.yaml to the flat names of their numbers; revision of the dataset; date, in ISO 8601; the source's
+    address, name and user; notes on how the evaluation was done.
+
+    Returns a list of {"dataset": {"id", "task_id", "revision"}, "value", "date", "source", "notes"}, without what is
+    None. Raises ValueError for names that results do not have, for NaN, for no task, and for a source without its url.
+    Source: docs/hub/eval-results.md of hub-docs, and huggingface_hub's EvalResultEntry.
+
+    >>> to_eval_results({"auroc": 0.75}, dataset="me/ood", tasks={"near": "auroc"})
+    [{'dataset': {'id': 'me/ood', 'task_id': 'near'}, 'value': 0.75}]
+    """
+    numbers = _numbers(results)
+    _check_name("dataset", dataset)
+    missing = [name for name in tasks.values() if name not in numbers]
+    if missing or not tasks:
+        known = ", ".join(numbers)
+        raise ValueError(f"tasks: expected for each a name of {known}, got {missing[0] if missing else 'no task'}")
+    source = _source(url=source_url, name=source_name, user=source_user)
+    return [
+        {
+            "dataset": _given({"id": dataset, "task_id": task, "revision": revision}),
+            "value": numbers[name],
+            **_given({"date": date}),
+            **source,
+            **_given({"notes": notes}),
+        }
+        for task, name in tasks.items()
+    ]
+
+
+def _numbers(results: Mapping[str, Any]) -> dict[str, Any]:
+    numbers = flat(results)
+    if not numbers:
+        raise ValueError("results: expected numbers by name, got none")
+    nan = [name for name, value in numbers.items() if math.isnan(value)]
+    if nan:
+        raise ValueError(f"results: expected numbers, got NaN for {nan[0]}")
+    return {name: WORDS.get(value, value) for name, value in numbers.items()}
+
+
+def _source(**parts: str | None) -> dict[str, Any]:
+    given = _given(parts)
+    if given and "url" not in given:
+        raise ValueError(f"source_url: expected one beside source_{next(iter(given))}, got None")
+    return {"source": given} if given else {}
+
+
+def _given(parts: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in parts.items() if value is not None}
+
+
+def _check_name(name: str, given: str) -> None:
+    if not given.strip():
+        raise ValueError(f"{name}: expected a name, got {given!r}")
