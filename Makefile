@@ -10,7 +10,7 @@
 #   make test-lowest             the same with the lowest versions that setup.cfg allows
 #   make test-integrations       what needs Lightning, Keras, JAX, Polars, TensorBoard or MLflow, in environments of 2 GB
 #   make test-ultralytics        the detection tests with a real model, in an environment of 6 GB of its own
-#   make bench    measure against the peers, and write the table into the README
+#   make bench    measure against the peers, and write the tables into docs/benchmarks.md
 #   make bench-scale             time and memory of 10⁹ scores, which are added in batches, and of Dask (half an hour)
 #   make bench-gpu               the same for CUDA tensors, on a machine with a CUDA device and a CUDA build of torch
 #   make fuzz     give readers, columns, states, options and pages ten minutes of wrong input (MINUTES=60: an hour)
@@ -19,7 +19,9 @@
 #   make dist     build the source distribution and the wheel, check them, install them where nothing else is
 #   make sync     write the generated files of the metric folders: _kernel.py, _page.py, app.py, requirements.txt
 #   make spaces   serve the pages of all metrics as one, on a free local port
-#   make screenshots             the pictures of pages in the README
+#   make screenshots             the pictures of pages in the documentation
+#   make docs     build the documentation to build/docs, without a network, and check its links and its search
+#   make docs-serve              serve it, and build it anew when a file changes
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -34,8 +36,9 @@ UV := $(VENV)-release/$(FOLDER)/uv --quiet
 export HF_HUB_OFFLINE := 1
 export HF_EVALUATE_OFFLINE := 1
 
-.PHONY: bench bench-gpu bench-scale demo demo-anomaly demo-detection dist fuzz lint-workflows test test-core \
-	test-integrations test-lowest test-ultralytics test-without-torch test-versions lint sync spaces screenshots chromium clean
+.PHONY: bench bench-gpu bench-scale demo demo-anomaly demo-detection dist docs docs-serve fuzz lint-workflows \
+	test test-core test-integrations test-lowest test-ultralytics test-without-torch test-versions lint \
+	sync spaces screenshots chromium clean
 
 demo: $(VENV)/installed-demo
 	$(BIN)/python -m demo
@@ -134,6 +137,14 @@ spaces: $(VENV)/installed
 screenshots: $(VENV)/installed chromium
 	$(BIN)/python spaces/screenshots/take.py
 
+docs: $(VENV)/installed-docs chromium
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet
+	BUILT_DOCS=build/docs $(BIN)/python -m pytest -rs tests/test_built_docs.py
+	@echo "documentation: build/docs/index.html"
+
+docs-serve: $(VENV)/installed-docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs serve
+
 # the browser of the apps' tests, where it may be installed
 chromium:
 	@command -v chromium >/dev/null || command -v google-chrome >/dev/null \
@@ -157,6 +168,10 @@ $(VENV)/installed-demo-anomaly: $(VENV)/installed-demo
 $(VENV)/installed: $(VENV)/installed-demo
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[demo,test,lint]'
 	$(BIN)/python -m pip install --quiet --no-deps --constraint constraints.txt XCurve oodeel
+	touch $@
+
+$(VENV)/installed-docs: $(VENV)/installed-demo
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[docs]'
 	touch $@
 
 $(VENV)-without-torch/installed: setup.cfg pyproject.toml constraints.txt

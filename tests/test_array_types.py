@@ -1,4 +1,4 @@
-"""Columns of the libraries that the README names give the results of NumPy arrays, each where it is installed."""
+"""Columns of the libraries that docs/get-started.md names give the results of NumPy arrays, if they are installed."""
 
 from __future__ import annotations
 

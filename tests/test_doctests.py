@@ -1,11 +1,10 @@
-"""The examples of the package, of the scripts and of the README run as they stand."""
+"""The examples of the package, and of the scripts run as they stand."""
 
 from __future__ import annotations
 
 import doctest
 import importlib
 import inspect
-import re
 import sys
 from pathlib import Path
 
@@ -49,9 +48,3 @@ def test_script(name: str, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(root)
     metric = openworld_metrics.load(name)
     assert run_examples(sys.modules[type(metric).__module__]._KWARGS_DESCRIPTION, name) >= 2
-
-
-def test_readme(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(root)
-    blocks = re.findall(r"```python\n(.*?)```", (root / "README.md").read_text(encoding="utf-8"), flags=re.DOTALL)
-    assert run_examples("\n".join(block for block in blocks if ">>>" in block), "README") >= 2

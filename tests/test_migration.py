@@ -1,4 +1,4 @@
-"""Where people come from: for each library of the README's table its own call beside ours, and where they differ.
+"""Where people come from: for each library of docs/coming-from.md its own call beside ours, and where they differ.
 
 Theirs runs where it is installed; the numbers of the others were printed by the versions that are named.
 """
@@ -15,8 +15,7 @@ import openworld_metrics as om
 from openworld_metrics.evaluation import evaluate_ood
 
 ROOT = Path(__file__).resolve().parent.parent
-SECTION = (ROOT / "README.md").read_text(encoding="utf-8").partition("\n## Coming from another library\n")[2]
-SECTION = SECTION.partition("\n## ")[0]
+SECTION = (ROOT / "docs" / "coming-from.md").read_text(encoding="utf-8")
 LIBRARIES = [
     "OpenOOD",
     "pytorch-ood",

@@ -1,6 +1,6 @@
-"""Measure every work against its peers, print the table of ratios and write it into the README.
+"""Measure every work against its peers, print the table of ratios and write it into docs/benchmarks.md.
 
-python -m tests.benchmarks [WORDS]    only the works whose names hold the words; the README is left alone then
+python -m tests.benchmarks [WORDS]    only the works whose names hold the words; the page is left alone then
 """
 
 from __future__ import annotations

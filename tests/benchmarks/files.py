@@ -1,6 +1,6 @@
 """Reading detection data, apart from computing on it: COCO's JSON and YOLO's folders, 5,000 images of 100 × 8 boxes.
 
-python -m tests.benchmarks.files    prints the table, and writes it into the README
+python -m tests.benchmarks.files    prints the table, and writes it into docs/benchmarks.md
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The GPU path against its peers, timed by CUDA events after a warm-up; for a machine with a CUDA device.
 
-python -m tests.benchmarks.gpu           print the table and write it into the README
+python -m tests.benchmarks.gpu           print the table and write it into docs/benchmarks.md
 python -m tests.benchmarks.gpu --smoke   the same calls on small CPU tensors, timed by the clock, and nothing written
 """
 

@@ -1,6 +1,6 @@
 """Time and memory of each metric against the size of its input, each size in a process of its own.
 
-python -m tests.benchmarks.growth               print both tables and write them into the README
+python -m tests.benchmarks.growth               print both tables and write them into docs/benchmarks.md
 python -m tests.benchmarks.growth NAME SIZE     one measurement, as JSON: seconds, the least of user time, the least and
                                                 the most of kernel time, bytes of input, peak extra bytes
 """

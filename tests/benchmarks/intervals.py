@@ -1,6 +1,6 @@
 """Bootstrap intervals beside those of scipy and torchmetrics: the AUROC of 10,000 scores, 1,000 resamples.
 
-python -m tests.benchmarks.intervals    print the table and write it into the README
+python -m tests.benchmarks.intervals    print the table and write it into docs/benchmarks.md
 
 Each draws resamples of its own, and so its bounds differ from the others' by chance. All work in one thread, and it is
 the processor's time that counts.

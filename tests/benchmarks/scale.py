@@ -1,6 +1,6 @@
 """Memory that does not grow: a thousand million scores, added in batches, each work in a process of its own.
 
-python -m tests.benchmarks.scale              print the table and write it into the README
+python -m tests.benchmarks.scale              print the table and write it into docs/benchmarks.md
 python -m tests.benchmarks.scale --smoke      the same works with few scores, in this process; nothing is written
 python -m tests.benchmarks.scale RUN          one run as JSON, from its fields as JSON
 
@@ -146,7 +146,7 @@ def compute_on_cluster(run: Run, path: Path, processes: bool) -> tuple[dict[str,
 
     from openworld_metrics.cluster import compute_parquet
 
-    limit = "500MiB" if processes else 0  # as the README says that they need
+    limit = "500MiB" if processes else 0  # as docs/guides/machines.md says that they need
     with Client(
         n_workers=2, threads_per_worker=1, dashboard_address=None, processes=processes, memory_limit=limit
     ) as client:

@@ -1,6 +1,6 @@
 """What small work costs: a compute of ten samples, loading a metric, and many small batches instead of one.
 
-python -m tests.benchmarks.small    print the table and write it into the README
+python -m tests.benchmarks.small    print the table and write it into docs/benchmarks.md
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Write a table into the README, between its markers, under a line that says where it was measured."""
+"""Write a table into docs/benchmarks.md, between its markers, under a line that says where it was measured."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from pathlib import Path
 
 import numpy as np
 
-README = Path(__file__).resolve().parents[2] / "README.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "benchmarks.md"
 
 
 def write(marker: str, lines: Sequence[str], device: str = "") -> None:
     """Replace what stands between `<!-- marker -->` and `<!-- end of marker -->`; `device` names a GPU."""
-    head, begin, rest = README.read_text(encoding="utf-8").partition(f"<!-- {marker} -->\n")
+    head, begin, rest = PAGE.read_text(encoding="utf-8").partition(f"<!-- {marker} -->\n")
     _, end, tail = rest.partition(f"<!-- end of {marker} -->")
     machine = device + " and " if device else ""
     machine += f"{os.cpu_count()} cores of {processor()}, Python {platform.python_version()}, NumPy {np.__version__}."
     body = f"Measured on {machine}\n\n" + "\n".join(lines) + "\n"
-    README.write_text(head + begin + body + end + tail, encoding="utf-8")
+    PAGE.write_text(head + begin + body + end + tail, encoding="utf-8")
 
 
 def processor() -> str:

@@ -1,4 +1,4 @@
-"""The blocks of the README's section on detection run as they stand, one after the other, on the demo's files."""
+"""The blocks of the guide to detection run as they stand, one after the other, on the demo's files."""
 
 from __future__ import annotations
 
@@ -14,10 +14,8 @@ import pytest
 from demo import detection_files
 
 ROOT = Path(__file__).resolve().parents[2]
-SECTION = (
-    (ROOT / "README.md").read_text(encoding="utf-8").partition("\n## Detection: from files")[2].partition("\n## ")[0]
-)
-COMMANDS, SCRIPT = (re.findall(rf"```{kind}\n(.*?)```", SECTION, flags=re.DOTALL)[0] for kind in ("", "python"))
+PAGE = (ROOT / "docs" / "guides" / "detection.md").read_text(encoding="utf-8")
+COMMANDS, SCRIPT = (re.findall(rf"```{kind}\n(.*?)```", PAGE, flags=re.DOTALL)[0] for kind in ("sh", "python"))
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +26,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_the_section_runs(folder: Path) -> None:
+def test_the_guide_runs(folder: Path) -> None:
     here = str(Path(sys.executable).parent)
     environment = {**os.environ, "PATH": os.pathsep.join([here, os.environ["PATH"]])}
     run = subprocess.run(

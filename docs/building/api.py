@@ -1,0 +1,107 @@
+"""The pages of the API, from the public names of the package and of its rooms."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Iterator
+from typing import Any
+
+from mkdocs.structure.files import File
+
+import openworld_metrics
+
+METRICS = [openworld_metrics.metric_class(name).__name__ for name in openworld_metrics.METRICS]
+
+# pages by name: title, words, and of each section a title and the module whose public names are in it
+PAGES: dict[str, tuple[str, str, dict[str, str]]] = {
+    "files": (
+        "Files and reports",
+        "What lies on disk, read and written; from files to numbers; tables, pictures and pages of results.",
+        {
+            "From files or a model to numbers": "openworld_metrics.evaluation",
+            "Formats": "openworld_metrics.formats",
+            "Reports": "openworld_metrics.reports",
+        },
+    ),
+    "integrations": (
+        "Integrations",
+        "Other libraries of evaluation and training, scores of their logits, and clusters.",
+        {
+            "transformers.Trainer": "openworld_metrics.integrations",
+            "torchmetrics and Lightning": "openworld_metrics.integrations.torchmetrics",
+            "evaluate.evaluator": "openworld_metrics.integrations.evaluators",
+            "evaluate.combine": "openworld_metrics.integrations.combining",
+            "Scores from logits": "openworld_metrics.scores",
+            "Dask": "openworld_metrics.cluster",
+        },
+    ),
+}
+# rooms of the kernel, as sections of the page of functions
+ROOMS = {
+    "core": "Curves, areas and intervals",
+    "comparing": "Two models",
+    "loading": "Metrics by name",
+    "ood": "Out-of-distribution detection",
+    "open_set": "Open-set recognition",
+    "classification": "Top-k",
+    "anomaly": "Anomaly maps",
+    "detection": "Detection",
+}
+# of modules without a list of public names, those that pages show; some need what may not be installed
+SHOWN = {
+    "openworld_metrics.integrations.torchmetrics": ["as_torchmetrics"],
+    "openworld_metrics.integrations.evaluators": ["evaluator"],
+    "openworld_metrics.integrations.combining": ["combine"],
+    "openworld_metrics.scores": ["msp", "max_logit", "energy", "entropy", "margin", "gen"],
+}
+
+
+def section(title: str, objects: list[Any], members: bool = False) -> Iterator[str]:
+    """A heading, and what it is of: objects, or the names of what is not to be imported."""
+    yield f"## {title}\n"
+    for item in objects:
+        chosen = "" if members or not inspect.isclass(item) else "\n    options: {members: []}"
+        yield f"::: {item if isinstance(item, str) else f'{item.__module__}.{item.__qualname__}'}{chosen}\n"
+
+
+def metrics_page() -> str:
+    """The classes of the metrics, and what all of them can do."""
+    lines = [
+        "# Metrics\n",
+        "Each has the verbs of `Metric`. Options, columns and results: [the metrics](../metrics/index.md).\n",
+    ]
+    lines += section("What every metric can do", [openworld_metrics.Metric], members=True)
+    lines += section("The eight", [getattr(openworld_metrics, name) for name in METRICS])
+    return "\n".join(lines)
+
+
+def functions_page() -> str:
+    """The public names of the package that are no metrics."""
+    lines = ["# Functions\n", "All are names of the package: `from openworld_metrics import auroc`.\n"]
+    rest = sorted({*openworld_metrics.__all__} - {*METRICS, "Metric", "METRICS"}, key=str.lower)
+    objects = [getattr(openworld_metrics, name) for name in rest]
+    for room, title in ROOMS.items():
+        lines += section(title, [item for item in objects if item.__module__.split(".")[1] == room])
+    return "\n".join(lines)
+
+
+def other_page(title: str, words: str, sections: dict[str, str]) -> str:
+    """The public names of other modules."""
+    lines = [f"# {title}\n", f"{words}\n"]
+    for heading, name in sections.items():
+        if name in SHOWN:
+            lines += section(f"{heading}: `{name}`", [f"{name}.{item}" for item in SHOWN[name]])
+        else:
+            module = importlib.import_module(name)
+            lines += section(f"{heading}: `{name}`", [getattr(module, item) for item in module.__all__])
+    return "\n".join(lines)
+
+
+def on_files(files: Any, config: Any) -> Any:
+    """Add the pages."""
+    pages = {"metrics": metrics_page(), "functions": functions_page()}
+    pages |= {name: other_page(*page) for name, page in PAGES.items()}
+    for name, text in pages.items():
+        files.append(File.generated(config, f"api/{name}.md", content=text))
+    return files

@@ -1,0 +1,58 @@
+"""A page for each metric from its card, metrics/<name>/README.md, and formulas as MathML, which browsers draw alone."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from latex2mathml.converter import convert
+from mkdocs.structure.files import File
+
+ROOT = Path(__file__).resolve().parents[2]
+# guides answer questions; pages made of many small parts would come first
+BOOSTS = {"get-started": 4, "choose": 4, "guides/": 3, "coming-from": 3, "exactness": 2, "metrics/": 2, "api/": 0.2}
+FORMULA = re.compile(r"^\$\$\n(.*?)^\$\$$", re.MULTILINE | re.DOTALL)
+
+
+def page(name: str) -> str:
+    """The card of a metric as a page: without its front matter, with the place of its picture."""
+    text = (ROOT / "metrics" / name / "README.md").read_text(encoding="utf-8").split("---\n", 2)[2]
+    text = text.replace(f"# Metric Card for {name}", f"# {name}", 1)
+    return text.replace("## How to Use", f'<div data-figure="{name}"></div>\n\n## How to Use', 1)
+
+
+def on_files(files: Any, config: Any) -> Any:
+    """Add the pages of the metrics."""
+    for card in sorted((ROOT / "metrics").glob("*/README.md")):
+        name = card.parent.name
+        files.append(File.generated(config, f"metrics/{name}.md", content=page(name)))
+    return files
+
+
+def on_config(config: Any) -> Any:
+    """Put guides that the navigation does not name after those that it names."""
+    guides = next(part["Guides"] for part in config.nav if "Guides" in part)
+    named = {path for guide in guides for path in guide.values()}
+    found = sorted(f"guides/{page.name}" for page in (ROOT / "docs" / "guides").glob("*.md"))
+    guides.extend(path for path in found if path not in named)
+    return config
+
+
+def on_serve(server: Any, config: Any, builder: Any) -> Any:
+    """Watch the cards and the package, too."""
+    for folder in ("metrics", "shared"):
+        server.watch(str(ROOT / folder))
+    return server
+
+
+def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
+    """Draw formulas between lines of $$, and say how early the search shows the page."""
+    boost = next((boost for start, boost in BOOSTS.items() if page.file.src_uri.startswith(start)), 1)
+    page.meta.setdefault("search", {"boost": boost})
+    return FORMULA.sub(lambda found: f'<div class="formula">{mathml(found[1])}</div>', markdown)
+
+
+def mathml(formula: str) -> str:
+    """A formula of LaTeX on one line."""
+    return convert(formula, display="block").replace("\n", " ")

@@ -1,0 +1,26 @@
+"""What must hold of the built site: nothing of another host is loaded, and llms.txt names pages that are there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from mkdocs.exceptions import PluginError
+
+LOADED = re.compile(
+    r"""<(?:script|img|iframe|source|video)\b[^>]*?\ssrc=["']?(?:https?:)?//|url\(["']?(?:https?:)?//"""
+)
+LINKED = re.compile(r"""<link\b[^>]*?\shref=["']?(?:https?:)?//""")
+
+
+def on_post_build(config: Any) -> None:
+    """Raise PluginError for a page that would load a file of another host, and for a link of llms.txt to no page."""
+    site = Path(config.site_dir)
+    for file in [*site.rglob("*.html"), *site.rglob("*.css")]:
+        found = next((pattern.search(text) for text in [file.read_text("utf-8")] for pattern in (LOADED, LINKED)), None)
+        if found:
+            raise PluginError(f"{file}: loads a file of another host: {found[0][-80:]}")
+    for target in re.findall(r"\]\(([^)]+)\)", (site / "llms.txt").read_text("utf-8")):
+        if not (site / target).is_file():
+            raise PluginError(f"llms.txt: there is no {target}")

@@ -1,0 +1,45 @@
+"""Docstrings for the pages of the API: examples as code, and what is taken, returned and raised as paragraphs."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import griffe
+
+WORDS = re.compile(r"^(Parameters|Columns|Options|Results):|^(Returns|Raises|Source:|Sources:)", re.MULTILINE)
+EXAMPLE = re.compile(r"^>>> .*?(?=^\s*$|\Z)", re.MULTILINE | re.DOTALL)
+INDENTED = re.compile(r"(?<=\n\n)((?: {4}.*\n?)+)")
+
+
+def as_markdown(text: str) -> str:
+    """The text of a docstring as Markdown."""
+    parts = re.split(r"(\n\n)", text.strip())
+    return "".join(_part(part) for part in parts)
+
+
+def _part(part: str) -> str:
+    if part.lstrip().startswith(">>> "):
+        return f"```pycon\n{part}\n```"
+    if part.startswith("    ") or part == "\n\n":
+        return part
+    if not WORDS.search(part) and _is_formula(part):
+        return f"```text\n{part}\n```"
+    return WORDS.sub(lambda word: f"\n**{word[0].rstrip(':')}**" + (":" if ":" in word[0] else ""), part).strip("\n")
+
+
+def _is_formula(part: str) -> bool:
+    """A paragraph between sentences that says how numbers are made."""
+    first = part.splitlines()[0]
+    return (
+        not first.endswith((".", ",")) and re.search(r"\w(\([^)]*\))? += ", first) is not None and part[-1] not in ".:"
+    )
+
+
+class Docstrings(griffe.Extension):
+    """Rewrites each docstring as it is found."""
+
+    def on_instance(self, *, obj: Any, **kwargs: Any) -> None:
+        """Rewrite the docstring of an object."""
+        if obj.docstring is not None:
+            obj.docstring.value = as_markdown(obj.docstring.value)

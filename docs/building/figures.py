@@ -1,0 +1,127 @@
+"""Pictures in pages: `<div data-figure="name"></div>` becomes the SVG of that name, drawn from the demo's data.
+
+They stand in the page itself, black as `currentColor`, and so are light or dark as the page is; those with images in
+them stay on white paper.
+"""
+
+from __future__ import annotations
+
+import io
+import random
+import re
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.figure import Figure
+
+from demo import compute as demo_compute, image_panels, open_set_panels
+from openworld_metrics import compare
+from openworld_metrics.reports import draw_differences
+
+PLACE = re.compile(r'<div data-figure="(\w+)"></div>')
+STYLE: Any = {
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlesize": 10,
+    "font.size": 9.5,
+    "legend.fontsize": 8.5,
+    "legend.frameon": False,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "docs",
+}
+Draw = Callable[[Any, Any], None]
+
+
+@cache
+def results() -> Any:
+    """The demo's data and results, computed once."""
+    return demo_compute.compute()
+
+
+def _anomaly(figure: Any, found: Any) -> None:
+    image_panels.anomaly_example(figure.subplots(1, 3), found)
+
+
+def _one(panel: Draw) -> Draw:
+    return lambda figure, found: panel(figure.subplots(), found)
+
+
+def differences() -> Any:
+    """The table of the guide to uncertainty: two models on the same samples."""
+    rng = random.Random(3)
+    labels, ours, theirs = [0] * 1000 + [1] * 1000, [], []
+    for label in labels:
+        score = rng.gauss(1.5 * label, 1)
+        ours.append(score + rng.gauss(0, 0.03))
+        theirs.append(score + rng.gauss(0, 0.13))
+    return compare("ood_bench", ours, theirs, references=labels, metrics=["auroc", "fpr95tpr", "aupr_out"])
+
+
+# by name: captions, sizes in inches and what draws
+FIGURES: dict[str, Sequence[tuple[str, tuple[float, float], Draw]]] = {
+    "accuracyk": [("Handwritten digits, of which 0 to 5 are known", (5.2, 3.9), _one(open_set_panels.top_k))],
+    "autkc": [("Handwritten digits, of which 0 to 5 are known", (5.2, 3.9), _one(open_set_panels.top_k))],
+    "macro_open_f": [("Digits 0 to 5 are known, 6 to 9 unknown", (5.2, 3.9), _one(open_set_panels.open_f))],
+    "micro_open_f": [("Digits 0 to 5 are known, 6 to 9 unknown", (5.2, 3.9), _one(open_set_panels.open_f))],
+    "openauc": [("Digits 0 to 5 are known, 6 to 9 unknown", (5.2, 3.9), _one(open_set_panels.openauc_curve))],
+    "ood_bench": [
+        ("Scores of the digits: 0 to 5 are known, 6 to 9 unknown", (5.2, 3.9), _one(open_set_panels.histograms)),
+        ("The same scores, every threshold", (5.2, 3.9), _one(open_set_panels.roc_curve)),
+    ],
+    "openset_detection": [("Digits pasted on a canvas", (5.2, 6.2), _one(image_panels.detection_example))],
+    "anomaly_suite": [
+        ("Defects pasted into photographs", (7.4, 3.6), _anomaly),
+        ("Overlap with the defects", (5.2, 3.9), _one(image_panels.region_overlap_curve)),
+    ],
+}
+
+
+@cache
+def html(name: str) -> str:
+    """The pictures of a name, each in a figure of its own."""
+    if name == "forest":
+        return _figure(_forest(), "ours − theirs, with 95 % intervals; the dashed line is no difference")
+    parts = enumerate(FIGURES[name])
+    return "".join(_figure(_drawn(f"{name}-{i}", size, draw), caption) for i, (caption, size, draw) in parts)
+
+
+def _forest() -> str:
+    with mpl.rc_context({**STYLE, "savefig.transparent": True}), TemporaryDirectory() as folder:
+        path = Path(folder) / "forest.svg"
+        draw_differences(differences(), path, title="ood_bench")
+        return path.read_text(encoding="utf-8")
+
+
+def _drawn(name: str, size: tuple[float, float], draw: Draw) -> str:
+    with mpl.rc_context({**STYLE, "svg.hashsalt": name}):
+        figure = Figure(figsize=size, layout="constrained")
+        draw(figure, results())
+        file = io.StringIO()
+        figure.savefig(file, format="svg", transparent=True, metadata={"Date": None})
+    return file.getvalue()
+
+
+def _figure(svg: str, caption: str) -> str:
+    kind = "drawn paper" if "<image" in svg else "drawn"
+    drawn = f"{as_part(svg, caption)}<figcaption>{caption}</figcaption>"
+    return f'<figure class="{kind}" data-search-exclude>{drawn}</figure>'
+
+
+def as_part(svg: str, label: str) -> str:
+    """An SVG file as part of a page: what is black has the colour of the text."""
+    svg = svg[svg.index("<svg") :].replace("#000000", "currentColor")
+    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    svg = re.sub(r'<svg ([^>]*?)height="[^"]*"', r"<svg \1", svg, count=1)
+    width = re.search(r' width="([\d.]+)pt"', svg)
+    assert width is not None
+    style = f' style="max-width: {float(width[1]) * 4 / 3:.0f}px" role="img" aria-label="{label}"'
+    return svg.replace(width[0], style, 1)
+
+
+def on_page_content(content: str, page: Any, config: Any, files: Any) -> str:
+    """Draw the pictures of a page."""
+    return PLACE.sub(lambda found: html(found[1]), content)

@@ -1,0 +1,37 @@
+"""The notebooks of docs/: stored without output, and run as they stand, offline, on data that packages bundle."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from docs.building import notebooks
+
+NOTEBOOKS = sorted(notebooks.FOLDER.glob("*.ipynb"))
+by_name = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+
+
+def test_there_are_three() -> None:
+    assert [path.stem for path in NOTEBOOKS] == ["anomaly_folder", "ood_suite", "open_set_detection"]
+
+
+@by_name
+def test_it_is_stored_without_output(path: Path) -> None:
+    notebook = nbformat.read(path, as_version=4)
+    nbformat.validate(notebook)
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    assert code
+    assert not [cell for cell in code if cell.outputs or cell.execution_count is not None]
+
+
+@by_name
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
+def test_it_runs_and_becomes_a_page(path: Path, tmp_path: Path) -> None:
+    text, pictures = notebooks.as_markdown(notebooks.run(path, tmp_path), path.stem)
+    assert text.startswith("# ")
+    assert ".output" in text
+    assert len(pictures) == 1
+    assert all(content.startswith(b"\x89PNG") for content in pictures.values())
+    assert not [word for word in ("Traceback", "Warning", "http") if word in text]
