@@ -63,6 +63,21 @@ def test_by_batches_is_as_direct(form: str, load: Load) -> None:
         assert compute(prediction(slice(16, 22)), compute_result=True) == direct(LOGITS, LABELS)
 
 
+@pytest.mark.parametrize("score", SCORES)
+def test_a_few_numbers_of_each_sample_are_enough(score: str) -> None:
+    torch = pytest.importorskip("torch")
+    compute = compute_metrics(four(), scores=score)
+    for dtype in (torch.float32, torch.bfloat16):
+        logits = torch.tensor(LOGITS, dtype=dtype)
+        kept = compute.preprocess_logits((logits, "hidden"), torch.tensor(LABELS))
+        assert {tuple(numbers.shape) for numbers in kept.values()} == {(len(LABELS),)}
+        arrays = {name: numbers.float().numpy() for name, numbers in kept.items()}
+        results = compute(SimpleNamespace(predictions=arrays, label_ids=LABELS))
+        assert results == compute(SimpleNamespace(predictions=logits, label_ids=torch.tensor(LABELS)))
+    with pytest.raises(ValueError, match="expected one number of classes, got 3, 4"):
+        compute(SimpleNamespace(predictions={**arrays, "num_classes": np.arange(22) % 2 + 3}, label_ids=LABELS))
+
+
 def test_batches_that_were_not_concatenated_and_models_of_more_outputs() -> None:
     parts = [slice(0, 8), slice(8, 22)]
     batches = SimpleNamespace(predictions=[(LOGITS[i], "hidden") for i in parts], label_ids=[LABELS[i] for i in parts])
@@ -153,7 +168,7 @@ def test_errors(metrics: Any, scores: Any, error: type[Exception], message: str)
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning", "ignore::FutureWarning")
-@pytest.mark.parametrize("mode", ["at once", "by batches", "by batches, one loader"])
+@pytest.mark.parametrize("mode", ["at once", "at once, preprocessed", "by batches", "by batches, one loader"])
 def test_trainer(mode: str, load: Load, tmp_path: Path) -> None:
     """Two evaluations, one that is aborted in its third batch, twice, and one more: all as direct."""
     torch, transformers = pytest.importorskip("torch"), pytest.importorskip("transformers")
@@ -189,7 +204,8 @@ def test_trainer(mode: str, load: Load, tmp_path: Path) -> None:
     data = [{"rows": torch.from_numpy(row), "labels": int(label)} for row, label in zip(LOGITS, LABELS)]
     model = Model()
     compute = compute_metrics(four(load))
-    trainer = transformers.Trainer(model, arguments, eval_dataset=data, compute_metrics=compute)
+    kept = {"preprocess_logits_for_metrics": compute.preprocess_logits} if "preprocessed" in mode else {}
+    trainer = transformers.Trainer(model, arguments, eval_dataset=data, compute_metrics=compute, **kept)
     expected = {f"eval_{name}": value for name, value in direct(LOGITS, LABELS).items()}
 
     def evaluated() -> dict[str, float]:

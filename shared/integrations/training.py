@@ -3,9 +3,9 @@
     from openworld_metrics.integrations import compute_metrics
     Trainer(model, arguments, …, compute_metrics=compute_metrics(["openauc", "ood_bench"], scores="energy"))
 
-A sample whose label is negative is unknown: torch's loss leaves −100 out. There is no `preprocess_logits_for_metrics`
-here: which few numbers of a sample are enough depends on the metric, and with `batch_eval_metrics=True` each metric
-keeps just its own few of every batch.
+A sample whose label is negative is unknown: torch's loss leaves −100 out. With `batch_eval_metrics=True` each metric
+keeps its own few numbers of every batch. Without it, Trainer keeps all logits; with `preprocess_logits` of the function
+as its `preprocess_logits_for_metrics`, five numbers for each sample.
 """
 
 from __future__ import annotations
@@ -16,10 +16,13 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Any
 
+import numpy as np
+
 from ..classification.accuracyk import AccuracyK
 from ..classification.autkc import AUTKC
-from ..core.arrays import on_one_device
-from ..core.columns import as_labels, as_scores, check_lengths
+from ..classification.topk import reduce_topk_scores
+from ..core.arrays import array_namespace, on_one_device
+from ..core.columns import as_labels, as_matrix, as_scores, check_lengths
 from ..core.metric import Metric
 from ..formats.flat import flat
 from ..loading import METRICS, metric_class
@@ -27,6 +30,7 @@ from ..ood.ood_bench import OODBench
 from ..open_set.macro_open_f import MacroOpenF
 from ..open_set.micro_open_f import MicroOpenF
 from ..open_set.openauc import OpenAUC
+from ..open_set.samples import predicted_classes
 from ..scores import score_function
 
 Columns = dict[str, Any]
@@ -41,6 +45,7 @@ class ComputeMetrics:
         """Take metrics by name, and whether these names are in front of all results."""
         self.metrics, self.score, self.named = metrics, score, named
         self._columns = {name: _COLUMNS[metric_class(metric.name)] for name, metric in metrics.items()}
+        self._ranked = [name for name, columns in self._columns.items() if columns is _of_logits]
         self._loop: tuple[Any, ...] | None = None
 
     def __call__(self, prediction: Any, compute_result: bool | None = None) -> dict[str, float]:
@@ -69,10 +74,51 @@ class ComputeMetrics:
         for metric in self.metrics.values():
             metric.reset()
 
+    def preprocess_logits(self, logits: Any, labels: Any) -> dict[str, Any]:
+        """For `Trainer(preprocess_logits_for_metrics=…)`: for each sample a few numbers instead of its logits.
+
+        Parameters: logits (N, C), or a tuple of a model's outputs with them first; labels (N,), tensors.
+        Returns tensors (N,) on the device of the logits: how unknown a sample is, the predicted class, how many logits
+        are above that of the true class, how many are tied with it, and C. Raises ValueError for NaN and other shapes.
+        """
+        logits = logits[0] if isinstance(logits, tuple) else logits
+        ranks: Any = reduce_topk_scores(logits, labels, ignore_unknown=True)
+        predicted, width = predicted_classes(as_matrix(logits, "logits"))
+        xp = array_namespace(logits)
+        kept = {"scores": self.score(logits), "predicted": predicted, "above": ranks["above"], "tied": ranks["tied"]}
+        tensors = {name: xp.asarray(numbers, device=logits.device) for name, numbers in kept.items()}
+        return {**tensors, "num_classes": xp.full_like(tensors["above"], width)}
+
     def _add(self, logits: Any, labels: Any) -> None:
+        if isinstance(logits, Mapping):
+            self._add_preprocessed(logits, labels)
+            return
         scores = cache(lambda: self.score(logits))  # once for all metrics, and only if one takes them
         for name, columns in self._columns.items():
             self.metrics[name].add_batch(**columns(logits, labels, scores))
+
+    def _add_preprocessed(self, kept: Mapping[str, Any], labels: Any) -> None:
+        """Add what `preprocess_logits` left; ranks are the state of the metrics that take logits alone."""
+        if not len(labels):
+            return
+        classes = np.maximum(as_labels(labels, "label_ids"), -1)
+        widths = np.unique(kept["num_classes"])
+        if len(widths) > 1:
+            raise ValueError(f"logits: expected one number of classes, got {', '.join(map(str, widths.tolist()))}")
+        ranks = {
+            "above": kept["above"],
+            "tied": kept["tied"],
+            "correct": (kept["predicted"] == classes) & (classes >= 0),
+            "classes": classes,
+            "predictions_width": widths[0],
+            "predictions_are_scores": True,
+        }
+        for name, columns in self._columns.items():
+            metric = self.metrics[name]
+            if name in self._ranked:
+                metric.merge({**ranks, "metric": metric.name})
+            else:
+                metric.add_batch(**columns(kept["predicted"], labels, lambda: kept["scores"]))
 
     def _results(self) -> dict[str, float]:
         results = {name: flat(metric.compute()) for name, metric in self.metrics.items()}
