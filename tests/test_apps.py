@@ -93,7 +93,7 @@ class Page:
             for cell, value in zip(row.locator("td span").all(), full):
                 assert float(cell.inner_text()) == pytest.approx(value, abs=5e-4, rel=5e-3)
                 assert re.fullmatch(r"\d+|-?\d+\.\d{3}|-?\d\.\d\de[-+]\d+", cell.inner_text())
-            name = row.locator("th").inner_text()
+            name = row.locator("th").get_attribute("data-key")
             found[name] = full if name.endswith("_curve") else full[0]
         return found
 
@@ -220,7 +220,7 @@ def test_a_narrow_dark_page_by_keyboard(app: App, browser: Any) -> None:
             if tab.evaluate("document.activeElement.id") == f"{app.name}-compute":
                 break
         tab.keyboard.press("Enter")
-        page.part("numbers").locator("table").wait_for()
+        page.part("numbers").locator("table").first.wait_for()
         tab.wait_for_function(
             "name => { const top = document.querySelector(`#${name}-numbers table`).getBoundingClientRect().top;"
             " return top >= -5 && top < 760; }",

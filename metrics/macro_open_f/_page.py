@@ -42,7 +42,7 @@ from numpy.lib.npyio import NpzFile
 from starlette.formparsers import MultiPartException
 from starlette.middleware import Middleware
 
-from _kernel import INTERVAL_OPTIONS, MacroOpenF, Metric, count_classes, macro_open_f
+from _kernel import Counts, INTERVAL_OPTIONS, MacroOpenF, Metric, count_classes, macro_open_f
 
 
 # ---- pages/limits.py -------------------------------------------------------------------------------------------------
@@ -185,6 +185,233 @@ def step_costs(options: Mapping[str, Any], state: Mapping[str, Any]) -> Iterator
             yield Cost(f"values of {name} times rows of the data", items(value) * size, MAX_STEPS)
 
 
+# ---- pages/figures/style.py ------------------------------------------------------------------------------------------
+#
+# What the figures share: their style, how many points of a curve are drawn, and what lies behind.
+
+# Okabe and Ito's, of these the ones with a contrast of at least 3 on white and on the dark ground of `layout.THEME`
+BLUE, ORANGE, GREEN, PURPLE, GREY = "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#7f7f86"
+SHADE = "rgba(0, 114, 178, 0.16)"  # below a line of BLUE
+LINES = ((BLUE, "solid"), (ORANGE, "dash"), (GREEN, "dot"), (PURPLE, "dashdot"), (GREY, "longdash"))  # of several
+_GRID = "rgba(128, 128, 128, 0.25)"
+_NO_BUTTONS = [
+    *("toimage", "zoom", "pan", "select", "lasso", "zoomin", "zoomout", "autoscale", "resetscale", "sendDataToCloud"),
+    *("hoverClosestCartesian", "hoverCompareCartesian", "toggleSpikelines", "togglehover"),
+]
+
+
+def figure(x: str, y: str, **layout: Any) -> go.Figure:
+    """An empty figure with titles of its axes. Its colours suit light and dark: text takes the page's (see STYLE)."""
+    axis = dict(gridcolor=_GRID, zerolinecolor=_GRID, linecolor=GREY, ticks="outside", tickcolor=_GRID, automargin=True)
+    title = dict(standoff=8, font=dict(size=13))  # fits a page of 400 px
+    return go.Figure(
+        layout={
+            "template": "none",
+            "paper_bgcolor": "rgba(0,0,0,0)",
+            "plot_bgcolor": "rgba(0,0,0,0)",
+            "height": 380,
+            "margin": dict(l=10, r=14, t=40, b=10),
+            "font": dict(family="system-ui, sans-serif", size=13),
+            "legend": dict(orientation="h", yref="container", y=0, yanchor="bottom", x=0, xanchor="left"),
+            "showlegend": True,
+            "hovermode": "closest",
+            "dragmode": False,
+            # its buttons lie over the heading on a narrow page; what they do is below the picture
+            "modebar": dict(remove=_NO_BUTTONS),
+            "xaxis": {**axis, "title": dict(text=x, **title)},
+            "yaxis": {**axis, "title": dict(text=y, **title)},
+            **layout,
+        }
+    )
+
+
+def curve(
+    fig: go.Figure,
+    x: Any,
+    y: Any,
+    name: str,
+    color: str = BLUE,
+    said: Callable[[int], str] | None = None,
+    **kwargs: Any,
+) -> go.Figure:
+    """Add a line through at most MAX_POINTS points; its name says so when they are fewer than there are.
+
+    said: what is said of a point, by its place, when it is pointed at; a hovertemplate has it as %{text}.
+    """
+    at = thin(len(x))
+    drawn = "" if len(at) == len(x) else f" ({len(at):,} of {len(x):,} points)"
+    line = {"color": color, "width": 2, **kwargs.pop("line", {})}
+    if said is not None:
+        kwargs["text"] = [said(i) for i in at.tolist()]
+    return fig.add_scatter(
+        x=np.asarray(x)[at].tolist(), y=np.asarray(y)[at].tolist(), name=name + drawn, mode="lines", line=line, **kwargs
+    )
+
+
+def point(
+    fig: go.Figure, x: float, y: float, name: str, color: str = ORANGE, symbol: str = "circle", **kwargs: Any
+) -> go.Figure:
+    """Add a point that stands out, told from others by its symbol too."""
+    marker = dict(color=color, size=11, symbol=symbol, line=dict(color="white", width=2))
+    return fig.add_scatter(x=[x], y=[y], name=name, mode="markers", marker=marker, **kwargs)
+
+
+def thin(length: int, most: int = MAX_POINTS) -> np.ndarray:
+    """Indices of at most so many of the points of a curve, evenly spread, its ends included.
+
+    >>> thin(5, 3).tolist(), thin(2, 3).tolist()
+    ([0, 2, 4], [0, 1])
+    """
+    return np.linspace(0, length - 1, min(length, most)).round().astype(int)
+
+
+def photograph_behind(fig: go.Figure, photograph: Any, size: tuple[float, float] | None, start: float = 0.0) -> None:
+    """Lay a photograph behind a picture whose coordinates run over `size`, by default the photograph's pixels."""
+    if photograph is not None:
+        image, pixels = photograph
+        width, height = size or pixels
+        where = dict(xref="x", yref="y", x=start, y=start, sizex=width, sizey=height, sizing="stretch", layer="below")
+        fig.add_layout_image(source=image, **where)
+
+
+# ---- pages/figures/threshold.py --------------------------------------------------------------------------------------
+#
+# A threshold that is moved in the browser: what is counted at each of at most 2,000, and where pictures show it.
+#
+# Traces with `meta` follow it: {"x": name, "y": name} is a point, {"x": name} alone an upright line.
+
+THRESHOLD = "threshold"
+
+
+class Sweep(NamedTuple):
+    """What is known at each of T thresholds, which ascend or descend.
+
+    thresholds: (T,)
+    counts: integers (T,) by name
+    rates: by name, the names of the counts that are added up above and below the line
+    values: other numbers (T,) by name
+    table: for each row its name and the names of its counts, by column
+    presets: places of thresholds that one looks for, by what they are called; the first is shown at the start
+    rule: what the threshold decides, in words
+    """
+
+    thresholds: np.ndarray
+    counts: Mapping[str, np.ndarray]
+    rates: Mapping[str, tuple[Sequence[str], Sequence[str]]]
+    values: Mapping[str, np.ndarray]
+    table: Mapping[str, Mapping[str, str]]
+    presets: Mapping[str, int]
+    rule: str
+
+    def at(self, name: str, place: int) -> float:
+        """A rate, a value or the threshold itself at a place.
+
+        >>> sweep = Sweep(np.asarray([0.5]), {"TP": np.asarray([3]), "FN": np.asarray([1])}, RATES, {}, {}, {}, "")
+        >>> sweep.at("TPR", 0), sweep.at("threshold", 0)
+        (0.75, 0.5)
+        """
+        if name == THRESHOLD:
+            return float(self.thresholds[place])
+        if name in self.values:
+            return float(self.values[name][place])
+        above, below = (sum(int(self.counts[part][place]) for part in parts) for parts in self.rates[name])
+        return above / below if below else 0.0
+
+    @property
+    def start(self) -> int:
+        """The place that is shown at the start."""
+        return next(iter(self.presets.values()), 0)
+
+    def thinned(self) -> Sweep:
+        """At most 2,000 of the thresholds, evenly spread, and those of the presets; from the lowest on."""
+        at = np.union1d(thin(len(self.thresholds)), [*self.presets.values()]).astype(int)
+        at = at[np.argsort(self.thresholds[at], kind="stable")]
+        return self._replace(
+            thresholds=self.thresholds[at],
+            counts={name: column[at] for name, column in self.counts.items()},
+            values={name: column[at] for name, column in self.values.items()},
+            presets={name: int(np.flatnonzero(at == place)[0]) for name, place in self.presets.items()},
+        )
+
+    def sent(self) -> str:
+        """What the browser needs of it, as JSON."""
+        content = {
+            "thresholds": self.thresholds.tolist(),
+            "counts": {name: column.tolist() for name, column in self.counts.items()},
+            "rates": self.rates,
+            "values": {name: column.tolist() for name, column in self.values.items()},
+            "presets": self.presets,
+        }
+        return json.dumps(content, separators=(",", ":")).replace("Infinity", "null").replace("NaN", "null")
+
+
+RATES: Mapping[str, tuple[Sequence[str], Sequence[str]]] = {
+    "TPR": (["TP"], ["TP", "FN"]),
+    "FPR": (["FP"], ["FP", "TN"]),
+    "precision": (["TP"], ["TP", "FP"]),
+    "F1": (["TP", "TP"], ["TP", "TP", "FP", "FN"]),
+    "accuracy": (["TP", "TN"], ["TP", "TN", "FP", "FN"]),
+}
+
+
+def binary_sweep(counts: Counts, positive: str, negative: str, values: Mapping[str, np.ndarray] | None = None) -> Sweep:
+    """The sweep of a detector, whose positives score at or above the threshold; words are those of both sides.
+
+    >>> from openworld_metrics import exceedance_counts
+    >>> sweep = binary_sweep(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1])), "OOD", "known")
+    >>> sweep.presets, sweep.at("FPR", 1)
+    ({'95 % TPR': 1, '5 % FPR': 0, 'best F1': 1}, 0.5)
+    """
+    tp, fp = np.asarray(counts.tp), np.asarray(counts.fp)
+    total, others = counts.num_positives, counts.num_negatives
+    found = {"TP": tp, "FN": total - tp, "FP": fp, "TN": others - fp}
+    presets = {"95 % TPR": int(np.argmax(100 * tp >= 95 * total))}
+    within = int(np.count_nonzero(100 * fp <= 5 * others))  # fp grows with the place
+    if within:
+        presets["5 % FPR"] = within - 1
+    presets["best F1"] = int(np.argmax(2 * tp / (total + tp + fp)))
+    called, other = f"called {positive}", f"called {negative}"
+    table = {positive: {called: "TP", other: "FN"}, negative: {called: "FP", other: "TN"}}
+    thresholds = np.asarray(counts.thresholds, np.float64)
+    return Sweep(thresholds, found, RATES, values or {}, table, presets, f"{positive} at score ≥ threshold")
+
+
+def moving_point(fig: go.Figure, sweep: Sweep | None, x: str, y: str) -> go.Figure:
+    """Add the point that follows the threshold, on axes that are rates, values or the threshold."""
+    if sweep is None:
+        return fig
+    place = sweep.start
+    marker = dict(symbol="circle-open", size=15, color=_FRONT, line=dict(width=3))
+    return fig.add_scatter(
+        x=[sweep.at(x, place)],
+        y=[sweep.at(y, place)],
+        name="at the threshold",
+        mode="markers",
+        marker=marker,
+        meta={"x": x, "y": y},
+        hovertemplate=f"{x} %{{x:.4g}}, {y} %{{y:.4g}}<extra>at the threshold</extra>",
+    )
+
+
+def moving_line(fig: go.Figure, sweep: Sweep | None, top: float) -> go.Figure:
+    """Add the upright line that follows the threshold."""
+    if sweep is None:
+        return fig
+    at = sweep.at(THRESHOLD, sweep.start)
+    return fig.add_scatter(
+        x=[at, at],
+        y=[0, top],
+        name="the threshold",
+        mode="lines",
+        line=dict(color=_FRONT, width=3),
+        meta={"x": THRESHOLD},
+        hovertemplate="threshold %{x:.4g}<extra></extra>",
+    )
+
+
+_FRONT = GREY
+
+
 # ---- pages/page.py ---------------------------------------------------------------------------------------------------
 #
 # What a metric's page consists of, as data: `_ui.build` makes a page of it.
@@ -255,6 +482,8 @@ class Page(NamedTuple):
         photograph can be put
     costs: what a computation takes that neither the size of the data nor the length of an option says, from the
         metric's reduced state and its options, which are not checked yet
+    sweep: from what was computed to what a threshold decides, wherever it is moved; None where there is none
+    headline, sections: patterns of the keys that are shown large, and of those below a heading
     """
 
     metric: type[Metric]
@@ -267,6 +496,9 @@ class Page(NamedTuple):
     sources: tuple[Source, ...] = (Source("Data"),)
     images: bool = False
     costs: Callable[[Mapping[str, Any], Mapping[str, Any]], Iterable[Cost]] = lambda state, options: ()
+    sweep: Callable[[Computed], Sweep | None] = lambda computed: None
+    headline: str = ""
+    sections: Mapping[str, str] = {}
 
     @property
     def name(self) -> str:
@@ -1373,6 +1605,137 @@ def _shape(value: Any) -> str:
     return f"({len(value)} images)"
 
 
+# ---- pages/script.py -------------------------------------------------------------------------------------------------
+#
+# What happens in the browser alone: the threshold that moves, digits of numbers, pictures and tables to take away.
+
+SCRIPT = r"""
+(() => {
+  const plotsOf = (name) => [...document.querySelectorAll(`#${name}-results .js-plotly-plot`)];
+  const sum = (counts, names, i) => names.reduce((total, name) => total + counts[name][i], 0);
+  const short = (value) => {
+    if (value === null) return "inf";
+    if (Number.isInteger(value) && Math.abs(value) >= 1000) return value.toLocaleString("en");
+    const small = value !== 0 && !(Math.abs(value) >= 5e-4 && Math.abs(value) < 1e6);
+    return small ? value.toExponential(2) : value.toFixed(3);
+  };
+
+  // the threshold
+  const value = (sweep, name, i) => {
+    if (name === "threshold") return sweep.thresholds[i];
+    if (name in sweep.values) return sweep.values[name][i];
+    const [above, below] = sweep.rates[name].map((names) => sum(sweep.counts, names, i));
+    return below ? above / below : 0;
+  };
+  const move = (box, place) => {
+    const sweep = box.sweep ??= JSON.parse(box.dataset.sweep);
+    const slider = box.querySelector("input"), i = Math.min(place, sweep.thresholds.length - 1);
+    slider.max = sweep.thresholds.length - 1;
+    slider.value = i;
+    const threshold = short(sweep.thresholds[i]);
+    slider.setAttribute("aria-valuetext", threshold);
+    box.querySelector("output").textContent = threshold;
+    for (const cell of box.querySelectorAll("[data-count]"))
+      cell.textContent = sweep.counts[cell.dataset.count][i].toLocaleString("en");
+    for (const cell of box.querySelectorAll("[data-rate]"))
+      cell.textContent = short(value(sweep, cell.dataset.rate, i));
+    for (const button of box.querySelectorAll("[data-preset]"))
+      button.setAttribute("aria-pressed", sweep.presets[button.dataset.preset] === i);
+    for (const plot of plotsOf(box.dataset.name))
+      (plot.data ?? []).forEach((trace, k) => {
+        if (!trace.meta?.x) return;
+        const x = value(sweep, trace.meta.x, i);
+        const moved = trace.meta.y ? {x: [[x]], y: [[value(sweep, trace.meta.y, i)]]} : {x: [[x, x]]};
+        window.Plotly.restyle(plot, moved, [k]);
+      });
+  };
+  let waiting = false;
+  document.addEventListener("input", (event) => {
+    const box = event.target.closest?.(".threshold");
+    if (!box || waiting) return;
+    waiting = true;
+    requestAnimationFrame(() => { waiting = false; move(box, +event.target.value); });
+  });
+
+  // what is taken away
+  const save = (content, file) => {
+    const link = document.createElement("a");
+    link.href = content.startsWith("data:") ? content : URL.createObjectURL(new Blob([content]));
+    link.download = file;
+    link.click();
+    if (link.href.startsWith("blob:")) URL.revokeObjectURL(link.href);
+  };
+  const picture = (plot, title, format) => {
+    const layout = structuredClone(plot.layout), {width, height} = plot.getBoundingClientRect();
+    Object.assign(layout, {paper_bgcolor: "white", plot_bgcolor: "white", title: {text: title, font: {size: 15}}});
+    layout.font = {...layout.font, color: "#18181b"};
+    layout.margin = {...layout.margin, t: 48};
+    const size = {width: Math.max(600, Math.round(width)), height: Math.round(height) + 10};
+    return window.Plotly.toImage({data: plot.data, layout}, {format, scale: format === "png" ? 3 : 1, ...size});
+  };
+  const quoted = (cell) => {
+    const text = String(cell ?? "");
+    return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  };
+  const table = (plot) => {
+    const lines = [["trace", "x", "y", "z", "text"]];
+    for (const {name, x = [], y = [], z, text} of plot.data) {
+      if (z) z.forEach((row, j) => row.forEach((cell, i) => lines.push([name, x[i], y[j], cell, text?.[j]?.[i]])));
+      else Array.from(x).forEach((at, i) => lines.push([name, at, y[i], "", Array.isArray(text) ? text[i] : text]));
+    }
+    return lines.map((line) => line.map(quoted).join(",")).join("\n") + "\n";
+  };
+  const report = async (button) => {
+    const box = button.closest(".report"), name = box.dataset.name, figures = [];
+    for (const plot of plotsOf(name)) {
+      const title = plot.closest(".block").querySelector("[data-testid=block-label]").innerText.trim();
+      const svg = decodeURIComponent((await picture(plot, title, "svg")).replace(/^data:image\/svg\+xml,/, ""));
+      figures.push(`<figure>${svg}</figure>`);
+    }
+    const threshold = document.querySelector(`#${name}-threshold .threshold`)?.cloneNode(true);
+    threshold?.querySelectorAll("input, button, .hint").forEach((part) => part.remove());
+    const page = box.dataset.page.replace("<!--threshold-->", () => threshold?.innerHTML ?? "");
+    save(page.replace("<!--figures-->", () => figures.join("\n")), `${name}_report.html`);
+  };
+
+  const digits = (button) => {
+    const kind = button.dataset.digits, numbers = button.closest(".numbers");
+    for (const other of button.parentElement.children) other.setAttribute("aria-pressed", other === button);
+    for (const cell of numbers.querySelectorAll("[data-full]")) {
+      cell.dataset.short ??= cell.textContent;
+      const rate = cell.classList.contains("rate");
+      const percent = rate ? `${(100 * +cell.dataset.full).toFixed(2)} %` : cell.dataset.short;
+      cell.textContent = {short: cell.dataset.short, percent, full: cell.dataset.full}[kind];
+    }
+  };
+  const image = (button) => {
+    const name = button.closest("[data-name]").dataset.name;
+    const field = document.querySelector(`#${name}-image input[type=number]`);
+    field.value = +button.dataset.image + 1;
+    field.dispatchEvent(new Event("input", {bubbles: true}));
+    field.dispatchEvent(new Event("blur"));
+    document.querySelector(`#${name}-plot0`).scrollIntoView({block: "nearest"});
+  };
+  const take = async (button) => {
+    const {plot: id, file, title, form} = button.closest(".take").dataset, kind = button.dataset.form;
+    const plot = document.querySelector(`#${id} .js-plotly-plot`);
+    if (!plot) return;
+    save(kind === "csv" ? table(plot) : await picture(plot, title, kind), `${file}.${kind}`);
+  };
+  const preset = (button) => {
+    const box = button.closest(".threshold");
+    box.sweep ??= JSON.parse(box.dataset.sweep);
+    move(box, box.sweep.presets[button.dataset.preset]);
+  };
+  const actions = {digits, image, take, preset, report};
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest?.("button[data-do]");
+    if (button) actions[button.dataset.do](button);
+  });
+})();
+"""
+
+
 # ---- pages/layout.py -------------------------------------------------------------------------------------------------
 #
 # How the pages look: theme, style sheet, tables and the card.
@@ -1389,13 +1752,16 @@ THEME = gr.themes.Default(
     block_label_text_color_dark="*neutral_200",
     checkbox_border_color="*neutral_400",
     checkbox_border_color_dark="*neutral_400",
+    block_background_fill_dark="*neutral_900",  # on which the colours of the pictures have a contrast of 3
+    slider_color="*primary_600",
 )
-HEAD = '<meta name="viewport" content="width=device-width, initial-scale=1">'
+HEAD = f'<meta name="viewport" content="width=device-width, initial-scale=1"><script>{SCRIPT}</script>'
 CSS = """
 .gradio-container { max-width: 1280px !important; overflow: clip !important; }
 .heading h1 { margin-bottom: 0; }
 .hint { color: var(--body-text-color-subdued); font-size: var(--text-sm); margin: 0; }
-.go { position: sticky; bottom: 8px; z-index: 40; }
+.go { position: sticky; bottom: 0; z-index: 40; padding: 8px 0; background: var(--body-background-fill); }
+html { scroll-padding: 12px 0 80px; }
 [data-testid="upload-icon"] { display: none !important; }
 [data-testid="upload-text"] { flex-direction: row !important; gap: 0.5em; padding-top: 2.2em !important; }
 [data-testid="upload-text"] { font-size: var(--text-sm) !important; min-height: 0 !important; }
@@ -1404,15 +1770,42 @@ CSS = """
 .message.error { border-color: #ef4444; background: color-mix(in srgb, #ef4444 14%, var(--body-background-fill)); }
 .message.note { border-color: var(--border-color-primary); }
 .message.note { background: color-mix(in srgb, #3b82f6 10%, var(--body-background-fill)); }
-.results-column table.results { width: 100%; margin: 0; border-collapse: collapse; font-size: var(--text-lg); }
-table.results { scroll-margin-top: 12px; }
+table.results { width: 100%; margin: 0 0 0.6em; border-collapse: collapse; scroll-margin-top: 12px; }
+table.results.large { font-size: var(--text-xl); }
+table.results caption { text-align: left; color: var(--body-text-color-subdued); padding: 0.5em 0.5em 0.1em; }
 table.results th { text-align: left; font-weight: 500; overflow-wrap: anywhere; }
-table.results td { text-align: right; font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
+table.results th small { display: block; font-weight: 400; font-size: var(--text-sm); }
+table.results th small { color: var(--body-text-color-subdued); overflow-wrap: normal; }
+table.results td { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 table.results tr { border-bottom: 1px solid var(--border-color-primary); }
 table.results th, table.results td { padding: 0.35em 0.5em; }
-table.results span { cursor: help; }
+table.results thead th { white-space: nowrap; text-align: right; overflow-wrap: normal; }
+table.results thead th:first-child, table.samples td:first-child { text-align: left; }
+table.results .best { font-weight: 700; }
+table.results.compared td:first-child, table.results.compared th:first-child { text-align: left; }
+.way { font-style: normal; color: var(--body-text-color-subdued); display: inline-block; min-width: 0.9em; }
+.wide { overflow-x: auto; margin: 0.3em 0; }
+.wide table { width: auto; min-width: 100%; }
+.switch { display: flex; flex-wrap: wrap; gap: 6px; margin: 0.3em 0 0.6em; }
+.switch button, .take button, .report button, button.see {
+  border: 1px solid var(--border-color-primary); border-radius: 6px; padding: 0.2em 0.7em; cursor: pointer;
+  font-size: var(--text-sm); color: var(--body-text-color); background: var(--block-background-fill); }
+.switch button[aria-pressed=true] { border-color: var(--body-text-color); box-shadow: inset 0 0 0 1px; }
+.switch button:hover, .take button:hover, .report button:hover, button.see:hover { border-color: currentcolor; }
+.threshold label { display: flex; justify-content: space-between; font-weight: 500; }
+.threshold output { font-variant-numeric: tabular-nums; }
+.threshold input[type=range] { width: 100%; height: 24px; accent-color: var(--body-text-color); margin: 4px 0; }
+.rates { display: flex; flex-wrap: wrap; gap: 0.4em 1.4em; margin: 0.4em 0; }
+.rates dt { color: var(--body-text-color-subdued); font-size: var(--text-sm); }
+.rates dd { margin: 0; font-variant-numeric: tabular-nums; font-size: var(--text-lg); }
+.take { display: flex; gap: 6px; justify-content: flex-end; margin-top: -8px; }
+.strip { display: flex; gap: 8px; overflow-x: auto; padding: 4px 0; }
+.strip button.see { flex: 0 0 auto; width: 116px; padding: 4px; text-align: left; }
+.strip img { display: block; width: 106px; height: 106px; object-fit: contain; }
+.strip b, .strip small { display: block; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 .js-plotly-plot text { fill: var(--body-text-color) !important; }
-.js-plotly-plot .hoverlayer text { fill: white !important; }
+.js-plotly-plot .annotation text, .js-plotly-plot .hoverlayer text { fill: white !important; }
+.js-plotly-plot .hoverlayer path { fill: #27272a !important; stroke: #a1a1aa !important; }
 .card { margin-top: 2em; }
 .card table { display: block; overflow-x: auto; border: none; }
 .card th, .card td { min-width: 7em; word-break: normal !important; overflow-wrap: normal !important; }
@@ -1459,6 +1852,7 @@ class Outputs(NamedTuple):
     hint: Any
     results: Any
     numbers: Any
+    threshold: Any
     image: Any
     photograph: Any
     plots: list[Any]
@@ -1538,8 +1932,9 @@ def result_parts(page: Page) -> Outputs:
     hint = gr.HTML('<p class="hint">Press Compute: the numbers and pictures appear here.</p>', apply_default_css=False)
     with gr.Column(visible=False, elem_id=f"{page.name}-results") as results:
         numbers = gr.HTML("", apply_default_css=False, elem_id=f"{page.name}-numbers")
+        threshold = gr.HTML("", apply_default_css=False, elem_id=f"{page.name}-threshold")
         image = gr.Slider(1, 2, value=1, step=1, label="Image shown", elem_id=f"{page.name}-image", visible=page.images)
-        plots = [gr.Plot(label=title, elem_id=f"{page.name}-plot{i}") for i, title in enumerate(page.pictures)]
+        plots = [_picture(page.name, i, title) for i, title in enumerate(page.pictures)]
         with gr.Accordion("A photograph behind the image shown (PNG)", open=False, visible=page.images):
             photograph = gr.File(label="Photograph", file_types=[".png"], height=92)
         with gr.Tabs():
@@ -1548,48 +1943,28 @@ def result_parts(page: Page) -> Outputs:
             with gr.Tab("JSON"):
                 full = gr.Code(language="json", interactive=False, label="In full", buttons=["copy"])
                 download = gr.Button("Download JSON", size="sm", elem_id=f"{page.name}-download")
-        drawn = f"Hover a number to read it in full. Curves are drawn with at most {MAX_POINTS:,} points."
+        drawn = f"Curves are drawn with at most {MAX_POINTS:,} points."
         gr.HTML(f'<p class="hint">{drawn}</p>', apply_default_css=False)
-    return Outputs(hint, results, numbers, image, photograph, plots, call, full, download)
+    return Outputs(hint, results, numbers, threshold, image, photograph, plots, call, full, download)
+
+
+def _picture(name: str, place: int, title: str) -> Any:
+    """A picture, and below it the buttons to take it away by."""
+    plot = gr.Plot(label=title, elem_id=f"{name}-plot{place}")
+    words = re.sub(r"\bcurves?\b", "", title.lower())
+    file = "_".join([name, *re.findall(r"[a-z0-9]+", words)])
+    buttons = "".join(
+        f'<button type="button" data-do="take" data-form="{form}" aria-label="{title} as {said}">{said}</button>'
+        for form, said in (("svg", "SVG"), ("png", "PNG × 3"), ("csv", "CSV"))
+    )
+    data = f'data-plot="{name}-plot{place}" data-file="{file}" data-title="{title}"'
+    gr.HTML(f'<div class="take" {data}>{buttons}</div>', apply_default_css=False)
+    return plot
 
 
 # ---- pages/results.py ------------------------------------------------------------------------------------------------
 #
-# What a person takes away: the numbers as a table and as JSON, and the Python call that gives them.
-
-MAX_CURVE = 5  # values of a list that the table shows
-MAX_ROWS = 30  # of a table among the results
-
-
-def results_table(results: Mapping[str, Any]) -> str:
-    """The numbers with three decimals, as HTML; a number's title is the number in full."""
-    tables = {name: value for name, value in results.items() if isinstance(value, Mapping)}
-    rows = "".join(
-        f'<tr><th scope="row">{html.escape(name)}</th><td>{_cell(value)}</td></tr>'
-        for name, value in results.items()
-        if name not in tables
-    )
-    numbers = f'<table class="results"><tbody>{rows}</tbody></table>'
-    return numbers + "".join(_table_html(name, columns) for name, columns in tables.items())
-
-
-def _table_html(name: str, columns: Mapping[str, list[Any]]) -> str:
-    """A table among the results, folded, with its first rows."""
-    head = "".join(f'<th scope="col">{html.escape(column)}</th>' for column in columns)
-    lines = [*zip(*columns.values())]
-    body = "".join(f"<tr>{''.join(f'<td>{_cell(value)}</td>' for value in line)}</tr>" for line in lines[:MAX_ROWS])
-    more = f"<p>… and {len(lines) - MAX_ROWS:,} more rows, in the JSON below</p>" if len(lines) > MAX_ROWS else ""
-    title = f"<summary>{html.escape(name)}, {len(lines):,} rows</summary>"
-    table = f'<table class="results"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
-    return f'<details>{title}<div style="overflow-x: auto">{table}</div>{more}</details>'
-
-
-def _cell(value: Any) -> str:
-    if isinstance(value, list):
-        more = f" and {len(value) - MAX_CURVE:,} more" if len(value) > MAX_CURVE else ""
-        return ", ".join(_cell(item) for item in value[:MAX_CURVE]) + more
-    return f'<span title="{value!r}" data-full="{value!r}">{short(value)}</span>'
-
+# What a person takes away: the numbers as JSON, and the Python call that gives them.
 
 def short(value: float) -> str:
     """A number with three decimals, an integer with none; what would read as 0 or be long is in powers of ten.
@@ -1729,6 +2104,228 @@ def read_photograph(path: Path | None) -> Any:
     return photograph, size
 
 
+# ---- pages/moving.py -------------------------------------------------------------------------------------------------
+#
+# The slider of the threshold, its presets and what is counted there, as HTML that `script.SCRIPT` keeps up to date.
+
+def threshold_html(name: str, sweep: Sweep | None) -> str:
+    """A slider over the thresholds of a sweep, at its first preset; nothing for none."""
+    if sweep is None or not len(sweep.thresholds):
+        return ""
+    sweep = sweep.thinned()
+    label = f"{name}-threshold-at"
+    buttons = "".join(
+        f'<button type="button" data-do="preset" data-preset="{html.escape(words)}">{html.escape(words)}</button>'
+        for words in sweep.presets
+    )
+    slider = (
+        f'<label for="{label}">Threshold <output>{short(sweep.at("threshold", sweep.start))}</output></label>'
+        f'<input id="{label}" type="range" min="0" max="{len(sweep.thresholds) - 1}" value="{sweep.start}" step="1">'
+    )
+    group = '<div class="switch" role="group" aria-label="Thresholds one looks for">'
+    presets = f"{group}{buttons}</div>" if buttons else ""
+    rule = f'<p class="hint">{html.escape(sweep.rule)}; the pictures follow.</p>'
+    sent = html.escape(sweep.sent())
+    return (
+        f'<div class="threshold" data-name="{name}" data-sweep="{sent}">{slider}{rule}{presets}'
+        f'<div class="wide" tabindex="0" role="region" aria-label="Counts at the threshold">{_counts(sweep)}</div>'
+        f"{_rates(sweep)}</div>"
+    )
+
+
+def _counts(sweep: Sweep) -> str:
+    """The confusion table."""
+    if not sweep.table:
+        return ""
+    columns = list(next(iter(sweep.table.values())))
+    head = "".join(f'<th scope="col">{html.escape(column)}</th>' for column in columns)
+    body = ""
+    for row, cells in sweep.table.items():
+        found = "".join(
+            f'<td data-count="{html.escape(name)}">{int(sweep.counts[name][sweep.start]):,}</td>'
+            for name in cells.values()
+        )
+        body += f'<tr><th scope="row">{html.escape(row)}</th>{found}</tr>'
+    return f'<table class="results confusion"><thead><tr><td></td>{head}</tr></thead><tbody>{body}</tbody></table>'
+
+
+def _rates(sweep: Sweep) -> str:
+    names = [*sweep.rates, *sweep.values]
+    parts = (
+        f"<div><dt>{html.escape(name)}</dt>"
+        f'<dd data-rate="{html.escape(name)}">{short(sweep.at(name, sweep.start))}</dd></div>'
+        for name in names
+    )
+    return f'<dl class="rates">{"".join(parts)}</dl>'
+
+
+# ---- reports/directions.py -------------------------------------------------------------------------------------------
+#
+# Which way a result is better, by its key: for tables, where the best is bold and rates may be percent.
+
+class Direction(NamedTuple):
+    """Whether higher is better, and whether the result is a rate, in [0, 1]."""
+
+    higher: bool
+    rate: bool
+
+
+# keys as the metrics' cards have them; a key that fits none, such as a count or a threshold, has no direction
+_KEYS = {
+    Direction(True, True): (
+        r"accuracy(@\d+)?|closed_set_accuracy|autkc@\d+",
+        r"(macro|micro)_open_f|openauc|auoscr|open_set_auroc|open_set_accuracy@\w+|ccr@.+",
+        r"auroc|aupr_(in|out)(_trapezoid)?|detect_acc|t[pn]r([\d.]+[tf][pn]r)?",
+        r"(image|pixel)_(auroc|ap|aupr|f1_max|f1|precision|recall)|aupro@.+|auspro@.+|aupimo",
+        r"(U-)?(recall|precision|AP|mAP)(50|50-95|@.+|\((Known|(previously|newly) known)\))?",
+        r"(balanced_)?accuracy_score|(f1|fbeta|jaccard|precision|recall|average_precision|roc_auc)_score",
+    ),
+    Direction(True, False): (r"cohen_kappa_score|matthews_corrcoef|d2_\w+_score",),
+    Direction(False, True): (r"f[pn]r([\d.]+[tf][pn]r)?", r"(hamming|zero_one)_loss"),
+    Direction(False, False): (r"WI(\(OWOD\))?(@.+)?", r"A-OSE(\(detections\))?", r"(brier_score|hinge|log)_loss"),
+}
+
+
+def direction(key: str) -> Direction | None:
+    """The direction of a result by its key; None where neither way is better, or where the key is not known.
+
+    Of a slash-joined name, such as far/mnist/auroc, the last part counts.
+
+    >>> direction("fpr95tpr"), direction("far/mnist/auroc").higher, direction("total_known")
+    (Direction(higher=False, rate=True), True, None)
+    """
+    name = key.rpartition("/")[2]
+    if name.endswith(("_low", "_high", "_error", "_threshold")):
+        return None
+    for found, patterns in _KEYS.items():
+        if re.fullmatch("|".join(patterns), name, re.IGNORECASE):
+            return found
+    return None
+
+
+# ---- pages/numbers.py ------------------------------------------------------------------------------------------------
+#
+# The numbers as HTML: the important ones large, the others below headings, each with the way that is better.
+
+MAX_CURVE = 5  # values of a list that the table shows
+MAX_ROWS = 30  # of a table among the results
+_DIGITS = {"short": "3 decimals", "percent": "percent", "full": "all digits"}
+
+
+def numbers_html(page: Page, results: Mapping[str, Any], said: Mapping[str, str], images: Sequence[str] = ()) -> str:
+    """The results of a page as tables.
+
+    Parameters: results by key; said, what is said of each key below it; images, the names of the images that a table
+    with a column of them goes over.
+    """
+    tables = {name: value for name, value in results.items() if isinstance(value, Mapping)}
+    keys = [name for name in results if name not in tables]
+    large = [key for key in keys if re.fullmatch(page.headline, key)] or keys[:1]
+    parts = [_section("", large, results, said, "results large"), *_others(page, keys, large, results, said)]
+    parts += [_table_html(name, columns, images) for name, columns in tables.items()]
+    return f'<div class="numbers" data-name="{page.name}">{_switch()}{"".join(parts)}</div>'
+
+
+def _switch() -> str:
+    """Buttons that say with how many digits the numbers are shown."""
+    buttons = (
+        f'<button type="button" data-do="digits" data-digits="{kind}" aria-pressed="{str(kind == "short").lower()}">'
+        f"{words}</button>"
+        for kind, words in _DIGITS.items()
+    )
+    return f'<div class="switch" role="group" aria-label="How numbers are shown">{"".join(buttons)}</div>'
+
+
+def _others(
+    page: Page, keys: Sequence[str], large: Sequence[str], results: Mapping[str, Any], said: Mapping[str, str]
+) -> list[str]:
+    """The sections of what is not large; what no pattern fits comes last."""
+    rest = [key for key in keys if key not in large]
+    parts = []
+    for title, pattern in {**page.sections, "Others" if page.sections else "": ".*"}.items():
+        own = [key for key in rest if re.fullmatch(pattern, key)]
+        rest = [key for key in rest if key not in own]
+        if own:
+            parts.append(_section(title, own, results, said, "results"))
+    return parts
+
+
+def _section(title: str, keys: Sequence[str], results: Mapping[str, Any], said: Mapping[str, str], kind: str) -> str:
+    caption = f"<caption>{html.escape(title)}</caption>" if title else ""
+    rows = "".join(_result_row(key, results[key], said.get(key, "") if "large" in kind else "") for key in keys)
+    return f'<table class="{kind}">{caption}<tbody>{rows}</tbody></table>'
+
+
+def _result_row(key: str, value: Any, said: str) -> str:
+    name = html.escape(key)
+    below = f"<small>{html.escape(said)}</small>" if said else ""
+    head = f'<th scope="row" data-key="{name}">{name.replace("_", "_<wbr>")}{below}</th>'
+    return f"<tr>{head}<td>{cell(key, value)}{way(key)}</td></tr>"
+
+
+def way(key: str) -> str:
+    """An arrow in the direction that is better, if there is one."""
+    known = direction(key)
+    if known is None:
+        return ""
+    words = "higher is better" if known.higher else "lower is better"
+    return f' <i class="way" role="img" aria-label="{words}" title="{words}">{"↑" if known.higher else "↓"}</i>'
+
+
+def cell(key: str, value: Any) -> str:
+    """A number with three decimals; in full it is its title."""
+    if isinstance(value, list):
+        more = f" and {len(value) - MAX_CURVE:,} more" if len(value) > MAX_CURVE else ""
+        return ", ".join(cell(key, item) for item in value[:MAX_CURVE]) + more
+    if isinstance(value, str):
+        return html.escape(value)
+    if value is None:
+        return "–"
+    known = direction(key)
+    kind = ' class="rate"' if known is not None and known.rate and 0 <= value <= 1 else ""
+    return f'<span{kind} title="{value!r}" data-full="{value!r}">{short(value)}</span>'
+
+
+def _table_html(name: str, columns: Mapping[str, list[Any]], images: Sequence[str]) -> str:
+    """A table among the results, folded, with its first rows; where they are of images, they show these."""
+    head = "".join(f'<th scope="col">{html.escape(column)}{way(column)}</th>' for column in columns)
+    lines = [*zip(*columns.values())]
+    shown = max(MAX_ROWS, len(images))
+    rows = []
+    for line in lines[:shown]:
+        cells = [f"<td>{cell(key, value)}</td>" for key, value in zip(columns, line)]
+        if images and next(iter(columns)) == "image" and line[0] < len(images):
+            cells[0] = f"<td>{image_button(line[0], images[line[0]])}</td>"
+        rows.append(f"<tr>{''.join(cells)}</tr>")
+    more = f"<p>… and {len(lines) - shown:,} more rows, in the JSON below</p>" if len(lines) > shown else ""
+    title = f"<summary>{html.escape(name)}, {len(lines):,} rows</summary>"
+    table = f'<table class="results"><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
+    label = html.escape(f"{name}, a table")
+    wide = f'<div class="wide" tabindex="0" role="region" aria-label="{label}">{table}</div>'
+    return f"<details>{title}{wide}{more}</details>"
+
+
+def image_button(image: int, name: str) -> str:
+    """A button that shows an image; images count from 1, as the slider does."""
+    return f'<button type="button" class="see" data-do="image" data-image="{image}">{html.escape(name)}</button>'
+
+
+def result_help(inputs_description: str) -> dict[str, str]:
+    r"""The first sentence on each result, from the Returns section of a metric's docstring.
+
+    >>> result_help("Args:\n    x: y.\n\nReturns:\n    a, b: what they\n        are. More.\n    c@d: other.\n\nRaises:")
+    {'a': 'What they are.', 'b': 'What they are.', 'c@d': 'Other.'}
+    """
+    section = inputs_description.partition("Returns:\n")[2].partition("\n\n")[0]
+    entries = re.findall(r"^    (\S[^:]*): ((?:.*)(?:\n {8,}.*)*)", section, flags=re.MULTILINE)
+    found = {}
+    for names, text in entries:
+        sentence = re.split(r"(?<=\.)\s+(?=[A-Z])|; ", " ".join(text.split()))[0].rstrip(".")
+        for name in names.split(", "):
+            found[name] = f"{sentence[:1].upper()}{sentence[1:]}."
+    return found
+
+
 # ---- pages/sources.py ------------------------------------------------------------------------------------------------
 #
 # What a person gave, read; refused are columns that are too many or that cannot be told apart or shown.
@@ -1805,7 +2402,8 @@ NOT_ON_PAGES = frozenset({"significant_bits", *INTERVAL_OPTIONS})
 class Shown(NamedTuple):
     """What a computation gives to show: HTML, JSON, Python, figures, and the number of images to choose from."""
 
-    table: str
+    numbers: str
+    threshold: str
     json: str
     call: str
     figures: Sequence[Any]
@@ -1872,8 +2470,10 @@ class Runner:
         computed = computed._replace(image=max(0, min(num_images, int(image or 1)) - 1), photograph=behind)
         call = python_call(page.name, given, computed.options, self.defaults)
         with np.errstate(all="ignore"):
-            figures = page.draw(computed)
-        return Shown(results_table(computed.results), results_json(computed.results), call, figures, num_images)
+            figures, sweep = page.draw(computed), page.sweep(computed)
+        numbers = numbers_html(page, computed.results, result_help(self.texts.inputs))
+        threshold = threshold_html(page.name, sweep)
+        return Shown(numbers, threshold, results_json(computed.results), call, figures, num_images)
 
 
 def _names(value: Any) -> list[str]:
@@ -1955,7 +2555,7 @@ def fill(page: Page, folder: Path, endpoint: str = "compute") -> None:
     gr.Markdown(card_text(folder, runner.texts.description), latex_delimiters=_LATEX, elem_classes="card")
 
     inputs = [*given.tables, *given.files, *given.columns, given.read_as, *given.controls, out.image, out.photograph]
-    outputs = [given.told, out.results, out.hint, out.numbers, out.full, out.call, out.image, *out.plots]
+    outputs = [given.told, out.results, out.hint, out.numbers, out.threshold, out.full, out.call, out.image, *out.plots]
     quiet: dict[str, Any] = dict(api_visibility="private", show_progress="hidden")
     press = _computation(runner)
     pressed = given.button.click(press, inputs, outputs, api_visibility="private")
@@ -1998,13 +2598,13 @@ def _computation(runner: Runner) -> Callable[..., list[Any]]:
         try:
             found = runner.show(*_sorted(page, values))
         except Exception as error:  # whatever it is, the person is told where they look, and inputs stay
-            kept = [gr.skip()] * (4 + len(page.pictures))
+            kept = [gr.skip()] * (5 + len(page.pictures))
             return [_box(message(explain(error))), gr.update(visible=False), gr.update(visible=False), *kept]
         count = found.num_images
         more = f" (of the first {count})" if count == MAX_IMAGES else ""
         slider = gr.update(maximum=max(2, count), visible=count > 1, label=f"Image shown{more}")
-        shown_now = [gr.update(visible=True), gr.update(visible=False), found.table, found.json, found.call, slider]
-        return [_box(""), *shown_now, *found.figures]
+        texts = [found.numbers, found.threshold, found.json, found.call]
+        return [_box(""), gr.update(visible=True), gr.update(visible=False), *texts, slider, *found.figures]
 
     return press
 
@@ -2072,71 +2672,6 @@ def _add_api(runner: Runner, endpoint: str) -> None:
     gr.api(compute, api_name=endpoint, api_description=runner.texts.description.strip())
 
 
-# ---- pages/figures/style.py ------------------------------------------------------------------------------------------
-#
-# What the figures share: their style, how many points of a curve are drawn, and what lies behind.
-
-BLUE, ORANGE, GREEN, RED, GREY = "#3b82f6", "#f59e0b", "#10b981", "#ef4444", "#8b8f98"
-_GRID = "rgba(128, 128, 128, 0.25)"
-
-
-def figure(x: str, y: str, **layout: Any) -> go.Figure:
-    """An empty figure with titles of its axes. Its colours suit light and dark: text takes the page's (see STYLE)."""
-    axis = dict(gridcolor=_GRID, zerolinecolor=_GRID, linecolor=GREY, ticks="outside", tickcolor=_GRID, automargin=True)
-    title = dict(standoff=8, font=dict(size=13))  # fits a page of 400 px
-    return go.Figure(
-        layout={
-            "template": "none",
-            "paper_bgcolor": "rgba(0,0,0,0)",
-            "plot_bgcolor": "rgba(0,0,0,0)",
-            "height": 380,
-            "margin": dict(l=10, r=14, t=40, b=10),
-            "font": dict(family="system-ui, sans-serif", size=13),
-            "legend": dict(orientation="h", yref="container", y=0, yanchor="bottom", x=0, xanchor="left"),
-            "showlegend": True,
-            "hovermode": "closest",
-            "dragmode": False,
-            "xaxis": {**axis, "title": dict(text=x, **title)},
-            "yaxis": {**axis, "title": dict(text=y, **title)},
-            **layout,
-        }
-    )
-
-
-def curve(fig: go.Figure, x: Any, y: Any, name: str, color: str = BLUE, **kwargs: Any) -> go.Figure:
-    """Add a line through at most MAX_POINTS points; its name says so when they are fewer than there are."""
-    at = thin(len(x))
-    drawn = "" if len(at) == len(x) else f" ({len(at):,} of {len(x):,} points)"
-    line = {"color": color, "width": 2, **kwargs.pop("line", {})}
-    return fig.add_scatter(
-        x=np.asarray(x)[at].tolist(), y=np.asarray(y)[at].tolist(), name=name + drawn, mode="lines", line=line, **kwargs
-    )
-
-
-def point(fig: go.Figure, x: float, y: float, name: str, color: str = RED) -> go.Figure:
-    """Add a point that stands out."""
-    marker = dict(color=color, size=11, line=dict(color="white", width=2))
-    return fig.add_scatter(x=[x], y=[y], name=name, mode="markers", marker=marker)
-
-
-def thin(length: int, most: int = MAX_POINTS) -> np.ndarray:
-    """Indices of at most so many of the points of a curve, evenly spread, its ends included.
-
-    >>> thin(5, 3).tolist(), thin(2, 3).tolist()
-    ([0, 2, 4], [0, 1])
-    """
-    return np.linspace(0, length - 1, min(length, most)).round().astype(int)
-
-
-def photograph_behind(fig: go.Figure, photograph: Any, size: tuple[float, float] | None, start: float = 0.0) -> None:
-    """Lay a photograph behind a picture whose coordinates run over `size`, by default the photograph's pixels."""
-    if photograph is not None:
-        image, pixels = photograph
-        width, height = size or pixels
-        where = dict(xref="x", yref="y", x=start, y=start, sizex=width, sizey=height, sizing="stretch", layer="below")
-        fig.add_layout_image(source=image, **where)
-
-
 # ---- pages/metrics/open_f.py -----------------------------------------------------------------------------------------
 #
 # Pages of the open-set F-scores: F over the threshold, the best one marked.
@@ -2150,6 +2685,7 @@ COLUMNS = (
 OPTIONS = (Option("t_list", "numbers"), Option("num_classes", "number"))
 CLASS_IDS: Table = {"predictions": [0, 1, 1, 0], "references": [0, 1, 0, -1], "open_scores": [0.1, 0.4, 0.2, 0.6]}
 
+_HOVER = "threshold %{x:.4g}: F = %{y:.4f}<extra></extra>"
 Curve = Callable[[Computed, list[float]], list[float]]  # F at each of some thresholds
 
 
@@ -2163,7 +2699,46 @@ def open_f_page(metric: type[Metric], question: str, f_at: Curve, *examples: Exa
         examples=examples,
         pictures=("F over the threshold",),
         draw=lambda computed: draw_f(computed, metric.name, f_at),
+        sweep=lambda computed: sweep_f(computed, metric.name, f_at),
+        headline=metric.name,
     )
+
+
+def sweep_f(computed: Computed, name: str, f_at: Curve) -> Sweep | None:
+    """F and what becomes of the samples at every distinct score, or 2,000 of them: unknown is score > threshold."""
+    state = computed.state
+    scores, classes = np.asarray(state["scores"], np.float64), np.asarray(state["classes"])
+    weights = np.asarray(state["counts"]) if "counts" in state else np.ones(len(scores), np.int64)
+    distinct = np.unique(scores[np.isfinite(scores)])
+    if not len(distinct):
+        return None
+    best = computed.results[f"{name}_threshold"]
+    at = np.union1d(distinct[thin(len(distinct))], [best] if np.isfinite(best) else [])
+    kinds = {
+        "unknown": classes < 0,
+        "known, right class": (classes >= 0) & (np.asarray(state["predicted"]) == classes),
+        "known, wrong class": (classes >= 0) & (np.asarray(state["predicted"]) != classes),
+    }
+    counts: dict[str, np.ndarray] = {}
+    for kind, is_kind in kinds.items():
+        order = np.argsort(scores[is_kind], kind="stable")
+        until = np.concatenate([[0], np.cumsum(weights[is_kind][order])])
+        accepted = until[np.searchsorted(scores[is_kind][order], at, side="right")]
+        counts |= {f"{kind}, accepted": accepted, f"{kind}, rejected": until[-1] - accepted}
+    table = {kind: {told: f"{kind}, {told}" for told in ("accepted", "rejected")} for kind in kinds}
+    known = [part for kind in [*kinds][1:] for part in table[kind].values()]
+    rates = {
+        "unknown rejected": (["unknown, rejected"], ["unknown, accepted", "unknown, rejected"]),
+        "known accepted": ([part for part in known if part.endswith("accepted")], known),
+        "right class": (["known, right class, accepted"], known),
+    }
+    presets = {"best F": int(np.searchsorted(at, best))} if np.isfinite(best) else {}
+    total = sum(counts[part] for part in known)
+    enough = np.flatnonzero(20 * sum(counts[part] for part in rates["known accepted"][0]) >= 19 * total)
+    if len(enough):
+        presets["95 % of known accepted"] = int(enough[0])
+    values = {"F": np.asarray(f_at(computed, at.tolist()))}
+    return Sweep(at, counts, rates, values, table, presets, "rejected as unknown at score > threshold")
 
 
 def draw_f(computed: Computed, name: str, f_at: Curve) -> Sequence[Any]:
@@ -2172,14 +2747,15 @@ def draw_f(computed: Computed, name: str, f_at: Curve) -> Sequence[Any]:
     scores = scores[np.isfinite(scores)]
     thresholds = scores[thin(len(scores))]
     best, threshold = computed.results[name], computed.results[f"{name}_threshold"]
-    fig = figure("threshold (unknown above it)", "F", hovermode="x")
+    fig = figure("threshold (unknown above it)", "F")
     if len(scores):
         margin = 0.05 * (scores[-1] - scores[0]) or 0.5
         # F is constant from one score to the next, and 0 before the first
         x = np.concatenate([[scores[0] - margin], thresholds, [scores[-1] + margin]])
         y = f_at(computed, x.tolist())
         drawn = "" if len(thresholds) == len(scores) else f" (at {len(thresholds):,} of {len(scores):,} scores)"
-        curve(fig, x, y, f"F{drawn}", BLUE, line=dict(shape="hv"), fill="tozeroy", fillcolor="rgba(59,130,246,0.12)")
+        style = dict(shape="hv")
+        curve(fig, x, y, f"F{drawn}", BLUE, line=style, fill="tozeroy", fillcolor=SHADE, hovertemplate=_HOVER)
     if f"{name}_curve" in computed.results:
         given = np.atleast_1d(np.asarray(computed.options["t_list"], dtype=np.float64))
         fig.add_scatter(
@@ -2187,10 +2763,13 @@ def draw_f(computed: Computed, name: str, f_at: Curve) -> Sequence[Any]:
             y=computed.results[f"{name}_curve"],
             mode="markers",
             name="t_list",
-            marker=dict(color=ORANGE, size=9, symbol="diamond"),
+            marker=dict(color=GREEN, size=9, symbol="diamond"),
+            hovertemplate="t_list: " + _HOVER,
         )
     if np.isfinite(threshold):
-        point(fig, threshold, best, f"best F = {short(best)} at {short(threshold)}")
+        name_of_best = f"best F = {short(best)} at {short(threshold)}"
+        point(fig, threshold, best, name_of_best, ORANGE, "square", hovertemplate=_HOVER)
+    moving_point(fig, sweep_f(computed, name, f_at), THRESHOLD, "F")
     return [fig.update_yaxes(range=[-0.02, 1.04])]
 
 

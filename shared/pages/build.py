@@ -79,7 +79,7 @@ def fill(page: Page, folder: Path, endpoint: str = "compute") -> None:
     gr.Markdown(card_text(folder, runner.texts.description), latex_delimiters=_LATEX, elem_classes="card")
 
     inputs = [*given.tables, *given.files, *given.columns, given.read_as, *given.controls, out.image, out.photograph]
-    outputs = [given.told, out.results, out.hint, out.numbers, out.full, out.call, out.image, *out.plots]
+    outputs = [given.told, out.results, out.hint, out.numbers, out.threshold, out.full, out.call, out.image, *out.plots]
     quiet: dict[str, Any] = dict(api_visibility="private", show_progress="hidden")
     press = _computation(runner)
     pressed = given.button.click(press, inputs, outputs, api_visibility="private")
@@ -122,13 +122,13 @@ def _computation(runner: Runner) -> Callable[..., list[Any]]:
         try:
             found = runner.show(*_sorted(page, values))
         except Exception as error:  # whatever it is, the person is told where they look, and inputs stay
-            kept = [gr.skip()] * (4 + len(page.pictures))
+            kept = [gr.skip()] * (5 + len(page.pictures))
             return [_box(message(explain(error))), gr.update(visible=False), gr.update(visible=False), *kept]
         count = found.num_images
         more = f" (of the first {count})" if count == MAX_IMAGES else ""
         slider = gr.update(maximum=max(2, count), visible=count > 1, label=f"Image shown{more}")
-        shown_now = [gr.update(visible=True), gr.update(visible=False), found.table, found.json, found.call, slider]
-        return [_box(""), *shown_now, *found.figures]
+        texts = [found.numbers, found.threshold, found.json, found.call]
+        return [_box(""), gr.update(visible=True), gr.update(visible=False), *texts, slider, *found.figures]
 
     return press
 

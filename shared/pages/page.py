@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from ..core.metric import Metric
 from .costs import Cost
+from .figures.threshold import Sweep
 
 Table = Mapping[str, Sequence[Any]]  # header → cells
 
@@ -75,6 +76,8 @@ class Page(NamedTuple):
         photograph can be put
     costs: what a computation takes that neither the size of the data nor the length of an option says, from the
         metric's reduced state and its options, which are not checked yet
+    sweep: from what was computed to what a threshold decides, wherever it is moved; None where there is none
+    headline, sections: patterns of the keys that are shown large, and of those below a heading
     """
 
     metric: type[Metric]
@@ -87,6 +90,9 @@ class Page(NamedTuple):
     sources: tuple[Source, ...] = (Source("Data"),)
     images: bool = False
     costs: Callable[[Mapping[str, Any], Mapping[str, Any]], Iterable[Cost]] = lambda state, options: ()
+    sweep: Callable[[Computed], Sweep | None] = lambda computed: None
+    headline: str = ""
+    sections: Mapping[str, str] = {}
 
     @property
     def name(self) -> str:

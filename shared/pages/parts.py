@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -36,6 +37,7 @@ class Outputs(NamedTuple):
     hint: Any
     results: Any
     numbers: Any
+    threshold: Any
     image: Any
     photograph: Any
     plots: list[Any]
@@ -115,8 +117,9 @@ def result_parts(page: Page) -> Outputs:
     hint = gr.HTML('<p class="hint">Press Compute: the numbers and pictures appear here.</p>', apply_default_css=False)
     with gr.Column(visible=False, elem_id=f"{page.name}-results") as results:
         numbers = gr.HTML("", apply_default_css=False, elem_id=f"{page.name}-numbers")
+        threshold = gr.HTML("", apply_default_css=False, elem_id=f"{page.name}-threshold")
         image = gr.Slider(1, 2, value=1, step=1, label="Image shown", elem_id=f"{page.name}-image", visible=page.images)
-        plots = [gr.Plot(label=title, elem_id=f"{page.name}-plot{i}") for i, title in enumerate(page.pictures)]
+        plots = [_picture(page.name, i, title) for i, title in enumerate(page.pictures)]
         with gr.Accordion("A photograph behind the image shown (PNG)", open=False, visible=page.images):
             photograph = gr.File(label="Photograph", file_types=[".png"], height=92)
         with gr.Tabs():
@@ -125,6 +128,20 @@ def result_parts(page: Page) -> Outputs:
             with gr.Tab("JSON"):
                 full = gr.Code(language="json", interactive=False, label="In full", buttons=["copy"])
                 download = gr.Button("Download JSON", size="sm", elem_id=f"{page.name}-download")
-        drawn = f"Hover a number to read it in full. Curves are drawn with at most {MAX_POINTS:,} points."
+        drawn = f"Curves are drawn with at most {MAX_POINTS:,} points."
         gr.HTML(f'<p class="hint">{drawn}</p>', apply_default_css=False)
-    return Outputs(hint, results, numbers, image, photograph, plots, call, full, download)
+    return Outputs(hint, results, numbers, threshold, image, photograph, plots, call, full, download)
+
+
+def _picture(name: str, place: int, title: str) -> Any:
+    """A picture, and below it the buttons to take it away by."""
+    plot = gr.Plot(label=title, elem_id=f"{name}-plot{place}")
+    words = re.sub(r"\bcurves?\b", "", title.lower())
+    file = "_".join([name, *re.findall(r"[a-z0-9]+", words)])
+    buttons = "".join(
+        f'<button type="button" data-do="take" data-form="{form}" aria-label="{title} as {said}">{said}</button>'
+        for form, said in (("svg", "SVG"), ("png", "PNG × 3"), ("csv", "CSV"))
+    )
+    data = f'data-plot="{name}-plot{place}" data-file="{file}" data-title="{title}"'
+    gr.HTML(f'<div class="take" {data}>{buttons}</div>', apply_default_css=False)
+    return plot

@@ -1,4 +1,4 @@
-"""What a person takes away: the numbers as a table and as JSON, and the Python call that gives them."""
+"""What a person takes away: the numbers as JSON, and the Python call that gives them."""
 
 from __future__ import annotations
 
@@ -13,39 +13,6 @@ from typing import Any
 import numpy as np
 
 from .inputs import Given
-
-MAX_CURVE = 5  # values of a list that the table shows
-MAX_ROWS = 30  # of a table among the results
-
-
-def results_table(results: Mapping[str, Any]) -> str:
-    """The numbers with three decimals, as HTML; a number's title is the number in full."""
-    tables = {name: value for name, value in results.items() if isinstance(value, Mapping)}
-    rows = "".join(
-        f'<tr><th scope="row">{html.escape(name)}</th><td>{_cell(value)}</td></tr>'
-        for name, value in results.items()
-        if name not in tables
-    )
-    numbers = f'<table class="results"><tbody>{rows}</tbody></table>'
-    return numbers + "".join(_table_html(name, columns) for name, columns in tables.items())
-
-
-def _table_html(name: str, columns: Mapping[str, list[Any]]) -> str:
-    """A table among the results, folded, with its first rows."""
-    head = "".join(f'<th scope="col">{html.escape(column)}</th>' for column in columns)
-    lines = [*zip(*columns.values())]
-    body = "".join(f"<tr>{''.join(f'<td>{_cell(value)}</td>' for value in line)}</tr>" for line in lines[:MAX_ROWS])
-    more = f"<p>… and {len(lines) - MAX_ROWS:,} more rows, in the JSON below</p>" if len(lines) > MAX_ROWS else ""
-    title = f"<summary>{html.escape(name)}, {len(lines):,} rows</summary>"
-    table = f'<table class="results"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
-    return f'<details>{title}<div style="overflow-x: auto">{table}</div>{more}</details>'
-
-
-def _cell(value: Any) -> str:
-    if isinstance(value, list):
-        more = f" and {len(value) - MAX_CURVE:,} more" if len(value) > MAX_CURVE else ""
-        return ", ".join(_cell(item) for item in value[:MAX_CURVE]) + more
-    return f'<span title="{value!r}" data-full="{value!r}">{short(value)}</span>'
 
 
 def short(value: float) -> str:

@@ -15,8 +15,10 @@ from .costs import check_costs, image_costs, option_costs, step_costs
 from .images import read_photograph
 from .inputs import Given, gather
 from .limits import MAX_IMAGES, without_paths
+from .moving import threshold_html
+from .numbers import numbers_html, result_help
 from .page import Computed, Page
-from .results import python_call, results_json, results_table
+from .results import python_call, results_json
 from .sources import checked_sources
 
 MAX_WORDS = 2_000  # letters of a message
@@ -28,7 +30,8 @@ NOT_ON_PAGES = frozenset({"significant_bits", *INTERVAL_OPTIONS})
 class Shown(NamedTuple):
     """What a computation gives to show: HTML, JSON, Python, figures, and the number of images to choose from."""
 
-    table: str
+    numbers: str
+    threshold: str
     json: str
     call: str
     figures: Sequence[Any]
@@ -95,8 +98,10 @@ class Runner:
         computed = computed._replace(image=max(0, min(num_images, int(image or 1)) - 1), photograph=behind)
         call = python_call(page.name, given, computed.options, self.defaults)
         with np.errstate(all="ignore"):
-            figures = page.draw(computed)
-        return Shown(results_table(computed.results), results_json(computed.results), call, figures, num_images)
+            figures, sweep = page.draw(computed), page.sweep(computed)
+        numbers = numbers_html(page, computed.results, result_help(self.texts.inputs))
+        threshold = threshold_html(page.name, sweep)
+        return Shown(numbers, threshold, results_json(computed.results), call, figures, num_images)
 
 
 def _names(value: Any) -> list[str]:

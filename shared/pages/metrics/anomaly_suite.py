@@ -9,12 +9,33 @@ import numpy as np
 
 from ...anomaly.anomaly_suite import AnomalySuite, level_counts
 from ...anomaly.levels import check_levels
+from ...core.counts import Counts
 from ...core.options import as_fractions
 from ..costs import Cost, items
-from ..figures.maps import draw_map, draw_pro, draw_roc
+from ..figures.maps import draw_map, draw_pro, draw_roc, pro_values
 from ..figures.style import figure
+from ..figures.threshold import Sweep, binary_sweep
 from ..images import read_maps, read_masks
 from ..page import Column, Computed, Example, Option, Page, Source, Table
+
+
+def sweep_maps(computed: Computed) -> Sweep:
+    """What is counted at each score of an anomalous pixel; of an anomalous image, if only images are judged."""
+    levels = check_levels(computed.options["levels"])
+    return _sweep(computed.state, {level: level_counts(computed.state, level) for level in levels})
+
+
+def _sweep(state: Any, counts: Mapping[str, Counts]) -> Sweep:
+    if "pixel" not in counts:
+        return binary_sweep(counts["image"], "anomalous images", "normal images")
+    values = {"PRO": pro_values(state, counts["pixel"])}
+    return binary_sweep(counts["pixel"], "anomalous pixels", "normal pixels", values)
+
+
+def no_pixels() -> Any:
+    """A picture that says why there is no curve."""
+    fig = figure("", "", height=120, showlegend=False).update_xaxes(visible=False).update_yaxes(visible=False)
+    return fig.add_scatter(x=[0], y=[0], mode="text", text=["PRO needs the level pixel"], name="", hoverinfo="skip")
 
 
 def _draw(computed: Computed) -> Sequence[Any]:
@@ -22,8 +43,9 @@ def _draw(computed: Computed) -> Sequence[Any]:
     counts = {level: level_counts(computed.state, level) for level in check_levels(options["levels"])}
     has_pro = "pixel" in counts
     limit = max(as_fractions(options["integration_limits"], "integration_limits")) if has_pro else 1.0
-    pro = draw_pro(computed, counts["pixel"]) if has_pro else figure("", "", title="PRO needs the level pixel")
-    return [draw_map(computed), pro, draw_roc(computed, counts, limit)]
+    sweep = _sweep(computed.state, counts)
+    pro = draw_pro(computed, counts["pixel"], sweep) if has_pro else no_pixels()
+    return [draw_map(computed), pro, draw_roc(computed, counts, limit, sweep)]
 
 
 def _costs(state: Mapping[str, Any], options: Mapping[str, Any]) -> Iterator[Cost]:
@@ -89,6 +111,9 @@ PAGE = Page(
     ),
     pictures=("Map and mask", "Per-region overlap", "ROC curves"),
     draw=_draw,
+    sweep=sweep_maps,
+    headline=r"image_auroc|pixel_auroc|aupro@0\.3",
+    sections={"Images": r"image_.*", "Pixels": r"pixel_.*", "Regions": r"aupro.*|aupimo.*|auspro.*"},
     sources=(Source("Anomaly maps", {".png": read_maps}), Source("Masks", {".png": read_masks})),
     images=True,
     costs=_costs,

@@ -12,7 +12,7 @@ from ...detection.openset_detection import OpenSetDetection
 from ...formats.yolo_lines import read_lines
 from ..costs import Cost, items
 from ..figures.boxes import boxes_to_draw, draw_boxes, draw_confusion
-from ..figures.sweep import draw_sweep
+from ..figures.sweep import draw_sweep, sweep_boxes
 from ..limits import RefusedError
 from ..page import Column, Computed, Example, Option, Page, Source
 from ..uploads import Data
@@ -145,6 +145,9 @@ PAGE = Page(
     ),
     pictures=("Boxes by outcome", "What objects were called", "Over the confidence threshold"),
     draw=_draw,
+    sweep=sweep_boxes,
+    headline=r"U-Recall|WI|A-OSE",
+    sections={"Rates": r"(U-|m)?(AP|Recall|Precision|A-OSE|WI).*", "Counts": r"(TP|FP|FN|total)_.*"},
     sources=(Source("Predictions", {".txt": read_yolo}), Source("References", {".txt": read_yolo})),
     images=True,
     costs=_costs,
