@@ -197,7 +197,8 @@ class Column(NamedTuple):
 
     name: the argument of the metric
     names: what tables and files call it, the likeliest first; stems, for a column that is made of several
-    kind: "vector" (N,); "matrix" (N, K) of scores or class ids; "scores", a matrix of scores; "classes", a matrix of
+    kind: "vector" (N,); "score" (N,), of which there may be several, one for each detector; "label" (N,) of two values,
+        words too; "matrix" (N, K) of scores or class ids; "scores", a matrix of scores; "classes", a matrix of
         scores or a vector of class ids; "images", rows or arrays per image
     required: whether the metric needs it
     source: which of the page's inputs it comes from
@@ -703,15 +704,79 @@ def _array(value: Any) -> Any:
 READERS: Mapping[str, Reader] = {".csv": _csv, ".parquet": _parquet, ".npz": _npz, ".npy": _npy, ".json": _json}
 
 
+# ---- pages/words.py --------------------------------------------------------------------------------------------------
+#
+# Labels that are words: `id` and `ood`, known and unknown, normal and anomaly, in any case, as 0 and 1.
+
+INSIDE = ("id", "ind", "in", "indistribution", "known", "normal", "good", "ok", "inlier", "nominal", "closed", "false")
+OUTSIDE = (
+    *("ood", "out", "outofdistribution", "unknown", "anomaly", "anomalous", "abnormal", "bad", "defect", "defective"),
+    *("outlier", "novel", "novelty", "open", "true"),
+)
+LOOKED_AT = 1_000
+
+
+def is_label(array: np.ndarray) -> bool:
+    """Whether a column takes two values, whole numbers or words, or words that are all known."""
+    if array.ndim != 1 or len(array) < 2 or (array.dtype.kind == "O" and not _is_text(array)):
+        return False
+    if len(pd.unique(array[:LOOKED_AT])) > 2 and not (_is_text(array) and _known(array[:LOOKED_AT])):
+        return False
+    if _is_text(array):
+        return len(distinct(array)) == 2 or _known(array)
+    return array.dtype.kind in "biuf" and len(pd.unique(array)) == 2 and bool((array == np.round(array)).all())
+
+
+def as_labels(array: np.ndarray) -> tuple[np.ndarray, str] | None:
+    """Words as 0 (in-distribution) and 1 (OOD), and a template of the Python that does it; None for what is no text.
+
+    Raises ValueError, with its line, for a word that is neither.
+
+    >>> as_labels(np.asarray(["id", "OOD", "id"], dtype=object))[0].tolist()
+    [0, 1, 0]
+    """
+    if not _is_text(array):
+        return None
+    words = array.astype(str)
+    known = {word: _letters(word) in OUTSIDE for word in distinct(array) if _letters(word) in INSIDE + OUTSIDE}
+    for word in distinct(array):
+        if word not in known:
+            row = int(np.flatnonzero(words == word)[0])
+            raise ValueError(
+                f"row {row + 1}: {word!r} is no label that is known; write 0 and 1, or id and ood, known and unknown, "
+                "normal and anomaly"
+            )
+    out = sorted(word for word, outside in known.items() if outside)
+    return np.isin(words, out).astype(int), f"np.isin({{}}, {out!r}).astype(int)"
+
+
+def distinct(array: np.ndarray) -> list[str]:
+    """The words of a column."""
+    return [str(word) for word in pd.unique(array)]
+
+
+def _is_text(array: np.ndarray) -> bool:
+    return array.dtype.kind == "U" or (array.dtype.kind == "O" and all(isinstance(cell, str) for cell in array))
+
+
+def _known(array: np.ndarray) -> bool:
+    return all(_letters(word) in INSIDE + OUTSIDE for word in distinct(array))
+
+
+def _letters(word: str) -> str:
+    return re.sub(r"[^a-z]", "", word.lower())
+
+
 # ---- pages/columns.py ------------------------------------------------------------------------------------------------
 #
 # Find the metric's columns among the arrays of a table or file, by their names, and put them together.
 #
 # Columns whose names differ by a number only ("class 0", "class 1", …) are offered as one: the rows of a matrix.
 
-_NUMBERED = re.compile(r"(.*?)[\s_.\-\[]*(\d+)\]?")
+NUMBERED = re.compile(r"(.*?)[\s_.\-\[]*(\d+)\]?")
 _MAX_MEMBERS = 50  # columns of an array that are offered one by one
 IMAGE_NAMES = ("image", "img", "imageid", "file", "filename", "frame")
+FLIPPED = "−"  # before the name of scores whose sign is turned
 KINDS = ("automatic", "scores", "class ids")
 
 
@@ -726,13 +791,13 @@ def groups(data: Data) -> dict[str, list[str]]:
     """The runs of numbered columns, by a name that shows their first and last."""
     stems: dict[str, list[str]] = {}
     for name, array in data.arrays.items():
-        match = _NUMBERED.fullmatch(name)
-        if match and _ndim(array) == 1:
+        match = NUMBERED.fullmatch(name)
+        if match and num_dimensions(array) == 1:
             stems.setdefault(match[1], []).append(name)
     return {f"{names[0]} … {names[-1]}": names for names in stems.values() if len(names) > 1}
 
 
-def _ndim(value: Any) -> int:
+def num_dimensions(value: Any) -> int:
     """Dimensions of an array; of a list of arrays, one per image, three."""
     return value.ndim if isinstance(value, np.ndarray) else 3
 
@@ -744,79 +809,15 @@ def choices(data: Data) -> list[str]:
     members = [
         f"{name}[:, {i}]"
         for name, array in data.arrays.items()
-        if _ndim(array) == 2 and array.shape[1] <= _MAX_MEMBERS
+        if num_dimensions(array) == 2 and array.shape[1] <= _MAX_MEMBERS
         for i in range(array.shape[1])
     ]
     return [*runs, *(name for name in data.arrays if name not in grouped), *members]
 
 
-def guess(page: Page, sources: Sequence[Data]) -> dict[str, list[str]]:
-    """Guess what each column of the metric is made of; an empty list where nothing fits."""
-    guesses: dict[str, list[str]] = {}
-    for column in page.columns:
-        if column.part_of:
-            guesses[column.name] = _named(column, list(sources[column.source].arrays), alike=False)
-            continue
-        taken = {name for names in guesses.values() for name in names}
-        guesses[column.name] = _guess(column, sources[column.source], taken)
-        if column.source and not guesses[column.name]:  # one file may hold the columns of all inputs
-            guesses[column.name] = _named(column, list(sources[0].arrays), alike=False)
-    return guesses
-
-
-def _guess(column: Column, data: Data, taken: set[str]) -> list[str]:
-    runs, free = groups(data), [name for name in data.arrays if name not in taken]
-    if column.kind == "images":
-        return _guess_images(column, data, runs)
-    if column.kind in ("matrix", "scores", "classes"):
-        stems = {plain(_stem(names[0])): run for run, names in runs.items()}
-        named = [stems[plain(name)] for name in (column.name, *column.names) if plain(name) in stems]
-        only = list(stems.values()) if len(stems) == 1 else []
-        return named[:1] or _named(column, free, alike=False) or only or _named(column, free)
-    return _named(column, [name for name in free if _ndim(data.arrays[name]) == 1])
-
-
-def _guess_images(column: Column, data: Data, runs: Mapping[str, list[str]]) -> list[str]:
-    """A stack of images by its name; otherwise, of a table, the image column and the columns in their order."""
-    stacks = [name for name, array in data.arrays.items() if _ndim(array) != 1]
-    named = _named(column, stacks) or (stacks if len(stacks) == 1 else [])
-    if named:
-        return named
-    image = [name for name in data.arrays if plain(name) in IMAGE_NAMES][:1]
-    fields = [_named(Column(field, (field, *aliases)), list(data.arrays)) for field, *aliases in _FIELDS]
-    if all(fields[:4]):
-        return image + [name for field in fields for name in field]
-    return [*image, *runs] if len(runs) == 1 else []
-
-
-_FIELDS = (
-    ("x1", "xmin", "left", "x", "cx", "xcenter"),
-    ("y1", "ymin", "top", "y", "cy", "ycenter"),
-    ("x2", "xmax", "right", "w", "width"),
-    ("y2", "ymax", "bottom", "h", "height"),
-    ("confidence", "conf", "score", "scores"),
-    ("class", "cls", "label", "category", "categoryid", "classid"),
-)
-
-
-def _stem(name: str) -> str:
-    match = _NUMBERED.fullmatch(name)
-    return match[1] if match else name
-
-
 def plain(name: str) -> str:
     """A name in small letters and digits only, as names are compared."""
     return re.sub(r"[^a-z0-9]", "", name.lower())
-
-
-def _named(column: Column, names: Sequence[str], alike: bool = True) -> list[str]:
-    """The first of the names that the column goes by; if `alike`, a name that contains one is the second choice."""
-    known = [plain(name) for name in (column.name, *column.names)]
-    for alias in known:
-        exact = [name for name in names if plain(name.rpartition(": ")[2]) == alias]
-        if exact:
-            return exact[:1]
-    return [name for alias in known if alike and len(alias) > 4 for name in names if alias in plain(name)][:1]
 
 
 def take(column: Column, chosen: Sequence[str], data: Data, read_as: str = "automatic") -> Found:
@@ -827,25 +828,46 @@ def take(column: Column, chosen: Sequence[str], data: Data, read_as: str = "auto
     runs = groups(data)
     names = [member for name in chosen for member in runs.get(name, [name])]
     parts = [_one(column, name, data) for name in names]
-    if len(parts) == 1 and not (column.kind in ("matrix", "scores") and _ndim(parts[0].value) == 1):
+    if len(parts) == 1 and not (column.kind in ("matrix", "scores") and num_dimensions(parts[0].value) == 1):
         found = parts[0]
     else:
         listed = ", ".join(part.code for part in parts)
         code = f"np.column_stack([{listed}])" if data.code else ""
         found = Found(np.column_stack([part.value for part in parts]), code)
+    if column.kind == "label":
+        return _as_labels(column, found)
     if column.kind == "scores":
         return _read_as(found, "scores")
     return _read_as(found, read_as) if column.kind in ("matrix", "classes") else found
 
 
+def _as_labels(column: Column, found: Found) -> Found:
+    try:
+        converted = as_labels(np.asarray(found.value))
+    except ValueError as error:
+        raise ValueError(f"{column.name}, {error}") from None
+    return found if converted is None else Found(converted[0], found.code and converted[1].format(found.code))
+
+
 def _one(column: Column, name: str, data: Data) -> Found:
     if name in data.arrays:
         return Found(data.arrays[name], data.code.get(name, ""))
+    if column.kind == "score" and name.startswith(FLIPPED):
+        return _flipped(_one(column, name.removeprefix(FLIPPED), data))
     match = re.fullmatch(r"(.*)\[:, (\d+)\]", name)
     array = data.arrays.get(match[1]) if match else None
-    if match is None or array is None or _ndim(array) != 2 or int(match[2]) >= array.shape[1]:
+    if match is None or array is None or num_dimensions(array) != 2 or int(match[2]) >= array.shape[1]:
         raise ValueError(f"{column.name}: expected names of columns, got {name!r}; there are {', '.join(data.arrays)}")
     return Found(array[:, int(match[2])], f"{data.code[match[1]]}[:, {match[2]}]")
+
+
+def _flipped(found: Found) -> Found:
+    """The scores with the other sign, since higher was more in-distribution."""
+    array = np.asarray(found.value)
+    if array.dtype.kind not in "iuf":
+        return found  # the metric says what is wrong with it
+    code = found.code and (f"-{found.code}" if array.dtype.kind == "f" else f"-np.asarray({found.code}, float)")
+    return Found(-array if array.dtype.kind == "f" else -array.astype(np.float64), code)
 
 
 def _read_as(found: Found, read_as: str) -> Found:
@@ -1176,6 +1198,118 @@ async def _refuse(send: Send, refusal: RefusedRequestError, kind: str) -> None:
     await send({"type": "http.response.body", "body": text.encode()})
 
 
+# ---- pages/guesses.py ------------------------------------------------------------------------------------------------
+#
+# Guess what each column of the metric is made of: by names first, and where none is known by what the values are.
+
+def guess(page: Page, sources: Sequence[Data]) -> dict[str, list[str]]:
+    """Guess what each column of the metric is made of; an empty list where nothing fits."""
+    guesses: dict[str, list[str]] = {}
+    for column in page.columns:
+        if column.part_of:
+            guesses[column.name] = _named(column, list(sources[column.source].arrays), alike=False)
+            continue
+        taken = {name for names in guesses.values() for name in names}
+        guesses[column.name] = _guess(column, sources[column.source], taken)
+        if column.source and not guesses[column.name]:  # one file may hold the columns of all inputs
+            guesses[column.name] = _named(column, list(sources[0].arrays), alike=False)
+    instead = [column for column in page.columns if column.part_of]
+    if not instead or not all(guesses[column.name] for column in instead):
+        _guess_by_values(page, sources, guesses)
+    return guesses
+
+
+def _guess_by_values(page: Page, sources: Sequence[Data], guesses: dict[str, list[str]]) -> None:
+    """In place: labels are the one column of two values, class ids the one of integers, scores all that are left.
+
+    A column that could be another as well stays without a guess, and so do integers that count the rows.
+    """
+    for kind, fits in _FITTING.items():
+        for column in page.columns:
+            if column.kind == kind and column.required and not column.part_of and not guesses[column.name]:
+                taken = {name for names in guesses.values() for name in names}
+                runs = groups(sources[column.source])
+                taken |= {member for name in taken & set(runs) for member in runs[name]}
+                arrays = sources[column.source].arrays
+                free = [name for name, array in arrays.items() if name not in taken and num_dimensions(array) == 1]
+                found = [name for name in free if fits(np.asarray(arrays[name]))]
+                guesses[column.name] = found if kind == "score" or len(found) == 1 else []
+
+
+def _is_class_ids(array: np.ndarray) -> bool:
+    return array.dtype.kind in "iu" and len(array) > 0 and not _counts_rows(array)
+
+
+def _counts_rows(array: np.ndarray) -> bool:
+    return len(array) > 1 and bool((np.diff(array.astype(np.int64)) == 1).all())
+
+
+def _is_score(array: np.ndarray) -> bool:
+    """Numbers with fractions, or, as a column whose text is mostly numbers, one that has a cell of another kind."""
+    if array.dtype.kind == "f":
+        return not is_label(array)
+    if array.dtype.kind in "OU":
+        return bool(pd.to_numeric(pd.Series(array[:LOOKED_AT]), errors="coerce").notna().mean() > 0.5)
+    return False
+
+
+_FITTING: Mapping[str, Callable[[np.ndarray], bool]] = {
+    "label": is_label,
+    "vector": _is_class_ids,
+    "score": _is_score,
+}
+
+
+def _guess(column: Column, data: Data, taken: set[str]) -> list[str]:
+    runs, free = groups(data), [name for name in data.arrays if name not in taken]
+    if column.kind == "images":
+        return _guess_images(column, data, runs)
+    if column.kind in ("matrix", "scores", "classes"):
+        stems = {plain(_stem(names[0])): run for run, names in runs.items()}
+        named = [stems[plain(name)] for name in (column.name, *column.names) if plain(name) in stems]
+        only = list(stems.values()) if len(stems) == 1 else []
+        return named[:1] or _named(column, free, alike=False) or only or _named(column, free)
+    return _named(column, [name for name in free if num_dimensions(data.arrays[name]) == 1])
+
+
+def _guess_images(column: Column, data: Data, runs: Mapping[str, list[str]]) -> list[str]:
+    """A stack of images by its name; otherwise, of a table, the image column and the columns in their order."""
+    stacks = [name for name, array in data.arrays.items() if num_dimensions(array) != 1]
+    named = _named(column, stacks) or (stacks if len(stacks) == 1 else [])
+    if named:
+        return named
+    image = [name for name in data.arrays if plain(name) in IMAGE_NAMES][:1]
+    fields = [_named(Column(field, (field, *aliases)), list(data.arrays)) for field, *aliases in _FIELDS]
+    if all(fields[:4]):
+        return image + [name for field in fields for name in field]
+    return [*image, *runs] if len(runs) == 1 else []
+
+
+_FIELDS = (
+    ("x1", "xmin", "left", "x", "cx", "xcenter"),
+    ("y1", "ymin", "top", "y", "cy", "ycenter"),
+    ("x2", "xmax", "right", "w", "width"),
+    ("y2", "ymax", "bottom", "h", "height"),
+    ("confidence", "conf", "score", "scores"),
+    ("class", "cls", "label", "category", "categoryid", "classid"),
+)
+
+
+def _stem(name: str) -> str:
+    match = NUMBERED.fullmatch(name)
+    return match[1] if match else name
+
+
+def _named(column: Column, names: Sequence[str], alike: bool = True) -> list[str]:
+    """The first of the names that the column goes by; if `alike`, a name that contains one is the second choice."""
+    known = [plain(name) for name in (column.name, *column.names)]
+    for alias in known:
+        exact = [name for name in names if plain(name.rpartition(": ")[2]) == alias]
+        if exact:
+            return exact[:1]
+    return [name for alias in known if alike and len(alias) > 4 for name in names if alias in plain(name)][:1]
+
+
 # ---- pages/join.py ---------------------------------------------------------------------------------------------------
 #
 # Columns that need more than taking: rows by image, one value an image, and sets of scores side by side.
@@ -1297,13 +1431,22 @@ def _listed(value: Any) -> list[Any]:
 
 def offered(page: Page, sources: Sequence[Data]) -> dict[str, list[str]]:
     """For each column of the metric, the names it may be made of."""
-    return {column.name: choices(_source(column, None, sources)) for column in page.columns}
+    offers = {column.name: choices(_source(column, None, sources)) for column in page.columns}
+    for column in page.columns:
+        if column.kind == "score":
+            arrays = _source(column, None, sources).arrays
+            offers[column.name] += [FLIPPED + name for name in offers[column.name] if _is_float(arrays.get(name))]
+    return offers
+
+
+def _is_float(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and value.ndim == 1 and value.dtype.kind == "f"
 
 
 def _source(column: Column, chosen: Sequence[str] | None, sources: Sequence[Data]) -> Data:
     """The data that a column comes from: those of its own input, or of the first, which may hold all columns."""
     own, first = sources[column.source], sources[0]
-    has = own.arrays if chosen is None else set(chosen) & {*own.arrays, *groups(own)}
+    has = own.arrays if chosen is None else {*chosen} & {*own.arrays, *groups(own)}
     return own if has else first
 
 
@@ -2144,8 +2287,8 @@ def photograph_behind(fig: go.Figure, photograph: Any, size: tuple[float, float]
 COLUMNS = (
     Column("predictions", ("close_pred", "class", "scores", "logits", "probs", "y_pred", "p"), "classes"),
     Column("references", ("close_labels", "labels", "label", "y_true", "target")),
-    Column("open_scores", ("open_pred", "open_score", "ood_score", "unknown_score")),
-    Column("open_labels", ("open_label", "is_unknown", "unknown"), required=False),
+    Column("open_scores", ("open_pred", "open_score", "ood_score", "unknown_score"), "score"),
+    Column("open_labels", ("open_label", "is_unknown", "unknown"), "label", required=False),
 )
 OPTIONS = (Option("t_list", "numbers"), Option("num_classes", "number"))
 CLASS_IDS: Table = {"predictions": [0, 1, 1, 0], "references": [0, 1, 0, -1], "open_scores": [0.1, 0.4, 0.2, 0.6]}

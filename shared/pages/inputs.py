@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .columns import IMAGE_NAMES, Found, choices, groups, guess, plain, take
+from .columns import FLIPPED, IMAGE_NAMES, Found, choices, groups, plain, take
+from .guesses import guess
 from .join import join_parts, split_images
 from .page import Column, Page
 from .uploads import Data, read_files, read_table
@@ -39,13 +40,22 @@ def _listed(value: Any) -> list[Any]:
 
 def offered(page: Page, sources: Sequence[Data]) -> dict[str, list[str]]:
     """For each column of the metric, the names it may be made of."""
-    return {column.name: choices(_source(column, None, sources)) for column in page.columns}
+    offers = {column.name: choices(_source(column, None, sources)) for column in page.columns}
+    for column in page.columns:
+        if column.kind == "score":
+            arrays = _source(column, None, sources).arrays
+            offers[column.name] += [FLIPPED + name for name in offers[column.name] if _is_float(arrays.get(name))]
+    return offers
+
+
+def _is_float(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and value.ndim == 1 and value.dtype.kind == "f"
 
 
 def _source(column: Column, chosen: Sequence[str] | None, sources: Sequence[Data]) -> Data:
     """The data that a column comes from: those of its own input, or of the first, which may hold all columns."""
     own, first = sources[column.source], sources[0]
-    has = own.arrays if chosen is None else set(chosen) & {*own.arrays, *groups(own)}
+    has = own.arrays if chosen is None else {*chosen} & {*own.arrays, *groups(own)}
     return own if has else first
 
 
