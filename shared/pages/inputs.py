@@ -12,15 +12,22 @@ from .columns import FLIPPED, IMAGE_NAMES, Found, choices, groups, plain, take
 from .guesses import guess
 from .join import join_parts, split_images
 from .page import Column, Page
+from .pairing import pair
 from .uploads import Data, read_files, read_table
 
 
 class Given(NamedTuple):
-    """The metric's columns, and the Python that makes them: lines, and an expression for each column."""
+    """The metric's columns, and the Python that makes them: lines, and an expression for each column.
+
+    names: of the images, where they are known
+    told: what is to be said of how images were paired
+    """
 
     columns: dict[str, Any]
     setup: list[str]
     code: dict[str, str]
+    names: Sequence[str] = ()
+    told: str = ""
 
 
 def read_sources(page: Page, tables: Sequence[Any], files: Sequence[Any]) -> list[Data]:
@@ -90,10 +97,34 @@ def gather(
         if column.kind == "images" and column.name not in ids and getattr(found[column.name].value, "ndim", 3) == 2:
             value, code = found[column.name]
             found[column.name] = Found([value], code and f"[{code}]")
+    named, told = _names_of_images(page, sources, made_of, origin, found, ids), ""
     if ids:
         setup += split_images(page, ids, found, origin)
+    elif len(named) == 2:
+        (maps, map_names), (masks, mask_names) = named.items()
+        paired = pair(found[maps], map_names, found[masks], mask_names)
+        found[masks], told = paired.masks, paired.told
+        setup += paired.setup
     found = join_parts(page, found)
-    return Given({n: f.value for n, f in found.items()}, setup, {n: f.code for n, f in found.items()})
+    code = {name: part.code for name, part in found.items()}
+    return Given({name: part.value for name, part in found.items()}, setup, code, next(iter(named.values()), ()), told)
+
+
+def _names_of_images(
+    page: Page,
+    sources: Sequence[Data],
+    made_of: Mapping[str, Sequence[str]],
+    origin: Mapping[str, int],
+    found: Mapping[str, Found],
+    ids: Mapping[str, Found],
+) -> dict[str, list[str]]:
+    """The names of a column's images, for each column that has them; of rows in the order of the first ones."""
+    if ids:
+        rows = [str(name) for part in ids.values() for name in np.asarray(part.value).ravel().tolist()]
+        return {next(iter(ids)): list(dict.fromkeys(rows))}
+    images = [column.name for column in page.columns if column.kind == "images" and column.name in found]
+    named = {name: sources[origin[name]].names.get(made_of[name][0], []) for name in images}
+    return {name: names for name, names in named.items() if names}
 
 
 def _form(page: Page, made_of: Mapping[str, Sequence[str]]) -> list[Column]:

@@ -73,7 +73,7 @@ def test_words_that_are_no_label(tmp_path: Path) -> None:
 def test_names_of_ones_own(name: str, tmp_path: Path) -> None:
     """Class ids are the one column of integers, labels the one of two values, scores what is left."""
     rng = np.random.default_rng(0)
-    columns = {f"n{i}": rng.normal(size=40) for i in range(3)} if name != "ood_bench" else {}
+    columns: dict[str, Any] = {f"n{i}": rng.normal(size=40) for i in range(3)} if name != "ood_bench" else {}
     columns |= {"mine": rng.integers(0, 2 if name == "ood_bench" else 3, 40)}
     if name not in ("accuracyk", "autkc"):
         columns |= {"knn": rng.normal(size=40)}
