@@ -18,10 +18,11 @@ from typing import Any
 import gradio as gr
 from starlette.middleware import Middleware
 
-from .columns import KINDS, guess
+from .columns import KINDS
 from .controls import shown
 from .folder import own_folder
 from .guard import Guard
+from .guesses import guess
 from .inputs import describe, offered
 from .layout import CSS, HEAD, THEME, card_text, data_frame
 from .limits import MAX_BYTES, MAX_IMAGES

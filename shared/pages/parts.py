@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 
 import gradio as gr
 
-from .columns import KINDS, guess
+from .columns import KINDS
 from .controls import control
+from .guesses import guess
 from .inputs import offered
 from .layout import data_frame
 from .limits import MAX_POINTS, STATED

@@ -12,7 +12,7 @@ from ..core.metric import INTERVAL_OPTIONS
 from ..texts import texts
 from .controls import options_of
 from .costs import check_costs, image_costs, option_costs, step_costs
-from .images import read_photograph
+from .images import photograph_of
 from .inputs import Given, gather
 from .limits import MAX_IMAGES, without_paths
 from .moving import threshold_html
@@ -86,7 +86,7 @@ class Runner:
         read_as: str,
         controls: Sequence[Any],
         image: float = 1,
-        photograph: str | None = None,
+        photographs: Any = None,
     ) -> Shown:
         """Compute, and draw. Raises what the metric raises, and RefusedError for files that are not taken."""
         page = self.page
@@ -94,8 +94,9 @@ class Runner:
         given = gather(page, checked_sources(page, tables, files), chosen, read_as)
         computed = self.compute(given.columns, options_of(page.options, controls, self.defaults))
         num_images = min(MAX_IMAGES, _num_images(given)) if page.images else 1
-        behind = read_photograph(Path(photograph)) if photograph else None
-        computed = computed._replace(image=max(0, min(num_images, int(image or 1)) - 1), photograph=behind)
+        shown = max(0, min(num_images, int(image or 1)) - 1)
+        behind = photograph_of([Path(path) for path in _names(photographs)], shown, given.names)
+        computed = computed._replace(image=shown, photograph=behind)
         call = python_call(page.name, given, computed.options, self.defaults)
         with np.errstate(all="ignore"):
             figures, sweep = page.draw(computed), page.sweep(computed)

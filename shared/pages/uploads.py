@@ -26,13 +26,15 @@ from .limits import RefusedError, check_archive, check_files, check_unpacked, wi
 class Data(NamedTuple):
     """Named arrays, the lines that read them, and an expression for each; nothing of these for a typed table.
 
-    An array may be a list of arrays, one per image. `options` are those that the format brings with it.
+    An array may be a list of arrays, one per image; `names` are those of its images. `options` are those that the
+    format brings with it.
     """
 
     arrays: dict[str, Any]
     setup: list[str] = []
     code: dict[str, str] = {}
     options: Mapping[str, Any] = {}
+    names: Mapping[str, list[str]] = {}
 
 
 Reader = Callable[[list[Path], str], Data]  # the files, and what the names of its variables end on
@@ -62,8 +64,9 @@ def read_files(paths: list[Path], readers: Mapping[str, Reader], tag: str = "") 
     """
     check_files(paths)
     pooled, numbers = Data({}, [], {}, {}), count(1)
-    for suffix in dict.fromkeys(path.suffix.lower() for path in paths):
-        group = [path for path in paths if path.suffix.lower() == suffix]
+    kinds = {path: _kind(path, readers) for path in paths}
+    for suffix in dict.fromkeys(kinds.values()):
+        group = [path for path in paths if kinds[path] == suffix]
         reader = readers.get(suffix) or READERS.get(suffix)
         if reader is None:
             known = ", ".join([*readers, *READERS])
@@ -73,8 +76,18 @@ def read_files(paths: list[Path], readers: Mapping[str, Reader], tag: str = "") 
             for name, array in found.arrays.items():
                 label = f"{part[0].stem}: {name}" if name in pooled.arrays else name
                 pooled.arrays[label], pooled.code[label] = array, found.code[name]
-            pooled = pooled._replace(setup=pooled.setup + found.setup, options={**pooled.options, **found.options})
+            pooled = pooled._replace(
+                setup=pooled.setup + found.setup,
+                options={**pooled.options, **found.options},
+                names={**pooled.names, **found.names},
+            )
     return pooled
+
+
+def _kind(path: Path, readers: Mapping[str, Reader]) -> str:
+    """The ending of a file; an archive is read with the files of the kind that it holds."""
+    suffix = path.suffix.lower()
+    return next(iter(readers), suffix) if suffix == ".zip" else suffix
 
 
 def _read(paths: list[Path], reader: Reader, tag: str) -> Data:

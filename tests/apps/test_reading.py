@@ -22,8 +22,9 @@ from PIL import Image
 
 import openworld_metrics
 from openworld_metrics.pages import limits, uploads
-from openworld_metrics.pages.columns import Found, groups, guess
+from openworld_metrics.pages.columns import Found, groups
 from openworld_metrics.pages.controls import CONTROLS, shown
+from openworld_metrics.pages.guesses import guess
 from openworld_metrics.pages.images import read_photograph
 from openworld_metrics.pages.inputs import gather, read_sources
 from openworld_metrics.pages.join import split_images

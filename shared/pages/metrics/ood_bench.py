@@ -96,8 +96,8 @@ PAGE = Page(
     metric=OODBench,
     question="Are out-of-distribution samples told from in-distribution ones?",
     columns=(
-        Column("predictions", ("scores", "score", "ood_score", "open_scores")),
-        Column("references", ("labels", "label", "is_ood", "open_labels")),
+        Column("predictions", ("scores", "score", "ood_score", "open_scores"), "score"),
+        Column("references", ("labels", "label", "is_ood", "open_labels"), "label"),
         Column("in-distribution scores", ("id_scores", "scores_in", "scores_id"), part_of="predictions"),
         Column("OOD scores", ("scores_out", "scores_ood"), part_of="predictions"),
     ),

@@ -16,8 +16,8 @@ from ..results import short
 COLUMNS = (
     Column("predictions", ("close_pred", "class", "scores", "logits", "probs", "y_pred", "p"), "classes"),
     Column("references", ("close_labels", "labels", "label", "y_true", "target")),
-    Column("open_scores", ("open_pred", "open_score", "ood_score", "unknown_score")),
-    Column("open_labels", ("open_label", "is_unknown", "unknown"), required=False),
+    Column("open_scores", ("open_pred", "open_score", "ood_score", "unknown_score"), "score"),
+    Column("open_labels", ("open_label", "is_unknown", "unknown"), "label", required=False),
 )
 OPTIONS = (Option("t_list", "numbers"), Option("num_classes", "number"))
 CLASS_IDS: Table = {"predictions": [0, 1, 1, 0], "references": [0, 1, 0, -1], "open_scores": [0.1, 0.4, 0.2, 0.6]}

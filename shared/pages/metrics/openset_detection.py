@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from ...detection.openset_detection import OpenSetDetection
-from ...formats.yolo_lines import read_lines
+from ...formats.yolo_lines import LISTS_OF_CLASSES, read_lines
+from ..archives import keys, members
 from ..costs import Cost, items
 from ..figures.boxes import boxes_to_draw, draw_boxes, draw_confusion
 from ..figures.sweep import draw_sweep, sweep_boxes
@@ -44,19 +45,22 @@ def read_yolo(paths: list[Path], tag: str = "") -> Data:
     folder, names = "predictions", ["class", "cx", "cy", "w", "h", "confidence"]
     if tag.startswith("_2"):
         folder, names = "references", names[:5]
+    found = members(paths, (".txt",), LISTS_OF_CLASSES)
     try:
-        tables = [read_lines(path, confidence=len(names) == 6, place=path.name) for path in paths]
+        tables = [read_lines(member, confidence=len(names) == 6, place=member.name) for member in found]
     except ValueError as error:
         raise RefusedError(str(error)) from None
     table = np.concatenate(tables)
-    image = np.repeat(np.asarray([path.stem for path in paths], dtype=object), [len(rows) for rows in tables])
+    parts, images = keys([member.key for member in found])
+    image = np.repeat(np.asarray(images, dtype=object), [len(rows) for rows in tables])
+    stem = "path.stem" if parts == 1 else f'"/".join(path.with_suffix("").parts[-{parts}:])'
     end = "len(cells) - 1" if len(names) == 6 else "len(cells)"
     setup = [
         "import numpy as np",
         "from pathlib import Path",
         _BOX,
-        f'texts{tag} = sorted(Path("{folder}").glob("*.txt"))  # the folder of your files',
-        f'texts{tag} = {{path.stem: path.read_text(encoding="utf-8-sig").splitlines() for path in texts{tag}}}',
+        f'texts{tag} = sorted(Path("{folder}").rglob("*.txt"))  # the folder of your files',
+        f'texts{tag} = {{{stem}: path.read_text(encoding="utf-8-sig").splitlines() for path in texts{tag}}}',
         f"lines{tag} = [(name, line.split()) for name, lines in texts{tag}.items() for line in lines if line.strip()]",
         f"image{tag} = np.asarray([name for name, _ in lines{tag}])",
         f"rows{tag} = [box([*map(float, cells)], {end}) for _, cells in lines{tag}]",
@@ -64,7 +68,7 @@ def read_yolo(paths: list[Path], tag: str = "") -> Data:
     ]
     arrays = {"image": image, **{name: table[:, i] for i, name in enumerate(names)}}
     code = {"image": f"image{tag}", **{name: f"table{tag}[:, {i}]" for i, name in enumerate(names)}}
-    return Data(arrays, setup, code, {"box_format": "cxcywh"})
+    return Data(arrays, setup, code, {"box_format": "cxcywh"}, {"image": images})
 
 
 def _table(rows: Sequence[Sequence[Any]], names: str) -> dict[str, list[Any]]:
