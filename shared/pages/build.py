@@ -5,8 +5,8 @@
                              ┌─ compute() ─→ results: table, JSON, Python (results) ←──┤
                              └─ state() ─→ kernel functions ─→ figures (Page.draw) ←───┘
 
-The numbers are those of the metric that evaluate loads from the same folder. Nothing is kept between events or
-visitors: each press of the button reads the inputs anew.
+The numbers are those of the metric that evaluate loads from the same folder. Each press of the button reads the inputs
+anew; what was computed last is kept for a while (`kept`), to show another image or detector of it.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Any
 import gradio as gr
 from starlette.middleware import Middleware
 
+from .answers import box, connect
 from .columns import KINDS
 from .controls import shown
 from .folder import own_folder
@@ -25,9 +26,10 @@ from .guard import Guard
 from .guesses import guess
 from .inputs import describe, offered
 from .layout import CSS, HEAD, THEME, card_text, data_frame
-from .limits import MAX_BYTES, MAX_IMAGES
+from .limits import MAX_BYTES
+from .outputs import result_parts
 from .page import Page
-from .parts import input_parts, result_parts
+from .parts import input_parts
 from .results import message
 from .runner import Runner, explain
 from .sources import checked_sources
@@ -79,14 +81,9 @@ def fill(page: Page, folder: Path, endpoint: str = "compute") -> None:
             out = result_parts(page)
     gr.Markdown(card_text(folder, runner.texts.description), latex_delimiters=_LATEX, elem_classes="card")
 
-    inputs = [*given.tables, *given.files, *given.columns, given.read_as, *given.controls, out.image, out.photograph]
-    outputs = [given.told, out.results, out.hint, out.numbers, out.threshold, out.full, out.call, out.image, *out.plots]
     quiet: dict[str, Any] = dict(api_visibility="private", show_progress="hidden")
-    press = _computation(runner)
-    pressed = given.button.click(press, inputs, outputs, api_visibility="private")
+    pressed = connect(runner, given, out)
     pressed.then(None, None, None, js=_SHOW.replace("NAME", page.name), api_visibility="private")
-    out.image.input(press, inputs, outputs, **quiet)
-    out.photograph.change(press, inputs, outputs, **quiet)
     loaded = [*given.tables, *given.files, *given.columns, given.read_as, *given.controls]
     given.example.input(_example(runner), [given.example], loaded, **quiet)
     for part in [*given.tables, *given.files]:
@@ -116,34 +113,6 @@ _DOWNLOAD = """(text) => {
 }"""
 
 
-def _computation(runner: Runner) -> Callable[..., list[Any]]:
-    page = runner.page
-
-    def press(*values: Any) -> list[Any]:
-        try:
-            found = runner.show(*_sorted(page, values))
-        except Exception as error:  # whatever it is, the person is told where they look, and inputs stay
-            kept = [gr.skip()] * (5 + len(page.pictures))
-            return [_box(message(explain(error))), gr.update(visible=False), gr.update(visible=False), *kept]
-        count = found.num_images
-        more = f" (of the first {count})" if count == MAX_IMAGES else ""
-        slider = gr.update(maximum=max(2, count), visible=count > 1, label=f"Image shown{more}")
-        texts = [found.numbers, found.threshold, found.json, found.call]
-        return [_box(""), gr.update(visible=True), gr.update(visible=False), *texts, slider, *found.figures]
-
-    return press
-
-
-def _sorted(page: Page, values: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The values of the inputs by what they are."""
-    parts: list[Any] = []
-    for size in (len(page.sources), len(page.sources), len(page.columns), 1, len(page.options)):
-        parts.append(values[:size])
-        values = values[size:]
-    tables, files, made_of, (read_as,), controls = parts
-    return (tables, files, made_of, read_as, controls, *values)
-
-
 def _example(runner: Runner) -> Callable[[str], list[Any]]:
     page = runner.page
 
@@ -168,7 +137,7 @@ def _look(page: Page) -> Callable[..., list[Any]]:
         try:
             sources = checked_sources(page, tables, files)
         except Exception as error:  # as in press
-            return [_box(message(explain(error))), *([gr.skip()] * (len(page.columns) + len(page.options)))]
+            return [box(message(explain(error))), *([gr.skip()] * (len(page.columns) + len(page.options)))]
         offers, guesses = offered(page, sources), guess(page, sources)
         mapped = []
         for column, names in zip(page.columns, chosen):
@@ -176,13 +145,9 @@ def _look(page: Page) -> Callable[..., list[Any]]:
             mapped.append(gr.update(choices=offers[column.name], value=names if stays else guesses[column.name]))
         brought = {name: value for data in sources for name, value in data.options.items()}
         changed = [brought.get(option.name, gr.skip()) for option in page.options]
-        return [_box(message(describe(sources, files), "note")), *mapped, *changed]
+        return [box(message(describe(sources, files), "note")), *mapped, *changed]
 
     return look
-
-
-def _box(text: str) -> Any:
-    return gr.update(value=text, visible=bool(text))
 
 
 def _add_api(runner: Runner, endpoint: str) -> None:

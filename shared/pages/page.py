@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from ..core.metric import Metric
 from .costs import Cost
 from .figures.threshold import Sweep
+from .worst import Thumbnail, Worst
 
 Table = Mapping[str, Sequence[Any]]  # header → cells
 
@@ -43,6 +44,9 @@ class Option(NamedTuple):
     choices: tuple[str, ...] = ()
 
 
+INTERVALS = Option("confidence_level", "number or none")
+
+
 class Source(NamedTuple):
     """An input of the page: an editable table and a file. `readers` are those for suffixes of this input only."""
 
@@ -59,7 +63,12 @@ class Example(NamedTuple):
 
 
 class Computed(NamedTuple):
-    """What the pictures are drawn from: the metric's reduced state, its options, its results and its columns."""
+    """What the pictures are drawn from: the metric's reduced state, its options, its results and its columns.
+
+    image, photograph: the image that is shown, from 0, and what lies behind it
+    title, rivals: where there are several detectors, the name of this one, and the others by theirs
+    names: of the images, where they are known
+    """
 
     state: Any
     options: Mapping[str, Any]
@@ -67,6 +76,9 @@ class Computed(NamedTuple):
     columns: Mapping[str, Any]
     image: int = 0
     photograph: Any = None
+    title: str = ""
+    rivals: Mapping[str, Computed] = {}
+    names: Sequence[str] = ()
 
 
 class Page(NamedTuple):
@@ -77,7 +89,11 @@ class Page(NamedTuple):
         photograph can be put
     costs: what a computation takes that neither the size of the data nor the length of an option says, from the
         metric's reduced state and its options, which are not checked yet
+    draw_image: the first of the pictures alone, of pages with images
+    worst: the samples that are ranked worst
+    thumbnails: the images with the most errors, at most so many
     sweep: from what was computed to what a threshold decides, wherever it is moved; None where there is none
+    method: how the numbers are taken, for a sentence in a paper
     headline, sections: patterns of the keys that are shown large, and of those below a heading
     """
 
@@ -92,6 +108,10 @@ class Page(NamedTuple):
     images: bool = False
     costs: Callable[[Mapping[str, Any], Mapping[str, Any]], Iterable[Cost]] = lambda state, options: ()
     sweep: Callable[[Computed], Sweep | None] = lambda computed: None
+    draw_image: Callable[[Computed], Any] = lambda computed: None
+    worst: Callable[[Computed], Sequence[Worst]] = lambda computed: ()
+    thumbnails: Callable[[Computed, int], Sequence[Thumbnail]] | None = None
+    method: str = ""
     headline: str = ""
     sections: Mapping[str, str] = {}
 

@@ -1,8 +1,7 @@
-"""The two halves of a page: inputs with the button on the left, results on the right (below, on a narrow screen)."""
+"""The left half of a page: inputs, options, and the button. The right half is `outputs`."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -13,7 +12,7 @@ from .controls import control
 from .guesses import guess
 from .inputs import offered
 from .layout import data_frame
-from .limits import MAX_POINTS, STATED
+from .limits import STATED
 from .page import Page, argument_help, one_line
 from .uploads import READERS, read_table
 
@@ -30,21 +29,6 @@ class Inputs(NamedTuple):
     controls: list[Any]
     told: Any
     button: Any
-
-
-class Outputs(NamedTuple):
-    """The components that show results."""
-
-    hint: Any
-    results: Any
-    numbers: Any
-    threshold: Any
-    image: Any
-    photograph: Any
-    plots: list[Any]
-    call: Any
-    full: Any
-    download: Any
 
 
 def input_parts(page: Page, defaults: Mapping[str, Any], inputs_description: str) -> Inputs:
@@ -111,38 +95,3 @@ def _mapping(page: Page, help_of: Mapping[str, str]) -> list[Any]:
     either = any(column.kind in ("matrix", "classes") for column in page.columns)
     text = "Whole numbers in the table are class ids unless you say otherwise."
     return [*parts, gr.Radio(list(KINDS), value=KINDS[0], label="predictions hold", info=text, visible=either)]
-
-
-def result_parts(page: Page) -> Outputs:
-    """The numbers, the pictures, and the result as Python and as JSON; hidden until there are any."""
-    hint = gr.HTML('<p class="hint">Press Compute: the numbers and pictures appear here.</p>', apply_default_css=False)
-    with gr.Column(visible=False, elem_id=f"{page.name}-results") as results:
-        numbers = gr.HTML("", apply_default_css=False, elem_id=f"{page.name}-numbers")
-        threshold = gr.HTML("", apply_default_css=False, elem_id=f"{page.name}-threshold")
-        image = gr.Slider(1, 2, value=1, step=1, label="Image shown", elem_id=f"{page.name}-image", visible=page.images)
-        plots = [_picture(page.name, i, title) for i, title in enumerate(page.pictures)]
-        with gr.Accordion("A photograph behind the image shown (PNG)", open=False, visible=page.images):
-            photograph = gr.File(label="Photograph", file_types=[".png"], height=92)
-        with gr.Tabs():
-            with gr.Tab("Python"):
-                call = gr.Code(language="python", interactive=False, label="The same result", buttons=["copy"])
-            with gr.Tab("JSON"):
-                full = gr.Code(language="json", interactive=False, label="In full", buttons=["copy"])
-                download = gr.Button("Download JSON", size="sm", elem_id=f"{page.name}-download")
-        drawn = f"Curves are drawn with at most {MAX_POINTS:,} points."
-        gr.HTML(f'<p class="hint">{drawn}</p>', apply_default_css=False)
-    return Outputs(hint, results, numbers, threshold, image, photograph, plots, call, full, download)
-
-
-def _picture(name: str, place: int, title: str) -> Any:
-    """A picture, and below it the buttons to take it away by."""
-    plot = gr.Plot(label=title, elem_id=f"{name}-plot{place}")
-    words = re.sub(r"\bcurves?\b", "", title.lower())
-    file = "_".join([name, *re.findall(r"[a-z0-9]+", words)])
-    buttons = "".join(
-        f'<button type="button" data-do="take" data-form="{form}" aria-label="{title} as {said}">{said}</button>'
-        for form, said in (("svg", "SVG"), ("png", "PNG × 3"), ("csv", "CSV"))
-    )
-    data = f'data-plot="{name}-plot{place}" data-file="{file}" data-title="{title}"'
-    gr.HTML(f'<div class="take" {data}>{buttons}</div>', apply_default_css=False)
-    return plot

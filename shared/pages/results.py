@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import json
-import math
 import os
 import re
 from collections.abc import Mapping
@@ -13,17 +12,6 @@ from typing import Any
 import numpy as np
 
 from .inputs import Given
-
-
-def short(value: float) -> str:
-    """A number with three decimals, an integer with none; what would read as 0 or be long is in powers of ten.
-
-    >>> short(3), short(0.66666), short(1.0), short(1e-7), short(float("inf"))
-    ('3', '0.667', '1.000', '1.00e-07', 'inf')
-    """
-    if isinstance(value, int) or not math.isfinite(value):
-        return str(value)
-    return f"{value:.2e}" if value and not 5e-4 <= abs(value) < 1e6 else f"{value:.3f}"
 
 
 def results_json(results: Mapping[str, Any]) -> str:
@@ -37,21 +25,33 @@ def message(text: str, kind: str = "error") -> str:
     return f'<div class="message {kind}" role="{role}">{html.escape(text)}</div>' if text else ""
 
 
-def python_call(name: str, given: Given, options: Mapping[str, Any], defaults: Mapping[str, Any]) -> str:
-    """Write the Python that computes the same: columns from files by their expressions, typed ones spelt out."""
-    arguments = [
-        f"    {column}={given.code.get(column) or _literal(value)},\n" for column, value in given.columns.items()
-    ]
-    arguments += [f"    {key}={value!r},\n" for key, value in options.items() if value != defaults[key]]
-    body = "".join(arguments)
-    imports = {"import evaluate", *(line for line in given.setup if line.startswith(("import ", "from ")))}
-    if "np." in body + "".join(given.setup):
+def python_call(name: str, given: Mapping[str, Given], options: Mapping[str, Any], defaults: Mapping[str, Any]) -> str:
+    """Write the Python that computes the same: columns from files by their expressions, typed ones spelt out.
+
+    given: the columns of each detector by its name; of several, the results are by name too.
+    """
+    setup = [*dict.fromkeys(line for one in given.values() for line in one.setup)]
+    calls = {title: _call(name, one, options, defaults) for title, one in given.items()}
+    if len(calls) == 1:
+        body = f"results = {next(iter(calls.values()))}\n"
+    else:
+        body = "results = {}\n" + "".join(f"results[{title!r}] = {call}\n" for title, call in calls.items())
+    imports = {"import evaluate", *(line for line in setup if line.startswith(("import ", "from ")))}
+    if "np." in body + "".join(setup):
         imports.add("import numpy as np")
     ordered = sorted(line for line in imports if line.startswith("import "))
     ordered += sorted(line for line in imports if line.startswith("from "))
     path = os.environ.get("SPACE_ID") or f"metrics/{name}"
-    lines = [*ordered, "", f'{name} = evaluate.load("{path}")', *(x for x in given.setup if x not in imports)]
-    return "\n".join(lines) + f"\nresults = {name}.compute(\n{body})\n"
+    lines = [*ordered, "", f'{name} = evaluate.load("{path}")', *(x for x in setup if x not in imports)]
+    return "\n".join(lines) + f"\n{body}"
+
+
+def _call(name: str, given: Given, options: Mapping[str, Any], defaults: Mapping[str, Any]) -> str:
+    arguments = [
+        f"    {column}={given.code.get(column) or _literal(value)},\n" for column, value in given.columns.items()
+    ]
+    arguments += [f"    {key}={value!r},\n" for key, value in options.items() if value != defaults[key]]
+    return f"{name}.compute(\n{''.join(arguments)})"
 
 
 def _literal(value: Any) -> str:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import cycle
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
+from ...anomaly.anomaly_suite import level_counts
 from ...core.counts import Counts
 from ...core.options import as_fractions
+from ..digits import short
 from ..page import Computed
-from ..results import short
 from .roc import ROC_HOVER, chance, roc_points, said_of_corner, unit_square
 from .style import BLUE, GREEN, LINES, ORANGE, SHADE, curve, figure, photograph_behind
 from .threshold import Sweep, moving_point
@@ -97,6 +99,9 @@ def draw_pro(computed: Computed, counts: Counts, sweep: Sweep) -> go.Figure:
     for (limit, value), (color, dash) in zip(sorted(areas.items(), reverse=True), LINES[1:]):
         line = dict(color=color, dash=dash, width=2)
         fig.add_scatter(x=[limit, limit], y=[0, 1], name=f"AUPRO@{limit:g} = {short(value)}", mode="lines", line=line)
+    for (name, rival), (color, dash) in zip(computed.rivals.items(), cycle(LINES[1:])):
+        other = until(max(areas), *pro_points(rival.state, level_counts(rival.state, "pixel")))
+        curve(fig, *other, name, color, line=dict(dash=dash, width=3), hovertemplate=hover)
     moving_point(fig, sweep, "FPR", "PRO")
     return fig.update_yaxes(range=[-0.02, 1.04]).update_xaxes(range=[-0.02 * max(areas), 1.04 * max(areas)])
 
@@ -115,6 +120,12 @@ def draw_roc(computed: Computed, counts: Mapping[str, Counts], limit: float, swe
             x, y = until(limit, fpr, tpr)
             shade: dict[str, Any] = dict(line=dict(width=0), fill="tozeroy", fillcolor=SHADE, hoverinfo="skip")
             curve(fig, x, y, f"pixels up to {limit:g}", color, **shade)
+    level = [*counts][-1]
+    for (name, rival), (color, dash) in zip(computed.rivals.items(), cycle(LINES[1:])):
+        sides = level_counts(rival.state, level)
+        title = f"{name}, {level}s, AUROC = {short(rival.results[f'{level}_auroc'])}"
+        hover = f"{name}: {ROC_HOVER}<extra></extra>"
+        curve(fig, *roc_points(sides), title, color, said_of_corner(sides), line=dict(dash=dash), hovertemplate=hover)
     return unit_square(moving_point(chance(fig), sweep, "FPR", "TPR"))
 
 

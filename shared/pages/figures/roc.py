@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from itertools import cycle
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
 from ...core.counts import Counts
-from ..results import short
-from .style import GREY, curve, figure
+from ..digits import short
+from ..page import Computed
+from .style import GREY, LINES, curve, figure
 from .threshold import Sweep, moving_point
 
 ROC_HOVER = "%{text}<br>FPR %{x:.2%}, TPR %{y:.2%}"
@@ -70,17 +72,25 @@ def pr_points(counts: Counts) -> tuple[np.ndarray, np.ndarray]:
     return np.concatenate([[0.0], recall]), np.concatenate([precision[:1], precision])
 
 
-def draw_pr(counts: Counts, sweep: Sweep, positive: str, area: float | None) -> go.Figure:
-    """Precision over recall, steps as average precision takes them, and the share that chance finds."""
+def _reached(counts: Counts) -> Callable[[int], str]:
+    return lambda i: f"score ≥ {short(float(counts.thresholds[max(0, i - 1)]))}"
+
+
+def draw_pr(
+    counts: Counts, sweep: Sweep, positive: str, computed: Computed, others: Mapping[str, Counts], key: str
+) -> go.Figure:
+    """Precision over recall, steps as average precision takes them, and the share that chance finds.
+
+    others: the counts of the rivals; key: of the result that is the area.
+    """
     fig = unit_square(figure(f"recall ({positive})", "precision"))
-    name = "precision" if area is None else f"precision, area = {short(area)}"
-    thresholds = counts.thresholds
-
-    def said(i: int) -> str:
-        return f"score ≥ {short(float(thresholds[max(0, i - 1)]))}"
-
-    hover = "%{text}<br>recall %{x:.2%}, precision %{y:.2%}<extra></extra>"
-    curve(fig, *pr_points(counts), name, line=dict(shape="vh"), said=said, hovertemplate=hover)
+    found = {computed.title or "precision": (counts, computed)}
+    found |= {name: (other, computed.rivals[name]) for name, other in others.items()}
+    for (name, (one, of)), (color, dash) in zip(found.items(), cycle(LINES)):
+        area = of.results.get(key)
+        title = name if area is None else f"{name}, area = {short(area)}"
+        hover = f"{name}<br>%{{text}}<br>recall %{{x:.2%}}, precision %{{y:.2%}}<extra></extra>"
+        curve(fig, *pr_points(one), title, color, _reached(one), line=dict(shape="vh", dash=dash), hovertemplate=hover)
     share = counts.num_positives / (counts.num_positives + counts.num_negatives)
     line = dict(color=GREY, width=1, dash="dot")
     name = f"chance = {short(share)}"

@@ -16,7 +16,10 @@ from ..figures.maps import draw_map, draw_pro, draw_roc, pro_values
 from ..figures.style import figure
 from ..figures.threshold import Sweep, binary_sweep
 from ..images import read_maps, read_masks
-from ..page import Column, Computed, Example, Option, Page, Source, Table
+from ..limits import MAX_IMAGES
+from ..page import INTERVALS, Column, Computed, Example, Option, Page, Source, Table
+from ..strip import map_picture
+from ..worst import Thumbnail
 
 
 def sweep_maps(computed: Computed) -> Sweep:
@@ -30,6 +33,33 @@ def _sweep(state: Any, counts: Mapping[str, Counts]) -> Sweep:
         return binary_sweep(counts["image"], "anomalous images", "normal images")
     values = {"PRO": pro_values(state, counts["pixel"])}
     return binary_sweep(counts["pixel"], "anomalous pixels", "normal pixels", values)
+
+
+def _thumbnails(computed: Computed, count: int) -> list[Thumbnail]:
+    """The images with the most pixels that the best threshold judges wrongly."""
+    threshold = computed.results.get("pixel_f1_max_threshold")
+    if threshold is None:
+        return []
+    ignored = computed.options["ignore_value"]
+    pairs = [*zip(computed.columns["predictions"], computed.columns["references"])][:MAX_IMAGES]
+    wrong = []
+    for image, (score_map, mask) in enumerate(pairs):
+        found, true = np.asarray(score_map) >= threshold, np.asarray(mask)
+        judged = True if ignored is None else true != ignored
+        missed = int(np.count_nonzero(judged & ~found & (true != 0)))
+        wrong.append((missed + int(np.count_nonzero(judged & found & (true == 0))), missed, image))
+    worst = sorted(wrong, key=lambda one: (-one[0], one[2]))[:count]
+    ends = np.asarray([f(np.asarray(part)) for part, _ in pairs for f in (np.min, np.max)], np.float64)
+    low, high = float(ends.min()), float(ends.max())
+    return [
+        Thumbnail(
+            image,
+            f"{missed:,} px missed, {total - missed:,} too many",
+            map_picture(np.asarray(pairs[image][0], np.float64), np.asarray(pairs[image][1]), low, high),
+        )
+        for total, missed, image in worst
+        if total
+    ]
 
 
 def no_pixels() -> Any:
@@ -97,6 +127,7 @@ PAGE = Page(
         Option("image_threshold", "number"),
         Option("pixel_threshold", "number"),
         Option("pimo_bounds", "numbers"),
+        INTERVALS,
     ),
     examples=(
         Example("Four maps of 6 × 6 pixels, two with anomalies", (_table(_MAPS, 10), _table(_MASKS, 1))),
@@ -111,6 +142,8 @@ PAGE = Page(
     ),
     pictures=("Map and mask", "Per-region overlap", "ROC curves"),
     draw=_draw,
+    draw_image=draw_map,
+    thumbnails=_thumbnails,
     sweep=sweep_maps,
     headline=r"image_auroc|pixel_auroc|aupro@0\.3",
     sections={"Images": r"image_.*", "Pixels": r"pixel_.*", "Regions": r"aupro.*|aupimo.*|auspro.*"},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -13,13 +14,14 @@ from ...core.counts import Counts, exceedance_counts
 from ...core.curves import OperatingPoint, operating_point
 from ...ood.ood_bench import OODBench
 from ...ood.points import parse_point
-from ...ood.sides import split_ood
+from ...ood.sides import check_label_values, is_ood, split_ood
+from ..digits import short
 from ..figures.histograms import histograms
 from ..figures.roc import ROC_HOVER, chance, draw_pr, roc_points, said_of_corner, unit_square
 from ..figures.style import BLUE, GREY, LINES, ORANGE, curve, figure, point
 from ..figures.threshold import Sweep, binary_sweep, moving_line, moving_point
-from ..page import Column, Computed, Example, Option, Page, rows
-from ..results import short
+from ..page import INTERVALS, Column, Computed, Example, Option, Page, rows
+from ..worst import Worst, worst_samples
 
 MAX_MARKED = 4  # operating points in the picture
 _SYMBOLS = (("diamond", 17), ("square", 12), ("cross", 9), ("triangle-up", 6))  # one may lie on another
@@ -34,6 +36,16 @@ def _sides(computed: Computed) -> tuple[Any, Any]:
     return split_ood(scores, labels, **{name: options[name] for name in ("in_value", "out_value", "ignore_value")})
 
 
+def _worst(computed: Computed) -> Sequence[Worst]:
+    """Nothing where equal samples have been counted, whose rows are not known."""
+    options, state = computed.options, computed.state
+    if "counts" in state:
+        return ()
+    values = check_label_values(options["in_value"], options["out_value"], options["ignore_value"])
+    out, kept = is_ood(np.asarray(state["labels"]), values)
+    return worst_samples(state["scores"], out, ("in-distribution", "OOD"), kept=kept)
+
+
 def sweep_ood(computed: Computed) -> Sweep:
     """What is counted at each threshold."""
     return binary_sweep(exceedance_counts(*_sides(computed)), "OOD", "in-distribution")
@@ -46,10 +58,11 @@ def _draw(computed: Computed) -> Sequence[Any]:
     named = ((name, parse_point(name)) for name in computed.results)
     found = {name: operating_point(counts, *point[:2], float(point[2])) for name, point in named if point is not None}
     points = {name: point for name, point in [*found.items()][:MAX_MARKED] if math.isfinite(point.threshold)}
+    others = {name: exceedance_counts(*_sides(rival)) for name, rival in computed.rivals.items()}
     return [
         _histograms(inside, out, points, computed.options["threshold"], sweep),
-        _roc(counts, computed, points, sweep),
-        draw_pr(counts, sweep, "OOD", computed.results.get("aupr_out")),
+        _roc(counts, computed, points, sweep, others),
+        draw_pr(counts, sweep, "OOD", computed, others, "aupr_out"),
     ]
 
 
@@ -77,14 +90,25 @@ def _line(fig: go.Figure, at: float, top: float, name: str, color: str, dash: st
         )
 
 
-def _roc(counts: Counts, computed: Computed, points: Mapping[str, OperatingPoint], sweep: Sweep) -> go.Figure:
+def _roc(
+    counts: Counts, computed: Computed, points: Mapping[str, OperatingPoint], sweep: Sweep, others: Mapping[str, Counts]
+) -> go.Figure:
     fig = unit_square(figure("false-positive rate", "true-positive rate (OOD)"))
     sampled = computed.options["step"] is not None
-    value = computed.results.get("auroc")
-    area = f", AUROC = {short(value)}" if value is not None and not sampled else ""
-    name = f"ROC{area}" + (" (every score; the numbers are sampled)" if sampled else "")
+    ending = " (every score; the numbers are sampled)" if sampled else ""
+
+    def name_of(title: str, found: Computed) -> str:
+        value = found.results.get("auroc")
+        return title + (f", AUROC = {short(value)}" if value is not None and not sampled else ending)
+
     hover = f"{ROC_HOVER}<extra></extra>"
-    curve(fig, *roc_points(counts), name, said=said_of_corner(counts), hovertemplate=hover)
+    title = name_of(computed.title or "ROC", computed)
+    curve(fig, *roc_points(counts), title, said=said_of_corner(counts), hovertemplate=hover)
+    for (name, other), (color, dash) in zip(others.items(), cycle(LINES[1:])):
+        said = name_of(name, computed.rivals[name])
+        hover = f"{name}: {ROC_HOVER}<extra></extra>"
+        style = dict(dash=dash)
+        curve(fig, *roc_points(other), said, color, said_of_corner(other), line=style, hovertemplate=hover)
     for (key, found), (color, _), (symbol, size) in zip(points.items(), LINES[1:], _SYMBOLS):
         said = f"{key} = {short(computed.results[key])}"
         hover = f"{said}<br>score ≥ {short(found.threshold)}<br>FPR %{{x:.2%}}, TPR %{{y:.2%}}<extra></extra>"
@@ -113,6 +137,7 @@ PAGE = Page(
         Option("threshold", "number"),
         Option("thresholds", "flag"),
         Option("step", "number"),
+        INTERVALS,
     ),
     examples=(
         Example(
@@ -150,7 +175,9 @@ PAGE = Page(
     pictures=("Scores of both sets", "ROC curve", "Precision and recall"),
     draw=_draw,
     sweep=sweep_ood,
+    worst=_worst,
     headline=r"auroc|fpr95tpr",
+    method=", with OOD as the positive class and every distinct score as a threshold",
     sections={
         "Areas": r"auroc|aupr_.*",
         "Rates at operating points": r"[ft][pn]r[\d.]+[ft][pn]r|detect_acc",

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import cycle
 from typing import Any
 
 import numpy as np
 
 from ...core.metric import Metric
-from ..figures.style import BLUE, GREEN, ORANGE, SHADE, curve, figure, point, thin
+from ..digits import short
+from ..figures.style import BLUE, GREEN, LINES, ORANGE, SHADE, curve, figure, point, thin
 from ..figures.threshold import THRESHOLD, Sweep, moving_point
-from ..page import Column, Computed, Example, Option, Page, Table
-from ..results import short
+from ..page import INTERVALS, Column, Computed, Example, Option, Page, Table
+from ..worst import Worst, worst_samples
 
 COLUMNS = (
     Column("predictions", ("close_pred", "class", "scores", "logits", "probs", "y_pred", "p"), "classes"),
@@ -19,7 +21,7 @@ COLUMNS = (
     Column("open_scores", ("open_pred", "open_score", "ood_score", "unknown_score"), "score"),
     Column("open_labels", ("open_label", "is_unknown", "unknown"), "label", required=False),
 )
-OPTIONS = (Option("t_list", "numbers"), Option("num_classes", "number"))
+OPTIONS = (Option("t_list", "numbers"), Option("num_classes", "number"), INTERVALS)
 CLASS_IDS: Table = {"predictions": [0, 1, 1, 0], "references": [0, 1, 0, -1], "open_scores": [0.1, 0.4, 0.2, 0.6]}
 
 _HOVER = "threshold %{x:.4g}: F = %{y:.4f}<extra></extra>"
@@ -37,8 +39,19 @@ def open_f_page(metric: type[Metric], question: str, f_at: Curve, *examples: Exa
         pictures=("F over the threshold",),
         draw=lambda computed: draw_f(computed, metric.name, f_at),
         sweep=lambda computed: sweep_f(computed, metric.name, f_at),
+        worst=worst_open_set,
         headline=metric.name,
     )
+
+
+def worst_open_set(computed: Computed) -> Sequence[Worst]:
+    """The samples of an open-set metric that are ranked worst; nothing where equal ones have been counted."""
+    state = computed.state
+    if "counts" in state or "thresholds" in state:
+        return ()
+    classes = np.asarray(state["classes"])
+    others = {"class": np.where(classes < 0, -1, classes), "predicted": state["predicted"]}
+    return worst_samples(state["scores"], classes < 0, ("known", "unknown"), others)
 
 
 def sweep_f(computed: Computed, name: str, f_at: Curve) -> Sweep | None:
@@ -92,7 +105,17 @@ def draw_f(computed: Computed, name: str, f_at: Curve) -> Sequence[Any]:
         y = f_at(computed, x.tolist())
         drawn = "" if len(thresholds) == len(scores) else f" (at {len(thresholds):,} of {len(scores):,} scores)"
         style = dict(shape="hv")
-        curve(fig, x, y, f"F{drawn}", BLUE, line=style, fill="tozeroy", fillcolor=SHADE, hovertemplate=_HOVER)
+        curve(
+            fig,
+            x,
+            y,
+            f"{computed.title or 'F'}{drawn}",
+            BLUE,
+            line=style,
+            fill="tozeroy",
+            fillcolor=SHADE,
+            hovertemplate=_HOVER,
+        )
     if f"{name}_curve" in computed.results:
         given = np.atleast_1d(np.asarray(computed.options["t_list"], dtype=np.float64))
         fig.add_scatter(
@@ -103,6 +126,11 @@ def draw_f(computed: Computed, name: str, f_at: Curve) -> Sequence[Any]:
             marker=dict(color=GREEN, size=9, symbol="diamond"),
             hovertemplate="t_list: " + _HOVER,
         )
+    for (title, rival), (color, dash) in zip(computed.rivals.items(), cycle(LINES[1:])):
+        other = sweep_f(rival, name, f_at)
+        if other is not None:
+            style = dict(shape="hv", dash=dash)
+            curve(fig, other.thresholds, other.values["F"], title, color, line=style, hovertemplate=_HOVER)
     if np.isfinite(threshold):
         name_of_best = f"best F = {short(best)} at {short(threshold)}"
         point(fig, threshold, best, name_of_best, ORANGE, "square", hovertemplate=_HOVER)

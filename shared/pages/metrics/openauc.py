@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -11,13 +12,13 @@ from ...core.counts import exceedance_counts
 from ...core.options import as_fraction
 from ...core.shares import least_reaching
 from ...open_set.openauc import OpenAUC, split_open_set
+from ..digits import short
 from ..figures.histograms import histograms
 from ..figures.roc import roc_points, unit_square
-from ..figures.style import BLUE, GREY, ORANGE, PURPLE, SHADE, curve, figure
+from ..figures.style import BLUE, GREY, LINES, ORANGE, PURPLE, SHADE, curve, figure
 from ..figures.threshold import Sweep, moving_line, moving_point
-from ..page import Column, Computed, Example, Option, Page, rows
-from ..results import short
-from .open_f import COLUMNS
+from ..page import INTERVALS, Column, Computed, Example, Option, Page, rows
+from .open_f import COLUMNS, worst_open_set
 
 
 def open_set_roc(state: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -86,7 +87,19 @@ def _draw(computed: Computed) -> Sequence[Any]:
     fig = unit_square(figure("false-positive rate (unknown accepted)", "correct-classification rate"))
     fpr, rate = open_set_roc(computed.state)
     area = short(computed.results["openauc"])
-    curve(fig, fpr, rate, f"area = OpenAUC = {area}", fill="tozeroy", fillcolor=SHADE, hovertemplate=_OSCR_HOVER)
+    curve(
+        fig,
+        fpr,
+        rate,
+        f"{computed.title or 'area = OpenAUC'} = {area}",
+        fill="tozeroy",
+        fillcolor=SHADE,
+        hovertemplate=_OSCR_HOVER,
+    )
+    for (name, rival), (color, dash) in zip(computed.rivals.items(), cycle(LINES[1:])):
+        title = f"{name} = {short(rival.results['openauc'])}"
+        hover = f"{name}<br>{_OSCR_HOVER}"
+        curve(fig, *open_set_roc(rival.state), title, color, line=dict(dash=dash), hovertemplate=hover)
     accuracy = computed.results["closed_set_accuracy"]
     fig.add_scatter(
         x=[0, 1],
@@ -109,7 +122,7 @@ PAGE = Page(
     metric=OpenAUC,
     question="Is a known sample classified rightly, and ranked below an unknown one?",
     columns=(*COLUMNS, *(Column(name, (), part_of=name) for name in _PARTS)),
-    options=(Option("tpr", "fraction"), Option("fpr_list", "numbers")),
+    options=(Option("tpr", "fraction"), Option("fpr_list", "numbers"), INTERVALS),
     examples=(
         Example(
             "Eighteen samples, eight of them unknown",
@@ -165,6 +178,8 @@ PAGE = Page(
     pictures=("Scores by kind", "Open-set ROC curve"),
     draw=_draw,
     sweep=sweep_openauc,
+    worst=worst_open_set,
     headline=r"openauc",
+    method=", the area under the open-set ROC curve over every score",
     sections={"Its parts": r"closed_set_accuracy|open_set_auroc", "At a threshold": r"open_set_accuracy@.*|ccr@.*"},
 )

@@ -9,19 +9,61 @@ from typing import Any
 import numpy as np
 
 from ...detection.openset_detection import OpenSetDetection
+from ...detection.words import CALLED_UNKNOWN, MISSED, TAKEN_FOR_KNOWN, WRONG_CLASS
 from ...formats.yolo_lines import LISTS_OF_CLASSES, read_lines
 from ..archives import keys, members
 from ..costs import Cost, items
-from ..figures.boxes import boxes_to_draw, draw_boxes, draw_confusion
+from ..figures.boxes import OF_OBJECTS, STYLES, DrawnBoxes, boxes_to_draw, draw_boxes, draw_confusion
 from ..figures.sweep import draw_sweep, sweep_boxes
-from ..limits import RefusedError
-from ..page import Column, Computed, Example, Option, Page, Source
+from ..limits import MAX_IMAGES, RefusedError
+from ..page import INTERVALS, Column, Computed, Example, Option, Page, Source
+from ..strip import box_picture
 from ..uploads import Data
+from ..worst import Thumbnail
 
 
 def _draw(computed: Computed) -> Sequence[Any]:
     found = boxes_to_draw(computed.state, computed.options)
     return [draw_boxes(found, computed), draw_confusion(found), draw_sweep(computed)]
+
+
+def _draw_image(computed: Computed) -> Any:
+    """The boxes of one image, which are matched among themselves."""
+    state: Any = computed.state
+    image = computed.image
+    ends = [np.concatenate([[0], np.cumsum(state[f"num_{side}"])]) for side in ("predictions", "references")]
+    predicted, true = (slice(int(end[image]), int(end[image + 1])) for end in ends)
+    one: Any = {
+        **state,
+        **{name: state[name][image : image + 1] for name in ("num_predictions", "num_references")},
+        **{name: state[name][predicted] for name in ("predictions", "prediction_remainders")},
+        **{name: state[name][true] for name in ("references", "reference_remainders", "ignored")},
+    }
+    found = boxes_to_draw(one, computed.options)
+    return draw_boxes(found, computed._replace(image=0))
+
+
+def _thumbnails(computed: Computed, count: int) -> list[Thumbnail]:
+    """The images with the most objects that are missed or called what they are not."""
+    found = boxes_to_draw(computed.state, computed.options)
+    wrong = np.isin(found.true_outcome, (WRONG_CLASS, CALLED_UNKNOWN, TAKEN_FOR_KNOWN, MISSED))
+    errors = np.bincount(found.true_image[wrong], minlength=len(computed.state["num_references"]))[:MAX_IMAGES]
+    worst = np.argsort(-errors, kind="stable")[:count]
+    return [
+        Thumbnail(image, f"{errors[image]} of {np.sum(found.true_image == image)} objects wrong", _small(found, image))
+        for image in worst.tolist()
+        if errors[image]
+    ]
+
+
+def _small(found: DrawnBoxes, image: int) -> bytes:
+    objects = np.flatnonzero((found.true_image == image) & np.isin(found.true_outcome, OF_OBJECTS))
+    predicted = np.flatnonzero(found.predicted_image == image)
+    boxes = [(found.predicted[i, :4].tolist(), STYLES[int(found.outcome[i])].color) for i in predicted]
+    boxes += [(found.true[i, :4].tolist(), STYLES[int(found.true_outcome[i])].color) for i in objects]
+    reach = np.asarray([corners[2:] for corners, _ in boxes] or [(1.0, 1.0)]).max(axis=0)
+    width, height = (1.0, 1.0) if reach.max() <= 1.5 else 1.03 * reach  # of YOLO: shares of the image
+    return box_picture(boxes, float(width), float(height))
 
 
 MAX_PAIRS = 4_000_000  # boxes that all overlap take some 180 bytes and 1 µs a pair, and are matched three times
@@ -99,6 +141,7 @@ PAGE = Page(
         Option("per_class", "flag"),
         Option("per_image", "flag"),
         Option("conf_list", "numbers"),
+        INTERVALS,
     ),
     examples=(
         Example(
@@ -149,6 +192,8 @@ PAGE = Page(
     ),
     pictures=("Boxes by outcome", "What objects were called", "Over the confidence threshold"),
     draw=_draw,
+    draw_image=_draw_image,
+    thumbnails=_thumbnails,
     sweep=sweep_boxes,
     headline=r"U-Recall|WI|A-OSE",
     sections={"Rates": r"(U-|m)?(AP|Recall|Precision|A-OSE|WI).*", "Counts": r"(TP|FP|FN|total)_.*"},

@@ -11,9 +11,9 @@ import plotly.graph_objects as go
 from ...classification.averages import AVERAGES, topk_results
 from ...classification.topk import TIES, known_ranks
 from ...core.options import as_int_list
+from ..digits import short
 from ..figures.style import BLUE, GREY, LINES, ORANGE, figure
-from ..page import Column, Computed, Option, rows
-from ..results import short
+from ..page import INTERVALS, Column, Computed, Option, rows
 
 MAX_K = 200  # that are drawn
 MIN_K = 10  # where there are as many; otherwise up to twice the largest k that is asked for
@@ -28,6 +28,7 @@ OPTIONS = (
     Option("per_class", "flag"),
     Option("percent", "flag"),
     Option("ignore_unknown", "flag"),
+    INTERVALS,
 )
 TOPK_SCORES = rows("""
     class 0, class 1, class 2, class 3, class 4, references
