@@ -14,6 +14,7 @@ import math
 import os
 import re
 import shutil
+import struct
 import tempfile
 import time
 import zipfile
@@ -22,9 +23,9 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Mu
 from contextlib import contextmanager
 from functools import cache
 from itertools import count
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
-from urllib.parse import unquote
+from urllib.parse import unquote, urlencode
 
 import gradio as gr
 import numpy as np
@@ -42,7 +43,64 @@ from numpy.lib.npyio import NpzFile
 from starlette.formparsers import MultiPartException
 from starlette.middleware import Middleware
 
-from _kernel import AVERAGES, AccuracyK, INTERVAL_OPTIONS, Metric, TIES, as_int_list, known_ranks, topk_results
+from _kernel import (
+    AVERAGES,
+    AccuracyK,
+    INTERVAL_OPTIONS,
+    Metric,
+    TIES,
+    as_int_list,
+    auroc,
+    exceedance_counts,
+    known_ranks,
+    topk_results,
+)
+
+
+# ---- pages/folder.py -------------------------------------------------------------------------------------------------
+#
+# Where uploads are kept: a folder for each process, locked as long as that lives, which the next process deletes.
+#
+# gradio deletes what is old while it runs, and all of it when it is shut down in order. A process that is killed leaves
+# its uploads behind. Folders are told by their name and their lock, so that nothing else is ever deleted: not what other
+# apps of gradio keep beside them, and not what another page still needs.
+
+PREFIX = "openworld-metrics-"
+_STARTED = time.time()
+
+
+@cache
+def own_folder() -> Path:
+    """Make this process's folder, tell gradio of it, and delete those of processes that have ended."""
+    place = Path(get_upload_folder())
+    place.mkdir(parents=True, exist_ok=True)
+    for folder in place.glob(f"{PREFIX}*"):
+        # a folder that is younger than this process may be one whose lock is still to come
+        if folder.lstat().st_mtime < _STARTED and (descriptor := locked(folder)) is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+            os.close(descriptor)
+    own = Path(tempfile.mkdtemp(prefix=PREFIX, dir=place))
+    locked(own)
+    os.environ["GRADIO_TEMP_DIR"] = str(own)
+    return own
+
+
+def locked(folder: Path) -> int | None:
+    """Lock a folder until this process ends or closes what this returns; None if it is another's, or has no lock."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        return None
+    try:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        return None
+    return descriptor
 
 
 # ---- pages/limits.py -------------------------------------------------------------------------------------------------
@@ -58,6 +116,8 @@ MAX_JSON_BYTES = 10_000_000  # as Python objects they take some 50 times that
 MAX_BODY = 1_000_000
 MAX_LISTS = 50_000
 MAX_UNPACKED = 200_000_000
+MAX_MEMBERS = 5_000  # of an archive
+_MAX_MEMBER = 400  # bytes that a member takes in the list of contents
 MAX_COLUMNS = 5_000  # of a table or file
 MAX_NAME = 200  # letters of a column's name
 MAX_POINTS = 2_000  # of a curve
@@ -112,6 +172,20 @@ def check_unpacked(name: str, num_bytes: int) -> None:
     """Raise RefusedError if a file would take more memory than is allowed."""
     if num_bytes > MAX_UNPACKED:
         raise RefusedError(f"{name}: expected at most {MAX_UNPACKED:,} bytes unpacked, got {num_bytes:,}")
+
+
+def check_contents(path: Path) -> None:
+    """Raise RefusedError for an archive of too many members, from the few bytes at its end that say how many."""
+    with path.open("rb") as file:
+        end = file.seek(0, 2)
+        file.seek(max(0, end - 65_557))
+        tail = file.read()
+    place = tail.rfind(b"PK\x05\x06")
+    record = tail[place : place + 22] if place >= 0 else b""
+    if len(record) == 22:  # otherwise its reader says what is wrong with it
+        count, size = struct.unpack_from("<HL", record, 10)
+        if b"PK\x06\x07" in tail[max(0, place - 20) : place] or count > MAX_MEMBERS or size > MAX_MEMBERS * _MAX_MEMBER:
+            raise RefusedError(f"{path.name}: expected an archive of at most {MAX_MEMBERS:,} files")
 
 
 def check_archive(path: Path) -> None:
@@ -237,6 +311,16 @@ class Example(NamedTuple):
     options: Mapping[str, Any] = {}
 
 
+class Sample(NamedTuple):
+    """Real data in the metric's folder examples/: a file for each source, photographs, options, and what they are."""
+
+    title: str
+    files: tuple[str, ...]
+    options: Mapping[str, Any] = {}
+    photographs: str = ""
+    note: str = ""
+
+
 class Computed(NamedTuple):
     """What the pictures are drawn from: the metric's reduced state, its options, its results and its columns."""
 
@@ -248,12 +332,22 @@ class Computed(NamedTuple):
     photograph: Any = None
 
 
+class Derived(NamedTuple):
+    """Options that follow from the data, and why, in words."""
+
+    options: Mapping[str, Any]
+    reason: str
+
+
 class Page(NamedTuple):
     """A metric's page.
 
     draw: from what was computed to the figures, one for each of `pictures`, which are their headings
     images: whether the pictures show one image of several, so that the page lets a person choose, and behind which a
         photograph can be put
+    samples: real data, of which the first is computed when the page opens; examples, in tables, come after them
+    derive: from columns that were uploaded to options that only they can say, with the reason in words
+    outside: from the columns to which samples should score high, (N,) booleans, for the sign of the scores
     costs: what a computation takes that neither the size of the data nor the length of an option says, from the
         metric's reduced state and its options, which are not checked yet
     """
@@ -268,6 +362,9 @@ class Page(NamedTuple):
     sources: tuple[Source, ...] = (Source("Data"),)
     images: bool = False
     costs: Callable[[Mapping[str, Any], Mapping[str, Any]], Iterable[Cost]] = lambda state, options: ()
+    samples: tuple[Sample, ...] = ()
+    derive: Callable[[Mapping[str, Any]], Derived] = lambda columns: Derived({}, "")
+    outside: Callable[[Mapping[str, Any]], Any] | None = None
 
     @property
     def name(self) -> str:
@@ -308,6 +405,290 @@ def one_line(text: str) -> str:
         others = []
     first = first[:1].upper() + first[1:]
     return " ".join([first, *(other for other in others if "efault" in other)])
+
+
+# ---- pages/form.py ---------------------------------------------------------------------------------------------------
+#
+# What a person has filled in, by what it is, and the data that it chooses: uploads, real examples or a table.
+
+OWN = "Your own data"
+
+
+class Form(NamedTuple):
+    """The values of a page's inputs; tables and files, one for each source."""
+
+    example: str
+    tables: Sequence[Any]
+    files: Sequence[Any]
+    made_of: Sequence[Any]
+    read_as: str
+    controls: Sequence[Any]
+    image: Any = 1
+    photographs: Any = None
+
+    @property
+    def uploaded(self) -> bool:
+        """Whether there are files of the person's own."""
+        return any(self.files)
+
+
+def form_of(page: Page, values: Sequence[Any]) -> Form:
+    """The values of the inputs, in their order on the page, by what they are."""
+    example, *rest = values
+    parts: list[Any] = []
+    for size in (len(page.sources), len(page.sources), len(page.columns), 1, len(page.options)):
+        parts.append(rest[:size])
+        rest = rest[size:]
+    tables, files, made_of, (read_as,), controls = parts
+    return Form(example, tables, files, made_of, read_as, controls, *rest)
+
+
+def titles(page: Page) -> list[str]:
+    """The examples that can be chosen: real data first, tables to type in last."""
+    return [*(sample.title for sample in page.samples), *(f"{TABLE}{example.title}" for example in page.examples)]
+
+
+TABLE = "To type in: "
+
+
+def sample_of(page: Page, title: str) -> Sample | None:
+    """The real data of a title, if it is one."""
+    return next((sample for sample in page.samples if sample.title == title), None)
+
+
+def with_sample(page: Page, folder: Path, form: Form) -> Form:
+    """The form with the files of the real data that are chosen, where there are none of the person's own."""
+    sample = sample_of(page, form.example)
+    if sample is None or form.uploaded:
+        return form
+    files = [[folder / "examples" / name] if name else [] for name in _padded(sample.files, len(page.sources))]
+    behind = form.photographs or ([folder / "examples" / sample.photographs] if sample.photographs else None)
+    return form._replace(files=files, photographs=behind)
+
+
+def _padded(names: Sequence[str], count: int) -> list[str]:
+    return [*names, *[""] * (count - len(names))]
+
+
+def sample_call(page: Page, title: str, call: str) -> str:
+    """The Python of real data, with the place of their files."""
+    sample = sample_of(page, title)
+    lines = []
+    for name, column in zip(sample.files if sample else (), page.columns):
+        path = f"metrics/{page.name}/examples/{name}"
+        if name.endswith(".zip"):
+            lines.append(f'shutil.unpack_archive("{path}", "{column.name}")')
+        call = call.replace(repr(name), repr(path))
+    return "\n".join(["import shutil", "", *lines, "", call]) if lines else call
+
+
+def as_names(value: Any) -> list[str]:
+    """What a field for one or several names holds, as a list."""
+    return [] if not value else [value] if isinstance(value, str) else list(value)
+
+
+# ---- pages/controls.py -----------------------------------------------------------------------------------------------
+#
+# A control for each option of a metric, and the option's value from what the control holds.
+
+def control(option: Option, value: Any, default: Any, text: str, elem_id: str) -> Any:
+    """Make the control of an option, with its start value; below its name, one line of the docstring."""
+    info = one_line(text)
+    if "efault" not in info:
+        info += f" Default: {default!r}."
+    kind = CONTROLS[option.control]
+    return kind.make(option, label=option.name, info=info, value=kind.show(value), elem_id=elem_id)
+
+
+def shown(option: Option, value: Any) -> Any:
+    """What the control shows for a value of its option."""
+    return CONTROLS[option.control].show(value)
+
+
+def parse(option: Option, value: Any, default: Any) -> Any:
+    """The option's value; what cannot be read is passed on as it is, and the metric says what it expected."""
+    if value is None or value == "" or value == []:
+        return default if CONTROLS[option.control].blank_is_default else None
+    return CONTROLS[option.control].parse(value)
+
+
+def options_of(page_options: tuple[Option, ...], values: Any, defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """All options from the values of their controls."""
+    return {option.name: parse(option, value, defaults[option.name]) for option, value in zip(page_options, values)}
+
+
+def _number(text: Any) -> Any:
+    """An int if it is whole, else a float, else what came.
+
+    >>> _number("3"), _number("0.5"), _number(2.0), _number("five")
+    (3, 0.5, 2, 'five')
+    """
+    for kind in (int, float):
+        try:
+            number = kind(text)
+        except (ValueError, TypeError, OverflowError):
+            continue
+        if kind is float or number == float(text):
+            return number
+    return text
+
+
+def _numbers(text: str) -> tuple[Any, ...]:
+    return tuple(_number(item.strip()) for item in str(text).split(",") if item.strip())
+
+
+def _commas(value: Any) -> str:
+    return "" if value is None else ", ".join(map(str, value if isinstance(value, (list, tuple)) else [value]))
+
+
+_NONE = "none"
+
+
+class _Kind(NamedTuple):
+    make: Callable[..., Any]
+    parse: Callable[[Any], Any] = lambda value: value
+    show: Callable[[Any], Any] = lambda value: value
+    blank_is_default: bool = True
+
+
+def _fraction(option: Option, **kwargs: Any) -> Any:
+    return gr.Slider(0, 1, step=0.01, **kwargs)
+
+
+def _several(option: Option, **kwargs: Any) -> Any:
+    return gr.Dropdown(list(option.choices), multiselect=True, allow_custom_value=True, **kwargs)
+
+
+def _word_or_number(option: Option, **kwargs: Any) -> Any:
+    return gr.Dropdown(list(option.choices), allow_custom_value=True, **kwargs)
+
+
+CONTROLS: Mapping[str, _Kind] = {
+    "flag": _Kind(lambda option, **kwargs: gr.Checkbox(**kwargs)),
+    "choice": _Kind(lambda option, **kwargs: gr.Radio(list(option.choices), **kwargs)),
+    "fraction": _Kind(_fraction, parse=_number),
+    "number": _Kind(
+        lambda option, **kwargs: gr.Textbox(max_lines=1, placeholder="a number", **kwargs), _number, _commas
+    ),
+    "numbers": _Kind(
+        lambda option, **kwargs: gr.Textbox(max_lines=1, placeholder="numbers, as in 1, 3, 5", **kwargs),
+        _numbers,
+        _commas,
+    ),
+    "several": _Kind(_several, parse=tuple, show=lambda value: list(value)),
+    "checks": _Kind(
+        lambda option, **kwargs: gr.CheckboxGroup(list(option.choices), **kwargs),
+        parse=tuple,
+        show=lambda value: list(value),
+        blank_is_default=False,
+    ),
+    "number or none": _Kind(
+        lambda option, **kwargs: gr.Textbox(max_lines=1, placeholder="a number, or nothing", **kwargs),
+        _number,
+        _commas,
+        blank_is_default=False,
+    ),
+    "choice or none": _Kind(
+        lambda option, **kwargs: gr.Radio([_NONE, *option.choices], **kwargs),
+        parse=lambda value: None if value == _NONE else value,
+        show=lambda value: _NONE if value is None else value,
+    ),
+    "word or number": _Kind(_word_or_number, parse=_number, show=str),
+}
+
+
+# ---- pages/address.py ------------------------------------------------------------------------------------------------
+#
+# The part of a page's address that says page, example and options: written for links, and read when one is opened.
+
+MAX_TEXT = 500  # letters of an option
+
+
+def query_of(page: Page, defaults: Mapping[str, Any], form: Form) -> str:
+    """The query: the page, the example if one is chosen, and the options that are not the example's or the default."""
+    entries = {"tab": page.name}
+    if form.example in titles(page):
+        entries["example"] = form.example
+    usual = {**defaults, **options_of_title(page, form.example)}
+    for option, value in zip(page.options, form.controls):
+        if value != shown(option, usual[option.name]):
+            entries[option.name] = _text(value)[:MAX_TEXT]
+    return f"?{urlencode(entries)}"
+
+
+def options_of_title(page: Page, title: str) -> Mapping[str, Any]:
+    """The options of an example."""
+    sample = sample_of(page, title)
+    if sample:
+        return sample.options
+    return next((example.options for example in page.examples if f"{TABLE}{example.title}" == title), {})
+
+
+def from_query(page: Page, query: Mapping[str, str]) -> dict[str, Any]:
+    """What controls hold by a query; an entry that is no option, or whose value a control cannot hold, is left out."""
+    held = {}
+    for option in page.options:
+        text = query.get(option.name, "")[:MAX_TEXT]
+        value = _held(option, text) if option.name in query else None
+        if value is not None:
+            held[option.name] = value
+    return held
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, (list, tuple)):
+        return ",".join(map(str, value))
+    return str(int(value)) if isinstance(value, bool) else str(value)
+
+
+def _held(option: Option, text: str) -> Any:
+    """What the control of an option holds for a text; None for a text that it cannot hold."""
+    items = [item.strip() for item in text.split(",") if item.strip()]
+    if option.control == "flag":
+        return text in ("1", "true", "True")
+    if option.control == "fraction":
+        try:
+            number = float(text)
+        except ValueError:
+            return None
+        return number if 0 <= number <= 1 else None
+    if option.control in ("choice", "choice or none"):
+        return text if text in (*option.choices, *(["none"] if option.control == "choice or none" else [])) else None
+    if option.control == "checks":
+        return items if set(items) <= set(option.choices) else None
+    return items if option.control == "several" else text
+
+
+# ---- pages/cells.py --------------------------------------------------------------------------------------------------
+#
+# Cells that are no numbers where numbers are expected: told by line, with what stands there and what helps.
+
+_NUMBERS = ("score", "vector", "scores", "matrix", "classes")
+
+
+def check_cells(column: Column, name: str, value: Any, line: int | None) -> None:
+    """Raise ValueError for the first cell of a column of numbers that is text or empty, with its line or row.
+
+    name: the column in the file; line: the line of its first value there, None for data without lines
+    """
+    if not isinstance(value, np.ndarray) or value.ndim != 1 or column.kind not in _NUMBERS or column.part_of:
+        return
+    if value.dtype.kind in "OU":
+        numbers = pd.to_numeric(pd.Series(value.astype(object)), errors="coerce").to_numpy(dtype=np.float64)
+        empty = np.asarray(pd.isna(pd.Series(value.astype(object))))
+        wrong = np.isnan(numbers) & ~empty
+        said, advice = "is not a number", "Correct it, or leave the row out"
+    elif value.dtype.kind == "f":
+        wrong = np.isnan(value)
+        said, advice = "no number stands there", "Fill it in, or leave the row out"
+    else:
+        return
+    if wrong.any():
+        first, count = int(np.argmax(wrong)), int(np.count_nonzero(wrong))
+        place = f"line {line + first}" if line is not None else f"row {first + 1}"
+        others = f" and {count - 1:,} more" if count > 1 else ""
+        what = f"{str(value[first])[:60]!r} " if value.dtype.kind in "OU" else ""
+        raise ValueError(f"{name}, {place}{others}: {what}{said}. {advice}.")
 
 
 # ---- formats/arrow.py ------------------------------------------------------------------------------------------------
@@ -351,7 +732,7 @@ def _flat(column: Any) -> np.ndarray:
 
 # ---- formats/csv.py --------------------------------------------------------------------------------------------------
 #
-# Tables of comma-separated values, with a line of names above or without.
+# Tables of values with commas, semicolons or tabs between them, with a line of names above or without.
 
 _HINT = "put a line of names above"
 
@@ -367,31 +748,68 @@ def read_csv(data: bytes, names: Sequence[str] = ()) -> tuple[Any, bool]:
     if not text:
         raise ValueError("expected comma-separated values, got nothing")
     first = re.findall(rb"^[^\r\n]*", text)[0].decode()
-    cells = next(csv.reader([first]))
+    marks = separators(text)
+    cells = next(csv.reader([first], delimiter=marks.between))
     places = [str(i) for i in range(len(cells))]
-    headless = all(map(_is_value, cells))
+    headless = all(_is_value(cell.replace(marks.decimal, ".")) for cell in cells)
     if headless and names:
         by_name, by_place = set(names) <= set(cells), set(names) <= set(places)
         if by_name and by_place and cells != places:
             raise ValueError(f"expected names or values in the first line, got {first}, which may be either: {_HINT}")
         headless = by_place and not by_name
-    table = _read_table(text + b"\n", places if headless else [])  # a header alone Arrow takes with its end only
+    table = _read_table(text + b"\n", places if headless else [], marks)  # a header alone Arrow takes with its end only
     if headless and not names and cells == places:
         _refuse_counted_header(table, first)
     return table, headless
 
 
-def _read_table(text: bytes, names: list[str]) -> pa.Table:
+def separators(text: bytes) -> Separators:
+    r"""What stands between values and in numbers.
+
+    Tabs or semicolons, if the first line has some and no comma but in numbers; otherwise commas, and points in numbers.
+
+    >>> separators(b"score;label\n0,5;1"), separators(b"a,b;c\n1,2")
+    (Separators(between=';', decimal=','), Separators(between=',', decimal='.'))
+    """
+    lines = re.findall(r"[^\r\n]+", text[:_LOOKED_AT].decode(errors="replace"))[:2]
+    for mark in ("\t", ";"):
+        cells = [line.split(mark) for line in lines]
+        flat = [cell for row in cells for cell in row]
+        if (
+            len(cells[0]) > 1
+            and len({*map(len, cells)}) == 1
+            and all("," not in cell or _COMMA.match(cell) for cell in flat)
+        ):
+            return Separators(mark, "," if any("," in cell for cell in flat) else ".")
+    return Separators(",", ".")
+
+
+class Separators(NamedTuple):
+    """What stands between values, and before the fraction of a number."""
+
+    between: str
+    decimal: str
+
+
+_COMMA = re.compile(r"\s*[-+]?\d*,\d+([eE][-+]?\d+)?\s*$")
+_LOOKED_AT = 100_000  # bytes
+
+
+def _read_table(text: bytes, names: list[str], marks: Separators) -> pa.Table:
     """The table of a text whose first line is the header, unless there are names."""
+    form = {
+        "parse_options": pyarrow.csv.ParseOptions(delimiter=marks.between),
+        "convert_options": pyarrow.csv.ConvertOptions(decimal_point=marks.decimal),
+    }
     try:
-        return pyarrow.csv.read_csv(io.BytesIO(text), read_options=pyarrow.csv.ReadOptions(column_names=names))
+        return pyarrow.csv.read_csv(io.BytesIO(text), read_options=pyarrow.csv.ReadOptions(column_names=names), **form)
     except pa.ArrowInvalid as error:
         # Arrow reads blocks of 1 MB; a line may reach into the next one but no further, and a header not so far
         if not re.search("straddling object|Empty CSV file or block", str(error)):
             raise
     # threads are slower for so many columns
     whole = pyarrow.csv.ReadOptions(column_names=names, block_size=min(len(text), 2**31 - 1), use_threads=False)
-    return pyarrow.csv.read_csv(io.BytesIO(text), read_options=whole)
+    return pyarrow.csv.read_csv(io.BytesIO(text), read_options=whole, **form)
 
 
 def _refuse_counted_header(table: pa.Table, first: str) -> None:
@@ -547,13 +965,16 @@ def unpacked_bytes(path: Path) -> int:
 class Data(NamedTuple):
     """Named arrays, the lines that read them, and an expression for each; nothing of these for a typed table.
 
-    An array may be a list of arrays, one per image. `options` are those that the format brings with it.
+    An array may be a list of arrays, one per image; `names` are those of its images. `options` are those that the
+    format brings with it, `lines` the line of a column's first value in its file.
     """
 
     arrays: dict[str, Any]
     setup: list[str] = []
     code: dict[str, str] = {}
     options: Mapping[str, Any] = {}
+    names: Mapping[str, list[str]] = {}
+    lines: Mapping[str, int] = {}
 
 
 Reader = Callable[[list[Path], str], Data]  # the files, and what the names of its variables end on
@@ -583,8 +1004,9 @@ def read_files(paths: list[Path], readers: Mapping[str, Reader], tag: str = "") 
     """
     check_files(paths)
     pooled, numbers = Data({}, [], {}, {}), count(1)
-    for suffix in dict.fromkeys(path.suffix.lower() for path in paths):
-        group = [path for path in paths if path.suffix.lower() == suffix]
+    kinds = {path: _kind(path, readers) for path in paths}
+    for suffix in dict.fromkeys(kinds.values()):
+        group = [path for path in paths if kinds[path] == suffix]
         reader = readers.get(suffix) or READERS.get(suffix)
         if reader is None:
             known = ", ".join([*readers, *READERS])
@@ -594,8 +1016,19 @@ def read_files(paths: list[Path], readers: Mapping[str, Reader], tag: str = "") 
             for name, array in found.arrays.items():
                 label = f"{part[0].stem}: {name}" if name in pooled.arrays else name
                 pooled.arrays[label], pooled.code[label] = array, found.code[name]
-            pooled = pooled._replace(setup=pooled.setup + found.setup, options={**pooled.options, **found.options})
+            pooled = pooled._replace(
+                setup=pooled.setup + found.setup,
+                options={**pooled.options, **found.options},
+                names={**pooled.names, **found.names},
+                lines={**pooled.lines, **found.lines},
+            )
     return pooled
+
+
+def _kind(path: Path, readers: Mapping[str, Reader]) -> str:
+    """The ending of a file; an archive is read with the files of the kind that it holds."""
+    suffix = path.suffix.lower()
+    return next(iter(readers), suffix) if suffix == ".zip" else suffix
 
 
 def _read(paths: list[Path], reader: Reader, tag: str) -> Data:
@@ -621,9 +1054,18 @@ def _csv(paths: list[Path], tag: str) -> Data:
         source = f'io.BytesIO(Path({source}).read_text(encoding="utf-8-sig").lstrip().encode())'
         setup += ["import io", "from pathlib import Path"]
     options = ", read_options=pyarrow.csv.ReadOptions(autogenerate_column_names=True)" if headless else ""
+    between, decimal = separators(data.removeprefix(codecs.BOM_UTF8).lstrip())
+    options += f", parse_options=pyarrow.csv.ParseOptions(delimiter={between!r})" if between != "," else ""
+    options += f", convert_options=pyarrow.csv.ConvertOptions(decimal_point={decimal!r})" if decimal != "." else ""
     found = _columns(table, [*setup, f"{variable} = pyarrow.csv.read_csv({source}{options})"], variable)
     if not headless:
-        return found
+        if not table.num_rows:
+            raise RefusedError(
+                f"{path.name}: expected rows below the names {', '.join(table.column_names[:5])}, got none"
+            )
+        blank = len(data) - len(data.removeprefix(codecs.BOM_UTF8).lstrip())
+        line = 2 + data[:blank].count(b"\n")
+        return found._replace(lines=dict.fromkeys(found.arrays, line) if b"\n\n" not in data[blank:].rstrip() else {})
     array, code = np.column_stack([*found.arrays.values()]), f"np.column_stack({variable}.columns)"
     if table.num_columns == 1:
         array, code = array[:, 0], f"{variable}[0].to_numpy()"
@@ -701,7 +1143,14 @@ def _array(value: Any) -> Any:
     return array if array.dtype.kind in "biuf" or words else value
 
 
-READERS: Mapping[str, Reader] = {".csv": _csv, ".parquet": _parquet, ".npz": _npz, ".npy": _npy, ".json": _json}
+READERS: Mapping[str, Reader] = {
+    ".csv": _csv,
+    ".tsv": _csv,
+    ".parquet": _parquet,
+    ".npz": _npz,
+    ".npy": _npy,
+    ".json": _json,
+}
 
 
 # ---- pages/words.py --------------------------------------------------------------------------------------------------
@@ -727,7 +1176,7 @@ def is_label(array: np.ndarray) -> bool:
     return array.dtype.kind in "biuf" and len(pd.unique(array)) == 2 and bool((array == np.round(array)).all())
 
 
-def as_labels(array: np.ndarray) -> tuple[np.ndarray, str] | None:
+def as_labels(array: np.ndarray, line: int | None = None) -> tuple[np.ndarray, str] | None:
     """Words as 0 (in-distribution) and 1 (OOD), and a template of the Python that does it; None for what is no text.
 
     Raises ValueError, with its line, for a word that is neither.
@@ -742,8 +1191,9 @@ def as_labels(array: np.ndarray) -> tuple[np.ndarray, str] | None:
     for word in distinct(array):
         if word not in known:
             row = int(np.flatnonzero(words == word)[0])
+            place = f"row {row + 1}" if line is None else f"line {line + row}"
             raise ValueError(
-                f"row {row + 1}: {word!r} is no label that is known; write 0 and 1, or id and ood, known and unknown, "
+                f"{place}: {word!r} is no label that is known; write 0 and 1, or id and ood, known and unknown, "
                 "normal and anomaly"
             )
     out = sorted(word for word, outside in known.items() if outside)
@@ -828,6 +1278,8 @@ def take(column: Column, chosen: Sequence[str], data: Data, read_as: str = "auto
     runs = groups(data)
     names = [member for name in chosen for member in runs.get(name, [name])]
     parts = [_one(column, name, data) for name in names]
+    for name, part in zip(names, parts):
+        check_cells(column, name, part.value, data.lines.get(name.removeprefix(FLIPPED)))
     if len(parts) == 1 and not (column.kind in ("matrix", "scores") and num_dimensions(parts[0].value) == 1):
         found = parts[0]
     else:
@@ -835,17 +1287,17 @@ def take(column: Column, chosen: Sequence[str], data: Data, read_as: str = "auto
         code = f"np.column_stack([{listed}])" if data.code else ""
         found = Found(np.column_stack([part.value for part in parts]), code)
     if column.kind == "label":
-        return _as_labels(column, found)
+        return _as_labels(names[0], found, data.lines.get(names[0]))
     if column.kind == "scores":
         return _read_as(found, "scores")
     return _read_as(found, read_as) if column.kind in ("matrix", "classes") else found
 
 
-def _as_labels(column: Column, found: Found) -> Found:
+def _as_labels(name: str, found: Found, line: int | None) -> Found:
     try:
-        converted = as_labels(np.asarray(found.value))
+        converted = as_labels(np.asarray(found.value), line)
     except ValueError as error:
-        raise ValueError(f"{column.name}, {error}") from None
+        raise ValueError(f"{name}, {error}") from None
     return found if converted is None else Found(converted[0], found.code and converted[1].format(found.code))
 
 
@@ -883,160 +1335,1311 @@ def _read_as(found: Found, read_as: str) -> Found:
     return Found(array.astype(kind), found.code and f"np.asarray({found.code}).astype({kind.__name__})")
 
 
-# ---- pages/controls.py -----------------------------------------------------------------------------------------------
+# ---- pages/layout.py -------------------------------------------------------------------------------------------------
 #
-# A control for each option of a metric, and the option's value from what the control holds.
+# How the pages look: theme, style sheet, tables and the card.
 
-def control(option: Option, value: Any, default: Any, text: str, elem_id: str) -> Any:
-    """Make the control of an option, with its start value; below its name, one line of the docstring."""
-    info = one_line(text)
-    if "efault" not in info:
-        info += f" Default: {default!r}."
-    kind = CONTROLS[option.control]
-    return kind.make(option, label=option.name, info=info, value=kind.show(value), elem_id=elem_id)
+# fonts of the system: nothing is fetched from elsewhere
+THEME = gr.themes.Default(
+    primary_hue="blue", font=["system-ui", "sans-serif"], font_mono=["ui-monospace", "monospace"]
+).set(
+    body_text_color_subdued="*neutral_600",
+    body_text_color_subdued_dark="*neutral_300",
+    block_info_text_color="*neutral_600",
+    block_info_text_color_dark="*neutral_300",
+    block_label_text_color="*neutral_700",
+    block_label_text_color_dark="*neutral_200",
+    checkbox_border_color="*neutral_400",
+    checkbox_border_color_dark="*neutral_400",
+)
+HEAD = '<meta name="viewport" content="width=device-width, initial-scale=1">'
+CSS = """
+.gradio-container { max-width: 1280px !important; overflow: clip !important; }
+.heading h1 { margin-bottom: 0; }
+.hint { color: var(--body-text-color-subdued); font-size: var(--text-sm); margin: 0; }
+.go { position: sticky; bottom: 8px; z-index: 40; }
+[data-testid="upload-icon"] { display: none !important; }
+[data-testid="upload-text"] { flex-direction: row !important; gap: 0.5em; padding-top: 2.2em !important; }
+[data-testid="upload-text"] { font-size: var(--text-sm) !important; min-height: 0 !important; }
+[id$="-example"] input { text-overflow: ellipsis; padding-right: 1.2em !important; }
+.message { padding: 0.6em 0.8em; border-radius: 6px; border: 1px solid; overflow-wrap: anywhere; }
+.message.error { border-color: #ef4444; background: color-mix(in srgb, #ef4444 14%, var(--body-background-fill)); }
+.message.note { border-color: var(--border-color-primary); }
+.message.note { background: color-mix(in srgb, #3b82f6 10%, var(--body-background-fill)); }
+.results-column table.results { width: 100%; margin: 0; border-collapse: collapse; font-size: var(--text-lg); }
+table.results { scroll-margin-top: 12px; }
+table.results th { text-align: left; font-weight: 500; overflow-wrap: anywhere; }
+table.results td { text-align: right; font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
+table.results tr { border-bottom: 1px solid var(--border-color-primary); }
+table.results th, table.results td { padding: 0.35em 0.5em; }
+table.results span { cursor: help; }
+.js-plotly-plot text { fill: var(--body-text-color) !important; }
+.js-plotly-plot .hoverlayer text { fill: white !important; }
+.card { margin-top: 2em; }
+.card table { display: block; overflow-x: auto; border: none; }
+.card th, .card td { min-width: 7em; word-break: normal !important; overflow-wrap: normal !important; }
+.card .katex-display { overflow-x: auto; overflow-y: hidden; padding-bottom: 4px; }
+.card pre { overflow-x: auto; }
+"""
 
 
-def shown(option: Option, value: Any) -> Any:
-    """What the control shows for a value of its option."""
-    return CONTROLS[option.control].show(value)
+def data_frame(table: Table) -> pd.DataFrame:
+    """A table of an example as a data frame."""
+    return pd.DataFrame(dict(table))
 
 
-def parse(option: Option, value: Any, default: Any) -> Any:
-    """The option's value; what cannot be read is passed on as it is, and the metric says what it expected."""
-    if value is None or value == "" or value == []:
-        return default if CONTROLS[option.control].blank_is_default else None
-    return CONTROLS[option.control].parse(value)
+def card_text(folder: Path, description: str) -> str:
+    """The text of the card without its front matter; the description where there is no card."""
+    path = folder / "README.md"
+    if not path.is_file():
+        return description
+    text = path.read_text(encoding="utf-8")
+    return text.split("---\n", 2)[2] if text.startswith("---\n") else text
 
 
-def options_of(page_options: tuple[Option, ...], values: Any, defaults: Mapping[str, Any]) -> dict[str, Any]:
-    """All options from the values of their controls."""
-    return {option.name: parse(option, value, defaults[option.name]) for option, value in zip(page_options, values)}
+# ---- pages/guesses.py ------------------------------------------------------------------------------------------------
+#
+# Guess what each column of the metric is made of: by names first, and where none is known by what the values are.
 
-
-def _number(text: Any) -> Any:
-    """An int if it is whole, else a float, else what came.
-
-    >>> _number("3"), _number("0.5"), _number(2.0), _number("five")
-    (3, 0.5, 2, 'five')
-    """
-    for kind in (int, float):
-        try:
-            number = kind(text)
-        except (ValueError, TypeError, OverflowError):
+def guess(page: Page, sources: Sequence[Data]) -> dict[str, list[str]]:
+    """Guess what each column of the metric is made of; an empty list where nothing fits."""
+    guesses: dict[str, list[str]] = {}
+    for column in page.columns:
+        if column.part_of:
+            guesses[column.name] = _named(column, list(sources[column.source].arrays), alike=False)
             continue
-        if kind is float or number == float(text):
-            return number
-    return text
+        taken = {name for names in guesses.values() for name in names}
+        guesses[column.name] = _guess(column, sources[column.source], taken)
+        if column.source and not guesses[column.name]:  # one file may hold the columns of all inputs
+            guesses[column.name] = _named(column, list(sources[0].arrays), alike=False)
+    instead = [column for column in page.columns if column.part_of]
+    if not instead or not all(guesses[column.name] for column in instead):
+        _guess_by_values(page, sources, guesses)
+    return guesses
 
 
-def _numbers(text: str) -> tuple[Any, ...]:
-    return tuple(_number(item.strip()) for item in str(text).split(",") if item.strip())
+def _guess_by_values(page: Page, sources: Sequence[Data], guesses: dict[str, list[str]]) -> None:
+    """In place: labels are the one column of two values, class ids the one of integers, scores all that are left.
+
+    A column that could be another as well stays without a guess, and so do integers that count the rows.
+    """
+    for kind, fits in _FITTING.items():
+        for column in page.columns:
+            if column.kind == kind and column.required and not column.part_of and not guesses[column.name]:
+                taken = {name for names in guesses.values() for name in names}
+                runs = groups(sources[column.source])
+                taken |= {member for name in taken & set(runs) for member in runs[name]}
+                arrays = sources[column.source].arrays
+                free = [name for name, array in arrays.items() if name not in taken and num_dimensions(array) == 1]
+                found = [name for name in free if fits(np.asarray(arrays[name]))]
+                guesses[column.name] = found if kind == "score" or len(found) == 1 else []
 
 
-def _commas(value: Any) -> str:
-    return "" if value is None else ", ".join(map(str, value if isinstance(value, (list, tuple)) else [value]))
+def _is_class_ids(array: np.ndarray) -> bool:
+    return array.dtype.kind in "iu" and len(array) > 0 and not _counts_rows(array)
 
 
-_NONE = "none"
+def _counts_rows(array: np.ndarray) -> bool:
+    return len(array) > 1 and bool((np.diff(array.astype(np.int64)) == 1).all())
 
 
-class _Kind(NamedTuple):
-    make: Callable[..., Any]
-    parse: Callable[[Any], Any] = lambda value: value
-    show: Callable[[Any], Any] = lambda value: value
-    blank_is_default: bool = True
+def _is_score(array: np.ndarray) -> bool:
+    """Numbers with fractions, or, as a column whose text is mostly numbers, one that has a cell of another kind."""
+    if array.dtype.kind == "f":
+        return not is_label(array)
+    if array.dtype.kind in "OU":
+        return bool(pd.to_numeric(pd.Series(array[:LOOKED_AT]), errors="coerce").notna().mean() > 0.5)
+    return False
 
 
-def _fraction(option: Option, **kwargs: Any) -> Any:
-    return gr.Slider(0, 1, step=0.01, **kwargs)
-
-
-def _several(option: Option, **kwargs: Any) -> Any:
-    return gr.Dropdown(list(option.choices), multiselect=True, allow_custom_value=True, **kwargs)
-
-
-def _word_or_number(option: Option, **kwargs: Any) -> Any:
-    return gr.Dropdown(list(option.choices), allow_custom_value=True, **kwargs)
-
-
-CONTROLS: Mapping[str, _Kind] = {
-    "flag": _Kind(lambda option, **kwargs: gr.Checkbox(**kwargs)),
-    "choice": _Kind(lambda option, **kwargs: gr.Radio(list(option.choices), **kwargs)),
-    "fraction": _Kind(_fraction, parse=_number),
-    "number": _Kind(
-        lambda option, **kwargs: gr.Textbox(max_lines=1, placeholder="a number", **kwargs), _number, _commas
-    ),
-    "numbers": _Kind(
-        lambda option, **kwargs: gr.Textbox(max_lines=1, placeholder="numbers, as in 1, 3, 5", **kwargs),
-        _numbers,
-        _commas,
-    ),
-    "several": _Kind(_several, parse=tuple, show=lambda value: list(value)),
-    "checks": _Kind(
-        lambda option, **kwargs: gr.CheckboxGroup(list(option.choices), **kwargs),
-        parse=tuple,
-        show=lambda value: list(value),
-        blank_is_default=False,
-    ),
-    "number or none": _Kind(
-        lambda option, **kwargs: gr.Textbox(max_lines=1, placeholder="a number, or nothing", **kwargs),
-        _number,
-        _commas,
-        blank_is_default=False,
-    ),
-    "choice or none": _Kind(
-        lambda option, **kwargs: gr.Radio([_NONE, *option.choices], **kwargs),
-        parse=lambda value: None if value == _NONE else value,
-        show=lambda value: _NONE if value is None else value,
-    ),
-    "word or number": _Kind(_word_or_number, parse=_number, show=str),
+_FITTING: Mapping[str, Callable[[np.ndarray], bool]] = {
+    "label": is_label,
+    "vector": _is_class_ids,
+    "score": _is_score,
 }
 
 
-# ---- pages/folder.py -------------------------------------------------------------------------------------------------
+def _guess(column: Column, data: Data, taken: set[str]) -> list[str]:
+    runs, free = groups(data), [name for name in data.arrays if name not in taken]
+    if column.kind == "images":
+        return _guess_images(column, data, runs)
+    if column.kind in ("matrix", "scores", "classes"):
+        stems = {plain(_stem(names[0])): run for run, names in runs.items()}
+        named = [stems[plain(name)] for name in (column.name, *column.names) if plain(name) in stems]
+        only = list(stems.values()) if len(stems) == 1 else []
+        return named[:1] or _named(column, free, alike=False) or only or _named(column, free)
+    return _named(column, [name for name in free if num_dimensions(data.arrays[name]) == 1])
+
+
+def _guess_images(column: Column, data: Data, runs: Mapping[str, list[str]]) -> list[str]:
+    """A stack of images by its name; otherwise, of a table, the image column and the columns in their order."""
+    stacks = [name for name, array in data.arrays.items() if num_dimensions(array) != 1]
+    named = _named(column, stacks) or (stacks if len(stacks) == 1 else [])
+    if named:
+        return named
+    image = [name for name in data.arrays if plain(name) in IMAGE_NAMES][:1]
+    fields = [_named(Column(field, (field, *aliases)), list(data.arrays)) for field, *aliases in _FIELDS]
+    if all(fields[:4]):
+        return image + [name for field in fields for name in field]
+    return [*image, *runs] if len(runs) == 1 else []
+
+
+_FIELDS = (
+    ("x1", "xmin", "left", "x", "cx", "xcenter"),
+    ("y1", "ymin", "top", "y", "cy", "ycenter"),
+    ("x2", "xmax", "right", "w", "width"),
+    ("y2", "ymax", "bottom", "h", "height"),
+    ("confidence", "conf", "score", "scores"),
+    ("class", "cls", "label", "category", "categoryid", "classid"),
+)
+
+
+def _stem(name: str) -> str:
+    match = NUMBERED.fullmatch(name)
+    return match[1] if match else name
+
+
+def _named(column: Column, names: Sequence[str], alike: bool = True) -> list[str]:
+    """The first of the names that the column goes by; if `alike`, a name that contains one is the second choice."""
+    known = [plain(name) for name in (column.name, *column.names)]
+    for alias in known:
+        exact = [name for name in names if plain(name.rpartition(": ")[2]) == alias]
+        if exact:
+            return exact[:1]
+    return [name for alias in known if alike and len(alias) > 4 for name in names if alias in plain(name)][:1]
+
+
+# ---- pages/archives.py -----------------------------------------------------------------------------------------------
 #
-# Where uploads are kept: a folder for each process, locked as long as that lives, which the next process deletes.
+# Files of an upload as members, each with a name: files as they came, and those within .zip archives, in memory.
 #
-# gradio deletes what is old while it runs, and all of it when it is shut down in order. A process that is killed leaves
-# its uploads behind. Folders are told by their name and their lock, so that nothing else is ever deleted: not what other
-# apps of gradio keep beside them, and not what another page still needs.
+# Nothing is written to disk, and no member's name is ever a path on the server.
 
-PREFIX = "openworld-metrics-"
-_STARTED = time.time()
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # others may ask for gigabytes to unpack
 
 
-@cache
-def own_folder() -> Path:
-    """Make this process's folder, tell gradio of it, and delete those of processes that have ended."""
-    place = Path(get_upload_folder())
-    place.mkdir(parents=True, exist_ok=True)
-    for folder in place.glob(f"{PREFIX}*"):
-        # a folder that is younger than this process may be one whose lock is still to come
-        if folder.lstat().st_mtime < _STARTED and (descriptor := locked(folder)) is not None:
-            shutil.rmtree(folder, ignore_errors=True)
-            os.close(descriptor)
-    own = Path(tempfile.mkdtemp(prefix=PREFIX, dir=place))
-    locked(own)
-    os.environ["GRADIO_TEMP_DIR"] = str(own)
-    return own
+class Member(NamedTuple):
+    """A file: its name, with the folders that an archive has it in, and what it holds, read when it is asked for."""
+
+    name: str
+    path: Path
+    archive: zipfile.ZipFile | None = None
+
+    @property
+    def key(self) -> str:
+        """The name without its ending and, of a mask, without `_mask`."""
+        return str(PurePosixPath(self.name).with_suffix("")).removesuffix("_mask")
+
+    def read_bytes(self) -> bytes:
+        """The content. Raises RefusedError for a member of an archive that cannot be read."""
+        if self.archive is None:
+            return self.path.read_bytes()
+        try:
+            return self.archive.read(self.name)
+        except Exception as error:  # of a damaged or encrypted member
+            raise RefusedError(f"{self.path.name}: {self.name} cannot be read: {error}") from None
 
 
-def locked(folder: Path) -> int | None:
-    """Lock a folder until this process ends or closes what this returns; None if it is another's, or has no lock."""
-    try:
-        import fcntl
-    except ImportError:  # Windows
+def members(paths: Sequence[Path], suffixes: tuple[str, ...], skipped: Sequence[str] = ()) -> list[Member]:
+    """The files of these endings, sorted by name; of several archives with the archive's name as a folder.
+
+    Raises RefusedError for an archive that is too large, for one without such files, and for two of one name.
+    """
+    archives = [path for path in paths if path.suffix.lower() == ".zip"]
+    found = [Member(path.name, path) for path in paths if path not in archives]
+    total = 0
+    for path in archives:
+        check_contents(path)
+        listed = [*_members_of(path, suffixes, skipped)]
+        total += sum(size for _, size in listed)
+        check_unpacked(path.name, total)
+        if not listed:
+            raise RefusedError(f"{path.name}: expected files that end on {' or '.join(suffixes)}, got none")
+        found += [member for member, _ in listed]
+    twice = [name for name, count in Counter(_label(member, len(archives)) for member in found).items() if count > 1]
+    if twice:
+        raise RefusedError(f"{twice[0]}: expected files of different names, got two; a .zip keeps folders apart")
+    return sorted(found, key=lambda member: _label(member, len(archives)))
+
+
+def _label(member: Member, archives: int) -> str:
+    return f"{member.path.stem}/{member.name}" if member.archive is not None and archives > 1 else member.name
+
+
+def _members_of(path: Path, suffixes: tuple[str, ...], skipped: Sequence[str]) -> Iterator[tuple[Member, int]]:
+    """Members of an archive, and their sizes."""
+    archive = zipfile.ZipFile(path)
+    infos = [info for info in archive.infolist() if _is_wanted(PurePosixPath(info.filename), suffixes, skipped)]
+    for info in infos:
+        if info.compress_type not in _METHODS or info.flag_bits & 1:
+            raise RefusedError(f"{path.name}: expected a plain .zip, without a password, that any program opens")
+        yield Member(info.filename, path, archive), info.file_size
+
+
+def _is_wanted(name: PurePosixPath, suffixes: tuple[str, ...], skipped: Sequence[str]) -> bool:
+    hidden = any(part.startswith((".", "__MACOSX")) for part in name.parts)
+    return name.suffix.lower() in suffixes and not hidden and name.name not in skipped
+
+
+def keys(names: Sequence[str]) -> tuple[int, list[str]]:
+    """How many last parts of names tell them apart, and these parts: `000`, or `scratch/000` where there are two 000.
+
+    >>> keys(["test/good/000", "test/scratch/000"]), keys(["a/1", "b/2"])
+    ((2, ['good/000', 'scratch/000']), (1, ['1', '2']))
+    """
+    depth = max((name.count("/") + 1 for name in names), default=1)
+    for parts in range(1, depth + 1):
+        short = last_parts(names, parts)
+        if len(set(short)) == len(short):
+            return parts, short
+    return depth, list(names)
+
+
+def last_parts(names: Sequence[str], parts: int) -> list[str]:
+    """The last parts of names."""
+    return ["/".join(name.split("/")[-parts:]) for name in names]
+
+
+# ---- pages/pairing.py ------------------------------------------------------------------------------------------------
+#
+# Maps and masks of the same image, by the names of their files, in whatever order and folders they came.
+
+_NAMED = 5  # names in a message
+
+
+class Paired(NamedTuple):
+    """Masks in the order of the maps, the lines of Python for them, and what is to be said of it."""
+
+    masks: Found
+    setup: list[str]
+    told: str
+
+
+def pair(maps: Found, map_names: Sequence[str], masks: Found, mask_names: Sequence[str]) -> Paired:
+    """The mask of each map; none is a normal image. What belongs to no map is left out, and listed.
+
+    Names count from their end, as many folders as tell the maps apart. Raises ValueError where no name is in both, and
+    for two masks of one map.
+    """
+    parts, wanted = keys(map_names)
+    held = last_parts(mask_names, parts)
+    places = {name: i for i, name in enumerate(held)}
+    if len(places) < len(held):
+        twice = next(name for i, name in enumerate(held) if places[name] != i)
+        raise ValueError(f"masks: expected one for each map, got two named {twice}")
+    if not places.keys() & set(wanted):
+        raise ValueError(
+            f"masks: expected files named like the maps ({_some(wanted)}), got {_some(held)}: no name is in both"
+        )
+    found = [
+        np.asarray(masks.value[places[name]]) if name in places else np.zeros(np.shape(score_map), dtype=bool)
+        for name, score_map in zip(wanted, maps.value)
+    ]
+    setup = []
+    code = ""
+    if maps.code and masks.code:
+        setup = [f'key = lambda name: "/".join(name.split("/")[-{parts}:])'] if parts > 1 else []
+        setup.append("normal = {name: np.zeros(one.shape, bool) for name, one in predictions.items()}")
+        by_key = "{key(name): mask for name, mask in references.items()}" if parts > 1 else "references"
+        setup.append(f"masks = {by_key}")
+        code = f"[masks.get({'key(name)' if parts > 1 else 'name'}, normal[name]) for name in predictions]"
+    return Paired(Found(found, code), setup, _told(wanted, held))
+
+
+def _told(wanted: Sequence[str], held: Sequence[str]) -> str:
+    """How many images are normal for want of a mask, and which masks belong to no map."""
+    without = [name for name in wanted if name not in set(held)]
+    alone = [name for name in held if name not in set(wanted)]
+    told = f"{len(wanted):,} maps, paired with their masks by name."
+    if without:
+        told += f" {len(without):,} have no mask and count as normal: {_some(without)}."
+    return told + (f" Left out, since no map has their name: {len(alone):,} masks: {_some(alone)}." if alone else "")
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else "")
+
+
+def check_common(names: Mapping[str, Sequence[Any]]) -> None:
+    """Raise ValueError where the rows of two columns name their images, and no image is in both."""
+    sides = [side for side in names.values() if side and all(isinstance(name, str) for name in side)]
+    if len(sides) == 2 and not set(sides[0]) & set(sides[1]):
+        first, second = (_some(list(dict.fromkeys(side))) for side in sides)
+        raise ValueError(f"images: expected names that are in both inputs, got {first} and {second}: none is")
+
+
+# ---- pages/join.py ---------------------------------------------------------------------------------------------------
+#
+# Columns that need more than taking: rows by image, one value an image, and sets of scores side by side.
+
+def split_images(page: Page, ids: Mapping[str, Found], found: dict[str, Found], origin: Mapping[str, int]) -> list[str]:
+    """Split rows by the image they belong to, in place; return the lines of Python that do the same.
+
+    ids: for each column of rows, the image of each row. Images keep the order in which they come first. Beside such a
+    column, one of a value for each row holds the same for all rows of an image, and gives that. `origin` says which
+    columns are of one input, since the images of another may come in another order.
+    """
+    listed = {name: _images(name, part) for name, part in ids.items()}
+    check_common(listed)
+    images = list(dict.fromkeys(image for rows in listed.values() for image in rows))
+    split = {name: _splitter(rows, images) for name, rows in listed.items()}
+    setup = []
+    for name, part in ids.items():
+        value, code = found[name]
+        if code:
+            setup.append(f"{name}_image, {name}_rows = {part.code}, {code}")
+        if len(value) != len(listed[name]):
+            raise ValueError(f"{name}: expected an image for each row, got {len(listed[name])} for {len(value)} rows")
+        found[name] = Found(split[name](value), code and f"[{name}_rows[{name}_image == image] for image in images]")
+    if setup:
+        spread = ", ".join(f"*{name}_image.tolist()" for name, part in ids.items() if part.code)
+        setup.append(f"images = list(dict.fromkeys([{spread}]))")
+    for column in page.columns:
+        if column.kind == "vector" and column.name in found:
+            for side, rows in listed.items():
+                together = origin[side] == origin[column.name] and len(found[column.name].value) == len(rows)
+                if together and len(rows) > len(images):
+                    parts = split[side](found[column.name].value)
+                    found[column.name] = _one_each(column.name, found[column.name], side, parts, images)
+    return setup
+
+
+def _images(name: str, part: Found) -> list[Any]:
+    """The image of each row."""
+    images = np.asarray(part.value)
+    if images.ndim != 1:
+        raise ValueError(f"{name}: expected one column that says the image, got shape {images.shape}")
+    if pd.isna(images).any():
+        raise ValueError(f"{name}: expected an image for each row, got none for row {int(np.argmax(pd.isna(images)))}")
+    return list(images.tolist())
+
+
+def _splitter(rows: Sequence[Any], images: Sequence[Any]) -> Callable[[Any], list[np.ndarray]]:
+    """What splits values by the image of each, in the order of `images`; the values of an image keep their order."""
+    places = {image: i for i, image in enumerate(images)}
+    place = np.fromiter(map(places.__getitem__, rows), np.int64, len(rows))
+    order = np.argsort(place, kind="stable")
+    ends = np.searchsorted(place[order], np.arange(1, len(images)))
+    return lambda values: np.split(np.asarray(values)[order], ends)[: len(images)]
+
+
+def _one_each(name: str, found: Found, side: str, parts: Sequence[np.ndarray], images: Sequence[Any]) -> Found:
+    values = []
+    for image, part in zip(images, parts):
+        distinct = pd.unique(part)
+        if len(distinct) != 1:
+            raise ValueError(f"{name}: expected one value for all rows of an image, got {len(distinct)} for {image!r}")
+        values.append(distinct[0])
+    return Found(np.asarray(values), found.code and f"[{found.code}[{side}_image == image][0] for image in images]")
+
+
+def join_parts(page: Page, found: Mapping[str, Found]) -> dict[str, Found]:
+    """The metric's arguments from their parts; blank cells at the end of a part are left out."""
+    parts: dict[str, list[Found]] = {}
+    for column in page.columns:
+        if column.name in found:
+            part = found[column.name]
+            parts.setdefault(column.part_of or column.name, []).append(_ended(part) if column.part_of else part)
+    return {name: several[0] if len(several) == 1 else _tuple(several) for name, several in parts.items()}
+
+
+def _tuple(parts: list[Found]) -> Found:
+    listed = ", ".join(part.code for part in parts)
+    return Found(tuple(part.value for part in parts), f"({listed})" if parts[0].code else "")
+
+
+def _ended(found: Found) -> Found:
+    """A column of a table that is longer than it; whole numbers are ints again, which blank cells make floats."""
+    value = np.asarray(found.value)
+    blank = pd.isna(value)
+    if value.ndim != 1 or not blank.any():
+        return found
+    value = value[: np.flatnonzero(~blank)[-1] + 1] if not blank.all() else value[:0]
+    code = found.code and f"{found.code}[:{len(value)}]"
+    if value.dtype.kind == "f" and (value == np.round(value)).all():
+        return Found(value.astype(int), code and f"{code}.astype(int)")
+    return Found(value, code)
+
+
+# ---- pages/inputs.py -------------------------------------------------------------------------------------------------
+#
+# From what a person gave, tables or files and what the columns are made of, to the metric's columns.
+
+class Given(NamedTuple):
+    """The metric's columns, and the Python that makes them: lines, and an expression for each column.
+
+    names: of the images, where they are known
+    told: what is to be said of how images were paired
+    """
+
+    columns: dict[str, Any]
+    setup: list[str]
+    code: dict[str, str]
+    names: Sequence[str] = ()
+    told: str = ""
+
+
+def read_sources(page: Page, tables: Sequence[Any], files: Sequence[Any]) -> list[Data]:
+    """Read the files of each source; the tables count only when there is no file at all."""
+    paths = [[Path(path) for path in _listed(uploaded)] for uploaded in files]
+    if not any(paths):
+        return [read_table(table) for table in tables]
+    return [
+        read_files(sorted(part, key=lambda path: path.name), source.readers, f"_{i + 1}" if i else "")
+        for i, (source, part) in enumerate(zip(page.sources, paths))
+    ]
+
+
+def _listed(value: Any) -> list[Any]:
+    return [] if value is None else list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+def offered(page: Page, sources: Sequence[Data]) -> dict[str, list[str]]:
+    """For each column of the metric, the names it may be made of."""
+    offers = {column.name: choices(_source(column, None, sources)) for column in page.columns}
+    for column in page.columns:
+        if column.kind == "score":
+            arrays = _source(column, None, sources).arrays
+            offers[column.name] += [FLIPPED + name for name in offers[column.name] if _is_float(arrays.get(name))]
+    return offers
+
+
+def _is_float(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and value.ndim == 1 and value.dtype.kind == "f"
+
+
+def _source(column: Column, chosen: Sequence[str] | None, sources: Sequence[Data]) -> Data:
+    """The data that a column comes from: those of its own input, or of the first, which may hold all columns."""
+    own, first = sources[column.source], sources[0]
+    has = own.arrays if chosen is None else {*chosen} & {*own.arrays, *groups(own)}
+    return own if has else first
+
+
+def gather(
+    page: Page, sources: Sequence[Data], chosen: Mapping[str, Sequence[str]] | None = None, read_as: str = "automatic"
+) -> Given:
+    """Put the metric's columns together; what they are made of is guessed from the names where it is not given.
+
+    Raises TypeError for a required column without anything to make it of, ValueError for a name that is not there.
+    """
+    guesses = guess(page, sources)
+    made_of = {name: list((chosen or {}).get(name) or found) for name, found in guesses.items()}
+    setup = list(dict.fromkeys(line for data in sources for line in data.setup))
+    found: dict[str, Found] = {}
+    ids: dict[str, Found] = {}
+    origin: dict[str, int] = {}
+    for column in _form(page, made_of):
+        names = made_of[column.name]
+        data = _source(column, names, sources)
+        if not names:
+            if column.required:
+                raise TypeError(
+                    f"{column.name}: no column of this name was found; choose what it is made of under Columns"
+                    + (f", from {', '.join(data.arrays)}" if data.arrays else "")
+                )
+            continue
+        if column.kind == "images" and len(names) > 1 and plain(names[0]) in IMAGE_NAMES:
+            ids[column.name] = take(column, names[:1], data)
+            names = names[1:]
+        origin[column.name] = next(i for i, source in enumerate(sources) if source is data)
+        found[column.name] = take(column, names, data, read_as)
+        if column.kind == "images" and column.name not in ids and getattr(found[column.name].value, "ndim", 3) == 2:
+            value, code = found[column.name]
+            found[column.name] = Found([value], code and f"[{code}]")
+    named, told = _names_of_images(page, sources, made_of, origin, found, ids), ""
+    if ids:
+        setup += split_images(page, ids, found, origin)
+    elif len(named) == 2:
+        (maps, map_names), (masks, mask_names) = named.items()
+        paired = pair(found[maps], map_names, found[masks], mask_names)
+        found[masks], told = paired.masks, paired.told
+        setup += paired.setup
+    found = join_parts(page, found)
+    code = {name: part.code for name, part in found.items()}
+    return Given({name: part.value for name, part in found.items()}, setup, code, next(iter(named.values()), ()), told)
+
+
+def _names_of_images(
+    page: Page,
+    sources: Sequence[Data],
+    made_of: Mapping[str, Sequence[str]],
+    origin: Mapping[str, int],
+    found: Mapping[str, Found],
+    ids: Mapping[str, Found],
+) -> dict[str, list[str]]:
+    """The names of a column's images, for each column that has them; of rows in the order of the first ones."""
+    if ids:
+        rows = [str(name) for part in ids.values() for name in np.asarray(part.value).ravel().tolist()]
+        return {next(iter(ids)): list(dict.fromkeys(rows))}
+    images = [column.name for column in page.columns if column.kind == "images" and column.name in found]
+    named = {name: sources[origin[name]].names.get(made_of[name][0], []) for name in images}
+    return {name: names for name, names in named.items() if names}
+
+
+def _form(page: Page, made_of: Mapping[str, Sequence[str]]) -> list[Column]:
+    """The metric's columns; those that stand in their place, if only these are all there."""
+    forms: tuple[list[Column], list[Column]] = ([], [])
+    for column in page.columns:
+        forms[bool(column.part_of)].append(column)
+    usual, instead = (all(made_of[column.name] for column in form if column.required) for form in forms)
+    return forms[1] if instead and not usual and forms[1] else forms[0]
+
+
+def missing_columns(page: Page, made_of: Mapping[str, Sequence[str]]) -> list[str]:
+    """The required columns that are made of nothing."""
+    return [column.name for column in _form(page, made_of) if column.required and not made_of[column.name]]
+
+
+# ---- pages/detectors.py ----------------------------------------------------------------------------------------------
+#
+# Several detectors at once: a column for which several names are chosen gives the metric's columns once for each.
+
+def detectors(
+    page: Page, sources: Sequence[Data], chosen: Mapping[str, Sequence[str]] | None = None, read_as: str = "automatic"
+) -> dict[str, Given]:
+    """The metric's columns for each detector, by the name of what it is made of, in the order chosen.
+
+    Several detectors are several columns of scores (`predictions` of ood_bench, `open_scores` of the open-set metrics),
+    or several matrices or stacks of maps. All other columns are the same for each. Where there is one detector, its
+    name is that of the metric's column. Raises what `gather` raises; where there are several, with the name.
+    """
+    guesses = guess(page, sources)
+    made_of = {name: list((chosen or {}).get(name) or found) for name, found in guesses.items()}
+    for column in page.columns:
+        names = made_of[column.name]
+        if len(names) > 1 and _is_several(column, names, sources):
+            return {name: gather(page, sources, {**made_of, column.name: [name]}, read_as) for name in names}
+    return {page.columns[0].name: gather(page, sources, made_of, read_as)}
+
+
+def _is_several(column: Column, names: Sequence[str], sources: Sequence[Data]) -> bool:
+    """Whether each of the names could be the column by itself."""
+    if column.part_of:
+        return False
+    if column.kind == "score":
+        return True
+    data = [source for source in sources if set(names) & {*source.arrays, *groups(source)}]
+    whole = {name for source in data for name in groups(source)} if column.kind != "images" else set()
+    whole |= {name for source in data for name, array in source.arrays.items() if num_dimensions(array) >= 2}
+    return column.kind not in ("vector", "label") and set(names) <= whole
+
+
+# ---- pages/direction.py ----------------------------------------------------------------------------------------------
+#
+# Scores that are higher for what is in-distribution: told by an AUROC below a half.
+
+def wrong_way(page: Page, several: Mapping[str, Given]) -> dict[str, float]:
+    """The AUROC of each detector whose scores rank the wrong way round; nothing where that cannot be known.
+
+    Higher scores are to mean out-of-distribution, or unknown.
+    """
+    found: dict[str, float] = {}
+    column = next((column for column in page.columns if column.kind == "score"), None)
+    if page.outside is None or column is None:
+        return found
+    for name, given in several.items():
+        try:
+            scores = np.asarray(given.columns[column.name], dtype=np.float64)
+            outside = np.asarray(page.outside(given.columns), dtype=bool)
+            value = auroc(exceedance_counts(scores[outside], scores[~outside]))
+        except (LookupError, TypeError, ValueError):  # the metric says what is wrong with them
+            continue
+        if value < 0.5:
+            found[name] = value
+    return found
+
+
+def labelled_outside(columns: Mapping[str, Any]) -> Any:
+    """The unknown samples of an open-set metric: by `open_labels`, or by references below 0."""
+    labels = columns.get("open_labels")
+    return np.asarray(columns["references"]) < 0 if labels is None else np.asarray(labels) == 1
+
+
+# ---- pages/preview.py ------------------------------------------------------------------------------------------------
+#
+# Data as they were read: the first rows, and above each column what it is taken for.
+
+ROWS = 5
+MAX_SHOWN = 9  # columns
+
+
+def preview(page: Page, sources: Sequence[Data], made_of: Mapping[str, Sequence[str]], rows: bool = True) -> str:
+    """The data of each source as HTML; `rows` False where an editable table shows the rows already."""
+    taken = _taken(page, sources, made_of)
+    return "".join(_source_html(page, i, data, taken, rows) for i, data in enumerate(sources) if data.arrays)
+
+
+def _taken(page: Page, sources: Sequence[Data], made_of: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    """What each array is taken for."""
+    found: dict[str, list[str]] = {}
+    runs = {name: names for data in sources for name, names in groups(data).items()}
+    for column in page.columns:
+        for name in made_of.get(column.name, ()):
+            turned = name.startswith(FLIPPED)
+            plain_name = name.removeprefix(FLIPPED).partition("[:,")[0]
+            said = ("minus " if turned else "") + _role(page, column)
+            for member in runs.get(plain_name, [plain_name]):
+                found.setdefault(member, []).append(said)
+    return found
+
+
+def _role(page: Page, column: Column) -> str:
+    return "score" if column.kind == "score" and not column.part_of else column.name
+
+
+def _source_html(page: Page, place: int, data: Data, taken: Mapping[str, list[str]], rows: bool) -> str:
+    flat = {name: array for name, array in data.arrays.items() if num_dimensions(array) == 1}
+    wide = {name: array for name, array in data.arrays.items() if name not in flat}
+    first = [name for name in flat if name in taken] + [name for name in flat if name not in taken]
+    names = [name for name in flat if name in first[:MAX_SHOWN]]
+    title = f"<strong>{html.escape(page.sources[place].label)}</strong> " if len(page.sources) > 1 else ""
+    lengths = sorted({len(array) for array in flat.values()})
+    size = f"{lengths[-1]:,} rows, {len(flat):,} columns" if flat else ""
+    images = next(iter(data.names.values()), None)
+    size += f" in {len(images):,} files" if flat and images else ""
+    parts = [f"<p>{title}{size}</p>"] if title or size else []
+    if flat:
+        chips = "".join(f"<th>{_chips(name, flat[name], taken)}</th>" for name in names)
+        heads = "".join(f'<th scope="col">{html.escape(name)}</th>' for name in names)
+        cells = "".join(_row_html(flat, names, row) for row in range(min(ROWS, lengths[-1]))) if rows else ""
+        more = f"<p>and {len(flat) - len(names):,} more columns</p>" if len(flat) > len(names) else ""
+        table = f'<table><thead><tr class="chips">{chips}</tr><tr>{heads}</tr></thead><tbody>{cells}</tbody></table>'
+        parts.append(f'<div class="scroll">{table}</div>{more}')
+    for name, array in wide.items():
+        shape = _shape(array, data.names.get(name))
+        parts.append(f"<p>{_chips(name, array, taken)} {html.escape(name)}: {html.escape(shape)}</p>")
+    return f'<div class="preview">{"".join(parts)}</div>'
+
+
+def _row_html(flat: Mapping[str, np.ndarray], names: Sequence[str], row: int) -> str:
+    cells = (_shown_cell(flat[name][row]) if row < len(flat[name]) else "" for name in names)
+    return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
+
+
+def _shown_cell(value: Any) -> str:
+    text = f"{value:.5g}" if isinstance(value, (float, np.floating)) else str(value)
+    return html.escape(text if len(text) <= 24 else f"{text[:23]}…")
+
+
+def _chips(name: str, array: Any, taken: Mapping[str, list[str]]) -> str:
+    roles = taken.get(name)
+    if not roles:
+        return '<span class="chip unused">not used</span>'
+    more = ""
+    values = np.asarray(array) if num_dimensions(array) == 1 else np.zeros(0)
+    if values.dtype.kind in "biu" and len(values) and set(np.unique(values[:1000]).tolist()) <= {0, 1}:
+        more = f", 1 in {int(np.count_nonzero(values == 1)):,} of {len(values):,}"
+    return "".join(f'<span class="chip">{html.escape(role)}{more}</span>' for role in roles)
+
+
+def _shape(array: Any, names: Sequence[str] | None) -> str:
+    if isinstance(array, np.ndarray):
+        return " × ".join(f"{size:,}" for size in array.shape)
+    sizes = {np.shape(image) for image in array}
+    each = f" of {' × '.join(map(str, next(iter(sizes))))}" if len(sizes) == 1 else ""
+    shown = f": {', '.join(names[:4])}{', …' if len(names) > 4 else ''}" if names else ""
+    return f"{len(array):,} images{each}{shown}"
+
+
+# ---- pages/looking.py ------------------------------------------------------------------------------------------------
+#
+# What is said of data before anything is computed: what they are taken for, what is missing, what follows of them.
+
+class Seen(NamedTuple):
+    """What a page shows of data.
+
+    html: the first rows with what each column is taken for, and notes below
+    offers, made_of: for each column of the metric, what it may be made of, and what it is made of
+    missing: columns that nothing was found for, so that a person is asked
+    options: those that the format brings, or that follow of the data
+    flipped: names of scores whose sign is to be turned
+    """
+
+    html: str
+    offers: Mapping[str, list[str]]
+    made_of: Mapping[str, list[str]]
+    missing: list[str]
+    options: Mapping[str, Any]
+    flipped: list[str]
+
+
+def look(
+    page: Page,
+    sources: Sequence[Data],
+    chosen: Mapping[str, Sequence[str]],
+    read_as: str = "automatic",
+    rows: bool = True,
+) -> Seen:
+    """Look at what was read. What a person chose stays as long as there are columns of these names.
+
+    Raises what putting the columns together raises.
+    """
+    offers, guesses = offered(page, sources), guess(page, sources)
+    made_of = {name: list(guesses[name]) for name in guesses}
+    for name, names in chosen.items():
+        if names and set(names) <= set(offers[name]):
+            made_of[name] = list(names)
+    missing = missing_columns(page, made_of)
+    options = {name: value for data in sources for name, value in data.options.items()}
+    notes: list[str] = []
+    turned: dict[str, float] = {}
+    score = ""
+    shown = preview(page, sources, made_of, rows)
+    if missing:
+        which = " and ".join(f"<strong>{html.escape(name)}</strong>" for name in missing)
+        notes.append(f"Which column holds {which}? Choose below, under Columns.")
+    else:
+        several = detectors(page, sources, made_of, read_as)
+        given = next(iter(several.values()))
+        derived = page.derive(given.columns)
+        options |= derived.options
+        score = next((column.name for column in page.columns if column.kind == "score"), "")
+        turned = wrong_way(page, several)
+        if len(several) == 1 and turned:
+            turned = dict(zip(made_of[score], turned.values()))
+        notes += [html.escape(text) for text in (given.told, derived.reason) if text]
+        notes += [_sign(name, value) for name, value in turned.items()]
+    shown += "".join(f'<div class="message note" role="status">{note}</div>' for note in notes)
+    names = made_of[score] if turned else []
+    flipped = [_turn(name) if name in turned else name for name in names]
+    return Seen(shown, offers, made_of, missing, options, flipped)
+
+
+def _turn(name: str) -> str:
+    return name.removeprefix(FLIPPED) if name.startswith(FLIPPED) else FLIPPED + name
+
+
+def _sign(name: str, value: float) -> str:
+    return (
+        f"<strong>{html.escape(name)}</strong>: AUROC {value:.3f} is below a half. Is higher more in-distribution "
+        "here? Then turn the sign."
+    )
+
+
+# ---- pages/pasted.py -------------------------------------------------------------------------------------------------
+#
+# Cells that were copied from a spreadsheet, or text with commas, semicolons or tabs, as a table.
+
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+def read_pasted(text: str) -> pd.DataFrame:
+    r"""The table of a text; without a line of names, columns are named by letters, as in a spreadsheet.
+
+    >>> read_pasted("0.5\t1\n0.25\t0").to_dict("list")
+    {'A': [0.5, 0.25], 'B': [1, 0]}
+    """
+    if "\t" not in text and "," not in text and ";" not in text and " " in text.strip().splitlines()[0]:
+        text = "\n".join("\t".join(line.split()) for line in text.splitlines())
+    table, headless = read_csv(text.encode())
+    if table.num_columns > MAX_COLUMNS:
+        raise RefusedError(f"expected at most {MAX_COLUMNS:,} columns, got {table.num_columns:,}")
+    names = [letters(i) for i in range(table.num_columns)] if headless else table.column_names
+    return pd.DataFrame(dict(zip(names, (from_arrow(column, gaps=True) for column in table.columns))))
+
+
+def letters(place: int) -> str:
+    """The name of a column of a spreadsheet: A to Z, then AA.
+
+    >>> letters(0), letters(25), letters(26), letters(52)
+    ('A', 'Z', 'AA', 'BA')
+    """
+    more, last = divmod(place, 26)
+    return (letters(more - 1) if more else "") + _LETTERS[last]
+
+
+# ---- pages/results.py ------------------------------------------------------------------------------------------------
+#
+# What a person takes away: the numbers as a table and as JSON, and the Python call that gives them.
+
+MAX_CURVE = 5  # values of a list that the table shows
+MAX_ROWS = 30  # of a table among the results
+
+
+def results_table(results: Mapping[str, Any]) -> str:
+    """The numbers with three decimals, as HTML; a number's title is the number in full."""
+    tables = {name: value for name, value in results.items() if isinstance(value, Mapping)}
+    rows = "".join(
+        f'<tr><th scope="row">{html.escape(name)}</th><td>{_cell(value)}</td></tr>'
+        for name, value in results.items()
+        if name not in tables
+    )
+    numbers = f'<table class="results"><tbody>{rows}</tbody></table>'
+    return numbers + "".join(_table_html(name, columns) for name, columns in tables.items())
+
+
+def _table_html(name: str, columns: Mapping[str, list[Any]]) -> str:
+    """A table among the results, folded, with its first rows."""
+    head = "".join(f'<th scope="col">{html.escape(column)}</th>' for column in columns)
+    lines = [*zip(*columns.values())]
+    body = "".join(f"<tr>{''.join(f'<td>{_cell(value)}</td>' for value in line)}</tr>" for line in lines[:MAX_ROWS])
+    more = f"<p>… and {len(lines) - MAX_ROWS:,} more rows, in the JSON below</p>" if len(lines) > MAX_ROWS else ""
+    title = f"<summary>{html.escape(name)}, {len(lines):,} rows</summary>"
+    table = f'<table class="results"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+    return f'<details>{title}<div style="overflow-x: auto">{table}</div>{more}</details>'
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, list):
+        more = f" and {len(value) - MAX_CURVE:,} more" if len(value) > MAX_CURVE else ""
+        return ", ".join(_cell(item) for item in value[:MAX_CURVE]) + more
+    return f'<span title="{value!r}" data-full="{value!r}">{short(value)}</span>'
+
+
+def short(value: float) -> str:
+    """A number with three decimals, an integer with none; what would read as 0 or be long is in powers of ten.
+
+    >>> short(3), short(0.66666), short(1.0), short(1e-7), short(float("inf"))
+    ('3', '0.667', '1.000', '1.00e-07', 'inf')
+    """
+    if isinstance(value, int) or not math.isfinite(value):
+        return str(value)
+    return f"{value:.2e}" if value and not 5e-4 <= abs(value) < 1e6 else f"{value:.3f}"
+
+
+def results_json(results: Mapping[str, Any]) -> str:
+    """The numbers in full. Infinity, which a threshold can be, is written as Python's json writes it."""
+    return json.dumps(results, indent=2)
+
+
+def message(text: str, kind: str = "error") -> str:
+    """A box with an error, which screen readers announce, or with a note; nothing for no text."""
+    role = "alert" if kind == "error" else "status"
+    return f'<div class="message {kind}" role="{role}">{html.escape(text)}</div>' if text else ""
+
+
+def python_call(name: str, given: Given, options: Mapping[str, Any], defaults: Mapping[str, Any]) -> str:
+    """Write the Python that computes the same: columns from files by their expressions, typed ones spelt out."""
+    arguments = [
+        f"    {column}={given.code.get(column) or _literal(value)},\n" for column, value in given.columns.items()
+    ]
+    arguments += [f"    {key}={value!r},\n" for key, value in options.items() if value != defaults[key]]
+    body = "".join(arguments)
+    imports = {"import evaluate", *(line for line in given.setup if line.startswith(("import ", "from ")))}
+    if "np." in body + "".join(given.setup):
+        imports.add("import numpy as np")
+    ordered = sorted(line for line in imports if line.startswith("import "))
+    ordered += sorted(line for line in imports if line.startswith("from "))
+    path = os.environ.get("SPACE_ID") or f"metrics/{name}"
+    lines = [*ordered, "", f'{name} = evaluate.load("{path}")', *(x for x in given.setup if x not in imports)]
+    return "\n".join(lines) + f"\nresults = {name}.compute(\n{body})\n"
+
+
+def _literal(value: Any) -> str:
+    """Spell out numbers; a row a line, if there are several in a row."""
+    rows = value.tolist() if isinstance(value, np.ndarray) else [np.asarray(row).tolist() for row in value]
+    if any(isinstance(row, list) for row in rows):
+        begin, end = "()" if isinstance(value, tuple) else "[]"
+        text = f"{begin}\n" + "".join(f"        {row!r},\n" for row in rows) + f"    {end}"
+    else:
+        text = repr(rows)
+    return re.sub(r"\b(inf)\b", 'float("inf")', text)
+
+
+# ---- texts.py --------------------------------------------------------------------------------------------------------
+#
+# What a metric's script says of it, read without importing it, and so without evaluate.
+
+class Texts(NamedTuple):
+    """What a metric's script says of it: in a line, in a paragraph, of its columns and options, whom to cite, where."""
+
+    summary: str
+    description: str
+    inputs: str
+    citation: str
+    urls: list[str]
+
+
+def texts(path: Path) -> Texts:
+    """Read the texts of a metric's script, which are literals."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    constants = {
+        target.id: ast.literal_eval(node.value)
+        for node in tree.body
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    keywords = (node for node in ast.walk(tree) if isinstance(node, ast.keyword) and node.arg == "reference_urls")
+    urls = [url for keyword in keywords for url in ast.literal_eval(keyword.value)]
+    description, inputs, citation = (
+        constants[name].strip() for name in ("_DESCRIPTION", "_KWARGS_DESCRIPTION", "_CITATION")
+    )
+    return Texts(str(ast.get_docstring(tree)).splitlines()[0], description, inputs, citation, urls)
+
+
+# ---- pages/images.py -------------------------------------------------------------------------------------------------
+#
+# Read images: anomaly maps and masks (PNG), and photographs to lay behind (or JPEG). Sizes are checked first.
+
+def read_maps(paths: list[Path], tag: str = "") -> Data:
+    """Grey PNG images of 8 or 16 bits, as they are: higher is more anomalous."""
+    return _read_images(paths, "predictions", "np.asarray(Image.open(path))", lambda image: np.asarray(_grey(image)))
+
+
+def read_masks(paths: list[Path], tag: str = "") -> Data:
+    """PNG images of any kind: what is not black is anomalous. Of an archive with a folder ground_truth, only those."""
+    convert = 'np.asarray(Image.open(path).convert("L")) > 0'
+    return _read_images(paths, "references", convert, lambda image: np.asarray(image.convert("L")) > 0)
+
+
+def _read_images(paths: list[Path], name: str, code: str, convert: Callable[[Any], np.ndarray]) -> Data:
+    total, found = 0, members(paths, (".png",))
+    if name == "references":
+        found = [member for member in found if "ground_truth" in member.name] or found
+    arrays = []
+    for member in found:
+        with Image.open(io.BytesIO(member.read_bytes()), formats=["PNG"]) as image:
+            total += 8 * image.width * image.height
+            check_unpacked(member.name, total)
+            if name == "predictions" and image.mode not in ("1", "L", "I", "I;16", "F"):
+                raise RefusedError(f"{member.name}: expected grey, whose values are the scores, got {image.mode}")
+            arrays.append(convert(image))
+    setup = [
+        "import numpy as np",
+        "from pathlib import Path",
+        "from PIL import Image",
+        _IMAGES,
+        f'{name} = images("{name}", lambda path: {code})  # the folder of your files',
+    ]
+    return Data({name: arrays}, setup, {name: f"[*{name}.values()]"}, names={name: [member.key for member in found]})
+
+
+_IMAGES = """def images(folder, read):  # by their paths in the folder, less the ending and _mask
+    paths = sorted(Path(folder).rglob("*.png"))
+    names = [path.relative_to(folder).with_suffix("").as_posix().removesuffix("_mask") for path in paths]
+    return {name: read(path) for name, path in zip(names, paths)}"""
+
+
+def _grey(image: Any) -> Any:
+    return image.convert("L") if image.mode == "1" else image
+
+
+def photograph_of(paths: Sequence[Path], image: int, names: Sequence[str]) -> Any:
+    """The photograph of an image, by its name; one that is named like none of them is behind all. None for none."""
+    if not paths:
         return None
+    check_files(list(paths))
+    found = members(list(paths), _PHOTOGRAPHS)
+    if names and image < len(names):
+        parts, wanted = keys(names)
+        named = dict(zip(last_parts([member.key for member in found], parts), found))
+        if wanted[image] in named:
+            return read_photograph(named[wanted[image]])
+        if named.keys() & set(wanted):
+            return None
+    return read_photograph(found[0]) if len(found) == 1 else None
+
+
+_PHOTOGRAPHS = (".png", ".jpg", ".jpeg")
+
+
+def read_photograph(member: Any) -> Any:
+    """A photograph (PNG or JPEG), at most 1,000 pixels wide and high."""
     try:
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-    except OSError:
-        return None
+        with Image.open(io.BytesIO(member.read_bytes()), formats=["PNG", "JPEG"]) as image:
+            size = image.size
+            check_unpacked(member.name, 4 * size[0] * size[1])
+            photograph = image.convert("RGB")
+    except RefusedError:
+        raise
+    except Exception as error:  # of the decoder
+        kind = member.name.rpartition(".")[2].lower()
+        raise RefusedError(f"{member.name}: cannot be read as {kind}: {without_paths(str(error))}") from None
+    photograph.thumbnail((1000, 1000))
+    return photograph, size
+
+
+# ---- pages/sources.py ------------------------------------------------------------------------------------------------
+#
+# What a person gave, read; refused are columns that are too many or that cannot be told apart or shown.
+
+MAX_LINE = 1_000_000  # bytes of a line of names; a longer one is no table for pyarrow either
+
+
+def checked_sources(page: Page, tables: Sequence[Any], files: Sequence[Any]) -> list[Data]:
+    """As `read_sources`; RefusedError for columns that are too many or of one name, names too long or of no text."""
+    for table in tables:
+        if table is not None:
+            check_names("table", [str(name).strip() for name in table.columns])
+    for uploaded in files:
+        for path in map(Path, uploaded if isinstance(uploaded, (list, tuple)) else [uploaded] if uploaded else []):
+            if path.suffix.lower() in (".npz", ".zip"):
+                check_contents(path)
+            check_names(path.name, names_stated(path))
+    sources = read_sources(page, tables, files)
+    for data in sources:
+        check_names("the data", list(data.arrays))
+        if page.images:
+            named = (array for name, array in data.arrays.items() if plain(name) in IMAGE_NAMES)
+            check_costs(cost for images in named for cost in _image_costs(images))
+    return sources
+
+
+def check_names(where: str, names: Sequence[str]) -> None:
+    """Raise RefusedError for too many columns, two of one name, a name that is too long, and one that is no text."""
+    if len(names) > MAX_COLUMNS:
+        raise RefusedError(f"{where}: expected at most {MAX_COLUMNS:,} columns, got {len(names):,}")
+    for name, count in Counter(names).items():
+        if count > 1:
+            raise RefusedError(f"{where}: expected columns of different names, got {count} named {name[:MAX_NAME]!r}")
+        if len(name) > MAX_NAME:
+            raise RefusedError(f"{where}: expected names of at most {MAX_NAME} letters, got one of {len(name):,}")
+        if any("\ud800" <= letter <= "\udfff" for letter in name):
+            raise RefusedError(f"{where}: expected names that UTF-8 can write, got {name!r}")
+
+
+def names_stated(path: Path) -> list[str]:
+    """The columns that a file says it has before it is read: of .npz their names, of .csv and .parquet their places.
+
+    What is wrong with a file otherwise is for its reader to say.
+    """
+    kind, number = path.suffix.lower(), 0
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(descriptor)
-        return None
-    return descriptor
+        if kind == ".npz":
+            with zipfile.ZipFile(path) as archive:
+                return archive.namelist()
+        if kind == ".parquet":
+            number = pyarrow.parquet.read_metadata(path).num_columns
+        elif kind == ".csv":
+            with path.open("rb") as file:
+                number = 1 + file.read(MAX_LINE).lstrip().splitlines()[0].count(b",")
+    except (OSError, LookupError, ValueError, NotImplementedError, zipfile.BadZipFile, pa.ArrowException):
+        pass
+    return [str(place) for place in range(number)]
+
+
+def _image_costs(images: Any) -> Iterator[Cost]:
+    """How many images the rows belong to."""
+    if isinstance(images, np.ndarray) and images.ndim == 1:
+        yield Cost("images", len(pd.unique(images)), MAX_SAMPLES)
+
+
+# ---- pages/runner.py -------------------------------------------------------------------------------------------------
+#
+# From a page's inputs to what it shows: the one place where a metric is run, for a person and for the API alike.
+
+MAX_WORDS = 2_000  # letters of a message
+
+
+NOT_ON_PAGES = frozenset({"significant_bits", *INTERVAL_OPTIONS})
+
+
+class Shown(NamedTuple):
+    """What a computation gives to show: HTML, JSON, Python, figures, and the number of images to choose from."""
+
+    table: str
+    json: str
+    call: str
+    figures: Sequence[Any]
+    num_images: int
+
+
+class Runner:
+    """A page, and what the metric's script in its folder says. Each computation has a metric of its own."""
+
+    def __init__(self, page: Page, folder: Path) -> None:
+        self.page, self.metric, self.folder = page, page.metric, folder
+        self.texts = texts(folder / f"{page.name}.py")
+
+    @property
+    def defaults(self) -> Mapping[str, Any]:
+        """The options that a page has, and their defaults: none that serves a stream, or takes a thousand resamples."""
+        return {name: default for name, default in self.metric.options.items() if name not in NOT_ON_PAGES}
+
+    def results(self, columns: Any, options: Any) -> dict[str, Any]:
+        """The metric's own answer: what the API returns. Raises as `compute`, and TypeError for what is not by name."""
+        for name, given in (("columns", columns), ("options", options)):
+            if not isinstance(given, Mapping):
+                raise TypeError(f"{name}: expected an object of values by name, got {type(given).__name__}")
+        # the metric takes options among its columns
+        within = {name: value for name, value in columns.items() if name in self.defaults}
+        others = {name: value for name, value in columns.items() if name not in within}
+        return dict(self.compute(others, {**options, **within}).results)
+
+    def compute(self, columns: Mapping[str, Any], options: Mapping[str, Any]) -> Computed:
+        """Compute, once it is known what that costs. Raises what the metric raises, and RefusedError for the costs."""
+        unknown = [name for name in options if name not in self.defaults]
+        if unknown:
+            known = ", ".join(self.defaults)
+            raise TypeError(f"{self.page.name} has no argument {unknown[0]!r}; its options are {known}")
+        check_costs(option_costs(options))
+        if self.page.images:
+            check_costs(image_costs(columns))
+        options = {**self.defaults, **options}
+        metric = self.metric(**options)
+        metric.add_batch(**columns)
+        state = metric.state()
+        if state:
+            check_costs(step_costs(options, state))
+            check_costs(self.page.costs(state, options))
+        return Computed(state, options, metric.compute(), columns)
+
+    def show(
+        self,
+        tables: Sequence[Any],
+        files: Sequence[Any],
+        made_of: Sequence[Any],
+        read_as: str,
+        controls: Sequence[Any],
+        image: float = 1,
+        photographs: Any = None,
+    ) -> Shown:
+        """Compute, and draw. Raises what the metric raises, and RefusedError for files that are not taken."""
+        page = self.page
+        chosen = {column.name: as_names(names) for column, names in zip(page.columns, made_of)}
+        several = detectors(page, checked_sources(page, tables, files), chosen, read_as)
+        given = next(iter(several.values()))
+        computed = self.compute(given.columns, options_of(page.options, controls, self.defaults))
+        num_images = min(MAX_IMAGES, _num_images(given)) if page.images else 1
+        shown = max(0, min(num_images, int(image or 1)) - 1)
+        behind = photograph_of([Path(path) for path in as_names(photographs)], shown, given.names)
+        computed = computed._replace(image=shown, photograph=behind)
+        call = python_call(page.name, given, computed.options, self.defaults)
+        with np.errstate(all="ignore"):
+            figures = page.draw(computed)
+        return Shown(results_table(computed.results), results_json(computed.results), call, figures, num_images)
+
+
+def _num_images(given: Given) -> int:
+    return max(len(column) for column in given.columns.values())
+
+
+def explain(error: Exception) -> str:
+    """What is said of an error: the message of the metric or of a reader, and no more than its kind of any other."""
+    if isinstance(error, (ValueError, TypeError)):
+        # half a surrogate pair cannot be sent
+        text = without_paths(str(error)).encode("utf-8", "backslashreplace").decode()
+        return text if len(text) <= MAX_WORDS else f"{text[:MAX_WORDS]}…"
+    if isinstance(error, MemoryError):
+        return "This takes more memory than there is."
+    return f"This input cannot be computed ({type(error).__name__})."
+
+
+# ---- pages/forms.py --------------------------------------------------------------------------------------------------
+#
+# What happens to a page's inputs: an example is chosen, files come, cells are pasted, columns are chosen.
+
+class Forms:
+    """The events of a page's inputs, each from the values of its inputs to updates of them."""
+
+    def __init__(self, runner: Runner, folder: Path) -> None:
+        self.runner, self.page, self.folder = runner, runner.page, folder
+
+    def load(self, title: str, held: Mapping[str, Any] | None = None) -> list[Any]:
+        """Show an example, with its options, and what a link says of them."""
+        page = self.page
+        if title == OWN:  # is chosen already
+            return [gr.skip()] * (1 + 2 * len(page.sources) + 5 + len(page.columns) + len(page.options))
+        title = title if title in titles(page) else titles(page)[0]
+        sample = sample_of(page, title)
+        table = next((example for example in page.examples if f"{TABLE}{example.title}" == title), page.examples[0])
+        options = sample.options if sample else table.options
+        values = [options.get(option.name, self.runner.defaults[option.name]) for option in page.options]
+        controls = [(held or {}).get(option.name, shown(option, value)) for option, value in zip(page.options, values)]
+        frames = [*map(data_frame, table.tables)]
+        form = Form(title, frames, [None] * len(page.sources), [[]] * len(page.columns), KINDS[0], controls)
+        seen = self._look(form)
+        tables = [gr.update(value=frame, visible=sample is None) for frame in frames]
+        note = f"<p>{sample.note}</p>" if sample and sample.note else ""
+        emptied = [None] * len(page.sources)
+        choice = gr.update(choices=titles(page), value=title)
+        return [choice, *tables, *emptied, KINDS[0], None, *self._shown(seen, controls, note, derive=False)]
+
+    def open(self, opened: bool, request: gr.Request) -> list[Any]:
+        """Show what the address says when the page is opened; raises if it was before, so that no more follows."""
+        if opened:
+            raise gr.Error("opened before", visible=False, print_exception=False)
+        query = dict(request.query_params) if request else {}
+        if query.pop("tab", self.page.name) != self.page.name:
+            query = {}
+        return [True, *self.load(query.get("example", ""), from_query(self.page, query))]
+
+    def upload(self, *values: Any) -> list[Any]:
+        """Look at files. The options of an example are not theirs: they return to the metric's defaults."""
+        form = form_of(self.page, values)
+        if not form.uploaded:
+            return self.load("")
+        return self._own(form, tables=[gr.update(visible=False)] * len(self.page.sources))
+
+    def own_table(self, *values: Any) -> list[Any]:
+        """Look at cells that were pasted."""
+        form = form_of(self.page, values)._replace(files=[None] * len(self.page.sources), example=OWN)
+        return self._own(form, tables=[gr.update(visible=True)] * len(self.page.sources))
+
+    def _own(self, form: Form, tables: list[Any]) -> list[Any]:
+        page = self.page
+        controls = list(form.controls)
+        if form.example != OWN:
+            controls = [shown(option, self.runner.defaults[option.name]) for option in page.options]
+        form = form._replace(example=OWN, controls=controls)
+        files = [gr.skip() if form.uploaded else None] * len(page.sources)
+        choice = gr.update(choices=[*titles(page), OWN], value=OWN)
+        return [choice, *tables, *files, gr.skip(), gr.skip(), *self._shown(self._look(form), controls)]
+
+    def again(self, *values: Any) -> list[Any]:
+        """Look again, after other columns were chosen or a cell was changed; options stay."""
+        form = form_of(self.page, values)
+        return [box(""), *self._shown(self._look(form), [gr.skip()] * len(self.page.options), derive=False)]
+
+    def turn(self, *values: Any) -> list[Any]:
+        """The columns, with those scores turned that rank the wrong way round."""
+        form = form_of(self.page, values)
+        seen = self._look(form)
+        if isinstance(seen, str) or not seen.flipped:
+            return [gr.skip()] * len(self.page.columns)
+        kinds = [column.kind == "score" and not column.part_of for column in self.page.columns]
+        first = kinds.index(True)
+        return [gr.update(value=seen.flipped) if i == first else gr.skip() for i in range(len(kinds))]
+
+    def paste(self, text: str) -> list[Any]:
+        """Cells of a spreadsheet as the page's table; raises what is wrong with them as a message beside them."""
+        if not text.strip():
+            raise gr.Error("nothing was pasted", visible=False, print_exception=False)
+        try:
+            frame: pd.DataFrame = read_pasted(text)
+        except Exception as error:
+            return [gr.skip(), box(message(explain(error)))]
+        return [gr.update(value=frame, visible=True), gr.skip()]
+
+    def query(self, *values: Any) -> str:
+        """The part of the address that says page, example and options."""
+        return query_of(self.page, self.runner.defaults, form_of(self.page, values))
+
+    def _look(self, form: Form) -> Seen | str:
+        """What there is to see of the data, or what is wrong with them."""
+        form = with_sample(self.page, self.folder, form)
+        chosen = {column.name: as_names(names) for column, names in zip(self.page.columns, form.made_of)}
+        try:
+            sources = checked_sources(self.page, form.tables, form.files)
+            return look(self.page, sources, chosen, form.read_as, rows=any(form.files))
+        except Exception as error:  # whatever it is, the person is told where they look
+            return explain(error)
+
+    def _shown(self, seen: Seen | str, controls: Sequence[Any], note: str = "", derive: bool = True) -> list[Any]:
+        """Updates of what is read, the panel of columns, the button that turns signs, the columns and the controls."""
+        page: Page = self.page
+        if isinstance(seen, str):
+            return [
+                box(note + message(seen)),
+                gr.skip(),
+                gr.update(visible=False),
+                *[gr.skip()] * len(page.columns),
+                *controls,
+            ]
+        columns = [gr.update(choices=seen.offers[c.name], value=seen.made_of[c.name]) for c in page.columns]
+        derived = seen.options if derive else {}
+        held = [
+            shown(option, derived[option.name]) if option.name in derived else value
+            for option, value in zip(page.options, controls)
+        ]
+        panel = gr.update(open=True) if seen.missing else gr.skip()
+        return [box(note + seen.html), panel, gr.update(visible=bool(seen.flipped)), *columns, *held]
+
+
+def box(text: str) -> Any:
+    """An update of a place for HTML, which is out of sight without any."""
+    return gr.update(value=text, visible=bool(text))
 
 
 # ---- pages/guard.py --------------------------------------------------------------------------------------------------
@@ -1198,384 +2801,26 @@ async def _refuse(send: Send, refusal: RefusedRequestError, kind: str) -> None:
     await send({"type": "http.response.body", "body": text.encode()})
 
 
-# ---- pages/guesses.py ------------------------------------------------------------------------------------------------
+# ---- pages/inputs_style.py -------------------------------------------------------------------------------------------
 #
-# Guess what each column of the metric is made of: by names first, and where none is known by what the values are.
-
-def guess(page: Page, sources: Sequence[Data]) -> dict[str, list[str]]:
-    """Guess what each column of the metric is made of; an empty list where nothing fits."""
-    guesses: dict[str, list[str]] = {}
-    for column in page.columns:
-        if column.part_of:
-            guesses[column.name] = _named(column, list(sources[column.source].arrays), alike=False)
-            continue
-        taken = {name for names in guesses.values() for name in names}
-        guesses[column.name] = _guess(column, sources[column.source], taken)
-        if column.source and not guesses[column.name]:  # one file may hold the columns of all inputs
-            guesses[column.name] = _named(column, list(sources[0].arrays), alike=False)
-    instead = [column for column in page.columns if column.part_of]
-    if not instead or not all(guesses[column.name] for column in instead):
-        _guess_by_values(page, sources, guesses)
-    return guesses
-
-
-def _guess_by_values(page: Page, sources: Sequence[Data], guesses: dict[str, list[str]]) -> None:
-    """In place: labels are the one column of two values, class ids the one of integers, scores all that are left.
-
-    A column that could be another as well stays without a guess, and so do integers that count the rows.
-    """
-    for kind, fits in _FITTING.items():
-        for column in page.columns:
-            if column.kind == kind and column.required and not column.part_of and not guesses[column.name]:
-                taken = {name for names in guesses.values() for name in names}
-                runs = groups(sources[column.source])
-                taken |= {member for name in taken & set(runs) for member in runs[name]}
-                arrays = sources[column.source].arrays
-                free = [name for name, array in arrays.items() if name not in taken and num_dimensions(array) == 1]
-                found = [name for name in free if fits(np.asarray(arrays[name]))]
-                guesses[column.name] = found if kind == "score" or len(found) == 1 else []
-
-
-def _is_class_ids(array: np.ndarray) -> bool:
-    return array.dtype.kind in "iu" and len(array) > 0 and not _counts_rows(array)
-
-
-def _counts_rows(array: np.ndarray) -> bool:
-    return len(array) > 1 and bool((np.diff(array.astype(np.int64)) == 1).all())
-
-
-def _is_score(array: np.ndarray) -> bool:
-    """Numbers with fractions, or, as a column whose text is mostly numbers, one that has a cell of another kind."""
-    if array.dtype.kind == "f":
-        return not is_label(array)
-    if array.dtype.kind in "OU":
-        return bool(pd.to_numeric(pd.Series(array[:LOOKED_AT]), errors="coerce").notna().mean() > 0.5)
-    return False
-
-
-_FITTING: Mapping[str, Callable[[np.ndarray], bool]] = {
-    "label": is_label,
-    "vector": _is_class_ids,
-    "score": _is_score,
-}
-
-
-def _guess(column: Column, data: Data, taken: set[str]) -> list[str]:
-    runs, free = groups(data), [name for name in data.arrays if name not in taken]
-    if column.kind == "images":
-        return _guess_images(column, data, runs)
-    if column.kind in ("matrix", "scores", "classes"):
-        stems = {plain(_stem(names[0])): run for run, names in runs.items()}
-        named = [stems[plain(name)] for name in (column.name, *column.names) if plain(name) in stems]
-        only = list(stems.values()) if len(stems) == 1 else []
-        return named[:1] or _named(column, free, alike=False) or only or _named(column, free)
-    return _named(column, [name for name in free if num_dimensions(data.arrays[name]) == 1])
-
-
-def _guess_images(column: Column, data: Data, runs: Mapping[str, list[str]]) -> list[str]:
-    """A stack of images by its name; otherwise, of a table, the image column and the columns in their order."""
-    stacks = [name for name, array in data.arrays.items() if num_dimensions(array) != 1]
-    named = _named(column, stacks) or (stacks if len(stacks) == 1 else [])
-    if named:
-        return named
-    image = [name for name in data.arrays if plain(name) in IMAGE_NAMES][:1]
-    fields = [_named(Column(field, (field, *aliases)), list(data.arrays)) for field, *aliases in _FIELDS]
-    if all(fields[:4]):
-        return image + [name for field in fields for name in field]
-    return [*image, *runs] if len(runs) == 1 else []
-
-
-_FIELDS = (
-    ("x1", "xmin", "left", "x", "cx", "xcenter"),
-    ("y1", "ymin", "top", "y", "cy", "ycenter"),
-    ("x2", "xmax", "right", "w", "width"),
-    ("y2", "ymax", "bottom", "h", "height"),
-    ("confidence", "conf", "score", "scores"),
-    ("class", "cls", "label", "category", "categoryid", "classid"),
-)
-
-
-def _stem(name: str) -> str:
-    match = NUMBERED.fullmatch(name)
-    return match[1] if match else name
-
-
-def _named(column: Column, names: Sequence[str], alike: bool = True) -> list[str]:
-    """The first of the names that the column goes by; if `alike`, a name that contains one is the second choice."""
-    known = [plain(name) for name in (column.name, *column.names)]
-    for alias in known:
-        exact = [name for name in names if plain(name.rpartition(": ")[2]) == alias]
-        if exact:
-            return exact[:1]
-    return [name for alias in known if alike and len(alias) > 4 for name in names if alias in plain(name)][:1]
-
-
-# ---- pages/join.py ---------------------------------------------------------------------------------------------------
-#
-# Columns that need more than taking: rows by image, one value an image, and sets of scores side by side.
-
-def split_images(page: Page, ids: Mapping[str, Found], found: dict[str, Found], origin: Mapping[str, int]) -> list[str]:
-    """Split rows by the image they belong to, in place; return the lines of Python that do the same.
-
-    ids: for each column of rows, the image of each row. Images keep the order in which they come first. Beside such a
-    column, one of a value for each row holds the same for all rows of an image, and gives that. `origin` says which
-    columns are of one input, since the images of another may come in another order.
-    """
-    listed = {name: _images(name, part) for name, part in ids.items()}
-    images = list(dict.fromkeys(image for rows in listed.values() for image in rows))
-    split = {name: _splitter(rows, images) for name, rows in listed.items()}
-    setup = []
-    for name, part in ids.items():
-        value, code = found[name]
-        if code:
-            setup.append(f"{name}_image, {name}_rows = {part.code}, {code}")
-        if len(value) != len(listed[name]):
-            raise ValueError(f"{name}: expected an image for each row, got {len(listed[name])} for {len(value)} rows")
-        found[name] = Found(split[name](value), code and f"[{name}_rows[{name}_image == image] for image in images]")
-    if setup:
-        spread = ", ".join(f"*{name}_image.tolist()" for name, part in ids.items() if part.code)
-        setup.append(f"images = list(dict.fromkeys([{spread}]))")
-    for column in page.columns:
-        if column.kind == "vector" and column.name in found:
-            for side, rows in listed.items():
-                together = origin[side] == origin[column.name] and len(found[column.name].value) == len(rows)
-                if together and len(rows) > len(images):
-                    parts = split[side](found[column.name].value)
-                    found[column.name] = _one_each(column.name, found[column.name], side, parts, images)
-    return setup
-
-
-def _images(name: str, part: Found) -> list[Any]:
-    """The image of each row."""
-    images = np.asarray(part.value)
-    if images.ndim != 1:
-        raise ValueError(f"{name}: expected one column that says the image, got shape {images.shape}")
-    if pd.isna(images).any():
-        raise ValueError(f"{name}: expected an image for each row, got none for row {int(np.argmax(pd.isna(images)))}")
-    return list(images.tolist())
-
-
-def _splitter(rows: Sequence[Any], images: Sequence[Any]) -> Callable[[Any], list[np.ndarray]]:
-    """What splits values by the image of each, in the order of `images`; the values of an image keep their order."""
-    places = {image: i for i, image in enumerate(images)}
-    place = np.fromiter(map(places.__getitem__, rows), np.int64, len(rows))
-    order = np.argsort(place, kind="stable")
-    ends = np.searchsorted(place[order], np.arange(1, len(images)))
-    return lambda values: np.split(np.asarray(values)[order], ends)[: len(images)]
-
-
-def _one_each(name: str, found: Found, side: str, parts: Sequence[np.ndarray], images: Sequence[Any]) -> Found:
-    values = []
-    for image, part in zip(images, parts):
-        distinct = pd.unique(part)
-        if len(distinct) != 1:
-            raise ValueError(f"{name}: expected one value for all rows of an image, got {len(distinct)} for {image!r}")
-        values.append(distinct[0])
-    return Found(np.asarray(values), found.code and f"[{found.code}[{side}_image == image][0] for image in images]")
-
-
-def join_parts(page: Page, found: Mapping[str, Found]) -> dict[str, Found]:
-    """The metric's arguments from their parts; blank cells at the end of a part are left out."""
-    parts: dict[str, list[Found]] = {}
-    for column in page.columns:
-        if column.name in found:
-            part = found[column.name]
-            parts.setdefault(column.part_of or column.name, []).append(_ended(part) if column.part_of else part)
-    return {name: several[0] if len(several) == 1 else _tuple(several) for name, several in parts.items()}
-
-
-def _tuple(parts: list[Found]) -> Found:
-    listed = ", ".join(part.code for part in parts)
-    return Found(tuple(part.value for part in parts), f"({listed})" if parts[0].code else "")
-
-
-def _ended(found: Found) -> Found:
-    """A column of a table that is longer than it; whole numbers are ints again, which blank cells make floats."""
-    value = np.asarray(found.value)
-    blank = pd.isna(value)
-    if value.ndim != 1 or not blank.any():
-        return found
-    value = value[: np.flatnonzero(~blank)[-1] + 1] if not blank.all() else value[:0]
-    code = found.code and f"{found.code}[:{len(value)}]"
-    if value.dtype.kind == "f" and (value == np.round(value)).all():
-        return Found(value.astype(int), code and f"{code}.astype(int)")
-    return Found(value, code)
-
-
-# ---- pages/inputs.py -------------------------------------------------------------------------------------------------
-#
-# From what a person gave, tables or files and what the columns are made of, to the metric's columns.
-
-class Given(NamedTuple):
-    """The metric's columns, and the Python that makes them: lines, and an expression for each column."""
-
-    columns: dict[str, Any]
-    setup: list[str]
-    code: dict[str, str]
-
-
-def read_sources(page: Page, tables: Sequence[Any], files: Sequence[Any]) -> list[Data]:
-    """Read the files of each source; the tables count only when there is no file at all."""
-    paths = [[Path(path) for path in _listed(uploaded)] for uploaded in files]
-    if not any(paths):
-        return [read_table(table) for table in tables]
-    return [
-        read_files(sorted(part, key=lambda path: path.name), source.readers, f"_{i + 1}" if i else "")
-        for i, (source, part) in enumerate(zip(page.sources, paths))
-    ]
-
-
-def _listed(value: Any) -> list[Any]:
-    return [] if value is None else list(value) if isinstance(value, (list, tuple)) else [value]
-
-
-def offered(page: Page, sources: Sequence[Data]) -> dict[str, list[str]]:
-    """For each column of the metric, the names it may be made of."""
-    offers = {column.name: choices(_source(column, None, sources)) for column in page.columns}
-    for column in page.columns:
-        if column.kind == "score":
-            arrays = _source(column, None, sources).arrays
-            offers[column.name] += [FLIPPED + name for name in offers[column.name] if _is_float(arrays.get(name))]
-    return offers
-
-
-def _is_float(value: Any) -> bool:
-    return isinstance(value, np.ndarray) and value.ndim == 1 and value.dtype.kind == "f"
-
-
-def _source(column: Column, chosen: Sequence[str] | None, sources: Sequence[Data]) -> Data:
-    """The data that a column comes from: those of its own input, or of the first, which may hold all columns."""
-    own, first = sources[column.source], sources[0]
-    has = own.arrays if chosen is None else {*chosen} & {*own.arrays, *groups(own)}
-    return own if has else first
-
-
-def gather(
-    page: Page, sources: Sequence[Data], chosen: Mapping[str, Sequence[str]] | None = None, read_as: str = "automatic"
-) -> Given:
-    """Put the metric's columns together; what they are made of is guessed from the names where it is not given.
-
-    Raises TypeError for a required column without anything to make it of, ValueError for a name that is not there.
-    """
-    guesses = guess(page, sources)
-    made_of = {name: list((chosen or {}).get(name) or found) for name, found in guesses.items()}
-    setup = list(dict.fromkeys(line for data in sources for line in data.setup))
-    found: dict[str, Found] = {}
-    ids: dict[str, Found] = {}
-    origin: dict[str, int] = {}
-    for column in _form(page, made_of):
-        names = made_of[column.name]
-        data = _source(column, names, sources)
-        if not names:
-            if column.required:
-                raise TypeError(
-                    f"{column.name}: no column of this name was found; choose what it is made of under Columns"
-                    + (f", from {', '.join(data.arrays)}" if data.arrays else "")
-                )
-            continue
-        if column.kind == "images" and len(names) > 1 and plain(names[0]) in IMAGE_NAMES:
-            ids[column.name] = take(column, names[:1], data)
-            names = names[1:]
-        origin[column.name] = next(i for i, source in enumerate(sources) if source is data)
-        found[column.name] = take(column, names, data, read_as)
-        if column.kind == "images" and column.name not in ids and getattr(found[column.name].value, "ndim", 3) == 2:
-            value, code = found[column.name]
-            found[column.name] = Found([value], code and f"[{code}]")
-    if ids:
-        setup += split_images(page, ids, found, origin)
-    found = join_parts(page, found)
-    return Given({n: f.value for n, f in found.items()}, setup, {n: f.code for n, f in found.items()})
-
-
-def _form(page: Page, made_of: Mapping[str, Sequence[str]]) -> list[Column]:
-    """The metric's columns; those that stand in their place, if only these are all there."""
-    forms: tuple[list[Column], list[Column]] = ([], [])
-    for column in page.columns:
-        forms[bool(column.part_of)].append(column)
-    usual, instead = (all(made_of[column.name] for column in form if column.required) for form in forms)
-    return forms[1] if instead and not usual and forms[1] else forms[0]
-
-
-def describe(sources: Sequence[Data], files: Sequence[Any]) -> str:
-    """What was read from files, in words; nothing for tables."""
-    if not any(_listed(uploaded) for uploaded in files):
-        return ""
-    parts = []
-    for data in sources:
-        for run, names in groups(data).items():
-            parts.append(f"{run} ({len(names)} columns of {len(data.arrays[names[0]]):,})")
-        grouped = {name for names in groups(data).values() for name in names}
-        parts += [f"{name} {_shape(array)}" for name, array in data.arrays.items() if name not in grouped]
-    shown = ", ".join(parts[:12]) + (f" and {len(parts) - 12} more" if len(parts) > 12 else "")
-    return f"Read from the files, which are used instead of the table: {shown or 'nothing'}."
-
-
-def _shape(value: Any) -> str:
-    if isinstance(value, np.ndarray):
-        return f"({', '.join(f'{n:,}' for n in value.shape)}{',' if value.ndim == 1 else ''})"
-    return f"({len(value)} images)"
-
-
-# ---- pages/layout.py -------------------------------------------------------------------------------------------------
-#
-# How the pages look: theme, style sheet, tables and the card.
-
-# fonts of the system: nothing is fetched from elsewhere
-THEME = gr.themes.Default(
-    primary_hue="blue", font=["system-ui", "sans-serif"], font_mono=["ui-monospace", "monospace"]
-).set(
-    body_text_color_subdued="*neutral_600",
-    body_text_color_subdued_dark="*neutral_300",
-    block_info_text_color="*neutral_600",
-    block_info_text_color_dark="*neutral_300",
-    block_label_text_color="*neutral_700",
-    block_label_text_color_dark="*neutral_200",
-    checkbox_border_color="*neutral_400",
-    checkbox_border_color_dark="*neutral_400",
-)
-HEAD = '<meta name="viewport" content="width=device-width, initial-scale=1">'
-CSS = """
-.gradio-container { max-width: 1280px !important; overflow: clip !important; }
-.heading h1 { margin-bottom: 0; }
-.hint { color: var(--body-text-color-subdued); font-size: var(--text-sm); margin: 0; }
-.go { position: sticky; bottom: 8px; z-index: 40; }
-[data-testid="upload-icon"] { display: none !important; }
-[data-testid="upload-text"] { flex-direction: row !important; gap: 0.5em; padding-top: 2.2em !important; }
-[data-testid="upload-text"] { font-size: var(--text-sm) !important; min-height: 0 !important; }
-[id$="-example"] input { text-overflow: ellipsis; padding-right: 1.2em !important; }
-.message { padding: 0.6em 0.8em; border-radius: 6px; border: 1px solid; overflow-wrap: anywhere; }
-.message.error { border-color: #ef4444; background: color-mix(in srgb, #ef4444 14%, var(--body-background-fill)); }
-.message.note { border-color: var(--border-color-primary); }
-.message.note { background: color-mix(in srgb, #3b82f6 10%, var(--body-background-fill)); }
-.results-column table.results { width: 100%; margin: 0; border-collapse: collapse; font-size: var(--text-lg); }
-table.results { scroll-margin-top: 12px; }
-table.results th { text-align: left; font-weight: 500; overflow-wrap: anywhere; }
-table.results td { text-align: right; font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
-table.results tr { border-bottom: 1px solid var(--border-color-primary); }
-table.results th, table.results td { padding: 0.35em 0.5em; }
-table.results span { cursor: help; }
-.js-plotly-plot text { fill: var(--body-text-color) !important; }
-.js-plotly-plot .hoverlayer text { fill: white !important; }
-.card { margin-top: 2em; }
-.card table { display: block; overflow-x: auto; border: none; }
-.card th, .card td { min-width: 7em; word-break: normal !important; overflow-wrap: normal !important; }
-.card .katex-display { overflow-x: auto; overflow-y: hidden; padding-bottom: 4px; }
-.card pre { overflow-x: auto; }
+# How the inputs of a page look.
+
+INPUTS = """
+.go { position: sticky; bottom: 8px; top: 8px; z-index: 40; background: var(--body-background-fill); }
+.preview { margin: 0 0 6px; font-size: var(--text-sm); }
+.preview p { margin: 2px 0; }
+.preview .scroll { overflow-x: auto; }
+.preview table { border-collapse: collapse; }
+.preview th, .preview td { white-space: nowrap; padding: 0.15em 0.6em; text-align: right; }
+.preview tbody tr { border-top: 1px solid var(--border-color-primary); font-variant-numeric: tabular-nums; }
+.preview .chip { background: #1d4ed8; color: white; border-radius: 8px; padding: 0 0.5em; font-weight: 600; }
+.preview .chip + .chip { margin-left: 3px; }
+.preview .chip.unused { background: none; color: var(--body-text-color-subdued); font-weight: 400; padding: 0; }
+.message + .message, .preview + .message { margin-top: 6px; }
+[id$="-results"].stale { opacity: 0.45; }
+[id$="-results"].stale::before { content: "Before your change. Press Compute."; font-weight: 600; }
+[id*="-file"] a[download], [id*="-file"] .download { display: none !important; }
 """
-
-
-def data_frame(table: Table) -> pd.DataFrame:
-    """A table of an example as a data frame."""
-    return pd.DataFrame(dict(table))
-
-
-def card_text(folder: Path, description: str) -> str:
-    """The text of the card without its front matter; the description where there is no card."""
-    path = folder / "README.md"
-    if not path.is_file():
-        return description
-    text = path.read_text(encoding="utf-8")
-    return text.split("---\n", 2)[2] if text.startswith("---\n") else text
 
 
 # ---- pages/parts.py --------------------------------------------------------------------------------------------------
@@ -1588,12 +2833,16 @@ class Inputs(NamedTuple):
     example: Any
     tables: list[Any]
     files: list[Any]
+    pasted: list[Any]
     read: Any
+    flip: Any
+    panel: Any
     columns: list[Any]
     read_as: Any
     controls: list[Any]
     told: Any
     button: Any
+    link: Any
 
 
 class Outputs(NamedTuple):
@@ -1611,45 +2860,62 @@ class Outputs(NamedTuple):
 
 
 def input_parts(page: Page, defaults: Mapping[str, Any], inputs_description: str) -> Inputs:
-    """Example, tables and files, what columns are made of, options, and the button, which stays in sight."""
+    """Data, the button, which stays in sight, and below it what columns are made of and the options."""
     help_of = argument_help(inputs_description)
-    first = page.examples[0]
-    titles = [example.title for example in page.examples]
-    example = gr.Dropdown(titles, value=titles[0], label="Example", filterable=False, elem_id=f"{page.name}-example")
-    tables, files = _sources(page)
+    offered_titles = titles(page)
+    first = page.samples[0].options if page.samples else page.examples[0].options
+    example = gr.Dropdown(
+        offered_titles,
+        value=offered_titles[0],
+        label="Example",
+        filterable=False,
+        elem_id=f"{page.name}-example",
+    )
+    files, pasted, tables = _sources(page)
     read = gr.HTML("", visible=False, apply_default_css=False, elem_id=f"{page.name}-read")
-    with gr.Accordion("Columns", open=False, elem_id=f"{page.name}-columns"):
+    flip = gr.Button("Turn the sign of these scores", size="sm", visible=False, elem_id=f"{page.name}-flip")
+    with gr.Column(elem_classes="go", min_width=0):
+        button = gr.Button("Compute", variant="primary", elem_id=f"{page.name}-compute")
+    told = gr.HTML("", visible=False, apply_default_css=False, elem_id=f"{page.name}-told")
+    with gr.Accordion("Columns", open=False, elem_id=f"{page.name}-columns") as panel:
         *columns, read_as = _mapping(page, help_of)
     with gr.Accordion("Options", open=True):
         controls = [
             control(
                 option,
-                first.options.get(option.name, defaults[option.name]),
+                first.get(option.name, defaults[option.name]),
                 defaults[option.name],
                 help_of[option.name],
                 f"{page.name}-option-{option.name}",
             )
             for option in page.options
         ]
-    with gr.Column(elem_classes="go", min_width=0):
-        told = gr.HTML("", visible=False, apply_default_css=False, elem_id=f"{page.name}-told")
-        button = gr.Button("Compute", variant="primary", elem_id=f"{page.name}-compute")
-    return Inputs(example, tables, files, read, columns, read_as, controls, told, button)
+    link = gr.Button("Copy link", size="sm", elem_id=f"{page.name}-link")
+    gr.HTML('<p class="hint">The link holds this page, the example and the options. Data do not travel with it.</p>')
+    return Inputs(example, tables, files, pasted, read, flip, panel, columns, read_as, controls, told, button, link)
 
 
-def _sources(page: Page) -> tuple[list[Any], list[Any]]:
-    """An editable table and a place for files, for each source."""
-    tables, files = [], []
+def _sources(page: Page) -> tuple[list[Any], list[Any], list[Any]]:
+    """For each source a place for files, one for cells of a spreadsheet, and an editable table."""
+    files, pasted, tables = [], [], []
     for i, source in enumerate(page.sources):
-        table = data_frame(page.examples[0].tables[i])
-        place = f"{page.name}-table{i}"
-        tables.append(gr.Dataframe(table, label=source.label, interactive=True, max_height=320, elem_id=place))
-        kinds = [*source.readers, *READERS]
-        label = f"{source.label} from files instead: {', '.join(kinds)}"
+        kinds = [*source.readers, *([".zip"] if source.readers else []), *READERS]
+        label = f"Your own {source.label.lower()}: {', '.join(kinds)}"
         place = f"{page.name}-file{i}"
         files.append(gr.File(label=label, file_count="multiple", file_types=kinds, height=92, elem_id=place))
-    gr.HTML(f'<p class="hint">{STATED}</p>', apply_default_css=False)
-    return tables, files
+    with gr.Accordion("Or paste cells of a spreadsheet", open=False, elem_id=f"{page.name}-paste"):
+        for i, source in enumerate(page.sources):
+            hint = "cells with or without names above, or text with commas, semicolons or tabs"
+            place = f"{page.name}-pasted{i}"
+            pasted.append(gr.Textbox(label=source.label, placeholder=hint, lines=3, max_lines=3, elem_id=place))
+        gr.HTML(f'<p class="hint">{STATED}</p>', apply_default_css=False)
+    for i, source in enumerate(page.sources):
+        table = data_frame(page.examples[0].tables[i])
+        place, shown = f"{page.name}-table{i}", not page.samples
+        tables.append(
+            gr.Dataframe(table, label=source.label, interactive=True, max_height=320, elem_id=place, visible=shown)
+        )
+    return files, pasted, tables
 
 
 def _mapping(page: Page, help_of: Mapping[str, str]) -> list[Any]:
@@ -1666,7 +2932,7 @@ def _mapping(page: Page, help_of: Mapping[str, str]) -> list[Any]:
                 value=guesses[column.name],
                 multiselect=True,
                 allow_custom_value=True,
-                label=f"{column.name} from",
+                label=f"{column.name} from" + ("" if column.required and not column.part_of else " (optional)"),
                 info=text,
                 elem_id=f"{page.name}-from-{column.name}",
             )
@@ -1683,8 +2949,9 @@ def result_parts(page: Page) -> Outputs:
         numbers = gr.HTML("", apply_default_css=False, elem_id=f"{page.name}-numbers")
         image = gr.Slider(1, 2, value=1, step=1, label="Image shown", elem_id=f"{page.name}-image", visible=page.images)
         plots = [gr.Plot(label=title, elem_id=f"{page.name}-plot{i}") for i, title in enumerate(page.pictures)]
-        with gr.Accordion("A photograph behind the image shown (PNG)", open=False, visible=page.images):
-            photograph = gr.File(label="Photograph", file_types=[".png"], height=92)
+        with gr.Accordion("Photographs behind the images, by name (PNG, JPEG, .zip)", open=False, visible=page.images):
+            kinds = [".png", ".jpg", ".jpeg", ".zip"]
+            photograph = gr.File(label="Photographs", file_types=kinds, file_count="multiple", height=92)
         with gr.Tabs():
             with gr.Tab("Python"):
                 call = gr.Code(language="python", interactive=False, label="The same result", buttons=["copy"])
@@ -1694,348 +2961,6 @@ def result_parts(page: Page) -> Outputs:
         drawn = f"Hover a number to read it in full. Curves are drawn with at most {MAX_POINTS:,} points."
         gr.HTML(f'<p class="hint">{drawn}</p>', apply_default_css=False)
     return Outputs(hint, results, numbers, image, photograph, plots, call, full, download)
-
-
-# ---- pages/results.py ------------------------------------------------------------------------------------------------
-#
-# What a person takes away: the numbers as a table and as JSON, and the Python call that gives them.
-
-MAX_CURVE = 5  # values of a list that the table shows
-MAX_ROWS = 30  # of a table among the results
-
-
-def results_table(results: Mapping[str, Any]) -> str:
-    """The numbers with three decimals, as HTML; a number's title is the number in full."""
-    tables = {name: value for name, value in results.items() if isinstance(value, Mapping)}
-    rows = "".join(
-        f'<tr><th scope="row">{html.escape(name)}</th><td>{_cell(value)}</td></tr>'
-        for name, value in results.items()
-        if name not in tables
-    )
-    numbers = f'<table class="results"><tbody>{rows}</tbody></table>'
-    return numbers + "".join(_table_html(name, columns) for name, columns in tables.items())
-
-
-def _table_html(name: str, columns: Mapping[str, list[Any]]) -> str:
-    """A table among the results, folded, with its first rows."""
-    head = "".join(f'<th scope="col">{html.escape(column)}</th>' for column in columns)
-    lines = [*zip(*columns.values())]
-    body = "".join(f"<tr>{''.join(f'<td>{_cell(value)}</td>' for value in line)}</tr>" for line in lines[:MAX_ROWS])
-    more = f"<p>… and {len(lines) - MAX_ROWS:,} more rows, in the JSON below</p>" if len(lines) > MAX_ROWS else ""
-    title = f"<summary>{html.escape(name)}, {len(lines):,} rows</summary>"
-    table = f'<table class="results"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
-    return f'<details>{title}<div style="overflow-x: auto">{table}</div>{more}</details>'
-
-
-def _cell(value: Any) -> str:
-    if isinstance(value, list):
-        more = f" and {len(value) - MAX_CURVE:,} more" if len(value) > MAX_CURVE else ""
-        return ", ".join(_cell(item) for item in value[:MAX_CURVE]) + more
-    return f'<span title="{value!r}" data-full="{value!r}">{short(value)}</span>'
-
-
-def short(value: float) -> str:
-    """A number with three decimals, an integer with none; what would read as 0 or be long is in powers of ten.
-
-    >>> short(3), short(0.66666), short(1.0), short(1e-7), short(float("inf"))
-    ('3', '0.667', '1.000', '1.00e-07', 'inf')
-    """
-    if isinstance(value, int) or not math.isfinite(value):
-        return str(value)
-    return f"{value:.2e}" if value and not 5e-4 <= abs(value) < 1e6 else f"{value:.3f}"
-
-
-def results_json(results: Mapping[str, Any]) -> str:
-    """The numbers in full. Infinity, which a threshold can be, is written as Python's json writes it."""
-    return json.dumps(results, indent=2)
-
-
-def message(text: str, kind: str = "error") -> str:
-    """A box with an error, which screen readers announce, or with a note; nothing for no text."""
-    role = "alert" if kind == "error" else "status"
-    return f'<div class="message {kind}" role="{role}">{html.escape(text)}</div>' if text else ""
-
-
-def python_call(name: str, given: Given, options: Mapping[str, Any], defaults: Mapping[str, Any]) -> str:
-    """Write the Python that computes the same: columns from files by their expressions, typed ones spelt out."""
-    arguments = [
-        f"    {column}={given.code.get(column) or _literal(value)},\n" for column, value in given.columns.items()
-    ]
-    arguments += [f"    {key}={value!r},\n" for key, value in options.items() if value != defaults[key]]
-    body = "".join(arguments)
-    imports = {"import evaluate", *(line for line in given.setup if line.startswith(("import ", "from ")))}
-    if "np." in body + "".join(given.setup):
-        imports.add("import numpy as np")
-    ordered = sorted(line for line in imports if line.startswith("import "))
-    ordered += sorted(line for line in imports if line.startswith("from "))
-    path = os.environ.get("SPACE_ID") or f"metrics/{name}"
-    lines = [*ordered, "", f'{name} = evaluate.load("{path}")', *(x for x in given.setup if x not in imports)]
-    return "\n".join(lines) + f"\nresults = {name}.compute(\n{body})\n"
-
-
-def _literal(value: Any) -> str:
-    """Spell out numbers; a row a line, if there are several in a row."""
-    rows = value.tolist() if isinstance(value, np.ndarray) else [np.asarray(row).tolist() for row in value]
-    if any(isinstance(row, list) for row in rows):
-        begin, end = "()" if isinstance(value, tuple) else "[]"
-        text = f"{begin}\n" + "".join(f"        {row!r},\n" for row in rows) + f"    {end}"
-    else:
-        text = repr(rows)
-    return re.sub(r"\b(inf)\b", 'float("inf")', text)
-
-
-# ---- texts.py --------------------------------------------------------------------------------------------------------
-#
-# What a metric's script says of it, read without importing it, and so without evaluate.
-
-class Texts(NamedTuple):
-    """What a metric's script says of it: in a line, in a paragraph, of its columns and options, whom to cite, where."""
-
-    summary: str
-    description: str
-    inputs: str
-    citation: str
-    urls: list[str]
-
-
-def texts(path: Path) -> Texts:
-    """Read the texts of a metric's script, which are literals."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    constants = {
-        target.id: ast.literal_eval(node.value)
-        for node in tree.body
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
-        for target in node.targets
-        if isinstance(target, ast.Name)
-    }
-    keywords = (node for node in ast.walk(tree) if isinstance(node, ast.keyword) and node.arg == "reference_urls")
-    urls = [url for keyword in keywords for url in ast.literal_eval(keyword.value)]
-    description, inputs, citation = (
-        constants[name].strip() for name in ("_DESCRIPTION", "_KWARGS_DESCRIPTION", "_CITATION")
-    )
-    return Texts(str(ast.get_docstring(tree)).splitlines()[0], description, inputs, citation, urls)
-
-
-# ---- pages/images.py -------------------------------------------------------------------------------------------------
-#
-# Read PNG images: anomaly maps and masks in grey, and photographs to lay behind. Sizes are checked first.
-
-def read_maps(paths: list[Path], tag: str = "") -> Data:
-    """Grey PNG images of 8 or 16 bits, as they are: higher is more anomalous."""
-    return _read_images(paths, "predictions", "np.asarray(Image.open(path))", lambda image: np.asarray(_grey(image)))
-
-
-def read_masks(paths: list[Path], tag: str = "") -> Data:
-    """PNG images of any kind: what is not black is anomalous."""
-    convert = 'np.asarray(Image.open(path).convert("L")) > 0'
-    return _read_images(paths, "references", convert, lambda image: np.asarray(image.convert("L")) > 0)
-
-
-def _read_images(paths: list[Path], name: str, code: str, convert: Callable[[Any], np.ndarray]) -> Data:
-    total = 0
-    arrays = []
-    for path in paths:
-        with Image.open(path, formats=["PNG"]) as image:
-            total += 8 * image.width * image.height
-            check_unpacked(path.name, total)
-            if name == "predictions" and image.mode not in ("1", "L", "I", "I;16", "F"):
-                raise RefusedError(f"{path.name}: expected grey, whose values are the scores, got {image.mode}")
-            arrays.append(convert(image))
-    setup = [
-        "import numpy as np",
-        "from pathlib import Path",
-        "from PIL import Image",
-        f'{name} = [{code} for path in sorted(Path("{name}").glob("*.png"))]  # the folder of your files',
-    ]
-    return Data({name: arrays}, setup, {name: name})
-
-
-def _grey(image: Any) -> Any:
-    return image.convert("L") if image.mode == "1" else image
-
-
-def read_photograph(path: Path | None) -> Any:
-    """A photograph (PNG), at most 1,000 pixels wide and high; None for none."""
-    if path is None:
-        return None
-    check_files([path])
-    try:
-        with Image.open(path, formats=["PNG"]) as image:
-            size = image.size
-            check_unpacked(path.name, 4 * size[0] * size[1])
-            photograph = image.convert("RGB")
-    except RefusedError:
-        raise
-    except Exception as error:  # of the decoder
-        raise RefusedError(f"{path.name}: cannot be read as png: {without_paths(str(error))}") from None
-    photograph.thumbnail((1000, 1000))
-    return photograph, size
-
-
-# ---- pages/sources.py ------------------------------------------------------------------------------------------------
-#
-# What a person gave, read; refused are columns that are too many or that cannot be told apart or shown.
-
-MAX_LINE = 1_000_000  # bytes of a line of names; a longer one is no table for pyarrow either
-
-
-def checked_sources(page: Page, tables: Sequence[Any], files: Sequence[Any]) -> list[Data]:
-    """As `read_sources`; RefusedError for columns that are too many or of one name, names too long or of no text."""
-    for table in tables:
-        if table is not None:
-            check_names("table", [str(name).strip() for name in table.columns])
-    for uploaded in files:
-        for path in map(Path, uploaded if isinstance(uploaded, (list, tuple)) else [uploaded] if uploaded else []):
-            check_names(path.name, names_stated(path))
-    sources = read_sources(page, tables, files)
-    for data in sources:
-        check_names("the data", list(data.arrays))
-        if page.images:
-            named = (array for name, array in data.arrays.items() if plain(name) in IMAGE_NAMES)
-            check_costs(cost for images in named for cost in _image_costs(images))
-    return sources
-
-
-def check_names(where: str, names: Sequence[str]) -> None:
-    """Raise RefusedError for too many columns, two of one name, a name that is too long, and one that is no text."""
-    if len(names) > MAX_COLUMNS:
-        raise RefusedError(f"{where}: expected at most {MAX_COLUMNS:,} columns, got {len(names):,}")
-    for name, count in Counter(names).items():
-        if count > 1:
-            raise RefusedError(f"{where}: expected columns of different names, got {count} named {name[:MAX_NAME]!r}")
-        if len(name) > MAX_NAME:
-            raise RefusedError(f"{where}: expected names of at most {MAX_NAME} letters, got one of {len(name):,}")
-        if any("\ud800" <= letter <= "\udfff" for letter in name):
-            raise RefusedError(f"{where}: expected names that UTF-8 can write, got {name!r}")
-
-
-def names_stated(path: Path) -> list[str]:
-    """The columns that a file says it has before it is read: of .npz their names, of .csv and .parquet their places.
-
-    What is wrong with a file otherwise is for its reader to say.
-    """
-    kind, number = path.suffix.lower(), 0
-    try:
-        if kind == ".npz":
-            with zipfile.ZipFile(path) as archive:
-                return archive.namelist()
-        if kind == ".parquet":
-            number = pyarrow.parquet.read_metadata(path).num_columns
-        elif kind == ".csv":
-            with path.open("rb") as file:
-                number = 1 + file.read(MAX_LINE).lstrip().splitlines()[0].count(b",")
-    except (OSError, LookupError, ValueError, NotImplementedError, zipfile.BadZipFile, pa.ArrowException):
-        pass
-    return [str(place) for place in range(number)]
-
-
-def _image_costs(images: Any) -> Iterator[Cost]:
-    """How many images the rows belong to."""
-    if isinstance(images, np.ndarray) and images.ndim == 1:
-        yield Cost("images", len(pd.unique(images)), MAX_SAMPLES)
-
-
-# ---- pages/runner.py -------------------------------------------------------------------------------------------------
-#
-# From a page's inputs to what it shows: the one place where a metric is run, for a person and for the API alike.
-
-MAX_WORDS = 2_000  # letters of a message
-
-
-NOT_ON_PAGES = frozenset({"significant_bits", *INTERVAL_OPTIONS})
-
-
-class Shown(NamedTuple):
-    """What a computation gives to show: HTML, JSON, Python, figures, and the number of images to choose from."""
-
-    table: str
-    json: str
-    call: str
-    figures: Sequence[Any]
-    num_images: int
-
-
-class Runner:
-    """A page, and what the metric's script in its folder says. Each computation has a metric of its own."""
-
-    def __init__(self, page: Page, folder: Path) -> None:
-        self.page, self.metric = page, page.metric
-        self.texts = texts(folder / f"{page.name}.py")
-
-    @property
-    def defaults(self) -> Mapping[str, Any]:
-        """The options that a page has, and their defaults: none that serves a stream, or takes a thousand resamples."""
-        return {name: default for name, default in self.metric.options.items() if name not in NOT_ON_PAGES}
-
-    def results(self, columns: Any, options: Any) -> dict[str, Any]:
-        """The metric's own answer: what the API returns. Raises as `compute`, and TypeError for what is not by name."""
-        for name, given in (("columns", columns), ("options", options)):
-            if not isinstance(given, Mapping):
-                raise TypeError(f"{name}: expected an object of values by name, got {type(given).__name__}")
-        # the metric takes options among its columns
-        within = {name: value for name, value in columns.items() if name in self.defaults}
-        others = {name: value for name, value in columns.items() if name not in within}
-        return dict(self.compute(others, {**options, **within}).results)
-
-    def compute(self, columns: Mapping[str, Any], options: Mapping[str, Any]) -> Computed:
-        """Compute, once it is known what that costs. Raises what the metric raises, and RefusedError for the costs."""
-        unknown = [name for name in options if name not in self.defaults]
-        if unknown:
-            known = ", ".join(self.defaults)
-            raise TypeError(f"{self.page.name} has no argument {unknown[0]!r}; its options are {known}")
-        check_costs(option_costs(options))
-        if self.page.images:
-            check_costs(image_costs(columns))
-        options = {**self.defaults, **options}
-        metric = self.metric(**options)
-        metric.add_batch(**columns)
-        state = metric.state()
-        if state:
-            check_costs(step_costs(options, state))
-            check_costs(self.page.costs(state, options))
-        return Computed(state, options, metric.compute(), columns)
-
-    def show(
-        self,
-        tables: Sequence[Any],
-        files: Sequence[Any],
-        made_of: Sequence[Any],
-        read_as: str,
-        controls: Sequence[Any],
-        image: float = 1,
-        photograph: str | None = None,
-    ) -> Shown:
-        """Compute, and draw. Raises what the metric raises, and RefusedError for files that are not taken."""
-        page = self.page
-        chosen = {column.name: _names(names) for column, names in zip(page.columns, made_of)}
-        given = gather(page, checked_sources(page, tables, files), chosen, read_as)
-        computed = self.compute(given.columns, options_of(page.options, controls, self.defaults))
-        num_images = min(MAX_IMAGES, _num_images(given)) if page.images else 1
-        behind = read_photograph(Path(photograph)) if photograph else None
-        computed = computed._replace(image=max(0, min(num_images, int(image or 1)) - 1), photograph=behind)
-        call = python_call(page.name, given, computed.options, self.defaults)
-        with np.errstate(all="ignore"):
-            figures = page.draw(computed)
-        return Shown(results_table(computed.results), results_json(computed.results), call, figures, num_images)
-
-
-def _names(value: Any) -> list[str]:
-    return [] if not value else [value] if isinstance(value, str) else list(value)
-
-
-def _num_images(given: Given) -> int:
-    return max(len(column) for column in given.columns.values())
-
-
-def explain(error: Exception) -> str:
-    """What is said of an error: the message of the metric or of a reader, and no more than its kind of any other."""
-    if isinstance(error, (ValueError, TypeError)):
-        # half a surrogate pair cannot be sent
-        text = without_paths(str(error)).encode("utf-8", "backslashreplace").decode()
-        return text if len(text) <= MAX_WORDS else f"{text[:MAX_WORDS]}…"
-    if isinstance(error, MemoryError):
-        return "This takes more memory than there is."
-    return f"This input cannot be computed ({type(error).__name__})."
 
 
 # ---- pages/build.py --------------------------------------------------------------------------------------------------
@@ -2056,7 +2981,7 @@ QUEUE = 32  # visitors who may wait; two are served at a time
 def build(page: Page, folder: Path) -> gr.Blocks:
     """Make the page of a metric whose script, kernel files and card are in `folder`."""
     with blocks(page.name) as demo:
-        fill(page, folder)
+        fill(page, folder, opened=demo.load)
     return demo.queue(max_size=QUEUE, default_concurrency_limit=2)
 
 
@@ -2068,7 +2993,9 @@ def blocks(title: str) -> gr.Blocks:
 
 def launch(demo: gr.Blocks, **kwargs: Any) -> Any:
     """Serve a page, or the gallery, with its style and limits."""
-    settings = dict(theme=THEME, css=CSS, head=HEAD, max_file_size=MAX_BYTES, ssr_mode=False, footer_links=["api"])
+    settings = dict(
+        theme=THEME, css=CSS + INPUTS, head=HEAD, max_file_size=MAX_BYTES, ssr_mode=False, footer_links=["api"]
+    )
     guarded = {"middleware": [Middleware(Guard)]}
     for block in demo.blocks.values():
         block.async_move_resource_to_block_cache = _nothing_fetched(block.async_move_resource_to_block_cache)
@@ -2086,8 +3013,8 @@ def _nothing_fetched(move: Callable[..., Any]) -> Callable[..., Any]:
     return taken
 
 
-def fill(page: Page, folder: Path, endpoint: str = "compute") -> None:
-    """Fill the blocks that are open with a metric's page, and add its endpoint."""
+def fill(page: Page, folder: Path, endpoint: str = "compute", opened: Any = None) -> None:
+    """Fill the blocks that are open with a metric's page, and add its endpoint; `opened` is the event that opens it."""
     runner = Runner(page, folder)
     gr.Markdown(f"# {page.name}\n{page.question}", elem_classes="heading")
     with gr.Row(equal_height=False):
@@ -2096,21 +3023,47 @@ def fill(page: Page, folder: Path, endpoint: str = "compute") -> None:
         with gr.Column(min_width=320, elem_classes="results-column"):
             out = result_parts(page)
     gr.Markdown(card_text(folder, runner.texts.description), latex_delimiters=_LATEX, elem_classes="card")
+    address, seen_before = gr.Textbox(visible=False), gr.Checkbox(visible=False)
 
-    inputs = [*given.tables, *given.files, *given.columns, given.read_as, *given.controls, out.image, out.photograph]
+    data = [given.example, *given.tables, *given.files, *given.columns, given.read_as, *given.controls]
+    inputs = [*data, out.image, out.photograph]
     outputs = [given.told, out.results, out.hint, out.numbers, out.full, out.call, out.image, *out.plots]
+    seen = [given.read, given.panel, given.flip, *given.columns, *given.controls]
+    loaded = [given.example, *given.tables, *given.files, given.read_as, out.photograph, *seen]
     quiet: dict[str, Any] = dict(api_visibility="private", show_progress="hidden")
-    press = _computation(runner)
-    pressed = given.button.click(press, inputs, outputs, api_visibility="private")
-    pressed.then(None, None, None, js=_SHOW.replace("NAME", page.name), api_visibility="private")
+    press, forms = _computation(runner), Forms(runner, folder)
+
+    def shown_after(event: Any) -> None:
+        """The results come into sight, and the address of the page says what they are of."""
+        done = event.then(forms.query, data, [address], **quiet)
+        done.then(None, [address], None, js=_SHOW.replace("NAME", page.name), api_visibility="private")
+
+    shown_after(given.button.click(press, inputs, outputs, api_visibility="private"))
     out.image.input(press, inputs, outputs, **quiet)
     out.photograph.change(press, inputs, outputs, **quiet)
-    loaded = [*given.tables, *given.files, *given.columns, given.read_as, *given.controls]
-    given.example.input(_example(runner), [given.example], loaded, **quiet)
-    for part in [*given.tables, *given.files]:
-        seen = [given.read, *given.columns, *given.controls]
-        part.change(_look(page), [*given.tables, *given.files, *given.columns], seen, **quiet)
+    chosen = given.example.input(forms.load, [given.example], loaded, **quiet)
+    shown_after(chosen.then(press, inputs, outputs, **quiet))
+    stale = _STALE.replace("NAME", page.name)
+    for file in given.files:
+        for event in (file.upload, file.clear, file.delete):
+            event(forms.upload, data, loaded, **quiet).then(None, None, None, js=stale, api_visibility="private")
+    for text, table in zip(given.pasted, given.tables):
+        pasted = text.input(forms.paste, [text], [table, given.read], trigger_mode="always_last", **quiet)
+        pasted.success(forms.own_table, data, loaded, **quiet).then(
+            None, None, None, js=stale, api_visibility="private"
+        )
+    for part in (*given.tables, *given.columns, given.read_as):
+        part.input(forms.again, data, [given.told, *seen], **quiet)
+        part.input(None, None, None, js=stale, api_visibility="private")
+    for part in given.controls:
+        part.input(None, None, None, js=stale, api_visibility="private")
+    given.flip.click(forms.turn, data, [*given.columns], **quiet).then(forms.again, data, [given.told, *seen], **quiet)
+    link = given.link.click(forms.query, data, [address], **quiet)
+    link.then(None, [address, given.link], [given.link], js=_COPY, api_visibility="private")
     out.download.click(None, [out.full], None, js=_DOWNLOAD.replace("NAME", page.name), api_visibility="private")
+    if opened is not None:
+        first = opened(forms.open, [seen_before], [seen_before, *loaded], **quiet)
+        first.success(press, inputs, outputs, **quiet)
     _add_api(runner, endpoint)
 
 
@@ -2118,12 +3071,23 @@ _LATEX = [
     {"left": "$$", "right": "$$", "display": True},
     {"left": "$", "right": "$", "display": False},
 ]
-# on a narrow page the results are below the button
-_SHOW = """() => requestAnimationFrame(() => {
-    const numbers = document.querySelector("#NAME-numbers table");
-    const place = numbers?.getBoundingClientRect();
-    if (place && (place.top < 0 || place.top > window.innerHeight - 100)) numbers.scrollIntoView();
+# on a narrow page the results are below the button; after an error those before stay, dimmed
+_SHOW = """(query) => requestAnimationFrame(() => {
+    const results = document.querySelector("#NAME-results");
+    const error = document.querySelector("#NAME-told .error");
+    results?.classList.toggle("stale", error !== null);
+    const shown = error ?? document.querySelector("#NAME-numbers table");
+    const place = shown?.getBoundingClientRect();
+    if (place && (place.top < 0 || place.bottom > window.innerHeight)) shown.scrollIntoView({block: "nearest"});
+    const kept = [...new URLSearchParams(location.search)].filter(([key]) => key.startsWith("__"));
+    const more = new URLSearchParams(kept).toString();
+    history.replaceState(null, "", query + (more && "&" + more));
 })"""
+_STALE = """() => document.querySelector("#NAME-results")?.classList.add("stale")"""
+_COPY = """(query, label) => {
+    navigator.clipboard.writeText(location.origin + location.pathname + query);
+    return "Link copied";
+}"""
 # the file is made in the browser: nothing is written on the server
 _DOWNLOAD = """(text) => {
     const link = document.createElement("a");
@@ -2139,68 +3103,20 @@ def _computation(runner: Runner) -> Callable[..., list[Any]]:
 
     def press(*values: Any) -> list[Any]:
         try:
-            found = runner.show(*_sorted(page, values))
+            typed = form_of(page, values)
+            form = with_sample(page, runner.folder, typed)
+            found = runner.show(*form[1:])
         except Exception as error:  # whatever it is, the person is told where they look, and inputs stay
             kept = [gr.skip()] * (4 + len(page.pictures))
-            return [_box(message(explain(error))), gr.update(visible=False), gr.update(visible=False), *kept]
+            return [box(message(explain(error))), gr.skip(), gr.skip(), *kept]
+        call = found.call if form is typed else sample_call(page, form.example, found.call)
         count = found.num_images
         more = f" (of the first {count})" if count == MAX_IMAGES else ""
         slider = gr.update(maximum=max(2, count), visible=count > 1, label=f"Image shown{more}")
-        shown_now = [gr.update(visible=True), gr.update(visible=False), found.table, found.json, found.call, slider]
-        return [_box(""), *shown_now, *found.figures]
+        shown_now = [gr.update(visible=True), gr.update(visible=False), found.table, found.json, call, slider]
+        return [box(""), *shown_now, *found.figures]
 
     return press
-
-
-def _sorted(page: Page, values: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The values of the inputs by what they are."""
-    parts: list[Any] = []
-    for size in (len(page.sources), len(page.sources), len(page.columns), 1, len(page.options)):
-        parts.append(values[:size])
-        values = values[size:]
-    tables, files, made_of, (read_as,), controls = parts
-    return (tables, files, made_of, read_as, controls, *values)
-
-
-def _example(runner: Runner) -> Callable[[str], list[Any]]:
-    page = runner.page
-
-    def load_example(title: str) -> list[Any]:
-        chosen = next(example for example in page.examples if example.title == title)
-        values = [chosen.options.get(option.name, runner.defaults[option.name]) for option in page.options]
-        cleared: list[list[str]] = [[] for _ in page.columns]
-        controls = [shown(option, value) for option, value in zip(page.options, values)]
-        return [*map(data_frame, chosen.tables), *([None] * len(page.sources)), *cleared, KINDS[0], *controls]
-
-    return load_example
-
-
-def _look(page: Page) -> Callable[..., list[Any]]:
-    def look(*values: Any) -> list[Any]:
-        """Say what was read, offer its columns, and set the options that a format brings with it.
-
-        What a person chose stays as long as there are columns of these names.
-        """
-        count = len(page.sources)
-        tables, files, chosen = values[:count], values[count : 2 * count], values[2 * count :]
-        try:
-            sources = checked_sources(page, tables, files)
-        except Exception as error:  # as in press
-            return [_box(message(explain(error))), *([gr.skip()] * (len(page.columns) + len(page.options)))]
-        offers, guesses = offered(page, sources), guess(page, sources)
-        mapped = []
-        for column, names in zip(page.columns, chosen):
-            stays = names and set(names) <= set(offers[column.name])
-            mapped.append(gr.update(choices=offers[column.name], value=names if stays else guesses[column.name]))
-        brought = {name: value for data in sources for name, value in data.options.items()}
-        changed = [brought.get(option.name, gr.skip()) for option in page.options]
-        return [_box(message(describe(sources, files), "note")), *mapped, *changed]
-
-    return look
-
-
-def _box(text: str) -> Any:
-    return gr.update(value=text, visible=bool(text))
 
 
 def _add_api(runner: Runner, endpoint: str) -> None:
@@ -2296,6 +3212,12 @@ OPTIONS = (
     Option("per_class", "flag"),
     Option("percent", "flag"),
     Option("ignore_unknown", "flag"),
+)
+DIGITS = Sample(
+    "Ten handwritten digits, logits",
+    ("digits.npz",),
+    {"k_list": (1, 2, 3)},
+    note="A logistic regression that has seen a tenth of scikit-learn's handwritten digits, tested on the others.",
 )
 TOPK_SCORES = rows("""
     class 0, class 1, class 2, class 3, class 4, references
@@ -2399,5 +3321,6 @@ PAGE = Page(
         ),
     ),
     pictures=("Accuracy over k",),
+    samples=(DIGITS,),
     draw=draw_accuracies,
 )

@@ -12,8 +12,10 @@ from ..core.metric import INTERVAL_OPTIONS
 from ..texts import texts
 from .controls import options_of
 from .costs import check_costs, image_costs, option_costs, step_costs
+from .detectors import detectors
+from .form import as_names
 from .images import photograph_of
-from .inputs import Given, gather
+from .inputs import Given
 from .limits import MAX_IMAGES, without_paths
 from .page import Computed, Page
 from .results import python_call, results_json, results_table
@@ -39,7 +41,7 @@ class Runner:
     """A page, and what the metric's script in its folder says. Each computation has a metric of its own."""
 
     def __init__(self, page: Page, folder: Path) -> None:
-        self.page, self.metric = page, page.metric
+        self.page, self.metric, self.folder = page, page.metric, folder
         self.texts = texts(folder / f"{page.name}.py")
 
     @property
@@ -87,21 +89,18 @@ class Runner:
     ) -> Shown:
         """Compute, and draw. Raises what the metric raises, and RefusedError for files that are not taken."""
         page = self.page
-        chosen = {column.name: _names(names) for column, names in zip(page.columns, made_of)}
-        given = gather(page, checked_sources(page, tables, files), chosen, read_as)
+        chosen = {column.name: as_names(names) for column, names in zip(page.columns, made_of)}
+        several = detectors(page, checked_sources(page, tables, files), chosen, read_as)
+        given = next(iter(several.values()))
         computed = self.compute(given.columns, options_of(page.options, controls, self.defaults))
         num_images = min(MAX_IMAGES, _num_images(given)) if page.images else 1
         shown = max(0, min(num_images, int(image or 1)) - 1)
-        behind = photograph_of([Path(path) for path in _names(photographs)], shown, given.names)
+        behind = photograph_of([Path(path) for path in as_names(photographs)], shown, given.names)
         computed = computed._replace(image=shown, photograph=behind)
         call = python_call(page.name, given, computed.options, self.defaults)
         with np.errstate(all="ignore"):
             figures = page.draw(computed)
         return Shown(results_table(computed.results), results_json(computed.results), call, figures, num_images)
-
-
-def _names(value: Any) -> list[str]:
-    return [] if not value else [value] if isinstance(value, str) else list(value)
 
 
 def _num_images(given: Given) -> int:

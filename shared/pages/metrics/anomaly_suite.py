@@ -14,7 +14,7 @@ from ..costs import Cost, items
 from ..figures.maps import draw_map, draw_pro, draw_roc
 from ..figures.style import figure
 from ..images import read_maps, read_masks
-from ..page import Column, Computed, Example, Option, Page, Source, Table
+from ..page import Column, Computed, Example, Option, Page, Sample, Source, Table
 
 
 def _draw(computed: Computed) -> Sequence[Any]:
@@ -92,4 +92,13 @@ PAGE = Page(
     sources=(Source("Anomaly maps", {".png": read_maps}), Source("Masks", {".png": read_masks})),
     images=True,
     costs=_costs,
+    samples=(
+        Sample(
+            "A flower with scratches, stains and swapped parts",
+            ("predictions.zip", "references.zip"),
+            {},
+            "photographs.zip",
+            "Views of one photograph; a map says how far each patch is from those of twelve good views.",
+        ),
+    ),
 )

@@ -16,7 +16,7 @@ from ...ood.points import parse_point
 from ...ood.sides import split_ood
 from ..figures.roc import chance, roc_points, unit_square
 from ..figures.style import BLUE, GREEN, GREY, ORANGE, RED, curve, figure, point
-from ..page import Column, Computed, Example, Option, Page, rows
+from ..page import Column, Computed, Example, Option, Page, Sample, rows
 from ..results import short
 
 BINS = 40
@@ -141,4 +141,12 @@ PAGE = Page(
     ),
     pictures=("Scores of both sets", "ROC curve"),
     draw=_draw,
+    samples=(
+        Sample(
+            "Digits 6 to 9 are out-of-distribution, three detectors",
+            ("digits.npz",),
+            note="A logistic regression learnt scikit-learn's handwritten digits 0 to 5, and is tested on all ten.",
+        ),
+    ),
+    outside=lambda columns: np.asarray(columns["references"]) == 1,
 )

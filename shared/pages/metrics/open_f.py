@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from ...core.metric import Metric
+from ..direction import labelled_outside
 from ..figures.style import BLUE, ORANGE, curve, figure, point, thin
-from ..page import Column, Computed, Example, Option, Page, Table
+from ..page import Column, Computed, Example, Option, Page, Sample, Table
 from ..results import short
 
 COLUMNS = (
@@ -20,6 +21,12 @@ COLUMNS = (
 )
 OPTIONS = (Option("t_list", "numbers"), Option("num_classes", "number"))
 CLASS_IDS: Table = {"predictions": [0, 1, 1, 0], "references": [0, 1, 0, -1], "open_scores": [0.1, 0.4, 0.2, 0.6]}
+
+DIGITS = Sample(
+    "Digits 0 to 5 known, 6 to 9 unknown, three detectors",
+    ("digits.npz",),
+    note="A logistic regression learnt scikit-learn's handwritten digits 0 to 5; it is tested on all ten.",
+)
 
 Curve = Callable[[Computed, list[float]], list[float]]  # F at each of some thresholds
 
@@ -34,6 +41,8 @@ def open_f_page(metric: type[Metric], question: str, f_at: Curve, *examples: Exa
         examples=examples,
         pictures=("F over the threshold",),
         draw=lambda computed: draw_f(computed, metric.name, f_at),
+        samples=(DIGITS,),
+        outside=labelled_outside,
     )
 
 

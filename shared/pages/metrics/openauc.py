@@ -9,11 +9,12 @@ import numpy as np
 
 from ...core.counts import exceedance_counts
 from ...open_set.openauc import OpenAUC, split_open_set
+from ..direction import labelled_outside
 from ..figures.roc import roc_points, unit_square
 from ..figures.style import GREY, curve, figure
 from ..page import Column, Computed, Example, Option, Page, rows
 from ..results import short
-from .open_f import COLUMNS
+from .open_f import COLUMNS, DIGITS
 
 
 def open_set_roc(state: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -107,4 +108,6 @@ PAGE = Page(
     ),
     pictures=("Open-set ROC curve",),
     draw=_draw,
+    samples=(DIGITS,),
+    outside=labelled_outside,
 )

@@ -11,7 +11,7 @@ from ...classification.averages import AVERAGES, topk_results
 from ...classification.topk import TIES, known_ranks
 from ...core.options import as_int_list
 from ..figures.style import BLUE, GREY, RED, figure
-from ..page import Column, Computed, Option, rows
+from ..page import Column, Computed, Option, Sample, rows
 from ..results import short
 
 MAX_K = 200
@@ -26,6 +26,12 @@ OPTIONS = (
     Option("per_class", "flag"),
     Option("percent", "flag"),
     Option("ignore_unknown", "flag"),
+)
+DIGITS = Sample(
+    "Ten handwritten digits, logits",
+    ("digits.npz",),
+    {"k_list": (1, 2, 3)},
+    note="A logistic regression that has seen a tenth of scikit-learn's handwritten digits, tested on the others.",
 )
 TOPK_SCORES = rows("""
     class 0, class 1, class 2, class 3, class 4, references
