@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import asyncio
+import base64
 import codecs
 import csv
 import gc
@@ -13,18 +14,25 @@ import json
 import math
 import os
 import re
+import secrets
 import shutil
+import statistics
+import struct
+import sys
 import tempfile
+import threading
 import time
 import zipfile
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence, Sized
 from contextlib import contextmanager
+from fnmatch import fnmatchcase
 from functools import cache
 from itertools import chain, count
-from pathlib import Path
-from typing import Any, NamedTuple
-from urllib.parse import unquote
+from numbers import Real
+from pathlib import Path, PurePosixPath
+from typing import Any, NamedTuple, Protocol
+from urllib.parse import unquote, urlencode
 
 import gradio as gr
 import numpy as np
@@ -36,7 +44,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet
 import pyarrow.parquet as pq
-from PIL import Image
+from PIL import Image, ImageDraw
 from gradio.utils import get_upload_folder
 from numpy.lib.npyio import NpzFile
 from starlette.formparsers import MultiPartException
@@ -59,7 +67,12 @@ from _kernel import (
     RIGHT,
     TAKEN_FOR_KNOWN,
     WRONG_CLASS,
+    as_bool,
+    as_choice,
+    as_int,
+    auroc,
     detection_results,
+    exceedance_counts,
     keyword_options,
     one_to_one_rules,
     openset_outcomes,
@@ -81,6 +94,8 @@ MAX_JSON_BYTES = 10_000_000  # as Python objects they take some 50 times that
 MAX_BODY = 1_000_000
 MAX_LISTS = 50_000
 MAX_UNPACKED = 200_000_000
+MAX_MEMBERS = 5_000  # of an archive
+_MAX_MEMBER = 400  # bytes that a member takes in the list of contents
 MAX_COLUMNS = 5_000  # of a table or file
 MAX_NAME = 200  # letters of a column's name
 MAX_POINTS = 2_000  # of a curve
@@ -137,6 +152,20 @@ def check_unpacked(name: str, num_bytes: int) -> None:
         raise RefusedError(f"{name}: expected at most {MAX_UNPACKED:,} bytes unpacked, got {num_bytes:,}")
 
 
+def check_contents(path: Path) -> None:
+    """Raise RefusedError for an archive of too many members, from the few bytes at its end that say how many."""
+    with path.open("rb") as file:
+        end = file.seek(0, 2)
+        file.seek(max(0, end - 65_557))
+        tail = file.read()
+    place = tail.rfind(b"PK\x05\x06")
+    record = tail[place : place + 22] if place >= 0 else b""
+    if len(record) == 22:  # otherwise its reader says what is wrong with it
+        count, size = struct.unpack_from("<HL", record, 10)
+        if b"PK\x06\x07" in tail[max(0, place - 20) : place] or count > MAX_MEMBERS or size > MAX_MEMBERS * _MAX_MEMBER:
+            raise RefusedError(f"{path.name}: expected an archive of at most {MAX_MEMBERS:,} files")
+
+
 def check_archive(path: Path) -> None:
     """Raise RefusedError for a zip archive that unpacks beyond the limit, from its table of contents."""
     with zipfile.ZipFile(path) as archive:
@@ -161,6 +190,7 @@ def without_paths(message: str) -> str:
 MAX_ITEMS = 5_000  # of an option that is a list
 MAX_STEPS = 1_000_000_000  # items of such a list, times the rows that each of them may go over
 MAX_SAMPLES = 20_000  # images
+MAX_RESAMPLED = 200_000  # rows, in some seconds
 
 
 class Cost(NamedTuple):
@@ -198,6 +228,13 @@ def option_costs(options: Mapping[str, Any]) -> Iterator[Cost]:
 def image_costs(columns: Mapping[str, Any]) -> Iterator[Cost]:
     """The length of each column that has an entry for each image."""
     return (Cost(f"images in {name}", items(column), MAX_SAMPLES) for name, column in columns.items())
+
+
+def interval_costs(options: Mapping[str, Any], state: Mapping[str, Any]) -> Iterator[Cost]:
+    """The rows of the longest array of a state, if all are resampled a thousand times."""
+    if options.get("confidence_level") is not None:
+        size = max((len(array) for array in state.values() if np.ndim(array)), default=0)
+        yield Cost("rows of the data with a confidence_level", size, MAX_RESAMPLED)
 
 
 def step_costs(options: Mapping[str, Any], state: Mapping[str, Any]) -> Iterator[Cost]:
@@ -435,6 +472,93 @@ def moving_line(fig: go.Figure, sweep: Sweep | None, top: float) -> go.Figure:
 _FRONT = GREY
 
 
+# ---- pages/digits.py -------------------------------------------------------------------------------------------------
+#
+# Numbers as they are shown.
+
+def short(value: float) -> str:
+    """A number with three decimals, an integer with none; what would read as 0 or be long is in powers of ten.
+
+    >>> short(3), short(0.66666), short(1.0), short(1e-7), short(float("inf"))
+    ('3', '0.667', '1.000', '1.00e-07', 'inf')
+    """
+    if isinstance(value, int) or not math.isfinite(value):
+        return str(value)
+    return f"{value:.2e}" if value and not 5e-4 <= abs(value) < 1e6 else f"{value:.3f}"
+
+
+# ---- pages/worst.py --------------------------------------------------------------------------------------------------
+#
+# The samples that a detector ranks worst: known ones with the highest scores, unknown ones with the lowest.
+
+MAX_SAMPLES_SHOWN = 20  # of each side
+
+
+class Worst(NamedTuple):
+    """Samples of one side, the worst first: a title, and the columns of a table, of which the first is the row."""
+
+    title: str
+    columns: Mapping[str, Sequence[Any]]
+
+
+class Thumbnail(NamedTuple):
+    """A small picture of an image: its place, from 0, what is said of it, and its bytes as .png."""
+
+    image: int
+    said: str
+    picture: bytes
+
+
+def worst_samples(
+    scores: Any, is_unknown: Any, words: tuple[str, str], others: Mapping[str, Any] | None = None, kept: Any = None
+) -> list[Worst]:
+    """The known samples with the highest scores, and the unknown ones with the lowest.
+
+    Parameters: scores (N,), higher is more unknown; is_unknown (N,) booleans; words for known and unknown samples;
+    others, columns (N,) to show beside; kept (N,) booleans, the samples that count, by default all. Rows count from 1.
+
+    >>> known, unknown = worst_samples([0.1, 0.9, 0.4], [False, False, True], ("known", "unknown"))
+    >>> known.title, known.columns
+    ('known, highest scores', {'row': [2, 1], 'score': [0.9, 0.1]})
+    """
+    scores, is_unknown = np.asarray(scores, np.float64), np.asarray(is_unknown, bool)
+    found = []
+    for side, word, order in ((~is_unknown, words[0], -1), (is_unknown, words[1], 1)):
+        rows = np.flatnonzero(side if kept is None else side & kept)
+        rows = rows[np.argsort(order * scores[rows], kind="stable")][:MAX_SAMPLES_SHOWN]
+        columns = {"row": (rows + 1).tolist(), "score": scores[rows].tolist()}
+        columns |= {name: np.asarray(column)[rows].tolist() for name, column in (others or {}).items()}
+        found.append(Worst(f"{word}, {'highest' if order < 0 else 'lowest'} scores", columns))
+    return found
+
+
+def worst_html(name: str, sides: Sequence[Worst]) -> str:
+    """Folded tables of the sides, with a button that saves both as CSV; nothing for none."""
+    if not sides:
+        return ""
+    tables = "".join(_side_html(side) for side in sides)
+    save = f'<button type="button" data-do="rows" data-file="{name}_worst">CSV</button>'
+    return (
+        f'<details class="worst"><summary>The samples that are ranked worst</summary><div class="sides">{tables}</div>'
+        f'<div class="switch">{save}</div></details>'
+    )
+
+
+def _side_html(side: Worst) -> str:
+    head = "".join(f'<th scope="col">{html.escape(name)}</th>' for name in side.columns)
+    body = "".join(
+        f"<tr>{''.join(f'<td>{_plain(value)}</td>' for value in line)}</tr>" for line in zip(*side.columns.values())
+    )
+    title = html.escape(side.title)
+    content = f"<caption>{title}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
+    region = f'<div class="wide" tabindex="0" role="region" aria-label="{title}">'
+    return f'{region}<table class="results samples">{content}</table></div>'
+
+
+def _plain(value: Any) -> str:
+    return short(value) if isinstance(value, (int, float)) else html.escape(str(value))
+
+
 # ---- pages/page.py ---------------------------------------------------------------------------------------------------
 #
 # What a metric's page consists of, as data: `_ui.build` makes a page of it.
@@ -447,7 +571,8 @@ class Column(NamedTuple):
 
     name: the argument of the metric
     names: what tables and files call it, the likeliest first; stems, for a column that is made of several
-    kind: "vector" (N,); "matrix" (N, K) of scores or class ids; "scores", a matrix of scores; "classes", a matrix of
+    kind: "vector" (N,); "score" (N,), of which there may be several, one for each detector; "label" (N,) of two values,
+        words too; "matrix" (N, K) of scores or class ids; "scores", a matrix of scores; "classes", a matrix of
         scores or a vector of class ids; "images", rows or arrays per image
     required: whether the metric needs it
     source: which of the page's inputs it comes from
@@ -471,6 +596,9 @@ class Option(NamedTuple):
     choices: tuple[str, ...] = ()
 
 
+CONFIDENCE = Option("confidence_level", "number or none")
+
+
 class Source(NamedTuple):
     """An input of the page: an editable table and a file. `readers` are those for suffixes of this input only."""
 
@@ -486,8 +614,23 @@ class Example(NamedTuple):
     options: Mapping[str, Any] = {}
 
 
+class Sample(NamedTuple):
+    """Real data in the metric's folder examples/: a file for each source, photographs, options, and what they are."""
+
+    title: str
+    files: tuple[str, ...]
+    options: Mapping[str, Any] = {}
+    photographs: str = ""
+    note: str = ""
+
+
 class Computed(NamedTuple):
-    """What the pictures are drawn from: the metric's reduced state, its options, its results and its columns."""
+    """What the pictures are drawn from: the metric's reduced state, its options, its results and its columns.
+
+    image, photograph: the image that is shown, from 0, and what lies behind it
+    title, rivals: where there are several detectors, the name of this one, and the others by theirs
+    names: of the images, where they are known
+    """
 
     state: Any
     options: Mapping[str, Any]
@@ -495,6 +638,16 @@ class Computed(NamedTuple):
     columns: Mapping[str, Any]
     image: int = 0
     photograph: Any = None
+    title: str = ""
+    rivals: Mapping[str, Computed] = {}
+    names: Sequence[str] = ()
+
+
+class Derived(NamedTuple):
+    """Options that follow from the data, and why, in words."""
+
+    options: Mapping[str, Any]
+    reason: str
 
 
 class Page(NamedTuple):
@@ -503,9 +656,16 @@ class Page(NamedTuple):
     draw: from what was computed to the figures, one for each of `pictures`, which are their headings
     images: whether the pictures show one image of several, so that the page lets a person choose, and behind which a
         photograph can be put
+    samples: real data, of which the first is computed when the page opens; examples, in tables, come after them
+    derive: from columns that were uploaded to options that only they can say, with the reason in words
+    outside: from the columns to which samples should score high, (N,) booleans, for the sign of the scores
     costs: what a computation takes that neither the size of the data nor the length of an option says, from the
         metric's reduced state and its options, which are not checked yet
+    draw_image: the first of the pictures alone, of pages with images
+    worst: the samples that are ranked worst
+    thumbnails: the images with the most errors, at most so many
     sweep: from what was computed to what a threshold decides, wherever it is moved; None where there is none
+    method: how the numbers are taken, for a sentence in a paper
     headline, sections: patterns of the keys that are shown large, and of those below a heading
     """
 
@@ -520,8 +680,15 @@ class Page(NamedTuple):
     images: bool = False
     costs: Callable[[Mapping[str, Any], Mapping[str, Any]], Iterable[Cost]] = lambda state, options: ()
     sweep: Callable[[Computed], Sweep | None] = lambda computed: None
+    draw_image: Callable[[Computed], Any] = lambda computed: None
+    worst: Callable[[Computed], Sequence[Worst]] = lambda computed: ()
+    thumbnails: Callable[[Computed, int], Sequence[Thumbnail]] | None = None
+    method: str = ""
     headline: str = ""
     sections: Mapping[str, str] = {}
+    samples: tuple[Sample, ...] = ()
+    derive: Callable[[Mapping[str, Any]], Derived] = lambda columns: Derived({}, "")
+    outside: Callable[[Mapping[str, Any]], Any] | None = None
 
     @property
     def name(self) -> str:
@@ -562,6 +729,290 @@ def one_line(text: str) -> str:
         others = []
     first = first[:1].upper() + first[1:]
     return " ".join([first, *(other for other in others if "efault" in other)])
+
+
+# ---- pages/form.py ---------------------------------------------------------------------------------------------------
+#
+# What a person has filled in, by what it is, and the data that it chooses: uploads, real examples or a table.
+
+OWN = "Your own data"
+
+
+class Form(NamedTuple):
+    """The values of a page's inputs; tables and files, one for each source."""
+
+    example: str
+    tables: Sequence[Any]
+    files: Sequence[Any]
+    made_of: Sequence[Any]
+    read_as: str
+    controls: Sequence[Any]
+    image: Any = 1
+    photographs: Any = None
+
+    @property
+    def uploaded(self) -> bool:
+        """Whether there are files of the person's own."""
+        return any(self.files)
+
+
+def form_of(page: Page, values: Sequence[Any]) -> Form:
+    """The values of the inputs, in their order on the page, by what they are."""
+    example, *rest = values
+    parts: list[Any] = []
+    for size in (len(page.sources), len(page.sources), len(page.columns), 1, len(page.options)):
+        parts.append(rest[:size])
+        rest = rest[size:]
+    tables, files, made_of, (read_as,), controls = parts
+    return Form(example, tables, files, made_of, read_as, controls, *rest)
+
+
+def titles(page: Page) -> list[str]:
+    """The examples that can be chosen: real data first, tables to type in last."""
+    return [*(sample.title for sample in page.samples), *(f"{TABLE}{example.title}" for example in page.examples)]
+
+
+TABLE = "To type in: "
+
+
+def sample_of(page: Page, title: str) -> Sample | None:
+    """The real data of a title, if it is one."""
+    return next((sample for sample in page.samples if sample.title == title), None)
+
+
+def with_sample(page: Page, folder: Path, form: Form) -> Form:
+    """The form with the files of the real data that are chosen, where there are none of the person's own."""
+    sample = sample_of(page, form.example)
+    if sample is None or form.uploaded:
+        return form
+    files = [[folder / "examples" / name] if name else [] for name in _padded(sample.files, len(page.sources))]
+    behind = form.photographs or ([folder / "examples" / sample.photographs] if sample.photographs else None)
+    return form._replace(files=files, photographs=behind)
+
+
+def _padded(names: Sequence[str], count: int) -> list[str]:
+    return [*names, *[""] * (count - len(names))]
+
+
+def sample_call(page: Page, title: str, call: str) -> str:
+    """The Python of real data, with the place of their files."""
+    sample = sample_of(page, title)
+    lines = []
+    for name, column in zip(sample.files if sample else (), page.columns):
+        path = f"metrics/{page.name}/examples/{name}"
+        if name.endswith(".zip"):
+            lines.append(f'shutil.unpack_archive("{path}", "{column.name}")')
+        call = call.replace(repr(name), repr(path))
+    return "\n".join(["import shutil", "", *lines, "", call]) if lines else call
+
+
+def as_names(value: Any) -> list[str]:
+    """What a field for one or several names holds, as a list."""
+    return [] if not value else [value] if isinstance(value, str) else list(value)
+
+
+# ---- pages/controls.py -----------------------------------------------------------------------------------------------
+#
+# A control for each option of a metric, and the option's value from what the control holds.
+
+def control(option: Option, value: Any, default: Any, text: str, elem_id: str) -> Any:
+    """Make the control of an option, with its start value; below its name, one line of the docstring."""
+    info = one_line(text)
+    if "efault" not in info:
+        info += f" Default: {default!r}."
+    kind = CONTROLS[option.control]
+    return kind.make(option, label=option.name, info=info, value=kind.show(value), elem_id=elem_id)
+
+
+def shown(option: Option, value: Any) -> Any:
+    """What the control shows for a value of its option."""
+    return CONTROLS[option.control].show(value)
+
+
+def parse(option: Option, value: Any, default: Any) -> Any:
+    """The option's value; what cannot be read is passed on as it is, and the metric says what it expected."""
+    if value is None or value == "" or value == []:
+        return default if CONTROLS[option.control].blank_is_default else None
+    return CONTROLS[option.control].parse(value)
+
+
+def options_of(page_options: tuple[Option, ...], values: Any, defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """All options from the values of their controls."""
+    return {option.name: parse(option, value, defaults[option.name]) for option, value in zip(page_options, values)}
+
+
+def _number(text: Any) -> Any:
+    """An int if it is whole, else a float, else what came.
+
+    >>> _number("3"), _number("0.5"), _number(2.0), _number("five")
+    (3, 0.5, 2, 'five')
+    """
+    for kind in (int, float):
+        try:
+            number = kind(text)
+        except (ValueError, TypeError, OverflowError):
+            continue
+        if kind is float or number == float(text):
+            return number
+    return text
+
+
+def _numbers(text: str) -> tuple[Any, ...]:
+    return tuple(_number(item.strip()) for item in str(text).split(",") if item.strip())
+
+
+def _commas(value: Any) -> str:
+    return "" if value is None else ", ".join(map(str, value if isinstance(value, (list, tuple)) else [value]))
+
+
+_NONE = "none"
+
+
+class _Kind(NamedTuple):
+    make: Callable[..., Any]
+    parse: Callable[[Any], Any] = lambda value: value
+    show: Callable[[Any], Any] = lambda value: value
+    blank_is_default: bool = True
+
+
+def _fraction(option: Option, **kwargs: Any) -> Any:
+    return gr.Slider(0, 1, step=0.01, **kwargs)
+
+
+def _several(option: Option, **kwargs: Any) -> Any:
+    return gr.Dropdown(list(option.choices), multiselect=True, allow_custom_value=True, **kwargs)
+
+
+def _word_or_number(option: Option, **kwargs: Any) -> Any:
+    return gr.Dropdown(list(option.choices), allow_custom_value=True, **kwargs)
+
+
+CONTROLS: Mapping[str, _Kind] = {
+    "flag": _Kind(lambda option, **kwargs: gr.Checkbox(**kwargs)),
+    "choice": _Kind(lambda option, **kwargs: gr.Radio(list(option.choices), **kwargs)),
+    "fraction": _Kind(_fraction, parse=_number),
+    "number": _Kind(
+        lambda option, **kwargs: gr.Textbox(max_lines=1, placeholder="a number", **kwargs), _number, _commas
+    ),
+    "numbers": _Kind(
+        lambda option, **kwargs: gr.Textbox(max_lines=1, placeholder="numbers, as in 1, 3, 5", **kwargs),
+        _numbers,
+        _commas,
+    ),
+    "several": _Kind(_several, parse=tuple, show=lambda value: list(value)),
+    "checks": _Kind(
+        lambda option, **kwargs: gr.CheckboxGroup(list(option.choices), **kwargs),
+        parse=tuple,
+        show=lambda value: list(value),
+        blank_is_default=False,
+    ),
+    "number or none": _Kind(
+        lambda option, **kwargs: gr.Textbox(max_lines=1, placeholder="a number, or nothing", **kwargs),
+        _number,
+        _commas,
+        blank_is_default=False,
+    ),
+    "choice or none": _Kind(
+        lambda option, **kwargs: gr.Radio([_NONE, *option.choices], **kwargs),
+        parse=lambda value: None if value == _NONE else value,
+        show=lambda value: _NONE if value is None else value,
+    ),
+    "word or number": _Kind(_word_or_number, parse=_number, show=str),
+}
+
+
+# ---- pages/address.py ------------------------------------------------------------------------------------------------
+#
+# The part of a page's address that says page, example and options: written for links, and read when one is opened.
+
+MAX_TEXT = 500  # letters of an option
+
+
+def query_of(page: Page, defaults: Mapping[str, Any], form: Form) -> str:
+    """The query: the page, the example if one is chosen, and the options that are not the example's or the default."""
+    entries = {"tab": page.name}
+    if form.example in titles(page):
+        entries["example"] = form.example
+    usual = {**defaults, **options_of_title(page, form.example)}
+    for option, value in zip(page.options, form.controls):
+        if value != shown(option, usual[option.name]):
+            entries[option.name] = _text(value)[:MAX_TEXT]
+    return f"?{urlencode(entries)}"
+
+
+def options_of_title(page: Page, title: str) -> Mapping[str, Any]:
+    """The options of an example."""
+    sample = sample_of(page, title)
+    if sample:
+        return sample.options
+    return next((example.options for example in page.examples if f"{TABLE}{example.title}" == title), {})
+
+
+def from_query(page: Page, query: Mapping[str, str]) -> dict[str, Any]:
+    """What controls hold by a query; an entry that is no option, or whose value a control cannot hold, is left out."""
+    held = {}
+    for option in page.options:
+        text = query.get(option.name, "")[:MAX_TEXT]
+        value = _held(option, text) if option.name in query else None
+        if value is not None:
+            held[option.name] = value
+    return held
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, (list, tuple)):
+        return ",".join(map(str, value))
+    return str(int(value)) if isinstance(value, bool) else str(value)
+
+
+def _held(option: Option, text: str) -> Any:
+    """What the control of an option holds for a text; None for a text that it cannot hold."""
+    items = [item.strip() for item in text.split(",") if item.strip()]
+    if option.control == "flag":
+        return text in ("1", "true", "True")
+    if option.control == "fraction":
+        try:
+            number = float(text)
+        except ValueError:
+            return None
+        return number if 0 <= number <= 1 else None
+    if option.control in ("choice", "choice or none"):
+        return text if text in (*option.choices, *(["none"] if option.control == "choice or none" else [])) else None
+    if option.control == "checks":
+        return items if set(items) <= set(option.choices) else None
+    return items if option.control == "several" else text
+
+
+# ---- pages/cells.py --------------------------------------------------------------------------------------------------
+#
+# Cells that are no numbers where numbers are expected: told by line, with what stands there and what helps.
+
+_NUMBERS = ("score", "vector", "scores", "matrix", "classes")
+
+
+def check_cells(column: Column, name: str, value: Any, line: int | None) -> None:
+    """Raise ValueError for the first cell of a column of numbers that is text or empty, with its line or row.
+
+    name: the column in the file; line: the line of its first value there, None for data without lines
+    """
+    if not isinstance(value, np.ndarray) or value.ndim != 1 or column.kind not in _NUMBERS or column.part_of:
+        return
+    if value.dtype.kind in "OU":
+        numbers = pd.to_numeric(pd.Series(value.astype(object)), errors="coerce").to_numpy(dtype=np.float64)
+        empty = np.asarray(pd.isna(pd.Series(value.astype(object))))
+        wrong = np.isnan(numbers) & ~empty
+        said, advice = "is not a number", "Correct it, or leave the row out"
+    elif value.dtype.kind == "f":
+        wrong = np.isnan(value)
+        said, advice = "no number stands there", "Fill it in, or leave the row out"
+    else:
+        return
+    if wrong.any():
+        first, count = int(np.argmax(wrong)), int(np.count_nonzero(wrong))
+        place = f"line {line + first}" if line is not None else f"row {first + 1}"
+        others = f" and {count - 1:,} more" if count > 1 else ""
+        what = f"{str(value[first])[:60]!r} " if value.dtype.kind in "OU" else ""
+        raise ValueError(f"{name}, {place}{others}: {what}{said}. {advice}.")
 
 
 # ---- formats/arrow.py ------------------------------------------------------------------------------------------------
@@ -605,7 +1056,7 @@ def _flat(column: Any) -> np.ndarray:
 
 # ---- formats/csv.py --------------------------------------------------------------------------------------------------
 #
-# Tables of comma-separated values, with a line of names above or without.
+# Tables of values with commas, semicolons or tabs between them, with a line of names above or without.
 
 _HINT = "put a line of names above"
 
@@ -621,31 +1072,68 @@ def read_csv(data: bytes, names: Sequence[str] = ()) -> tuple[Any, bool]:
     if not text:
         raise ValueError("expected comma-separated values, got nothing")
     first = re.findall(rb"^[^\r\n]*", text)[0].decode()
-    cells = next(csv.reader([first]))
+    marks = separators(text)
+    cells = next(csv.reader([first], delimiter=marks.between))
     places = [str(i) for i in range(len(cells))]
-    headless = all(map(_is_value, cells))
+    headless = all(_is_value(cell.replace(marks.decimal, ".")) for cell in cells)
     if headless and names:
         by_name, by_place = set(names) <= set(cells), set(names) <= set(places)
         if by_name and by_place and cells != places:
             raise ValueError(f"expected names or values in the first line, got {first}, which may be either: {_HINT}")
         headless = by_place and not by_name
-    table = _read_table(text + b"\n", places if headless else [])  # a header alone Arrow takes with its end only
+    table = _read_table(text + b"\n", places if headless else [], marks)  # a header alone Arrow takes with its end only
     if headless and not names and cells == places:
         _refuse_counted_header(table, first)
     return table, headless
 
 
-def _read_table(text: bytes, names: list[str]) -> pa.Table:
+def separators(text: bytes) -> Separators:
+    r"""What stands between values and in numbers.
+
+    Tabs or semicolons, if the first line has some and no comma but in numbers; otherwise commas, and points in numbers.
+
+    >>> separators(b"score;label\n0,5;1"), separators(b"a,b;c\n1,2")
+    (Separators(between=';', decimal=','), Separators(between=',', decimal='.'))
+    """
+    lines = re.findall(r"[^\r\n]+", text[:_LOOKED_AT].decode(errors="replace"))[:2]
+    for mark in ("\t", ";"):
+        cells = [line.split(mark) for line in lines]
+        flat = [cell for row in cells for cell in row]
+        if (
+            len(cells[0]) > 1
+            and len({*map(len, cells)}) == 1
+            and all("," not in cell or _COMMA.match(cell) for cell in flat)
+        ):
+            return Separators(mark, "," if any("," in cell for cell in flat) else ".")
+    return Separators(",", ".")
+
+
+class Separators(NamedTuple):
+    """What stands between values, and before the fraction of a number."""
+
+    between: str
+    decimal: str
+
+
+_COMMA = re.compile(r"\s*[-+]?\d*,\d+([eE][-+]?\d+)?\s*$")
+_LOOKED_AT = 100_000  # bytes
+
+
+def _read_table(text: bytes, names: list[str], marks: Separators) -> pa.Table:
     """The table of a text whose first line is the header, unless there are names."""
+    form = {
+        "parse_options": pyarrow.csv.ParseOptions(delimiter=marks.between),
+        "convert_options": pyarrow.csv.ConvertOptions(decimal_point=marks.decimal),
+    }
     try:
-        return pyarrow.csv.read_csv(io.BytesIO(text), read_options=pyarrow.csv.ReadOptions(column_names=names))
+        return pyarrow.csv.read_csv(io.BytesIO(text), read_options=pyarrow.csv.ReadOptions(column_names=names), **form)
     except pa.ArrowInvalid as error:
         # Arrow reads blocks of 1 MB; a line may reach into the next one but no further, and a header not so far
         if not re.search("straddling object|Empty CSV file or block", str(error)):
             raise
     # threads are slower for so many columns
     whole = pyarrow.csv.ReadOptions(column_names=names, block_size=min(len(text), 2**31 - 1), use_threads=False)
-    return pyarrow.csv.read_csv(io.BytesIO(text), read_options=whole)
+    return pyarrow.csv.read_csv(io.BytesIO(text), read_options=whole, **form)
 
 
 def _refuse_counted_header(table: pa.Table, first: str) -> None:
@@ -801,13 +1289,16 @@ def unpacked_bytes(path: Path) -> int:
 class Data(NamedTuple):
     """Named arrays, the lines that read them, and an expression for each; nothing of these for a typed table.
 
-    An array may be a list of arrays, one per image. `options` are those that the format brings with it.
+    An array may be a list of arrays, one per image; `names` are those of its images. `options` are those that the
+    format brings with it, `lines` the line of a column's first value in its file.
     """
 
     arrays: dict[str, Any]
     setup: list[str] = []
     code: dict[str, str] = {}
     options: Mapping[str, Any] = {}
+    names: Mapping[str, list[str]] = {}
+    lines: Mapping[str, int] = {}
 
 
 Reader = Callable[[list[Path], str], Data]  # the files, and what the names of its variables end on
@@ -837,8 +1328,9 @@ def read_files(paths: list[Path], readers: Mapping[str, Reader], tag: str = "") 
     """
     check_files(paths)
     pooled, numbers = Data({}, [], {}, {}), count(1)
-    for suffix in dict.fromkeys(path.suffix.lower() for path in paths):
-        group = [path for path in paths if path.suffix.lower() == suffix]
+    kinds = {path: _kind(path, readers) for path in paths}
+    for suffix in dict.fromkeys(kinds.values()):
+        group = [path for path in paths if kinds[path] == suffix]
         reader = readers.get(suffix) or READERS.get(suffix)
         if reader is None:
             known = ", ".join([*readers, *READERS])
@@ -848,8 +1340,19 @@ def read_files(paths: list[Path], readers: Mapping[str, Reader], tag: str = "") 
             for name, array in found.arrays.items():
                 label = f"{part[0].stem}: {name}" if name in pooled.arrays else name
                 pooled.arrays[label], pooled.code[label] = array, found.code[name]
-            pooled = pooled._replace(setup=pooled.setup + found.setup, options={**pooled.options, **found.options})
+            pooled = pooled._replace(
+                setup=pooled.setup + found.setup,
+                options={**pooled.options, **found.options},
+                names={**pooled.names, **found.names},
+                lines={**pooled.lines, **found.lines},
+            )
     return pooled
+
+
+def _kind(path: Path, readers: Mapping[str, Reader]) -> str:
+    """The ending of a file; an archive is read with the files of the kind that it holds."""
+    suffix = path.suffix.lower()
+    return next(iter(readers), suffix) if suffix == ".zip" else suffix
 
 
 def _read(paths: list[Path], reader: Reader, tag: str) -> Data:
@@ -875,9 +1378,18 @@ def _csv(paths: list[Path], tag: str) -> Data:
         source = f'io.BytesIO(Path({source}).read_text(encoding="utf-8-sig").lstrip().encode())'
         setup += ["import io", "from pathlib import Path"]
     options = ", read_options=pyarrow.csv.ReadOptions(autogenerate_column_names=True)" if headless else ""
+    between, decimal = separators(data.removeprefix(codecs.BOM_UTF8).lstrip())
+    options += f", parse_options=pyarrow.csv.ParseOptions(delimiter={between!r})" if between != "," else ""
+    options += f", convert_options=pyarrow.csv.ConvertOptions(decimal_point={decimal!r})" if decimal != "." else ""
     found = _columns(table, [*setup, f"{variable} = pyarrow.csv.read_csv({source}{options})"], variable)
     if not headless:
-        return found
+        if not table.num_rows:
+            raise RefusedError(
+                f"{path.name}: expected rows below the names {', '.join(table.column_names[:5])}, got none"
+            )
+        blank = len(data) - len(data.removeprefix(codecs.BOM_UTF8).lstrip())
+        line = 2 + data[:blank].count(b"\n")
+        return found._replace(lines=dict.fromkeys(found.arrays, line) if b"\n\n" not in data[blank:].rstrip() else {})
     array, code = np.column_stack([*found.arrays.values()]), f"np.column_stack({variable}.columns)"
     if table.num_columns == 1:
         array, code = array[:, 0], f"{variable}[0].to_numpy()"
@@ -955,7 +1467,78 @@ def _array(value: Any) -> Any:
     return array if array.dtype.kind in "biuf" or words else value
 
 
-READERS: Mapping[str, Reader] = {".csv": _csv, ".parquet": _parquet, ".npz": _npz, ".npy": _npy, ".json": _json}
+READERS: Mapping[str, Reader] = {
+    ".csv": _csv,
+    ".tsv": _csv,
+    ".parquet": _parquet,
+    ".npz": _npz,
+    ".npy": _npy,
+    ".json": _json,
+}
+
+
+# ---- pages/words.py --------------------------------------------------------------------------------------------------
+#
+# Labels that are words: `id` and `ood`, known and unknown, normal and anomaly, in any case, as 0 and 1.
+
+INSIDE = ("id", "ind", "in", "indistribution", "known", "normal", "good", "ok", "inlier", "nominal", "closed", "false")
+OUTSIDE = (
+    *("ood", "out", "outofdistribution", "unknown", "anomaly", "anomalous", "abnormal", "bad", "defect", "defective"),
+    *("outlier", "novel", "novelty", "open", "true"),
+)
+LOOKED_AT = 1_000
+
+
+def is_label(array: np.ndarray) -> bool:
+    """Whether a column takes two values, whole numbers or words, or words that are all known."""
+    if array.ndim != 1 or len(array) < 2 or (array.dtype.kind == "O" and not _is_text(array)):
+        return False
+    if len(pd.unique(array[:LOOKED_AT])) > 2 and not (_is_text(array) and _known(array[:LOOKED_AT])):
+        return False
+    if _is_text(array):
+        return len(distinct(array)) == 2 or _known(array)
+    return array.dtype.kind in "biuf" and len(pd.unique(array)) == 2 and bool((array == np.round(array)).all())
+
+
+def as_labels(array: np.ndarray, line: int | None = None) -> tuple[np.ndarray, str] | None:
+    """Words as 0 (in-distribution) and 1 (OOD), and a template of the Python that does it; None for what is no text.
+
+    Raises ValueError, with its line, for a word that is neither.
+
+    >>> as_labels(np.asarray(["id", "OOD", "id"], dtype=object))[0].tolist()
+    [0, 1, 0]
+    """
+    if not _is_text(array):
+        return None
+    words = array.astype(str)
+    known = {word: _letters(word) in OUTSIDE for word in distinct(array) if _letters(word) in INSIDE + OUTSIDE}
+    for word in distinct(array):
+        if word not in known:
+            row = int(np.flatnonzero(words == word)[0])
+            place = f"row {row + 1}" if line is None else f"line {line + row}"
+            raise ValueError(
+                f"{place}: {word!r} is no label that is known; write 0 and 1, or id and ood, known and unknown, "
+                "normal and anomaly"
+            )
+    out = sorted(word for word, outside in known.items() if outside)
+    return np.isin(words, out).astype(int), f"np.isin({{}}, {out!r}).astype(int)"
+
+
+def distinct(array: np.ndarray) -> list[str]:
+    """The words of a column."""
+    return [str(word) for word in pd.unique(array)]
+
+
+def _is_text(array: np.ndarray) -> bool:
+    return array.dtype.kind == "U" or (array.dtype.kind == "O" and all(isinstance(cell, str) for cell in array))
+
+
+def _known(array: np.ndarray) -> bool:
+    return all(_letters(word) in INSIDE + OUTSIDE for word in distinct(array))
+
+
+def _letters(word: str) -> str:
+    return re.sub(r"[^a-z]", "", word.lower())
 
 
 # ---- pages/columns.py ------------------------------------------------------------------------------------------------
@@ -964,9 +1547,10 @@ READERS: Mapping[str, Reader] = {".csv": _csv, ".parquet": _parquet, ".npz": _np
 #
 # Columns whose names differ by a number only ("class 0", "class 1", …) are offered as one: the rows of a matrix.
 
-_NUMBERED = re.compile(r"(.*?)[\s_.\-\[]*(\d+)\]?")
+NUMBERED = re.compile(r"(.*?)[\s_.\-\[]*(\d+)\]?")
 _MAX_MEMBERS = 50  # columns of an array that are offered one by one
 IMAGE_NAMES = ("image", "img", "imageid", "file", "filename", "frame")
+FLIPPED = "−"  # before the name of scores whose sign is turned
 KINDS = ("automatic", "scores", "class ids")
 
 
@@ -981,13 +1565,13 @@ def groups(data: Data) -> dict[str, list[str]]:
     """The runs of numbered columns, by a name that shows their first and last."""
     stems: dict[str, list[str]] = {}
     for name, array in data.arrays.items():
-        match = _NUMBERED.fullmatch(name)
-        if match and _ndim(array) == 1:
+        match = NUMBERED.fullmatch(name)
+        if match and num_dimensions(array) == 1:
             stems.setdefault(match[1], []).append(name)
     return {f"{names[0]} … {names[-1]}": names for names in stems.values() if len(names) > 1}
 
 
-def _ndim(value: Any) -> int:
+def num_dimensions(value: Any) -> int:
     """Dimensions of an array; of a list of arrays, one per image, three."""
     return value.ndim if isinstance(value, np.ndarray) else 3
 
@@ -999,79 +1583,15 @@ def choices(data: Data) -> list[str]:
     members = [
         f"{name}[:, {i}]"
         for name, array in data.arrays.items()
-        if _ndim(array) == 2 and array.shape[1] <= _MAX_MEMBERS
+        if num_dimensions(array) == 2 and array.shape[1] <= _MAX_MEMBERS
         for i in range(array.shape[1])
     ]
     return [*runs, *(name for name in data.arrays if name not in grouped), *members]
 
 
-def guess(page: Page, sources: Sequence[Data]) -> dict[str, list[str]]:
-    """Guess what each column of the metric is made of; an empty list where nothing fits."""
-    guesses: dict[str, list[str]] = {}
-    for column in page.columns:
-        if column.part_of:
-            guesses[column.name] = _named(column, list(sources[column.source].arrays), alike=False)
-            continue
-        taken = {name for names in guesses.values() for name in names}
-        guesses[column.name] = _guess(column, sources[column.source], taken)
-        if column.source and not guesses[column.name]:  # one file may hold the columns of all inputs
-            guesses[column.name] = _named(column, list(sources[0].arrays), alike=False)
-    return guesses
-
-
-def _guess(column: Column, data: Data, taken: set[str]) -> list[str]:
-    runs, free = groups(data), [name for name in data.arrays if name not in taken]
-    if column.kind == "images":
-        return _guess_images(column, data, runs)
-    if column.kind in ("matrix", "scores", "classes"):
-        stems = {plain(_stem(names[0])): run for run, names in runs.items()}
-        named = [stems[plain(name)] for name in (column.name, *column.names) if plain(name) in stems]
-        only = list(stems.values()) if len(stems) == 1 else []
-        return named[:1] or _named(column, free, alike=False) or only or _named(column, free)
-    return _named(column, [name for name in free if _ndim(data.arrays[name]) == 1])
-
-
-def _guess_images(column: Column, data: Data, runs: Mapping[str, list[str]]) -> list[str]:
-    """A stack of images by its name; otherwise, of a table, the image column and the columns in their order."""
-    stacks = [name for name, array in data.arrays.items() if _ndim(array) != 1]
-    named = _named(column, stacks) or (stacks if len(stacks) == 1 else [])
-    if named:
-        return named
-    image = [name for name in data.arrays if plain(name) in IMAGE_NAMES][:1]
-    fields = [_named(Column(field, (field, *aliases)), list(data.arrays)) for field, *aliases in _FIELDS]
-    if all(fields[:4]):
-        return image + [name for field in fields for name in field]
-    return [*image, *runs] if len(runs) == 1 else []
-
-
-_FIELDS = (
-    ("x1", "xmin", "left", "x", "cx", "xcenter"),
-    ("y1", "ymin", "top", "y", "cy", "ycenter"),
-    ("x2", "xmax", "right", "w", "width"),
-    ("y2", "ymax", "bottom", "h", "height"),
-    ("confidence", "conf", "score", "scores"),
-    ("class", "cls", "label", "category", "categoryid", "classid"),
-)
-
-
-def _stem(name: str) -> str:
-    match = _NUMBERED.fullmatch(name)
-    return match[1] if match else name
-
-
 def plain(name: str) -> str:
     """A name in small letters and digits only, as names are compared."""
     return re.sub(r"[^a-z0-9]", "", name.lower())
-
-
-def _named(column: Column, names: Sequence[str], alike: bool = True) -> list[str]:
-    """The first of the names that the column goes by; if `alike`, a name that contains one is the second choice."""
-    known = [plain(name) for name in (column.name, *column.names)]
-    for alias in known:
-        exact = [name for name in names if plain(name.rpartition(": ")[2]) == alias]
-        if exact:
-            return exact[:1]
-    return [name for alias in known if alike and len(alias) > 4 for name in names if alias in plain(name)][:1]
 
 
 def take(column: Column, chosen: Sequence[str], data: Data, read_as: str = "automatic") -> Found:
@@ -1082,25 +1602,48 @@ def take(column: Column, chosen: Sequence[str], data: Data, read_as: str = "auto
     runs = groups(data)
     names = [member for name in chosen for member in runs.get(name, [name])]
     parts = [_one(column, name, data) for name in names]
-    if len(parts) == 1 and not (column.kind in ("matrix", "scores") and _ndim(parts[0].value) == 1):
+    for name, part in zip(names, parts):
+        check_cells(column, name, part.value, data.lines.get(name.removeprefix(FLIPPED)))
+    if len(parts) == 1 and not (column.kind in ("matrix", "scores") and num_dimensions(parts[0].value) == 1):
         found = parts[0]
     else:
         listed = ", ".join(part.code for part in parts)
         code = f"np.column_stack([{listed}])" if data.code else ""
         found = Found(np.column_stack([part.value for part in parts]), code)
+    if column.kind == "label":
+        return _as_labels(names[0], found, data.lines.get(names[0]))
     if column.kind == "scores":
         return _read_as(found, "scores")
     return _read_as(found, read_as) if column.kind in ("matrix", "classes") else found
 
 
+def _as_labels(name: str, found: Found, line: int | None) -> Found:
+    try:
+        converted = as_labels(np.asarray(found.value), line)
+    except ValueError as error:
+        raise ValueError(f"{name}, {error}") from None
+    return found if converted is None else Found(converted[0], found.code and converted[1].format(found.code))
+
+
 def _one(column: Column, name: str, data: Data) -> Found:
     if name in data.arrays:
         return Found(data.arrays[name], data.code.get(name, ""))
+    if column.kind == "score" and name.startswith(FLIPPED):
+        return _flipped(_one(column, name.removeprefix(FLIPPED), data))
     match = re.fullmatch(r"(.*)\[:, (\d+)\]", name)
     array = data.arrays.get(match[1]) if match else None
-    if match is None or array is None or _ndim(array) != 2 or int(match[2]) >= array.shape[1]:
+    if match is None or array is None or num_dimensions(array) != 2 or int(match[2]) >= array.shape[1]:
         raise ValueError(f"{column.name}: expected names of columns, got {name!r}; there are {', '.join(data.arrays)}")
     return Found(array[:, int(match[2])], f"{data.code[match[1]]}[:, {match[2]}]")
+
+
+def _flipped(found: Found) -> Found:
+    """The scores with the other sign, since higher was more in-distribution."""
+    array = np.asarray(found.value)
+    if array.dtype.kind not in "iuf":
+        return found  # the metric says what is wrong with it
+    code = found.code and (f"-{found.code}" if array.dtype.kind == "f" else f"-np.asarray({found.code}, float)")
+    return Found(-array if array.dtype.kind == "f" else -array.astype(np.float64), code)
 
 
 def _read_as(found: Found, read_as: str) -> Found:
@@ -1114,518 +1657,6 @@ def _read_as(found: Found, read_as: str) -> Found:
     ):
         return found  # the metric says what is wrong with it
     return Found(array.astype(kind), found.code and f"np.asarray({found.code}).astype({kind.__name__})")
-
-
-# ---- pages/controls.py -----------------------------------------------------------------------------------------------
-#
-# A control for each option of a metric, and the option's value from what the control holds.
-
-def control(option: Option, value: Any, default: Any, text: str, elem_id: str) -> Any:
-    """Make the control of an option, with its start value; below its name, one line of the docstring."""
-    info = one_line(text)
-    if "efault" not in info:
-        info += f" Default: {default!r}."
-    kind = CONTROLS[option.control]
-    return kind.make(option, label=option.name, info=info, value=kind.show(value), elem_id=elem_id)
-
-
-def shown(option: Option, value: Any) -> Any:
-    """What the control shows for a value of its option."""
-    return CONTROLS[option.control].show(value)
-
-
-def parse(option: Option, value: Any, default: Any) -> Any:
-    """The option's value; what cannot be read is passed on as it is, and the metric says what it expected."""
-    if value is None or value == "" or value == []:
-        return default if CONTROLS[option.control].blank_is_default else None
-    return CONTROLS[option.control].parse(value)
-
-
-def options_of(page_options: tuple[Option, ...], values: Any, defaults: Mapping[str, Any]) -> dict[str, Any]:
-    """All options from the values of their controls."""
-    return {option.name: parse(option, value, defaults[option.name]) for option, value in zip(page_options, values)}
-
-
-def _number(text: Any) -> Any:
-    """An int if it is whole, else a float, else what came.
-
-    >>> _number("3"), _number("0.5"), _number(2.0), _number("five")
-    (3, 0.5, 2, 'five')
-    """
-    for kind in (int, float):
-        try:
-            number = kind(text)
-        except (ValueError, TypeError, OverflowError):
-            continue
-        if kind is float or number == float(text):
-            return number
-    return text
-
-
-def _numbers(text: str) -> tuple[Any, ...]:
-    return tuple(_number(item.strip()) for item in str(text).split(",") if item.strip())
-
-
-def _commas(value: Any) -> str:
-    return "" if value is None else ", ".join(map(str, value if isinstance(value, (list, tuple)) else [value]))
-
-
-_NONE = "none"
-
-
-class _Kind(NamedTuple):
-    make: Callable[..., Any]
-    parse: Callable[[Any], Any] = lambda value: value
-    show: Callable[[Any], Any] = lambda value: value
-    blank_is_default: bool = True
-
-
-def _fraction(option: Option, **kwargs: Any) -> Any:
-    return gr.Slider(0, 1, step=0.01, **kwargs)
-
-
-def _several(option: Option, **kwargs: Any) -> Any:
-    return gr.Dropdown(list(option.choices), multiselect=True, allow_custom_value=True, **kwargs)
-
-
-def _word_or_number(option: Option, **kwargs: Any) -> Any:
-    return gr.Dropdown(list(option.choices), allow_custom_value=True, **kwargs)
-
-
-CONTROLS: Mapping[str, _Kind] = {
-    "flag": _Kind(lambda option, **kwargs: gr.Checkbox(**kwargs)),
-    "choice": _Kind(lambda option, **kwargs: gr.Radio(list(option.choices), **kwargs)),
-    "fraction": _Kind(_fraction, parse=_number),
-    "number": _Kind(
-        lambda option, **kwargs: gr.Textbox(max_lines=1, placeholder="a number", **kwargs), _number, _commas
-    ),
-    "numbers": _Kind(
-        lambda option, **kwargs: gr.Textbox(max_lines=1, placeholder="numbers, as in 1, 3, 5", **kwargs),
-        _numbers,
-        _commas,
-    ),
-    "several": _Kind(_several, parse=tuple, show=lambda value: list(value)),
-    "checks": _Kind(
-        lambda option, **kwargs: gr.CheckboxGroup(list(option.choices), **kwargs),
-        parse=tuple,
-        show=lambda value: list(value),
-        blank_is_default=False,
-    ),
-    "number or none": _Kind(
-        lambda option, **kwargs: gr.Textbox(max_lines=1, placeholder="a number, or nothing", **kwargs),
-        _number,
-        _commas,
-        blank_is_default=False,
-    ),
-    "choice or none": _Kind(
-        lambda option, **kwargs: gr.Radio([_NONE, *option.choices], **kwargs),
-        parse=lambda value: None if value == _NONE else value,
-        show=lambda value: _NONE if value is None else value,
-    ),
-    "word or number": _Kind(_word_or_number, parse=_number, show=str),
-}
-
-
-# ---- pages/folder.py -------------------------------------------------------------------------------------------------
-#
-# Where uploads are kept: a folder for each process, locked as long as that lives, which the next process deletes.
-#
-# gradio deletes what is old while it runs, and all of it when it is shut down in order. A process that is killed leaves
-# its uploads behind. Folders are told by their name and their lock, so that nothing else is ever deleted: not what other
-# apps of gradio keep beside them, and not what another page still needs.
-
-PREFIX = "openworld-metrics-"
-_STARTED = time.time()
-
-
-@cache
-def own_folder() -> Path:
-    """Make this process's folder, tell gradio of it, and delete those of processes that have ended."""
-    place = Path(get_upload_folder())
-    place.mkdir(parents=True, exist_ok=True)
-    for folder in place.glob(f"{PREFIX}*"):
-        # a folder that is younger than this process may be one whose lock is still to come
-        if folder.lstat().st_mtime < _STARTED and (descriptor := locked(folder)) is not None:
-            shutil.rmtree(folder, ignore_errors=True)
-            os.close(descriptor)
-    own = Path(tempfile.mkdtemp(prefix=PREFIX, dir=place))
-    locked(own)
-    os.environ["GRADIO_TEMP_DIR"] = str(own)
-    return own
-
-
-def locked(folder: Path) -> int | None:
-    """Lock a folder until this process ends or closes what this returns; None if it is another's, or has no lock."""
-    try:
-        import fcntl
-    except ImportError:  # Windows
-        return None
-    try:
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-    except OSError:
-        return None
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(descriptor)
-        return None
-    return descriptor
-
-
-# ---- pages/guard.py --------------------------------------------------------------------------------------------------
-#
-# What reaches the server: no body above the limits of size, time and number, and no file that anybody uploaded leaves.
-#
-# Bytes are counted as they come, whatever a request says of its length. An upload has a random address, but whoever
-# learns it could have the file; no page shows one, so none is served.
-
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-
-
-class Guard:
-    """ASGI middleware that refuses a request before anything of it is parsed, or as soon as too much of it has come."""
-
-    def __init__(
-        self,
-        app: Callable[..., Awaitable[None]],
-        uploads: Allowance = UPLOADS,
-        calls: Allowance = CALLS,
-        silence: float = SILENCE,
-    ) -> None:
-        """Stand before `app`; `silence` are the seconds that may pass before the next part of a body comes."""
-        self.app, self.silence = app, silence
-        self.uploads, self.calls = _Door(uploads), _Door(calls)
-
-    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        """Answer 403 to a request for a file, and to others what `_Exchange` refuses them with."""
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-        path = unquote(scope["path"])
-        if "/file=" in path or "/file/" in path:
-            await _refuse(send, RefusedRequestError(403, "Files are not served."), "text/plain")
-            return
-        uploads = path.rstrip("/").endswith("/upload")
-        exchange = _Exchange(receive, send, self.uploads if uploads else self.calls, self.silence)
-        try:
-            await exchange.admit(scope["headers"])
-            await self.app(scope, exchange.receive, exchange.send)
-        except Exception:
-            if exchange.refusal is None:
-                raise
-        finally:
-            exchange.leave()
-        if exchange.refusal is not None and not exchange.answered:
-            await exchange.drain()
-            # a page shows the text of a refused upload, and of a refused call the detail
-            await _refuse(send, exchange.refusal, "text/plain" if uploads else "application/json")
-
-
-class RefusedRequestError(MultiPartException):  # gradio deletes what it has of an upload when its parser raises one
-    """A request that is refused, with the status and the words of the answer."""
-
-    def __init__(self, status: int, message: str) -> None:
-        super().__init__(message)
-        self.status = status
-
-
-class _Door:
-    """What requests of one kind are allowed, and the places for bodies that are on their way at once."""
-
-    def __init__(self, allowance: Allowance) -> None:
-        self.allowance, self.places = allowance, asyncio.Semaphore(allowance.at_once)
-
-
-class _Exchange:
-    """A request and its answer. Its body is counted and timed, and has a place of its door until it is whole.
-
-    Raises RefusedRequestError: 400 for two lengths and for a body that ends early, 413 for one of too many bytes, 408
-    for one that takes too long, 503 where no place gets free. From then on the app's own answer is dropped.
-    """
-
-    def __init__(self, receive: Receive, send: Send, door: _Door, silence: float) -> None:
-        self._receive, self._send, self.door, self.silence = receive, send, door, silence
-        self.until = time.monotonic() + door.allowance.seconds
-        self.size, self.stated, self.lists = 0, 0, 0
-        self.whole = self.placed = self.answered = False
-        self.refusal: RefusedRequestError | None = None
-
-    async def admit(self, headers: list[tuple[bytes, bytes]]) -> None:
-        """Check the headers, and wait for a place."""
-        lengths = [value for name, value in headers if name == b"content-length"]
-        chunked = any(name == b"transfer-encoding" for name, _ in headers)
-        if len(lengths) + chunked > 1 or not all(length.isdigit() and len(length) < 20 for length in lengths):
-            # two readers of such a request may disagree on where it ends
-            raise self._refused(400, "Expected one length, Content-Length or Transfer-Encoding.")
-        self.stated = sum(map(int, lengths))
-        if self.stated > self.door.allowance.size:
-            raise self._too_large(f"{self.door.allowance.size:,} bytes")
-        if self.stated or chunked:
-            try:
-                await asyncio.wait_for(self.door.places.acquire(), self.silence)
-            except asyncio.TimeoutError:
-                raise self._refused(503, "Too many requests at once. Try again in a minute.") from None
-            self.placed, self.until = True, time.monotonic() + self.door.allowance.seconds
-
-    async def receive(self) -> Message:
-        """The next part of the body; after the last one, whatever else the server says."""
-        if self.refusal is not None and not self.answered:
-            raise self.refusal
-        if self.whole or self.answered:
-            return await self._receive()
-        try:
-            message = await asyncio.wait_for(self._receive(), min(self.silence, self.until - time.monotonic()))
-        except asyncio.TimeoutError:
-            raise self._refused(408, "The request took too long to come.") from None
-        part, allowance = message.get("body", b""), self.door.allowance
-        self.whole = not message.get("more_body")
-        self.size += len(part)
-        self.lists += part.count(b"[") + part.count(b"{")
-        if message["type"] == "http.disconnect":
-            raise self._refused(400, "The request ended before it was whole.")
-        if self.size > allowance.size:
-            raise self._too_large(f"{allowance.size:,} bytes")
-        if allowance.lists is not None and self.lists > allowance.lists:
-            raise self._too_large(f"{allowance.lists:,} lists and objects")
-        if self.whole:
-            self.leave()
-        return message
-
-    async def send(self, message: Message) -> None:
-        """Pass the app's answer on, unless the request was refused before it began."""
-        if self.refusal is None or self.answered:
-            self.answered = True
-            await self._send(message)
-
-    def leave(self) -> None:
-        """Give the place back."""
-        if self.placed:
-            self.placed = False
-            self.door.places.release()
-
-    async def drain(self) -> None:
-        """After 413 read on for a while: a client that is still sending would hear no answer."""
-        most, until, size = 3 * UPLOADS.size, time.monotonic() + self.silence, self.stated
-        while self.refusal is not None and self.refusal.status == 413 and size <= most and not self.whole:
-            try:
-                message = await asyncio.wait_for(self._receive(), until - time.monotonic())
-            except asyncio.TimeoutError:
-                return
-            self.whole = not message.get("more_body")
-            size += 0 if self.stated else len(message.get("body", b""))
-
-    def _too_large(self, most: str) -> RefusedRequestError:
-        return self._refused(413, f"Expected at most {most}{self.door.allowance.advice}.")
-
-    def _refused(self, status: int, text: str) -> RefusedRequestError:
-        self.refusal = RefusedRequestError(status, text)
-        return self.refusal
-
-
-async def _refuse(send: Send, refusal: RefusedRequestError, kind: str) -> None:
-    text = json.dumps({"detail": refusal.message}) if kind == "application/json" else refusal.message
-    headers = [(b"content-type", f"{kind}; charset=utf-8".encode()), (b"connection", b"close")]
-    await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
-    await send({"type": "http.response.body", "body": text.encode()})
-
-
-# ---- pages/join.py ---------------------------------------------------------------------------------------------------
-#
-# Columns that need more than taking: rows by image, one value an image, and sets of scores side by side.
-
-def split_images(page: Page, ids: Mapping[str, Found], found: dict[str, Found], origin: Mapping[str, int]) -> list[str]:
-    """Split rows by the image they belong to, in place; return the lines of Python that do the same.
-
-    ids: for each column of rows, the image of each row. Images keep the order in which they come first. Beside such a
-    column, one of a value for each row holds the same for all rows of an image, and gives that. `origin` says which
-    columns are of one input, since the images of another may come in another order.
-    """
-    listed = {name: _images(name, part) for name, part in ids.items()}
-    images = list(dict.fromkeys(image for rows in listed.values() for image in rows))
-    split = {name: _splitter(rows, images) for name, rows in listed.items()}
-    setup = []
-    for name, part in ids.items():
-        value, code = found[name]
-        if code:
-            setup.append(f"{name}_image, {name}_rows = {part.code}, {code}")
-        if len(value) != len(listed[name]):
-            raise ValueError(f"{name}: expected an image for each row, got {len(listed[name])} for {len(value)} rows")
-        found[name] = Found(split[name](value), code and f"[{name}_rows[{name}_image == image] for image in images]")
-    if setup:
-        spread = ", ".join(f"*{name}_image.tolist()" for name, part in ids.items() if part.code)
-        setup.append(f"images = list(dict.fromkeys([{spread}]))")
-    for column in page.columns:
-        if column.kind == "vector" and column.name in found:
-            for side, rows in listed.items():
-                together = origin[side] == origin[column.name] and len(found[column.name].value) == len(rows)
-                if together and len(rows) > len(images):
-                    parts = split[side](found[column.name].value)
-                    found[column.name] = _one_each(column.name, found[column.name], side, parts, images)
-    return setup
-
-
-def _images(name: str, part: Found) -> list[Any]:
-    """The image of each row."""
-    images = np.asarray(part.value)
-    if images.ndim != 1:
-        raise ValueError(f"{name}: expected one column that says the image, got shape {images.shape}")
-    if pd.isna(images).any():
-        raise ValueError(f"{name}: expected an image for each row, got none for row {int(np.argmax(pd.isna(images)))}")
-    return list(images.tolist())
-
-
-def _splitter(rows: Sequence[Any], images: Sequence[Any]) -> Callable[[Any], list[np.ndarray]]:
-    """What splits values by the image of each, in the order of `images`; the values of an image keep their order."""
-    places = {image: i for i, image in enumerate(images)}
-    place = np.fromiter(map(places.__getitem__, rows), np.int64, len(rows))
-    order = np.argsort(place, kind="stable")
-    ends = np.searchsorted(place[order], np.arange(1, len(images)))
-    return lambda values: np.split(np.asarray(values)[order], ends)[: len(images)]
-
-
-def _one_each(name: str, found: Found, side: str, parts: Sequence[np.ndarray], images: Sequence[Any]) -> Found:
-    values = []
-    for image, part in zip(images, parts):
-        distinct = pd.unique(part)
-        if len(distinct) != 1:
-            raise ValueError(f"{name}: expected one value for all rows of an image, got {len(distinct)} for {image!r}")
-        values.append(distinct[0])
-    return Found(np.asarray(values), found.code and f"[{found.code}[{side}_image == image][0] for image in images]")
-
-
-def join_parts(page: Page, found: Mapping[str, Found]) -> dict[str, Found]:
-    """The metric's arguments from their parts; blank cells at the end of a part are left out."""
-    parts: dict[str, list[Found]] = {}
-    for column in page.columns:
-        if column.name in found:
-            part = found[column.name]
-            parts.setdefault(column.part_of or column.name, []).append(_ended(part) if column.part_of else part)
-    return {name: several[0] if len(several) == 1 else _tuple(several) for name, several in parts.items()}
-
-
-def _tuple(parts: list[Found]) -> Found:
-    listed = ", ".join(part.code for part in parts)
-    return Found(tuple(part.value for part in parts), f"({listed})" if parts[0].code else "")
-
-
-def _ended(found: Found) -> Found:
-    """A column of a table that is longer than it; whole numbers are ints again, which blank cells make floats."""
-    value = np.asarray(found.value)
-    blank = pd.isna(value)
-    if value.ndim != 1 or not blank.any():
-        return found
-    value = value[: np.flatnonzero(~blank)[-1] + 1] if not blank.all() else value[:0]
-    code = found.code and f"{found.code}[:{len(value)}]"
-    if value.dtype.kind == "f" and (value == np.round(value)).all():
-        return Found(value.astype(int), code and f"{code}.astype(int)")
-    return Found(value, code)
-
-
-# ---- pages/inputs.py -------------------------------------------------------------------------------------------------
-#
-# From what a person gave, tables or files and what the columns are made of, to the metric's columns.
-
-class Given(NamedTuple):
-    """The metric's columns, and the Python that makes them: lines, and an expression for each column."""
-
-    columns: dict[str, Any]
-    setup: list[str]
-    code: dict[str, str]
-
-
-def read_sources(page: Page, tables: Sequence[Any], files: Sequence[Any]) -> list[Data]:
-    """Read the files of each source; the tables count only when there is no file at all."""
-    paths = [[Path(path) for path in _listed(uploaded)] for uploaded in files]
-    if not any(paths):
-        return [read_table(table) for table in tables]
-    return [
-        read_files(sorted(part, key=lambda path: path.name), source.readers, f"_{i + 1}" if i else "")
-        for i, (source, part) in enumerate(zip(page.sources, paths))
-    ]
-
-
-def _listed(value: Any) -> list[Any]:
-    return [] if value is None else list(value) if isinstance(value, (list, tuple)) else [value]
-
-
-def offered(page: Page, sources: Sequence[Data]) -> dict[str, list[str]]:
-    """For each column of the metric, the names it may be made of."""
-    return {column.name: choices(_source(column, None, sources)) for column in page.columns}
-
-
-def _source(column: Column, chosen: Sequence[str] | None, sources: Sequence[Data]) -> Data:
-    """The data that a column comes from: those of its own input, or of the first, which may hold all columns."""
-    own, first = sources[column.source], sources[0]
-    has = own.arrays if chosen is None else set(chosen) & {*own.arrays, *groups(own)}
-    return own if has else first
-
-
-def gather(
-    page: Page, sources: Sequence[Data], chosen: Mapping[str, Sequence[str]] | None = None, read_as: str = "automatic"
-) -> Given:
-    """Put the metric's columns together; what they are made of is guessed from the names where it is not given.
-
-    Raises TypeError for a required column without anything to make it of, ValueError for a name that is not there.
-    """
-    guesses = guess(page, sources)
-    made_of = {name: list((chosen or {}).get(name) or found) for name, found in guesses.items()}
-    setup = list(dict.fromkeys(line for data in sources for line in data.setup))
-    found: dict[str, Found] = {}
-    ids: dict[str, Found] = {}
-    origin: dict[str, int] = {}
-    for column in _form(page, made_of):
-        names = made_of[column.name]
-        data = _source(column, names, sources)
-        if not names:
-            if column.required:
-                raise TypeError(
-                    f"{column.name}: no column of this name was found; choose what it is made of under Columns"
-                    + (f", from {', '.join(data.arrays)}" if data.arrays else "")
-                )
-            continue
-        if column.kind == "images" and len(names) > 1 and plain(names[0]) in IMAGE_NAMES:
-            ids[column.name] = take(column, names[:1], data)
-            names = names[1:]
-        origin[column.name] = next(i for i, source in enumerate(sources) if source is data)
-        found[column.name] = take(column, names, data, read_as)
-        if column.kind == "images" and column.name not in ids and getattr(found[column.name].value, "ndim", 3) == 2:
-            value, code = found[column.name]
-            found[column.name] = Found([value], code and f"[{code}]")
-    if ids:
-        setup += split_images(page, ids, found, origin)
-    found = join_parts(page, found)
-    return Given({n: f.value for n, f in found.items()}, setup, {n: f.code for n, f in found.items()})
-
-
-def _form(page: Page, made_of: Mapping[str, Sequence[str]]) -> list[Column]:
-    """The metric's columns; those that stand in their place, if only these are all there."""
-    forms: tuple[list[Column], list[Column]] = ([], [])
-    for column in page.columns:
-        forms[bool(column.part_of)].append(column)
-    usual, instead = (all(made_of[column.name] for column in form if column.required) for form in forms)
-    return forms[1] if instead and not usual and forms[1] else forms[0]
-
-
-def describe(sources: Sequence[Data], files: Sequence[Any]) -> str:
-    """What was read from files, in words; nothing for tables."""
-    if not any(_listed(uploaded) for uploaded in files):
-        return ""
-    parts = []
-    for data in sources:
-        for run, names in groups(data).items():
-            parts.append(f"{run} ({len(names)} columns of {len(data.arrays[names[0]]):,})")
-        grouped = {name for names in groups(data).values() for name in names}
-        parts += [f"{name} {_shape(array)}" for name, array in data.arrays.items() if name not in grouped]
-    shown = ", ".join(parts[:12]) + (f" and {len(parts) - 12} more" if len(parts) > 12 else "")
-    return f"Read from the files, which are used instead of the table: {shown or 'nothing'}."
-
-
-def _shape(value: Any) -> str:
-    if isinstance(value, np.ndarray):
-        return f"({', '.join(f'{n:,}' for n in value.shape)}{',' if value.ndim == 1 else ''})"
-    return f"({len(value)} images)"
 
 
 # ---- pages/script.py -------------------------------------------------------------------------------------------------
@@ -1851,154 +1882,760 @@ def card_text(folder: Path, description: str) -> str:
     return text.split("---\n", 2)[2] if text.startswith("---\n") else text
 
 
-# ---- pages/parts.py --------------------------------------------------------------------------------------------------
+# ---- pages/guesses.py ------------------------------------------------------------------------------------------------
 #
-# The two halves of a page: inputs with the button on the left, results on the right (below, on a narrow screen).
+# Guess what each column of the metric is made of: by names first, and where none is known by what the values are.
 
-class Inputs(NamedTuple):
-    """The components that a person fills in, and what is said beside them."""
-
-    example: Any
-    tables: list[Any]
-    files: list[Any]
-    read: Any
-    columns: list[Any]
-    read_as: Any
-    controls: list[Any]
-    told: Any
-    button: Any
-
-
-class Outputs(NamedTuple):
-    """The components that show results."""
-
-    hint: Any
-    results: Any
-    numbers: Any
-    threshold: Any
-    image: Any
-    photograph: Any
-    plots: list[Any]
-    call: Any
-    full: Any
-    download: Any
-
-
-def input_parts(page: Page, defaults: Mapping[str, Any], inputs_description: str) -> Inputs:
-    """Example, tables and files, what columns are made of, options, and the button, which stays in sight."""
-    help_of = argument_help(inputs_description)
-    first = page.examples[0]
-    titles = [example.title for example in page.examples]
-    example = gr.Dropdown(titles, value=titles[0], label="Example", filterable=False, elem_id=f"{page.name}-example")
-    tables, files = _sources(page)
-    read = gr.HTML("", visible=False, apply_default_css=False, elem_id=f"{page.name}-read")
-    with gr.Accordion("Columns", open=False, elem_id=f"{page.name}-columns"):
-        *columns, read_as = _mapping(page, help_of)
-    with gr.Accordion("Options", open=True):
-        controls = [
-            control(
-                option,
-                first.options.get(option.name, defaults[option.name]),
-                defaults[option.name],
-                help_of[option.name],
-                f"{page.name}-option-{option.name}",
-            )
-            for option in page.options
-        ]
-    with gr.Column(elem_classes="go", min_width=0):
-        told = gr.HTML("", visible=False, apply_default_css=False, elem_id=f"{page.name}-told")
-        button = gr.Button("Compute", variant="primary", elem_id=f"{page.name}-compute")
-    return Inputs(example, tables, files, read, columns, read_as, controls, told, button)
-
-
-def _sources(page: Page) -> tuple[list[Any], list[Any]]:
-    """An editable table and a place for files, for each source."""
-    tables, files = [], []
-    for i, source in enumerate(page.sources):
-        table = data_frame(page.examples[0].tables[i])
-        place = f"{page.name}-table{i}"
-        tables.append(gr.Dataframe(table, label=source.label, interactive=True, max_height=320, elem_id=place))
-        kinds = [*source.readers, *READERS]
-        label = f"{source.label} from files instead: {', '.join(kinds)}"
-        place = f"{page.name}-file{i}"
-        files.append(gr.File(label=label, file_count="multiple", file_types=kinds, height=92, elem_id=place))
-    gr.HTML(f'<p class="hint">{STATED}</p>', apply_default_css=False)
-    return tables, files
-
-
-def _mapping(page: Page, help_of: Mapping[str, str]) -> list[Any]:
-    """For each column of the metric, what it is made of; and whether predictions hold scores or class ids."""
-    parts: list[Any] = []
-    data = [read_table(data_frame(table)) for table in page.examples[0].tables]
-    offers, guesses = offered(page, data), guess(page, data)
+def guess(page: Page, sources: Sequence[Data]) -> dict[str, list[str]]:
+    """Guess what each column of the metric is made of; an empty list where nothing fits."""
+    guesses: dict[str, list[str]] = {}
     for column in page.columns:
-        text = one_line(help_of[column.part_of or column.name])
-        text += " The column image first, then the others in their order." if column.kind == "images" else ""
-        parts.append(
-            gr.Dropdown(
-                offers[column.name],
-                value=guesses[column.name],
-                multiselect=True,
-                allow_custom_value=True,
-                label=f"{column.name} from",
-                info=text,
-                elem_id=f"{page.name}-from-{column.name}",
-            )
+        if column.part_of:
+            guesses[column.name] = _named(column, list(sources[column.source].arrays), alike=False)
+            continue
+        taken = {name for names in guesses.values() for name in names}
+        guesses[column.name] = _guess(column, sources[column.source], taken)
+        if column.source and not guesses[column.name]:  # one file may hold the columns of all inputs
+            guesses[column.name] = _named(column, list(sources[0].arrays), alike=False)
+    instead = [column for column in page.columns if column.part_of]
+    if not instead or not all(guesses[column.name] for column in instead):
+        _guess_by_values(page, sources, guesses)
+    return guesses
+
+
+def _guess_by_values(page: Page, sources: Sequence[Data], guesses: dict[str, list[str]]) -> None:
+    """In place: labels are the one column of two values, class ids the one of integers, scores all that are left.
+
+    A column that could be another as well stays without a guess, and so do integers that count the rows.
+    """
+    for kind, fits in _FITTING.items():
+        for column in page.columns:
+            if column.kind == kind and column.required and not column.part_of and not guesses[column.name]:
+                taken = {name for names in guesses.values() for name in names}
+                runs = groups(sources[column.source])
+                taken |= {member for name in taken & set(runs) for member in runs[name]}
+                arrays = sources[column.source].arrays
+                free = [name for name, array in arrays.items() if name not in taken and num_dimensions(array) == 1]
+                found = [name for name in free if fits(np.asarray(arrays[name]))]
+                guesses[column.name] = found if kind == "score" or len(found) == 1 else []
+
+
+def _is_class_ids(array: np.ndarray) -> bool:
+    return array.dtype.kind in "iu" and len(array) > 0 and not _counts_rows(array)
+
+
+def _counts_rows(array: np.ndarray) -> bool:
+    return len(array) > 1 and bool((np.diff(array.astype(np.int64)) == 1).all())
+
+
+def _is_score(array: np.ndarray) -> bool:
+    """Numbers with fractions, or, as a column whose text is mostly numbers, one that has a cell of another kind."""
+    if array.dtype.kind == "f":
+        return not is_label(array)
+    if array.dtype.kind in "OU":
+        return bool(pd.to_numeric(pd.Series(array[:LOOKED_AT]), errors="coerce").notna().mean() > 0.5)
+    return False
+
+
+_FITTING: Mapping[str, Callable[[np.ndarray], bool]] = {
+    "label": is_label,
+    "vector": _is_class_ids,
+    "score": _is_score,
+}
+
+
+def _guess(column: Column, data: Data, taken: set[str]) -> list[str]:
+    runs, free = groups(data), [name for name in data.arrays if name not in taken]
+    if column.kind == "images":
+        return _guess_images(column, data, runs)
+    if column.kind in ("matrix", "scores", "classes"):
+        stems = {plain(_stem(names[0])): run for run, names in runs.items()}
+        named = [stems[plain(name)] for name in (column.name, *column.names) if plain(name) in stems]
+        only = list(stems.values()) if len(stems) == 1 else []
+        return named[:1] or _named(column, free, alike=False) or only or _named(column, free)
+    return _named(column, [name for name in free if num_dimensions(data.arrays[name]) == 1])
+
+
+def _guess_images(column: Column, data: Data, runs: Mapping[str, list[str]]) -> list[str]:
+    """A stack of images by its name; otherwise, of a table, the image column and the columns in their order."""
+    stacks = [name for name, array in data.arrays.items() if num_dimensions(array) != 1]
+    named = _named(column, stacks) or (stacks if len(stacks) == 1 else [])
+    if named:
+        return named
+    image = [name for name in data.arrays if plain(name) in IMAGE_NAMES][:1]
+    fields = [_named(Column(field, (field, *aliases)), list(data.arrays)) for field, *aliases in _FIELDS]
+    if all(fields[:4]):
+        return image + [name for field in fields for name in field]
+    return [*image, *runs] if len(runs) == 1 else []
+
+
+_FIELDS = (
+    ("x1", "xmin", "left", "x", "cx", "xcenter"),
+    ("y1", "ymin", "top", "y", "cy", "ycenter"),
+    ("x2", "xmax", "right", "w", "width"),
+    ("y2", "ymax", "bottom", "h", "height"),
+    ("confidence", "conf", "score", "scores"),
+    ("class", "cls", "label", "category", "categoryid", "classid"),
+)
+
+
+def _stem(name: str) -> str:
+    match = NUMBERED.fullmatch(name)
+    return match[1] if match else name
+
+
+def _named(column: Column, names: Sequence[str], alike: bool = True) -> list[str]:
+    """The first of the names that the column goes by; if `alike`, a name that contains one is the second choice."""
+    known = [plain(name) for name in (column.name, *column.names)]
+    for alias in known:
+        exact = [name for name in names if plain(name.rpartition(": ")[2]) == alias]
+        if exact:
+            return exact[:1]
+    return [name for alias in known if alike and len(alias) > 4 for name in names if alias in plain(name)][:1]
+
+
+# ---- pages/archives.py -----------------------------------------------------------------------------------------------
+#
+# Files of an upload as members, each with a name: files as they came, and those within .zip archives, in memory.
+#
+# Nothing is written to disk, and no member's name is ever a path on the server.
+
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # others may ask for gigabytes to unpack
+
+
+class Member(NamedTuple):
+    """A file: its name, with the folders that an archive has it in, and what it holds, read when it is asked for."""
+
+    name: str
+    path: Path
+    archive: zipfile.ZipFile | None = None
+
+    @property
+    def key(self) -> str:
+        """The name without its ending and, of a mask, without `_mask`."""
+        return str(PurePosixPath(self.name).with_suffix("")).removesuffix("_mask")
+
+    def read_bytes(self) -> bytes:
+        """The content. Raises RefusedError for a member of an archive that cannot be read."""
+        if self.archive is None:
+            return self.path.read_bytes()
+        try:
+            return self.archive.read(self.name)
+        except Exception as error:  # of a damaged or encrypted member
+            raise RefusedError(f"{self.path.name}: {self.name} cannot be read: {error}") from None
+
+
+def members(paths: Sequence[Path], suffixes: tuple[str, ...], skipped: Sequence[str] = ()) -> list[Member]:
+    """The files of these endings, sorted by name; of several archives with the archive's name as a folder.
+
+    Raises RefusedError for an archive that is too large, for one without such files, and for two of one name.
+    """
+    archives = [path for path in paths if path.suffix.lower() == ".zip"]
+    found = [Member(path.name, path) for path in paths if path not in archives]
+    total = 0
+    for path in archives:
+        check_contents(path)
+        listed = [*_members_of(path, suffixes, skipped)]
+        total += sum(size for _, size in listed)
+        check_unpacked(path.name, total)
+        if not listed:
+            raise RefusedError(f"{path.name}: expected files that end on {' or '.join(suffixes)}, got none")
+        found += [member for member, _ in listed]
+    twice = [name for name, count in Counter(_label(member, len(archives)) for member in found).items() if count > 1]
+    if twice:
+        raise RefusedError(f"{twice[0]}: expected files of different names, got two; a .zip keeps folders apart")
+    return sorted(found, key=lambda member: _label(member, len(archives)))
+
+
+def _label(member: Member, archives: int) -> str:
+    return f"{member.path.stem}/{member.name}" if member.archive is not None and archives > 1 else member.name
+
+
+def _members_of(path: Path, suffixes: tuple[str, ...], skipped: Sequence[str]) -> Iterator[tuple[Member, int]]:
+    """Members of an archive, and their sizes."""
+    archive = zipfile.ZipFile(path)
+    infos = [info for info in archive.infolist() if _is_wanted(PurePosixPath(info.filename), suffixes, skipped)]
+    for info in infos:
+        if info.compress_type not in _METHODS or info.flag_bits & 1:
+            raise RefusedError(f"{path.name}: expected a plain .zip, without a password, that any program opens")
+        yield Member(info.filename, path, archive), info.file_size
+
+
+def _is_wanted(name: PurePosixPath, suffixes: tuple[str, ...], skipped: Sequence[str]) -> bool:
+    hidden = any(part.startswith((".", "__MACOSX")) for part in name.parts)
+    return name.suffix.lower() in suffixes and not hidden and name.name not in skipped
+
+
+def keys(names: Sequence[str]) -> tuple[int, list[str]]:
+    """How many last parts of names tell them apart, and these parts: `000`, or `scratch/000` where there are two 000.
+
+    >>> keys(["test/good/000", "test/scratch/000"]), keys(["a/1", "b/2"])
+    ((2, ['good/000', 'scratch/000']), (1, ['1', '2']))
+    """
+    depth = max((name.count("/") + 1 for name in names), default=1)
+    for parts in range(1, depth + 1):
+        short = last_parts(names, parts)
+        if len(set(short)) == len(short):
+            return parts, short
+    return depth, list(names)
+
+
+def last_parts(names: Sequence[str], parts: int) -> list[str]:
+    """The last parts of names."""
+    return ["/".join(name.split("/")[-parts:]) for name in names]
+
+
+# ---- pages/pairing.py ------------------------------------------------------------------------------------------------
+#
+# Maps and masks of the same image, by the names of their files, in whatever order and folders they came.
+
+_NAMED = 5  # names in a message
+
+
+class Paired(NamedTuple):
+    """Masks in the order of the maps, the lines of Python for them, and what is to be said of it."""
+
+    masks: Found
+    setup: list[str]
+    told: str
+
+
+def pair(maps: Found, map_names: Sequence[str], masks: Found, mask_names: Sequence[str]) -> Paired:
+    """The mask of each map; none is a normal image. What belongs to no map is left out, and listed.
+
+    Names count from their end, as many folders as tell the maps apart. Raises ValueError where no name is in both, and
+    for two masks of one map.
+    """
+    parts, wanted = keys(map_names)
+    held = last_parts(mask_names, parts)
+    places = {name: i for i, name in enumerate(held)}
+    if len(places) < len(held):
+        twice = next(name for i, name in enumerate(held) if places[name] != i)
+        raise ValueError(f"masks: expected one for each map, got two named {twice}")
+    if not places.keys() & set(wanted):
+        raise ValueError(
+            f"masks: expected files named like the maps ({_some(wanted)}), got {_some(held)}: no name is in both"
         )
-    either = any(column.kind in ("matrix", "classes") for column in page.columns)
-    text = "Whole numbers in the table are class ids unless you say otherwise."
-    return [*parts, gr.Radio(list(KINDS), value=KINDS[0], label="predictions hold", info=text, visible=either)]
+    found = [
+        np.asarray(masks.value[places[name]]) if name in places else np.zeros(np.shape(score_map), dtype=bool)
+        for name, score_map in zip(wanted, maps.value)
+    ]
+    setup = []
+    code = ""
+    if maps.code and masks.code:
+        setup = [f'key = lambda name: "/".join(name.split("/")[-{parts}:])'] if parts > 1 else []
+        setup.append("normal = {name: np.zeros(one.shape, bool) for name, one in predictions.items()}")
+        by_key = "{key(name): mask for name, mask in references.items()}" if parts > 1 else "references"
+        setup.append(f"masks = {by_key}")
+        code = f"[masks.get({'key(name)' if parts > 1 else 'name'}, normal[name]) for name in predictions]"
+    return Paired(Found(found, code), setup, _told(wanted, held))
 
 
-def result_parts(page: Page) -> Outputs:
-    """The numbers, the pictures, and the result as Python and as JSON; hidden until there are any."""
-    hint = gr.HTML('<p class="hint">Press Compute: the numbers and pictures appear here.</p>', apply_default_css=False)
-    with gr.Column(visible=False, elem_id=f"{page.name}-results") as results:
-        numbers = gr.HTML("", apply_default_css=False, elem_id=f"{page.name}-numbers")
-        threshold = gr.HTML("", apply_default_css=False, elem_id=f"{page.name}-threshold")
-        image = gr.Slider(1, 2, value=1, step=1, label="Image shown", elem_id=f"{page.name}-image", visible=page.images)
-        plots = [_picture(page.name, i, title) for i, title in enumerate(page.pictures)]
-        with gr.Accordion("A photograph behind the image shown (PNG)", open=False, visible=page.images):
-            photograph = gr.File(label="Photograph", file_types=[".png"], height=92)
-        with gr.Tabs():
-            with gr.Tab("Python"):
-                call = gr.Code(language="python", interactive=False, label="The same result", buttons=["copy"])
-            with gr.Tab("JSON"):
-                full = gr.Code(language="json", interactive=False, label="In full", buttons=["copy"])
-                download = gr.Button("Download JSON", size="sm", elem_id=f"{page.name}-download")
-        drawn = f"Curves are drawn with at most {MAX_POINTS:,} points."
-        gr.HTML(f'<p class="hint">{drawn}</p>', apply_default_css=False)
-    return Outputs(hint, results, numbers, threshold, image, photograph, plots, call, full, download)
+def _told(wanted: Sequence[str], held: Sequence[str]) -> str:
+    """How many images are normal for want of a mask, and which masks belong to no map."""
+    without = [name for name in wanted if name not in set(held)]
+    alone = [name for name in held if name not in set(wanted)]
+    told = f"{len(wanted):,} maps, paired with their masks by name."
+    if without:
+        told += f" {len(without):,} have no mask and count as normal: {_some(without)}."
+    return told + (f" Left out, since no map has their name: {len(alone):,} masks: {_some(alone)}." if alone else "")
 
 
-def _picture(name: str, place: int, title: str) -> Any:
-    """A picture, and below it the buttons to take it away by."""
-    plot = gr.Plot(label=title, elem_id=f"{name}-plot{place}")
-    words = re.sub(r"\bcurves?\b", "", title.lower())
-    file = "_".join([name, *re.findall(r"[a-z0-9]+", words)])
-    buttons = "".join(
-        f'<button type="button" data-do="take" data-form="{form}" aria-label="{title} as {said}">{said}</button>'
-        for form, said in (("svg", "SVG"), ("png", "PNG × 3"), ("csv", "CSV"))
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else "")
+
+
+def check_common(names: Mapping[str, Sequence[Any]]) -> None:
+    """Raise ValueError where the rows of two columns name their images, and no image is in both."""
+    sides = [side for side in names.values() if side and all(isinstance(name, str) for name in side)]
+    if len(sides) == 2 and not set(sides[0]) & set(sides[1]):
+        first, second = (_some(list(dict.fromkeys(side))) for side in sides)
+        raise ValueError(f"images: expected names that are in both inputs, got {first} and {second}: none is")
+
+
+# ---- pages/join.py ---------------------------------------------------------------------------------------------------
+#
+# Columns that need more than taking: rows by image, one value an image, and sets of scores side by side.
+
+def split_images(page: Page, ids: Mapping[str, Found], found: dict[str, Found], origin: Mapping[str, int]) -> list[str]:
+    """Split rows by the image they belong to, in place; return the lines of Python that do the same.
+
+    ids: for each column of rows, the image of each row. Images keep the order in which they come first. Beside such a
+    column, one of a value for each row holds the same for all rows of an image, and gives that. `origin` says which
+    columns are of one input, since the images of another may come in another order.
+    """
+    listed = {name: _images(name, part) for name, part in ids.items()}
+    check_common(listed)
+    images = list(dict.fromkeys(image for rows in listed.values() for image in rows))
+    split = {name: _splitter(rows, images) for name, rows in listed.items()}
+    setup = []
+    for name, part in ids.items():
+        value, code = found[name]
+        if code:
+            setup.append(f"{name}_image, {name}_rows = {part.code}, {code}")
+        if len(value) != len(listed[name]):
+            raise ValueError(f"{name}: expected an image for each row, got {len(listed[name])} for {len(value)} rows")
+        found[name] = Found(split[name](value), code and f"[{name}_rows[{name}_image == image] for image in images]")
+    if setup:
+        spread = ", ".join(f"*{name}_image.tolist()" for name, part in ids.items() if part.code)
+        setup.append(f"images = list(dict.fromkeys([{spread}]))")
+    for column in page.columns:
+        if column.kind == "vector" and column.name in found:
+            for side, rows in listed.items():
+                together = origin[side] == origin[column.name] and len(found[column.name].value) == len(rows)
+                if together and len(rows) > len(images):
+                    parts = split[side](found[column.name].value)
+                    found[column.name] = _one_each(column.name, found[column.name], side, parts, images)
+    return setup
+
+
+def _images(name: str, part: Found) -> list[Any]:
+    """The image of each row."""
+    images = np.asarray(part.value)
+    if images.ndim != 1:
+        raise ValueError(f"{name}: expected one column that says the image, got shape {images.shape}")
+    if pd.isna(images).any():
+        raise ValueError(f"{name}: expected an image for each row, got none for row {int(np.argmax(pd.isna(images)))}")
+    return list(images.tolist())
+
+
+def _splitter(rows: Sequence[Any], images: Sequence[Any]) -> Callable[[Any], list[np.ndarray]]:
+    """What splits values by the image of each, in the order of `images`; the values of an image keep their order."""
+    places = {image: i for i, image in enumerate(images)}
+    place = np.fromiter(map(places.__getitem__, rows), np.int64, len(rows))
+    order = np.argsort(place, kind="stable")
+    ends = np.searchsorted(place[order], np.arange(1, len(images)))
+    return lambda values: np.split(np.asarray(values)[order], ends)[: len(images)]
+
+
+def _one_each(name: str, found: Found, side: str, parts: Sequence[np.ndarray], images: Sequence[Any]) -> Found:
+    values = []
+    for image, part in zip(images, parts):
+        distinct = pd.unique(part)
+        if len(distinct) != 1:
+            raise ValueError(f"{name}: expected one value for all rows of an image, got {len(distinct)} for {image!r}")
+        values.append(distinct[0])
+    return Found(np.asarray(values), found.code and f"[{found.code}[{side}_image == image][0] for image in images]")
+
+
+def join_parts(page: Page, found: Mapping[str, Found]) -> dict[str, Found]:
+    """The metric's arguments from their parts; blank cells at the end of a part are left out."""
+    parts: dict[str, list[Found]] = {}
+    for column in page.columns:
+        if column.name in found:
+            part = found[column.name]
+            parts.setdefault(column.part_of or column.name, []).append(_ended(part) if column.part_of else part)
+    return {name: several[0] if len(several) == 1 else _tuple(several) for name, several in parts.items()}
+
+
+def _tuple(parts: list[Found]) -> Found:
+    listed = ", ".join(part.code for part in parts)
+    return Found(tuple(part.value for part in parts), f"({listed})" if parts[0].code else "")
+
+
+def _ended(found: Found) -> Found:
+    """A column of a table that is longer than it; whole numbers are ints again, which blank cells make floats."""
+    value = np.asarray(found.value)
+    blank = pd.isna(value)
+    if value.ndim != 1 or not blank.any():
+        return found
+    value = value[: np.flatnonzero(~blank)[-1] + 1] if not blank.all() else value[:0]
+    code = found.code and f"{found.code}[:{len(value)}]"
+    if value.dtype.kind == "f" and (value == np.round(value)).all():
+        return Found(value.astype(int), code and f"{code}.astype(int)")
+    return Found(value, code)
+
+
+# ---- pages/inputs.py -------------------------------------------------------------------------------------------------
+#
+# From what a person gave, tables or files and what the columns are made of, to the metric's columns.
+
+class Given(NamedTuple):
+    """The metric's columns, and the Python that makes them: lines, and an expression for each column.
+
+    names: of the images, where they are known
+    told: what is to be said of how images were paired
+    """
+
+    columns: dict[str, Any]
+    setup: list[str]
+    code: dict[str, str]
+    names: Sequence[str] = ()
+    told: str = ""
+
+
+def read_sources(page: Page, tables: Sequence[Any], files: Sequence[Any]) -> list[Data]:
+    """Read the files of each source; the tables count only when there is no file at all."""
+    paths = [[Path(path) for path in _listed(uploaded)] for uploaded in files]
+    if not any(paths):
+        return [read_table(table) for table in tables]
+    return [
+        read_files(sorted(part, key=lambda path: path.name), source.readers, f"_{i + 1}" if i else "")
+        for i, (source, part) in enumerate(zip(page.sources, paths))
+    ]
+
+
+def _listed(value: Any) -> list[Any]:
+    return [] if value is None else list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+def offered(page: Page, sources: Sequence[Data]) -> dict[str, list[str]]:
+    """For each column of the metric, the names it may be made of."""
+    offers = {column.name: choices(_source(column, None, sources)) for column in page.columns}
+    for column in page.columns:
+        if column.kind == "score":
+            arrays = _source(column, None, sources).arrays
+            offers[column.name] += [FLIPPED + name for name in offers[column.name] if _is_float(arrays.get(name))]
+    return offers
+
+
+def _is_float(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and value.ndim == 1 and value.dtype.kind == "f"
+
+
+def _source(column: Column, chosen: Sequence[str] | None, sources: Sequence[Data]) -> Data:
+    """The data that a column comes from: those of its own input, or of the first, which may hold all columns."""
+    own, first = sources[column.source], sources[0]
+    has = own.arrays if chosen is None else {*chosen} & {*own.arrays, *groups(own)}
+    return own if has else first
+
+
+def gather(
+    page: Page, sources: Sequence[Data], chosen: Mapping[str, Sequence[str]] | None = None, read_as: str = "automatic"
+) -> Given:
+    """Put the metric's columns together; what they are made of is guessed from the names where it is not given.
+
+    Raises TypeError for a required column without anything to make it of, ValueError for a name that is not there.
+    """
+    guesses = guess(page, sources)
+    made_of = {name: list((chosen or {}).get(name) or found) for name, found in guesses.items()}
+    setup = list(dict.fromkeys(line for data in sources for line in data.setup))
+    found: dict[str, Found] = {}
+    ids: dict[str, Found] = {}
+    origin: dict[str, int] = {}
+    for column in _form(page, made_of):
+        names = made_of[column.name]
+        data = _source(column, names, sources)
+        if not names:
+            if column.required:
+                raise TypeError(
+                    f"{column.name}: no column of this name was found; choose what it is made of under Columns"
+                    + (f", from {', '.join(data.arrays)}" if data.arrays else "")
+                )
+            continue
+        if column.kind == "images" and len(names) > 1 and plain(names[0]) in IMAGE_NAMES:
+            ids[column.name] = take(column, names[:1], data)
+            names = names[1:]
+        origin[column.name] = next(i for i, source in enumerate(sources) if source is data)
+        found[column.name] = take(column, names, data, read_as)
+        if column.kind == "images" and column.name not in ids and getattr(found[column.name].value, "ndim", 3) == 2:
+            value, code = found[column.name]
+            found[column.name] = Found([value], code and f"[{code}]")
+    named, told = _names_of_images(page, sources, made_of, origin, found, ids), ""
+    if ids:
+        setup += split_images(page, ids, found, origin)
+    elif len(named) == 2:
+        (maps, map_names), (masks, mask_names) = named.items()
+        paired = pair(found[maps], map_names, found[masks], mask_names)
+        found[masks], told = paired.masks, paired.told
+        setup += paired.setup
+    found = join_parts(page, found)
+    code = {name: part.code for name, part in found.items()}
+    return Given({name: part.value for name, part in found.items()}, setup, code, next(iter(named.values()), ()), told)
+
+
+def _names_of_images(
+    page: Page,
+    sources: Sequence[Data],
+    made_of: Mapping[str, Sequence[str]],
+    origin: Mapping[str, int],
+    found: Mapping[str, Found],
+    ids: Mapping[str, Found],
+) -> dict[str, list[str]]:
+    """The names of a column's images, for each column that has them; of rows in the order of the first ones."""
+    if ids:
+        rows = [str(name) for part in ids.values() for name in np.asarray(part.value).ravel().tolist()]
+        return {next(iter(ids)): list(dict.fromkeys(rows))}
+    images = [column.name for column in page.columns if column.kind == "images" and column.name in found]
+    named = {name: sources[origin[name]].names.get(made_of[name][0], []) for name in images}
+    return {name: names for name, names in named.items() if names}
+
+
+def _form(page: Page, made_of: Mapping[str, Sequence[str]]) -> list[Column]:
+    """The metric's columns; those that stand in their place, if only these are all there."""
+    forms: tuple[list[Column], list[Column]] = ([], [])
+    for column in page.columns:
+        forms[bool(column.part_of)].append(column)
+    usual, instead = (all(made_of[column.name] for column in form if column.required) for form in forms)
+    return forms[1] if instead and not usual and forms[1] else forms[0]
+
+
+def missing_columns(page: Page, made_of: Mapping[str, Sequence[str]]) -> list[str]:
+    """The required columns that are made of nothing."""
+    return [column.name for column in _form(page, made_of) if column.required and not made_of[column.name]]
+
+
+# ---- pages/detectors.py ----------------------------------------------------------------------------------------------
+#
+# Several detectors at once: a column for which several names are chosen gives the metric's columns once for each.
+
+def detectors(
+    page: Page, sources: Sequence[Data], chosen: Mapping[str, Sequence[str]] | None = None, read_as: str = "automatic"
+) -> dict[str, Given]:
+    """The metric's columns for each detector, by the name of what it is made of, in the order chosen.
+
+    Several detectors are several columns of scores (`predictions` of ood_bench, `open_scores` of the open-set metrics),
+    or several matrices or stacks of maps. All other columns are the same for each. Where there is one detector, its
+    name is that of the metric's column. Raises what `gather` raises; where there are several, with the name.
+    """
+    guesses = guess(page, sources)
+    made_of = {name: list((chosen or {}).get(name) or found) for name, found in guesses.items()}
+    for column in page.columns:
+        names = made_of[column.name]
+        if len(names) > 1 and _is_several(column, names, sources):
+            return {name: gather(page, sources, {**made_of, column.name: [name]}, read_as) for name in names}
+    return {page.columns[0].name: gather(page, sources, made_of, read_as)}
+
+
+def _is_several(column: Column, names: Sequence[str], sources: Sequence[Data]) -> bool:
+    """Whether each of the names could be the column by itself."""
+    if column.part_of:
+        return False
+    if column.kind == "score":
+        return True
+    data = [source for source in sources if set(names) & {*source.arrays, *groups(source)}]
+    whole = {name for source in data for name in groups(source)} if column.kind != "images" else set()
+    whole |= {name for source in data for name, array in source.arrays.items() if num_dimensions(array) >= 2}
+    return column.kind not in ("vector", "label") and set(names) <= whole
+
+
+# ---- pages/direction.py ----------------------------------------------------------------------------------------------
+#
+# Scores that are higher for what is in-distribution: told by an AUROC below a half.
+
+def wrong_way(page: Page, several: Mapping[str, Given]) -> dict[str, float]:
+    """The AUROC of each detector whose scores rank the wrong way round; nothing where that cannot be known.
+
+    Higher scores are to mean out-of-distribution, or unknown.
+    """
+    found: dict[str, float] = {}
+    column = next((column for column in page.columns if column.kind == "score"), None)
+    if page.outside is None or column is None:
+        return found
+    for name, given in several.items():
+        try:
+            scores = np.asarray(given.columns[column.name], dtype=np.float64)
+            outside = np.asarray(page.outside(given.columns), dtype=bool)
+            value = auroc(exceedance_counts(scores[outside], scores[~outside]))
+        except (LookupError, TypeError, ValueError):  # the metric says what is wrong with them
+            continue
+        if value < 0.5:
+            found[name] = value
+    return found
+
+
+def labelled_outside(columns: Mapping[str, Any]) -> Any:
+    """The unknown samples of an open-set metric: by `open_labels`, or by references below 0."""
+    labels = columns.get("open_labels")
+    return np.asarray(columns["references"]) < 0 if labels is None else np.asarray(labels) == 1
+
+
+# ---- pages/preview.py ------------------------------------------------------------------------------------------------
+#
+# Data as they were read: the first rows, and above each column what it is taken for.
+
+ROWS = 5
+MAX_SHOWN = 9  # columns
+
+
+def preview(page: Page, sources: Sequence[Data], made_of: Mapping[str, Sequence[str]], rows: bool = True) -> str:
+    """The data of each source as HTML; `rows` False where an editable table shows the rows already."""
+    taken = _taken(page, sources, made_of)
+    return "".join(_source_html(page, i, data, taken, rows) for i, data in enumerate(sources) if data.arrays)
+
+
+def _taken(page: Page, sources: Sequence[Data], made_of: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    """What each array is taken for."""
+    found: dict[str, list[str]] = {}
+    runs = {name: names for data in sources for name, names in groups(data).items()}
+    for column in page.columns:
+        for name in made_of.get(column.name, ()):
+            turned = name.startswith(FLIPPED)
+            plain_name = name.removeprefix(FLIPPED).partition("[:,")[0]
+            said = ("minus " if turned else "") + _role(page, column)
+            for member in runs.get(plain_name, [plain_name]):
+                found.setdefault(member, []).append(said)
+    return found
+
+
+def _role(page: Page, column: Column) -> str:
+    return "score" if column.kind == "score" and not column.part_of else column.name
+
+
+def _source_html(page: Page, place: int, data: Data, taken: Mapping[str, list[str]], rows: bool) -> str:
+    flat = {name: array for name, array in data.arrays.items() if num_dimensions(array) == 1}
+    wide = {name: array for name, array in data.arrays.items() if name not in flat}
+    first = [name for name in flat if name in taken] + [name for name in flat if name not in taken]
+    names = [name for name in flat if name in first[:MAX_SHOWN]]
+    title = f"<strong>{html.escape(page.sources[place].label)}</strong> " if len(page.sources) > 1 else ""
+    lengths = sorted({len(array) for array in flat.values()})
+    size = f"{lengths[-1]:,} rows, {len(flat):,} columns" if flat else ""
+    images = next(iter(data.names.values()), None)
+    size += f" in {len(images):,} files" if flat and images else ""
+    parts = [f"<p>{title}{size}</p>"] if title or size else []
+    if flat:
+        chips = "".join(f"<th>{_chips(name, flat[name], taken)}</th>" for name in names)
+        heads = "".join(f'<th scope="col">{html.escape(name)}</th>' for name in names)
+        cells = "".join(_row_html(flat, names, row) for row in range(min(ROWS, lengths[-1]))) if rows else ""
+        more = f"<p>and {len(flat) - len(names):,} more columns</p>" if len(flat) > len(names) else ""
+        table = f'<table><thead><tr class="chips">{chips}</tr><tr>{heads}</tr></thead><tbody>{cells}</tbody></table>'
+        parts.append(f'<div class="scroll">{table}</div>{more}')
+    for name, array in wide.items():
+        shape = _shape(array, data.names.get(name))
+        parts.append(f"<p>{_chips(name, array, taken)} {html.escape(name)}: {html.escape(shape)}</p>")
+    return f'<div class="preview">{"".join(parts)}</div>'
+
+
+def _row_html(flat: Mapping[str, np.ndarray], names: Sequence[str], row: int) -> str:
+    cells = (_shown_cell(flat[name][row]) if row < len(flat[name]) else "" for name in names)
+    return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
+
+
+def _shown_cell(value: Any) -> str:
+    text = f"{value:.5g}" if isinstance(value, (float, np.floating)) else str(value)
+    return html.escape(text if len(text) <= 24 else f"{text[:23]}…")
+
+
+def _chips(name: str, array: Any, taken: Mapping[str, list[str]]) -> str:
+    roles = taken.get(name)
+    if not roles:
+        return '<span class="chip unused">not used</span>'
+    more = ""
+    values = np.asarray(array) if num_dimensions(array) == 1 else np.zeros(0)
+    if values.dtype.kind in "biu" and len(values) and set(np.unique(values[:1000]).tolist()) <= {0, 1}:
+        more = f", 1 in {int(np.count_nonzero(values == 1)):,} of {len(values):,}"
+    return "".join(f'<span class="chip">{html.escape(role)}{more}</span>' for role in roles)
+
+
+def _shape(array: Any, names: Sequence[str] | None) -> str:
+    if isinstance(array, np.ndarray):
+        return " × ".join(f"{size:,}" for size in array.shape)
+    sizes = {np.shape(image) for image in array}
+    each = f" of {' × '.join(map(str, next(iter(sizes))))}" if len(sizes) == 1 else ""
+    shown = f": {', '.join(names[:4])}{', …' if len(names) > 4 else ''}" if names else ""
+    return f"{len(array):,} images{each}{shown}"
+
+
+# ---- pages/looking.py ------------------------------------------------------------------------------------------------
+#
+# What is said of data before anything is computed: what they are taken for, what is missing, what follows of them.
+
+class Seen(NamedTuple):
+    """What a page shows of data.
+
+    html: the first rows with what each column is taken for, and notes below
+    offers, made_of: for each column of the metric, what it may be made of, and what it is made of
+    missing: columns that nothing was found for, so that a person is asked
+    options: those that the format brings, or that follow of the data
+    flipped: names of scores whose sign is to be turned
+    """
+
+    html: str
+    offers: Mapping[str, list[str]]
+    made_of: Mapping[str, list[str]]
+    missing: list[str]
+    options: Mapping[str, Any]
+    flipped: list[str]
+
+
+def look(
+    page: Page,
+    sources: Sequence[Data],
+    chosen: Mapping[str, Sequence[str]],
+    read_as: str = "automatic",
+    rows: bool = True,
+) -> Seen:
+    """Look at what was read. What a person chose stays as long as there are columns of these names.
+
+    Raises what putting the columns together raises.
+    """
+    offers, guesses = offered(page, sources), guess(page, sources)
+    made_of = {name: list(guesses[name]) for name in guesses}
+    for name, names in chosen.items():
+        if names and set(names) <= set(offers[name]):
+            made_of[name] = list(names)
+    missing = missing_columns(page, made_of)
+    options = {name: value for data in sources for name, value in data.options.items()}
+    notes: list[str] = []
+    turned: dict[str, float] = {}
+    score = ""
+    shown = preview(page, sources, made_of, rows)
+    if missing:
+        which = " and ".join(f"<strong>{html.escape(name)}</strong>" for name in missing)
+        notes.append(f"Which column holds {which}? Choose below, under Columns.")
+    else:
+        several = detectors(page, sources, made_of, read_as)
+        given = next(iter(several.values()))
+        derived = page.derive(given.columns)
+        options |= derived.options
+        score = next((column.name for column in page.columns if column.kind == "score"), "")
+        turned = wrong_way(page, several)
+        if len(several) == 1 and turned:
+            turned = dict(zip(made_of[score], turned.values()))
+        notes += [html.escape(text) for text in (given.told, derived.reason) if text]
+        notes += [_sign(name, value) for name, value in turned.items()]
+    shown += "".join(f'<div class="message note" role="status">{note}</div>' for note in notes)
+    names = made_of[score] if turned else []
+    flipped = [_turn(name) if name in turned else name for name in names]
+    return Seen(shown, offers, made_of, missing, options, flipped)
+
+
+def _turn(name: str) -> str:
+    return name.removeprefix(FLIPPED) if name.startswith(FLIPPED) else FLIPPED + name
+
+
+def _sign(name: str, value: float) -> str:
+    return (
+        f"<strong>{html.escape(name)}</strong>: AUROC {value:.3f} is below a half. Is higher more in-distribution "
+        "here? Then turn the sign."
     )
-    data = f'data-plot="{name}-plot{place}" data-file="{file}" data-title="{title}"'
-    gr.HTML(f'<div class="take" {data}>{buttons}</div>', apply_default_css=False)
-    return plot
+
+
+# ---- pages/pasted.py -------------------------------------------------------------------------------------------------
+#
+# Cells that were copied from a spreadsheet, or text with commas, semicolons or tabs, as a table.
+
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+def read_pasted(text: str) -> pd.DataFrame:
+    r"""The table of a text; without a line of names, columns are named by letters, as in a spreadsheet.
+
+    >>> read_pasted("0.5\t1\n0.25\t0").to_dict("list")
+    {'A': [0.5, 0.25], 'B': [1, 0]}
+    """
+    if "\t" not in text and "," not in text and ";" not in text and " " in text.strip().splitlines()[0]:
+        text = "\n".join("\t".join(line.split()) for line in text.splitlines())
+    table, headless = read_csv(text.encode())
+    if table.num_columns > MAX_COLUMNS:
+        raise RefusedError(f"expected at most {MAX_COLUMNS:,} columns, got {table.num_columns:,}")
+    names = [letters(i) for i in range(table.num_columns)] if headless else table.column_names
+    return pd.DataFrame(dict(zip(names, (from_arrow(column, gaps=True) for column in table.columns))))
+
+
+def letters(place: int) -> str:
+    """The name of a column of a spreadsheet: A to Z, then AA.
+
+    >>> letters(0), letters(25), letters(26), letters(52)
+    ('A', 'Z', 'AA', 'BA')
+    """
+    more, last = divmod(place, 26)
+    return (letters(more - 1) if more else "") + _LETTERS[last]
 
 
 # ---- pages/results.py ------------------------------------------------------------------------------------------------
 #
 # What a person takes away: the numbers as JSON, and the Python call that gives them.
-
-def short(value: float) -> str:
-    """A number with three decimals, an integer with none; what would read as 0 or be long is in powers of ten.
-
-    >>> short(3), short(0.66666), short(1.0), short(1e-7), short(float("inf"))
-    ('3', '0.667', '1.000', '1.00e-07', 'inf')
-    """
-    if isinstance(value, int) or not math.isfinite(value):
-        return str(value)
-    return f"{value:.2e}" if value and not 5e-4 <= abs(value) < 1e6 else f"{value:.3f}"
-
 
 def results_json(results: Mapping[str, Any]) -> str:
     """The numbers in full. Infinity, which a threshold can be, is written as Python's json writes it."""
@@ -2011,21 +2648,33 @@ def message(text: str, kind: str = "error") -> str:
     return f'<div class="message {kind}" role="{role}">{html.escape(text)}</div>' if text else ""
 
 
-def python_call(name: str, given: Given, options: Mapping[str, Any], defaults: Mapping[str, Any]) -> str:
-    """Write the Python that computes the same: columns from files by their expressions, typed ones spelt out."""
-    arguments = [
-        f"    {column}={given.code.get(column) or _literal(value)},\n" for column, value in given.columns.items()
-    ]
-    arguments += [f"    {key}={value!r},\n" for key, value in options.items() if value != defaults[key]]
-    body = "".join(arguments)
-    imports = {"import evaluate", *(line for line in given.setup if line.startswith(("import ", "from ")))}
-    if "np." in body + "".join(given.setup):
+def python_call(name: str, given: Mapping[str, Given], options: Mapping[str, Any], defaults: Mapping[str, Any]) -> str:
+    """Write the Python that computes the same: columns from files by their expressions, typed ones spelt out.
+
+    given: the columns of each detector by its name; of several, the results are by name too.
+    """
+    setup = [*dict.fromkeys(line for one in given.values() for line in one.setup)]
+    calls = {title: _call(name, one, options, defaults) for title, one in given.items()}
+    if len(calls) == 1:
+        body = f"results = {next(iter(calls.values()))}\n"
+    else:
+        body = "results = {}\n" + "".join(f"results[{title!r}] = {call}\n" for title, call in calls.items())
+    imports = {"import evaluate", *(line for line in setup if line.startswith(("import ", "from ")))}
+    if "np." in body + "".join(setup):
         imports.add("import numpy as np")
     ordered = sorted(line for line in imports if line.startswith("import "))
     ordered += sorted(line for line in imports if line.startswith("from "))
     path = os.environ.get("SPACE_ID") or f"metrics/{name}"
-    lines = [*ordered, "", f'{name} = evaluate.load("{path}")', *(x for x in given.setup if x not in imports)]
-    return "\n".join(lines) + f"\nresults = {name}.compute(\n{body})\n"
+    lines = [*ordered, "", f'{name} = evaluate.load("{path}")', *(x for x in setup if x not in imports)]
+    return "\n".join(lines) + f"\n{body}"
+
+
+def _call(name: str, given: Given, options: Mapping[str, Any], defaults: Mapping[str, Any]) -> str:
+    arguments = [
+        f"    {column}={given.code.get(column) or _literal(value)},\n" for column, value in given.columns.items()
+    ]
+    arguments += [f"    {key}={value!r},\n" for key, value in options.items() if value != defaults[key]]
+    return f"{name}.compute(\n{''.join(arguments)})"
 
 
 def _literal(value: Any) -> str:
@@ -2071,115 +2720,82 @@ def texts(path: Path) -> Texts:
     return Texts(str(ast.get_docstring(tree)).splitlines()[0], description, inputs, citation, urls)
 
 
-# ---- pages/images.py -------------------------------------------------------------------------------------------------
+# ---- evaluation/groups.py --------------------------------------------------------------------------------------------
 #
-# Read PNG images: anomaly maps and masks in grey, and photographs to lay behind. Sizes are checked first.
+# Results of groups in one: their mean, a table of them, and what two models differ by.
 
-def read_maps(paths: list[Path], tag: str = "") -> Data:
-    """Grey PNG images of 8 or 16 bits, as they are: higher is more anomalous."""
-    return _read_images(paths, "predictions", "np.asarray(Image.open(path))", lambda image: np.asarray(_grey(image)))
+Results = dict[str, Any]
 
-
-def read_masks(paths: list[Path], tag: str = "") -> Data:
-    """PNG images of any kind: what is not black is anomalous."""
-    convert = 'np.asarray(Image.open(path).convert("L")) > 0'
-    return _read_images(paths, "references", convert, lambda image: np.asarray(image.convert("L")) > 0)
+# where decisions change, which has no mean
+THRESHOLDS = frozenset(["image_f1_max_threshold", "pixel_f1_max_threshold"])
 
 
-def _read_images(paths: list[Path], name: str, code: str, convert: Callable[[Any], np.ndarray]) -> Data:
-    total = 0
-    arrays = []
-    for path in paths:
-        with Image.open(path, formats=["PNG"]) as image:
-            total += 8 * image.width * image.height
-            check_unpacked(path.name, total)
-            if name == "predictions" and image.mode not in ("1", "L", "I", "I;16", "F"):
-                raise RefusedError(f"{path.name}: expected grey, whose values are the scores, got {image.mode}")
-            arrays.append(convert(image))
-    setup = [
-        "import numpy as np",
-        "from pathlib import Path",
-        "from PIL import Image",
-        f'{name} = [{code} for path in sorted(Path("{name}").glob("*.png"))]  # the folder of your files',
-    ]
-    return Data({name: arrays}, setup, {name: name})
+def grouped_results(by_group: Mapping[str, Mapping[str, Any]]) -> Results:
+    """The unweighted mean of each rate over the groups, the sum of each count, and a table of the groups.
+
+    A group whose name has a slash, as category/defect, adds a row for what is before it (each slash): the mean of its
+    groups.
+
+    Parameters: by_group, the results of each group; floats are rates, ints are counts. Thresholds, intervals
+    and whatever is neither are in the table only, and None in rows of means.
+    Returns {key: …, "groups": {"group": [names, sorted], key: [values]}}.
+
+    >>> made = grouped_results({"nut/cut": {"auroc": 1.0, "images": 3}, "nut/bent": {"auroc": 0.5, "images": 4}})
+    >>> made["auroc"], made["images"]
+    (0.75, 7)
+    >>> made["groups"]
+    {'group': ['nut', 'nut/bent', 'nut/cut'], 'auroc': [0.75, 0.5, 1.0], 'images': [7, 4, 3]}
+    """
+    keys = list(dict.fromkeys(key for results in by_group.values() for key in results))
+    rows = dict(by_group)
+    for prefix in prefixes(by_group):
+        own = [results for name, results in by_group.items() if name.startswith(f"{prefix}/")]
+        rows[prefix] = _together(own, keys)
+    names = sorted(rows)
+    table = {"group": names, **{key: [rows[name].get(key) for name in names] for key in keys}}
+    return {**_together(list(by_group.values()), keys), "groups": table}
 
 
-def _grey(image: Any) -> Any:
-    return image.convert("L") if image.mode == "1" else image
+def prefixes(names: Iterable[str]) -> set[str]:
+    """What stands before the slashes of names.
+
+    >>> sorted(prefixes(["near/a/1", "near/b", "far"]))
+    ['near', 'near/a']
+    """
+    parts = (name.split("/") for name in names)
+    return {"/".join(part[:end]) for part in parts for end in range(1, len(part))}
 
 
-def read_photograph(path: Path | None) -> Any:
-    """A photograph (PNG), at most 1,000 pixels wide and high; None for none."""
-    if path is None:
-        return None
-    check_files([path])
-    try:
-        with Image.open(path, formats=["PNG"]) as image:
-            size = image.size
-            check_unpacked(path.name, 4 * size[0] * size[1])
-            photograph = image.convert("RGB")
-    except RefusedError:
-        raise
-    except Exception as error:  # of the decoder
-        raise RefusedError(f"{path.name}: cannot be read as png: {without_paths(str(error))}") from None
-    photograph.thumbnail((1000, 1000))
-    return photograph, size
+def _together(rows: Sequence[Mapping[str, Any]], keys: Sequence[str]) -> Results:
+    """The mean of each rate and the sum of each count, of those that all rows have."""
+    found: Results = {}
+    ends = {f"{key}_{end}" for key in keys for end in ("low", "high")}  # a mean of intervals is not that of the mean
+    for key in keys:
+        if key in ends:
+            continue
+        values: list[Any] = [row.get(key) for row in rows]
+        if all(type(value) is int for value in values):
+            found[key] = sum(values)
+        elif key not in THRESHOLDS and all(type(value) is float for value in values):
+            found[key] = math.fsum(values) / len(values)
+    return found
 
 
-# ---- pages/moving.py -------------------------------------------------------------------------------------------------
-#
-# The slider of the threshold, its presets and what is counted there, as HTML that `script.SCRIPT` keeps up to date.
+def differences(first: Mapping[str, Any], second: Mapping[str, Any]) -> Results:
+    """What two models differ by, in each rate and by group: the first's minus the second's.
 
-def threshold_html(name: str, sweep: Sweep | None) -> str:
-    """A slider over the thresholds of a sweep, at its first preset; nothing for none."""
-    if sweep is None or not len(sweep.thresholds):
-        return ""
-    sweep = sweep.thinned()
-    label = f"{name}-threshold-at"
-    buttons = "".join(
-        f'<button type="button" data-do="preset" data-preset="{html.escape(words)}">{html.escape(words)}</button>'
-        for words in sweep.presets
-    )
-    slider = (
-        f'<label for="{label}">Threshold <output>{short(sweep.at("threshold", sweep.start))}</output></label>'
-        f'<input id="{label}" type="range" min="0" max="{len(sweep.thresholds) - 1}" value="{sweep.start}" step="1">'
-    )
-    group = '<div class="switch" role="group" aria-label="Thresholds one looks for">'
-    presets = f"{group}{buttons}</div>" if buttons else ""
-    rule = f'<p class="hint">{html.escape(sweep.rule)}; the pictures follow.</p>'
-    sent = html.escape(sweep.sent())
-    return (
-        f'<div class="threshold" data-name="{name}" data-sweep="{sent}">{slider}{rule}{presets}'
-        f'<div class="wide" tabindex="0" role="region" aria-label="Counts at the threshold">{_counts(sweep)}</div>'
-        f"{_rates(sweep)}</div>"
-    )
-
-
-def _counts(sweep: Sweep) -> str:
-    """The confusion table."""
-    if not sweep.table:
-        return ""
-    columns = list(next(iter(sweep.table.values())))
-    head = "".join(f'<th scope="col">{html.escape(column)}</th>' for column in columns)
-    body = ""
-    for row, cells in sweep.table.items():
-        found = "".join(
-            f'<td data-count="{html.escape(name)}">{int(sweep.counts[name][sweep.start]):,}</td>'
-            for name in cells.values()
-        )
-        body += f'<tr><th scope="row">{html.escape(row)}</th>{found}</tr>'
-    return f'<table class="results confusion"><thead><tr><td></td>{head}</tr></thead><tbody>{body}</tbody></table>'
-
-
-def _rates(sweep: Sweep) -> str:
-    names = [*sweep.rates, *sweep.values]
-    parts = (
-        f"<div><dt>{html.escape(name)}</dt>"
-        f'<dd data-rate="{html.escape(name)}">{short(sweep.at(name, sweep.start))}</dd></div>'
-        for name in names
-    )
-    return f'<dl class="rates">{"".join(parts)}</dl>'
+    Parameters: first and second, as `grouped_results` gives them, of the same groups.
+    Returns {"key": [rates], "first": […], "second": […], "difference": […], "groups": {"group": […], rate: […]}}.
+    """
+    keys = [key for key, value in first.items() if type(value) is float and type(second.get(key)) is float]
+    by_group = {key: [one - other for one, other in zip(first["groups"][key], second["groups"][key])] for key in keys}
+    return {
+        "key": keys,
+        "first": [first[key] for key in keys],
+        "second": [second[key] for key in keys],
+        "difference": [first[key] - second[key] for key in keys],
+        "groups": {"group": first["groups"]["group"], **by_group},
+    }
 
 
 # ---- reports/directions.py -------------------------------------------------------------------------------------------
@@ -2224,6 +2840,431 @@ def direction(key: str) -> Direction | None:
         if re.fullmatch("|".join(patterns), name, re.IGNORECASE):
             return found
     return None
+
+
+# ---- formats/flat.py -------------------------------------------------------------------------------------------------
+#
+# Results for loggers: numbers by slash-joined names, as W&B, MLflow and TensorBoard take them.
+
+# what an evaluation says of itself and of another model, beside its results
+RECORDS = frozenset({"evaluation", "comparison", "other"})
+
+
+def flat(results: Mapping[str, Any], prefix: str = "", *, plain: bool = False) -> dict[str, float]:
+    """The scalars of results by slash-joined names; lists, tables, words and truth values are left out.
+
+    So is the record of an evaluation. A row of the table "groups" gives a name for each of its numbers:
+    near/cifar100/auroc.
+
+    Parameters: results of a metric, of several by name, or of an evaluation; prefix, before all names, with a slash;
+    plain, to have an underscore in place of all that MLflow refuses in names: what is no letter, digit, underscore,
+    dash, dot, blank or slash, such as the @ of accuracy@5.
+    Returns {name: int or float}, in the order of the results. Raises ValueError for two numbers of one name.
+
+    >>> groups = {"group": ["far/mnist", "near/tin"], "auroc": [1.0, 0.5]}
+    >>> flat({"auroc": 0.75, "t_list": [0.1, 0.2], "groups": groups}, "val")
+    {'val/auroc': 0.75, 'val/far/mnist/auroc': 1.0, 'val/near/tin/auroc': 0.5}
+    >>> flat({"accuracy@5": 0.9}, plain=True)
+    {'accuracy_5': 0.9}
+    """
+    numbers: dict[str, float] = {}
+    for path, value in _scalars(results):
+        name = "/".join(filter(None, (prefix.rstrip("/"), *path)))
+        name = re.sub(r"[^\w\-. /]", "_", name, flags=re.ASCII) if plain else name
+        if name in numbers:
+            raise ValueError(f"results: expected one number of a name, got two of {name!r}")
+        numbers[name] = value
+    return numbers
+
+
+def rows_of_groups(groups: Mapping[str, Any]) -> dict[str, dict[str, float]]:
+    """The rows of the table "groups" by their names, each with its numbers by key.
+
+    Returns {group: {key: number}}. Raises ValueError for columns of several lengths and a group that comes twice.
+
+    >>> rows_of_groups({"group": ["a", "b"], "auroc": [1.0, 0.5]})
+    {'a': {'auroc': 1.0}, 'b': {'auroc': 0.5}}
+    """
+    if not isinstance(groups["group"], list):
+        raise ValueError(f"groups: expected a list of names, got {groups['group']!r}")
+    names = [str(name) for name in groups["group"]]
+    columns = {key: column for key, column in groups.items() if key != "group"}
+    for key, column in columns.items():
+        if not isinstance(column, list) or len(column) != len(names):
+            raise ValueError(f"groups: expected a list of {len(names)} for {key}, one for each group")
+    if len(set(names)) < len(names):
+        raise ValueError(f"groups: expected each once, got {', '.join(names)}")
+    return {
+        name: {key: column[i] for key, column in columns.items() if _is_number(column[i])}
+        for i, name in enumerate(names)
+    }
+
+
+def _scalars(results: Mapping[str, Any], *path: str) -> Iterator[tuple[tuple[str, ...], float]]:
+    for key, value in results.items():
+        if _is_number(value):
+            yield (*path, str(key)), value
+        elif isinstance(value, Mapping) and key == "groups" and "group" in value:
+            for group, row in rows_of_groups(value).items():
+                yield from _scalars(row, *path, group)
+        elif isinstance(value, Mapping) and key not in RECORDS:
+            yield from _scalars(value, *path, str(key))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+# ---- reports/tables.py -----------------------------------------------------------------------------------------------
+#
+# Tables of results: files or groups as rows, means over seeds, the best of several models.
+#
+# table = make_table({"resnet-s0": first, "resnet-s1": second, "vit-s0": third}, seeds="-s[0-9]+", keys=["auroc"])
+# print(render(table, "latex", percent=True))  # of reports/rendering.py
+
+OVERALL = "mean"  # what the results beside the groups are called, where there are groups
+ROW_KINDS = ("files", "groups")
+_LARGEST = sys.float_info.max
+
+
+class Cell(NamedTuple):
+    """A number, with its key and, where there are any, the standard deviation over seeds or the ends of an interval."""
+
+    key: str
+    value: float
+    std: float | None = None
+    low: float | None = None
+    high: float | None = None
+    best: bool = False
+
+
+class ResultTable(NamedTuple):
+    """Names of the columns, and rows of a name and a cell for each column, None where there is no number.
+
+    corner, above the names of the rows, is the key that all numbers are of, where the columns do not say it.
+    """
+
+    columns: list[str]
+    rows: list[tuple[str, list[Cell | None]]]
+    corner: str = ""
+
+
+_Place = tuple[str, str, str]  # file, group, key
+
+
+def make_table(
+    results: Mapping[str, Mapping[str, Any]],
+    *,
+    rows: str | None = None,
+    keys: Sequence[str] | None = None,
+    groups: Sequence[str] | None = None,
+    seeds: str | None = None,
+) -> ResultTable:
+    """A table of the numbers of results.
+
+    Parameters: results by name, such as that of their file, with or without groups; rows, "files" or "groups", by
+    default the groups of a single result that has some, else files; keys and groups to take, names or patterns with *,
+    where "mean" is what stands beside the groups: all keys by default, and of the groups all as rows and "mean" beside
+    files. seeds, a regular expression: names of results that differ only where it matches are one, with the mean and
+    the standard deviation (of n − 1) of their numbers; where it is in none of these names, so are groups.
+    Lists and words are left out; `<key>_low` and `<key>_high` are the interval of a key. The best numbers of a group
+    and a key are marked, of two or more results, where the direction of the key is known. Means have no intervals.
+
+    Returns a `ResultTable`. Raises TypeError for options of other types, and ValueError for a pattern that finds
+    nothing, for seeds that lack a number which others have, and if there is nothing to show.
+
+    >>> table = make_table({"a-s0": {"auroc": 0.5}, "a-s1": {"auroc": 1.0}, "b-s0": {"auroc": 0.7}}, seeds="-s.")
+    >>> [(name, cells[0].value, round(cells[0].std or 0, 4), cells[0].best) for name, cells in table.rows]
+    [('a', 0.75, 0.3536, True), ('b', 0.7, 0, False)]
+    """
+    _check(keys=keys, groups=groups)
+    if rows is not None:
+        as_choice(rows, "rows", ROW_KINDS)
+    numbers = {name: _by_group(result) for name, result in results.items()}
+    cells = _cells(numbers) if seeds is None else _pooled(numbers, _compiled(seeds))
+    if not cells:
+        raise ValueError("results: expected numbers, got none")
+    cells = _marked(cells)
+    files, names, found = (list(dict.fromkeys(place[i] for place in cells)) for i in range(3))
+    names = [name for name in names if name != OVERALL] + [OVERALL] * (OVERALL in names)
+    if rows is None:
+        rows = "groups" if len(files) == 1 and len(names) > 1 else "files"
+    wanted = _chosen(found, keys, "keys")
+    taken = names if groups is None and rows == "groups" else _chosen(names, groups or [OVERALL], "groups")
+    if rows == "files":
+        columns = [(group, key) for group in taken for key in wanted]
+        lines = [(file, [cells.get((file, group, key)) for group, key in columns]) for file in files]
+    else:
+        columns = [(file, key) for file in files for key in wanted]
+        lines = [(group, [cells.get((file, group, key)) for file, key in columns]) for group in taken]
+    there = [any(line[i] is not None for _, line in lines) for i in range(len(columns))]
+    single = len(taken if rows == "files" else files) == 1
+    alone = len(wanted) == 1 and not single
+    return ResultTable(
+        [key if single else name if alone else f"{name} {key}" for (name, key), kept in zip(columns, there) if kept],
+        [(name, [cell for cell, kept in zip(line, there) if kept]) for name, line in lines],
+        wanted[0] if alone else "",
+    )
+
+
+def _check(**options: Any) -> None:
+    for option, names in options.items():
+        if names is None:
+            continue
+        if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
+            raise TypeError(f"{option}: expected a list of names or patterns, got {names!r}")
+
+
+def _by_group(results: Mapping[str, Any]) -> dict[str, dict[str, float]]:
+    """The numbers of results by group; those beside the groups are of OVERALL."""
+    groups = results.get("groups")
+    rows = rows_of_groups(groups) if isinstance(groups, Mapping) and "group" in groups else {}
+    if OVERALL in rows:
+        raise ValueError(f"groups: expected none called {OVERALL!r}, which is that of all")
+    rows = {OVERALL: flat({key: value for key, value in results.items() if key != "groups"}), **rows}
+    large = [key for row in rows.values() for key, value in row.items() if _LARGEST < abs(value) < math.inf]
+    if large:
+        raise ValueError(f"{large[0]}: expected a number that float64 holds, got a larger one")
+    return rows
+
+
+def _cells(numbers: Mapping[str, Mapping[str, Mapping[str, float]]]) -> dict[_Place, Cell]:
+    cells = {}
+    for name, groups in numbers.items():
+        for group, row in groups.items():
+            ends = {f"{key}_{end}" for key in row for end in ("low", "high", "error")}
+            for key in (key for key in row if key not in ends):
+                low, high = row.get(f"{key}_low"), row.get(f"{key}_high")
+                cells[name, group, key] = Cell(key, row[key], low=low, high=high)
+    return cells
+
+
+def _pooled(numbers: Mapping[str, Mapping[str, Mapping[str, float]]], seeds: re.Pattern[str]) -> dict[_Place, Cell]:
+    """Means over results, or else over groups, whose names differ only where the pattern matches."""
+    in_names = any(map(seeds.search, numbers))
+    values: dict[_Place, list[float]] = {}
+    for (name, group, key), cell in _cells(numbers).items():
+        if in_names:
+            values.setdefault((_without(seeds, name), group, key), []).append(cell.value)
+        elif seeds.search(group):  # the other groups are means of these
+            values.setdefault((name, _without(seeds, group), key), []).append(cell.value)
+    if not values:
+        raise ValueError(f"seeds: expected a pattern that is in some of {', '.join(numbers)}, got {seeds.pattern!r}")
+    most: dict[str, int] = {}
+    for (name, _, _), found in values.items():
+        most[name] = max(most.get(name, 0), len(found))
+    for (name, group, key), found in values.items():
+        if len(found) < most[name]:
+            raise ValueError(f"{name}: expected {key} ({group}) of {most[name]} seeds, got it of {len(found)}")
+    return {place: Cell(place[2], _mean(found), _std(found)) for place, found in values.items()}
+
+
+def _compiled(seeds: str) -> re.Pattern[str]:
+    if not isinstance(seeds, str):
+        raise TypeError(f"seeds: expected a regular expression, got {seeds!r}")
+    try:
+        return re.compile(seeds)
+    except re.error as error:
+        raise ValueError(f"seeds: expected a regular expression, got {seeds!r} ({error})") from None
+
+
+def _without(seeds: re.Pattern[str], name: str) -> str:
+    rest, matches = seeds.subn("", name)
+    if matches > 1:  # as of [0-9]+ in resnet18-s0, which would be one with resnet50-s0
+        raise ValueError(f"seeds: expected a pattern that is once in a name, got {matches} matches in {name!r}")
+    return re.sub("//+", "/", rest).strip(" -_./") or OVERALL
+
+
+def _mean(values: Sequence[float]) -> float:
+    if all(value == values[0] for value in values):
+        return values[0]
+    return math.fsum(values) / len(values) if all(map(math.isfinite, values)) else math.nan
+
+
+def _std(values: Sequence[float]) -> float | None:
+    if len(values) < 2:
+        return None
+    return statistics.stdev(values) if all(map(math.isfinite, values)) else math.nan
+
+
+def _marked(cells: Mapping[_Place, Cell]) -> dict[_Place, Cell]:
+    rivals: dict[tuple[str, str], list[float]] = {}
+    for (_, group, key), cell in cells.items():
+        rivals.setdefault((group, key), []).append(cell.value)
+    best = {}
+    for (group, key), numbers in rivals.items():
+        known, values = direction(key), [value for value in numbers if not math.isnan(value)]
+        if known is not None and len(values) > 1:
+            best[group, key] = max(values) if known.higher else min(values)
+    return {
+        (file, group, key): cell._replace(best=best.get((group, key)) == cell.value)
+        for (file, group, key), cell in cells.items()
+    }
+
+
+def _chosen(names: Sequence[str], patterns: Iterable[str] | None, option: str) -> list[str]:
+    """The names that the patterns match, in the order of the patterns; all where there are none."""
+    if patterns is None:
+        return list(names)
+    chosen: list[str] = []
+    for pattern in patterns:
+        found = [name for name in names if name == pattern or fnmatchcase(name, pattern)]
+        if not found:
+            raise ValueError(f"{option}: expected some of {', '.join(names)}, got {pattern!r}")
+        chosen += [name for name in found if name not in chosen]
+    return chosen
+
+
+# ---- reports/rendering.py --------------------------------------------------------------------------------------------
+#
+# Tables as text for a terminal, Markdown, LaTeX and CSV.
+
+INTERVALS = ("brackets", "plusminus", "none")
+FORMS = ("text", "markdown", "latex", "csv")
+_LATEX_SIGNS = {character: f"\\{character}" for character in "&%$#_{}"} | {
+    "[": "{[}",  # which would be an option of the \\ before it
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+}
+
+
+def render(
+    table: ResultTable,
+    form: str = "text",
+    *,
+    percent: bool = False,
+    digits: int | None = None,
+    intervals: str = "brackets",
+) -> str:
+    """A table as text.
+
+    The best numbers of several models begin with * in text, and are bold in Markdown and LaTeX. CSV has every digit,
+    and columns of their own for standard deviations and the ends of intervals.
+
+    Parameters: table, of `make_table`; form, one of text, markdown, latex and csv; percent, to have rates, which are
+    those of known keys, times 100; digits after the point, by default 4, and 2 of percent; intervals, in brackets,
+    as ± half their length ("plusminus"), or none.
+    Returns the text, without an end of the last line. Raises ValueError or TypeError for other options, and
+    ValueError for a rate beyond 1 that is to be percent.
+
+    >>> table = ResultTable(["auroc", "total"], [("a", [Cell("auroc", 0.75, best=True), Cell("total", 3)])])
+    >>> print(render(table, percent=True))
+        auroc  total
+    a  *75.00      3
+    >>> print(render(table, "markdown"))
+    |  | auroc | total |
+    |---|---:|---:|
+    | a | **0.7500** | 3 |
+    """
+    percent = as_bool(percent, "percent")
+    as_choice(form, "form", FORMS)
+    as_choice(intervals, "intervals", INTERVALS)
+    if digits is not None:
+        as_int(digits, "digits", 0, 17)
+    scaled = [(name, [_scaled(cell, percent) for cell in cells]) for name, cells in table.rows]
+    if form == "csv":
+        return _as_csv(table._replace(rows=scaled))
+    places = {True: 2 if digits is None else digits, False: 4 if digits is None else digits}
+    escape, lay_out = _ESCAPES[form], _LAYOUTS[form]
+    texts = [
+        [escape(name), *(_cell_text(cell, places[percent and _is_rate(cell)], intervals, form) for cell in cells)]
+        for name, cells in scaled
+    ]
+    return lay_out([list(map(escape, (table.corner, *table.columns))), *texts])
+
+
+def _is_rate(cell: Cell | None) -> bool:
+    known = None if cell is None else direction(cell.key)
+    return known is not None and known.rate
+
+
+def _scaled(cell: Cell | None, percent: bool) -> Cell | None:
+    if cell is None or not (percent and _is_rate(cell)):
+        return cell
+    if cell.value > 1:
+        raise ValueError(f"{cell.key}: expected a rate in [0, 1] to be percent, got {cell.value}")
+    std, low, high = (None if part is None else 100 * part for part in (cell.std, cell.low, cell.high))
+    return Cell(cell.key, 100 * cell.value, std, low, high, cell.best)
+
+
+def _cell_text(cell: Cell | None, digits: int, intervals: str, form: str) -> str:
+    if cell is None:
+        return "--" if form == "latex" else "–"
+    text = str(cell.value) if isinstance(cell.value, int) else _decimal(cell.value, digits)
+    text = _BOLD[form](text) if cell.best else text
+    plus_minus = r"$\pm$" if form == "latex" else "±"
+    if cell.std is not None:
+        return f"{text} {plus_minus} {_decimal(cell.std, digits)}"
+    if cell.low is None or cell.high is None or intervals == "none":
+        return text
+    if intervals == "plusminus":
+        return f"{text} {plus_minus} {_decimal((cell.high - cell.low) / 2, digits)}"
+    return f"{text} [{_decimal(cell.low, digits)}, {_decimal(cell.high, digits)}]"
+
+
+def _decimal(value: float, digits: int) -> str:
+    return f"{value:.{digits}f}" if math.isfinite(value) else str(value)
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> str:
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    rows = [[row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:]))] for row in rows]
+    return "\n".join("  ".join(row).rstrip() for row in rows)
+
+
+def _markdown(rows: Sequence[Sequence[str]]) -> str:
+    lines = ["| " + " | ".join(row) + " |" for row in rows]
+    return "\n".join([lines[0], "|---|" + "---:|" * (len(rows[0]) - 1), *lines[1:]])
+
+
+def _latex(rows: Sequence[Sequence[str]]) -> str:
+    lines = [" & ".join(row) + r" \\" for row in rows]
+    columns = "l" + "r" * (len(rows[0]) - 1)
+    return "\n".join(
+        [rf"\begin{{tabular}}{{{columns}}}", r"\hline", lines[0], r"\hline", *lines[1:], r"\hline", r"\end{tabular}"]
+    )
+
+
+def _as_csv(table: ResultTable) -> str:
+    """A column for each part of the cells that any of a column has."""
+    parts = {"": "value", " std": "std", " low": "low", " high": "high"}
+    cells = list(zip(*(cells for _, cells in table.rows)))
+    kept = [
+        (i, part, f"{name}{ending}")
+        for i, name in enumerate(table.columns)
+        for ending, part in parts.items()
+        if any(cell is not None and getattr(cell, part) is not None for cell in cells[i])
+    ]
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([table.corner or "name", *(name for _, _, name in kept)])
+    for name, row in table.rows:
+        writer.writerow([name, *(None if row[i] is None else getattr(row[i], part) for i, part, _ in kept)])
+    return text.getvalue().rstrip("\n")
+
+
+def _one_line(name: str) -> str:
+    return " ".join(name.split())
+
+
+_ESCAPES: dict[str, Callable[[str], str]] = {
+    "text": _one_line,
+    "markdown": lambda name: re.sub(r"([|\\`*<\[\]]|\b_|_\b)", r"\\\1", _one_line(name)),
+    "latex": lambda name: "".join(_LATEX_SIGNS.get(character, character) for character in _one_line(name)),
+}
+_BOLD: dict[str, Callable[[str], str]] = {
+    "text": lambda text: f"*{text}",
+    "markdown": lambda text: f"**{text}**",
+    "latex": lambda text: rf"\textbf{{{text}}}",
+}
+_LAYOUTS: dict[str, Callable[[Sequence[Sequence[str]]], str]] = {
+    "text": _aligned,
+    "markdown": _markdown,
+    "latex": _latex,
+}
 
 
 # ---- pages/numbers.py ------------------------------------------------------------------------------------------------
@@ -2349,6 +3390,337 @@ def result_help(inputs_description: str) -> dict[str, str]:
     return found
 
 
+# ---- pages/comparison.py ---------------------------------------------------------------------------------------------
+#
+# Several detectors, or several data sets, as one table: on the page, and to take away.
+
+TEXT_FORMS = {"markdown": "Markdown", "latex": "LaTeX", "csv": "CSV"}
+
+
+class Compared(NamedTuple):
+    """A table as HTML, and as text in each of `TEXT_FORMS`."""
+
+    shown: str
+    texts: dict[str, str]
+
+
+def compared(results: Mapping[str, Mapping[str, Any]]) -> Compared | None:
+    """The results of detectors by name, a row each; of a single one its groups. None where there is one of neither.
+
+    The means over all groups, and over those of a common beginning (near, far), come first. Rates are percent where
+    all of them can be.
+    """
+    if len(results) == 1 and not _groups(results):
+        return None
+    scalars = {name: _with_direction(found) for name, found in results.items()}
+    groups = _groups(results)
+    wanted = [*sorted(prefixes(groups)), OVERALL] if groups and len(results) > 1 else None
+    table = make_table(scalars, groups=wanted)
+    percent = all(cell is None or not _is_share(cell) or cell.value <= 1 for _, cells in table.rows for cell in cells)
+    texts = {form: render(table, form, percent=percent) for form in TEXT_FORMS}
+    return Compared(_html(table, percent), texts)
+
+
+def _groups(results: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    table = next(iter(results.values())).get("groups")
+    return list(table["group"]) if isinstance(table, Mapping) and "group" in table else []
+
+
+def _with_direction(found: Mapping[str, Any]) -> dict[str, Any]:
+    """The numbers that can be better or worse, with their intervals; all where none can."""
+    numbers = {key: value for key, value in found.items() if isinstance(value, (int, float))}
+    kept = {key for key in numbers if direction(key) is not None} or {*numbers}
+    ends = {f"{key}_{end}" for key in kept for end in ("low", "high")}
+    chosen: dict[str, Any] = {key: value for key, value in numbers.items() if key in kept | ends}
+    groups = found.get("groups")
+    if isinstance(groups, Mapping):
+        chosen["groups"] = {key: value for key, value in groups.items() if key in {"group", *kept, *ends}}
+    return chosen
+
+
+def _is_share(cell: Cell) -> bool:
+    known = direction(cell.key)
+    return known is not None and known.rate
+
+
+def _html(table: ResultTable, percent: bool) -> str:
+    columns = zip(*(cells for _, cells in table.rows))
+    keys = [next((cell.key for cell in column if cell is not None), "") for column in columns]
+    head = "".join(f'<th scope="col">{html.escape(column)}{way(key)}</th>' for column, key in zip(table.columns, keys))
+    body = "".join(
+        f'<tr><th scope="row">{html.escape(name)}</th>{"".join(_cell_html(cell, percent) for cell in cells)}</tr>'
+        for name, cells in table.rows
+    )
+    words = "Rates in percent; the best in bold." if percent else "The best in bold."
+    content = f"<thead><tr><td>{html.escape(table.corner)}</td>{head}</tr></thead><tbody>{body}</tbody>"
+    label = 'tabindex="0" role="region" aria-label="All results side by side"'
+    return (
+        f'<div class="wide" {label}><table class="results compared">{content}</table></div><p class="hint">{words}</p>'
+    )
+
+
+def _cell_html(cell: Cell | None, percent: bool) -> str:
+    if cell is None:
+        return "<td>–</td>"
+    scale = 100 if percent and _is_share(cell) else 1
+
+    def number(value: float) -> str:
+        return f"{scale * value:.2f}" if scale == 100 else short(value)
+
+    text = f"<b class='best'>{number(cell.value)}</b>" if cell.best else number(cell.value)
+    if cell.low is not None and cell.high is not None:
+        text += f" <small>[{number(cell.low)}, {number(cell.high)}]</small>"
+    return f"<td>{text}</td>"
+
+
+# ---- pages/images.py -------------------------------------------------------------------------------------------------
+#
+# Read images: anomaly maps and masks (PNG), and photographs to lay behind (or JPEG). Sizes are checked first.
+
+def read_maps(paths: list[Path], tag: str = "") -> Data:
+    """Grey PNG images of 8 or 16 bits, as they are: higher is more anomalous."""
+    return _read_images(paths, "predictions", "np.asarray(Image.open(path))", lambda image: np.asarray(_grey(image)))
+
+
+def read_masks(paths: list[Path], tag: str = "") -> Data:
+    """PNG images of any kind: what is not black is anomalous. Of an archive with a folder ground_truth, only those."""
+    convert = 'np.asarray(Image.open(path).convert("L")) > 0'
+    return _read_images(paths, "references", convert, lambda image: np.asarray(image.convert("L")) > 0)
+
+
+def _read_images(paths: list[Path], name: str, code: str, convert: Callable[[Any], np.ndarray]) -> Data:
+    total, found = 0, members(paths, (".png",))
+    if name == "references":
+        found = [member for member in found if "ground_truth" in member.name] or found
+    arrays = []
+    for member in found:
+        with Image.open(io.BytesIO(member.read_bytes()), formats=["PNG"]) as image:
+            total += 8 * image.width * image.height
+            check_unpacked(member.name, total)
+            if name == "predictions" and image.mode not in ("1", "L", "I", "I;16", "F"):
+                raise RefusedError(f"{member.name}: expected grey, whose values are the scores, got {image.mode}")
+            arrays.append(convert(image))
+    setup = [
+        "import numpy as np",
+        "from pathlib import Path",
+        "from PIL import Image",
+        _IMAGES,
+        f'{name} = images("{name}", lambda path: {code})  # the folder of your files',
+    ]
+    return Data({name: arrays}, setup, {name: f"[*{name}.values()]"}, names={name: [member.key for member in found]})
+
+
+_IMAGES = """def images(folder, read):  # by their paths in the folder, less the ending and _mask
+    paths = sorted(Path(folder).rglob("*.png"))
+    names = [path.relative_to(folder).with_suffix("").as_posix().removesuffix("_mask") for path in paths]
+    return {name: read(path) for name, path in zip(names, paths)}"""
+
+
+def _grey(image: Any) -> Any:
+    return image.convert("L") if image.mode == "1" else image
+
+
+def photograph_of(paths: Sequence[Path], image: int, names: Sequence[str]) -> Any:
+    """The photograph of an image, by its name; one that is named like none of them is behind all. None for none."""
+    if not paths:
+        return None
+    check_files(list(paths))
+    found = members(list(paths), _PHOTOGRAPHS)
+    if names and image < len(names):
+        parts, wanted = keys(names)
+        named = dict(zip(last_parts([member.key for member in found], parts), found))
+        if wanted[image] in named:
+            return read_photograph(named[wanted[image]])
+        if named.keys() & set(wanted):
+            return None
+    return read_photograph(found[0]) if len(found) == 1 else None
+
+
+_PHOTOGRAPHS = (".png", ".jpg", ".jpeg")
+
+
+def read_photograph(member: Any) -> Any:
+    """A photograph (PNG or JPEG), at most 1,000 pixels wide and high."""
+    try:
+        with Image.open(io.BytesIO(member.read_bytes()), formats=["PNG", "JPEG"]) as image:
+            size = image.size
+            check_unpacked(member.name, 4 * size[0] * size[1])
+            photograph = image.convert("RGB")
+    except RefusedError:
+        raise
+    except Exception as error:  # of the decoder
+        kind = member.name.rpartition(".")[2].lower()
+        raise RefusedError(f"{member.name}: cannot be read as {kind}: {without_paths(str(error))}") from None
+    photograph.thumbnail((1000, 1000))
+    return photograph, size
+
+
+# ---- pages/moving.py -------------------------------------------------------------------------------------------------
+#
+# The slider of the threshold, its presets and what is counted there, as HTML that `script.SCRIPT` keeps up to date.
+
+def threshold_html(name: str, sweep: Sweep | None) -> str:
+    """A slider over the thresholds of a sweep, at its first preset; nothing for none."""
+    if sweep is None or not len(sweep.thresholds):
+        return ""
+    sweep = sweep.thinned()
+    label = f"{name}-threshold-at"
+    buttons = "".join(
+        f'<button type="button" data-do="preset" data-preset="{html.escape(words)}">{html.escape(words)}</button>'
+        for words in sweep.presets
+    )
+    slider = (
+        f'<label for="{label}">Threshold <output>{short(sweep.at("threshold", sweep.start))}</output></label>'
+        f'<input id="{label}" type="range" min="0" max="{len(sweep.thresholds) - 1}" value="{sweep.start}" step="1">'
+    )
+    group = '<div class="switch" role="group" aria-label="Thresholds one looks for">'
+    presets = f"{group}{buttons}</div>" if buttons else ""
+    rule = f'<p class="hint">{html.escape(sweep.rule)}; the pictures follow.</p>'
+    sent = html.escape(sweep.sent())
+    return (
+        f'<div class="threshold" data-name="{name}" data-sweep="{sent}">{slider}{rule}{presets}'
+        f'<div class="wide" tabindex="0" role="region" aria-label="Counts at the threshold">{_counts(sweep)}</div>'
+        f"{_rates(sweep)}</div>"
+    )
+
+
+def _counts(sweep: Sweep) -> str:
+    """The confusion table."""
+    if not sweep.table:
+        return ""
+    columns = list(next(iter(sweep.table.values())))
+    head = "".join(f'<th scope="col">{html.escape(column)}</th>' for column in columns)
+    body = ""
+    for row, cells in sweep.table.items():
+        found = "".join(
+            f'<td data-count="{html.escape(name)}">{int(sweep.counts[name][sweep.start]):,}</td>'
+            for name in cells.values()
+        )
+        body += f'<tr><th scope="row">{html.escape(row)}</th>{found}</tr>'
+    return f'<table class="results confusion"><thead><tr><td></td>{head}</tr></thead><tbody>{body}</tbody></table>'
+
+
+def _rates(sweep: Sweep) -> str:
+    names = [*sweep.rates, *sweep.values]
+    parts = (
+        f"<div><dt>{html.escape(name)}</dt>"
+        f'<dd data-rate="{html.escape(name)}">{short(sweep.at(name, sweep.start))}</dd></div>'
+        for name in names
+    )
+    return f'<dl class="rates">{"".join(parts)}</dl>'
+
+
+# ---- reports/frame.py ------------------------------------------------------------------------------------------------
+#
+# The frame of a report, in one file: its style, in light and dark.
+
+FRAME = """<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>
+:root {{ color-scheme: light dark; --text: #222; --back: #fff; --soft: #f4f4f4; --line: #ccc; --quiet: #666;
+  --first: #0072b2; --second: #d55e00; }}
+@media (prefers-color-scheme: dark) {{
+  :root {{ --text: #e6e6e6; --back: #161616; --soft: #222; --line: #444; --quiet: #a8a8a8;
+    --first: #56b4e9; --second: #e69f00; }}
+}}
+body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 1320px; margin: 2rem auto; padding: 0 1rem;
+  color: var(--text); background: var(--back); overflow-wrap: anywhere; }}
+h2 {{ margin-top: 3rem; border-top: 1px solid var(--line); padding-top: 1rem; }}
+.quiet {{ color: var(--quiet); }}
+.table {{ overflow-x: auto; }}
+table {{ border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: 0.85rem; }}
+th, td {{ padding: 0.25rem 0.4rem; text-align: right; white-space: nowrap; overflow-wrap: normal; }}
+th {{ font-weight: 600; vertical-align: bottom; }}
+thead th {{ white-space: normal; min-width: 3.8em; border-bottom: 2px solid var(--line); }}
+tr > :first-child {{ text-align: left; position: sticky; left: 0; background: var(--back); }}
+tbody tr:nth-child(odd) > * {{ background: var(--soft); }}
+table.mean tbody tr:last-child > * {{ border-top: 2px solid var(--line); font-weight: 600; }}
+.charts {{ display: grid; gap: 1rem; margin-top: 1.5rem;
+  grid-template-columns: repeat(auto-fit, minmax(min(100%, 270px), 1fr)); }}
+svg {{ width: 100%; max-width: 420px; height: auto; font-size: 12px; fill: var(--text); }}
+svg .title {{ font-size: 13px; font-weight: 600; }}
+.grid {{ stroke: var(--line); stroke-width: 1; }}
+polyline {{ fill: none; stroke-width: 2; }}
+polyline.first {{ stroke: var(--first); }}
+polyline.second {{ stroke: var(--second); stroke-dasharray: 6 3; }}
+rect.first {{ fill: var(--first); fill-opacity: 0.6; }}
+rect.second {{ fill: var(--second); fill-opacity: 0.6; }}
+circle {{ fill: var(--back); stroke: var(--text); stroke-width: 1.5; }}
+line.threshold {{ stroke: var(--text); stroke-width: 1.5; stroke-dasharray: 4 3; }}
+.key {{ display: inline-block; margin-right: 1.5rem; }}
+.key i {{ display: inline-block; width: 1.4em; height: 0.8em; margin-right: 0.35em; }}
+.figures {{ display: grid; gap: 1.5rem; grid-template-columns: repeat(auto-fill, minmax(min(100%, 720px), 1fr)); }}
+figure {{ margin: 0; }}
+.gallery {{ display: grid; gap: 1rem 0.75rem; grid-template-columns: repeat(auto-fill, minmax(150px, 1fr)); }}
+.gallery img {{ aspect-ratio: 1; object-fit: contain; background: var(--soft); }}
+.gallery figcaption {{ font-size: 0.85rem; line-height: 1.35; }}
+.panels {{ display: grid; gap: 0.4rem; grid-template-columns: repeat(auto-fit, minmax(120px, 1fr)); }}
+@media (max-width: 600px) {{ .panels {{ grid-template-columns: 1fr 1fr; }} }}
+.panels div {{ font-size: 0.8rem; color: var(--quiet); }}
+img {{ display: block; width: 100%; height: auto; border: 1px solid var(--line); box-sizing: border-box; }}
+figcaption {{ margin-top: 0.3rem; }}
+</style>
+<h1>{title}</h1>
+{body}
+</html>
+"""
+
+
+# ---- pages/report.py -------------------------------------------------------------------------------------------------
+#
+# A report to keep or to send, one file of HTML; the browser adds the pictures as it saves it (see `script.SCRIPT`).
+
+MAX_CALL = 20_000  # letters of the Python in a report; longer is data that were typed
+_FIGURES, _THRESHOLD = "<!--figures-->", "<!--threshold-->"
+
+
+def report_html(page: Page, texts: Texts, computed: Computed, numbers: str, call: str) -> str:
+    """A button that saves the report, and the report without its pictures.
+
+    Parameters: numbers, the tables as HTML; call, the Python that gives the same.
+    """
+    said = call if len(call) <= MAX_CALL else f"{call[:MAX_CALL]}\n… and {len(call) - MAX_CALL:,} letters more"
+    shown = re.sub(r'<div class="switch".*?</div>', "", numbers)
+    shown = re.sub(r"<button[^>]*>(.*?)</button>", r"\1", shown)
+    title = page.name if not computed.title else f"{page.name}: {computed.title}"
+    parts = [
+        f"<p>{html.escape(page.question)}</p>",
+        shown,
+        f'<h2>At a threshold</h2><div class="charts">{_THRESHOLD}</div>' if page.sweep(computed) is not None else "",
+        f'<h2>Pictures</h2><div class="charts">{_FIGURES}</div>',
+        f"<h2>Options</h2><p>{html.escape(_options(computed.options))}. numpy {np.__version__}.</p>",
+        f"<h2>The same in Python</h2><pre>{html.escape(said)}</pre>",
+        f"<h2>For a paper</h2><p>{html.escape(sentence(page, texts, computed.results))}</p>",
+        f"<pre>{html.escape(texts.citation)}</pre>",
+    ]
+    whole = FRAME.format(title=html.escape(title), body="\n".join(parts))
+    button = '<button type="button" data-do="report">Download the report (one HTML file)</button>'
+    return f'<div class="report" data-name="{page.name}" data-page="{html.escape(whole)}">{button}</div>'
+
+
+def sentence(page: Page, texts: Texts, results: Mapping[str, Any]) -> str:
+    """The important numbers as a sentence, and whom to cite."""
+    keys = [key for key, value in results.items() if isinstance(value, (int, float))]
+    important = [key for key in keys if re.fullmatch(page.headline, key)] or keys[:1]
+    numbers = [f"{key} = {_in_words(key, results[key])}" for key in important]
+    listed = " and ".join([", ".join(numbers[:-1]), numbers[-1]] if len(numbers) > 1 else numbers)
+    cited = ",".join(re.findall(r"@\w+\{([^,]+),", texts.citation))
+    return f"We report {listed}, computed with {page.name} of openworld-metrics{page.method} \\cite{{{cited}}}."
+
+
+def _in_words(key: str, value: float) -> str:
+    known = direction(key)
+    share = known is not None and known.rate and math.isfinite(value) and 0 <= value <= 1
+    return f"{100 * value:.2f} %" if share else short(value)
+
+
+def _options(options: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in options.items())
+
+
 # ---- pages/sources.py ------------------------------------------------------------------------------------------------
 #
 # What a person gave, read; refused are columns that are too many or that cannot be told apart or shown.
@@ -2363,6 +3735,8 @@ def checked_sources(page: Page, tables: Sequence[Any], files: Sequence[Any]) -> 
             check_names("table", [str(name).strip() for name in table.columns])
     for uploaded in files:
         for path in map(Path, uploaded if isinstance(uploaded, (list, tuple)) else [uploaded] if uploaded else []):
+            if path.suffix.lower() in (".npz", ".zip"):
+                check_contents(path)
             check_names(path.name, names_stated(path))
     sources = read_sources(page, tables, files)
     for data in sources:
@@ -2412,6 +3786,76 @@ def _image_costs(images: Any) -> Iterator[Cost]:
         yield Cost("images", len(pd.unique(images)), MAX_SAMPLES)
 
 
+# ---- pages/strip.py --------------------------------------------------------------------------------------------------
+#
+# The images with the most errors as a strip of small pictures; a click shows one.
+
+MAX_SMALL = 24  # pictures
+SIDE = 106  # pixels of a picture, its longer side
+_HEAT = ((68, 1, 84), (59, 82, 139), (33, 145, 140), (94, 201, 98), (253, 231, 37))  # Viridis
+
+
+def image_names(computed: Computed, count: int) -> list[str]:
+    """The images as a person knows them: by number, from 1, and by the names of their files."""
+    names = [*computed.names][:count]
+    return [f"{i + 1} · {names[i]}" if i < len(names) else f"image {i + 1}" for i in range(count)]
+
+
+def strip_html(page: Page, computed: Computed, names: Sequence[str]) -> str:
+    """The strip of a page with images; nothing for others, and where no image has an error."""
+    small = page.thumbnails(computed, min(len(names), MAX_SMALL)) if page.thumbnails and len(names) > 1 else []
+    if not small:
+        return ""
+    buttons = []
+    for image, said, picture in small:
+        name, words = html.escape(names[image]), html.escape(said)
+        source = f"data:image/png;base64,{base64.b64encode(picture).decode()}"
+        inner = f'<img src="{source}" alt=""><b>{name}</b><small>{words}</small>'
+        buttons.append(
+            f'<button type="button" class="see" data-do="image" data-image="{image}" title="{name}: {words}">'
+            f"{inner}</button>"
+        )
+    head = f'<p class="hint">The {len(small)} images with the most errors, the worst first; press one to see it.</p>'
+    return f'<div data-name="{page.name}">{head}<div class="strip">{"".join(buttons)}</div></div>'
+
+
+def map_picture(score_map: np.ndarray, mask: np.ndarray, low: float, high: float) -> bytes:
+    """A map in the colours of Viridis from low to high, the outline of its mask in white, as .png."""
+    step = max(1, -(-max(score_map.shape) // SIDE))
+    shares = np.clip((score_map[::step, ::step] - low) / ((high - low) or 1), 0, 1) * (len(_HEAT) - 1)
+    channels = [np.interp(shares, range(len(_HEAT)), channel) for channel in zip(*_HEAT)]
+    pixels = np.stack(channels, axis=-1).round().astype(np.uint8)
+    inside = np.pad(mask[::step, ::step] > 0, 1)
+    core = inside[1:-1, 1:-1]
+    whole = core & inside[2:, 1:-1] & inside[:-2, 1:-1] & inside[1:-1, 2:] & inside[1:-1, :-2]
+    if max(score_map.shape) > SIDE // 4:  # of a smaller one it would be most of the picture
+        pixels[core & ~whole] = 255
+    image = Image.fromarray(pixels)
+    scale = SIDE // max(pixels.shape[:2])
+    if scale > 1:
+        image = image.resize((scale * image.width, scale * image.height), Image.Resampling.NEAREST)
+    return as_png(image)
+
+
+def box_picture(boxes: Sequence[tuple[Sequence[float], str]], width: float, height: float) -> bytes:
+    """Boxes, xyxy and colour of each, on a plain ground of some width and height, as .png."""
+    scale = SIDE / (max(width, height) or 1)
+    image = Image.new("RGB", (max(1, round(scale * width)), max(1, round(scale * height))), "#e4e4e7")
+    draw = ImageDraw.Draw(image)
+    for corners, color in boxes:
+        left, top, right, bottom = (float(np.clip(scale * side, -1, SIDE + 1)) for side in corners)
+        if left <= right and top <= bottom:
+            draw.rectangle((left, top, right, bottom), outline=color, width=2)
+    return as_png(image)
+
+
+def as_png(image: Any) -> bytes:
+    """A picture as the content of a .png file."""
+    file = io.BytesIO()
+    image.save(file, "PNG")
+    return file.getvalue()
+
+
 # ---- pages/runner.py -------------------------------------------------------------------------------------------------
 #
 # From a page's inputs to what it shows: the one place where a metric is run, for a person and for the API alike.
@@ -2419,30 +3863,46 @@ def _image_costs(images: Any) -> Iterator[Cost]:
 MAX_WORDS = 2_000  # letters of a message
 
 
-NOT_ON_PAGES = frozenset({"significant_bits", *INTERVAL_OPTIONS})
+MAX_DETECTORS = 20
+NOT_ON_PAGES = frozenset({"significant_bits", *INTERVAL_OPTIONS} - {"confidence_level"})
 
 
 class Shown(NamedTuple):
-    """What a computation gives to show: HTML, JSON, Python, figures, and the number of images to choose from."""
+    """What a computation gives to show: HTML, text, figures, and what there is to choose from.
+
+    tables: of several detectors or groups, as text in each of `TEXT_FORMS`; none of others
+    """
 
     numbers: str
     threshold: str
+    strip: str
+    worst: str
+    report: str
+    cite: str
+    tables: Sequence[str]
     json: str
     call: str
     figures: Sequence[Any]
     num_images: int
 
 
+class Done(NamedTuple):
+    """What was computed of each detector by its name, and from what."""
+
+    given: Mapping[str, Given]
+    found: Mapping[str, Computed]
+
+
 class Runner:
     """A page, and what the metric's script in its folder says. Each computation has a metric of its own."""
 
     def __init__(self, page: Page, folder: Path) -> None:
-        self.page, self.metric = page, page.metric
+        self.page, self.metric, self.folder = page, page.metric, folder
         self.texts = texts(folder / f"{page.name}.py")
 
     @property
     def defaults(self) -> Mapping[str, Any]:
-        """The options that a page has, and their defaults: none that serves a stream, or takes a thousand resamples."""
+        """The options that a page has, and their defaults: none that serves a stream, or says how many resamples."""
         return {name: default for name, default in self.metric.options.items() if name not in NOT_ON_PAGES}
 
     def results(self, columns: Any, options: Any) -> dict[str, Any]:
@@ -2455,8 +3915,11 @@ class Runner:
         others = {name: value for name, value in columns.items() if name not in within}
         return dict(self.compute(others, {**options, **within}).results)
 
-    def compute(self, columns: Mapping[str, Any], options: Mapping[str, Any]) -> Computed:
-        """Compute, once it is known what that costs. Raises what the metric raises, and RefusedError for the costs."""
+    def compute(self, columns: Mapping[str, Any], options: Mapping[str, Any], times: int = 1) -> Computed:
+        """Compute, once it is known what that costs, so many times.
+
+        Raises what the metric raises, and RefusedError for the costs.
+        """
         unknown = [name for name in options if name not in self.defaults]
         if unknown:
             known = ", ".join(self.defaults)
@@ -2469,9 +3932,74 @@ class Runner:
         metric.add_batch(**columns)
         state = metric.state()
         if state:
-            check_costs(step_costs(options, state))
-            check_costs(self.page.costs(state, options))
+            costs = (step_costs(options, state), interval_costs(options, state), self.page.costs(state, options))
+            check_costs(cost._replace(amount=times * cost.amount) for part in costs for cost in part)
         return Computed(state, options, metric.compute(), columns)
+
+    def run(
+        self, tables: Sequence[Any], files: Sequence[Any], made_of: Sequence[Any], read_as: str, controls: Sequence[Any]
+    ) -> Done:
+        """Read and compute. Raises what the metric raises, and RefusedError for files that are not taken."""
+        page = self.page
+        chosen = {column.name: as_names(names) for column, names in zip(page.columns, made_of)}
+        given = detectors(page, checked_sources(page, tables, files), chosen, read_as)
+        check_costs([Cost("detectors", len(given), MAX_DETECTORS)])
+        options = options_of(page.options, controls, self.defaults)
+        found = {}
+        for name, one in given.items():
+            try:
+                found[name] = self.compute(one.columns, options, len(given))
+            except (ValueError, TypeError) as error:
+                raise type(error)(f"{name}: {error}" if len(given) > 1 else str(error)) from None
+        return Done(given, found)
+
+    def picture(self, done: Done, detector: str = "", image: float = 1, photographs: Any = None) -> Any:
+        """The first picture: that of an image, if the page has images."""
+        with np.errstate(all="ignore"):
+            return self.page.draw_image(self._chosen(done, detector, image, photographs))
+
+    def _chosen(self, done: Done, detector: str, image: float, photographs: Any) -> Computed:
+        """The detector that is looked at, with the others beside it, and the image of it."""
+        name = detector if detector in done.found else next(iter(done.found))
+        given, num_images = done.given[name], self._num_images(done)
+        shown = max(0, min(num_images, int(image or 1)) - 1)
+        behind = photograph_of([Path(path) for path in as_names(photographs)], shown, given.names)
+        rivals = {other: found for other, found in done.found.items() if other != name}
+        return done.found[name]._replace(
+            image=shown, photograph=behind, title=name if rivals else "", rivals=rivals, names=given.names
+        )
+
+    def _num_images(self, done: Done) -> int:
+        given = next(iter(done.given.values()))
+        return min(MAX_IMAGES, max(map(len, given.columns.values()))) if self.page.images else 1
+
+    def display(self, done: Done, detector: str = "", image: float = 1, photographs: Any = None) -> Shown:
+        """Draw and write what was computed, one of the detectors in full."""
+        page, computed = self.page, self._chosen(done, detector, image, photographs)
+        results = {name: found.results for name, found in done.found.items()}
+        call = python_call(page.name, done.given, computed.options, self.defaults)
+        names = image_names(computed, self._num_images(done)) if page.images else []
+        side_by_side = compared(results)
+        with np.errstate(all="ignore"):
+            figures, sweep = page.draw(computed), page.sweep(computed)
+            strip = strip_html(page, computed, names)
+            numbers = numbers_html(page, computed.results, result_help(self.texts.inputs), names)
+            worst = worst_html(page.name, page.worst(computed))
+        comparison = side_by_side.shown if side_by_side else ""
+        report = report_html(page, self.texts, computed, comparison + numbers, call)
+        return Shown(
+            comparison + numbers,
+            threshold_html(page.name, sweep),
+            strip,
+            worst,
+            report,
+            f"{sentence(page, self.texts, computed.results)}\n\n{self.texts.citation}",
+            [*side_by_side.texts.values()] if side_by_side else [],
+            results_json(results if computed.rivals else computed.results),
+            call,
+            figures,
+            self._num_images(done),
+        )
 
     def show(
         self,
@@ -2481,30 +4009,10 @@ class Runner:
         read_as: str,
         controls: Sequence[Any],
         image: float = 1,
-        photograph: str | None = None,
+        photographs: Any = None,
     ) -> Shown:
-        """Compute, and draw. Raises what the metric raises, and RefusedError for files that are not taken."""
-        page = self.page
-        chosen = {column.name: _names(names) for column, names in zip(page.columns, made_of)}
-        given = gather(page, checked_sources(page, tables, files), chosen, read_as)
-        computed = self.compute(given.columns, options_of(page.options, controls, self.defaults))
-        num_images = min(MAX_IMAGES, _num_images(given)) if page.images else 1
-        behind = read_photograph(Path(photograph)) if photograph else None
-        computed = computed._replace(image=max(0, min(num_images, int(image or 1)) - 1), photograph=behind)
-        call = python_call(page.name, given, computed.options, self.defaults)
-        with np.errstate(all="ignore"):
-            figures, sweep = page.draw(computed), page.sweep(computed)
-        numbers = numbers_html(page, computed.results, result_help(self.texts.inputs))
-        threshold = threshold_html(page.name, sweep)
-        return Shown(numbers, threshold, results_json(computed.results), call, figures, num_images)
-
-
-def _names(value: Any) -> list[str]:
-    return [] if not value else [value] if isinstance(value, str) else list(value)
-
-
-def _num_images(given: Given) -> int:
-    return max(len(column) for column in given.columns.values())
+        """`run` and `display`."""
+        return self.display(self.run(tables, files, made_of, read_as, controls), "", image, photographs)
 
 
 def explain(error: Exception) -> str:
@@ -2518,6 +4026,702 @@ def explain(error: Exception) -> str:
     return f"This input cannot be computed ({type(error).__name__})."
 
 
+# ---- pages/forms.py --------------------------------------------------------------------------------------------------
+#
+# What happens to a page's inputs: an example is chosen, files come, cells are pasted, columns are chosen.
+
+class Forms:
+    """The events of a page's inputs, each from the values of its inputs to updates of them."""
+
+    def __init__(self, runner: Runner, folder: Path) -> None:
+        self.runner, self.page, self.folder = runner, runner.page, folder
+
+    def load(self, title: str, held: Mapping[str, Any] | None = None) -> list[Any]:
+        """Show an example, with its options, and what a link says of them."""
+        page = self.page
+        if title == OWN:  # is chosen already
+            return [gr.skip()] * (1 + 2 * len(page.sources) + 5 + len(page.columns) + len(page.options))
+        title = title if title in titles(page) else titles(page)[0]
+        sample = sample_of(page, title)
+        table = next((example for example in page.examples if f"{TABLE}{example.title}" == title), page.examples[0])
+        options = sample.options if sample else table.options
+        values = [options.get(option.name, self.runner.defaults[option.name]) for option in page.options]
+        controls = [(held or {}).get(option.name, shown(option, value)) for option, value in zip(page.options, values)]
+        frames = [*map(data_frame, table.tables)]
+        form = Form(title, frames, [None] * len(page.sources), [[]] * len(page.columns), KINDS[0], controls)
+        seen = self._look(form)
+        tables = [gr.update(value=frame, visible=sample is None) for frame in frames]
+        note = f"<p>{sample.note}</p>" if sample and sample.note else ""
+        emptied = [None] * len(page.sources)
+        choice = gr.update(choices=titles(page), value=title)
+        return [choice, *tables, *emptied, KINDS[0], None, *self._shown(seen, controls, note, derive=False)]
+
+    def open(self, opened: bool, request: gr.Request) -> list[Any]:
+        """Show what the address says when the page is opened; raises if it was before, so that no more follows."""
+        if opened:
+            raise gr.Error("opened before", visible=False, print_exception=False)
+        query = dict(request.query_params) if request else {}
+        if query.pop("tab", self.page.name) != self.page.name:
+            query = {}
+        return [True, *self.load(query.get("example", ""), from_query(self.page, query))]
+
+    def upload(self, *values: Any) -> list[Any]:
+        """Look at files. The options of an example are not theirs: they return to the metric's defaults."""
+        form = form_of(self.page, values)
+        if not form.uploaded:
+            return self.load("")
+        return self._own(form, tables=[gr.update(visible=False)] * len(self.page.sources))
+
+    def own_table(self, *values: Any) -> list[Any]:
+        """Look at cells that were pasted."""
+        form = form_of(self.page, values)._replace(files=[None] * len(self.page.sources), example=OWN)
+        return self._own(form, tables=[gr.update(visible=True)] * len(self.page.sources))
+
+    def _own(self, form: Form, tables: list[Any]) -> list[Any]:
+        page = self.page
+        controls = list(form.controls)
+        if form.example != OWN:
+            controls = [shown(option, self.runner.defaults[option.name]) for option in page.options]
+        form = form._replace(example=OWN, controls=controls)
+        files = [gr.skip() if form.uploaded else None] * len(page.sources)
+        choice = gr.update(choices=[*titles(page), OWN], value=OWN)
+        return [choice, *tables, *files, gr.skip(), gr.skip(), *self._shown(self._look(form), controls)]
+
+    def again(self, *values: Any) -> list[Any]:
+        """Look again, after other columns were chosen or a cell was changed; options stay."""
+        form = form_of(self.page, values)
+        return [box(""), *self._shown(self._look(form), [gr.skip()] * len(self.page.options), derive=False)]
+
+    def turn(self, *values: Any) -> list[Any]:
+        """The columns, with those scores turned that rank the wrong way round."""
+        form = form_of(self.page, values)
+        seen = self._look(form)
+        if isinstance(seen, str) or not seen.flipped:
+            return [gr.skip()] * len(self.page.columns)
+        kinds = [column.kind == "score" and not column.part_of for column in self.page.columns]
+        first = kinds.index(True)
+        return [gr.update(value=seen.flipped) if i == first else gr.skip() for i in range(len(kinds))]
+
+    def paste(self, text: str) -> list[Any]:
+        """Cells of a spreadsheet as the page's table; raises what is wrong with them as a message beside them."""
+        if not text.strip():
+            raise gr.Error("nothing was pasted", visible=False, print_exception=False)
+        try:
+            frame: pd.DataFrame = read_pasted(text)
+        except Exception as error:
+            return [gr.skip(), box(message(explain(error)))]
+        return [gr.update(value=frame, visible=True), gr.skip()]
+
+    def query(self, *values: Any) -> str:
+        """The part of the address that says page, example and options."""
+        return query_of(self.page, self.runner.defaults, form_of(self.page, values))
+
+    def _look(self, form: Form) -> Seen | str:
+        """What there is to see of the data, or what is wrong with them."""
+        form = with_sample(self.page, self.folder, form)
+        chosen = {column.name: as_names(names) for column, names in zip(self.page.columns, form.made_of)}
+        try:
+            sources = checked_sources(self.page, form.tables, form.files)
+            return look(self.page, sources, chosen, form.read_as, rows=any(form.files))
+        except Exception as error:  # whatever it is, the person is told where they look
+            return explain(error)
+
+    def _shown(self, seen: Seen | str, controls: Sequence[Any], note: str = "", derive: bool = True) -> list[Any]:
+        """Updates of what is read, the panel of columns, the button that turns signs, the columns and the controls."""
+        page: Page = self.page
+        if isinstance(seen, str):
+            return [
+                box(note + message(seen)),
+                gr.skip(),
+                gr.update(visible=False),
+                *[gr.skip()] * len(page.columns),
+                *controls,
+            ]
+        columns = [gr.update(choices=seen.offers[c.name], value=seen.made_of[c.name]) for c in page.columns]
+        derived = seen.options if derive else {}
+        held = [
+            shown(option, derived[option.name]) if option.name in derived else value
+            for option, value in zip(page.options, controls)
+        ]
+        panel = gr.update(open=True) if seen.missing else gr.skip()
+        return [box(note + seen.html), panel, gr.update(visible=bool(seen.flipped)), *columns, *held]
+
+
+def box(text: str) -> Any:
+    """An update of a place for HTML, which is out of sight without any."""
+    return gr.update(value=text, visible=bool(text))
+
+
+# ---- pages/kept.py ---------------------------------------------------------------------------------------------------
+#
+# What was computed last, for a few visitors: another image or detector is shown without computing again.
+
+MAX_KEPT = 16
+MAX_KEPT_BYTES = 400_000_000
+
+
+class Kept:
+    """A few values by tokens that cannot be guessed; the one that was used longest ago goes first."""
+
+    def __init__(self, most: int = MAX_KEPT, most_bytes: int = MAX_KEPT_BYTES) -> None:
+        self.most, self.most_bytes = most, most_bytes
+        self._values: OrderedDict[str, tuple[Any, int]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def put(self, value: Any, old: str = "") -> str:
+        """Keep a value in place of an old one, and return its token; one that is too large by itself is not kept.
+
+        >>> kept = Kept(most=1)
+        >>> first, second = kept.put("a"), kept.put("b")
+        >>> kept.get(first), kept.get(second)
+        (None, 'b')
+        """
+        size, token = num_bytes(value), secrets.token_urlsafe(16)
+        with self._lock:
+            self._values.pop(old, None)
+            if size <= self.most_bytes:
+                self._values[token] = value, size
+            while len(self._values) > self.most or sum(size for _, size in self._values.values()) > self.most_bytes:
+                self._values.popitem(last=False)
+        return token
+
+    def get(self, token: str) -> Any:
+        """The value of a token; None for one that has gone."""
+        with self._lock:
+            if token not in self._values:
+                return None
+            self._values.move_to_end(token)
+            return self._values[token][0]
+
+
+def num_bytes(value: Any) -> int:
+    """About the memory of the arrays in lists, tuples and mappings; of anything else, some bytes.
+
+    >>> num_bytes({"a": [np.zeros(1000), np.zeros(10)]}) > 8 * 1010
+    True
+    """
+    if isinstance(value, np.ndarray):
+        return value.nbytes
+    if isinstance(value, Mapping):
+        return 100 + sum(map(num_bytes, value.values()))
+    if isinstance(value, list) and not isinstance(next(iter(value), None), (list, tuple, Mapping, np.ndarray)):
+        return 100 + 40 * len(value)  # of numbers
+    if isinstance(value, (list, tuple)):
+        return 100 + sum(map(num_bytes, value))
+    return 100
+
+
+# ---- pages/outputs.py ------------------------------------------------------------------------------------------------
+#
+# The right half of a page (below, on a narrow screen): numbers, pictures, and what can be taken away.
+
+class Outputs(NamedTuple):
+    """The components that show results."""
+
+    hint: Any
+    results: Any
+    detector: Any
+    numbers: Any
+    threshold: Any
+    image: Any
+    strip: Any
+    photograph: Any
+    plots: list[Any]
+    worst: Any
+    call: Any
+    tables_tab: Any
+    tables: list[Any]
+    full: Any
+    cite: Any
+    report: Any
+    download: Any
+    token: Any
+
+
+def result_parts(page: Page) -> Outputs:
+    """The numbers, the pictures, and the result as Python, tables and JSON; hidden until there are any."""
+    name = page.name
+    hint = gr.HTML('<p class="hint">Press Compute: the numbers and pictures appear here.</p>', apply_default_css=False)
+    token = gr.State("")
+    with gr.Column(visible=False, elem_id=f"{name}-results") as results:
+        detector = gr.Radio([], label="Shown in full below", visible=False, elem_id=f"{name}-detector")
+        numbers = gr.HTML("", apply_default_css=False, elem_id=f"{name}-numbers")
+        threshold = gr.HTML("", apply_default_css=False, elem_id=f"{name}-threshold")
+        image = gr.Slider(1, 2, value=1, step=1, label="Image shown", elem_id=f"{name}-image", visible=page.images)
+        strip = gr.HTML("", apply_default_css=False, elem_id=f"{name}-strip", visible=page.images)
+        plots = [_picture(name, i, title) for i, title in enumerate(page.pictures)]
+        with gr.Accordion("Photographs behind the images, by name (PNG, JPEG, .zip)", open=False, visible=page.images):
+            kinds = [".png", ".jpg", ".jpeg", ".zip"]
+            photograph = gr.File(label="Photographs", file_types=kinds, file_count="multiple", height=92)
+        worst = gr.HTML("", apply_default_css=False, elem_id=f"{name}-worst")
+        with gr.Tabs():
+            with gr.Tab("Python"):
+                call = _code("python", "The same result")
+            with gr.Tab("Tables", visible=False, elem_id=f"{name}-tables") as tables_tab:
+                tables = [_code(None, words) for words in TEXT_FORMS.values()]
+            with gr.Tab("JSON"):
+                full = _code("json", "In full")
+                download = gr.Button("Download JSON", size="sm", elem_id=f"{name}-download")
+            with gr.Tab("Cite"):
+                cite = _code(None, "A sentence for the paper, and BibTeX")
+        report = gr.HTML("", apply_default_css=False, elem_id=f"{name}-report")
+        drawn = f"Curves are drawn with at most {MAX_POINTS:,} points."
+        gr.HTML(f'<p class="hint">{drawn}</p>', apply_default_css=False)
+    return Outputs(
+        hint,
+        results,
+        detector,
+        numbers,
+        threshold,
+        image,
+        strip,
+        photograph,
+        plots,
+        worst,
+        call,
+        tables_tab,
+        tables,
+        full,
+        cite,
+        report,
+        download,
+        token,
+    )
+
+
+def _code(language: Any, label: str) -> Any:
+    return gr.Code(language=language, interactive=False, label=label, buttons=["copy"], max_lines=20)
+
+
+def _picture(name: str, place: int, title: str) -> Any:
+    """A picture, and below it the buttons to take it away by."""
+    plot = gr.Plot(label=title, elem_id=f"{name}-plot{place}")
+    words = re.sub(r"\bcurves?\b", "", title.lower())
+    file = "_".join([name, *re.findall(r"[a-z0-9]+", words)])
+    buttons = "".join(
+        f'<button type="button" data-do="take" data-form="{form}" aria-label="{title} as {said}">{said}</button>'
+        for form, said in (("svg", "SVG"), ("png", "PNG × 3"), ("csv", "CSV"))
+    )
+    data = f'data-plot="{name}-plot{place}" data-file="{file}" data-title="{title}"'
+    gr.HTML(f'<div class="take" {data}>{buttons}</div>', apply_default_css=False)
+    return plot
+
+
+# ---- pages/answers.py ------------------------------------------------------------------------------------------------
+#
+# What happens when the button is pressed, and when another image or detector is to be seen.
+
+class Answers:
+    """The events that show results, each from the values of `inputs`; the button fills `outputs`."""
+
+    def __init__(self, runner: Runner, folder: Path, data: Sequence[Any], out: Outputs, told: Any) -> None:
+        self.runner, self.folder, self.out, self.told = runner, folder, out, told
+        self.kept = Kept()
+        self.inputs = [*data, out.detector, out.image, out.photograph, out.token]
+        self.shown = [out.numbers, out.threshold, out.image, out.strip, out.worst, out.tables_tab, *out.tables]
+        self.shown += [out.full, out.call, out.cite, out.report, *out.plots]
+        self.outputs = [told, out.results, out.hint, out.detector, out.token, *self.shown]
+
+    def connect(self) -> None:
+        """Connect what chooses an image or a detector; the button is left to the page."""
+        quiet: dict[str, Any] = dict(api_visibility="private", show_progress="hidden")
+        self.out.detector.input(self.see, self.inputs, [self.told, self.out.token, *self.shown], **quiet)
+        if self.runner.page.images:
+            for event in (self.out.image.input, self.out.photograph.change):
+                event(self.look, self.inputs, [self.told, self.out.token, self.out.plots[0]], **quiet)
+
+    def press(self, *values: Any) -> list[Any]:
+        """Compute, and show it all."""
+        try:
+            form, _, token = self._form(values)
+            done = self._run(form)
+            found = self.runner.display(done, "", form.image, form.photographs)
+        except Exception as error:  # whatever it is, the person is told where they look, and inputs stay
+            return [box(message(explain(error))), *[gr.skip()] * (len(self.outputs) - 1)]
+        names = [*done.found]
+        detector = gr.update(choices=names, value=names[0], visible=len(names) > 1)
+        visible = [gr.update(visible=True), gr.update(visible=False)]
+        return [box(""), *visible, detector, self.kept.put(done, token), *self._texts(found, form)]
+
+    def see(self, *values: Any) -> list[Any]:
+        """Show another detector in full."""
+        try:
+            form, detector, token = self._form(values)
+            done, token = self._done(form, token)
+            found = self.runner.display(done, detector, form.image, form.photographs)
+        except Exception as error:  # as in press
+            return [box(message(explain(error))), *[gr.skip()] * (1 + len(self.shown))]
+        return [box(""), token, *self._texts(found, form)]
+
+    def look(self, *values: Any) -> list[Any]:
+        """Show another image, or another photograph behind it: the first picture alone."""
+        try:
+            form, detector, token = self._form(values)
+            done, token = self._done(form, token)
+            return [box(""), token, self.runner.picture(done, detector, form.image, form.photographs)]
+        except Exception as error:  # as in press
+            return [box(message(explain(error))), gr.skip(), gr.skip()]
+
+    def _form(self, values: Sequence[Any]) -> tuple[Form, str, str]:
+        """What is filled in, with the files of an example; the detector, and the token of what is kept."""
+        *data, detector, image, photographs, token = values
+        form = form_of(self.runner.page, data)._replace(image=image, photographs=photographs)
+        return with_sample(self.runner.page, self.folder, form), str(detector or ""), str(token or "")
+
+    def _run(self, form: Form) -> Done:
+        return self.runner.run(form.tables, form.files, form.made_of, form.read_as, form.controls)
+
+    def _done(self, form: Form, token: str) -> tuple[Done, str]:
+        """What was computed, as long as it is kept; otherwise it is computed again."""
+        done = self.kept.get(token)
+        if done is None:
+            done = self._run(form)
+            token = self.kept.put(done)
+        return done, token
+
+    def _texts(self, found: Shown, form: Form) -> list[Any]:
+        """Updates of `shown`."""
+        count = found.num_images
+        more = f" (of the first {count})" if count == MAX_IMAGES else ""
+        slider = gr.update(maximum=max(2, count), visible=count > 1, label=f"Image shown{more}")
+        tables = [gr.update(visible=bool(found.tables)), *(found.tables or [""] * len(self.out.tables))]
+        call = sample_call(self.runner.page, form.example, found.call)
+        parts = [found.numbers, found.threshold, slider, found.strip, found.worst, *tables]
+        return [*parts, found.json, call, found.cite, found.report, *found.figures]
+
+
+# ---- pages/folder.py -------------------------------------------------------------------------------------------------
+#
+# Where uploads are kept: a folder for each process, locked as long as that lives, which the next process deletes.
+#
+# gradio deletes what is old while it runs, and all of it when it is shut down in order. A process that is killed leaves
+# its uploads behind. Folders are told by their name and their lock, so that nothing else is ever deleted: not what other
+# apps of gradio keep beside them, and not what another page still needs.
+
+PREFIX = "openworld-metrics-"
+_STARTED = time.time()
+
+
+@cache
+def own_folder() -> Path:
+    """Make this process's folder, tell gradio of it, and delete those of processes that have ended."""
+    place = Path(get_upload_folder())
+    place.mkdir(parents=True, exist_ok=True)
+    for folder in place.glob(f"{PREFIX}*"):
+        # a folder that is younger than this process may be one whose lock is still to come
+        if folder.lstat().st_mtime < _STARTED and (descriptor := locked(folder)) is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+            os.close(descriptor)
+    own = Path(tempfile.mkdtemp(prefix=PREFIX, dir=place))
+    locked(own)
+    os.environ["GRADIO_TEMP_DIR"] = str(own)
+    return own
+
+
+def locked(folder: Path) -> int | None:
+    """Lock a folder until this process ends or closes what this returns; None if it is another's, or has no lock."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        return None
+    try:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        return None
+    return descriptor
+
+
+# ---- pages/guard.py --------------------------------------------------------------------------------------------------
+#
+# What reaches the server: no body above the limits of size, time and number, and no file that anybody uploaded leaves.
+#
+# Bytes are counted as they come, whatever a request says of its length. An upload has a random address, but whoever
+# learns it could have the file; no page shows one, so none is served.
+
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+
+
+class Guard:
+    """ASGI middleware that refuses a request before anything of it is parsed, or as soon as too much of it has come."""
+
+    def __init__(
+        self,
+        app: Callable[..., Awaitable[None]],
+        uploads: Allowance = UPLOADS,
+        calls: Allowance = CALLS,
+        silence: float = SILENCE,
+    ) -> None:
+        """Stand before `app`; `silence` are the seconds that may pass before the next part of a body comes."""
+        self.app, self.silence = app, silence
+        self.uploads, self.calls = _Door(uploads), _Door(calls)
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Answer 403 to a request for a file, and to others what `_Exchange` refuses them with."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        path = unquote(scope["path"])
+        if "/file=" in path or "/file/" in path:
+            await _refuse(send, RefusedRequestError(403, "Files are not served."), "text/plain")
+            return
+        uploads = path.rstrip("/").endswith("/upload")
+        exchange = _Exchange(receive, send, self.uploads if uploads else self.calls, self.silence)
+        try:
+            await exchange.admit(scope["headers"])
+            await self.app(scope, exchange.receive, exchange.send)
+        except Exception:
+            if exchange.refusal is None:
+                raise
+        finally:
+            exchange.leave()
+        if exchange.refusal is not None and not exchange.answered:
+            await exchange.drain()
+            # a page shows the text of a refused upload, and of a refused call the detail
+            await _refuse(send, exchange.refusal, "text/plain" if uploads else "application/json")
+
+
+class RefusedRequestError(MultiPartException):  # gradio deletes what it has of an upload when its parser raises one
+    """A request that is refused, with the status and the words of the answer."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class _Door:
+    """What requests of one kind are allowed, and the places for bodies that are on their way at once."""
+
+    def __init__(self, allowance: Allowance) -> None:
+        self.allowance, self.places = allowance, asyncio.Semaphore(allowance.at_once)
+
+
+class _Exchange:
+    """A request and its answer. Its body is counted and timed, and has a place of its door until it is whole.
+
+    Raises RefusedRequestError: 400 for two lengths and for a body that ends early, 413 for one of too many bytes, 408
+    for one that takes too long, 503 where no place gets free. From then on the app's own answer is dropped.
+    """
+
+    def __init__(self, receive: Receive, send: Send, door: _Door, silence: float) -> None:
+        self._receive, self._send, self.door, self.silence = receive, send, door, silence
+        self.until = time.monotonic() + door.allowance.seconds
+        self.size, self.stated, self.lists = 0, 0, 0
+        self.whole = self.placed = self.answered = False
+        self.refusal: RefusedRequestError | None = None
+
+    async def admit(self, headers: list[tuple[bytes, bytes]]) -> None:
+        """Check the headers, and wait for a place."""
+        lengths = [value for name, value in headers if name == b"content-length"]
+        chunked = any(name == b"transfer-encoding" for name, _ in headers)
+        if len(lengths) + chunked > 1 or not all(length.isdigit() and len(length) < 20 for length in lengths):
+            # two readers of such a request may disagree on where it ends
+            raise self._refused(400, "Expected one length, Content-Length or Transfer-Encoding.")
+        self.stated = sum(map(int, lengths))
+        if self.stated > self.door.allowance.size:
+            raise self._too_large(f"{self.door.allowance.size:,} bytes")
+        if self.stated or chunked:
+            try:
+                await asyncio.wait_for(self.door.places.acquire(), self.silence)
+            except asyncio.TimeoutError:
+                raise self._refused(503, "Too many requests at once. Try again in a minute.") from None
+            self.placed, self.until = True, time.monotonic() + self.door.allowance.seconds
+
+    async def receive(self) -> Message:
+        """The next part of the body; after the last one, whatever else the server says."""
+        if self.refusal is not None and not self.answered:
+            raise self.refusal
+        if self.whole or self.answered:
+            return await self._receive()
+        try:
+            message = await asyncio.wait_for(self._receive(), min(self.silence, self.until - time.monotonic()))
+        except asyncio.TimeoutError:
+            raise self._refused(408, "The request took too long to come.") from None
+        part, allowance = message.get("body", b""), self.door.allowance
+        self.whole = not message.get("more_body")
+        self.size += len(part)
+        self.lists += part.count(b"[") + part.count(b"{")
+        if message["type"] == "http.disconnect":
+            raise self._refused(400, "The request ended before it was whole.")
+        if self.size > allowance.size:
+            raise self._too_large(f"{allowance.size:,} bytes")
+        if allowance.lists is not None and self.lists > allowance.lists:
+            raise self._too_large(f"{allowance.lists:,} lists and objects")
+        if self.whole:
+            self.leave()
+        return message
+
+    async def send(self, message: Message) -> None:
+        """Pass the app's answer on, unless the request was refused before it began."""
+        if self.refusal is None or self.answered:
+            self.answered = True
+            await self._send(message)
+
+    def leave(self) -> None:
+        """Give the place back."""
+        if self.placed:
+            self.placed = False
+            self.door.places.release()
+
+    async def drain(self) -> None:
+        """After 413 read on for a while: a client that is still sending would hear no answer."""
+        most, until, size = 3 * UPLOADS.size, time.monotonic() + self.silence, self.stated
+        while self.refusal is not None and self.refusal.status == 413 and size <= most and not self.whole:
+            try:
+                message = await asyncio.wait_for(self._receive(), until - time.monotonic())
+            except asyncio.TimeoutError:
+                return
+            self.whole = not message.get("more_body")
+            size += 0 if self.stated else len(message.get("body", b""))
+
+    def _too_large(self, most: str) -> RefusedRequestError:
+        return self._refused(413, f"Expected at most {most}{self.door.allowance.advice}.")
+
+    def _refused(self, status: int, text: str) -> RefusedRequestError:
+        self.refusal = RefusedRequestError(status, text)
+        return self.refusal
+
+
+async def _refuse(send: Send, refusal: RefusedRequestError, kind: str) -> None:
+    text = json.dumps({"detail": refusal.message}) if kind == "application/json" else refusal.message
+    headers = [(b"content-type", f"{kind}; charset=utf-8".encode()), (b"connection", b"close")]
+    await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
+    await send({"type": "http.response.body", "body": text.encode()})
+
+
+# ---- pages/inputs_style.py -------------------------------------------------------------------------------------------
+#
+# How the inputs of a page look.
+
+INPUTS = """
+.go { position: sticky; bottom: 8px; top: 8px; z-index: 40; background: var(--body-background-fill); }
+.preview { margin: 0 0 6px; font-size: var(--text-sm); }
+.preview p { margin: 2px 0; }
+.preview .scroll { overflow-x: auto; }
+.preview table { border-collapse: collapse; }
+.preview th, .preview td { white-space: nowrap; padding: 0.15em 0.6em; text-align: right; }
+.preview tbody tr { border-top: 1px solid var(--border-color-primary); font-variant-numeric: tabular-nums; }
+.preview .chip { background: #1d4ed8; color: white; border-radius: 8px; padding: 0 0.5em; font-weight: 600; }
+.preview .chip + .chip { margin-left: 3px; }
+.preview .chip.unused { background: none; color: var(--body-text-color-subdued); font-weight: 400; padding: 0; }
+.message + .message, .preview + .message { margin-top: 6px; }
+[id$="-results"].stale { opacity: 0.45; }
+[id$="-results"].stale::before { content: "Before your change. Press Compute."; font-weight: 600; }
+[id*="-file"] a[download], [id*="-file"] .download { display: none !important; }
+"""
+
+
+# ---- pages/parts.py --------------------------------------------------------------------------------------------------
+#
+# The left half of a page: inputs, options, and the button. The right half is `outputs`.
+
+class Inputs(NamedTuple):
+    """The components that a person fills in, and what is said beside them."""
+
+    example: Any
+    tables: list[Any]
+    files: list[Any]
+    pasted: list[Any]
+    read: Any
+    flip: Any
+    panel: Any
+    columns: list[Any]
+    read_as: Any
+    controls: list[Any]
+    told: Any
+    button: Any
+    link: Any
+
+
+def input_parts(page: Page, defaults: Mapping[str, Any], inputs_description: str) -> Inputs:
+    """Data, the button, which stays in sight, and below it what columns are made of and the options."""
+    help_of = argument_help(inputs_description)
+    offered_titles = titles(page)
+    first = page.samples[0].options if page.samples else page.examples[0].options
+    example = gr.Dropdown(
+        offered_titles,
+        value=offered_titles[0],
+        label="Example",
+        filterable=False,
+        elem_id=f"{page.name}-example",
+    )
+    files, pasted, tables = _sources(page)
+    read = gr.HTML("", visible=False, apply_default_css=False, elem_id=f"{page.name}-read")
+    flip = gr.Button("Turn the sign of these scores", size="sm", visible=False, elem_id=f"{page.name}-flip")
+    with gr.Column(elem_classes="go", min_width=0):
+        button = gr.Button("Compute", variant="primary", elem_id=f"{page.name}-compute")
+    told = gr.HTML("", visible=False, apply_default_css=False, elem_id=f"{page.name}-told")
+    with gr.Accordion("Columns", open=False, elem_id=f"{page.name}-columns") as panel:
+        *columns, read_as = _mapping(page, help_of)
+    with gr.Accordion("Options", open=True):
+        controls = [
+            control(
+                option,
+                first.get(option.name, defaults[option.name]),
+                defaults[option.name],
+                help_of[option.name],
+                f"{page.name}-option-{option.name}",
+            )
+            for option in page.options
+        ]
+    link = gr.Button("Copy link", size="sm", elem_id=f"{page.name}-link")
+    gr.HTML('<p class="hint">The link holds this page, the example and the options. Data do not travel with it.</p>')
+    return Inputs(example, tables, files, pasted, read, flip, panel, columns, read_as, controls, told, button, link)
+
+
+def _sources(page: Page) -> tuple[list[Any], list[Any], list[Any]]:
+    """For each source a place for files, one for cells of a spreadsheet, and an editable table."""
+    files, pasted, tables = [], [], []
+    for i, source in enumerate(page.sources):
+        kinds = [*source.readers, *([".zip"] if source.readers else []), *READERS]
+        label = f"Your own {source.label.lower()}: {', '.join(kinds)}"
+        place = f"{page.name}-file{i}"
+        files.append(gr.File(label=label, file_count="multiple", file_types=kinds, height=92, elem_id=place))
+    with gr.Accordion("Or paste cells of a spreadsheet", open=False, elem_id=f"{page.name}-paste"):
+        for i, source in enumerate(page.sources):
+            hint = "cells with or without names above, or text with commas, semicolons or tabs"
+            place = f"{page.name}-pasted{i}"
+            pasted.append(gr.Textbox(label=source.label, placeholder=hint, lines=3, max_lines=3, elem_id=place))
+        gr.HTML(f'<p class="hint">{STATED}</p>', apply_default_css=False)
+    for i, source in enumerate(page.sources):
+        table = data_frame(page.examples[0].tables[i])
+        place, shown = f"{page.name}-table{i}", not page.samples
+        tables.append(
+            gr.Dataframe(table, label=source.label, interactive=True, max_height=320, elem_id=place, visible=shown)
+        )
+    return files, pasted, tables
+
+
+def _mapping(page: Page, help_of: Mapping[str, str]) -> list[Any]:
+    """For each column of the metric, what it is made of; and whether predictions hold scores or class ids."""
+    parts: list[Any] = []
+    data = [read_table(data_frame(table)) for table in page.examples[0].tables]
+    offers, guesses = offered(page, data), guess(page, data)
+    for column in page.columns:
+        text = one_line(help_of[column.part_of or column.name])
+        text += " The column image first, then the others in their order." if column.kind == "images" else ""
+        parts.append(
+            gr.Dropdown(
+                offers[column.name],
+                value=guesses[column.name],
+                multiselect=True,
+                allow_custom_value=True,
+                label=f"{column.name} from" + ("" if column.required and not column.part_of else " (optional)"),
+                info=text,
+                elem_id=f"{page.name}-from-{column.name}",
+            )
+        )
+    either = any(column.kind in ("matrix", "classes") for column in page.columns)
+    text = "Whole numbers in the table are class ids unless you say otherwise."
+    return [*parts, gr.Radio(list(KINDS), value=KINDS[0], label="predictions hold", info=text, visible=either)]
+
+
 # ---- pages/build.py --------------------------------------------------------------------------------------------------
 #
 # The page of a metric, from its description as data (`page.Page`); every app.py is `launch(build(PAGE, folder))`.
@@ -2527,8 +4731,8 @@ def explain(error: Exception) -> str:
 #                              ┌─ compute() ─→ results: table, JSON, Python (results) ←──┤
 #                              └─ state() ─→ kernel functions ─→ figures (Page.draw) ←───┘
 #
-# The numbers are those of the metric that evaluate loads from the same folder. Nothing is kept between events or
-# visitors: each press of the button reads the inputs anew.
+# The numbers are those of the metric that evaluate loads from the same folder. Each press of the button reads the inputs
+# anew; what was computed last is kept for a while (`kept`), to show another image or detector of it.
 
 QUEUE = 32  # visitors who may wait; two are served at a time
 
@@ -2536,7 +4740,7 @@ QUEUE = 32  # visitors who may wait; two are served at a time
 def build(page: Page, folder: Path) -> gr.Blocks:
     """Make the page of a metric whose script, kernel files and card are in `folder`."""
     with blocks(page.name) as demo:
-        fill(page, folder)
+        fill(page, folder, opened=demo.load)
     return demo.queue(max_size=QUEUE, default_concurrency_limit=2)
 
 
@@ -2548,7 +4752,9 @@ def blocks(title: str) -> gr.Blocks:
 
 def launch(demo: gr.Blocks, **kwargs: Any) -> Any:
     """Serve a page, or the gallery, with its style and limits."""
-    settings = dict(theme=THEME, css=CSS, head=HEAD, max_file_size=MAX_BYTES, ssr_mode=False, footer_links=["api"])
+    settings = dict(
+        theme=THEME, css=CSS + INPUTS, head=HEAD, max_file_size=MAX_BYTES, ssr_mode=False, footer_links=["api"]
+    )
     guarded = {"middleware": [Middleware(Guard)]}
     for block in demo.blocks.values():
         block.async_move_resource_to_block_cache = _nothing_fetched(block.async_move_resource_to_block_cache)
@@ -2566,8 +4772,8 @@ def _nothing_fetched(move: Callable[..., Any]) -> Callable[..., Any]:
     return taken
 
 
-def fill(page: Page, folder: Path, endpoint: str = "compute") -> None:
-    """Fill the blocks that are open with a metric's page, and add its endpoint."""
+def fill(page: Page, folder: Path, endpoint: str = "compute", opened: Any = None) -> None:
+    """Fill the blocks that are open with a metric's page, and add its endpoint; `opened` is the event that opens it."""
     runner = Runner(page, folder)
     gr.Markdown(f"# {page.name}\n{page.question}", elem_classes="heading")
     with gr.Row(equal_height=False):
@@ -2576,21 +4782,45 @@ def fill(page: Page, folder: Path, endpoint: str = "compute") -> None:
         with gr.Column(min_width=320, elem_classes="results-column"):
             out = result_parts(page)
     gr.Markdown(card_text(folder, runner.texts.description), latex_delimiters=_LATEX, elem_classes="card")
+    address, seen_before = gr.Textbox(visible=False), gr.Checkbox(visible=False)
 
-    inputs = [*given.tables, *given.files, *given.columns, given.read_as, *given.controls, out.image, out.photograph]
-    outputs = [given.told, out.results, out.hint, out.numbers, out.threshold, out.full, out.call, out.image, *out.plots]
+    data = [given.example, *given.tables, *given.files, *given.columns, given.read_as, *given.controls]
+    seen = [given.read, given.panel, given.flip, *given.columns, *given.controls]
+    loaded = [given.example, *given.tables, *given.files, given.read_as, out.photograph, *seen]
     quiet: dict[str, Any] = dict(api_visibility="private", show_progress="hidden")
-    press = _computation(runner)
-    pressed = given.button.click(press, inputs, outputs, api_visibility="private")
-    pressed.then(None, None, None, js=_SHOW.replace("NAME", page.name), api_visibility="private")
-    out.image.input(press, inputs, outputs, **quiet)
-    out.photograph.change(press, inputs, outputs, **quiet)
-    loaded = [*given.tables, *given.files, *given.columns, given.read_as, *given.controls]
-    given.example.input(_example(runner), [given.example], loaded, **quiet)
-    for part in [*given.tables, *given.files]:
-        seen = [given.read, *given.columns, *given.controls]
-        part.change(_look(page), [*given.tables, *given.files, *given.columns], seen, **quiet)
+    answers, forms = Answers(runner, folder, data, out, given.told), Forms(runner, folder)
+    pressed: dict[str, Any] = dict(fn=answers.press, inputs=answers.inputs, outputs=answers.outputs)
+
+    def shown_after(event: Any) -> None:
+        """The results come into sight, and the address of the page says what they are of."""
+        done = event.then(forms.query, data, [address], **quiet)
+        done.then(None, [address], None, js=_SHOW.replace("NAME", page.name), api_visibility="private")
+
+    shown_after(given.button.click(**pressed, api_visibility="private"))
+    answers.connect()
+    chosen = given.example.input(forms.load, [given.example], loaded, **quiet)
+    shown_after(chosen.then(**pressed, **quiet))
+    stale = _STALE.replace("NAME", page.name)
+    for file in given.files:
+        for event in (file.upload, file.clear, file.delete):
+            event(forms.upload, data, loaded, **quiet).then(None, None, None, js=stale, api_visibility="private")
+    for text, table in zip(given.pasted, given.tables):
+        pasted = text.input(forms.paste, [text], [table, given.read], trigger_mode="always_last", **quiet)
+        pasted.success(forms.own_table, data, loaded, **quiet).then(
+            None, None, None, js=stale, api_visibility="private"
+        )
+    for part in (*given.tables, *given.columns, given.read_as):
+        part.input(forms.again, data, [given.told, *seen], **quiet)
+        part.input(None, None, None, js=stale, api_visibility="private")
+    for part in given.controls:
+        part.input(None, None, None, js=stale, api_visibility="private")
+    given.flip.click(forms.turn, data, [*given.columns], **quiet).then(forms.again, data, [given.told, *seen], **quiet)
+    link = given.link.click(forms.query, data, [address], **quiet)
+    link.then(None, [address, given.link], [given.link], js=_COPY, api_visibility="private")
     out.download.click(None, [out.full], None, js=_DOWNLOAD.replace("NAME", page.name), api_visibility="private")
+    if opened is not None:
+        first = opened(forms.open, [seen_before], [seen_before, *loaded], **quiet)
+        first.success(**pressed, **quiet)
     _add_api(runner, endpoint)
 
 
@@ -2598,12 +4828,23 @@ _LATEX = [
     {"left": "$$", "right": "$$", "display": True},
     {"left": "$", "right": "$", "display": False},
 ]
-# on a narrow page the results are below the button
-_SHOW = """() => requestAnimationFrame(() => {
-    const numbers = document.querySelector("#NAME-numbers table");
-    const place = numbers?.getBoundingClientRect();
-    if (place && (place.top < 0 || place.top > window.innerHeight - 100)) numbers.scrollIntoView();
+# on a narrow page the results are below the button; after an error those before stay, dimmed
+_SHOW = """(query) => requestAnimationFrame(() => {
+    const results = document.querySelector("#NAME-results");
+    const error = document.querySelector("#NAME-told .error");
+    results?.classList.toggle("stale", error !== null);
+    const shown = error ?? document.querySelector("#NAME-numbers table");
+    const place = shown?.getBoundingClientRect();
+    if (place && (place.top < 0 || place.bottom > window.innerHeight)) shown.scrollIntoView({block: "nearest"});
+    const kept = [...new URLSearchParams(location.search)].filter(([key]) => key.startsWith("__"));
+    const more = new URLSearchParams(kept).toString();
+    history.replaceState(null, "", query + (more && "&" + more));
 })"""
+_STALE = """() => document.querySelector("#NAME-results")?.classList.add("stale")"""
+_COPY = """(query, label) => {
+    navigator.clipboard.writeText(location.origin + location.pathname + query);
+    return "Link copied";
+}"""
 # the file is made in the browser: nothing is written on the server
 _DOWNLOAD = """(text) => {
     const link = document.createElement("a");
@@ -2612,75 +4853,6 @@ _DOWNLOAD = """(text) => {
     link.click();
     URL.revokeObjectURL(link.href);
 }"""
-
-
-def _computation(runner: Runner) -> Callable[..., list[Any]]:
-    page = runner.page
-
-    def press(*values: Any) -> list[Any]:
-        try:
-            found = runner.show(*_sorted(page, values))
-        except Exception as error:  # whatever it is, the person is told where they look, and inputs stay
-            kept = [gr.skip()] * (5 + len(page.pictures))
-            return [_box(message(explain(error))), gr.update(visible=False), gr.update(visible=False), *kept]
-        count = found.num_images
-        more = f" (of the first {count})" if count == MAX_IMAGES else ""
-        slider = gr.update(maximum=max(2, count), visible=count > 1, label=f"Image shown{more}")
-        texts = [found.numbers, found.threshold, found.json, found.call]
-        return [_box(""), gr.update(visible=True), gr.update(visible=False), *texts, slider, *found.figures]
-
-    return press
-
-
-def _sorted(page: Page, values: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The values of the inputs by what they are."""
-    parts: list[Any] = []
-    for size in (len(page.sources), len(page.sources), len(page.columns), 1, len(page.options)):
-        parts.append(values[:size])
-        values = values[size:]
-    tables, files, made_of, (read_as,), controls = parts
-    return (tables, files, made_of, read_as, controls, *values)
-
-
-def _example(runner: Runner) -> Callable[[str], list[Any]]:
-    page = runner.page
-
-    def load_example(title: str) -> list[Any]:
-        chosen = next(example for example in page.examples if example.title == title)
-        values = [chosen.options.get(option.name, runner.defaults[option.name]) for option in page.options]
-        cleared: list[list[str]] = [[] for _ in page.columns]
-        controls = [shown(option, value) for option, value in zip(page.options, values)]
-        return [*map(data_frame, chosen.tables), *([None] * len(page.sources)), *cleared, KINDS[0], *controls]
-
-    return load_example
-
-
-def _look(page: Page) -> Callable[..., list[Any]]:
-    def look(*values: Any) -> list[Any]:
-        """Say what was read, offer its columns, and set the options that a format brings with it.
-
-        What a person chose stays as long as there are columns of these names.
-        """
-        count = len(page.sources)
-        tables, files, chosen = values[:count], values[count : 2 * count], values[2 * count :]
-        try:
-            sources = checked_sources(page, tables, files)
-        except Exception as error:  # as in press
-            return [_box(message(explain(error))), *([gr.skip()] * (len(page.columns) + len(page.options)))]
-        offers, guesses = offered(page, sources), guess(page, sources)
-        mapped = []
-        for column, names in zip(page.columns, chosen):
-            stays = names and set(names) <= set(offers[column.name])
-            mapped.append(gr.update(choices=offers[column.name], value=names if stays else guesses[column.name]))
-        brought = {name: value for data in sources for name, value in data.options.items()}
-        changed = [brought.get(option.name, gr.skip()) for option in page.options]
-        return [_box(message(describe(sources, files), "note")), *mapped, *changed]
-
-    return look
-
-
-def _box(text: str) -> Any:
-    return gr.update(value=text, visible=bool(text))
 
 
 def _add_api(runner: Runner, endpoint: str) -> None:
@@ -2702,13 +4874,21 @@ def _add_api(runner: Runner, endpoint: str) -> None:
 # As Ultralytics does, a line that lists the corners of a polygon (or of a turned box) becomes the box around them. Unlike
 # there, a malformed line is an error, where Ultralytics leaves its image out, and lines that repeat are kept.
 
+LISTS_OF_CLASSES = ("classes.txt", "labels.txt", "obj.names.txt")  # that annotation tools leave beside the labels
 _EDGE = 0.01  # true boxes may reach so far beyond the image, by rounding
 _FAR = 1.0  # and predicted ones so far; pixels in place of shares are farther off
 _MINUS_ZERO = re.compile(rb"-0(?![.0-9])")  # an integer in JSON, which has no sign
 _END_OF_IDS = 2.0**53  # from which a float64 no longer holds every integer
 
 
-def read_lines(path: Path, *, confidence: bool = False, place: str = "") -> np.ndarray:
+class Readable(Protocol):
+    """A file, on disk or in an archive."""
+
+    def read_bytes(self) -> bytes:
+        """What it holds."""
+
+
+def read_lines(path: Readable, *, confidence: bool = False, place: str = "") -> np.ndarray:
     """The lines of a text file, (n, 5) class, cx, cy, w, h, or (n, 6) with the confidence.
 
     Raises ValueError, with the file (as `place` calls it) and the line, for a line of another length, for what is no
@@ -3042,6 +5222,45 @@ def _draw(computed: Computed) -> Sequence[Any]:
     return [draw_boxes(found, computed), draw_confusion(found), draw_sweep(computed)]
 
 
+def _draw_image(computed: Computed) -> Any:
+    """The boxes of one image, which are matched among themselves."""
+    state: Any = computed.state
+    image = computed.image
+    ends = [np.concatenate([[0], np.cumsum(state[f"num_{side}"])]) for side in ("predictions", "references")]
+    predicted, true = (slice(int(end[image]), int(end[image + 1])) for end in ends)
+    one: Any = {
+        **state,
+        **{name: state[name][image : image + 1] for name in ("num_predictions", "num_references")},
+        **{name: state[name][predicted] for name in ("predictions", "prediction_remainders")},
+        **{name: state[name][true] for name in ("references", "reference_remainders", "ignored")},
+    }
+    found = boxes_to_draw(one, computed.options)
+    return draw_boxes(found, computed._replace(image=0))
+
+
+def _thumbnails(computed: Computed, count: int) -> list[Thumbnail]:
+    """The images with the most objects that are missed or called what they are not."""
+    found = boxes_to_draw(computed.state, computed.options)
+    wrong = np.isin(found.true_outcome, (WRONG_CLASS, CALLED_UNKNOWN, TAKEN_FOR_KNOWN, MISSED))
+    errors = np.bincount(found.true_image[wrong], minlength=len(computed.state["num_references"]))[:MAX_IMAGES]
+    worst = np.argsort(-errors, kind="stable")[:count]
+    return [
+        Thumbnail(image, f"{errors[image]} of {np.sum(found.true_image == image)} objects wrong", _small(found, image))
+        for image in worst.tolist()
+        if errors[image]
+    ]
+
+
+def _small(found: DrawnBoxes, image: int) -> bytes:
+    objects = np.flatnonzero((found.true_image == image) & np.isin(found.true_outcome, OF_OBJECTS))
+    predicted = np.flatnonzero(found.predicted_image == image)
+    boxes = [(found.predicted[i, :4].tolist(), STYLES[int(found.outcome[i])].color) for i in predicted]
+    boxes += [(found.true[i, :4].tolist(), STYLES[int(found.true_outcome[i])].color) for i in objects]
+    reach = np.asarray([corners[2:] for corners, _ in boxes] or [(1.0, 1.0)]).max(axis=0)
+    width, height = (1.0, 1.0) if reach.max() <= 1.5 else 1.03 * reach  # of YOLO: shares of the image
+    return box_picture(boxes, float(width), float(height))
+
+
 MAX_PAIRS = 4_000_000  # boxes that all overlap take some 180 bytes and 1 µs a pair, and are matched three times
 MAX_CLASSES = 10_000
 
@@ -3051,6 +5270,38 @@ def _costs(state: Mapping[str, Any], options: Mapping[str, Any]) -> Iterator[Cos
     yield Cost("pairs of a prediction and an object of its image", pairs, MAX_PAIRS)
     classes = len(np.unique(state["predictions"][:, 5])) + items(options["known_classes"])
     yield Cost("classes, known and predicted,", classes, MAX_CLASSES)
+
+
+def _derive(columns: Mapping[str, Any]) -> Derived:
+    """Known classes are those that the detector names; of them, one that no object has means unknown."""
+    try:
+        named, true = (
+            {int(row[-1]) for rows in columns[side] for row in np.asarray(rows, dtype=np.float64).tolist()}
+            for side in ("predictions", "references")
+        )
+    except (ValueError, TypeError, LookupError):  # the metric says what is wrong with them
+        return Derived({}, "")
+    if not named:
+        return Derived({}, "")
+    alone = {name for name in named - true if name < 0 or name > max(true, default=-1)}
+    unknown = {*sorted(alone, key=abs)[-1:]}
+    known = tuple(sorted(named - unknown))
+    reason = f"known_classes {_ranges(known)}: those that the detector names"
+    if unknown:
+        reason += f"; unknown_class_id {min(unknown)}, which it names and no object is"
+    options = {"known_classes": known, **({"unknown_class_id": min(unknown)} if unknown else {})}
+    return Derived(options, f"{reason}. Change them under Options, if others were learnt.")
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    """Numbers in words: 0–5, 7."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return ", ".join(f"{run[0]}–{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
 
 
 _BOX = """def box(row, end):  # a polygon becomes the box around it
@@ -3063,19 +5314,22 @@ def read_yolo(paths: list[Path], tag: str = "") -> Data:
     folder, names = "predictions", ["class", "cx", "cy", "w", "h", "confidence"]
     if tag.startswith("_2"):
         folder, names = "references", names[:5]
+    found = members(paths, (".txt",), LISTS_OF_CLASSES)
     try:
-        tables = [read_lines(path, confidence=len(names) == 6, place=path.name) for path in paths]
+        tables = [read_lines(member, confidence=len(names) == 6, place=member.name) for member in found]
     except ValueError as error:
         raise RefusedError(str(error)) from None
     table = np.concatenate(tables)
-    image = np.repeat(np.asarray([path.stem for path in paths], dtype=object), [len(rows) for rows in tables])
+    parts, images = keys([member.key for member in found])
+    image = np.repeat(np.asarray(images, dtype=object), [len(rows) for rows in tables])
+    stem = "path.stem" if parts == 1 else f'"/".join(path.with_suffix("").parts[-{parts}:])'
     end = "len(cells) - 1" if len(names) == 6 else "len(cells)"
     setup = [
         "import numpy as np",
         "from pathlib import Path",
         _BOX,
-        f'texts{tag} = sorted(Path("{folder}").glob("*.txt"))  # the folder of your files',
-        f'texts{tag} = {{path.stem: path.read_text(encoding="utf-8-sig").splitlines() for path in texts{tag}}}',
+        f'texts{tag} = sorted(Path("{folder}").rglob("*.txt"))  # the folder of your files',
+        f'texts{tag} = {{{stem}: path.read_text(encoding="utf-8-sig").splitlines() for path in texts{tag}}}',
         f"lines{tag} = [(name, line.split()) for name, lines in texts{tag}.items() for line in lines if line.strip()]",
         f"image{tag} = np.asarray([name for name, _ in lines{tag}])",
         f"rows{tag} = [box([*map(float, cells)], {end}) for _, cells in lines{tag}]",
@@ -3083,7 +5337,7 @@ def read_yolo(paths: list[Path], tag: str = "") -> Data:
     ]
     arrays = {"image": image, **{name: table[:, i] for i, name in enumerate(names)}}
     code = {"image": f"image{tag}", **{name: f"table{tag}[:, {i}]" for i, name in enumerate(names)}}
-    return Data(arrays, setup, code, {"box_format": "cxcywh"})
+    return Data(arrays, setup, code, {"box_format": "cxcywh"}, {"image": images})
 
 
 def _table(rows: Sequence[Sequence[Any]], names: str) -> dict[str, list[Any]]:
@@ -3114,6 +5368,7 @@ PAGE = Page(
         Option("per_class", "flag"),
         Option("per_image", "flag"),
         Option("conf_list", "numbers"),
+        CONFIDENCE,
     ),
     examples=(
         Example(
@@ -3164,10 +5419,22 @@ PAGE = Page(
     ),
     pictures=("Boxes by outcome", "What objects were called", "Over the confidence threshold"),
     draw=_draw,
+    draw_image=_draw_image,
+    thumbnails=_thumbnails,
     sweep=sweep_boxes,
     headline=r"U-Recall|WI|A-OSE",
     sections={"Rates": r"(U-|m)?(AP|Recall|Precision|A-OSE|WI).*", "Counts": r"(TP|FP|FN|total)_.*"},
     sources=(Source("Predictions", {".txt": read_yolo}), Source("References", {".txt": read_yolo})),
     images=True,
     costs=_costs,
+    samples=(
+        Sample(
+            "Pasted digits, 6 to 9 unknown",
+            ("predictions.zip", "references.zip"),
+            {"known_classes": (0, 1, 2, 3, 4, 5), "unknown_class_id": 999, "box_format": "cxcywh"},
+            "photographs.zip",
+            "Written digits on noisy canvases, found by their ink. The detector learnt 0 to 5; others it names 999.",
+        ),
+    ),
+    derive=_derive,
 )

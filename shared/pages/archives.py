@@ -48,7 +48,7 @@ def members(paths: Sequence[Path], suffixes: tuple[str, ...], skipped: Sequence[
     total = 0
     for path in archives:
         check_contents(path)
-        listed = [*_listed(path, suffixes, skipped)]
+        listed = [*_members_of(path, suffixes, skipped)]
         total += sum(size for _, size in listed)
         check_unpacked(path.name, total)
         if not listed:
@@ -64,7 +64,7 @@ def _label(member: Member, archives: int) -> str:
     return f"{member.path.stem}/{member.name}" if member.archive is not None and archives > 1 else member.name
 
 
-def _listed(path: Path, suffixes: tuple[str, ...], skipped: Sequence[str]) -> Iterator[tuple[Member, int]]:
+def _members_of(path: Path, suffixes: tuple[str, ...], skipped: Sequence[str]) -> Iterator[tuple[Member, int]]:
     """Members of an archive, and their sizes."""
     archive = zipfile.ZipFile(path)
     infos = [info for info in archive.infolist() if _is_wanted(PurePosixPath(info.filename), suffixes, skipped)]

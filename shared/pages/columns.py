@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .cells import check_cells
 from .page import Column
 from .uploads import Data
 from .words import as_labels
@@ -70,6 +71,8 @@ def take(column: Column, chosen: Sequence[str], data: Data, read_as: str = "auto
     runs = groups(data)
     names = [member for name in chosen for member in runs.get(name, [name])]
     parts = [_one(column, name, data) for name in names]
+    for name, part in zip(names, parts):
+        check_cells(column, name, part.value, data.lines.get(name.removeprefix(FLIPPED)))
     if len(parts) == 1 and not (column.kind in ("matrix", "scores") and num_dimensions(parts[0].value) == 1):
         found = parts[0]
     else:
@@ -77,17 +80,17 @@ def take(column: Column, chosen: Sequence[str], data: Data, read_as: str = "auto
         code = f"np.column_stack([{listed}])" if data.code else ""
         found = Found(np.column_stack([part.value for part in parts]), code)
     if column.kind == "label":
-        return _as_labels(column, found)
+        return _as_labels(names[0], found, data.lines.get(names[0]))
     if column.kind == "scores":
         return _read_as(found, "scores")
     return _read_as(found, read_as) if column.kind in ("matrix", "classes") else found
 
 
-def _as_labels(column: Column, found: Found) -> Found:
+def _as_labels(name: str, found: Found, line: int | None) -> Found:
     try:
-        converted = as_labels(np.asarray(found.value))
+        converted = as_labels(np.asarray(found.value), line)
     except ValueError as error:
-        raise ValueError(f"{column.name}, {error}") from None
+        raise ValueError(f"{name}, {error}") from None
     return found if converted is None else Found(converted[0], found.code and converted[1].format(found.code))
 
 

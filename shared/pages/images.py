@@ -59,7 +59,7 @@ def _grey(image: Any) -> Any:
 
 
 def photograph_of(paths: Sequence[Path], image: int, names: Sequence[str]) -> Any:
-    """The photograph of an image, by its name; of a single one without a name that is known, that one. None for none."""
+    """The photograph of an image, by its name; one that is named like none of them is behind all. None for none."""
     if not paths:
         return None
     check_files(list(paths))

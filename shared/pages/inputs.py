@@ -136,21 +136,6 @@ def _form(page: Page, made_of: Mapping[str, Sequence[str]]) -> list[Column]:
     return forms[1] if instead and not usual and forms[1] else forms[0]
 
 
-def describe(sources: Sequence[Data], files: Sequence[Any]) -> str:
-    """What was read from files, in words; nothing for tables."""
-    if not any(_listed(uploaded) for uploaded in files):
-        return ""
-    parts = []
-    for data in sources:
-        for run, names in groups(data).items():
-            parts.append(f"{run} ({len(names)} columns of {len(data.arrays[names[0]]):,})")
-        grouped = {name for names in groups(data).values() for name in names}
-        parts += [f"{name} {_shape(array)}" for name, array in data.arrays.items() if name not in grouped]
-    shown = ", ".join(parts[:12]) + (f" and {len(parts) - 12} more" if len(parts) > 12 else "")
-    return f"Read from the files, which are used instead of the table: {shown or 'nothing'}."
-
-
-def _shape(value: Any) -> str:
-    if isinstance(value, np.ndarray):
-        return f"({', '.join(f'{n:,}' for n in value.shape)}{',' if value.ndim == 1 else ''})"
-    return f"({len(value)} images)"
+def missing_columns(page: Page, made_of: Mapping[str, Sequence[str]]) -> list[str]:
+    """The required columns that are made of nothing."""
+    return [column.name for column in _form(page, made_of) if column.required and not made_of[column.name]]

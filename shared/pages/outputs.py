@@ -47,8 +47,9 @@ def result_parts(page: Page) -> Outputs:
         image = gr.Slider(1, 2, value=1, step=1, label="Image shown", elem_id=f"{name}-image", visible=page.images)
         strip = gr.HTML("", apply_default_css=False, elem_id=f"{name}-strip", visible=page.images)
         plots = [_picture(name, i, title) for i, title in enumerate(page.pictures)]
-        with gr.Accordion("A photograph behind the image shown (PNG)", open=False, visible=page.images):
-            photograph = gr.File(label="Photograph", file_types=[".png"], height=92)
+        with gr.Accordion("Photographs behind the images, by name (PNG, JPEG, .zip)", open=False, visible=page.images):
+            kinds = [".png", ".jpg", ".jpeg", ".zip"]
+            photograph = gr.File(label="Photographs", file_types=kinds, file_count="multiple", height=92)
         worst = gr.HTML("", apply_default_css=False, elem_id=f"{name}-worst")
         with gr.Tabs():
             with gr.Tab("Python"):

@@ -44,7 +44,7 @@ class Option(NamedTuple):
     choices: tuple[str, ...] = ()
 
 
-INTERVALS = Option("confidence_level", "number or none")
+CONFIDENCE = Option("confidence_level", "number or none")
 
 
 class Source(NamedTuple):
@@ -60,6 +60,16 @@ class Example(NamedTuple):
     title: str
     tables: tuple[Table, ...]
     options: Mapping[str, Any] = {}
+
+
+class Sample(NamedTuple):
+    """Real data in the metric's folder examples/: a file for each source, photographs, options, and what they are."""
+
+    title: str
+    files: tuple[str, ...]
+    options: Mapping[str, Any] = {}
+    photographs: str = ""
+    note: str = ""
 
 
 class Computed(NamedTuple):
@@ -81,12 +91,22 @@ class Computed(NamedTuple):
     names: Sequence[str] = ()
 
 
+class Derived(NamedTuple):
+    """Options that follow from the data, and why, in words."""
+
+    options: Mapping[str, Any]
+    reason: str
+
+
 class Page(NamedTuple):
     """A metric's page.
 
     draw: from what was computed to the figures, one for each of `pictures`, which are their headings
     images: whether the pictures show one image of several, so that the page lets a person choose, and behind which a
         photograph can be put
+    samples: real data, of which the first is computed when the page opens; examples, in tables, come after them
+    derive: from columns that were uploaded to options that only they can say, with the reason in words
+    outside: from the columns to which samples should score high, (N,) booleans, for the sign of the scores
     costs: what a computation takes that neither the size of the data nor the length of an option says, from the
         metric's reduced state and its options, which are not checked yet
     draw_image: the first of the pictures alone, of pages with images
@@ -114,6 +134,9 @@ class Page(NamedTuple):
     method: str = ""
     headline: str = ""
     sections: Mapping[str, str] = {}
+    samples: tuple[Sample, ...] = ()
+    derive: Callable[[Mapping[str, Any]], Derived] = lambda columns: Derived({}, "")
+    outside: Callable[[Mapping[str, Any]], Any] | None = None
 
     @property
     def name(self) -> str:

@@ -35,7 +35,7 @@ def pair(maps: Found, map_names: Sequence[str], masks: Found, mask_names: Sequen
         raise ValueError(f"masks: expected one for each map, got two named {twice}")
     if not places.keys() & set(wanted):
         raise ValueError(
-            f"masks: expected files named like the maps ({_names(wanted)}), got {_names(held)}: no name is in both"
+            f"masks: expected files named like the maps ({_some(wanted)}), got {_some(held)}: no name is in both"
         )
     found = [
         np.asarray(masks.value[places[name]]) if name in places else np.zeros(np.shape(score_map), dtype=bool)
@@ -58,11 +58,11 @@ def _told(wanted: Sequence[str], held: Sequence[str]) -> str:
     alone = [name for name in held if name not in set(wanted)]
     told = f"{len(wanted):,} maps, paired with their masks by name."
     if without:
-        told += f" {len(without):,} have no mask and count as normal: {_names(without)}."
-    return told + (f" Left out, since no map has their name: {len(alone):,} masks: {_names(alone)}." if alone else "")
+        told += f" {len(without):,} have no mask and count as normal: {_some(without)}."
+    return told + (f" Left out, since no map has their name: {len(alone):,} masks: {_some(alone)}." if alone else "")
 
 
-def _names(names: Sequence[str]) -> str:
+def _some(names: Sequence[str]) -> str:
     return ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else "")
 
 
@@ -70,5 +70,5 @@ def check_common(names: Mapping[str, Sequence[Any]]) -> None:
     """Raise ValueError where the rows of two columns name their images, and no image is in both."""
     sides = [side for side in names.values() if side and all(isinstance(name, str) for name in side)]
     if len(sides) == 2 and not set(sides[0]) & set(sides[1]):
-        first, second = (_names(list(dict.fromkeys(side))) for side in sides)
+        first, second = (_some(list(dict.fromkeys(side))) for side in sides)
         raise ValueError(f"images: expected names that are in both inputs, got {first} and {second}: none is")

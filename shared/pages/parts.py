@@ -9,6 +9,7 @@ import gradio as gr
 
 from .columns import KINDS
 from .controls import control
+from .form import titles
 from .guesses import guess
 from .inputs import offered
 from .layout import data_frame
@@ -23,54 +24,75 @@ class Inputs(NamedTuple):
     example: Any
     tables: list[Any]
     files: list[Any]
+    pasted: list[Any]
     read: Any
+    flip: Any
+    panel: Any
     columns: list[Any]
     read_as: Any
     controls: list[Any]
     told: Any
     button: Any
+    link: Any
 
 
 def input_parts(page: Page, defaults: Mapping[str, Any], inputs_description: str) -> Inputs:
-    """Example, tables and files, what columns are made of, options, and the button, which stays in sight."""
+    """Data, the button, which stays in sight, and below it what columns are made of and the options."""
     help_of = argument_help(inputs_description)
-    first = page.examples[0]
-    titles = [example.title for example in page.examples]
-    example = gr.Dropdown(titles, value=titles[0], label="Example", filterable=False, elem_id=f"{page.name}-example")
-    tables, files = _sources(page)
+    offered_titles = titles(page)
+    first = page.samples[0].options if page.samples else page.examples[0].options
+    example = gr.Dropdown(
+        offered_titles,
+        value=offered_titles[0],
+        label="Example",
+        filterable=False,
+        elem_id=f"{page.name}-example",
+    )
+    files, pasted, tables = _sources(page)
     read = gr.HTML("", visible=False, apply_default_css=False, elem_id=f"{page.name}-read")
-    with gr.Accordion("Columns", open=False, elem_id=f"{page.name}-columns"):
+    flip = gr.Button("Turn the sign of these scores", size="sm", visible=False, elem_id=f"{page.name}-flip")
+    with gr.Column(elem_classes="go", min_width=0):
+        button = gr.Button("Compute", variant="primary", elem_id=f"{page.name}-compute")
+    told = gr.HTML("", visible=False, apply_default_css=False, elem_id=f"{page.name}-told")
+    with gr.Accordion("Columns", open=False, elem_id=f"{page.name}-columns") as panel:
         *columns, read_as = _mapping(page, help_of)
     with gr.Accordion("Options", open=True):
         controls = [
             control(
                 option,
-                first.options.get(option.name, defaults[option.name]),
+                first.get(option.name, defaults[option.name]),
                 defaults[option.name],
                 help_of[option.name],
                 f"{page.name}-option-{option.name}",
             )
             for option in page.options
         ]
-    with gr.Column(elem_classes="go", min_width=0):
-        told = gr.HTML("", visible=False, apply_default_css=False, elem_id=f"{page.name}-told")
-        button = gr.Button("Compute", variant="primary", elem_id=f"{page.name}-compute")
-    return Inputs(example, tables, files, read, columns, read_as, controls, told, button)
+    link = gr.Button("Copy link", size="sm", elem_id=f"{page.name}-link")
+    gr.HTML('<p class="hint">The link holds this page, the example and the options. Data do not travel with it.</p>')
+    return Inputs(example, tables, files, pasted, read, flip, panel, columns, read_as, controls, told, button, link)
 
 
-def _sources(page: Page) -> tuple[list[Any], list[Any]]:
-    """An editable table and a place for files, for each source."""
-    tables, files = [], []
+def _sources(page: Page) -> tuple[list[Any], list[Any], list[Any]]:
+    """For each source a place for files, one for cells of a spreadsheet, and an editable table."""
+    files, pasted, tables = [], [], []
     for i, source in enumerate(page.sources):
-        table = data_frame(page.examples[0].tables[i])
-        place = f"{page.name}-table{i}"
-        tables.append(gr.Dataframe(table, label=source.label, interactive=True, max_height=320, elem_id=place))
-        kinds = [*source.readers, *READERS]
-        label = f"{source.label} from files instead: {', '.join(kinds)}"
+        kinds = [*source.readers, *([".zip"] if source.readers else []), *READERS]
+        label = f"Your own {source.label.lower()}: {', '.join(kinds)}"
         place = f"{page.name}-file{i}"
         files.append(gr.File(label=label, file_count="multiple", file_types=kinds, height=92, elem_id=place))
-    gr.HTML(f'<p class="hint">{STATED}</p>', apply_default_css=False)
-    return tables, files
+    with gr.Accordion("Or paste cells of a spreadsheet", open=False, elem_id=f"{page.name}-paste"):
+        for i, source in enumerate(page.sources):
+            hint = "cells with or without names above, or text with commas, semicolons or tabs"
+            place = f"{page.name}-pasted{i}"
+            pasted.append(gr.Textbox(label=source.label, placeholder=hint, lines=3, max_lines=3, elem_id=place))
+        gr.HTML(f'<p class="hint">{STATED}</p>', apply_default_css=False)
+    for i, source in enumerate(page.sources):
+        table = data_frame(page.examples[0].tables[i])
+        place, shown = f"{page.name}-table{i}", not page.samples
+        tables.append(
+            gr.Dataframe(table, label=source.label, interactive=True, max_height=320, elem_id=place, visible=shown)
+        )
+    return files, pasted, tables
 
 
 def _mapping(page: Page, help_of: Mapping[str, str]) -> list[Any]:
@@ -87,7 +109,7 @@ def _mapping(page: Page, help_of: Mapping[str, str]) -> list[Any]:
                 value=guesses[column.name],
                 multiselect=True,
                 allow_custom_value=True,
-                label=f"{column.name} from",
+                label=f"{column.name} from" + ("" if column.required and not column.part_of else " (optional)"),
                 info=text,
                 elem_id=f"{page.name}-from-{column.name}",
             )

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..reports.directions import direction
-from ..reports.frame import PAGE
+from ..reports.frame import FRAME
 from ..texts import Texts
 from .digits import short
 from .page import Computed, Page
@@ -39,7 +39,7 @@ def report_html(page: Page, texts: Texts, computed: Computed, numbers: str, call
         f"<h2>For a paper</h2><p>{html.escape(sentence(page, texts, computed.results))}</p>",
         f"<pre>{html.escape(texts.citation)}</pre>",
     ]
-    whole = PAGE.format(title=html.escape(title), body="\n".join(parts))
+    whole = FRAME.format(title=html.escape(title), body="\n".join(parts))
     button = '<button type="button" data-do="report">Download the report (one HTML file)</button>'
     return f'<div class="report" data-name="{page.name}" data-page="{html.escape(whole)}">{button}</div>'
 

@@ -14,6 +14,7 @@ from .comparison import compared
 from .controls import options_of
 from .costs import Cost, check_costs, image_costs, interval_costs, option_costs, step_costs
 from .detectors import detectors
+from .form import as_names
 from .images import photograph_of
 from .inputs import Given
 from .limits import MAX_IMAGES, without_paths
@@ -63,7 +64,7 @@ class Runner:
     """A page, and what the metric's script in its folder says. Each computation has a metric of its own."""
 
     def __init__(self, page: Page, folder: Path) -> None:
-        self.page, self.metric = page, page.metric
+        self.page, self.metric, self.folder = page, page.metric, folder
         self.texts = texts(folder / f"{page.name}.py")
 
     @property
@@ -107,7 +108,7 @@ class Runner:
     ) -> Done:
         """Read and compute. Raises what the metric raises, and RefusedError for files that are not taken."""
         page = self.page
-        chosen = {column.name: _names(names) for column, names in zip(page.columns, made_of)}
+        chosen = {column.name: as_names(names) for column, names in zip(page.columns, made_of)}
         given = detectors(page, checked_sources(page, tables, files), chosen, read_as)
         check_costs([Cost("detectors", len(given), MAX_DETECTORS)])
         options = options_of(page.options, controls, self.defaults)
@@ -129,7 +130,7 @@ class Runner:
         name = detector if detector in done.found else next(iter(done.found))
         given, num_images = done.given[name], self._num_images(done)
         shown = max(0, min(num_images, int(image or 1)) - 1)
-        behind = photograph_of([Path(path) for path in _names(photographs)], shown, given.names)
+        behind = photograph_of([Path(path) for path in as_names(photographs)], shown, given.names)
         rivals = {other: found for other, found in done.found.items() if other != name}
         return done.found[name]._replace(
             image=shown, photograph=behind, title=name if rivals else "", rivals=rivals, names=given.names
@@ -179,10 +180,6 @@ class Runner:
     ) -> Shown:
         """`run` and `display`."""
         return self.display(self.run(tables, files, made_of, read_as, controls), "", image, photographs)
-
-
-def _names(value: Any) -> list[str]:
-    return [] if not value else [value] if isinstance(value, str) else list(value)
 
 
 def explain(error: Exception) -> str:

@@ -26,7 +26,7 @@ def is_label(array: np.ndarray) -> bool:
     return array.dtype.kind in "biuf" and len(pd.unique(array)) == 2 and bool((array == np.round(array)).all())
 
 
-def as_labels(array: np.ndarray) -> tuple[np.ndarray, str] | None:
+def as_labels(array: np.ndarray, line: int | None = None) -> tuple[np.ndarray, str] | None:
     """Words as 0 (in-distribution) and 1 (OOD), and a template of the Python that does it; None for what is no text.
 
     Raises ValueError, with its line, for a word that is neither.
@@ -41,8 +41,9 @@ def as_labels(array: np.ndarray) -> tuple[np.ndarray, str] | None:
     for word in distinct(array):
         if word not in known:
             row = int(np.flatnonzero(words == word)[0])
+            place = f"row {row + 1}" if line is None else f"line {line + row}"
             raise ValueError(
-                f"row {row + 1}: {word!r} is no label that is known; write 0 and 1, or id and ood, known and unknown, "
+                f"{place}: {word!r} is no label that is known; write 0 and 1, or id and ood, known and unknown, "
                 "normal and anomaly"
             )
     out = sorted(word for word, outside in known.items() if outside)

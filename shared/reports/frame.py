@@ -1,6 +1,6 @@
 """The frame of a report, in one file: its style, in light and dark."""
 
-PAGE = """<!doctype html>
+FRAME = """<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">

@@ -63,7 +63,7 @@ def render(
     places = {True: 2 if digits is None else digits, False: 4 if digits is None else digits}
     escape, lay_out = _ESCAPES[form], _LAYOUTS[form]
     texts = [
-        [escape(name), *(_text(cell, places[percent and _is_rate(cell)], intervals, form) for cell in cells)]
+        [escape(name), *(_cell_text(cell, places[percent and _is_rate(cell)], intervals, form) for cell in cells)]
         for name, cells in scaled
     ]
     return lay_out([list(map(escape, (table.corner, *table.columns))), *texts])
@@ -83,7 +83,7 @@ def _scaled(cell: Cell | None, percent: bool) -> Cell | None:
     return Cell(cell.key, 100 * cell.value, std, low, high, cell.best)
 
 
-def _text(cell: Cell | None, digits: int, intervals: str, form: str) -> str:
+def _cell_text(cell: Cell | None, digits: int, intervals: str, form: str) -> str:
     if cell is None:
         return "--" if form == "latex" else "–"
     text = str(cell.value) if isinstance(cell.value, int) else _decimal(cell.value, digits)

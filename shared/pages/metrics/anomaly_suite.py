@@ -17,7 +17,7 @@ from ..figures.style import figure
 from ..figures.threshold import Sweep, binary_sweep
 from ..images import read_maps, read_masks
 from ..limits import MAX_IMAGES
-from ..page import INTERVALS, Column, Computed, Example, Option, Page, Source, Table
+from ..page import CONFIDENCE, Column, Computed, Example, Option, Page, Sample, Source, Table
 from ..strip import map_picture
 from ..worst import Thumbnail
 
@@ -127,7 +127,7 @@ PAGE = Page(
         Option("image_threshold", "number"),
         Option("pixel_threshold", "number"),
         Option("pimo_bounds", "numbers"),
-        INTERVALS,
+        CONFIDENCE,
     ),
     examples=(
         Example("Four maps of 6 × 6 pixels, two with anomalies", (_table(_MAPS, 10), _table(_MASKS, 1))),
@@ -150,4 +150,13 @@ PAGE = Page(
     sources=(Source("Anomaly maps", {".png": read_maps}), Source("Masks", {".png": read_masks})),
     images=True,
     costs=_costs,
+    samples=(
+        Sample(
+            "A flower with scratches, stains and swapped parts",
+            ("predictions.zip", "references.zip"),
+            {},
+            "photographs.zip",
+            "Views of one photograph; a map says how far each patch is from those of twelve good views.",
+        ),
+    ),
 )

@@ -20,7 +20,7 @@ from ..figures.histograms import histograms
 from ..figures.roc import ROC_HOVER, chance, draw_pr, roc_points, said_of_corner, unit_square
 from ..figures.style import BLUE, GREY, LINES, ORANGE, curve, figure, point
 from ..figures.threshold import Sweep, binary_sweep, moving_line, moving_point
-from ..page import INTERVALS, Column, Computed, Example, Option, Page, rows
+from ..page import CONFIDENCE, Column, Computed, Example, Option, Page, Sample, rows
 from ..worst import Worst, worst_samples
 
 MAX_MARKED = 4  # operating points in the picture
@@ -137,7 +137,7 @@ PAGE = Page(
         Option("threshold", "number"),
         Option("thresholds", "flag"),
         Option("step", "number"),
-        INTERVALS,
+        CONFIDENCE,
     ),
     examples=(
         Example(
@@ -184,4 +184,12 @@ PAGE = Page(
         "At the threshold": r"[ft][pn]r|.*_score|.*_loss|.*_coef.*",
         "Thresholds": r".*_threshold",
     },
+    samples=(
+        Sample(
+            "Digits 6 to 9 are out-of-distribution, three detectors",
+            ("digits.npz",),
+            note="A logistic regression learnt scikit-learn's handwritten digits 0 to 5, and is tested on all ten.",
+        ),
+    ),
+    outside=lambda columns: np.asarray(columns["references"]) == 1,
 )

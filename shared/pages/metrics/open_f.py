@@ -10,9 +10,10 @@ import numpy as np
 
 from ...core.metric import Metric
 from ..digits import short
+from ..direction import labelled_outside
 from ..figures.style import BLUE, GREEN, LINES, ORANGE, SHADE, curve, figure, point, thin
 from ..figures.threshold import THRESHOLD, Sweep, moving_point
-from ..page import INTERVALS, Column, Computed, Example, Option, Page, Table
+from ..page import CONFIDENCE, Column, Computed, Example, Option, Page, Sample, Table
 from ..worst import Worst, worst_samples
 
 COLUMNS = (
@@ -21,10 +22,16 @@ COLUMNS = (
     Column("open_scores", ("open_pred", "open_score", "ood_score", "unknown_score"), "score"),
     Column("open_labels", ("open_label", "is_unknown", "unknown"), "label", required=False),
 )
-OPTIONS = (Option("t_list", "numbers"), Option("num_classes", "number"), INTERVALS)
+OPTIONS = (Option("t_list", "numbers"), Option("num_classes", "number"), CONFIDENCE)
 CLASS_IDS: Table = {"predictions": [0, 1, 1, 0], "references": [0, 1, 0, -1], "open_scores": [0.1, 0.4, 0.2, 0.6]}
 
 _HOVER = "threshold %{x:.4g}: F = %{y:.4f}<extra></extra>"
+DIGITS = Sample(
+    "Digits 0 to 5 known, 6 to 9 unknown, three detectors",
+    ("digits.npz",),
+    note="A logistic regression learnt scikit-learn's handwritten digits 0 to 5; it is tested on all ten.",
+)
+
 Curve = Callable[[Computed, list[float]], list[float]]  # F at each of some thresholds
 
 
@@ -41,6 +48,8 @@ def open_f_page(metric: type[Metric], question: str, f_at: Curve, *examples: Exa
         sweep=lambda computed: sweep_f(computed, metric.name, f_at),
         worst=worst_open_set,
         headline=metric.name,
+        samples=(DIGITS,),
+        outside=labelled_outside,
     )
 
 

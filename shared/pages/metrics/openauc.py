@@ -13,12 +13,13 @@ from ...core.options import as_fraction
 from ...core.shares import least_reaching
 from ...open_set.openauc import OpenAUC, split_open_set
 from ..digits import short
+from ..direction import labelled_outside
 from ..figures.histograms import histograms
 from ..figures.roc import roc_points, unit_square
 from ..figures.style import BLUE, GREY, LINES, ORANGE, PURPLE, SHADE, curve, figure
 from ..figures.threshold import Sweep, moving_line, moving_point
-from ..page import INTERVALS, Column, Computed, Example, Option, Page, rows
-from .open_f import COLUMNS, worst_open_set
+from ..page import CONFIDENCE, Column, Computed, Example, Option, Page, rows
+from .open_f import COLUMNS, DIGITS, worst_open_set
 
 
 def open_set_roc(state: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -122,7 +123,7 @@ PAGE = Page(
     metric=OpenAUC,
     question="Is a known sample classified rightly, and ranked below an unknown one?",
     columns=(*COLUMNS, *(Column(name, (), part_of=name) for name in _PARTS)),
-    options=(Option("tpr", "fraction"), Option("fpr_list", "numbers"), INTERVALS),
+    options=(Option("tpr", "fraction"), Option("fpr_list", "numbers"), CONFIDENCE),
     examples=(
         Example(
             "Eighteen samples, eight of them unknown",
@@ -182,4 +183,6 @@ PAGE = Page(
     headline=r"openauc",
     method=", the area under the open-set ROC curve over every score",
     sections={"Its parts": r"closed_set_accuracy|open_set_auroc", "At a threshold": r"open_set_accuracy@.*|ccr@.*"},
+    samples=(DIGITS,),
+    outside=labelled_outside,
 )

@@ -16,7 +16,7 @@ from ..costs import Cost, items
 from ..figures.boxes import OF_OBJECTS, STYLES, DrawnBoxes, boxes_to_draw, draw_boxes, draw_confusion
 from ..figures.sweep import draw_sweep, sweep_boxes
 from ..limits import MAX_IMAGES, RefusedError
-from ..page import INTERVALS, Column, Computed, Example, Option, Page, Source
+from ..page import CONFIDENCE, Column, Computed, Derived, Example, Option, Page, Sample, Source
 from ..strip import box_picture
 from ..uploads import Data
 from ..worst import Thumbnail
@@ -75,6 +75,38 @@ def _costs(state: Mapping[str, Any], options: Mapping[str, Any]) -> Iterator[Cos
     yield Cost("pairs of a prediction and an object of its image", pairs, MAX_PAIRS)
     classes = len(np.unique(state["predictions"][:, 5])) + items(options["known_classes"])
     yield Cost("classes, known and predicted,", classes, MAX_CLASSES)
+
+
+def _derive(columns: Mapping[str, Any]) -> Derived:
+    """Known classes are those that the detector names; of them, one that no object has means unknown."""
+    try:
+        named, true = (
+            {int(row[-1]) for rows in columns[side] for row in np.asarray(rows, dtype=np.float64).tolist()}
+            for side in ("predictions", "references")
+        )
+    except (ValueError, TypeError, LookupError):  # the metric says what is wrong with them
+        return Derived({}, "")
+    if not named:
+        return Derived({}, "")
+    alone = {name for name in named - true if name < 0 or name > max(true, default=-1)}
+    unknown = {*sorted(alone, key=abs)[-1:]}
+    known = tuple(sorted(named - unknown))
+    reason = f"known_classes {_ranges(known)}: those that the detector names"
+    if unknown:
+        reason += f"; unknown_class_id {min(unknown)}, which it names and no object is"
+    options = {"known_classes": known, **({"unknown_class_id": min(unknown)} if unknown else {})}
+    return Derived(options, f"{reason}. Change them under Options, if others were learnt.")
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    """Numbers in words: 0–5, 7."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return ", ".join(f"{run[0]}–{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
 
 
 _BOX = """def box(row, end):  # a polygon becomes the box around it
@@ -141,7 +173,7 @@ PAGE = Page(
         Option("per_class", "flag"),
         Option("per_image", "flag"),
         Option("conf_list", "numbers"),
-        INTERVALS,
+        CONFIDENCE,
     ),
     examples=(
         Example(
@@ -200,4 +232,14 @@ PAGE = Page(
     sources=(Source("Predictions", {".txt": read_yolo}), Source("References", {".txt": read_yolo})),
     images=True,
     costs=_costs,
+    samples=(
+        Sample(
+            "Pasted digits, 6 to 9 unknown",
+            ("predictions.zip", "references.zip"),
+            {"known_classes": (0, 1, 2, 3, 4, 5), "unknown_class_id": 999, "box_format": "cxcywh"},
+            "photographs.zip",
+            "Written digits on noisy canvases, found by their ink. The detector learnt 0 to 5; others it names 999.",
+        ),
+    ),
+    derive=_derive,
 )

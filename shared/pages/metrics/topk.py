@@ -13,7 +13,7 @@ from ...classification.topk import TIES, known_ranks
 from ...core.options import as_int_list
 from ..digits import short
 from ..figures.style import BLUE, GREY, LINES, ORANGE, figure
-from ..page import INTERVALS, Column, Computed, Option, rows
+from ..page import CONFIDENCE, Column, Computed, Option, Sample, rows
 
 MAX_K = 200  # that are drawn
 MIN_K = 10  # where there are as many; otherwise up to twice the largest k that is asked for
@@ -28,7 +28,13 @@ OPTIONS = (
     Option("per_class", "flag"),
     Option("percent", "flag"),
     Option("ignore_unknown", "flag"),
-    INTERVALS,
+    CONFIDENCE,
+)
+DIGITS = Sample(
+    "Ten handwritten digits, logits",
+    ("digits.npz",),
+    {"k_list": (1, 2, 3)},
+    note="A logistic regression that has seen a tenth of scikit-learn's handwritten digits, tested on the others.",
 )
 TOPK_SCORES = rows("""
     class 0, class 1, class 2, class 3, class 4, references

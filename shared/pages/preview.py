@@ -1,0 +1,94 @@
+"""Data as they were read: the first rows, and above each column what it is taken for."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .columns import FLIPPED, groups, num_dimensions
+from .page import Column, Page
+from .uploads import Data
+
+ROWS = 5
+MAX_SHOWN = 9  # columns
+
+
+def preview(page: Page, sources: Sequence[Data], made_of: Mapping[str, Sequence[str]], rows: bool = True) -> str:
+    """The data of each source as HTML; `rows` False where an editable table shows the rows already."""
+    taken = _taken(page, sources, made_of)
+    return "".join(_source_html(page, i, data, taken, rows) for i, data in enumerate(sources) if data.arrays)
+
+
+def _taken(page: Page, sources: Sequence[Data], made_of: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    """What each array is taken for."""
+    found: dict[str, list[str]] = {}
+    runs = {name: names for data in sources for name, names in groups(data).items()}
+    for column in page.columns:
+        for name in made_of.get(column.name, ()):
+            turned = name.startswith(FLIPPED)
+            plain_name = name.removeprefix(FLIPPED).partition("[:,")[0]
+            said = ("minus " if turned else "") + _role(page, column)
+            for member in runs.get(plain_name, [plain_name]):
+                found.setdefault(member, []).append(said)
+    return found
+
+
+def _role(page: Page, column: Column) -> str:
+    return "score" if column.kind == "score" and not column.part_of else column.name
+
+
+def _source_html(page: Page, place: int, data: Data, taken: Mapping[str, list[str]], rows: bool) -> str:
+    flat = {name: array for name, array in data.arrays.items() if num_dimensions(array) == 1}
+    wide = {name: array for name, array in data.arrays.items() if name not in flat}
+    first = [name for name in flat if name in taken] + [name for name in flat if name not in taken]
+    names = [name for name in flat if name in first[:MAX_SHOWN]]
+    title = f"<strong>{html.escape(page.sources[place].label)}</strong> " if len(page.sources) > 1 else ""
+    lengths = sorted({len(array) for array in flat.values()})
+    size = f"{lengths[-1]:,} rows, {len(flat):,} columns" if flat else ""
+    images = next(iter(data.names.values()), None)
+    size += f" in {len(images):,} files" if flat and images else ""
+    parts = [f"<p>{title}{size}</p>"] if title or size else []
+    if flat:
+        chips = "".join(f"<th>{_chips(name, flat[name], taken)}</th>" for name in names)
+        heads = "".join(f'<th scope="col">{html.escape(name)}</th>' for name in names)
+        cells = "".join(_row_html(flat, names, row) for row in range(min(ROWS, lengths[-1]))) if rows else ""
+        more = f"<p>and {len(flat) - len(names):,} more columns</p>" if len(flat) > len(names) else ""
+        table = f'<table><thead><tr class="chips">{chips}</tr><tr>{heads}</tr></thead><tbody>{cells}</tbody></table>'
+        parts.append(f'<div class="scroll">{table}</div>{more}')
+    for name, array in wide.items():
+        shape = _shape(array, data.names.get(name))
+        parts.append(f"<p>{_chips(name, array, taken)} {html.escape(name)}: {html.escape(shape)}</p>")
+    return f'<div class="preview">{"".join(parts)}</div>'
+
+
+def _row_html(flat: Mapping[str, np.ndarray], names: Sequence[str], row: int) -> str:
+    cells = (_shown_cell(flat[name][row]) if row < len(flat[name]) else "" for name in names)
+    return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
+
+
+def _shown_cell(value: Any) -> str:
+    text = f"{value:.5g}" if isinstance(value, (float, np.floating)) else str(value)
+    return html.escape(text if len(text) <= 24 else f"{text[:23]}…")
+
+
+def _chips(name: str, array: Any, taken: Mapping[str, list[str]]) -> str:
+    roles = taken.get(name)
+    if not roles:
+        return '<span class="chip unused">not used</span>'
+    more = ""
+    values = np.asarray(array) if num_dimensions(array) == 1 else np.zeros(0)
+    if values.dtype.kind in "biu" and len(values) and set(np.unique(values[:1000]).tolist()) <= {0, 1}:
+        more = f", 1 in {int(np.count_nonzero(values == 1)):,} of {len(values):,}"
+    return "".join(f'<span class="chip">{html.escape(role)}{more}</span>' for role in roles)
+
+
+def _shape(array: Any, names: Sequence[str] | None) -> str:
+    if isinstance(array, np.ndarray):
+        return " × ".join(f"{size:,}" for size in array.shape)
+    sizes = {np.shape(image) for image in array}
+    each = f" of {' × '.join(map(str, next(iter(sizes))))}" if len(sizes) == 1 else ""
+    shown = f": {', '.join(names[:4])}{', …' if len(names) > 4 else ''}" if names else ""
+    return f"{len(array):,} images{each}{shown}"
