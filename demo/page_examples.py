@@ -33,7 +33,6 @@ _NOON = (2026, 1, 1, 12, 0, 0)  # in an archive, so that its bytes do not say wh
 def main(folder: Path) -> None:
     """Compute and write all files."""
     digits = recognise_digits()
-    scores = detector_scores(digits)
     order = np.random.default_rng(0).permutation(len(digits.digits))
     digits = digits._replace(
         images=digits.images[order],
@@ -41,6 +40,7 @@ def main(folder: Path) -> None:
         logits=digits.logits[order],
         open_scores=digits.open_scores[order],
     )
+    scores = detector_scores(digits)
     sets = np.asarray([f"digit {digit}" if digit >= 6 else "known" for digit in digits.digits])
     bench = {**scores, "labels": digits.is_unknown.astype(np.int8), "dataset": sets}
     save(folder / "ood_bench" / "examples" / "digits.npz", arrays(bench))

@@ -2264,10 +2264,10 @@ def _listed(value: Any) -> list[Any]:
 
 def offered(page: Page, sources: Sequence[Data]) -> dict[str, list[str]]:
     """For each column of the metric, the names it may be made of."""
-    offers = {column.name: choices(_source(column, None, sources)) for column in page.columns}
+    offers = {column.name: choices(source_of(column, None, sources)) for column in page.columns}
     for column in page.columns:
         if column.kind == "score":
-            arrays = _source(column, None, sources).arrays
+            arrays = source_of(column, None, sources).arrays
             offers[column.name] += [FLIPPED + name for name in offers[column.name] if _is_float(arrays.get(name))]
     return offers
 
@@ -2276,7 +2276,7 @@ def _is_float(value: Any) -> bool:
     return isinstance(value, np.ndarray) and value.ndim == 1 and value.dtype.kind == "f"
 
 
-def _source(column: Column, chosen: Sequence[str] | None, sources: Sequence[Data]) -> Data:
+def source_of(column: Column, chosen: Sequence[str] | None, sources: Sequence[Data]) -> Data:
     """The data that a column comes from: those of its own input, or of the first, which may hold all columns."""
     own, first = sources[column.source], sources[0]
     has = own.arrays if chosen is None else {*chosen} & {*own.arrays, *groups(own)}
@@ -2298,7 +2298,7 @@ def gather(
     origin: dict[str, int] = {}
     for column in _form(page, made_of):
         names = made_of[column.name]
-        data = _source(column, names, sources)
+        data = source_of(column, names, sources)
         if not names:
             if column.required:
                 raise TypeError(
@@ -2427,32 +2427,38 @@ def labelled_outside(columns: Mapping[str, Any]) -> Any:
 #
 # Data as they were read: the first rows, and above each column what it is taken for.
 
-ROWS = 5
+ROWS = 5  # of one source, of two a few less
 MAX_SHOWN = 9  # columns
 
 
 def preview(page: Page, sources: Sequence[Data], made_of: Mapping[str, Sequence[str]], rows: bool = True) -> str:
     """The data of each source as HTML; `rows` False where an editable table shows the rows already."""
     taken = _taken(page, sources, made_of)
-    return "".join(_source_html(page, i, data, taken, rows) for i, data in enumerate(sources) if data.arrays)
+    return "".join(_source_html(page, i, data, taken[i], rows) for i, data in enumerate(sources) if data.arrays)
 
 
-def _taken(page: Page, sources: Sequence[Data], made_of: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
-    """What each array is taken for."""
-    found: dict[str, list[str]] = {}
-    runs = {name: names for data in sources for name, names in groups(data).items()}
+def _taken(page: Page, sources: Sequence[Data], made_of: Mapping[str, Sequence[str]]) -> list[dict[str, list[str]]]:
+    """What each array of each source is taken for."""
+    found: list[dict[str, list[str]]] = [{} for _ in sources]
     for column in page.columns:
-        for name in made_of.get(column.name, ()):
-            turned = name.startswith(FLIPPED)
+        names = made_of.get(column.name, ())
+        place = next(i for i, data in enumerate(sources) if data is source_of(column, names, sources))
+        runs = groups(sources[place])
+        for name in names:
             plain_name = name.removeprefix(FLIPPED).partition("[:,")[0]
-            said = ("minus " if turned else "") + _role(page, column)
+            said = ("minus " if name.startswith(FLIPPED) else "") + _role(column, sources[place].arrays.get(plain_name))
             for member in runs.get(plain_name, [plain_name]):
-                found.setdefault(member, []).append(said)
+                found[place].setdefault(member, []).append(said)
     return found
 
 
-def _role(page: Page, column: Column) -> str:
-    return "score" if column.kind == "score" and not column.part_of else column.name
+def _role(column: Column, array: Any) -> str:
+    """What a column is taken for; of labels with how many are 1."""
+    if column.kind == "score" and not column.part_of:
+        return "score"
+    if column.kind == "label" and isinstance(array, np.ndarray) and array.dtype.kind in "biuf" and array.ndim == 1:
+        return f"{column.name}, 1 in {int(np.count_nonzero(array == 1)):,} of {len(array):,}"
+    return column.name
 
 
 def _source_html(page: Page, place: int, data: Data, taken: Mapping[str, list[str]], rows: bool) -> str:
@@ -2467,15 +2473,19 @@ def _source_html(page: Page, place: int, data: Data, taken: Mapping[str, list[st
     size += f" in {len(images):,} files" if flat and images else ""
     parts = [f"<p>{title}{size}</p>"] if title or size else []
     if flat:
-        chips = "".join(f"<th>{_chips(name, flat[name], taken)}</th>" for name in names)
+        chips = "".join(f"<th>{_chips(name, taken)}</th>" for name in names)
         heads = "".join(f'<th scope="col">{html.escape(name)}</th>' for name in names)
-        cells = "".join(_row_html(flat, names, row) for row in range(min(ROWS, lengths[-1]))) if rows else ""
+        cells = (
+            "".join(_row_html(flat, names, row) for row in range(min(ROWS + 1 - len(page.sources), lengths[-1])))
+            if rows
+            else ""
+        )
         more = f"<p>and {len(flat) - len(names):,} more columns</p>" if len(flat) > len(names) else ""
         table = f'<table><thead><tr class="chips">{chips}</tr><tr>{heads}</tr></thead><tbody>{cells}</tbody></table>'
         parts.append(f'<div class="scroll">{table}</div>{more}')
     for name, array in wide.items():
         shape = _shape(array, data.names.get(name))
-        parts.append(f"<p>{_chips(name, array, taken)} {html.escape(name)}: {html.escape(shape)}</p>")
+        parts.append(f"<p>{_chips(name, taken)} {html.escape(name)}: {html.escape(shape)}</p>")
     return f'<div class="preview">{"".join(parts)}</div>'
 
 
@@ -2489,15 +2499,11 @@ def _shown_cell(value: Any) -> str:
     return html.escape(text if len(text) <= 24 else f"{text[:23]}…")
 
 
-def _chips(name: str, array: Any, taken: Mapping[str, list[str]]) -> str:
+def _chips(name: str, taken: Mapping[str, list[str]]) -> str:
     roles = taken.get(name)
     if not roles:
         return '<span class="chip unused">not used</span>'
-    more = ""
-    values = np.asarray(array) if num_dimensions(array) == 1 else np.zeros(0)
-    if values.dtype.kind in "biu" and len(values) and set(np.unique(values[:1000]).tolist()) <= {0, 1}:
-        more = f", 1 in {int(np.count_nonzero(values == 1)):,} of {len(values):,}"
-    return "".join(f'<span class="chip">{html.escape(role)}{more}</span>' for role in roles)
+    return "".join(f'<span class="chip">{html.escape(role)}</span>' for role in roles)
 
 
 def _shape(array: Any, names: Sequence[str] | None) -> str:
@@ -4634,8 +4640,9 @@ def input_parts(page: Page, defaults: Mapping[str, Any], inputs_description: str
         filterable=False,
         elem_id=f"{page.name}-example",
     )
-    files, pasted, tables = _sources(page)
+    files, pasted = _sources(page)
     read = gr.HTML("", visible=False, apply_default_css=False, elem_id=f"{page.name}-read")
+    tables = _tables(page)
     flip = gr.Button("Turn the sign of these scores", size="sm", visible=False, elem_id=f"{page.name}-flip")
     with gr.Column(elem_classes="go", min_width=0):
         button = gr.Button("Compute", variant="primary", elem_id=f"{page.name}-compute")
@@ -4658,9 +4665,9 @@ def input_parts(page: Page, defaults: Mapping[str, Any], inputs_description: str
     return Inputs(example, tables, files, pasted, read, flip, panel, columns, read_as, controls, told, button, link)
 
 
-def _sources(page: Page) -> tuple[list[Any], list[Any], list[Any]]:
-    """For each source a place for files, one for cells of a spreadsheet, and an editable table."""
-    files, pasted, tables = [], [], []
+def _sources(page: Page) -> tuple[list[Any], list[Any]]:
+    """For each source a place for files, and one for cells of a spreadsheet."""
+    files, pasted = [], []
     for i, source in enumerate(page.sources):
         kinds = [*source.readers, *([".zip"] if source.readers else []), *READERS]
         label = f"Your own {source.label.lower()}: {', '.join(kinds)}"
@@ -4672,13 +4679,19 @@ def _sources(page: Page) -> tuple[list[Any], list[Any], list[Any]]:
             place = f"{page.name}-pasted{i}"
             pasted.append(gr.Textbox(label=source.label, placeholder=hint, lines=3, max_lines=3, elem_id=place))
         gr.HTML(f'<p class="hint">{STATED}</p>', apply_default_css=False)
+    return files, pasted
+
+
+def _tables(page: Page) -> list[Any]:
+    """An editable table for each source, out of sight while other data are chosen."""
+    tables = []
     for i, source in enumerate(page.sources):
         table = data_frame(page.examples[0].tables[i])
         place, shown = f"{page.name}-table{i}", not page.samples
         tables.append(
             gr.Dataframe(table, label=source.label, interactive=True, max_height=320, elem_id=place, visible=shown)
         )
-    return files, pasted, tables
+    return tables
 
 
 def _mapping(page: Page, help_of: Mapping[str, str]) -> list[Any]:

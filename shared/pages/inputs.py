@@ -47,10 +47,10 @@ def _listed(value: Any) -> list[Any]:
 
 def offered(page: Page, sources: Sequence[Data]) -> dict[str, list[str]]:
     """For each column of the metric, the names it may be made of."""
-    offers = {column.name: choices(_source(column, None, sources)) for column in page.columns}
+    offers = {column.name: choices(source_of(column, None, sources)) for column in page.columns}
     for column in page.columns:
         if column.kind == "score":
-            arrays = _source(column, None, sources).arrays
+            arrays = source_of(column, None, sources).arrays
             offers[column.name] += [FLIPPED + name for name in offers[column.name] if _is_float(arrays.get(name))]
     return offers
 
@@ -59,7 +59,7 @@ def _is_float(value: Any) -> bool:
     return isinstance(value, np.ndarray) and value.ndim == 1 and value.dtype.kind == "f"
 
 
-def _source(column: Column, chosen: Sequence[str] | None, sources: Sequence[Data]) -> Data:
+def source_of(column: Column, chosen: Sequence[str] | None, sources: Sequence[Data]) -> Data:
     """The data that a column comes from: those of its own input, or of the first, which may hold all columns."""
     own, first = sources[column.source], sources[0]
     has = own.arrays if chosen is None else {*chosen} & {*own.arrays, *groups(own)}
@@ -81,7 +81,7 @@ def gather(
     origin: dict[str, int] = {}
     for column in _form(page, made_of):
         names = made_of[column.name]
-        data = _source(column, names, sources)
+        data = source_of(column, names, sources)
         if not names:
             if column.required:
                 raise TypeError(

@@ -48,8 +48,9 @@ def input_parts(page: Page, defaults: Mapping[str, Any], inputs_description: str
         filterable=False,
         elem_id=f"{page.name}-example",
     )
-    files, pasted, tables = _sources(page)
+    files, pasted = _sources(page)
     read = gr.HTML("", visible=False, apply_default_css=False, elem_id=f"{page.name}-read")
+    tables = _tables(page)
     flip = gr.Button("Turn the sign of these scores", size="sm", visible=False, elem_id=f"{page.name}-flip")
     with gr.Column(elem_classes="go", min_width=0):
         button = gr.Button("Compute", variant="primary", elem_id=f"{page.name}-compute")
@@ -72,9 +73,9 @@ def input_parts(page: Page, defaults: Mapping[str, Any], inputs_description: str
     return Inputs(example, tables, files, pasted, read, flip, panel, columns, read_as, controls, told, button, link)
 
 
-def _sources(page: Page) -> tuple[list[Any], list[Any], list[Any]]:
-    """For each source a place for files, one for cells of a spreadsheet, and an editable table."""
-    files, pasted, tables = [], [], []
+def _sources(page: Page) -> tuple[list[Any], list[Any]]:
+    """For each source a place for files, and one for cells of a spreadsheet."""
+    files, pasted = [], []
     for i, source in enumerate(page.sources):
         kinds = [*source.readers, *([".zip"] if source.readers else []), *READERS]
         label = f"Your own {source.label.lower()}: {', '.join(kinds)}"
@@ -86,13 +87,19 @@ def _sources(page: Page) -> tuple[list[Any], list[Any], list[Any]]:
             place = f"{page.name}-pasted{i}"
             pasted.append(gr.Textbox(label=source.label, placeholder=hint, lines=3, max_lines=3, elem_id=place))
         gr.HTML(f'<p class="hint">{STATED}</p>', apply_default_css=False)
+    return files, pasted
+
+
+def _tables(page: Page) -> list[Any]:
+    """An editable table for each source, out of sight while other data are chosen."""
+    tables = []
     for i, source in enumerate(page.sources):
         table = data_frame(page.examples[0].tables[i])
         place, shown = f"{page.name}-table{i}", not page.samples
         tables.append(
             gr.Dataframe(table, label=source.label, interactive=True, max_height=320, elem_id=place, visible=shown)
         )
-    return files, pasted, tables
+    return tables
 
 
 def _mapping(page: Page, help_of: Mapping[str, str]) -> list[Any]:

@@ -9,35 +9,42 @@ from typing import Any
 import numpy as np
 
 from .columns import FLIPPED, groups, num_dimensions
+from .inputs import source_of
 from .page import Column, Page
 from .uploads import Data
 
-ROWS = 5
+ROWS = 5  # of one source, of two a few less
 MAX_SHOWN = 9  # columns
 
 
 def preview(page: Page, sources: Sequence[Data], made_of: Mapping[str, Sequence[str]], rows: bool = True) -> str:
     """The data of each source as HTML; `rows` False where an editable table shows the rows already."""
     taken = _taken(page, sources, made_of)
-    return "".join(_source_html(page, i, data, taken, rows) for i, data in enumerate(sources) if data.arrays)
+    return "".join(_source_html(page, i, data, taken[i], rows) for i, data in enumerate(sources) if data.arrays)
 
 
-def _taken(page: Page, sources: Sequence[Data], made_of: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
-    """What each array is taken for."""
-    found: dict[str, list[str]] = {}
-    runs = {name: names for data in sources for name, names in groups(data).items()}
+def _taken(page: Page, sources: Sequence[Data], made_of: Mapping[str, Sequence[str]]) -> list[dict[str, list[str]]]:
+    """What each array of each source is taken for."""
+    found: list[dict[str, list[str]]] = [{} for _ in sources]
     for column in page.columns:
-        for name in made_of.get(column.name, ()):
-            turned = name.startswith(FLIPPED)
+        names = made_of.get(column.name, ())
+        place = next(i for i, data in enumerate(sources) if data is source_of(column, names, sources))
+        runs = groups(sources[place])
+        for name in names:
             plain_name = name.removeprefix(FLIPPED).partition("[:,")[0]
-            said = ("minus " if turned else "") + _role(page, column)
+            said = ("minus " if name.startswith(FLIPPED) else "") + _role(column, sources[place].arrays.get(plain_name))
             for member in runs.get(plain_name, [plain_name]):
-                found.setdefault(member, []).append(said)
+                found[place].setdefault(member, []).append(said)
     return found
 
 
-def _role(page: Page, column: Column) -> str:
-    return "score" if column.kind == "score" and not column.part_of else column.name
+def _role(column: Column, array: Any) -> str:
+    """What a column is taken for; of labels with how many are 1."""
+    if column.kind == "score" and not column.part_of:
+        return "score"
+    if column.kind == "label" and isinstance(array, np.ndarray) and array.dtype.kind in "biuf" and array.ndim == 1:
+        return f"{column.name}, 1 in {int(np.count_nonzero(array == 1)):,} of {len(array):,}"
+    return column.name
 
 
 def _source_html(page: Page, place: int, data: Data, taken: Mapping[str, list[str]], rows: bool) -> str:
@@ -52,15 +59,19 @@ def _source_html(page: Page, place: int, data: Data, taken: Mapping[str, list[st
     size += f" in {len(images):,} files" if flat and images else ""
     parts = [f"<p>{title}{size}</p>"] if title or size else []
     if flat:
-        chips = "".join(f"<th>{_chips(name, flat[name], taken)}</th>" for name in names)
+        chips = "".join(f"<th>{_chips(name, taken)}</th>" for name in names)
         heads = "".join(f'<th scope="col">{html.escape(name)}</th>' for name in names)
-        cells = "".join(_row_html(flat, names, row) for row in range(min(ROWS, lengths[-1]))) if rows else ""
+        cells = (
+            "".join(_row_html(flat, names, row) for row in range(min(ROWS + 1 - len(page.sources), lengths[-1])))
+            if rows
+            else ""
+        )
         more = f"<p>and {len(flat) - len(names):,} more columns</p>" if len(flat) > len(names) else ""
         table = f'<table><thead><tr class="chips">{chips}</tr><tr>{heads}</tr></thead><tbody>{cells}</tbody></table>'
         parts.append(f'<div class="scroll">{table}</div>{more}')
     for name, array in wide.items():
         shape = _shape(array, data.names.get(name))
-        parts.append(f"<p>{_chips(name, array, taken)} {html.escape(name)}: {html.escape(shape)}</p>")
+        parts.append(f"<p>{_chips(name, taken)} {html.escape(name)}: {html.escape(shape)}</p>")
     return f'<div class="preview">{"".join(parts)}</div>'
 
 
@@ -74,15 +85,11 @@ def _shown_cell(value: Any) -> str:
     return html.escape(text if len(text) <= 24 else f"{text[:23]}…")
 
 
-def _chips(name: str, array: Any, taken: Mapping[str, list[str]]) -> str:
+def _chips(name: str, taken: Mapping[str, list[str]]) -> str:
     roles = taken.get(name)
     if not roles:
         return '<span class="chip unused">not used</span>'
-    more = ""
-    values = np.asarray(array) if num_dimensions(array) == 1 else np.zeros(0)
-    if values.dtype.kind in "biu" and len(values) and set(np.unique(values[:1000]).tolist()) <= {0, 1}:
-        more = f", 1 in {int(np.count_nonzero(values == 1)):,} of {len(values):,}"
-    return "".join(f'<span class="chip">{html.escape(role)}{more}</span>' for role in roles)
+    return "".join(f'<span class="chip">{html.escape(role)}</span>' for role in roles)
 
 
 def _shape(array: Any, names: Sequence[str] | None) -> str:

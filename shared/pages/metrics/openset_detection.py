@@ -238,7 +238,7 @@ PAGE = Page(
             ("predictions.zip", "references.zip"),
             {"known_classes": (0, 1, 2, 3, 4, 5), "unknown_class_id": 999, "box_format": "cxcywh"},
             "photographs.zip",
-            "Written digits on noisy canvases, found by their ink. The detector learnt 0 to 5; others it names 999.",
+            "Handwritten digits on noisy canvases, found by their ink. The detector learnt 0 to 5; others are 999.",
         ),
     ),
     derive=_derive,
