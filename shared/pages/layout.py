@@ -70,12 +70,15 @@ table.results.compared td:first-child, table.results.compared th:first-child { t
 .rates dd { margin: 0; font-variant-numeric: tabular-nums; font-size: var(--text-lg); }
 .take { display: flex; gap: 6px; justify-content: flex-end; margin-top: -8px; }
 .strip { display: flex; gap: 8px; overflow-x: auto; padding: 4px 0; }
+button.see[aria-pressed=true] { border-color: var(--body-text-color); box-shadow: inset 0 0 0 1px; }
 .strip button.see { flex: 0 0 auto; width: 116px; padding: 4px; text-align: left; }
 .strip img { display: block; width: 106px; height: 106px; object-fit: contain; }
 .strip b, .strip small { display: block; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 .js-plotly-plot text { fill: var(--body-text-color) !important; }
 .js-plotly-plot .annotation text, .js-plotly-plot .hoverlayer text { fill: white !important; }
 .js-plotly-plot .hoverlayer path { fill: #27272a !important; stroke: #a1a1aa !important; }
+button[role=tab].selected { color: var(--body-text-color) !important; }
+.cm-content span { color: var(--body-text-color) !important; }
 .card { margin-top: 2em; }
 .card table { display: block; overflow-x: auto; border: none; }
 .card th, .card td { min-width: 7em; word-break: normal !important; overflow-wrap: normal !important; }

@@ -101,6 +101,20 @@ SCRIPT = r"""
       cell.textContent = {short: cell.dataset.short, percent, full: cell.dataset.full}[kind];
     }
   };
+  const rows = (button) => {
+    const lines = [...button.closest("details").querySelectorAll("table")].flatMap((side) => [
+      [side.caption.innerText], ...[...side.rows].map((row) => [...row.cells].map((cell) => cell.innerText)),
+    ]);
+    save(lines.map((line) => line.map(quoted).join(",")).join("\n") + "\n", `${button.dataset.file}.csv`);
+  };
+  const mark = (name, image) => {
+    for (const button of document.querySelectorAll(`#${name}-results button.see`))
+      button.setAttribute("aria-pressed", +button.dataset.image === image);
+  };
+  document.addEventListener("input", (event) => {
+    const name = event.target.closest?.("[id$=-image]")?.id.replace("-image", "");
+    if (name) mark(name, +event.target.value - 1);
+  });
   const image = (button) => {
     const name = button.closest("[data-name]").dataset.name;
     const field = document.querySelector(`#${name}-image input[type=number]`);
@@ -120,7 +134,16 @@ SCRIPT = r"""
     box.sweep ??= JSON.parse(box.dataset.sweep);
     move(box, box.sweep.presets[button.dataset.preset]);
   };
-  const actions = {digits, image, take, preset, report};
+  // gradio's editors scroll, and cannot be reached by keys
+  const reach = () => document.querySelectorAll(".cm-scroller[tabindex='-1']").forEach((part) => part.tabIndex = 0);
+  let reaching = false;
+  new MutationObserver(() => {
+    if (reaching) return;
+    reaching = true;
+    setTimeout(() => { reaching = false; reach(); }, 200);
+  }).observe(document.documentElement, {childList: true, subtree: true});
+
+  const actions = {digits, image, take, preset, report, rows};
   document.addEventListener("click", (event) => {
     const button = event.target.closest?.("button[data-do]");
     if (button) actions[button.dataset.do](button);

@@ -113,7 +113,8 @@ def draw_boxes(found: DrawnBoxes, computed: Computed) -> go.Figure:
     predicted = np.flatnonzero(found.predicted_image == computed.image)
     true = np.flatnonzero(found.true_image == computed.image)
     boxes = np.concatenate([found.predicted[predicted, :4], found.true[true, :4]])
-    photograph_behind(fig, computed.photograph, None if boxes.max(initial=0) > 1.5 else (1.0, 1.0))
+    shares = boxes.max(initial=0) <= 1.5  # of YOLO: of the width and the height
+    photograph_behind(fig, computed.photograph, (1.0, 1.0) if shares else None)
     texts = {i: f"{'known' if found.known[i] else 'unknown'} object, class {found.true[i, -1]:g}" for i in true}
     objects = true[~np.isin(found.true_outcome[true], OF_OBJECTS)]
     _rectangles(fig, found.true[objects, :4], [texts[i] for i in objects], "object, found", _FOUND, 1)
@@ -127,7 +128,14 @@ def draw_boxes(found: DrawnBoxes, computed: Computed) -> go.Figure:
     _signs(fig, found, predicted, true)
     fig.update_yaxes(autorange="reversed", scaleanchor="x", constrain="domain")
     fig.update_xaxes(constrain="domain")
-    return fig if computed.photograph is not None else _with_margin(fig, boxes)
+    if shares and len(boxes):
+        return _framed(fig, 1.0, 1.0)
+    return _framed(fig, *computed.photograph[1]) if computed.photograph is not None else _with_margin(fig, boxes)
+
+
+def _framed(fig: go.Figure, width: float, height: float) -> go.Figure:
+    """Show the whole image, so that a place in it is the same from image to image."""
+    return fig.update_xaxes(range=[0, width]).update_yaxes(range=[height, 0], autorange=False)
 
 
 _FOUND = Style(GREY, "dot", "")

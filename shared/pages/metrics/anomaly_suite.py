@@ -32,7 +32,8 @@ def _sweep(state: Any, counts: Mapping[str, Counts]) -> Sweep:
     if "pixel" not in counts:
         return binary_sweep(counts["image"], "anomalous images", "normal images")
     values = {"PRO": pro_values(state, counts["pixel"])}
-    return binary_sweep(counts["pixel"], "anomalous pixels", "normal pixels", values)
+    sweep = binary_sweep(counts["pixel"], "anomalous pixels", "normal pixels", values)
+    return sweep._replace(presets=dict(sorted(sweep.presets.items(), key=lambda preset: preset[0] != "best F1")))
 
 
 def _thumbnails(computed: Computed, count: int) -> list[Thumbnail]:
