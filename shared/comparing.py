@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .core.group_results import flat_rates
 from .core.metric import INTERVAL_OPTIONS, Metric
 from .core.options import as_confidence_level, as_int
 from .core.resampling import as_resamples, percentiles, rates, shown
@@ -40,7 +41,8 @@ def compare(
     seed.
 
     Returns a table, a dict of lists of one length: "key", "first", "second", "difference", and of the difference "low",
-    "high" and "p_value". Two equal models have a difference of 0 and a p-value of 1.
+    "high" and "p_value". Two equal models have a difference of 0 and a p-value of 1. With a column `groups` it has a
+    "group" too: None in rows of the means, which come first.
     Raises what the metric raises, and ValueError where the samples of the two are not the same in number and kind.
     Source: Efron and Tibshirani, An Introduction to the Bootstrap, 1993; p with + 1, so that it is never 0.
 
@@ -55,7 +57,7 @@ def compare(
         raise TypeError(f"metric: expected a name or a metric such as OpenAUC(), got {type(metric).__name__}")
     shared = others if references is None else {**others, "references": references}
     found = [_results_and_units(metric, model, shared, name) for name, model in (("first", first), ("second", second))]
-    values, models = zip(*found)
+    values, models = [flat_rates(results) for results, _ in found], [units for _, units in found]
     pairs = _pairs(*models)
     merged = [rates(units.results(units.strata)) for units in models]
     kept = {key: np.empty(n_resamples) for key in merged[0] if key in merged[1]}
@@ -68,14 +70,18 @@ def compare(
         for key, column in kept.items():
             column[number] = results[0][key] - results[1][key]
     table: dict[str, list[Any]] = {name: [] for name in TABLE}
+    by_group = any(not isinstance(key, str) for key in kept)
+    groups: list[str | None] = []
     for key, column in kept.items():
         ours, theirs = values[0][key], values[1][key]
+        group, name_of_key = (None, key) if isinstance(key, str) else key
+        groups.append(group)
         # where rows were merged, the differences are moved by what that of the values was moved by
         moved = column + ((ours - theirs) - (merged[0][key] - merged[1][key]))
         low, high = percentiles(moved, level)
-        for name, value in zip(TABLE, (key, ours, theirs, ours - theirs, low, high, _p_value(moved))):
+        for name, value in zip(TABLE, (name_of_key, ours, theirs, ours - theirs, low, high, _p_value(moved))):
             table[name].append(value)
-    return table
+    return {"group": groups, **table} if by_group else table
 
 
 def _results_and_units(

@@ -160,5 +160,18 @@ def take(column: Any, rows: Any) -> Any:
     return column[rows] if isinstance(column, np.ndarray) else [column[i] for i in rows]
 
 
+def with_groups(columns: Columns, seed: int) -> Columns:
+    """The samples once in each of three groups, and some of them in all, in another order, with their groups."""
+    rng = np.random.default_rng(seed)
+    number = len(next(iter(columns.values())))
+    again = np.concatenate([np.tile(np.arange(number), 3), rng.integers(0, number, number // 2)])
+    names = [name for name in ("near/a", "near/b", "far") for _ in range(number)] + [""] * (number // 2)
+    order = rng.permutation(len(again))
+    return {
+        **{name: take(column, again[order].tolist()) for name, column in columns.items()},
+        "groups": np.asarray(names)[order],
+    }
+
+
 def as_lists(column: Any) -> list[Any]:
     return column.tolist() if isinstance(column, np.ndarray) else [as_lists(item) for item in column]

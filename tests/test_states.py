@@ -93,7 +93,7 @@ def test_a_state_survives_json_and_pickle(name: str) -> None:
 def test_a_metric_is_not_unpickled_with_a_malformed_state(name: str) -> None:
     metric, state, _ = batch(name)
     wrong, content = next(malformed(state))
-    metric._states = [{key: array for key, array in content.items() if key != "metric"}]
+    metric._batches = [{"": {key: array for key, array in content.items() if key != "metric"}}]
     with pytest.raises((ValueError, TypeError)):
         pickle.loads(pickle.dumps(metric))
     assert wrong

@@ -25,6 +25,8 @@ Args:
     predictions: (N, K) integer class ids, ranked best first if `k_list` is given, or (N, C) floating scores, higher
         is more likely.
     references: (N,) integer class ids.
+    groups: optional (N,) strings or integers, of each sample the group, such as a category, a data set or a
+        seed; None, "" or NaN where it belongs to every group. Rates are then unweighted means over the groups.
     k_list: ks to report, each at most K or C; an int is a one-element list. Without it there is one accuracy: for ids
         a hit anywhere in the row, for scores the plain (closed-set) accuracy of the first highest score.
     ties: for scores with `k_list`, "strict" (default: the true class must beat the (k+1)-th score), "optimistic"
@@ -42,6 +44,8 @@ Returns:
     accuracy@k: for each k of `k_list`.
     per_class: with that option, a dict of lists: "class", the ids that occur in the references; "count", the samples
         of each; then each key of the results for the samples of that class.
+    groups, with that column: a table, {"group": [names, sorted], "<key>": [of each], …}, with a row for what is before
+        a slash, as near of near/cifar100: the mean of its groups.
 
 Raises:
     ValueError: NaN, lengths or shapes that do not fit, class ids out of range, a k out of range, swapped columns.

@@ -41,6 +41,8 @@ Args:
     references: masks of the same shapes; 0 or False is normal, 1 or True anomalous.
     image_scores: optional (N,) scores of the images. Default to the maps' maxima, see `image_reduction`.
     image_labels: optional (N,) 1 for anomalous, 0 for normal. Default to whether the mask has an anomaly.
+    groups: optional (N,) strings or integers, of each image the group, such as a category, a data set or a
+        seed; None, "" or NaN where it belongs to every group. Rates are then unweighted means over the groups.
     integration_limits: limits of the false-positive rate for AUPRO, in (0, 1]. Default to (0.3, 0.1, 0.05, 0.01).
     num_thresholds: to take AUPRO from this many sampled thresholds, as PyADMetric does (it uses 99). An approximation
         that is wrong where scores tie; by default every distinct score counts.
@@ -71,6 +73,8 @@ Returns:
         averaged over the logarithm of the false-positive rate of the pixels of normal images, between the bounds.
     pixel_auroc_error, aupro@0.3_error and so on, with `significant_bits`: the value of the whole scores is at most that
         far off. What has no such bound (pixel_f1_max_threshold, AUPRO of `num_thresholds`) is left out.
+    groups, with that column: a table, {"group": [names, sorted], "<key>": [of each], …}, with a row for what is before
+        a slash, as near of near/cifar100: the mean of its groups.
 
 Raises:
     ValueError: NaN, maps and masks of different shapes, masks that are not binary, a level with one class only, a

@@ -23,6 +23,8 @@ _KWARGS_DESCRIPTION = """
 Args:
     predictions: (N, C) floating scores, higher is more likely.
     references: (N,) integer class ids.
+    groups: optional (N,) strings or integers, of each sample the group, such as a category, a data set or a
+        seed; None, "" or NaN where it belongs to every group. Rates are then unweighted means over the groups.
     k_list: Ks to report, each at most C; an int is a one-element list. Defaults to (1,).
     ties: "strict" (default: at each k the true class must beat the (k+1)-th score), "optimistic" (it must reach the
         k-th score) or "expected" (the chance of a hit when ties are broken at random).
@@ -39,6 +41,8 @@ Returns:
         highest score of the sample and s_(C+1) is minus infinity. In [0, 1]; higher is better.
     per_class: with that option, a dict of lists: "class", the ids that occur in the references; "count", the samples
         of each; then each key of the results for the samples of that class.
+    groups, with that column: a table, {"group": [names, sorted], "<key>": [of each], …}, with a row for what is before
+        a slash, as near of near/cifar100: the mean of its groups.
 
 Raises:
     ValueError: NaN, lengths or shapes that do not fit, class ids out of range, a K out of range, swapped columns.

@@ -30,6 +30,8 @@ Args:
     references: (N,) class ids; a negative one says that the sample is unknown.
     open_scores: (N,) open-set scores, higher is more unknown.
     open_labels: optional (N,) 1 for unknown, 0 for known; overrides the sign of the references.
+    groups: optional (N,) strings or integers, of each sample the group, such as a category, a data set or a
+        seed; None, "" or NaN where it belongs to every group. Rates are then unweighted means over the groups.
     t_list: thresholds to use. Defaults to every distinct score. A sample is rejected as unknown when its score is
         greater than the threshold.
     num_classes: number C of known classes, for class ids when not every class occurs. Defaults to the number of
@@ -41,6 +43,8 @@ Returns:
     micro_open_f: the best F over the thresholds, in [0, 1]; higher is better.
     micro_open_f_threshold: the lowest threshold that attains it (of a `t_list`, the first).
     micro_open_f_curve: with `t_list`, F at each of its thresholds.
+    groups, with that column: a table, {"group": [names, sorted], "<key>": [of each], …}, with a row for what is before
+        a slash, as near of near/cifar100: the mean of its groups.
 
 Raises:
     ValueError: NaN, lengths or shapes that do not fit, class ids out of range, an empty `t_list`.

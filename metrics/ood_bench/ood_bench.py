@@ -30,6 +30,8 @@ _KWARGS_DESCRIPTION = """
 Args:
     predictions: (N,) scores, higher is more OOD; or a tuple (in-distribution scores, OOD scores), without references.
     references: (N,) labels, `in_value` or `out_value`.
+    groups: optional (N,) strings or integers, of each sample the group, such as a category, a data set or a
+        seed; None, "" or NaN where it belongs to every group. Rates are then unweighted means over the groups.
     metrics: names, or functions of sklearn.metrics. Defaults to ("auroc", "fpr95tpr"). Names are "auroc", "aupr_out",
         "aupr_in", "aupr_out_trapezoid", "aupr_in_trapezoid", "detect_acc", "<rate><XX><rate>" with rates fpr, tpr, fnr,
         tnr and XX a number in (0, 100] such as 95 or 99.5, a rate alone, which is that at the `threshold`, and the
@@ -58,6 +60,8 @@ Returns:
     auroc_error and so on, with `significant_bits`: the value of the whole scores is at most that far off. Results that
         have no such bound (thresholds, rates at a threshold, sampled curves, scikit-learn's) are left out.
     and one float for each rate at the threshold and each metric of scikit-learn, under its name.
+    groups, with that column: a table, {"group": [names, sorted], "<key>": [of each], …}, with a row for what is before
+        a slash, as near of near/cifar100: the mean of its groups.
 
 Raises:
     ValueError: NaN, lengths or shapes that do not fit, other labels, one class only, an unknown metric, no threshold

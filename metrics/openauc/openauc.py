@@ -35,6 +35,8 @@ Args:
     open_set_pred_known, open_set_pred_unknown, close_set_pred_class, close_set_labels: instead of the columns above,
         the four arrays of XCurve: scores of the known and of the unknown samples, classes predicted and true of the
         known ones.
+    groups: optional (N,) strings or integers, of each sample the group, such as a category, a data set or a
+        seed; None, "" or NaN where it belongs to every group. Rates are then unweighted means over the groups.
     tpr: true-positive rate of the operating point, in (0, 1]. Defaults to 0.95.
     significant_bits: bits of each score's significand that are kept, 4 to 52; the rest are cut off, so that memory is
         bounded, and results that rank scores get an error bound. Given at load. Defaults to None, which keeps all.
@@ -54,6 +56,8 @@ Returns:
         curve.
     openauc_error and so on, with `significant_bits`: the value of the whole scores is at most that far off. The
         closed-set accuracy has none, since it ranks no scores.
+    groups, with that column: a table, {"group": [names, sorted], "<key>": [of each], …}, with a row for what is before
+        a slash, as near of near/cifar100: the mean of its groups.
 
 Raises:
     ValueError: NaN, lengths or shapes that do not fit, class ids out of range, no known or no unknown sample.

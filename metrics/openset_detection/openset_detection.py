@@ -32,6 +32,8 @@ Args:
     predictions: for each image, (n, 6) rows x1, y1, x2, y2, confidence, class, or a dict of boxes, scores and labels.
     references: for each image, (m, 5) rows x1, y1, x2, y2, class, or a dict of boxes and labels; ignored in the dict
         is 1 for difficult or crowd objects, which count nowhere, and 0 for the others.
+    groups: optional (N,) strings or integers, of each image the group, such as a category, a data set or a
+        seed; None, "" or NaN where it belongs to every group. Rates are then unweighted means over the groups.
     known_classes: ids of the known classes; required. Objects of other classes are unknown.
     unknown_class_id: class by which a prediction says "unknown". Defaults to -1.
     iou_threshold: boxes are matched at this IoU or above it, in (0, 1]. Defaults to 0.5.
@@ -65,6 +67,8 @@ Returns:
         the known classes; the last two with previously_known.
     TP_known, FP_known, FN_known, TP_unknown, FP_unknown, FN_unknown, total_known, total_unknown: the counts.
     per_class, per_image, sweep: the tables that are asked for, dicts of columns of one length.
+    groups, with that column: a table, {"group": [names, sorted], "<key>": [of each], …}, with a row for what is before
+        a slash, as near of near/cifar100: the mean of its groups.
 
 Raises:
     ValueError: NaN, tables of other shapes, x2 < x1 or y2 < y1, fractional classes, known_classes that hold the unknown

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 import numpy as np
 
-from ..core.arrays import MAX_EXACT, Array, array_namespace, as_array, device_of, is_floating, on_one_device
+from ..core.arrays import MAX_EXACT, Array, array_namespace, as_array, device_of, is_floating, on_one_device, to_numpy
 from ..core.columns import (
     as_labels,
     as_matrix,
@@ -24,7 +24,7 @@ from ..core.columns import (
 )
 from ..core.options import as_bool, as_choice
 from ..core.states import check_arrays, check_rows, count_column, flag_column, integer_column, integer_scalar
-from ..core.units import Units, units_of_table
+from ..core.units import Units, units_of_table, with_left_out
 from .ranks import listed_ranks, ranks_in_range
 
 if TYPE_CHECKING:
@@ -159,7 +159,8 @@ def topk_units(state: TopkState, summarise: Callable[..., dict[str, Any]], optio
     if options.get("average", "micro") == "micro":
         kept["classes"] = kept["classes"] * 0
     summarise = partial(summarise, **{**options, "per_class": False})
-    return units_of_table(kept, TOPK_TABLES["counts"], lambda rows: rows["tied"] * 0, summarise)
+    units = units_of_table(kept, TOPK_TABLES["counts"], lambda rows: rows["tied"] * 0, summarise)
+    return with_left_out(units, to_numpy(known))
 
 
 class Ranks(NamedTuple):

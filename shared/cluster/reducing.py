@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ..core.metric import Metric
 from ..formats.reasons import named
 from ..loading import metric_class
 from .memory import check_this_worker
@@ -24,8 +25,13 @@ def reduce_row_group(name: str, options: Mapping[str, Any], columns: Mapping[str
         for first in batches:
             metric.add_batch(**first)
             break
-    check_this_worker(group, grows=any(not metric.tables.keys() & state.keys() for state in metric.states()))
+    check_this_worker(group, grows=any(not _is_counted(metric, state) for state in metric.states()))
     with named(group):
         for batch in batches:
             metric.add_batch(**batch)
         return str(group), metric.states()
+
+
+def _is_counted(metric: Metric, state: Mapping[str, Any]) -> bool:
+    """Whether rows of a state are counted; those of a group have its number before their names."""
+    return bool(metric.tables.keys() & {name.rpartition("/")[2] for name in state})

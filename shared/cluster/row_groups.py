@@ -12,8 +12,10 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
+from ..core.groups import GROUPS
 from ..core.metric import Metric
 from ..formats.arrow import from_arrow
+from ..formats.parquet_footer import Chunk, column_chunks
 from ..formats.reasons import named
 
 BATCH_BYTES = 1 << 24
@@ -55,10 +57,11 @@ def list_row_groups(
             if missing:
                 raise ValueError(f"expected a column {missing[0]}, got {', '.join(there)}")
             metadata = fragment.metadata
+            with fragment.filesystem.open_input_file(fragment.path) as file:
+                chunks = column_chunks(file)
         for i in range(metadata.num_row_groups):
-            group = metadata.row_group(i)
-            size = _unpacked_bytes(group, names)
-            groups.append(RowGroup(fragment.path, fragment.filesystem, i, group.num_rows, size))
+            size = _unpacked_bytes(chunks[i], names)
+            groups.append(RowGroup(fragment.path, fragment.filesystem, i, metadata.row_group(i).num_rows, size))
     return dict(columns), groups
 
 
@@ -74,16 +77,15 @@ def read_row_group(group: RowGroup, columns: Mapping[str, str]) -> Iterator[dict
             raise ValueError(f"expected {group.num_rows} rows, as when the files were listed, got {there}")
         # a worker's other threads read row groups of their own
         for batch in file.iter_batches(num_rows, row_groups=[group.number], columns=names, use_threads=False):
-            arrays = {name: _array(batch, name) for name in names}
+            arrays = {name: _array(batch, name, gaps=name == columns.get(GROUPS)) for name in names}
             yield {column: arrays[name] for column, name in columns.items()}
 
 
-def _array(batch: Any, name: str) -> Any:
+def _array(batch: Any, name: str, *, gaps: bool) -> Any:
     with named(name):
-        return from_arrow(batch.column(name))
+        return from_arrow(batch.column(name), gaps=gaps)
 
 
-def _unpacked_bytes(group: Any, names: Sequence[str]) -> int:
-    chunks = [group.column(i) for i in range(group.num_columns)]
-    ours = [chunk for chunk in chunks if f"{chunk.path_in_schema}.".startswith(tuple(f"{name}." for name in names))]
-    return sum(8 * chunk.num_values + chunk.total_uncompressed_size for chunk in ours)
+def _unpacked_bytes(chunks: Sequence[Chunk], names: Sequence[str]) -> int:
+    ours = [chunk for chunk in chunks if f"{chunk.path}.".startswith(tuple(f"{name}." for name in names))]
+    return sum(8 * chunk.num_values + chunk.num_bytes for chunk in ours)

@@ -60,6 +60,7 @@ def describe(name: str) -> None:
 @click.option("--open-labels", metavar="FILE", help="1 for unknown samples, 0 for known ones.")
 @click.option("--image-scores", metavar="FILE", help="Anomaly scores of the images.")
 @click.option("--image-labels", metavar="FILE", help="1 for anomalous images, 0 for normal ones.")
+@click.option("--groups", metavar="FILE", help="Names of groups, or nothing for samples that belong to all of them.")
 @click.option(
     "--option",
     "options",
@@ -86,6 +87,8 @@ def compute(name: str, options: tuple[str, ...], save: Path | None, plot: Path |
         from ..reports.plots import check_picture, draw
 
         check_picture(plot)
+        if places["groups"] is not None:
+            raise click.UsageError("expected --plot or --groups, got both: a picture shows one group")
     given = {column: place for column, place in places.items() if place is not None}
     score = given.pop("open_scores") if given.get("open_scores") in SCORES else None
     if score is not None and "predictions" not in given:

@@ -10,7 +10,8 @@ from typing import Any
 
 import click
 
-from ..comparing import compare as compare_models
+from ..comparing import TABLE, compare as compare_models
+from ..core.groups import GROUPS
 from ..core.metric import keyword_options
 from ..formats.results import as_json
 from ..formats.writing import write_file
@@ -31,7 +32,7 @@ difference leaves out 0 and it is known which way is better.
 """
 DEFAULTS = keyword_options(compare_models)
 OWN = ("predictions", "open_scores", "image_scores")
-SHARED = ("references", "open_labels", "image_labels")
+SHARED = ("references", "open_labels", "image_labels", GROUPS)
 
 
 def _columns(command: Callable[..., None]) -> Callable[..., None]:
@@ -113,13 +114,18 @@ def as_text(table: Mapping[str, list[Any]]) -> str:
     key       first    second  difference       low      high  p_value  better
     auroc  0.750000  0.500000   +0.250000  0.125000  0.375000   0.0100  first
     """
-    head = [*table, "better"]
-    rows = [[*_numbers(*row), _better(*row)] for row in zip(*table.values())]
-    widths = [max(map(len, column)) for column in zip(head, *rows)]
+    groups = [["mean" if name is None else name] for name in table["group"]] if "group" in table else None
+    rows = [[*_numbers(*row), _better(*row)] for row in zip(*(table[name] for name in TABLE))]
+    rows = [["key", *TABLE[1:], "better"], *rows]
+    if groups is not None:
+        rows = [[*name, *row] for name, row in zip([["group"], *groups], rows)]
+    words = len(rows[0]) - len(TABLE)  # columns that are read from the left
+    widths = [max(map(len, column)) for column in zip(*rows)]
     lines = []
-    for first, *numbers, last in (head, *rows):
-        aligned = (number.rjust(width) for number, width in zip(numbers, widths[1:]))
-        lines.append("  ".join([first.ljust(widths[0]), *aligned, last]))
+    for row in rows:
+        padded = [cell.ljust(width) for cell, width in zip(row[:words], widths)]
+        padded += [cell.rjust(width) for cell, width in zip(row[words:-1], widths[words:])]
+        lines.append("  ".join([*padded, row[-1]]))
     return "\n".join(lines)
 
 

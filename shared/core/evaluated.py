@@ -15,7 +15,9 @@ from typing import Any
 import numpy as np
 
 from .arrays import State
-from .metric import Metric, check_agreement, joined
+from .groups import Parts, as_one_state, states_by_group
+from .joining import joined
+from .metric import Metric
 from .options import as_real
 from .processes import receive, run_key, send
 
@@ -40,21 +42,23 @@ class Evaluated(Metric):
                 raise ValueError(f"timeout: expected seconds, more than 0, got {self.timeout!r}")
         Metric.__init__(self, **{name: value for name, value in kwargs.items() if name not in own})
 
-    def _results(self, states: Sequence[State], options: Mapping[str, Any]) -> Any:
+    def _results(self, batches: Sequence[Parts], options: Mapping[str, Any]) -> Any:
         """The results of all processes in process 0, None in the others."""
         if self.num_process == 1:
-            return super()._results(states, options)
+            return super()._results(batches, options)
         folder, key = Path(self.data_dir), run_key(self.experiment_id, self.num_process)
         if self.process_id:
-            send({**joined(states), "metric": np.asarray(self.name)}, folder, key, self.process_id, self.timeout)
+            own = {group: joined(states) for group, states in states_by_group(batches).items()}
+            state = {**as_one_state(own), "metric": np.asarray(self.name)}
+            send(state, folder, key, self.process_id, self.timeout)
             return None
         # what the others hand over is this process's from now on, even if it fails
-        own = len(self._states)
+        first = len(self._batches)
 
-        def check(state: State) -> State:
-            arrays = self._own_state(state)
-            check_agreement(arrays, [*states, *self._states[own:]])
-            return arrays
+        def check(state: State) -> Parts:
+            parts = self._own_parts(state)
+            self._check_agreement(parts, [*batches, *self._batches[first:]])
+            return parts
 
-        receive(folder, key, self.num_process, self.timeout, self._states, check)
-        return super()._results([*states, *self._states[own:]], options)
+        receive(folder, key, self.num_process, self.timeout, self._batches, check)
+        return super()._results([*batches, *self._batches[first:]], options)

@@ -6,6 +6,8 @@ reset and len are all made of these two functions. A third, `as_state`, checks w
 
 Equal rows of a table of a state may be one row with a count, and results have the bits of the rows repeated. So where
 rows take few values, they are counted whenever they have doubled, and memory stops growing.
+
+Every metric takes a column `groups`: of a batch there is then a state for each group, and results are means over them.
 """
 
 from __future__ import annotations
@@ -17,16 +19,15 @@ from typing import Any, ClassVar, TypedDict
 
 import numpy as np
 
-from .arrays import Array, State, array_namespace, concatenate, is_numpy_array, to_numpy
-from .compacting import compact_table, has_few_values
+from .arrays import Array, State, is_numpy_array, to_numpy
+from .group_results import grouped_results
+from .group_units import units_of_groups
+from .groups import ALL, GROUPS, Parts, as_one_state, as_parts, reduced_by_group, states_by_group
+from .joining import check_agreement, check_total, compacted, joined, num_samples
 from .resampling import intervals
-from .states import MAX_COUNT
 from .units import Units
 
 ROWS = 1 << 16  # of a table, up to which they are kept as they come
-
-# entries of a state that say how its scores were rounded, so that there are few different ones
-ROUNDED = frozenset({"thresholds", "significant_bits"})
 
 # columns that metrics of this collection take: one that a metric does not use is ignored by it, for combine()
 SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels"})
@@ -92,7 +93,7 @@ class Metric:
         differing = [name for name in reduces.keys() & summarises.keys() if reduces[name] != summarises[name]]
         if differing:
             raise TypeError(f"{cls.__name__}: expected one default of {differing[0]}, got two")
-        cls.columns = tuple(p.name for p in columns)
+        cls.columns = (*(p.name for p in columns), GROUPS)
         cls.required = tuple(p.name for p in columns if p.default is p.empty)
         cls.options = {**summarises, **reduces, **INTERVAL_OPTIONS}
         cls.fixed_options = frozenset(reduces.keys() - summarises.keys())
@@ -103,7 +104,7 @@ class Metric:
         if unknown:
             raise TypeError(self._unknown_name(unknown[0], self.options))
         self.loaded_options = {**self.options, **options}
-        self._states: list[State] = []
+        self._batches: list[Parts] = []  # of each, the states by group
         self._rows, self._room = 0, ROWS  # of the tables: how many there are, and how many make them be counted
 
     def compute(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> dict[str, Any]:
@@ -117,10 +118,10 @@ class Metric:
         columns, overrides = self._sort_arguments({"predictions": predictions, "references": references, **kwargs})
         options = {**self.loaded_options, **overrides}
         for name in self.fixed_options & overrides.keys():
-            if self._states and _differ(overrides[name], self.loaded_options[name]):
+            if self._batches and _differ(overrides[name], self.loaded_options[name]):
                 raise ValueError(f"{name}: it was applied as batches were added; give it at load, not at compute")
-        states = self._states + ([self._reduced(columns, options)] if columns else [])
-        results = self._results(states, options)
+        batches = self._batches + ([self._reduced(columns, options)] if columns else [])
+        results = self._results(batches, options)
         self.reset()
         return results
 
@@ -128,21 +129,15 @@ class Metric:
         """The results of columns, and what is resampled of them; batches added before have no part in either."""
         columns, overrides = self._sort_arguments(kwargs)
         options = {**self.loaded_options, **overrides}
-        state = self._reduced(columns, options)
-        if not _size(state):
-            raise ValueError("expected at least one sample, got none: pass columns")
-        chosen = _options_for(self.summarise, options)
-        units = self.units(state, **chosen)  # first, since summarise may sort pixels where they lie
-        return self.summarise(state, **chosen), units
+        return self._results_and_units([self._reduced(columns, options)], options)
 
     def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
         """Add a batch of columns. An empty one adds nothing; one that raises leaves those before it untouched."""
         columns, options = self._sort_arguments({"predictions": predictions, "references": references, **kwargs})
         if options:
             raise TypeError(f"{next(iter(options))}: it is an option; give it at load or to compute")
-        state = self._reduced(columns, self.loaded_options)
-        # the caller may reuse its buffers
-        self._keep({name: _copy(array) for name, array in state.items()})
+        parts = self._reduced(columns, self.loaded_options)
+        self._keep({group: _copied(state) for group, state in parts.items()})  # the caller may reuse its buffers
 
     def add(self, *, prediction: Any = None, reference: Any = None, **kwargs: Any) -> None:
         """Add one sample: the columns of add_batch, with one entry each."""
@@ -151,16 +146,19 @@ class Metric:
         self.add_batch(**{name: value if name in self.options else [value] for name, value in given.items()})
 
     def state(self) -> dict[str, np.ndarray]:
-        """Return the reduced arrays of all batches added so far, as NumPy arrays; empty if there are none."""
-        return self._as_numpy(joined(self._states))
+        """Return the reduced arrays of all batches added so far, as NumPy arrays; empty if there are none.
+
+        Those of groups are named 0/scores, 1/scores and so on, in the order of the names in `groups`.
+        """
+        return self._as_numpy({group: joined(states) for group, states in states_by_group(self._batches).items()})
 
     def states(self) -> list[dict[str, np.ndarray]]:
         """The same in parts, each a state: nothing is joined, and equal rows are counted where values are few."""
         self._compact()
-        return [self._as_numpy(state) for state in self._states if state]
+        return [self._as_numpy(parts) for parts in self._batches if parts]
 
-    def _as_numpy(self, state: State) -> dict[str, np.ndarray]:
-        arrays = {name: to_numpy(array).copy() for name, array in state.items()}
+    def _as_numpy(self, parts: Parts) -> dict[str, np.ndarray]:
+        arrays = {name: to_numpy(array).copy() for name, array in as_one_state(parts).items()}
         return {**arrays, "metric": np.asarray(self.name)} if arrays else {}
 
     def merge(self, state: Mapping[str, np.ndarray]) -> None:
@@ -169,19 +167,22 @@ class Metric:
         Raises TypeError for what is no state, ValueError for a state of another metric or one that `reduce` cannot have
         made; the batches before are as they were then.
         """
-        arrays = self._own_state(state)
-        check_agreement(arrays, self._states)
-        check_total(len(self) + _size(arrays))
-        self._keep(arrays)
+        parts = self._own_parts(state)
+        self._check_agreement(parts, self._batches)
+        check_total(len(self) + sum(map(num_samples, parts.values())))
+        self._keep(parts)
 
-    def _own_state(self, state: Mapping[str, Any]) -> State:
-        """A copy of what another metric's `state()` gave, checked."""
+    def _own_parts(self, state: Mapping[str, Any]) -> Parts:
+        """A copy of what another metric's `state()` gave, checked, by group."""
         if not isinstance(state, Mapping):
             raise TypeError(f"state: expected the dict that state() returns, got {type(state).__name__}")
         if state and str(state.get("metric")) != self.name:
             raise ValueError(f"state: expected one of {self.name}, got one of {state.get('metric', 'no metric')}")
-        arrays = {name: array for name, array in state.items() if name != "metric"}
-        return {name: np.array(array) for name, array in self._checked(arrays).items()}
+        parts = as_parts({name: array for name, array in state.items() if name != "metric"})
+        return {
+            group: {name: np.array(array) for name, array in self._checked(each).items()}
+            for group, each in parts.items()
+        }
 
     def _checked(self, state: Mapping[str, Any]) -> State:
         return dict(self.as_state(state, **_options_for(self.as_state, self.loaded_options))) if state else {}
@@ -189,29 +190,36 @@ class Metric:
     def __setstate__(self, content: dict[str, Any]) -> None:
         """Unpickle; the batches are checked as those that are merged."""
         self.__dict__.update(content)
-        # those on an accelerator come from no file, but from deepcopy, and stay where they are
-        on_cpu = [all(map(is_numpy_array, state.values())) for state in self._states]
-        self._states = [self._checked(state) if here else state for state, here in zip(self._states, on_cpu)]
+
+        def checked(state: State) -> State:
+            # those on an accelerator come from no file, but from deepcopy, and stay where they are
+            return self._checked(state) if all(map(is_numpy_array, state.values())) else state
+
+        self._batches = [{group: checked(state) for group, state in parts.items()} for parts in self._batches]
 
     def reset(self) -> None:
         """Drop the batches added so far."""
-        self._states, self._rows, self._room = [], 0, ROWS
+        self._batches, self._rows, self._room = [], 0, ROWS
 
-    def _keep(self, state: State) -> None:
+    def _keep(self, parts: Parts) -> None:
         """Keep a batch. When the rows have doubled, those that are equal become one with a count."""
-        rows = self._rows + self._num_rows(state)
+        rows = self._rows + self._num_rows([parts])
         if rows > self._room:
-            self._compact(state)
+            self._compact(parts)
         else:
-            self._states.append(state)
+            self._batches.append(parts)
             self._rows = rows
 
-    def _compact(self, *others: State) -> None:
-        states = [*self._states, *others]
+    def _compact(self, *others: Parts) -> None:
+        batches: list[Parts] = [*self._batches, *others]
         if self.counts_rows(self.loaded_options):
-            for counts, columns in self.tables.items():
-                states = compacted(states, columns, counts)
-        self._states, self._rows = states, sum(map(self._num_rows, states))
+            found: list[Parts] = []
+            for group, states in states_by_group(batches).items():
+                for counts, columns in self.tables.items():
+                    states = compacted(states, columns, counts)
+                found += [{group: state} for state in states]
+            batches = found
+        self._batches, self._rows = batches, self._num_rows(batches)
         self._room = max(ROWS, 2 * self._rows)
 
     @staticmethod
@@ -219,36 +227,78 @@ class Metric:
         """Whether equal rows of tables may be counted: not where the results need to know whose they are."""
         return True
 
-    def _num_rows(self, state: State) -> int:
-        return sum(state[columns[0]].shape[0] for columns in self.tables.values()) if state else 0
+    def _num_rows(self, batches: Sequence[Parts]) -> int:
+        states = (state for parts in batches for state in parts.values() if state)
+        return sum(state[columns[0]].shape[0] for state in states for columns in self.tables.values())
 
     def __len__(self) -> int:
         """Number of samples added so far."""
-        return sum(map(_size, self._states))
+        return sum(num_samples(state) for parts in self._batches for state in parts.values())
 
-    def _results(self, states: Sequence[State], options: Mapping[str, Any]) -> dict[str, Any]:
-        if not any(map(_size, states)):
-            raise ValueError("expected at least one sample, got none: pass columns, or add batches before compute()")
-        for state in states:
-            check_agreement(state, states)
-        state, chosen = joined(states), _options_for(self.summarise, options)
+    def _results(self, batches: Sequence[Parts], options: Mapping[str, Any]) -> dict[str, Any]:
         if options["confidence_level"] is None:
-            return self.summarise(state, **chosen)
-        units, copied = self.units(state, **chosen), {k: _copy(x) if x.ndim else x for k, x in state.items()}
-        # of a copy, since summarise may sort pixels where they lie, and resampling may be refused or interrupted
-        results = self.summarise(copied, **chosen)
+            return self._results_and_units(batches, options, resampled=False)[0]
+        results, units = self._results_and_units(batches, options)
         return intervals(units, results, **{name: options[name] for name in INTERVAL_OPTIONS})
 
-    def _reduced(self, columns: Mapping[str, Any], options: Mapping[str, Any]) -> State:
+    def _results_and_units(
+        self, batches: Sequence[Parts], options: Mapping[str, Any], *, resampled: bool = True
+    ) -> tuple[dict[str, Any], Any]:
+        """The results, and unless they are not resampled the units; means over the groups, if there are any."""
+        if not any(num_samples(state) for parts in batches for state in parts.values()):
+            raise ValueError("expected at least one sample, got none: pass columns, or add batches before compute()")
+        for parts in batches:
+            self._check_agreement(parts, batches)
+        by_group, chosen = states_by_group(batches), _options_for(self.summarise, options)
+        shared = by_group.pop(ALL, [])
+        if not by_group:
+            return self._of_one_group(joined(shared), chosen, resampled)
+        # of a copy, since summarise may sort pixels where they lie
+        found = {
+            group: self._of_one_group(_copied(joined([*states, *shared])), chosen, resampled, group)
+            for group, states in sorted(by_group.items())
+        }
+        results = grouped_results({group: results for group, (results, _) in found.items()})
+        if not resampled:
+            return results, None
+        own = {group: _counts(joined(states)) for group, states in by_group.items()}
+        units = {group: units for group, (_, units) in found.items()}
+        return results, units_of_groups(units, own, _counts(joined(shared)))
+
+    def _of_one_group(
+        self, state: State, options: Mapping[str, Any], resampled: bool, group: str = ALL
+    ) -> tuple[dict[str, Any], Any]:
+        try:
+            units = self.units(state, **options) if resampled else None
+            # of a copy, since resampling may be refused or interrupted when pixels have been sorted
+            return self.summarise(_copied(state) if resampled else state, **options), units
+        except ValueError as error:
+            if group == ALL:
+                raise
+            raise ValueError(f"group {group!r}: {error}") from error
+
+    def _check_agreement(self, parts: Parts, batches: Sequence[Parts]) -> None:
+        for state in parts.values():
+            check_agreement(state, (other for others in batches for other in others.values()))
+            check_agreement(state, parts.values())
+
+    def _reduced(self, columns: Mapping[str, Any], options: Mapping[str, Any]) -> Parts:
         missing = [name for name in self.required if name not in columns]
         if missing:
             needed = ", ".join(self.required)
             raise TypeError(f"{missing[0]}: {self.name} needs the columns {needed}; got no {missing[0]}")
         if all(_is_empty(column) for column in columns.values()):
             return {}
-        state = dict(self.reduce(**columns, **_options_for(self.reduce, options)))
-        check_agreement(state, self._states)
-        return state
+        chosen = _options_for(self.reduce, options)
+
+        def reduce(columns: Mapping[str, Any]) -> State:
+            return dict(self.reduce(**columns, **chosen))
+
+        own = {name: column for name, column in columns.items() if name != GROUPS}
+        groups = columns.get(GROUPS)
+        parts = {ALL: reduce(own)} if groups is None else reduced_by_group(reduce, own, groups)
+        self._check_agreement(parts, self._batches)
+        return parts
 
     def _sort_arguments(self, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         """Split arguments into columns, by their own names, and options; drop siblings' columns and None columns."""
@@ -279,45 +329,6 @@ def keyword_options(function: Callable[..., Any]) -> Mapping[str, Any]:
     return {p.name: p.default for p in parameters if p.kind == p.KEYWORD_ONLY}
 
 
-def joined(states: Sequence[State]) -> State:
-    """One state of all the samples; a single one is returned as it is. Raises ValueError for more than 2^40."""
-    states = [state for state in states if state]
-    if len(states) < 2:
-        return states[0] if states else {}
-    check_total(sum(map(_size, states)))
-    return {
-        name: array if array.ndim == 0 else concatenate([_column(state, name) for state in states])
-        for name, array in {name: array for state in states for name, array in state.items()}.items()
-    }
-
-
-def check_total(num_samples: int) -> None:
-    """Raise ValueError for more samples than sums of integers are made for."""
-    if num_samples > MAX_COUNT:
-        raise ValueError(f"expected at most {MAX_COUNT} samples in all, got {num_samples}")
-
-
-def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> list[State]:
-    """The states as one, whose table of these columns has no two equal rows; as they are, where few would be equal."""
-    states = [state for state in states if state]
-    plain = [state for state in states if counts not in state]
-    grows = any(not (ROUNDED & state.keys() or all(has_few_values(state[name]) for name in columns)) for state in plain)
-    if grows and len(plain) == len(states):
-        return states
-    parts = [state for state in states if counts in state]
-    if plain:  # those without counts first, which is faster
-        parts.append(compact_table(joined(plain), columns, counts))
-    return parts if len(parts) < 2 else [compact_table(joined(parts), columns, counts)]
-
-
-def _column(state: State, name: str) -> Array:
-    """An array of a state; ones for counts that it does not have."""
-    if name in state:
-        return state[name]
-    rows = state[name.removesuffix("_counts")] if name != "counts" else next(iter(state.values()))
-    return array_namespace(rows).ones_like(rows, dtype=array_namespace(rows).int64)
-
-
 def _options_for(function: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
     """Those of the options that a function takes."""
     return {name: options[name] for name in keyword_options(function) if name in options}
@@ -335,27 +346,16 @@ def _is_empty(column: Any) -> bool:
     return sized and len(column) == 0
 
 
-def _size(state: State) -> int:
-    """How many samples there are in a state."""
-    if "counts" in state:
-        return int(array_namespace(state["counts"]).sum(state["counts"]))
-    return len(next(iter(state.values()))) if state else 0
+def _copied(state: State) -> State:
+    return {name: _copy(array) for name, array in state.items()}
 
 
 def _copy(array: Array) -> Array:
     return array.copy() if isinstance(array, np.ndarray) else array.clone()
 
 
-def check_agreement(state: State, states: Sequence[State]) -> None:
-    """Raise ValueError unless a state can be joined to the first of others: same arrays, same scalars."""
-    first = next((other for other in states if other), state)
-    if state.keys() != first.keys():
-        names, others = (
-            {n for n, array in one.items() if array.ndim and not n.endswith("counts")} for one in (state, first)
-        )
-        if state and names != others:
-            raise ValueError(f"expected a state of {', '.join(first)}, got one of {', '.join(state)}")
-    for name, array in state.items():
-        before = next((other[name] for other in states if name in other), array) if array.ndim == 0 else array
-        if array.ndim == 0 and array != before:
-            raise ValueError(f"{name}: expected {before} as in the batches before, got {array}")
+def _counts(state: State) -> np.ndarray:
+    """How many samples each entry of a state stands for."""
+    if "counts" in state:
+        return to_numpy(state["counts"])
+    return np.ones(num_samples(state), np.int64)

@@ -23,10 +23,13 @@ import time
 import uuid
 from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
 from .arrays import State, to_numpy
+
+Checked = TypeVar("Checked")
 
 _POLL = 0.01  # seconds
 # what launchers set to the same in all processes of a run, and to something else in any other run at that time
@@ -51,9 +54,9 @@ def run_key(experiment_id: str, num_process: int) -> str:
 
 
 def receive(
-    folder: Path, key: str, num_process: int, timeout: float, states: list[State], check: Callable[[State], State]
+    folder: Path, key: str, num_process: int, timeout: float, checked: list[Checked], check: Callable[[State], Checked]
 ) -> None:
-    """As process 0, append the states of the others to `states`.
+    """As process 0, append what `check` makes of the states of the others to `checked`.
 
     Raises TimeoutError if one does not come within `timeout` seconds, ValueError if there is another process 0, and
     what `check` raises for a state.
@@ -72,11 +75,11 @@ def receive(
             time.sleep(_POLL)
         for rank, answer in answers.items():
             try:
-                state = check(_from_bytes(answer.read_bytes()))
+                found = check(_from_bytes(answer.read_bytes()))
                 answer.replace(_taken(answer))
             except FileNotFoundError:  # it has just given up
                 _check_time(0.0, 0, timeout, f"process {rank} of {num_process}", meeting)
-            states.append(state)
+            checked.append(found)
     finally:
         if _read(meeting) == token:
             meeting.unlink()

@@ -6,11 +6,12 @@ in a canonical order, so an interval has the same bits for any order and any bat
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from .group_results import Key, flat_rates, with_ends
 from .options import as_confidence_level, as_int
 from .units import Units
 
@@ -31,17 +32,13 @@ def intervals(
     """
     level = as_confidence_level(confidence_level)
     number, seed = as_resamples(n_resamples), as_int(random_state, "random_state", 0)
-    values = rates(units.results(units.strata))
-    found = resampled(units, list(values), number, seed)
-    with_intervals: dict[str, Any] = {}
-    for key, value in results.items():
-        with_intervals[key] = value
-        if key in found:
-            low, high = percentiles(found[key], level)
-            if value != values[key]:
-                low, high = (bound + (value - values[key]) for bound in (low, high))
-            with_intervals |= {f"{key}_low": low, f"{key}_high": high}
-    return with_intervals
+    merged, values = rates(units.results(units.strata)), flat_rates(results)
+    ends: dict[Key, Any] = {}
+    for key, found in resampled(units, [*merged], number, seed).items():
+        low_and_high = percentiles(found, level)
+        by = values[key] - merged[key]
+        ends[key] = moved(low_and_high, by, found) if by else low_and_high
+    return with_ends(results, ends)
 
 
 def percentiles(values: np.ndarray, level: float) -> tuple[float, float]:
@@ -50,7 +47,18 @@ def percentiles(values: np.ndarray, level: float) -> tuple[float, float]:
     return low, high
 
 
-def rates(results: dict[str, Any]) -> dict[str, float]:
+def moved(bounds: Sequence[float], by: float, values: np.ndarray) -> tuple[float, float]:
+    """Bounds of some values, moved by so much; in [0, 1] where the values are.
+
+    >>> moved([0.0, 0.5], -0.25, np.asarray([0.0, 1.0]))
+    (0.0, 0.25)
+    """
+    lowest, highest = -np.inf if values.min() < 0 else 0.0, np.inf if values.max() > 1 else 1.0
+    low, high = np.clip(np.add(bounds, by), lowest, highest).tolist()
+    return low, high
+
+
+def rates(results: Mapping[Any, Any]) -> dict[Any, float]:
     """The floats among the results of `Units`: rates and losses; counts are ints."""
     return {key: value for key, value in results.items() if isinstance(value, float)}
 
@@ -60,7 +68,7 @@ def as_resamples(value: Any) -> int:
     return as_int(value, "n_resamples", 1, MAX_RESAMPLES)
 
 
-def resampled(units: Units, keys: list[str], n_resamples: int, random_state: int) -> dict[str, np.ndarray]:
+def resampled(units: Units, keys: list[Key], n_resamples: int, random_state: int) -> dict[Key, np.ndarray]:
     """Some of the results of so many resamples (B,), by key."""
     rng = np.random.default_rng(random_state)
     draws = ([draw(rng, counts) for counts in units.strata] for _ in range(n_resamples))

@@ -58,6 +58,9 @@ def number_table(state: Mapping[str, Any], name: str, width: int) -> np.ndarray:
 
 def integer_scalar(state: Mapping[str, Any], name: str, low: int, high: int) -> np.ndarray:
     """An integer in [low, high], as an array of no dimension."""
+    given: Any = state[name]
+    if isinstance(given, (list, tuple)) or getattr(given, "ndim", None):
+        raise ValueError(f"{_place(name)}: expected one integer, got a {type(given).__name__}")
     value = to_numpy(as_numbers([state[name]], _place(name)))
     if value.shape != (1,):
         raise ValueError(f"{_place(name)}: expected one integer, got shape {value.shape[1:]}")

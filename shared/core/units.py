@@ -24,12 +24,12 @@ class Units(NamedTuple):
     strata: for each stratum, (R,) int64, how many equal units each of its rows stands for, in a canonical order
     results: a function from as many arrays (R,), how many each row is to stand for instead (or none), to the results;
         of the strata themselves they are those of the state
-    members: a function without arguments to the row of each unit, (N,) in the order in which they were given, and its
-        stratum, (N,); for states whose units have not been counted
+    members: a function without arguments to the row of each entry of the state, (N,) in their order, and its stratum,
+        (N,), −1 for one that is left out
     """
 
     strata: tuple[np.ndarray, ...]
-    results: Callable[[Sequence[np.ndarray]], dict[str, Any]]
+    results: Callable[[Sequence[np.ndarray]], dict[Any, Any]]
     members: Callable[[], tuple[np.ndarray, np.ndarray]]
 
 
@@ -97,6 +97,17 @@ def units_of_table(
     return Units(tuple(counts[part] for part in parts), results, members)
 
 
+def with_left_out(units: Units, kept: np.ndarray) -> Units:
+    """Units of those entries of a state that are kept, (N,) flags, as units of the whole state."""
+
+    def members() -> tuple[np.ndarray, np.ndarray]:
+        places, strata = np.zeros(len(kept), np.int64), np.full(len(kept), -1)
+        places[kept], strata[kept] = units.members()
+        return places, strata
+
+    return units._replace(members=members)
+
+
 def _distinct(side: Side) -> Rows:
     scores = to_numpy(side.scores) + 0.0  # 0.0 for −0.0
     first = np.flatnonzero(np.concatenate([np.ones(len(scores[:1]), bool), scores[1:] != scores[:-1]]))
@@ -116,7 +127,7 @@ def _quantiles(rows: Rows, most: int) -> np.ndarray:
 def members_of(strata: Array, scores: Array, rows: Sequence[Rows]) -> tuple[np.ndarray, np.ndarray]:
     """As `Units.members`, of samples with their (N,) strata and scores."""
     stratum, values = to_numpy(strata).astype(np.int64), to_numpy(scores)
-    place = np.empty(len(stratum), np.int64)
+    place = np.zeros(len(stratum), np.int64)
     for i, each in enumerate(rows):
         inside = stratum == i
         place[inside] = each.places(values[inside])

@@ -35,8 +35,7 @@ def detection_units(state: DetectionState, **options: Any) -> Units:
         return {name: value for name, value in found.items() if not isinstance(value, list)}
 
     def members() -> tuple[np.ndarray, np.ndarray]:
-        rows = np.repeat(places, counts)
-        return rows, np.zeros_like(rows)
+        return places, np.zeros_like(places)
 
     return Units((tally(places, counts, len(first)),), resampled, members)
 

@@ -15,13 +15,13 @@ import numpy as np
 from ..anomaly.anomaly_suite import AnomalySuite
 from ..anomaly.image_scores import check_reduction, reduced_maps
 from ..anomaly.levels import check_levels
+from ..core.group_results import Results, grouped_results
 from ..core.options import as_fractions, plain_value
 from ..formats.anomaly_folders import AnomalyImage
 from ..formats.anomaly_maps import AnomalyMaps, list_anomaly_maps
 from ..formats.reasons import named
 from .anomaly_curves import Curves, curves_of
 from .anomaly_run import AnomalyRun, ScoredImage, belongs_to
-from .groups import Results, grouped_results
 from .map_reading import MapAndMask, check_names, map_reader, read_ahead
 
 _BATCH = 64  # images

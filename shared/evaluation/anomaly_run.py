@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
+from ..core.group_results import Results
 from ..formats.anomaly_folders import AnomalyImage
 from ..formats.anomaly_maps import AnomalyMaps
 from .anomaly_curves import Curves
-from .groups import Results
 
 
 class ScoredImage(NamedTuple):

@@ -8,11 +8,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ..core.group_results import Results
 from ..formats.anomaly_layouts import LAYOUTS
 from ..formats.results import as_json, value_text
 from ..formats.writing import write_file
 from .anomaly_run import AnomalyRun
-from .groups import Results, differences
+from .differences import differences
 
 _WIDTH = 110  # of a table: further columns are a table below
 _TITLES = {layout.name: layout.title for layout in LAYOUTS}

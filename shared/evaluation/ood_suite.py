@@ -7,9 +7,10 @@ from typing import Any
 
 from ..core.arrays import Array, array_namespace, concatenate, on_one_device
 from ..core.columns import as_labels, as_scores, check_lengths, check_not_negative
+from ..core.group_results import grouped_results
+from ..core.groups import prefixes
 from ..formats.score_files import Scores
 from ..ood.ood_bench import OODBench
-from .groups import grouped_results, prefixes
 
 SUITE_METRICS = ("auroc", "fpr95tpr", "aupr_in", "aupr_out")
 

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..core.columns import check_lengths
+from ..core.groups import GROUPS
 from .json import by_column, parse_json
 from .npy import read_npy, read_npz
 from .reasons import reason
@@ -31,7 +32,7 @@ def open_column(place: str, column: str) -> Any:
     In a file of several columns (.npz, .csv, .parquet, a dict in .json or .pt, or records in .json) it is the one of
     that name, or the ones named after a colon in `place`, side by side. A .csv whose first line is numbers has no
     header: it is one column, as wide as it is, unless columns are named by their places, from 0.
-    Raises ValueError, with the place, for what cannot be read.
+    Values of the column `groups` may be missing. Raises ValueError, with the place, for what cannot be read.
     """
     path, names = _split(place)
     kind = "-" if str(path) == "-" else path.suffix.lower()
@@ -39,9 +40,12 @@ def open_column(place: str, column: str) -> Any:
         raise ValueError(f"{place}: expected a file ending in {', '.join(_READERS)}, or -")
     try:
         content = _standard_input() if kind == "-" else _READERS[kind](path)
-        return (_pick_from_csv if isinstance(content, bytes) else _pick)(content, column, names)
+        found = (_pick_from_csv if isinstance(content, bytes) else _pick)(content, column, names)
     except Exception as error:
         raise ValueError(f"{place}: {reason(error)}") from error
+    if isinstance(found, ParquetColumn):
+        found.gaps = column == GROUPS
+    return found
 
 
 def file_of(place: str) -> Path | None:
@@ -71,6 +75,8 @@ def whole_column(opened: Any) -> Any:
 class ParquetColumn:
     """A column of a Parquet file, or several side by side, read in batches as it is iterated over."""
 
+    gaps = False  # whether values may be missing
+
     def __init__(self, path: Path, names: list[str], num_rows: int) -> None:
         self.path, self.names, self.num_rows = path, names, num_rows
 
@@ -81,7 +87,7 @@ class ParquetColumn:
         from .parquet import read_batches
 
         try:
-            yield from map(_side_by_side, read_batches(self.path, self.names, BATCH))
+            yield from map(_side_by_side, read_batches(self.path, self.names, BATCH, gaps=self.gaps))
         except Exception as error:
             raise ValueError(f"{self.path}: {reason(error)}") from error
 
@@ -139,7 +145,7 @@ def _pick_from_csv(data: bytes, column: str, names: list[str]) -> Any:
 
     table, headless = read_csv(data, names)
     names = table.column_names if headless and not names else _names(table.column_names, column, names)
-    return _side_by_side([from_arrow(table[name]) for name in names])
+    return _side_by_side([from_arrow(table[name], gaps=column == GROUPS) for name in names])
 
 
 def _pick(content: Any, column: str, names: list[str]) -> Any:

@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from .arrow import from_arrow
+from .parquet_footer import column_chunks
 
 
 def read_parquet(path: Path) -> Any:
@@ -19,16 +20,14 @@ def read_parquet(path: Path) -> Any:
         return file.read()
 
 
-def read_batches(path: Path, names: Sequence[str], num_rows: int) -> Iterator[list[Any]]:
-    """Arrays of the columns named, of at most `num_rows` rows at a time."""
+def read_batches(path: Path, names: Sequence[str], num_rows: int, *, gaps: bool = False) -> Iterator[list[Any]]:
+    """Arrays of the columns named, of at most `num_rows` rows at a time; gaps as of `from_arrow`."""
     with pq.ParquetFile(path, page_checksum_verification=True) as file:
         for batch in file.iter_batches(num_rows, columns=names):
-            yield [from_arrow(batch.column(name)) for name in names]
+            yield [from_arrow(batch.column(name), gaps=gaps) for name in names]
 
 
 def unpacked_bytes(path: Path) -> int:
     """The memory that all columns take at most, by the file's footer."""
-    metadata = pq.read_metadata(path)
-    groups = map(metadata.row_group, range(metadata.num_row_groups))
-    chunks = [group.column(i) for group in groups for i in range(group.num_columns)]
-    return sum(8 * chunk.num_values + chunk.total_uncompressed_size for chunk in chunks)
+    with path.open("rb") as file:
+        return sum(8 * chunk.num_values + chunk.num_bytes for group in column_chunks(file) for chunk in group)

@@ -17,6 +17,7 @@ import copy
 from collections.abc import Mapping
 from typing import Any
 
+from ..core.groups import GROUPS
 from ..extras import extra
 from ..formats.flat import flat
 from ..loading import METRICS, metric_class
@@ -95,7 +96,7 @@ class TorchMetric(torchmetrics.Metric):
         return {name: x for name, x in kwargs.items() if name in columns or aliases.get(name, name) not in kwargs}
 
     def _named(self, args: tuple[Any, ...], columns: Mapping[str, Any]) -> dict[str, Any]:
-        names = self.metric.columns
+        names = [name for name in self.metric.columns if name != GROUPS]
         if len(args) > len(names):
             raise TypeError(f"{self.metric.name} takes {len(names)} columns, {', '.join(names)}; got {len(args)}")
         twice = [name for name in names[: len(args)] if name in columns]
@@ -119,11 +120,11 @@ def as_torchmetrics(metric: Any, result: str | None = None, **kwargs: Any) -> To
     part; result, the name of the only result that compute gives, as Lightning's `self.log` takes it, or None for all
     of them, as `self.log_dict(metric.compute())` does; torchmetrics' own arguments, such as process_group.
 
-    `update` takes columns by name, or in the metric's order. In a MetricCollection give them by name: each metric gets
-    its own. compute gives scalars as float64 tensors on the CPU: {name: tensor}, or one; curves and tables are left
-    out. The states of processes are gathered by `torch.distributed.all_gather_object`, and every process has the
-    results of all. `forward`, which is calling it, computes the batch alone too: a batch without unknown samples
-    is then an error for many metrics; call `update`.
+    `update` takes columns by name, or in the metric's order, `groups` by name only. In a MetricCollection give them
+    by name: each metric gets its own. compute gives scalars as float64 tensors on the CPU: {name: tensor}, or one;
+    curves and tables are left out. The states of processes are gathered by `torch.distributed.all_gather_object`,
+    and every process has the results of all. `forward`, which is calling it, computes the batch alone too: a batch
+    without unknown samples is then an error for many metrics; call `update`.
 
     Returns a `TorchMetric`. Raises ValueError for an unknown name, TypeError for what is no metric of this collection.
 

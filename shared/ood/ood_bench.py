@@ -79,9 +79,10 @@ def ood_units(
 
     def members() -> tuple[np.ndarray, np.ndarray]:
         is_out, kept = is_ood(state["labels"], check_label_values(in_value, out_value, ignore_value))
-        columns = array_namespace(is_out).astype(~is_out, int), state["scores"]
-        strata, scores = columns if kept is None else (column[kept] for column in columns)
-        return members_of(strata, scores, rows)
+        strata = array_namespace(is_out).astype(~is_out, int)
+        if kept is not None:
+            strata = array_namespace(is_out).where(kept, strata, -1)
+        return members_of(strata, state["scores"], rows)
 
     return Units((rows[0].counts, rows[1].counts), results, members)
 

@@ -10,7 +10,7 @@ from typing import Any
 from ..core.options import as_fractions
 from ..evaluation.anomaly_run import AnomalyRun, images_of
 from ..evaluation.anomaly_text import described, difference_rows, group_rows
-from ..evaluation.groups import differences
+from ..evaluation.differences import differences
 from ..formats.writing import write_files
 from .anomaly_charts import Line, curves_svg, histogram_svg
 from .anomaly_page import CONTOURS, MODELS, PAGE, SCORES, table_html

@@ -61,6 +61,7 @@ def _rounds(names: list[str], seconds: float, first: int) -> int:
                 known = found.setdefault((name, finding.how), [])
                 known.append(finding)
                 if len(known) == 1:
+                    (_saved(name, finding.number) / "finding.txt").write_text(f"{finding.how}\n{finding.detail}\n")
                     print(f"{name} {finding.number}: {finding.how}\n  {_saved(name, finding.number)}", flush=True)
     print()
     for name in names:
@@ -81,6 +82,7 @@ def _rounds(names: list[str], seconds: float, first: int) -> int:
 def _saved(name: str, index: int) -> Path:
     """Write an input to a folder of its own."""
     folder = FOUND / f"{name}-{index}"
+    folder.mkdir(parents=True, exist_ok=True)
     try:
         save(draw(target(name), index)[0], folder)
     except Exception as error:  # then this is the finding

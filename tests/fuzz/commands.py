@@ -248,8 +248,8 @@ def run(case: Case) -> None:
     }
     check_files(value.files, case.folder, (*WRITTEN, *(named - value.files.keys() - {""})))
     saved = case.folder / "saved.json"
-    if saved.is_file() and (text := saved.read_text(encoding="utf-8")) != "what was there before":
-        json.loads(text, parse_constant=_no_json)
+    if saved.is_file() and (content := saved.read_bytes()) != value.files.get("saved.json"):
+        json.loads(content.decode(), parse_constant=_no_json)
 
 
 def _no_json(name: str) -> None:

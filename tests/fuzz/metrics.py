@@ -30,6 +30,8 @@ class Batch(NamedTuple):
 def make(name: str, rng: Random) -> Batch:
     """A random case of the tests of the metrics."""
     columns, options = cases.draw(name, rng.randrange(1 << 30))
+    if rng.random() < 0.2:
+        columns = cases.with_groups(columns, rng.getrandbits(32))
     at_load, at_compute = split_options(name, options)
     return Batch(columns, at_load, at_compute, {key: cases.as_lists(column) for key, column in columns.items()})
 

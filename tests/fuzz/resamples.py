@@ -39,6 +39,8 @@ def make(rng: Random) -> Resampled:
     """A random case, and for a second model the same samples with other scores."""
     name = rng.choice([name for name in METRICS if name != "openset_detection"])
     columns, options = cases.draw(name, rng.randrange(1 << 30))
+    if rng.random() < 0.2:
+        columns = cases.with_groups(columns, rng.getrandbits(32))
     numbers = np.random.default_rng(rng.getrandbits(64))
     own = "predictions" if name in ("ood_bench", "anomaly_suite") else "open_scores"
     second = dict(columns)
@@ -96,9 +98,9 @@ def run_compare(case: Case) -> None:
     check_same(given, fingerprint(value), "an input")
     if isinstance(found, Refused):
         return
-    if tuple(found) != TABLE or len({len(column) for column in found.values()}) != 1:
+    if tuple(found) not in (TABLE, ("group", *TABLE)) or len({len(column) for column in found.values()}) != 1:
         raise BrokenError("the comparison is no table", found)
-    for _, first, second, difference, low, high, p_value in zip(*found.values()):
+    for first, second, difference, low, high, p_value in zip(*(found[name] for name in TABLE[1:])):
         if difference != first - second or not low <= high or not 0 < p_value <= 1 or math.isnan(difference):
             raise BrokenError("a comparison is none", found)
     turned = case.attempt(lambda: compare(value.name, *models[::-1], **shared, **value.options))

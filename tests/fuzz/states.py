@@ -39,6 +39,8 @@ class Merge(NamedTuple):
 def make(name: str, rng: Random) -> Merge:
     """The state of a part of a random case, as it is, as .npz has it, or as JSON has it."""
     columns, options = cases.draw(name, rng.randrange(1 << 30))
+    if rng.random() < 0.2:
+        columns = cases.with_groups(columns, rng.getrandbits(32))
     at_load, at_compute = split_options(name, options)
     metric = metric_class(name)(**at_load)
     cut = rng.randrange(length(columns) + 1)

@@ -1,0 +1,175 @@
+"""Groups of samples, such as categories, data sets or seeds: the state of a group is the state of its rows.
+
+So a batch is cut into its groups before it is reduced, and what is kept of it is a state for each. Samples whose group
+is missing are kept apart: they belong to every group, as in-distribution samples do that several OOD sets share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from .arrays import State, array_namespace, as_array, device_of, is_torch_array, to_numpy, without_arrow
+from .columns import check_lengths
+
+GROUPS = "groups"  # the column
+ALL = ""  # the group of samples that belong to every group
+
+Parts = Mapping[str, State]  # the states of a batch, by group
+
+
+def reduced_by_group(
+    reduce: Callable[[Mapping[str, Any]], State], columns: Mapping[str, Any], groups: Any
+) -> dict[str, State]:
+    """The state of each group of a batch, from a function that reduces columns.
+
+    Parameters: reduce; columns, of one entry per sample; groups (N,), strings or integers, or nothing (None, "", NaN).
+    Raises ValueError for groups of another length or names that are none, TypeError for other types; and what reduce
+    raises of the whole batch, whose places are then those of its rows.
+    """
+    rows = rows_of_groups(groups)
+    number = sum(map(len, rows.values()))
+    taken = {name: _indexable(column, name) for name, column in columns.items()}
+    if any(len(column) != number for column in taken.values()):
+        reduce(columns)  # which says more, if columns differ from each other
+        check_lengths(**taken, groups=np.empty(number))
+    if len(rows) == 1:
+        return {name: reduce(columns) for name in rows}
+    try:
+        return {
+            name: reduce({key: _rows_of_column(x, each) for key, x in taken.items()}) for name, each in rows.items()
+        }
+    except (ValueError, TypeError):
+        reduce(columns)
+        raise
+
+
+def rows_of_groups(groups: Any) -> dict[str, np.ndarray]:
+    """The rows of each group, in ascending order, by its name.
+
+    >>> rows_of_groups(["near", None, "near", "far"])
+    {'near': array([0, 2]), '': array([1]), 'far': array([3])}
+    """
+    items = _group_items(groups)
+    try:
+        names = {item: group_name(item) for item in dict.fromkeys(items)}
+    except TypeError as error:
+        raise TypeError(f"groups: expected strings or integers, got {error}") from None
+    places = {name: i for i, name in enumerate(dict.fromkeys(names.values()))}
+    check_names(places)
+    codes = {item: places[name] for item, name in names.items()}
+    found = np.fromiter(map(codes.__getitem__, items), np.int64, len(items))
+    order = np.argsort(found, kind="stable")
+    ends = np.cumsum(np.bincount(found, minlength=len(places)))[:-1]
+    return dict(zip(places, np.split(order, ends))) if items else {}
+
+
+def group_name(item: Any) -> str:
+    """The name of a group: that of 3 is "3", and of nothing is "". Raises TypeError for other types."""
+    if isinstance(item, str):
+        return str(item)
+    if item is None or str(item) == "<NA>":  # of pandas
+        return ALL
+    if isinstance(item, bool) or not isinstance(item, Real):
+        raise TypeError(f"{item!r:.100}")
+    if item != item:
+        return ALL
+    if isinstance(item, Integral):
+        return str(int(item))
+    if not float(item).is_integer():
+        raise TypeError(repr(item))
+    return str(int(float(item)))
+
+
+def check_names(names: Iterable[str]) -> None:
+    """Raise ValueError unless these can all be names of groups: near/cifar100 is one, and near then none."""
+    given = [name for name in names if name != ALL]
+    for name in given:
+        if not all(name.split("/")):
+            raise ValueError(f"groups: expected names such as near/cifar100, got {name!r}")
+    both = sorted(prefixes(given) & set(given))
+    if both:
+        raise ValueError(f"groups: expected a name of a group or of what is before a slash, got {both[0]!r} for both")
+
+
+def prefixes(names: Iterable[str]) -> set[str]:
+    """What stands before the slashes of names.
+
+    >>> sorted(prefixes(["near/a/1", "near/b", "far"]))
+    ['near', 'near/a']
+    """
+    parts = (name.split("/") for name in names)
+    return {"/".join(part[:end]) for part in parts for end in range(1, len(part))}
+
+
+def states_by_group(batches: Iterable[Parts]) -> dict[str, list[State]]:
+    """The states of batches, those of each group in their order."""
+    found: dict[str, list[State]] = {}
+    for parts in batches:
+        for name, state in parts.items():
+            found.setdefault(name, []).append(state)
+    return found
+
+
+def as_one_state(parts: Parts) -> State:
+    """States of groups as one, whose arrays are named 0/scores and so on; one without groups is as it was.
+
+    >>> as_one_state({"far": {"scores": np.asarray([0.5])}})
+    {'groups': array(['far'], dtype='<U3'), '0/scores': array([0.5])}
+    """
+    if not parts.keys() - {ALL}:
+        return dict(parts.get(ALL, {}))
+    arrays = {f"{i}/{name}": array for i, state in enumerate(parts.values()) for name, array in state.items()}
+    return {GROUPS: np.asarray([*parts]), **arrays}
+
+
+def as_parts(state: Mapping[str, Any]) -> dict[str, State]:
+    """States of groups from one, as `as_one_state` gives it. Raises ValueError and TypeError for what it cannot be."""
+    if GROUPS not in state:
+        return {ALL: dict(state)} if state else {}
+    names = _group_items(state[GROUPS])
+    if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
+        raise ValueError(f"state['groups']: expected different names, got {names!r:.100}")
+    check_names(names)
+    parts: list[State] = [{} for _ in names]
+    numbers = {str(i): part for i, part in enumerate(parts)}
+    for key, array in state.items():
+        number, slash, name = str(key).partition("/")
+        if key == GROUPS:
+            continue
+        if not slash or number not in numbers:
+            raise ValueError(f"state: expected arrays 0/… to {len(names) - 1}/… of {len(names)} groups, got {key}")
+        numbers[number][name] = array
+    return dict(zip(map(str, names), parts))
+
+
+def _group_items(groups: Any) -> list[Any]:
+    groups = without_arrow(groups)
+    if isinstance(groups, (str, bytes, Mapping)) or not hasattr(groups, "__len__") or not hasattr(groups, "__iter__"):
+        raise TypeError(f"groups: expected a column of strings or integers, got {type(groups).__name__}")
+    if is_torch_array(groups):
+        groups = to_numpy(as_array(groups, "groups"))
+    if getattr(groups, "ndim", 1) != 1:
+        raise ValueError(f"groups: expected shape (N,), got shape {tuple(groups.shape)}")
+    return groups.tolist() if hasattr(groups, "tolist") else list(groups)
+
+
+def _indexable(column: Any, name: str) -> Any:
+    """A column as an array, or as a list where it has no numbers."""
+    if is_torch_array(column):
+        return column
+    try:
+        return as_array(column, name)
+    except (ValueError, TypeError):
+        return column if hasattr(column, "__len__") and isinstance(column, Sequence) else list(column)
+
+
+def _rows_of_column(column: Any, rows: np.ndarray) -> Any:
+    if isinstance(column, Sequence):
+        return [column[i] for i in rows.tolist()]
+    if device_of(column) is None and not is_torch_array(column):
+        return column[rows]
+    return column[array_namespace(column).asarray(rows, device=column.device)]

@@ -1,0 +1,25 @@
+"""What two models differ by, in each rate and by group."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..core.group_results import Results
+
+
+def differences(first: Mapping[str, Any], second: Mapping[str, Any]) -> Results:
+    """What two models differ by, in each rate and by group: the first's minus the second's.
+
+    Parameters: first and second, as `grouped_results` gives them, of the same groups.
+    Returns {"key": [rates], "first": […], "second": […], "difference": […], "groups": {"group": […], rate: […]}}.
+    """
+    keys = [key for key, value in first.items() if type(value) is float and type(second.get(key)) is float]
+    by_group = {key: [one - other for one, other in zip(first["groups"][key], second["groups"][key])] for key in keys}
+    return {
+        "key": keys,
+        "first": [first[key] for key in keys],
+        "second": [second[key] for key in keys],
+        "difference": [first[key] - second[key] for key in keys],
+        "groups": {"group": first["groups"]["group"], **by_group},
+    }

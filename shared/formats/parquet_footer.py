@@ -1,0 +1,105 @@
+"""How much the column chunks of a Parquet file take, from its footer.
+
+Arrow's own objects of column chunks end the process where the footer's statistics of a chunk are damaged (its C++
+exception is caught nowhere; pyarrow 26, also through `pyarrow.dataset`). So the few numbers that say how much memory
+reading will take are looked up here, in the structures of Parquet's format, by the compact protocol of Thrift.
+
+Sources: parquet.thrift of apache/parquet-format, structs FileMetaData, RowGroup, ColumnChunk and ColumnMetaData; Thrift
+compact protocol encoding, doc/specs/thrift-compact-protocol.md of apache/thrift.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Any, BinaryIO, NamedTuple
+
+_MAGIC = b"PAR1"
+
+
+class Chunk(NamedTuple):
+    """A column of a row group: its path with dots, how many values it has, and its bytes without compression."""
+
+    path: str
+    num_values: int
+    num_bytes: int
+
+
+def column_chunks(file: BinaryIO) -> list[list[Chunk]]:
+    """The chunks of each row group. Raises ValueError for a footer that is none."""
+    size = file.seek(0, 2)
+    file.seek(max(0, size - 8))
+    tail = file.read(8)
+    length = int.from_bytes(tail[:4], "little")
+    if tail[4:] != _MAGIC or length + 8 > size:
+        raise ValueError("expected a Parquet file, got one without a footer")
+    file.seek(size - 8 - length)
+    try:
+        groups = _Compact(file.read(length)).struct().get(4, [])
+        return [[_chunk(chunk[3]) for chunk in group[1]] for group in groups]
+    except (IndexError, KeyError, TypeError, AttributeError, RecursionError, struct.error):
+        raise ValueError("expected a Parquet file, got one whose footer is damaged") from None
+
+
+def _chunk(meta: dict[int, Any]) -> Chunk:
+    return Chunk(b".".join(meta[3]).decode(errors="replace"), int(meta[5]), int(meta[6]))
+
+
+class _Compact:
+    """Values of the compact protocol, one after the other: structs as dicts by the number of the field."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data, self.at = data, 0
+
+    def struct(self) -> dict[int, Any]:
+        """The fields up to the stop."""
+        fields: dict[int, Any] = {}
+        field = 0
+        while head := self._byte():
+            step, kind = head >> 4, head & 15
+            field = field + step if step else self._integer()
+            fields[field] = kind == 1 if kind in (1, 2) else self._value(kind)
+        return fields
+
+    def _value(self, kind: int) -> Any:
+        if kind in (1, 2, 3):  # of a list a bool takes a byte, too
+            return self._byte()
+        if kind in (4, 5, 6):
+            return self._integer()
+        if kind in (7, 13):
+            return self._bytes(8 if kind == 7 else 16)
+        if kind == 8:
+            return self._bytes(self._varint())
+        if kind in (9, 10):
+            head = self._byte()
+            number = head >> 4 if head >> 4 < 15 else self._varint()
+            return [self._value(head & 15) for _ in range(number)]
+        if kind == 11:
+            number = self._varint()
+            kinds = self._byte() if number else 0
+            return [(self._value(kinds >> 4), self._value(kinds & 15)) for _ in range(number)]
+        if kind == 12:
+            return self.struct()
+        raise IndexError(kind)
+
+    def _byte(self) -> int:
+        self.at += 1
+        return self.data[self.at - 1]
+
+    def _bytes(self, number: int) -> bytes:
+        if self.at + number > len(self.data):
+            raise IndexError(number)
+        self.at += number
+        return self.data[self.at - number : self.at]
+
+    def _varint(self) -> int:
+        found = shift = 0
+        while True:
+            byte = self._byte()
+            found |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return found
+
+    def _integer(self) -> int:
+        zigzag = self._varint()
+        return zigzag >> 1 ^ -(zigzag & 1)
