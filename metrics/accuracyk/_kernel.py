@@ -13,9 +13,10 @@ import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial, reduce
+from numbers import Integral, Real
 from operator import or_
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, TYPE_CHECKING, TypedDict
+from typing import Any, ClassVar, NamedTuple, TYPE_CHECKING, TypeVar, TypedDict
 
 import array_api_compat
 import numpy as np
@@ -244,6 +245,385 @@ def is_floating(x: Array) -> bool:
     return x.dtype.kind == "f" if is_numpy_array(x) else bool(array_namespace(x).isdtype(x.dtype, "real floating"))
 
 
+# ---- core/columns.py -------------------------------------------------------------------------------------------------
+#
+# Checks of columns: each returns a checked array, or raises with the name, what was expected and what came.
+
+def as_scores(x: Any, name: str, ndim: int = 1, *, narrow: bool = False) -> Array:
+    """Check real scores of `ndim` dimensions without NaN (±inf is legal) and return them as float32 or float64.
+
+    With `narrow`, for scores that only rank, those in types of 8 and 16 bits stay in them (see `is_narrow`).
+    """
+    scores = as_numbers(x, name)
+    if scores.shape == (0,):
+        scores = scores.reshape((0,) * ndim)
+    if scores.ndim != ndim:
+        raise ValueError(f"{name}: expected scores of shape {_SHAPES[ndim]}, got shape {tuple(scores.shape)}")
+    if not (narrow and is_narrow(scores)):
+        scores = widen(scores, name)
+    check_no_nan(scores, name)
+    return scores
+
+
+_SHAPES = {1: "(N,)", 2: "(N, C)", 3: "(N, H, W)"}
+
+
+def as_numbers(x: Any, name: str) -> Array:
+    """Check that `x` holds booleans, integers, or floats of at most 64 bits."""
+    array = as_array(x, name)
+    if is_numpy_array(array):
+        real = array.dtype.kind in "biu" or (array.dtype.kind == "f" and array.dtype.itemsize <= 8)
+    else:
+        real = array_namespace(array).isdtype(array.dtype, ("bool", "integral", "real floating"))
+    if not real:
+        raise TypeError(f"{name}: expected numbers, got {examples(array) if is_numpy_array(array) else array.dtype}")
+    return array
+
+
+def check_no_nan(scores: Array, name: str, first: int = 0) -> None:
+    """Raise ValueError if there is a NaN, with its position; rows are counted from `first`."""
+    xp = array_namespace(scores)
+    nan = xp.isnan(scores)
+    if bool(xp.any(nan)):
+        row, *rest = (int(index[0]) for index in xp.nonzero(nan))
+        position = row + first if not rest else (row + first, *rest)
+        raise ValueError(f"{name}: expected no NaN, got NaN at position {position}")
+
+
+def as_matrix(x: Any, name: str) -> Array:
+    """As `as_numbers`, but bfloat16 tensors stay as they are: `row_blocks` widens them block by block."""
+    if is_bfloat16(x):
+        return x.detach()
+    return as_numbers(x, name)
+
+
+def as_labels(x: Any, name: str, ndim: int = 1) -> Array:
+    """Check integers of `ndim` dimensions and return them as int64; floats are taken when they are integral."""
+    labels = as_integers(x, name, ndim)
+    return array_namespace(labels).astype(labels, array_namespace(labels).int64, copy=False)
+
+
+def as_integers(x: Any, name: str, ndim: int = 1) -> Array:
+    """As `as_labels`, but in the integer or boolean type that they came in, or in float64."""
+    labels = as_numbers(x, name)
+    xp = array_namespace(labels)
+    if labels.shape == (0,):
+        labels = labels.reshape((0,) * ndim)
+    if labels.ndim != ndim:
+        raise ValueError(
+            f"{name}: expected integers of shape {'(N,)' if ndim == 1 else '(N, K)'}, got shape {tuple(labels.shape)}"
+        )
+    if is_floating(labels) and labels.shape[0]:
+        labels = xp.astype(labels, xp.float64)
+        check_no_nan(labels, name)
+        fractional = labels != xp.round(labels)
+        if bool(xp.any(fractional)):
+            raise ValueError(f"{name}: expected integers, got {float(labels[fractional][0])!r}")
+        if bool(xp.any(xp.abs(labels) > MAX_EXACT)):
+            raise ValueError(f"{name}: expected integers within ±2**53, got {float(xp.max(xp.abs(labels)))!r}")
+    elif labels.dtype == getattr(xp, "uint64", None) and labels.shape[0] and int(xp.max(labels)) >= 2**63:
+        raise ValueError(f"{name}: expected integers below 2**63, got {int(xp.max(labels))}")
+    return labels
+
+
+def as_flags(x: Any, name: str) -> Array:
+    """Check (N,) values of 0 and 1, or booleans, and return them as booleans."""
+    labels = as_labels(x, name)
+    other = (labels != 0) & (labels != 1)
+    if bool(array_namespace(labels).any(other)):
+        raise ValueError(f"{name}: expected 0 or 1, got {int(labels[other][0])}")
+    return labels == 1
+
+
+def check_lengths(**columns: Array | None) -> None:
+    """Raise ValueError unless all columns that are given have the same length."""
+    given = {name: column for name, column in columns.items() if column is not None}
+    lengths = {name: len(column) if getattr(column, "ndim", 1) else "no" for name, column in given.items()}
+    if len(set(lengths.values())) > 1:
+        came = ", ".join(f"{length} {name}" for name, length in lengths.items())
+        raise ValueError(f"expected columns of one length, got {came}")
+
+
+def check_orientation(predictions: Array, references: Array) -> None:
+    """Raise ValueError if the two columns look as if each had been passed for the other."""
+    if predictions.ndim == 1 and references.ndim == 2:
+        raise ValueError(
+            f"predictions and references are swapped: references must be (N,) class ids, got shape "
+            f"{tuple(references.shape)}, and predictions have shape {tuple(predictions.shape)}"
+        )
+
+
+def check_class_ids(labels: Array, name: str, num_classes: int) -> None:
+    """Raise ValueError unless every label is below `num_classes`; negative labels are the caller's to judge."""
+    xp = array_namespace(labels)
+    if labels.shape[0] and int(xp.max(labels)) >= num_classes:
+        raise ValueError(f"{name}: expected class ids below {num_classes}, got {int(xp.max(labels))}")
+
+
+def check_not_negative(ids: Array, name: str, hint: str = "") -> None:
+    """Raise ValueError if a class id is negative."""
+    lowest = int(array_namespace(ids).min(ids)) if ids.shape[0] else 0
+    if lowest < 0:
+        raise ValueError(f"{name}: expected class ids of at least 0, got {lowest}{hint}")
+
+
+# ---- core/groups.py --------------------------------------------------------------------------------------------------
+#
+# Groups of samples, such as categories, data sets or seeds: the state of a group is the state of its rows.
+#
+# So a batch is cut into its groups before it is reduced, and what is kept of it is a state for each. Samples whose group
+# is missing are kept apart: they belong to every group, as in-distribution samples do that several OOD sets share.
+
+GROUPS = "groups"  # the column
+ALL = ""  # the group of samples that belong to every group
+
+Parts = Mapping[str, State]  # the states of a batch, by group
+
+
+def reduced_by_group(
+    reduce: Callable[[Mapping[str, Any]], State], columns: Mapping[str, Any], groups: Any
+) -> dict[str, State]:
+    """The state of each group of a batch, from a function that reduces columns.
+
+    Parameters: reduce; columns, of one entry per sample; groups (N,), strings or integers, or nothing (None, "", NaN).
+    Raises ValueError for groups of another length or names that are none, TypeError for other types; and what reduce
+    raises of the whole batch, whose places are then those of its rows.
+    """
+    rows = rows_of_groups(groups)
+    number = sum(map(len, rows.values()))
+    taken = {name: _indexable(column, name) for name, column in columns.items()}
+    if any(len(column) != number for column in taken.values()):
+        reduce(columns)  # which says more, if columns differ from each other
+        check_lengths(**taken, groups=np.empty(number))
+    if len(rows) == 1:
+        return {name: reduce(columns) for name in rows}
+    try:
+        return {
+            name: reduce({key: _rows_of_column(x, each) for key, x in taken.items()}) for name, each in rows.items()
+        }
+    except (ValueError, TypeError):
+        reduce(columns)
+        raise
+
+
+def rows_of_groups(groups: Any) -> dict[str, np.ndarray]:
+    """The rows of each group, in ascending order, by its name.
+
+    >>> rows_of_groups(["near", None, "near", "far"])
+    {'near': array([0, 2]), '': array([1]), 'far': array([3])}
+    """
+    items = _group_items(groups)
+    try:
+        names = {item: group_name(item) for item in dict.fromkeys(items)}
+    except TypeError as error:
+        raise TypeError(f"groups: expected strings or integers, got {error}") from None
+    places = {name: i for i, name in enumerate(dict.fromkeys(names.values()))}
+    check_names(places)
+    codes = {item: places[name] for item, name in names.items()}
+    found = np.fromiter(map(codes.__getitem__, items), np.int64, len(items))
+    order = np.argsort(found, kind="stable")
+    ends = np.cumsum(np.bincount(found, minlength=len(places)))[:-1]
+    return dict(zip(places, np.split(order, ends))) if items else {}
+
+
+def group_name(item: Any) -> str:
+    """The name of a group: that of 3 is "3", and of nothing is "". Raises TypeError for other types."""
+    if isinstance(item, str):
+        return str(item)
+    if item is None or str(item) == "<NA>":  # of pandas
+        return ALL
+    if isinstance(item, bool) or not isinstance(item, Real):
+        raise TypeError(f"{item!r:.100}")
+    if item != item:
+        return ALL
+    if isinstance(item, Integral):
+        return str(int(item))
+    if not float(item).is_integer():
+        raise TypeError(repr(item))
+    return str(int(float(item)))
+
+
+def check_names(names: Iterable[str]) -> None:
+    """Raise ValueError unless these can all be names of groups: near/cifar100 is one, and near then none."""
+    given = [name for name in names if name != ALL]
+    for name in given:
+        if not all(name.split("/")):
+            raise ValueError(f"groups: expected names such as near/cifar100, got {name!r}")
+    both = sorted(prefixes(given) & set(given))
+    if both:
+        raise ValueError(f"groups: expected a name of a group or of what is before a slash, got {both[0]!r} for both")
+
+
+def prefixes(names: Iterable[str]) -> set[str]:
+    """What stands before the slashes of names.
+
+    >>> sorted(prefixes(["near/a/1", "near/b", "far"]))
+    ['near', 'near/a']
+    """
+    parts = (name.split("/") for name in names)
+    return {"/".join(part[:end]) for part in parts for end in range(1, len(part))}
+
+
+def states_by_group(batches: Iterable[Parts]) -> dict[str, list[State]]:
+    """The states of batches, those of each group in their order."""
+    found: dict[str, list[State]] = {}
+    for parts in batches:
+        for name, state in parts.items():
+            found.setdefault(name, []).append(state)
+    return found
+
+
+def as_one_state(parts: Parts) -> State:
+    """States of groups as one, whose arrays are named 0/scores and so on; one without groups is as it was.
+
+    >>> as_one_state({"far": {"scores": np.asarray([0.5])}})
+    {'groups': array(['far'], dtype='<U3'), '0/scores': array([0.5])}
+    """
+    if not parts.keys() - {ALL}:
+        return dict(parts.get(ALL, {}))
+    arrays = {f"{i}/{name}": array for i, state in enumerate(parts.values()) for name, array in state.items()}
+    return {GROUPS: np.asarray([*parts]), **arrays}
+
+
+def as_parts(state: Mapping[str, Any]) -> dict[str, State]:
+    """States of groups from one, as `as_one_state` gives it. Raises ValueError and TypeError for what it cannot be."""
+    if GROUPS not in state:
+        return {ALL: dict(state)} if state else {}
+    names = _group_items(state[GROUPS])
+    if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
+        raise ValueError(f"state['groups']: expected different names, got {names!r:.100}")
+    check_names(names)
+    parts: list[State] = [{} for _ in names]
+    numbers = {str(i): part for i, part in enumerate(parts)}
+    for key, array in state.items():
+        number, slash, name = str(key).partition("/")
+        if key == GROUPS:
+            continue
+        if not slash or number not in numbers:
+            raise ValueError(f"state: expected arrays 0/… to {len(names) - 1}/… of {len(names)} groups, got {key}")
+        numbers[number][name] = array
+    return dict(zip(map(str, names), parts))
+
+
+def _group_items(groups: Any) -> list[Any]:
+    groups = without_arrow(groups)
+    if isinstance(groups, (str, bytes, Mapping)) or not hasattr(groups, "__len__") or not hasattr(groups, "__iter__"):
+        raise TypeError(f"groups: expected a column of strings or integers, got {type(groups).__name__}")
+    if is_torch_array(groups):
+        groups = to_numpy(as_array(groups, "groups"))
+    if getattr(groups, "ndim", 1) != 1:
+        raise ValueError(f"groups: expected shape (N,), got shape {tuple(groups.shape)}")
+    return groups.tolist() if hasattr(groups, "tolist") else list(groups)
+
+
+def _indexable(column: Any, name: str) -> Any:
+    """A column as an array, or as a list where it has no numbers."""
+    if is_torch_array(column):
+        return column
+    try:
+        return as_array(column, name)
+    except (ValueError, TypeError):
+        return column if hasattr(column, "__len__") and isinstance(column, Sequence) else list(column)
+
+
+def _rows_of_column(column: Any, rows: np.ndarray) -> Any:
+    if isinstance(column, Sequence):
+        return [column[i] for i in rows.tolist()]
+    if device_of(column) is None and not is_torch_array(column):
+        return column[rows]
+    return column[array_namespace(column).asarray(rows, device=column.device)]
+
+
+# ---- core/group_results.py -------------------------------------------------------------------------------------------
+#
+# Results of groups in one: their means, and a table of them.
+
+Results = dict[str, Any]
+Key = str | tuple[str, str]  # of a rate: its name, or a group and its name
+
+
+def grouped_results(by_group: Mapping[str, Mapping[str, Any]]) -> Results:
+    """The unweighted mean of each rate over the groups, the sum of each count, and a table of the groups.
+
+    A group whose name has a slash, as category/defect, adds a row for what is before it (each slash): the mean of its
+    groups.
+
+    Parameters: by_group, the results of each group; floats are rates, ints are counts. Thresholds, intervals
+    and whatever is neither are in the table only, and None in rows of means.
+    Returns {key: …, "groups": {"group": [names, sorted], key: [values]}}; names that are all integers, as numbers are.
+
+    >>> made = grouped_results({"nut/cut": {"auroc": 1.0, "images": 3}, "nut/bent": {"auroc": 0.5, "images": 4}})
+    >>> made["auroc"], made["images"]
+    (0.75, 7)
+    >>> made["groups"]
+    {'group': ['nut', 'nut/bent', 'nut/cut'], 'auroc': [0.75, 0.5, 1.0], 'images': [7, 4, 3]}
+    """
+    keys = list(dict.fromkeys(key for results in by_group.values() for key in results))
+    rows = dict(by_group)
+    for prefix in prefixes(by_group):
+        own = [results for name, results in by_group.items() if name.startswith(f"{prefix}/")]
+        rows[prefix] = _together(own, keys)
+    names = sorted(rows, key=int if all(map(_is_integer, rows)) else None)
+    table = {"group": names, **{key: [rows[name].get(key) for name in names] for key in keys}}
+    return {**_together(list(by_group.values()), keys), GROUPS: table}
+
+
+def _is_integer(name: str) -> bool:
+    return name.removeprefix("-").isdecimal()
+
+
+def _together(rows: Sequence[Mapping[str, Any]], keys: Sequence[str]) -> Results:
+    """The mean of each rate and the sum of each count, of those that all rows have."""
+    found: Results = {}
+    ends = {f"{key}_{end}" for key in keys for end in ("low", "high")}  # a mean of intervals is not that of the mean
+    errors = {f"{key}_error" for key in keys}
+    for key in keys:
+        if key in ends or key.endswith("threshold"):  # where decisions change, which has no mean
+            continue
+        values: list[Any] = [row.get(key) for row in rows]
+        if all(type(value) is int for value in values):
+            found[key] = sum(values)
+        elif all(type(value) is float for value in values):
+            found[key] = math.fsum(values) / len(values)
+            if key in errors and any(values):  # bounds of means, each of which was rounded twice
+                found[key] = found[key] * (1 + 2**-50) + 2**-50
+    return found
+
+
+def flat_rates(results: Mapping[str, Any]) -> dict[Key, float]:
+    """The rates, which are floats, and those of each group.
+
+    >>> flat_rates(grouped_results({"a": {"auroc": 1.0}, "b": {"auroc": 0.5}}))
+    {'auroc': 0.75, ('a', 'auroc'): 1.0, ('b', 'auroc'): 0.5}
+    """
+    found: dict[Key, float] = {key: value for key, value in results.items() if isinstance(value, float)}
+    table = results.get(GROUPS, {"group": []})
+    for key, column in table.items():
+        for name, value in zip(table["group"], column):
+            if isinstance(value, float):
+                found[name, key] = value
+    return found
+
+
+def with_ends(results: Mapping[str, Any], ends: Mapping[Key, tuple[float, float]]) -> Results:
+    """Results with `<key>_low` and `<key>_high` beside those rates that have them, of groups too; None where none."""
+    found: Results = {}
+    for key, value in results.items():
+        found[key] = value
+        if key in ends:
+            found[f"{key}_low"], found[f"{key}_high"] = ends[key]
+    if GROUPS not in results:
+        return found
+    table: Results = {}
+    names = results[GROUPS]["group"]
+    for key, column in results[GROUPS].items():
+        table[key] = column
+        if any((name, key) in ends for name in names):
+            lows, highs = zip(*(ends.get((name, key), (None, None)) for name in names))
+            table |= {f"{key}_low": list(lows), f"{key}_high": list(highs)}
+    return {**found, GROUPS: table}
+
+
 # ---- core/compacting.py ----------------------------------------------------------------------------------------------
 #
 # Equal rows of a table become one row with a count, so that memory stops growing where values are few.
@@ -420,244 +800,6 @@ def _magnitude(patterns: Array) -> int:
 def _are_zero(integers: Array, bits: int) -> bool:
     """Whether the lowest bits of all integers are zero."""
     return not bits or not bool(array_namespace(integers).any(integers & ((1 << bits) - 1)))
-
-
-# ---- core/options.py -------------------------------------------------------------------------------------------------
-#
-# Checks of options: each returns a plain Python value, or raises with the name, what was expected and what came.
-
-def as_int(value: Any, name: str, low: int, high: int | None = None) -> int:
-    """Check an integer option in [low, high]."""
-    value = plain_value(value)
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-        raise TypeError(f"{name}: expected an int, got {value!r}")
-    value = int(value)
-    if value < low or (high is not None and value > high):
-        upper = "" if high is None else f" and at most {high}"
-        raise ValueError(f"{name}: expected an int of at least {low}{upper}, got {value}")
-    return value
-
-
-def as_int_list(value: Any, name: str, low: int, high: int) -> list[int]:
-    """Check a list of integer options in [low, high]; an int is a one-element list."""
-    values = _items(value, name, "an int or a list of ints", numbers.Integral)
-    return [as_int(item, name, low, high) for item in values]
-
-
-def plain_value(value: Any) -> Any:
-    """Numbers and lists for arrays, tensors and their scalars; anything else as it is."""
-    if not hasattr(value, "tolist"):
-        return value
-    try:
-        return value.tolist()
-    except (RuntimeError, NotImplementedError):  # of a tensor without numbers
-        return repr(type(value))
-
-
-def _items(value: Any, name: str, expected: str, single: type) -> list[Any]:
-    """The items of a list; a value of the type `single` is a list of one."""
-    value = plain_value(value)
-    if isinstance(value, single):
-        value = [value]
-    if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
-        raise TypeError(f"{name}: expected {expected}, got {value!r}")
-    items = list(value)
-    if not items:
-        raise ValueError(f"{name}: expected at least one value, got an empty list")
-    return items
-
-
-def _number(value: Any, name: str, expected: str) -> float:
-    value = plain_value(value)
-    if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise TypeError(f"{name}: expected {expected}, got {value!r}")
-    try:
-        return float(value)
-    except OverflowError:
-        raise ValueError(f"{name}: expected {expected} that float64 holds, got a larger one") from None
-
-
-def as_fraction(value: Any, name: str) -> float:
-    """Check a real option in (0, 1]."""
-    number = _number(value, name, "a number in (0, 1]")
-    if not 0 < number <= 1:
-        raise ValueError(f"{name}: expected a number in (0, 1], got {number!r}")
-    return number
-
-
-def as_fractions(value: Any, name: str) -> list[float]:
-    """Check a list of real options in (0, 1]; a number is a one-element list."""
-    return [as_fraction(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
-
-
-def as_share(value: Any, name: str) -> float:
-    """Check a real option in [0, 1]."""
-    number = _number(value, name, "a number in [0, 1]")
-    if not 0 <= number <= 1:
-        raise ValueError(f"{name}: expected a number in [0, 1], got {number!r}")
-    return number
-
-
-def as_shares(value: Any, name: str) -> list[float]:
-    """Check a list of real options in [0, 1]; a number is a one-element list."""
-    return [as_share(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
-
-
-def as_confidence_level(value: Any) -> float:
-    """Check the level of an interval, in (0, 1): that of certainty would be without end."""
-    number = _number(value, "confidence_level", "a number between 0 and 1")
-    if not 0 < number < 1:
-        raise ValueError(f"confidence_level: expected a number between 0 and 1, both excluded, got {number!r}")
-    return number
-
-
-def as_real(value: Any, name: str) -> float:
-    """Check a real option that is not NaN."""
-    number = _number(value, name, "a number")
-    if number != number:
-        raise ValueError(f"{name}: expected a number, got nan")
-    return number
-
-
-def as_reals(value: Any, name: str) -> list[float]:
-    """Check a list of real options that are not NaN; a number is a one-element list."""
-    return [as_real(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
-
-
-def as_bool(value: Any, name: str) -> bool:
-    """Check an option that is True or False."""
-    if not isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{name}: expected True or False, got {value!r}")
-    return bool(value)
-
-
-def as_choice(value: Any, name: str, choices: Sequence[str]) -> str:
-    """Check an option that is one of a few words."""
-    if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{name}: expected one of {', '.join(map(repr, choices))}, got {value!r}")
-    return str(value)
-
-
-# ---- core/columns.py -------------------------------------------------------------------------------------------------
-#
-# Checks of columns: each returns a checked array, or raises with the name, what was expected and what came.
-
-def as_scores(x: Any, name: str, ndim: int = 1, *, narrow: bool = False) -> Array:
-    """Check real scores of `ndim` dimensions without NaN (±inf is legal) and return them as float32 or float64.
-
-    With `narrow`, for scores that only rank, those in types of 8 and 16 bits stay in them (see `is_narrow`).
-    """
-    scores = as_numbers(x, name)
-    if scores.shape == (0,):
-        scores = scores.reshape((0,) * ndim)
-    if scores.ndim != ndim:
-        raise ValueError(f"{name}: expected scores of shape {_SHAPES[ndim]}, got shape {tuple(scores.shape)}")
-    if not (narrow and is_narrow(scores)):
-        scores = widen(scores, name)
-    check_no_nan(scores, name)
-    return scores
-
-
-_SHAPES = {1: "(N,)", 2: "(N, C)", 3: "(N, H, W)"}
-
-
-def as_numbers(x: Any, name: str) -> Array:
-    """Check that `x` holds booleans, integers, or floats of at most 64 bits."""
-    array = as_array(x, name)
-    if is_numpy_array(array):
-        real = array.dtype.kind in "biu" or (array.dtype.kind == "f" and array.dtype.itemsize <= 8)
-    else:
-        real = array_namespace(array).isdtype(array.dtype, ("bool", "integral", "real floating"))
-    if not real:
-        raise TypeError(f"{name}: expected numbers, got {examples(array) if is_numpy_array(array) else array.dtype}")
-    return array
-
-
-def check_no_nan(scores: Array, name: str, first: int = 0) -> None:
-    """Raise ValueError if there is a NaN, with its position; rows are counted from `first`."""
-    xp = array_namespace(scores)
-    nan = xp.isnan(scores)
-    if bool(xp.any(nan)):
-        row, *rest = (int(index[0]) for index in xp.nonzero(nan))
-        position = row + first if not rest else (row + first, *rest)
-        raise ValueError(f"{name}: expected no NaN, got NaN at position {position}")
-
-
-def as_matrix(x: Any, name: str) -> Array:
-    """As `as_numbers`, but bfloat16 tensors stay as they are: `row_blocks` widens them block by block."""
-    if is_bfloat16(x):
-        return x.detach()
-    return as_numbers(x, name)
-
-
-def as_labels(x: Any, name: str, ndim: int = 1) -> Array:
-    """Check integers of `ndim` dimensions and return them as int64; floats are taken when they are integral."""
-    labels = as_integers(x, name, ndim)
-    return array_namespace(labels).astype(labels, array_namespace(labels).int64, copy=False)
-
-
-def as_integers(x: Any, name: str, ndim: int = 1) -> Array:
-    """As `as_labels`, but in the integer or boolean type that they came in, or in float64."""
-    labels = as_numbers(x, name)
-    xp = array_namespace(labels)
-    if labels.shape == (0,):
-        labels = labels.reshape((0,) * ndim)
-    if labels.ndim != ndim:
-        raise ValueError(
-            f"{name}: expected integers of shape {'(N,)' if ndim == 1 else '(N, K)'}, got shape {tuple(labels.shape)}"
-        )
-    if is_floating(labels) and labels.shape[0]:
-        labels = xp.astype(labels, xp.float64)
-        check_no_nan(labels, name)
-        fractional = labels != xp.round(labels)
-        if bool(xp.any(fractional)):
-            raise ValueError(f"{name}: expected integers, got {float(labels[fractional][0])!r}")
-        if bool(xp.any(xp.abs(labels) > MAX_EXACT)):
-            raise ValueError(f"{name}: expected integers within ±2**53, got {float(xp.max(xp.abs(labels)))!r}")
-    elif labels.dtype == getattr(xp, "uint64", None) and labels.shape[0] and int(xp.max(labels)) >= 2**63:
-        raise ValueError(f"{name}: expected integers below 2**63, got {int(xp.max(labels))}")
-    return labels
-
-
-def as_flags(x: Any, name: str) -> Array:
-    """Check (N,) values of 0 and 1, or booleans, and return them as booleans."""
-    labels = as_labels(x, name)
-    other = (labels != 0) & (labels != 1)
-    if bool(array_namespace(labels).any(other)):
-        raise ValueError(f"{name}: expected 0 or 1, got {int(labels[other][0])}")
-    return labels == 1
-
-
-def check_lengths(**columns: Array | None) -> None:
-    """Raise ValueError unless all columns that are given have the same length."""
-    given = {name: column for name, column in columns.items() if column is not None}
-    lengths = {name: len(column) if getattr(column, "ndim", 1) else "no" for name, column in given.items()}
-    if len(set(lengths.values())) > 1:
-        came = ", ".join(f"{length} {name}" for name, length in lengths.items())
-        raise ValueError(f"expected columns of one length, got {came}")
-
-
-def check_orientation(predictions: Array, references: Array) -> None:
-    """Raise ValueError if the two columns look as if each had been passed for the other."""
-    if predictions.ndim == 1 and references.ndim == 2:
-        raise ValueError(
-            f"predictions and references are swapped: references must be (N,) class ids, got shape "
-            f"{tuple(references.shape)}, and predictions have shape {tuple(predictions.shape)}"
-        )
-
-
-def check_class_ids(labels: Array, name: str, num_classes: int) -> None:
-    """Raise ValueError unless every label is below `num_classes`; negative labels are the caller's to judge."""
-    xp = array_namespace(labels)
-    if labels.shape[0] and int(xp.max(labels)) >= num_classes:
-        raise ValueError(f"{name}: expected class ids below {num_classes}, got {int(xp.max(labels))}")
-
-
-def check_not_negative(ids: Array, name: str, hint: str = "") -> None:
-    """Raise ValueError if a class id is negative."""
-    lowest = int(array_namespace(ids).min(ids)) if ids.shape[0] else 0
-    if lowest < 0:
-        raise ValueError(f"{name}: expected class ids of at least 0, got {lowest}{hint}")
 
 
 # ---- core/compiled.py ------------------------------------------------------------------------------------------------
@@ -1190,12 +1332,12 @@ class Units(NamedTuple):
     strata: for each stratum, (R,) int64, how many equal units each of its rows stands for, in a canonical order
     results: a function from as many arrays (R,), how many each row is to stand for instead (or none), to the results;
         of the strata themselves they are those of the state
-    members: a function without arguments to the row of each unit, (N,) in the order in which they were given, and its
-        stratum, (N,); for states whose units have not been counted
+    members: a function without arguments to the row of each entry of the state, (N,) in their order, and its stratum,
+        (N,), −1 for one that is left out
     """
 
     strata: tuple[np.ndarray, ...]
-    results: Callable[[Sequence[np.ndarray]], dict[str, Any]]
+    results: Callable[[Sequence[np.ndarray]], dict[Any, Any]]
     members: Callable[[], tuple[np.ndarray, np.ndarray]]
 
 
@@ -1263,6 +1405,17 @@ def units_of_table(
     return Units(tuple(counts[part] for part in parts), results, members)
 
 
+def with_left_out(units: Units, kept: np.ndarray) -> Units:
+    """Units of those entries of a state that are kept, (N,) flags, as units of the whole state."""
+
+    def members() -> tuple[np.ndarray, np.ndarray]:
+        places, strata = np.zeros(len(kept), np.int64), np.full(len(kept), -1)
+        places[kept], strata[kept] = units.members()
+        return places, strata
+
+    return units._replace(members=members)
+
+
 def _distinct(side: Side) -> Rows:
     scores = to_numpy(side.scores) + 0.0  # 0.0 for −0.0
     first = np.flatnonzero(np.concatenate([np.ones(len(scores[:1]), bool), scores[1:] != scores[:-1]]))
@@ -1282,95 +1435,190 @@ def _quantiles(rows: Rows, most: int) -> np.ndarray:
 def members_of(strata: Array, scores: Array, rows: Sequence[Rows]) -> tuple[np.ndarray, np.ndarray]:
     """As `Units.members`, of samples with their (N,) strata and scores."""
     stratum, values = to_numpy(strata).astype(np.int64), to_numpy(scores)
-    place = np.empty(len(stratum), np.int64)
+    place = np.zeros(len(stratum), np.int64)
     for i, each in enumerate(rows):
         inside = stratum == i
         place[inside] = each.places(values[inside])
     return place, stratum
 
 
-# ---- core/resampling.py ----------------------------------------------------------------------------------------------
+# ---- core/group_units.py ---------------------------------------------------------------------------------------------
 #
-# Intervals of results: percentiles over resamples of the samples, or of the images.
-#
-# A resample draws as many units from each stratum as there are, with replacement: new counts for the same rows. Rows are
-# in a canonical order, so an interval has the same bits for any order and any batches of the samples.
+# What is resampled where there are groups: the samples of each, and once for all of them those that they share.
 
-MAX_RESAMPLES = 1_000_000  # percentiles are steady long before, and each resample keeps its rates
-_DRAWS_PER_ROW = 16  # above which counts are drawn row by row, rather than unit by unit
+def units_of_groups(units: Mapping[str, Units], own: Mapping[str, np.ndarray], shared: np.ndarray) -> Units:
+    """Units whose results are the means over groups, and by (group, key) those of each.
 
-
-def intervals(
-    units: Units, results: dict[str, Any], confidence_level: Any, n_resamples: Any, random_state: Any
-) -> dict[str, Any]:
-    """The results with `<key>_low` and `<key>_high` beside each that `Units` gives: a percentile bootstrap, stratified.
-
-    Parameters: units of the state that the results are of; confidence_level in (0, 1); n_resamples from 1 to
-    MAX_RESAMPLES; random_state, the seed. Where rows were merged (see `rows_of_sides`), the interval is moved by what
-    the value was moved by.
-    Returns the results. Raises ValueError and TypeError for options out of range.
-    Source: Efron, Bootstrap Methods, Annals of Statistics 1979; units that are images, as clusters of their pixels.
+    Parameters: units of each group, of a state of its own entries and, behind them, of the shared ones; own and shared,
+    how many samples each of these entries stands for.
     """
-    level = as_confidence_level(confidence_level)
-    number, seed = as_resamples(n_resamples), as_int(random_state, "random_state", 0)
-    values = rates(units.results(units.strata))
-    found = resampled(units, list(values), number, seed)
-    with_intervals: dict[str, Any] = {}
-    for key, value in results.items():
-        with_intervals[key] = value
-        if key in found:
-            low, high = percentiles(found[key], level)
-            if value != values[key]:
-                low, high = (bound + (value - values[key]) for bound in (low, high))
-            with_intervals |= {f"{key}_low": low, f"{key}_high": high}
-    return with_intervals
+    names = sorted(units)
+    members = {name: units[name].members() for name in names}
+    strata: list[np.ndarray] = []
+    rows_of: list[np.ndarray] = []
+    strata_of: list[np.ndarray] = []
+    for name in names:
+        size = len(own[name])
+        rows, stratum = (each[:size] for each in members[name])
+        strata_of.append(np.where(stratum < 0, -1, stratum + len(strata)))
+        rows_of.append(rows)
+        for i, counts in enumerate(units[name].strata):
+            strata.append(_tally(rows[stratum == i], own[name][stratum == i], len(counts)))
+    # the shared entries by their rows in all groups, so that their order does not depend on how they came
+    tables = [members[name][0][len(own[name]) :] for name in names]
+    kind = members[names[0]][1][len(own[names[0]]) :]
+    common: list[tuple[int, Sequence[np.ndarray]]] = []
+    places = np.zeros(len(kind), np.int64)
+    number = np.full(len(kind), -1)
+    for i in np.unique(kind[kind >= 0]).tolist():
+        here = kind == i
+        table = [rows[here] for rows in tables]
+        different, counts = compact_rows(table, shared[here])
+        places[here], number[here] = _row_places(table), len(strata)
+        common.append((i, different))
+        strata.append(counts)
+
+    def results(numbers: Sequence[np.ndarray]) -> Any:
+        rest = iter(numbers)
+        counts = {name: [next(rest) for _ in units[name].strata] for name in names}
+        for (i, rows), drawn in zip(common, rest):
+            for name, each in zip(names, rows):
+                counts[name][i] = counts[name][i] + _tally(each, drawn, len(counts[name][i]))
+        return flat_rates(grouped_results({name: units[name].results(counts[name]) for name in names}))
+
+    def all_members() -> tuple[np.ndarray, np.ndarray]:
+        return np.concatenate([*rows_of, places]), np.concatenate([*strata_of, number])
+
+    return Units(tuple(strata), results, all_members)
 
 
-def percentiles(values: np.ndarray, level: float) -> tuple[float, float]:
-    """The bounds between which a share of the values lies, with as many below as above."""
-    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2]).tolist()
-    return low, high
+def _tally(rows: np.ndarray, counts: np.ndarray, length: int) -> np.ndarray:
+    return np.bincount(rows, counts, length).astype(np.int64)  # float64 holds them
 
 
-def rates(results: dict[str, Any]) -> dict[str, float]:
-    """The floats among the results of `Units`: rates and losses; counts are ints."""
-    return {key: value for key, value in results.items() if isinstance(value, float)}
+def _row_places(table: Sequence[np.ndarray]) -> np.ndarray:
+    """The place of each row of a table among its different rows, which are in ascending order."""
+    order = np.lexsort(table[::-1])
+    changes = np.any([column[order][1:] != column[order][:-1] for column in table], axis=0)
+    places = np.empty(len(order), np.int64)
+    places[order] = np.concatenate([[0], np.cumsum(changes)])[: len(order)]
+    return places
 
 
-def as_resamples(value: Any) -> int:
-    """Check a number of resamples."""
-    return as_int(value, "n_resamples", 1, MAX_RESAMPLES)
+# ---- core/options.py -------------------------------------------------------------------------------------------------
+#
+# Checks of options: each returns a plain Python value, or raises with the name, what was expected and what came.
+
+def as_int(value: Any, name: str, low: int, high: int | None = None) -> int:
+    """Check an integer option in [low, high]."""
+    value = plain_value(value)
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+        raise TypeError(f"{name}: expected an int, got {value!r}")
+    value = int(value)
+    if value < low or (high is not None and value > high):
+        upper = "" if high is None else f" and at most {high}"
+        raise ValueError(f"{name}: expected an int of at least {low}{upper}, got {value}")
+    return value
 
 
-def resampled(units: Units, keys: list[str], n_resamples: int, random_state: int) -> dict[str, np.ndarray]:
-    """Some of the results of so many resamples (B,), by key."""
-    rng = np.random.default_rng(random_state)
-    draws = ([draw(rng, counts) for counts in units.strata] for _ in range(n_resamples))
-    found = np.empty((len(keys), n_resamples))
-    for i, counts in enumerate(shown(draws, n_resamples)):
-        results = units.results(counts)
-        found[:, i] = [results[key] for key in keys]
-    return dict(zip(keys, found))
+def as_int_list(value: Any, name: str, low: int, high: int) -> list[int]:
+    """Check a list of integer options in [low, high]; an int is a one-element list."""
+    values = _items(value, name, "an int or a list of ints", numbers.Integral)
+    return [as_int(item, name, low, high) for item in values]
 
 
-def shown(steps: Iterator[Any], total: int) -> Iterator[Any]:
-    """The steps, with a bar on a terminal if they take more than two seconds."""
-    from tqdm import tqdm
+def plain_value(value: Any) -> Any:
+    """Numbers and lists for arrays, tensors and their scalars; anything else as it is."""
+    if not hasattr(value, "tolist"):
+        return value
+    try:
+        return value.tolist()
+    except (RuntimeError, NotImplementedError):  # of a tensor without numbers
+        return repr(type(value))
 
-    bar: Iterator[Any] = tqdm(steps, "resampling", total, delay=2, disable=None, leave=False)
-    return bar
+
+def _items(value: Any, name: str, expected: str, single: type) -> list[Any]:
+    """The items of a list; a value of the type `single` is a list of one."""
+    value = plain_value(value)
+    if isinstance(value, single):
+        value = [value]
+    if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
+        raise TypeError(f"{name}: expected {expected}, got {value!r}")
+    items = list(value)
+    if not items:
+        raise ValueError(f"{name}: expected at least one value, got an empty list")
+    return items
 
 
-def draw(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
-    """How often each row occurs among as many units as there are, drawn with replacement."""
-    total = int(counts.sum())
-    if not total:
-        return counts
-    if total > _DRAWS_PER_ROW * len(counts):
-        return rng.multinomial(total, counts / total)
-    drawn = rng.integers(0, total, total)
-    places = drawn if total == len(counts) else np.repeat(np.arange(len(counts)), counts)[drawn]
-    return np.bincount(places, minlength=len(counts))
+def _number(value: Any, name: str, expected: str) -> float:
+    value = plain_value(value)
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise TypeError(f"{name}: expected {expected}, got {value!r}")
+    try:
+        return float(value)
+    except OverflowError:
+        raise ValueError(f"{name}: expected {expected} that float64 holds, got a larger one") from None
+
+
+def as_fraction(value: Any, name: str) -> float:
+    """Check a real option in (0, 1]."""
+    number = _number(value, name, "a number in (0, 1]")
+    if not 0 < number <= 1:
+        raise ValueError(f"{name}: expected a number in (0, 1], got {number!r}")
+    return number
+
+
+def as_fractions(value: Any, name: str) -> list[float]:
+    """Check a list of real options in (0, 1]; a number is a one-element list."""
+    return [as_fraction(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
+
+
+def as_share(value: Any, name: str) -> float:
+    """Check a real option in [0, 1]."""
+    number = _number(value, name, "a number in [0, 1]")
+    if not 0 <= number <= 1:
+        raise ValueError(f"{name}: expected a number in [0, 1], got {number!r}")
+    return number
+
+
+def as_shares(value: Any, name: str) -> list[float]:
+    """Check a list of real options in [0, 1]; a number is a one-element list."""
+    return [as_share(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
+
+
+def as_confidence_level(value: Any) -> float:
+    """Check the level of an interval, in (0, 1): that of certainty would be without end."""
+    number = _number(value, "confidence_level", "a number between 0 and 1")
+    if not 0 < number < 1:
+        raise ValueError(f"confidence_level: expected a number between 0 and 1, both excluded, got {number!r}")
+    return number
+
+
+def as_real(value: Any, name: str) -> float:
+    """Check a real option that is not NaN."""
+    number = _number(value, name, "a number")
+    if number != number:
+        raise ValueError(f"{name}: expected a number, got nan")
+    return number
+
+
+def as_reals(value: Any, name: str) -> list[float]:
+    """Check a list of real options that are not NaN; a number is a one-element list."""
+    return [as_real(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
+
+
+def as_bool(value: Any, name: str) -> bool:
+    """Check an option that is True or False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name}: expected True or False, got {value!r}")
+    return bool(value)
+
+
+def as_choice(value: Any, name: str, choices: Sequence[str]) -> str:
+    """Check an option that is one of a few words."""
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{name}: expected one of {', '.join(map(repr, choices))}, got {value!r}")
+    return str(value)
 
 
 # ---- core/states.py --------------------------------------------------------------------------------------------------
@@ -1423,6 +1671,9 @@ def number_table(state: Mapping[str, Any], name: str, width: int) -> np.ndarray:
 
 def integer_scalar(state: Mapping[str, Any], name: str, low: int, high: int) -> np.ndarray:
     """An integer in [low, high], as an array of no dimension."""
+    given: Any = state[name]
+    if isinstance(given, (list, tuple)) or getattr(given, "ndim", None):
+        raise ValueError(f"{_place(name)}: expected one integer, got a {type(given).__name__}")
     value = to_numpy(as_numbers([state[name]], _place(name)))
     if value.shape != (1,):
         raise ValueError(f"{_place(name)}: expected one integer, got shape {value.shape[1:]}")
@@ -1451,6 +1702,173 @@ def _place(name: str) -> str:
     return f"state[{name!r}]"
 
 
+# ---- core/joining.py -------------------------------------------------------------------------------------------------
+#
+# States of batches as one: joined, with equal rows counted where values are few, and checked to agree.
+
+# entries of a state that say how its scores were rounded, so that there are few different ones
+ROUNDED = frozenset({"thresholds", "significant_bits"})
+
+
+def joined(states: Iterable[State]) -> State:
+    """One state of all the samples; a single one is returned as it is. Raises ValueError for more than 2^40."""
+    states = [state for state in states if state]
+    if len(states) < 2:
+        return states[0] if states else {}
+    check_total(sum(map(num_samples, states)))
+    return {
+        name: array if array.ndim == 0 else concatenate([_column(state, name) for state in states])
+        for name, array in {name: array for state in states for name, array in state.items()}.items()
+    }
+
+
+def check_total(number: int) -> None:
+    """Raise ValueError for more samples than sums of integers are made for."""
+    if number > MAX_COUNT:
+        raise ValueError(f"expected at most {MAX_COUNT} samples in all, got {number}")
+
+
+def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> list[State]:
+    """The states as one, whose table of these columns has no two equal rows; as they are, where few would be equal."""
+    states = [state for state in states if state]
+    plain = [state for state in states if counts not in state]
+    grows = any(not (ROUNDED & state.keys() or all(has_few_values(state[name]) for name in columns)) for state in plain)
+    if grows and len(plain) == len(states):
+        return states
+    parts = [state for state in states if counts in state]
+    if plain:  # those without counts first, which is faster
+        parts.append(compact_table(joined(plain), columns, counts))
+    return parts if len(parts) < 2 else [compact_table(joined(parts), columns, counts)]
+
+
+def check_agreement(state: Mapping[str, Any], others: Iterable[State]) -> None:
+    """Raise ValueError unless a state can be joined to others: same arrays, same scalars. Looks at few of them."""
+    scalars = {name for name, array in state.items() if array.ndim == 0}
+    compared = False
+    for other in others:
+        if not other:
+            continue
+        if not compared and state.keys() != other.keys():
+            names, there = (
+                {n for n, array in one.items() if array.ndim and not n.endswith("counts")} for one in (state, other)
+            )
+            if state and names != there:
+                raise ValueError(f"expected a state of {', '.join(other)}, got one of {', '.join(state)}")
+        compared = True
+        for name in scalars & other.keys():
+            if state[name] != other[name]:
+                raise ValueError(f"{name}: expected {other[name]} as in the batches before, got {state[name]}")
+        scalars -= other.keys()
+        if not scalars:
+            return
+
+
+def num_samples(state: Mapping[str, Any]) -> int:
+    """How many samples there are in a state."""
+    if "counts" in state:
+        return int(array_namespace(state["counts"]).sum(state["counts"]))
+    return len(next(iter(state.values()))) if state else 0
+
+
+def _column(state: State, name: str) -> Array:
+    """An array of a state; ones for counts that it does not have."""
+    if name in state:
+        return state[name]
+    rows = state[name.removesuffix("_counts")] if name != "counts" else next(iter(state.values()))
+    return array_namespace(rows).ones_like(rows, dtype=array_namespace(rows).int64)
+
+
+# ---- core/resampling.py ----------------------------------------------------------------------------------------------
+#
+# Intervals of results: percentiles over resamples of the samples, or of the images.
+#
+# A resample draws as many units from each stratum as there are, with replacement: new counts for the same rows. Rows are
+# in a canonical order, so an interval has the same bits for any order and any batches of the samples.
+
+MAX_RESAMPLES = 1_000_000  # percentiles are steady long before, and each resample keeps its rates
+_DRAWS_PER_ROW = 16  # above which counts are drawn row by row, rather than unit by unit
+
+
+def intervals(
+    units: Units, results: dict[str, Any], confidence_level: Any, n_resamples: Any, random_state: Any
+) -> dict[str, Any]:
+    """The results with `<key>_low` and `<key>_high` beside each that `Units` gives: a percentile bootstrap, stratified.
+
+    Parameters: units of the state that the results are of; confidence_level in (0, 1); n_resamples from 1 to
+    MAX_RESAMPLES; random_state, the seed. Where rows were merged (see `rows_of_sides`), the interval is moved by what
+    the value was moved by.
+    Returns the results. Raises ValueError and TypeError for options out of range.
+    Source: Efron, Bootstrap Methods, Annals of Statistics 1979; units that are images, as clusters of their pixels.
+    """
+    level = as_confidence_level(confidence_level)
+    number, seed = as_resamples(n_resamples), as_int(random_state, "random_state", 0)
+    merged, values = rates(units.results(units.strata)), flat_rates(results)
+    ends: dict[Key, Any] = {}
+    for key, found in resampled(units, [*merged], number, seed).items():
+        low_and_high = percentiles(found, level)
+        by = values[key] - merged[key]
+        ends[key] = moved(low_and_high, by, found) if by else low_and_high
+    return with_ends(results, ends)
+
+
+def percentiles(values: np.ndarray, level: float) -> tuple[float, float]:
+    """The bounds between which a share of the values lies, with as many below as above."""
+    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2]).tolist()
+    return low, high
+
+
+def moved(bounds: Sequence[float], by: float, values: np.ndarray) -> tuple[float, float]:
+    """Bounds of some values, moved by so much; in [0, 1] where the values are.
+
+    >>> moved([0.0, 0.5], -0.25, np.asarray([0.0, 1.0]))
+    (0.0, 0.25)
+    """
+    lowest, highest = -np.inf if values.min() < 0 else 0.0, np.inf if values.max() > 1 else 1.0
+    low, high = np.clip(np.add(bounds, by), lowest, highest).tolist()
+    return low, high
+
+
+def rates(results: Mapping[Any, Any]) -> dict[Any, float]:
+    """The floats among the results of `Units`: rates and losses; counts are ints."""
+    return {key: value for key, value in results.items() if isinstance(value, float)}
+
+
+def as_resamples(value: Any) -> int:
+    """Check a number of resamples."""
+    return as_int(value, "n_resamples", 1, MAX_RESAMPLES)
+
+
+def resampled(units: Units, keys: list[Key], n_resamples: int, random_state: int) -> dict[Key, np.ndarray]:
+    """Some of the results of so many resamples (B,), by key."""
+    rng = np.random.default_rng(random_state)
+    draws = ([draw(rng, counts) for counts in units.strata] for _ in range(n_resamples))
+    found = np.empty((len(keys), n_resamples))
+    for i, counts in enumerate(shown(draws, n_resamples)):
+        results = units.results(counts)
+        found[:, i] = [results[key] for key in keys]
+    return dict(zip(keys, found))
+
+
+def shown(steps: Iterator[Any], total: int) -> Iterator[Any]:
+    """The steps, with a bar on a terminal if they take more than two seconds."""
+    from tqdm import tqdm
+
+    bar: Iterator[Any] = tqdm(steps, "resampling", total, delay=2, disable=None, leave=False)
+    return bar
+
+
+def draw(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
+    """How often each row occurs among as many units as there are, drawn with replacement."""
+    total = int(counts.sum())
+    if not total:
+        return counts
+    if total > _DRAWS_PER_ROW * len(counts):
+        return rng.multinomial(total, counts / total)
+    drawn = rng.integers(0, total, total)
+    places = drawn if total == len(counts) else np.repeat(np.arange(len(counts)), counts)[drawn]
+    return np.bincount(places, minlength=len(counts))
+
+
 # ---- core/metric.py --------------------------------------------------------------------------------------------------
 #
 # What a metric is: two functions, and the verbs that are made of them.
@@ -1461,11 +1879,10 @@ def _place(name: str) -> str:
 #
 # Equal rows of a table of a state may be one row with a count, and results have the bits of the rows repeated. So where
 # rows take few values, they are counted whenever they have doubled, and memory stops growing.
+#
+# Every metric takes a column `groups`: of a batch there is then a state for each group, and results are means over them.
 
 ROWS = 1 << 16  # of a table, up to which they are kept as they come
-
-# entries of a state that say how its scores were rounded, so that there are few different ones
-ROUNDED = frozenset({"thresholds", "significant_bits"})
 
 # columns that metrics of this collection take: one that a metric does not use is ignored by it, for combine()
 SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels"})
@@ -1531,7 +1948,7 @@ class Metric:
         differing = [name for name in reduces.keys() & summarises.keys() if reduces[name] != summarises[name]]
         if differing:
             raise TypeError(f"{cls.__name__}: expected one default of {differing[0]}, got two")
-        cls.columns = tuple(p.name for p in columns)
+        cls.columns = (*(p.name for p in columns), GROUPS)
         cls.required = tuple(p.name for p in columns if p.default is p.empty)
         cls.options = {**summarises, **reduces, **INTERVAL_OPTIONS}
         cls.fixed_options = frozenset(reduces.keys() - summarises.keys())
@@ -1542,7 +1959,7 @@ class Metric:
         if unknown:
             raise TypeError(self._unknown_name(unknown[0], self.options))
         self.loaded_options = {**self.options, **options}
-        self._states: list[State] = []
+        self._batches: list[Parts] = []  # of each, the states by group
         self._rows, self._room = 0, ROWS  # of the tables: how many there are, and how many make them be counted
 
     def compute(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> dict[str, Any]:
@@ -1556,10 +1973,10 @@ class Metric:
         columns, overrides = self._sort_arguments({"predictions": predictions, "references": references, **kwargs})
         options = {**self.loaded_options, **overrides}
         for name in self.fixed_options & overrides.keys():
-            if self._states and _differ(overrides[name], self.loaded_options[name]):
+            if self._batches and _differ(overrides[name], self.loaded_options[name]):
                 raise ValueError(f"{name}: it was applied as batches were added; give it at load, not at compute")
-        states = self._states + ([self._reduced(columns, options)] if columns else [])
-        results = self._results(states, options)
+        batches = self._batches + ([self._reduced(columns, options)] if columns else [])
+        results = self._results(batches, options)
         self.reset()
         return results
 
@@ -1567,21 +1984,15 @@ class Metric:
         """The results of columns, and what is resampled of them; batches added before have no part in either."""
         columns, overrides = self._sort_arguments(kwargs)
         options = {**self.loaded_options, **overrides}
-        state = self._reduced(columns, options)
-        if not _size(state):
-            raise ValueError("expected at least one sample, got none: pass columns")
-        chosen = _options_for(self.summarise, options)
-        units = self.units(state, **chosen)  # first, since summarise may sort pixels where they lie
-        return self.summarise(state, **chosen), units
+        return self._results_and_units([self._reduced(columns, options)], options)
 
     def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
         """Add a batch of columns. An empty one adds nothing; one that raises leaves those before it untouched."""
         columns, options = self._sort_arguments({"predictions": predictions, "references": references, **kwargs})
         if options:
             raise TypeError(f"{next(iter(options))}: it is an option; give it at load or to compute")
-        state = self._reduced(columns, self.loaded_options)
-        # the caller may reuse its buffers
-        self._keep({name: _copy(array) for name, array in state.items()})
+        parts = self._reduced(columns, self.loaded_options)
+        self._keep({group: _copied(state) for group, state in parts.items()})  # the caller may reuse its buffers
 
     def add(self, *, prediction: Any = None, reference: Any = None, **kwargs: Any) -> None:
         """Add one sample: the columns of add_batch, with one entry each."""
@@ -1590,16 +2001,19 @@ class Metric:
         self.add_batch(**{name: value if name in self.options else [value] for name, value in given.items()})
 
     def state(self) -> dict[str, np.ndarray]:
-        """Return the reduced arrays of all batches added so far, as NumPy arrays; empty if there are none."""
-        return self._as_numpy(joined(self._states))
+        """Return the reduced arrays of all batches added so far, as NumPy arrays; empty if there are none.
+
+        Those of groups are named 0/scores, 1/scores and so on, in the order of the names in `groups`.
+        """
+        return self._as_numpy({group: joined(states) for group, states in states_by_group(self._batches).items()})
 
     def states(self) -> list[dict[str, np.ndarray]]:
         """The same in parts, each a state: nothing is joined, and equal rows are counted where values are few."""
         self._compact()
-        return [self._as_numpy(state) for state in self._states if state]
+        return [self._as_numpy(parts) for parts in self._batches if parts]
 
-    def _as_numpy(self, state: State) -> dict[str, np.ndarray]:
-        arrays = {name: to_numpy(array).copy() for name, array in state.items()}
+    def _as_numpy(self, parts: Parts) -> dict[str, np.ndarray]:
+        arrays = {name: to_numpy(array).copy() for name, array in as_one_state(parts).items()}
         return {**arrays, "metric": np.asarray(self.name)} if arrays else {}
 
     def merge(self, state: Mapping[str, np.ndarray]) -> None:
@@ -1608,19 +2022,22 @@ class Metric:
         Raises TypeError for what is no state, ValueError for a state of another metric or one that `reduce` cannot have
         made; the batches before are as they were then.
         """
-        arrays = self._own_state(state)
-        check_agreement(arrays, self._states)
-        check_total(len(self) + _size(arrays))
-        self._keep(arrays)
+        parts = self._own_parts(state)
+        self._check_agreement(parts, self._batches)
+        check_total(len(self) + sum(map(num_samples, parts.values())))
+        self._keep(parts)
 
-    def _own_state(self, state: Mapping[str, Any]) -> State:
-        """A copy of what another metric's `state()` gave, checked."""
+    def _own_parts(self, state: Mapping[str, Any]) -> Parts:
+        """A copy of what another metric's `state()` gave, checked, by group."""
         if not isinstance(state, Mapping):
             raise TypeError(f"state: expected the dict that state() returns, got {type(state).__name__}")
         if state and str(state.get("metric")) != self.name:
             raise ValueError(f"state: expected one of {self.name}, got one of {state.get('metric', 'no metric')}")
-        arrays = {name: array for name, array in state.items() if name != "metric"}
-        return {name: np.array(array) for name, array in self._checked(arrays).items()}
+        parts = as_parts({name: array for name, array in state.items() if name != "metric"})
+        return {
+            group: {name: np.array(array) for name, array in self._checked(each).items()}
+            for group, each in parts.items()
+        }
 
     def _checked(self, state: Mapping[str, Any]) -> State:
         return dict(self.as_state(state, **_options_for(self.as_state, self.loaded_options))) if state else {}
@@ -1628,29 +2045,36 @@ class Metric:
     def __setstate__(self, content: dict[str, Any]) -> None:
         """Unpickle; the batches are checked as those that are merged."""
         self.__dict__.update(content)
-        # those on an accelerator come from no file, but from deepcopy, and stay where they are
-        on_cpu = [all(map(is_numpy_array, state.values())) for state in self._states]
-        self._states = [self._checked(state) if here else state for state, here in zip(self._states, on_cpu)]
+
+        def checked(state: State) -> State:
+            # those on an accelerator come from no file, but from deepcopy, and stay where they are
+            return self._checked(state) if all(map(is_numpy_array, state.values())) else state
+
+        self._batches = [{group: checked(state) for group, state in parts.items()} for parts in self._batches]
 
     def reset(self) -> None:
         """Drop the batches added so far."""
-        self._states, self._rows, self._room = [], 0, ROWS
+        self._batches, self._rows, self._room = [], 0, ROWS
 
-    def _keep(self, state: State) -> None:
+    def _keep(self, parts: Parts) -> None:
         """Keep a batch. When the rows have doubled, those that are equal become one with a count."""
-        rows = self._rows + self._num_rows(state)
+        rows = self._rows + self._num_rows([parts])
         if rows > self._room:
-            self._compact(state)
+            self._compact(parts)
         else:
-            self._states.append(state)
+            self._batches.append(parts)
             self._rows = rows
 
-    def _compact(self, *others: State) -> None:
-        states = [*self._states, *others]
+    def _compact(self, *others: Parts) -> None:
+        batches: list[Parts] = [*self._batches, *others]
         if self.counts_rows(self.loaded_options):
-            for counts, columns in self.tables.items():
-                states = compacted(states, columns, counts)
-        self._states, self._rows = states, sum(map(self._num_rows, states))
+            found: list[Parts] = []
+            for group, states in states_by_group(batches).items():
+                for counts, columns in self.tables.items():
+                    states = compacted(states, columns, counts)
+                found += [{group: state} for state in states]
+            batches = found
+        self._batches, self._rows = batches, self._num_rows(batches)
         self._room = max(ROWS, 2 * self._rows)
 
     @staticmethod
@@ -1658,36 +2082,78 @@ class Metric:
         """Whether equal rows of tables may be counted: not where the results need to know whose they are."""
         return True
 
-    def _num_rows(self, state: State) -> int:
-        return sum(state[columns[0]].shape[0] for columns in self.tables.values()) if state else 0
+    def _num_rows(self, batches: Sequence[Parts]) -> int:
+        states = (state for parts in batches for state in parts.values() if state)
+        return sum(state[columns[0]].shape[0] for state in states for columns in self.tables.values())
 
     def __len__(self) -> int:
         """Number of samples added so far."""
-        return sum(map(_size, self._states))
+        return sum(num_samples(state) for parts in self._batches for state in parts.values())
 
-    def _results(self, states: Sequence[State], options: Mapping[str, Any]) -> dict[str, Any]:
-        if not any(map(_size, states)):
-            raise ValueError("expected at least one sample, got none: pass columns, or add batches before compute()")
-        for state in states:
-            check_agreement(state, states)
-        state, chosen = joined(states), _options_for(self.summarise, options)
+    def _results(self, batches: Sequence[Parts], options: Mapping[str, Any]) -> dict[str, Any]:
         if options["confidence_level"] is None:
-            return self.summarise(state, **chosen)
-        units, copied = self.units(state, **chosen), {k: _copy(x) if x.ndim else x for k, x in state.items()}
-        # of a copy, since summarise may sort pixels where they lie, and resampling may be refused or interrupted
-        results = self.summarise(copied, **chosen)
+            return self._results_and_units(batches, options, resampled=False)[0]
+        results, units = self._results_and_units(batches, options)
         return intervals(units, results, **{name: options[name] for name in INTERVAL_OPTIONS})
 
-    def _reduced(self, columns: Mapping[str, Any], options: Mapping[str, Any]) -> State:
+    def _results_and_units(
+        self, batches: Sequence[Parts], options: Mapping[str, Any], *, resampled: bool = True
+    ) -> tuple[dict[str, Any], Any]:
+        """The results, and unless they are not resampled the units; means over the groups, if there are any."""
+        if not any(num_samples(state) for parts in batches for state in parts.values()):
+            raise ValueError("expected at least one sample, got none: pass columns, or add batches before compute()")
+        for parts in batches:
+            self._check_agreement(parts, batches)
+        by_group, chosen = states_by_group(batches), _options_for(self.summarise, options)
+        shared = by_group.pop(ALL, [])
+        if not by_group:
+            return self._of_one_group(joined(shared), chosen, resampled)
+        # of a copy, since summarise may sort pixels where they lie
+        found = {
+            group: self._of_one_group(_copied(joined([*states, *shared])), chosen, resampled, group)
+            for group, states in sorted(by_group.items())
+        }
+        results = grouped_results({group: results for group, (results, _) in found.items()})
+        if not resampled:
+            return results, None
+        own = {group: _counts(joined(states)) for group, states in by_group.items()}
+        units = {group: units for group, (_, units) in found.items()}
+        return results, units_of_groups(units, own, _counts(joined(shared)))
+
+    def _of_one_group(
+        self, state: State, options: Mapping[str, Any], resampled: bool, group: str = ALL
+    ) -> tuple[dict[str, Any], Any]:
+        try:
+            units = self.units(state, **options) if resampled else None
+            # of a copy, since resampling may be refused or interrupted when pixels have been sorted
+            return self.summarise(_copied(state) if resampled else state, **options), units
+        except ValueError as error:
+            if group == ALL:
+                raise
+            raise ValueError(f"group {group!r}: {error}") from error
+
+    def _check_agreement(self, parts: Parts, batches: Sequence[Parts]) -> None:
+        for state in parts.values():
+            check_agreement(state, (other for others in batches for other in others.values()))
+            check_agreement(state, parts.values())
+
+    def _reduced(self, columns: Mapping[str, Any], options: Mapping[str, Any]) -> Parts:
         missing = [name for name in self.required if name not in columns]
         if missing:
             needed = ", ".join(self.required)
             raise TypeError(f"{missing[0]}: {self.name} needs the columns {needed}; got no {missing[0]}")
         if all(_is_empty(column) for column in columns.values()):
             return {}
-        state = dict(self.reduce(**columns, **_options_for(self.reduce, options)))
-        check_agreement(state, self._states)
-        return state
+        chosen = _options_for(self.reduce, options)
+
+        def reduce(columns: Mapping[str, Any]) -> State:
+            return dict(self.reduce(**columns, **chosen))
+
+        own = {name: column for name, column in columns.items() if name != GROUPS}
+        groups = columns.get(GROUPS)
+        parts = {ALL: reduce(own)} if groups is None else reduced_by_group(reduce, own, groups)
+        self._check_agreement(parts, self._batches)
+        return parts
 
     def _sort_arguments(self, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         """Split arguments into columns, by their own names, and options; drop siblings' columns and None columns."""
@@ -1718,45 +2184,6 @@ def keyword_options(function: Callable[..., Any]) -> Mapping[str, Any]:
     return {p.name: p.default for p in parameters if p.kind == p.KEYWORD_ONLY}
 
 
-def joined(states: Sequence[State]) -> State:
-    """One state of all the samples; a single one is returned as it is. Raises ValueError for more than 2^40."""
-    states = [state for state in states if state]
-    if len(states) < 2:
-        return states[0] if states else {}
-    check_total(sum(map(_size, states)))
-    return {
-        name: array if array.ndim == 0 else concatenate([_column(state, name) for state in states])
-        for name, array in {name: array for state in states for name, array in state.items()}.items()
-    }
-
-
-def check_total(num_samples: int) -> None:
-    """Raise ValueError for more samples than sums of integers are made for."""
-    if num_samples > MAX_COUNT:
-        raise ValueError(f"expected at most {MAX_COUNT} samples in all, got {num_samples}")
-
-
-def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> list[State]:
-    """The states as one, whose table of these columns has no two equal rows; as they are, where few would be equal."""
-    states = [state for state in states if state]
-    plain = [state for state in states if counts not in state]
-    grows = any(not (ROUNDED & state.keys() or all(has_few_values(state[name]) for name in columns)) for state in plain)
-    if grows and len(plain) == len(states):
-        return states
-    parts = [state for state in states if counts in state]
-    if plain:  # those without counts first, which is faster
-        parts.append(compact_table(joined(plain), columns, counts))
-    return parts if len(parts) < 2 else [compact_table(joined(parts), columns, counts)]
-
-
-def _column(state: State, name: str) -> Array:
-    """An array of a state; ones for counts that it does not have."""
-    if name in state:
-        return state[name]
-    rows = state[name.removesuffix("_counts")] if name != "counts" else next(iter(state.values()))
-    return array_namespace(rows).ones_like(rows, dtype=array_namespace(rows).int64)
-
-
 def _options_for(function: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
     """Those of the options that a function takes."""
     return {name: options[name] for name in keyword_options(function) if name in options}
@@ -1774,30 +2201,19 @@ def _is_empty(column: Any) -> bool:
     return sized and len(column) == 0
 
 
-def _size(state: State) -> int:
-    """How many samples there are in a state."""
-    if "counts" in state:
-        return int(array_namespace(state["counts"]).sum(state["counts"]))
-    return len(next(iter(state.values()))) if state else 0
+def _copied(state: State) -> State:
+    return {name: _copy(array) for name, array in state.items()}
 
 
 def _copy(array: Array) -> Array:
     return array.copy() if isinstance(array, np.ndarray) else array.clone()
 
 
-def check_agreement(state: State, states: Sequence[State]) -> None:
-    """Raise ValueError unless a state can be joined to the first of others: same arrays, same scalars."""
-    first = next((other for other in states if other), state)
-    if state.keys() != first.keys():
-        names, others = (
-            {n for n, array in one.items() if array.ndim and not n.endswith("counts")} for one in (state, first)
-        )
-        if state and names != others:
-            raise ValueError(f"expected a state of {', '.join(first)}, got one of {', '.join(state)}")
-    for name, array in state.items():
-        before = next((other[name] for other in states if name in other), array) if array.ndim == 0 else array
-        if array.ndim == 0 and array != before:
-            raise ValueError(f"{name}: expected {before} as in the batches before, got {array}")
+def _counts(state: State) -> np.ndarray:
+    """How many samples each entry of a state stands for."""
+    if "counts" in state:
+        return to_numpy(state["counts"])
+    return np.ones(num_samples(state), np.int64)
 
 
 # ---- classification/ranks.py -----------------------------------------------------------------------------------------
@@ -2070,7 +2486,8 @@ def topk_units(state: TopkState, summarise: Callable[..., dict[str, Any]], optio
     if options.get("average", "micro") == "micro":
         kept["classes"] = kept["classes"] * 0
     summarise = partial(summarise, **{**options, "per_class": False})
-    return units_of_table(kept, TOPK_TABLES["counts"], lambda rows: rows["tied"] * 0, summarise)
+    units = units_of_table(kept, TOPK_TABLES["counts"], lambda rows: rows["tied"] * 0, summarise)
+    return with_left_out(units, to_numpy(known))
 
 
 class Ranks(NamedTuple):
@@ -2391,6 +2808,8 @@ class AccuracyK(Metric):
 # answers again when the token changes. Once its state is taken, the batches are process 0's, which keeps them if it
 # fails.
 
+Checked = TypeVar("Checked")
+
 _POLL = 0.01  # seconds
 # what launchers set to the same in all processes of a run, and to something else in any other run at that time
 _OF_A_RUN = ("TORCHELASTIC_RUN_ID", "MASTER_ADDR", "MASTER_PORT", "SLURM_JOB_ID", "SLURM_STEP_ID", "PMIX_NAMESPACE")
@@ -2414,9 +2833,9 @@ def run_key(experiment_id: str, num_process: int) -> str:
 
 
 def receive(
-    folder: Path, key: str, num_process: int, timeout: float, states: list[State], check: Callable[[State], State]
+    folder: Path, key: str, num_process: int, timeout: float, checked: list[Checked], check: Callable[[State], Checked]
 ) -> None:
-    """As process 0, append the states of the others to `states`.
+    """As process 0, append what `check` makes of the states of the others to `checked`.
 
     Raises TimeoutError if one does not come within `timeout` seconds, ValueError if there is another process 0, and
     what `check` raises for a state.
@@ -2435,11 +2854,11 @@ def receive(
             time.sleep(_POLL)
         for rank, answer in answers.items():
             try:
-                state = check(_from_bytes(answer.read_bytes()))
+                found = check(_from_bytes(answer.read_bytes()))
                 answer.replace(_taken(answer))
             except FileNotFoundError:  # it has just given up
                 _check_time(0.0, 0, timeout, f"process {rank} of {num_process}", meeting)
-            states.append(state)
+            checked.append(found)
     finally:
         if _read(meeting) == token:
             meeting.unlink()
@@ -2558,24 +2977,26 @@ class Evaluated(Metric):
                 raise ValueError(f"timeout: expected seconds, more than 0, got {self.timeout!r}")
         Metric.__init__(self, **{name: value for name, value in kwargs.items() if name not in own})
 
-    def _results(self, states: Sequence[State], options: Mapping[str, Any]) -> Any:
+    def _results(self, batches: Sequence[Parts], options: Mapping[str, Any]) -> Any:
         """The results of all processes in process 0, None in the others."""
         if self.num_process == 1:
-            return super()._results(states, options)
+            return super()._results(batches, options)
         folder, key = Path(self.data_dir), run_key(self.experiment_id, self.num_process)
         if self.process_id:
-            send({**joined(states), "metric": np.asarray(self.name)}, folder, key, self.process_id, self.timeout)
+            own = {group: joined(states) for group, states in states_by_group(batches).items()}
+            state = {**as_one_state(own), "metric": np.asarray(self.name)}
+            send(state, folder, key, self.process_id, self.timeout)
             return None
         # what the others hand over is this process's from now on, even if it fails
-        own = len(self._states)
+        first = len(self._batches)
 
-        def check(state: State) -> State:
-            arrays = self._own_state(state)
-            check_agreement(arrays, [*states, *self._states[own:]])
-            return arrays
+        def check(state: State) -> Parts:
+            parts = self._own_parts(state)
+            self._check_agreement(parts, [*batches, *self._batches[first:]])
+            return parts
 
-        receive(folder, key, self.num_process, self.timeout, self._states, check)
-        return super()._results([*states, *self._states[own:]], options)
+        receive(folder, key, self.num_process, self.timeout, self._batches, check)
+        return super()._results([*batches, *self._batches[first:]], options)
 
 
 # ---- core/bounds.py --------------------------------------------------------------------------------------------------

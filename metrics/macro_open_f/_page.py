@@ -31,7 +31,7 @@ from functools import cache
 from itertools import count, cycle
 from numbers import Real
 from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 from urllib.parse import unquote, urlencode
 
 import gradio as gr
@@ -62,6 +62,7 @@ from _kernel import (
     count_classes,
     exceedance_counts,
     macro_open_f,
+    prefixes,
 )
 
 
@@ -1237,6 +1238,109 @@ def read_npz(path: Path) -> dict[str, np.ndarray]:
         return {name: arrays[name] for name in arrays.files}
 
 
+# ---- formats/parquet_footer.py ---------------------------------------------------------------------------------------
+#
+# How much the column chunks of a Parquet file take, from its footer.
+#
+# Arrow's own objects of column chunks end the process where the footer's statistics of a chunk are damaged (its C++
+# exception is caught nowhere; pyarrow 26, also through `pyarrow.dataset`). So the few numbers that say how much memory
+# reading will take are looked up here, in the structures of Parquet's format, by the compact protocol of Thrift.
+#
+# Sources: parquet.thrift of apache/parquet-format, structs FileMetaData, RowGroup, ColumnChunk and ColumnMetaData; Thrift
+# compact protocol encoding, doc/specs/thrift-compact-protocol.md of apache/thrift.
+
+_MAGIC = b"PAR1"
+
+
+class Chunk(NamedTuple):
+    """A column of a row group: its path with dots, how many values it has, and its bytes without compression."""
+
+    path: str
+    num_values: int
+    num_bytes: int
+
+
+def column_chunks(file: BinaryIO) -> list[list[Chunk]]:
+    """The chunks of each row group. Raises ValueError for a footer that is none."""
+    size = file.seek(0, 2)
+    file.seek(max(0, size - 8))
+    tail = file.read(8)
+    length = int.from_bytes(tail[:4], "little")
+    if tail[4:] != _MAGIC or length + 8 > size:
+        raise ValueError("expected a Parquet file, got one without a footer")
+    file.seek(size - 8 - length)
+    try:
+        groups = _Compact(file.read(length)).struct().get(4, [])
+        return [[_chunk(chunk[3]) for chunk in group[1]] for group in groups]
+    except (IndexError, KeyError, TypeError, AttributeError, RecursionError, struct.error):
+        raise ValueError("expected a Parquet file, got one whose footer is damaged") from None
+
+
+def _chunk(meta: dict[int, Any]) -> Chunk:
+    return Chunk(b".".join(meta[3]).decode(errors="replace"), int(meta[5]), int(meta[6]))
+
+
+class _Compact:
+    """Values of the compact protocol, one after the other: structs as dicts by the number of the field."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data, self.at = data, 0
+
+    def struct(self) -> dict[int, Any]:
+        """The fields up to the stop."""
+        fields: dict[int, Any] = {}
+        field = 0
+        while head := self._byte():
+            step, kind = head >> 4, head & 15
+            field = field + step if step else self._integer()
+            fields[field] = kind == 1 if kind in (1, 2) else self._value(kind)
+        return fields
+
+    def _value(self, kind: int) -> Any:
+        if kind in (1, 2, 3):  # of a list a bool takes a byte, too
+            return self._byte()
+        if kind in (4, 5, 6):
+            return self._integer()
+        if kind in (7, 13):
+            return self._bytes(8 if kind == 7 else 16)
+        if kind == 8:
+            return self._bytes(self._varint())
+        if kind in (9, 10):
+            head = self._byte()
+            number = head >> 4 if head >> 4 < 15 else self._varint()
+            return [self._value(head & 15) for _ in range(number)]
+        if kind == 11:
+            number = self._varint()
+            kinds = self._byte() if number else 0
+            return [(self._value(kinds >> 4), self._value(kinds & 15)) for _ in range(number)]
+        if kind == 12:
+            return self.struct()
+        raise IndexError(kind)
+
+    def _byte(self) -> int:
+        self.at += 1
+        return self.data[self.at - 1]
+
+    def _bytes(self, number: int) -> bytes:
+        if self.at + number > len(self.data):
+            raise IndexError(number)
+        self.at += number
+        return self.data[self.at - number : self.at]
+
+    def _varint(self) -> int:
+        found = shift = 0
+        while True:
+            byte = self._byte()
+            found |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return found
+
+    def _integer(self) -> int:
+        zigzag = self._varint()
+        return zigzag >> 1 ^ -(zigzag & 1)
+
+
 # ---- formats/parquet.py ----------------------------------------------------------------------------------------------
 #
 # Columns of Parquet files: all as a table, or some in batches of rows. Checksums of pages are verified.
@@ -1249,19 +1353,17 @@ def read_parquet(path: Path) -> Any:
         return file.read()
 
 
-def read_batches(path: Path, names: Sequence[str], num_rows: int) -> Iterator[list[Any]]:
-    """Arrays of the columns named, of at most `num_rows` rows at a time."""
+def read_batches(path: Path, names: Sequence[str], num_rows: int, *, gaps: bool = False) -> Iterator[list[Any]]:
+    """Arrays of the columns named, of at most `num_rows` rows at a time; gaps as of `from_arrow`."""
     with pq.ParquetFile(path, page_checksum_verification=True) as file:
         for batch in file.iter_batches(num_rows, columns=names):
-            yield [from_arrow(batch.column(name)) for name in names]
+            yield [from_arrow(batch.column(name), gaps=gaps) for name in names]
 
 
 def unpacked_bytes(path: Path) -> int:
     """The memory that all columns take at most, by the file's footer."""
-    metadata = pq.read_metadata(path)
-    groups = map(metadata.row_group, range(metadata.num_row_groups))
-    chunks = [group.column(i) for group in groups for i in range(group.num_columns)]
-    return sum(8 * chunk.num_values + chunk.total_uncompressed_size for chunk in chunks)
+    with path.open("rb") as file:
+        return sum(8 * chunk.num_values + chunk.num_bytes for group in column_chunks(file) for chunk in group)
 
 
 # ---- pages/uploads.py ------------------------------------------------------------------------------------------------
@@ -1746,6 +1848,20 @@ SCRIPT = r"""
       cell.textContent = {short: cell.dataset.short, percent, full: cell.dataset.full}[kind];
     }
   };
+  const rows = (button) => {
+    const lines = [...button.closest("details").querySelectorAll("table")].flatMap((side) => [
+      [side.caption.innerText], ...[...side.rows].map((row) => [...row.cells].map((cell) => cell.innerText)),
+    ]);
+    save(lines.map((line) => line.map(quoted).join(",")).join("\n") + "\n", `${button.dataset.file}.csv`);
+  };
+  const mark = (name, image) => {
+    for (const button of document.querySelectorAll(`#${name}-results button.see`))
+      button.setAttribute("aria-pressed", +button.dataset.image === image);
+  };
+  document.addEventListener("input", (event) => {
+    const name = event.target.closest?.("[id$=-image]")?.id.replace("-image", "");
+    if (name) mark(name, +event.target.value - 1);
+  });
   const image = (button) => {
     const name = button.closest("[data-name]").dataset.name;
     const field = document.querySelector(`#${name}-image input[type=number]`);
@@ -1765,7 +1881,16 @@ SCRIPT = r"""
     box.sweep ??= JSON.parse(box.dataset.sweep);
     move(box, box.sweep.presets[button.dataset.preset]);
   };
-  const actions = {digits, image, take, preset, report};
+  // gradio's editors scroll, and cannot be reached by keys
+  const reach = () => document.querySelectorAll(".cm-scroller[tabindex='-1']").forEach((part) => part.tabIndex = 0);
+  let reaching = false;
+  new MutationObserver(() => {
+    if (reaching) return;
+    reaching = true;
+    setTimeout(() => { reaching = false; reach(); }, 200);
+  }).observe(document.documentElement, {childList: true, subtree: true});
+
+  const actions = {digits, image, take, preset, report, rows};
   document.addEventListener("click", (event) => {
     const button = event.target.closest?.("button[data-do]");
     if (button) actions[button.dataset.do](button);
@@ -1838,12 +1963,15 @@ table.results.compared td:first-child, table.results.compared th:first-child { t
 .rates dd { margin: 0; font-variant-numeric: tabular-nums; font-size: var(--text-lg); }
 .take { display: flex; gap: 6px; justify-content: flex-end; margin-top: -8px; }
 .strip { display: flex; gap: 8px; overflow-x: auto; padding: 4px 0; }
+button.see[aria-pressed=true] { border-color: var(--body-text-color); box-shadow: inset 0 0 0 1px; }
 .strip button.see { flex: 0 0 auto; width: 116px; padding: 4px; text-align: left; }
 .strip img { display: block; width: 106px; height: 106px; object-fit: contain; }
 .strip b, .strip small { display: block; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 .js-plotly-plot text { fill: var(--body-text-color) !important; }
 .js-plotly-plot .annotation text, .js-plotly-plot .hoverlayer text { fill: white !important; }
 .js-plotly-plot .hoverlayer path { fill: #27272a !important; stroke: #a1a1aa !important; }
+button[role=tab].selected { color: var(--body-text-color) !important; }
+.cm-content span { color: var(--body-text-color) !important; }
 .card { margin-top: 2em; }
 .card table { display: block; overflow-x: auto; border: none; }
 .card th, .card td { min-width: 7em; word-break: normal !important; overflow-wrap: normal !important; }
@@ -2710,84 +2838,6 @@ def texts(path: Path) -> Texts:
     return Texts(str(ast.get_docstring(tree)).splitlines()[0], description, inputs, citation, urls)
 
 
-# ---- evaluation/groups.py --------------------------------------------------------------------------------------------
-#
-# Results of groups in one: their mean, a table of them, and what two models differ by.
-
-Results = dict[str, Any]
-
-# where decisions change, which has no mean
-THRESHOLDS = frozenset(["image_f1_max_threshold", "pixel_f1_max_threshold"])
-
-
-def grouped_results(by_group: Mapping[str, Mapping[str, Any]]) -> Results:
-    """The unweighted mean of each rate over the groups, the sum of each count, and a table of the groups.
-
-    A group whose name has a slash, as category/defect, adds a row for what is before it (each slash): the mean of its
-    groups.
-
-    Parameters: by_group, the results of each group; floats are rates, ints are counts. Thresholds, intervals
-    and whatever is neither are in the table only, and None in rows of means.
-    Returns {key: …, "groups": {"group": [names, sorted], key: [values]}}.
-
-    >>> made = grouped_results({"nut/cut": {"auroc": 1.0, "images": 3}, "nut/bent": {"auroc": 0.5, "images": 4}})
-    >>> made["auroc"], made["images"]
-    (0.75, 7)
-    >>> made["groups"]
-    {'group': ['nut', 'nut/bent', 'nut/cut'], 'auroc': [0.75, 0.5, 1.0], 'images': [7, 4, 3]}
-    """
-    keys = list(dict.fromkeys(key for results in by_group.values() for key in results))
-    rows = dict(by_group)
-    for prefix in prefixes(by_group):
-        own = [results for name, results in by_group.items() if name.startswith(f"{prefix}/")]
-        rows[prefix] = _together(own, keys)
-    names = sorted(rows)
-    table = {"group": names, **{key: [rows[name].get(key) for name in names] for key in keys}}
-    return {**_together(list(by_group.values()), keys), "groups": table}
-
-
-def prefixes(names: Iterable[str]) -> set[str]:
-    """What stands before the slashes of names.
-
-    >>> sorted(prefixes(["near/a/1", "near/b", "far"]))
-    ['near', 'near/a']
-    """
-    parts = (name.split("/") for name in names)
-    return {"/".join(part[:end]) for part in parts for end in range(1, len(part))}
-
-
-def _together(rows: Sequence[Mapping[str, Any]], keys: Sequence[str]) -> Results:
-    """The mean of each rate and the sum of each count, of those that all rows have."""
-    found: Results = {}
-    ends = {f"{key}_{end}" for key in keys for end in ("low", "high")}  # a mean of intervals is not that of the mean
-    for key in keys:
-        if key in ends:
-            continue
-        values: list[Any] = [row.get(key) for row in rows]
-        if all(type(value) is int for value in values):
-            found[key] = sum(values)
-        elif key not in THRESHOLDS and all(type(value) is float for value in values):
-            found[key] = math.fsum(values) / len(values)
-    return found
-
-
-def differences(first: Mapping[str, Any], second: Mapping[str, Any]) -> Results:
-    """What two models differ by, in each rate and by group: the first's minus the second's.
-
-    Parameters: first and second, as `grouped_results` gives them, of the same groups.
-    Returns {"key": [rates], "first": […], "second": […], "difference": […], "groups": {"group": […], rate: […]}}.
-    """
-    keys = [key for key, value in first.items() if type(value) is float and type(second.get(key)) is float]
-    by_group = {key: [one - other for one, other in zip(first["groups"][key], second["groups"][key])] for key in keys}
-    return {
-        "key": keys,
-        "first": [first[key] for key in keys],
-        "second": [second[key] for key in keys],
-        "difference": [first[key] - second[key] for key in keys],
-        "groups": {"group": first["groups"]["group"], **by_group},
-    }
-
-
 # ---- reports/directions.py -------------------------------------------------------------------------------------------
 #
 # Which way a result is better, by its key: for tables, where the best is bold and rates may be percent.
@@ -3652,6 +3702,13 @@ figure {{ margin: 0; }}
 .panels div {{ font-size: 0.8rem; color: var(--quiet); }}
 img {{ display: block; width: 100%; height: auto; border: 1px solid var(--line); box-sizing: border-box; }}
 figcaption {{ margin-top: 0.3rem; }}
+th small {{ display: block; font-weight: 400; }}
+caption {{ text-align: left; color: var(--quiet); padding-top: 0.6rem; }}
+pre {{ overflow-x: auto; background: var(--soft); padding: 0.75rem; font-size: 0.85rem; }}
+dl {{ display: flex; flex-wrap: wrap; gap: 0.4rem 1.6rem; }}
+dt {{ color: var(--quiet); }}
+dd {{ margin: 0; }}
+output {{ font-weight: 600; margin-left: 0.5em; }}
 </style>
 <h1>{title}</h1>
 {body}
@@ -3679,7 +3736,7 @@ def report_html(page: Page, texts: Texts, computed: Computed, numbers: str, call
     parts = [
         f"<p>{html.escape(page.question)}</p>",
         shown,
-        f'<h2>At a threshold</h2><div class="charts">{_THRESHOLD}</div>' if page.sweep(computed) is not None else "",
+        f"<h2>At a threshold</h2>{_THRESHOLD}" if page.sweep(computed) is not None else "",
         f'<h2>Pictures</h2><div class="charts">{_FIGURES}</div>',
         f"<h2>Options</h2><p>{html.escape(_options(computed.options))}. numpy {np.__version__}.</p>",
         f"<h2>The same in Python</h2><pre>{html.escape(said)}</pre>",

@@ -32,7 +32,7 @@ def report_html(page: Page, texts: Texts, computed: Computed, numbers: str, call
     parts = [
         f"<p>{html.escape(page.question)}</p>",
         shown,
-        f'<h2>At a threshold</h2><div class="charts">{_THRESHOLD}</div>' if page.sweep(computed) is not None else "",
+        f"<h2>At a threshold</h2>{_THRESHOLD}" if page.sweep(computed) is not None else "",
         f'<h2>Pictures</h2><div class="charts">{_FIGURES}</div>',
         f"<h2>Options</h2><p>{html.escape(_options(computed.options))}. numpy {np.__version__}.</p>",
         f"<h2>The same in Python</h2><pre>{html.escape(said)}</pre>",

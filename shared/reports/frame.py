@@ -48,6 +48,13 @@ figure {{ margin: 0; }}
 .panels div {{ font-size: 0.8rem; color: var(--quiet); }}
 img {{ display: block; width: 100%; height: auto; border: 1px solid var(--line); box-sizing: border-box; }}
 figcaption {{ margin-top: 0.3rem; }}
+th small {{ display: block; font-weight: 400; }}
+caption {{ text-align: left; color: var(--quiet); padding-top: 0.6rem; }}
+pre {{ overflow-x: auto; background: var(--soft); padding: 0.75rem; font-size: 0.85rem; }}
+dl {{ display: flex; flex-wrap: wrap; gap: 0.4rem 1.6rem; }}
+dt {{ color: var(--quiet); }}
+dd {{ margin: 0; }}
+output {{ font-weight: 600; margin-left: 0.5em; }}
 </style>
 <h1>{title}</h1>
 {body}
