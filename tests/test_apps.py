@@ -385,5 +385,77 @@ def test_pasted_cells(opened: Callable[[str], Page], load: Load) -> None:
     assert page.numbers() == load("ood_bench").compute(predictions=[0.25, 0.5, 0.75, 1.5], references=[0, 1, 0, 1])
 
 
+POINTS = """[...document.querySelectorAll('#ood_bench-results .js-plotly-plot')].flatMap(
+    (plot) => plot.data.filter((trace) => trace.meta).map((trace) => [trace.x[0], trace.y[0]]))"""
+
+
+@needs_browser
+def test_the_threshold_moves_and_pictures_are_saved(gallery: tuple[str, Path], browser: Any) -> None:
+    """In the browser, by a preset and by keys; a curve as CSV, a report of one file without addresses."""
+    with browser.new_context(viewport={"width": 1280, "height": 900}) as context:
+        tab = context.new_page()
+        tab.goto(f"{gallery[0]}/?tab=ood_bench")
+        tab.locator("#ood_bench-plot2 .main-svg").first.wait_for()
+        with np.load(gallery_data("ood_bench") / "digits.npz") as arrays:
+            scores, labels = arrays["one_minus_msp"].astype(float), arrays["labels"]
+
+        def shown() -> tuple[Any, dict[str, str]]:
+            tab.wait_for_timeout(200)
+            rates = tab.locator("#ood_bench-threshold dl > div").all()
+            return tab.evaluate(POINTS), dict(rate.inner_text().split("\n") for rate in rates)
+
+        tab.get_by_role("button", name="5 % FPR").click()
+        slider = tab.locator("#ood_bench-threshold input")
+        for key in ("", "ArrowRight"):
+            if key:
+                slider.press(key)
+            ((threshold, _), (fpr, tpr), (recall, precision)), rates = shown()
+            called = scores >= threshold
+            assert (fpr, tpr) == (np.mean(called[labels == 0]), np.mean(called[labels == 1]))
+            assert (recall, precision) == (tpr, pytest.approx(np.mean(labels[called])))
+            assert rates["FPR"] == f"{fpr:.3f}"
+            assert fpr <= 0.05
+        tab.get_by_role("group", name="How numbers are shown").get_by_text("percent").click()
+        assert re.fullmatch(r"\d+\.\d\d %", tab.locator("#ood_bench-numbers .large .rate").first.inner_text())
+        files = {}
+        for button in ("ROC curve as CSV", "ROC curve as SVG", "Download the report"):
+            with tab.expect_download() as download:
+                tab.get_by_role("button", name=button).click()
+            files[download.value.suggested_filename] = Path(download.value.path()).read_text()
+        assert [*files] == ["ood_bench_roc.csv", "ood_bench_roc.svg", "ood_bench_report.html"]
+        assert files["ood_bench_roc.csv"].startswith("trace,x,y,z,text\n")
+        assert files["ood_bench_report.html"].count('<img src="data:image/svg+xml') == 3
+        assert not re.search(r"(src|href)=.https?:", files["ood_bench_report.html"])
+
+
+@needs_browser
+@pytest.mark.parametrize(("name", "theme"), [("ood_bench", "light"), ("openset_detection", "dark")])
+def test_results_can_be_read_by_everybody(name: str, theme: str, gallery: tuple[str, Path], browser: Any) -> None:
+    """axe-core finds no text of too little contrast, nothing without a name, nothing that keys do not reach."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    with browser.new_context(viewport={"width": 1280, "height": 900}) as context:
+        tab = context.new_page()
+        tab.goto(f"{gallery[0]}/?__theme={theme}&tab={name}")
+        tab.locator(f"#{name}-plot2 .main-svg").first.wait_for()
+        tab.wait_for_timeout(500)
+        tab.evaluate("document.querySelectorAll('details').forEach((part) => part.open = true)")
+        options = {"runOnly": ["wcag2a", "wcag2aa"]}
+        found = Axe().run(tab, context=f"#{name}-results", options=options).response["violations"]
+        assert [(each["id"], each["nodes"][0]["html"]) for each in found] == []
+        if name == "openset_detection":
+            before = tab.evaluate("JSON.stringify(document.querySelector('[id$=-plot0] .js-plotly-plot').data[0].x)")
+            image = tab.locator(f"#{name}-strip button.see").nth(1)
+            image.press("Enter")
+            tab.wait_for_function(
+                "before => JSON.stringify(document.querySelector('#openset_detection-plot0 .js-plotly-plot')"
+                ".data[0].x) !== before",
+                arg=before,
+            )
+            assert image.get_attribute("aria-pressed") == "true"
+            chosen = tab.locator(f"#{name}-image input[type=number]").input_value()
+            assert image.inner_text().startswith(f"{chosen} ·")
+
+
 def test_no_error_on_the_server(gallery: tuple[str, Path]) -> None:
     assert "Traceback" not in (gallery[1] / "app.log").read_text()

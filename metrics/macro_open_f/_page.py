@@ -52,6 +52,7 @@ from starlette.middleware import Middleware
 
 from _kernel import (
     Counts,
+    GROUPS,
     INTERVAL_OPTIONS,
     MacroOpenF,
     Metric,
@@ -557,8 +558,8 @@ class Column(NamedTuple):
     name: the argument of the metric
     names: what tables and files call it, the likeliest first; stems, for a column that is made of several
     kind: "vector" (N,); "score" (N,), of which there may be several, one for each detector; "label" (N,) of two values,
-        words too; "matrix" (N, K) of scores or class ids; "scores", a matrix of scores; "classes", a matrix of
-        scores or a vector of class ids; "images", rows or arrays per image
+        words too; "group" (N,) of words or numbers; "matrix" (N, K) of scores or class ids; "scores", a matrix of
+        scores; "classes", a matrix of scores or a vector of class ids; "images", rows or arrays per image
     required: whether the metric needs it
     source: which of the page's inputs it comes from
     part_of: for a column that stands in place of the others: the argument it makes, alone or as a tuple with those
@@ -581,6 +582,7 @@ class Option(NamedTuple):
     choices: tuple[str, ...] = ()
 
 
+DATA_SETS = Column("groups", ("group", "dataset", "data_set", "ood_set"), "group", required=False)
 CONFIDENCE = Option("confidence_level", "number or none")
 
 
@@ -613,6 +615,7 @@ class Computed(NamedTuple):
     """What the pictures are drawn from: the metric's reduced state, its options, its results and its columns.
 
     image, photograph: the image that is shown, from 0, and what lies behind it
+    together: the same without groups, where there are some: what is drawn
     title, rivals: where there are several detectors, the name of this one, and the others by theirs
     names: of the images, where they are known
     """
@@ -623,6 +626,7 @@ class Computed(NamedTuple):
     columns: Mapping[str, Any]
     image: int = 0
     photograph: Any = None
+    together: Computed | None = None
     title: str = ""
     rivals: Mapping[str, Computed] = {}
     names: Sequence[str] = ()
@@ -1688,7 +1692,7 @@ def take(column: Column, chosen: Sequence[str], data: Data, read_as: str = "auto
     runs = groups(data)
     names = [member for name in chosen for member in runs.get(name, [name])]
     parts = [_one(column, name, data) for name in names]
-    for name, part in zip(names, parts):
+    for name, part in zip(names, parts if column.kind != "group" else ()):
         check_cells(column, name, part.value, data.lines.get(name.removeprefix(FLIPPED)))
     if len(parts) == 1 and not (column.kind in ("matrix", "scores") and num_dimensions(parts[0].value) == 1):
         found = parts[0]
@@ -1829,8 +1833,7 @@ SCRIPT = r"""
     const box = button.closest(".report"), name = box.dataset.name, figures = [];
     for (const plot of plotsOf(name)) {
       const title = plot.closest(".block").querySelector("[data-testid=block-label]").innerText.trim();
-      const svg = decodeURIComponent((await picture(plot, title, "svg")).replace(/^data:image\/svg\+xml,/, ""));
-      figures.push(`<figure>${svg}</figure>`);
+      figures.push(`<figure><img src="${await picture(plot, title, "svg")}" alt="${title}"></figure>`);
     }
     const threshold = document.querySelector(`#${name}-threshold .threshold`)?.cloneNode(true);
     threshold?.querySelectorAll("input, button, .hint").forEach((part) => part.remove());
@@ -3513,6 +3516,34 @@ def _cell_html(cell: Cell | None, percent: bool) -> str:
     return f"<td>{text}</td>"
 
 
+# ---- pages/data_sets.py ----------------------------------------------------------------------------------------------
+#
+# A column of data sets: each is a group of the metric, and known samples are those of every group.
+
+def with_groups(page: Page, given: Given) -> Given:
+    """The groups of what is given, in which data sets of known samples alone are missing: they belong to every group.
+
+    Only where the page can tell known from unknown samples, and where data sets of both kinds are named.
+    """
+    if GROUPS not in given.columns or page.outside is None:
+        return given
+    groups = np.asarray(given.columns[GROUPS], dtype=object)
+    try:
+        unknown = np.asarray(page.outside(given.columns), bool)
+    except (ValueError, TypeError):  # which the metric says better
+        return given
+    if unknown.shape != groups.shape:
+        return given
+    named = ~pd.isna(groups)
+    known = {*groups[named & ~unknown].tolist()} - {*groups[named & unknown].tolist()}
+    if not known or not np.any(named & unknown):
+        return given
+    values: list[Any] = [None if group in known else group for group in groups.tolist()]
+    code = given.code.get(GROUPS)
+    said = f"[None if group in {sorted(map(str, known))} else group for group in {code}]" if code else ""
+    return given._replace(columns={**given.columns, GROUPS: values}, code={**given.code, GROUPS: said})
+
+
 # ---- pages/images.py -------------------------------------------------------------------------------------------------
 #
 # Read images: anomaly maps and masks (PNG), and photographs to lay behind (or JPEG). Sizes are checked first.
@@ -3724,10 +3755,10 @@ MAX_CALL = 20_000  # letters of the Python in a report; longer is data that were
 _FIGURES, _THRESHOLD = "<!--figures-->", "<!--threshold-->"
 
 
-def report_html(page: Page, texts: Texts, computed: Computed, numbers: str, call: str) -> str:
+def report_html(page: Page, texts: Texts, computed: Computed, numbers: str, call: str, moves: bool) -> str:
     """A button that saves the report, and the report without its pictures.
 
-    Parameters: numbers, the tables as HTML; call, the Python that gives the same.
+    Parameters: numbers, the tables as HTML; call, the Python that gives the same; moves, whether there is a threshold.
     """
     said = call if len(call) <= MAX_CALL else f"{call[:MAX_CALL]}\n… and {len(call) - MAX_CALL:,} letters more"
     shown = re.sub(r'<div class="switch".*?</div>', "", numbers)
@@ -3736,7 +3767,7 @@ def report_html(page: Page, texts: Texts, computed: Computed, numbers: str, call
     parts = [
         f"<p>{html.escape(page.question)}</p>",
         shown,
-        f"<h2>At a threshold</h2>{_THRESHOLD}" if page.sweep(computed) is not None else "",
+        f"<h2>At a threshold</h2>{_THRESHOLD}" if moves else "",
         f'<h2>Pictures</h2><div class="charts">{_FIGURES}</div>',
         f"<h2>Options</h2><p>{html.escape(_options(computed.options))}. numpy {np.__version__}.</p>",
         f"<h2>The same in Python</h2><pre>{html.escape(said)}</pre>",
@@ -3981,7 +4012,11 @@ class Runner:
         if state:
             costs = (step_costs(options, state), interval_costs(options, state), self.page.costs(state, options))
             check_costs(cost._replace(amount=times * cost.amount) for part in costs for cost in part)
-        return Computed(state, options, metric.compute(), columns)
+        found = Computed(state, options, metric.compute(), columns)
+        if GROUPS not in columns:
+            return found
+        rest = {name: column for name, column in columns.items() if name != GROUPS}
+        return found._replace(together=self.compute(rest, options, times))
 
     def run(
         self, tables: Sequence[Any], files: Sequence[Any], made_of: Sequence[Any], read_as: str, controls: Sequence[Any]
@@ -3989,7 +4024,8 @@ class Runner:
         """Read and compute. Raises what the metric raises, and RefusedError for files that are not taken."""
         page = self.page
         chosen = {column.name: as_names(names) for column, names in zip(page.columns, made_of)}
-        given = detectors(page, checked_sources(page, tables, files), chosen, read_as)
+        several = detectors(page, checked_sources(page, tables, files), chosen, read_as)
+        given = {name: with_groups(page, one) for name, one in several.items()}
         check_costs([Cost("detectors", len(given), MAX_DETECTORS)])
         options = options_of(page.options, controls, self.defaults)
         found = {}
@@ -4027,13 +4063,14 @@ class Runner:
         call = python_call(page.name, done.given, computed.options, self.defaults)
         names = image_names(computed, self._num_images(done)) if page.images else []
         side_by_side = compared(results)
+        whole = as_drawn(computed)
         with np.errstate(all="ignore"):
-            figures, sweep = page.draw(computed), page.sweep(computed)
-            strip = strip_html(page, computed, names)
+            figures, sweep = page.draw(whole), page.sweep(whole)
+            strip = strip_html(page, whole, names)
             numbers = numbers_html(page, computed.results, result_help(self.texts.inputs), names)
-            worst = worst_html(page.name, page.worst(computed))
+            worst = worst_html(page.name, page.worst(whole))
         comparison = side_by_side.shown if side_by_side else ""
-        report = report_html(page, self.texts, computed, comparison + numbers, call)
+        report = report_html(page, self.texts, computed, comparison + numbers, call, sweep is not None)
         return Shown(
             comparison + numbers,
             threshold_html(page.name, sweep),
@@ -4060,6 +4097,15 @@ class Runner:
     ) -> Shown:
         """`run` and `display`."""
         return self.display(self.run(tables, files, made_of, read_as, controls), "", image, photographs)
+
+
+def as_drawn(computed: Computed) -> Computed:
+    """What the pictures show: all groups together, of the rivals too."""
+    rivals = {name: as_drawn(rival) for name, rival in computed.rivals.items()}
+    whole = computed.together
+    if whole is None:
+        return computed._replace(rivals=rivals)
+    return computed._replace(state=whole.state, results=whole.results, columns=whole.columns, rivals=rivals)
 
 
 def explain(error: Exception) -> str:
@@ -4930,6 +4976,7 @@ COLUMNS = (
     Column("references", ("close_labels", "labels", "label", "y_true", "target")),
     Column("open_scores", ("open_pred", "open_score", "ood_score", "unknown_score"), "score"),
     Column("open_labels", ("open_label", "is_unknown", "unknown"), "label", required=False),
+    DATA_SETS,
 )
 OPTIONS = (Option("t_list", "numbers"), Option("num_classes", "number"), CONFIDENCE)
 CLASS_IDS: Table = {"predictions": [0, 1, 1, 0], "references": [0, 1, 0, -1], "open_scores": [0.1, 0.4, 0.2, 0.6]}

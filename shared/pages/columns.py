@@ -71,7 +71,7 @@ def take(column: Column, chosen: Sequence[str], data: Data, read_as: str = "auto
     runs = groups(data)
     names = [member for name in chosen for member in runs.get(name, [name])]
     parts = [_one(column, name, data) for name in names]
-    for name, part in zip(names, parts):
+    for name, part in zip(names, parts if column.kind != "group" else ()):
         check_cells(column, name, part.value, data.lines.get(name.removeprefix(FLIPPED)))
     if len(parts) == 1 and not (column.kind in ("matrix", "scores") and num_dimensions(parts[0].value) == 1):
         found = parts[0]

@@ -20,8 +20,8 @@ class Column(NamedTuple):
     name: the argument of the metric
     names: what tables and files call it, the likeliest first; stems, for a column that is made of several
     kind: "vector" (N,); "score" (N,), of which there may be several, one for each detector; "label" (N,) of two values,
-        words too; "matrix" (N, K) of scores or class ids; "scores", a matrix of scores; "classes", a matrix of
-        scores or a vector of class ids; "images", rows or arrays per image
+        words too; "group" (N,) of words or numbers; "matrix" (N, K) of scores or class ids; "scores", a matrix of
+        scores; "classes", a matrix of scores or a vector of class ids; "images", rows or arrays per image
     required: whether the metric needs it
     source: which of the page's inputs it comes from
     part_of: for a column that stands in place of the others: the argument it makes, alone or as a tuple with those
@@ -44,6 +44,7 @@ class Option(NamedTuple):
     choices: tuple[str, ...] = ()
 
 
+DATA_SETS = Column("groups", ("group", "dataset", "data_set", "ood_set"), "group", required=False)
 CONFIDENCE = Option("confidence_level", "number or none")
 
 
@@ -76,6 +77,7 @@ class Computed(NamedTuple):
     """What the pictures are drawn from: the metric's reduced state, its options, its results and its columns.
 
     image, photograph: the image that is shown, from 0, and what lies behind it
+    together: the same without groups, where there are some: what is drawn
     title, rivals: where there are several detectors, the name of this one, and the others by theirs
     names: of the images, where they are known
     """
@@ -86,6 +88,7 @@ class Computed(NamedTuple):
     columns: Mapping[str, Any]
     image: int = 0
     photograph: Any = None
+    together: Computed | None = None
     title: str = ""
     rivals: Mapping[str, Computed] = {}
     names: Sequence[str] = ()

@@ -20,10 +20,10 @@ MAX_CALL = 20_000  # letters of the Python in a report; longer is data that were
 _FIGURES, _THRESHOLD = "<!--figures-->", "<!--threshold-->"
 
 
-def report_html(page: Page, texts: Texts, computed: Computed, numbers: str, call: str) -> str:
+def report_html(page: Page, texts: Texts, computed: Computed, numbers: str, call: str, moves: bool) -> str:
     """A button that saves the report, and the report without its pictures.
 
-    Parameters: numbers, the tables as HTML; call, the Python that gives the same.
+    Parameters: numbers, the tables as HTML; call, the Python that gives the same; moves, whether there is a threshold.
     """
     said = call if len(call) <= MAX_CALL else f"{call[:MAX_CALL]}\n… and {len(call) - MAX_CALL:,} letters more"
     shown = re.sub(r'<div class="switch".*?</div>', "", numbers)
@@ -32,7 +32,7 @@ def report_html(page: Page, texts: Texts, computed: Computed, numbers: str, call
     parts = [
         f"<p>{html.escape(page.question)}</p>",
         shown,
-        f"<h2>At a threshold</h2>{_THRESHOLD}" if page.sweep(computed) is not None else "",
+        f"<h2>At a threshold</h2>{_THRESHOLD}" if moves else "",
         f'<h2>Pictures</h2><div class="charts">{_FIGURES}</div>',
         f"<h2>Options</h2><p>{html.escape(_options(computed.options))}. numpy {np.__version__}.</p>",
         f"<h2>The same in Python</h2><pre>{html.escape(said)}</pre>",

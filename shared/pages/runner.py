@@ -8,11 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..core.groups import GROUPS
 from ..core.metric import INTERVAL_OPTIONS
 from ..texts import texts
 from .comparison import compared
 from .controls import options_of
 from .costs import Cost, check_costs, image_costs, interval_costs, option_costs, step_costs
+from .data_sets import with_groups
 from .detectors import detectors
 from .form import as_names
 from .images import photograph_of
@@ -101,7 +103,11 @@ class Runner:
         if state:
             costs = (step_costs(options, state), interval_costs(options, state), self.page.costs(state, options))
             check_costs(cost._replace(amount=times * cost.amount) for part in costs for cost in part)
-        return Computed(state, options, metric.compute(), columns)
+        found = Computed(state, options, metric.compute(), columns)
+        if GROUPS not in columns:
+            return found
+        rest = {name: column for name, column in columns.items() if name != GROUPS}
+        return found._replace(together=self.compute(rest, options, times))
 
     def run(
         self, tables: Sequence[Any], files: Sequence[Any], made_of: Sequence[Any], read_as: str, controls: Sequence[Any]
@@ -109,7 +115,8 @@ class Runner:
         """Read and compute. Raises what the metric raises, and RefusedError for files that are not taken."""
         page = self.page
         chosen = {column.name: as_names(names) for column, names in zip(page.columns, made_of)}
-        given = detectors(page, checked_sources(page, tables, files), chosen, read_as)
+        several = detectors(page, checked_sources(page, tables, files), chosen, read_as)
+        given = {name: with_groups(page, one) for name, one in several.items()}
         check_costs([Cost("detectors", len(given), MAX_DETECTORS)])
         options = options_of(page.options, controls, self.defaults)
         found = {}
@@ -147,13 +154,14 @@ class Runner:
         call = python_call(page.name, done.given, computed.options, self.defaults)
         names = image_names(computed, self._num_images(done)) if page.images else []
         side_by_side = compared(results)
+        whole = as_drawn(computed)
         with np.errstate(all="ignore"):
-            figures, sweep = page.draw(computed), page.sweep(computed)
-            strip = strip_html(page, computed, names)
+            figures, sweep = page.draw(whole), page.sweep(whole)
+            strip = strip_html(page, whole, names)
             numbers = numbers_html(page, computed.results, result_help(self.texts.inputs), names)
-            worst = worst_html(page.name, page.worst(computed))
+            worst = worst_html(page.name, page.worst(whole))
         comparison = side_by_side.shown if side_by_side else ""
-        report = report_html(page, self.texts, computed, comparison + numbers, call)
+        report = report_html(page, self.texts, computed, comparison + numbers, call, sweep is not None)
         return Shown(
             comparison + numbers,
             threshold_html(page.name, sweep),
@@ -180,6 +188,15 @@ class Runner:
     ) -> Shown:
         """`run` and `display`."""
         return self.display(self.run(tables, files, made_of, read_as, controls), "", image, photographs)
+
+
+def as_drawn(computed: Computed) -> Computed:
+    """What the pictures show: all groups together, of the rivals too."""
+    rivals = {name: as_drawn(rival) for name, rival in computed.rivals.items()}
+    whole = computed.together
+    if whole is None:
+        return computed._replace(rivals=rivals)
+    return computed._replace(state=whole.state, results=whole.results, columns=whole.columns, rivals=rivals)
 
 
 def explain(error: Exception) -> str:

@@ -82,8 +82,7 @@ SCRIPT = r"""
     const box = button.closest(".report"), name = box.dataset.name, figures = [];
     for (const plot of plotsOf(name)) {
       const title = plot.closest(".block").querySelector("[data-testid=block-label]").innerText.trim();
-      const svg = decodeURIComponent((await picture(plot, title, "svg")).replace(/^data:image\/svg\+xml,/, ""));
-      figures.push(`<figure>${svg}</figure>`);
+      figures.push(`<figure><img src="${await picture(plot, title, "svg")}" alt="${title}"></figure>`);
     }
     const threshold = document.querySelector(`#${name}-threshold .threshold`)?.cloneNode(true);
     threshold?.querySelectorAll("input, button, .hint").forEach((part) => part.remove());

@@ -16,7 +16,7 @@ from openworld_metrics.ood.points import parse_point
 from openworld_metrics.pages import limits, numbers
 from openworld_metrics.pages.figures import boxes, maps, roc, sweep
 from openworld_metrics.pages.metrics import openauc, openset_detection
-from openworld_metrics.pages.page import Computed
+from openworld_metrics.pages.page import Computed, Page
 from tests import cases
 
 Load = Any
@@ -30,8 +30,13 @@ def computed(name: str, load: Load, columns: dict[str, Any], options: dict[str, 
     return Computed(state, {**metric.options, **options}, metric.compute(), columns)
 
 
+def page(name: str) -> Page:
+    found: Page = importlib.import_module(f"openworld_metrics.pages.metrics.{name}").PAGE
+    return found
+
+
 def draw(found: Computed, name: str) -> list[Any]:
-    return list(importlib.import_module(f"openworld_metrics.pages.metrics.{name}").PAGE.draw(found))
+    return list(page(name).draw(found))
 
 
 def area(x: Any, y: Any) -> float:

@@ -20,7 +20,7 @@ from ..figures.histograms import histograms
 from ..figures.roc import ROC_HOVER, chance, draw_pr, roc_points, said_of_corner, unit_square
 from ..figures.style import BLUE, GREY, LINES, ORANGE, curve, figure, point
 from ..figures.threshold import Sweep, binary_sweep, moving_line, moving_point
-from ..page import CONFIDENCE, Column, Computed, Example, Option, Page, Sample, rows
+from ..page import CONFIDENCE, DATA_SETS, Column, Computed, Example, Option, Page, Sample, rows
 from ..worst import Worst, worst_samples
 
 MAX_MARKED = 4  # operating points in the picture
@@ -122,6 +122,7 @@ PAGE = Page(
     columns=(
         Column("predictions", ("scores", "score", "ood_score", "open_scores"), "score"),
         Column("references", ("labels", "label", "is_ood", "open_labels"), "label"),
+        DATA_SETS,
         Column("in-distribution scores", ("id_scores", "scores_in", "scores_id"), part_of="predictions"),
         Column("OOD scores", ("scores_out", "scores_ood"), part_of="predictions"),
     ),
