@@ -10,7 +10,7 @@ import gradio as gr
 
 from .form import Form, form_of, sample_call, with_sample
 from .forms import box
-from .kept import Kept
+from .kept import KEPT
 from .limits import MAX_IMAGES
 from .outputs import Outputs
 from .results import message
@@ -22,7 +22,7 @@ class Answers:
 
     def __init__(self, runner: Runner, folder: Path, data: Sequence[Any], out: Outputs, told: Any) -> None:
         self.runner, self.folder, self.out, self.told = runner, folder, out, told
-        self.kept = Kept()
+        self.kept = KEPT
         self.inputs = [*data, out.detector, out.image, out.photograph, out.token]
         self.shown = [out.numbers, out.threshold, out.image, out.strip, out.worst, out.tables_tab, *out.tables]
         self.shown += [out.full, out.call, out.cite, out.report, *out.plots]

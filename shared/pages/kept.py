@@ -63,3 +63,6 @@ def num_bytes(value: Any) -> int:
     if isinstance(value, (list, tuple)):
         return 100 + sum(map(num_bytes, value))
     return 100
+
+
+KEPT = Kept()  # of all pages of this process
