@@ -66,6 +66,7 @@ bench: $(VENV)/installed-bench
 	$(BIN)/python -m tests.benchmarks.growth
 	$(BIN)/python -m tests.benchmarks.files
 	$(BIN)/python -m tests.benchmarks.folders
+	$(BIN)/python -m tests.benchmarks.intervals
 
 bench-scale: $(VENV)/installed-bench
 	$(BIN)/python -m tests.benchmarks.scale

@@ -40,13 +40,14 @@ from .ood.ood_bench import OODBench
 from .ood.oodeel import ftpn, get_curve
 from .ood.points import threshold_at_fpr
 from .ood.sides import reduce_ood, split_ood
+from .open_set.at_tpr import accuracy_at_tpr
 from .open_set.ccr import ccr_at_fpr
 from .open_set.known_unknown import reduce_known_unknown, reduce_openauc
 from .open_set.macro_open_f import MacroOpenF
 from .open_set.micro_open_f import MicroOpenF
 from .open_set.open_f import macro_open_f, micro_open_f
 from .open_set.open_f_curve import open_f_curve
-from .open_set.openauc import OpenAUC, accuracy_at_tpr, openauc, openauc_metrics, split_open_set
+from .open_set.openauc import OpenAUC, openauc, openauc_metrics, split_open_set
 from .open_set.oscr import oscr_curve
 from .open_set.samples import count_classes, reduce_open_set
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -58,22 +59,28 @@ def closure(package: Path, files: Iterable[str]) -> list[Module]:
 def read(package: Path, file: str) -> Module:
     """Take a file apart, or refuse an import that can be neither merged nor dropped."""
     text = (package / file).read_text(encoding="utf-8")
-    tree = ast.parse(text)
+    tree, from_imports = parsed(text)
     docstring = ast.get_docstring(tree, clean=False)
     imports = [node for node in tree.body if isinstance(node, (ast.Import, ast.ImportFrom))]
     needs: dict[str, set[str]] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom):
-            _check_import(node, f"{file}:{node.lineno}", at_top=node in imports)
-            if node.level:
-                needed = imported_file(node, file)
-                if not (package / needed).is_file():
-                    raise AmalgamationError(f"{file}:{node.lineno}: imports {needed}, which the package does not have")
-                needs.setdefault(needed, set()).update(alias.name for alias in node.names)
+    for node in from_imports:
+        _check_import(node, f"{file}:{node.lineno}", at_top=node in imports)
+        if node.level:
+            needed = imported_file(node, file)
+            if not (package / needed).is_file():
+                raise AmalgamationError(f"{file}:{node.lineno}: imports {needed}, which the package does not have")
+            needs.setdefault(needed, set()).update(alias.name for alias in node.names)
     libraries = [node for node in imports if isinstance(node, ast.Import) or not node.level]
     bound = [binding for node in tree.body for binding in bindings(node, file)]
     rest = _rest(text, tree.body, len(imports) + (docstring is not None), file)
     return Module(file, (docstring or "").strip(), libraries, needs, bound, rest)
+
+
+@cache
+def parsed(text: str) -> tuple[ast.Module, list[ast.ImportFrom]]:
+    """The tree of a text and its `from` imports; a run looks at each file once for every metric."""
+    tree = ast.parse(text)
+    return tree, [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
 
 
 def _check_import(node: ast.ImportFrom, place: str, at_top: bool) -> None:

@@ -18,10 +18,11 @@ import runpy
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from amalgamate import amalgam
-from closure import AmalgamationError, bindings, closure
+from closure import AmalgamationError, bindings, closure, parsed
 from traps import traps
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -80,7 +81,7 @@ def sync(folder: Path, root: Path, check: bool) -> Iterator[str]:
             yield f"{folder.name}: {error}"
             return
         wanted["app.py"] = APP.replace("NAME", folder.name)
-        libraries = {name for module in (tree, *map(ast.parse, wanted.values())) for name in library_imports(module)}
+        libraries = library_imports(tree).union(*map(libraries_of, wanted.values()))
         required, missing = requirements(libraries - {Path(name).stem for name in wanted}, root)
         yield from (f"{script.name}: {name} is imported, but setup.cfg does not require it" for name in missing)
         yield from update(folder, {**wanted, "requirements.txt": required}, check)
@@ -113,10 +114,16 @@ def kernel_files(package: Path) -> dict[str, list[str]]:
     files: dict[str, list[str]] = defaultdict(list)
     for path in sorted(path for room in KERNEL for path in (package / room).glob("[!_]*.py")):
         file = path.relative_to(package).as_posix()
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+        tree, _ = parsed(path.read_text(encoding="utf-8"))
         for name in {name for node in tree.body for name, meaning, _ in bindings(node, file) if meaning == file}:
             files[name].append(file)
     return files
+
+
+@cache
+def libraries_of(text: str) -> set[str]:
+    """The libraries that a text imports."""
+    return library_imports(ast.parse(text))
 
 
 def library_imports(node: ast.AST) -> set[str]:

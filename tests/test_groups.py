@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from openworld_metrics import METRICS, OODBench, compare, metric_class
 from openworld_metrics.cluster import compute_parquet
 from openworld_metrics.command.commands import cli
 from openworld_metrics.core.groups import rows_of_groups
+from openworld_metrics.integrations.combining import combine
 from tests import cases
 from tests.splitting import batches, rows, split_options
 
@@ -166,6 +168,19 @@ def test_columns_of_other_libraries() -> None:
         "3": [0, 2],
         "1": [1],
     }
+
+
+def test_processes_and_combined_metrics(load: Load, tmp_path: Path) -> None:
+    groups = ["", None, "near/x", "near/x", "far"]
+    expected = OODBench().compute(**SCORES, groups=groups)
+    run = dict(num_process=2, cache_dir=str(tmp_path), experiment_id="groups")
+    metrics = [load("ood_bench", process_id=rank, **run) for rank in range(2)]
+    for rank, metric in enumerate(metrics):
+        metric.add_batch(**rows({**SCORES, "groups": groups}, range(rank, 5, 2)))
+    with ThreadPoolExecutor() as pool:
+        assert [future.result() for future in [pool.submit(metric.compute) for metric in metrics]] == [expected, None]
+    both = combine({"a": load("ood_bench"), "b": load("ood_bench", metrics="aupr_in")})
+    assert both.compute(**SCORES, groups=groups)["a_groups"] == expected["groups"]
 
 
 def test_no_group_at_all_is_as_without_the_column() -> None:

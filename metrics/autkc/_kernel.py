@@ -109,11 +109,16 @@ def without_arrow(x: Any) -> Any:
     return x.to_numpy(zero_copy_only=False) if hasattr(x, "to_pylist") and hasattr(x, "to_numpy") else x
 
 
-def _from_tensor(x: Any, name: str) -> Array:
-    x = x.detach()
+def as_dense(x: Any, name: str) -> Any:
+    """A tensor without its gradient. Raises TypeError for one without strides or numbers."""
     if x.device.type == "meta" or x.is_nested or "strided" not in str(x.layout):
         kind = "nested" if x.is_nested else f"{x.layout} {x.device.type}"
         raise TypeError(f"{name}: expected a dense tensor of numbers, got a {kind} one")
+    return x.detach()
+
+
+def _from_tensor(x: Any, name: str) -> Array:
+    x = as_dense(x, name)
     if x.device.type != "cpu":
         return x
     try:
@@ -519,7 +524,7 @@ def _group_items(groups: Any) -> list[Any]:
 def _indexable(column: Any, name: str) -> Any:
     """A column as an array, or as a list where it has no numbers."""
     if is_torch_array(column):
-        return column
+        return as_dense(column, name)
     try:
         return as_array(column, name)
     except (ValueError, TypeError):
@@ -532,96 +537,6 @@ def _rows_of_column(column: Any, rows: np.ndarray) -> Any:
     if device_of(column) is None and not is_torch_array(column):
         return column[rows]
     return column[array_namespace(column).asarray(rows, device=column.device)]
-
-
-# ---- core/group_results.py -------------------------------------------------------------------------------------------
-#
-# Results of groups in one: their means, and a table of them.
-
-Results = dict[str, Any]
-Key = str | tuple[str, str]  # of a rate: its name, or a group and its name
-
-
-def grouped_results(by_group: Mapping[str, Mapping[str, Any]]) -> Results:
-    """The unweighted mean of each rate over the groups, the sum of each count, and a table of the groups.
-
-    A group whose name has a slash, as category/defect, adds a row for what is before it (each slash): the mean of its
-    groups.
-
-    Parameters: by_group, the results of each group; floats are rates, ints are counts. Thresholds, intervals
-    and whatever is neither are in the table only, and None in rows of means.
-    Returns {key: …, "groups": {"group": [names, sorted], key: [values]}}; names that are all integers, as numbers are.
-
-    >>> made = grouped_results({"nut/cut": {"auroc": 1.0, "images": 3}, "nut/bent": {"auroc": 0.5, "images": 4}})
-    >>> made["auroc"], made["images"]
-    (0.75, 7)
-    >>> made["groups"]
-    {'group': ['nut', 'nut/bent', 'nut/cut'], 'auroc': [0.75, 0.5, 1.0], 'images': [7, 4, 3]}
-    """
-    keys = list(dict.fromkeys(key for results in by_group.values() for key in results))
-    rows = dict(by_group)
-    for prefix in prefixes(by_group):
-        own = [results for name, results in by_group.items() if name.startswith(f"{prefix}/")]
-        rows[prefix] = _together(own, keys)
-    names = sorted(rows, key=int if all(map(_is_integer, rows)) else None)
-    table = {"group": names, **{key: [rows[name].get(key) for name in names] for key in keys}}
-    return {**_together(list(by_group.values()), keys), GROUPS: table}
-
-
-def _is_integer(name: str) -> bool:
-    return name.removeprefix("-").isdecimal()
-
-
-def _together(rows: Sequence[Mapping[str, Any]], keys: Sequence[str]) -> Results:
-    """The mean of each rate and the sum of each count, of those that all rows have."""
-    found: Results = {}
-    ends = {f"{key}_{end}" for key in keys for end in ("low", "high")}  # a mean of intervals is not that of the mean
-    errors = {f"{key}_error" for key in keys}
-    for key in keys:
-        if key in ends or key.endswith("threshold"):  # where decisions change, which has no mean
-            continue
-        values: list[Any] = [row.get(key) for row in rows]
-        if all(type(value) is int for value in values):
-            found[key] = sum(values)
-        elif all(type(value) is float for value in values):
-            found[key] = math.fsum(values) / len(values)
-            if key in errors and any(values):  # bounds of means, each of which was rounded twice
-                found[key] = found[key] * (1 + 2**-50) + 2**-50
-    return found
-
-
-def flat_rates(results: Mapping[str, Any]) -> dict[Key, float]:
-    """The rates, which are floats, and those of each group.
-
-    >>> flat_rates(grouped_results({"a": {"auroc": 1.0}, "b": {"auroc": 0.5}}))
-    {'auroc': 0.75, ('a', 'auroc'): 1.0, ('b', 'auroc'): 0.5}
-    """
-    found: dict[Key, float] = {key: value for key, value in results.items() if isinstance(value, float)}
-    table = results.get(GROUPS, {"group": []})
-    for key, column in table.items():
-        for name, value in zip(table["group"], column):
-            if isinstance(value, float):
-                found[name, key] = value
-    return found
-
-
-def with_ends(results: Mapping[str, Any], ends: Mapping[Key, tuple[float, float]]) -> Results:
-    """Results with `<key>_low` and `<key>_high` beside those rates that have them, of groups too; None where none."""
-    found: Results = {}
-    for key, value in results.items():
-        found[key] = value
-        if key in ends:
-            found[f"{key}_low"], found[f"{key}_high"] = ends[key]
-    if GROUPS not in results:
-        return found
-    table: Results = {}
-    names = results[GROUPS]["group"]
-    for key, column in results[GROUPS].items():
-        table[key] = column
-        if any((name, key) in ends for name in names):
-            lows, highs = zip(*(ends.get((name, key), (None, None)) for name in names))
-            table |= {f"{key}_low": list(lows), f"{key}_high": list(highs)}
-    return {**found, GROUPS: table}
 
 
 # ---- core/compacting.py ----------------------------------------------------------------------------------------------
@@ -800,6 +715,369 @@ def _magnitude(patterns: Array) -> int:
 def _are_zero(integers: Array, bits: int) -> bool:
     """Whether the lowest bits of all integers are zero."""
     return not bits or not bool(array_namespace(integers).any(integers & ((1 << bits) - 1)))
+
+
+# ---- core/options.py -------------------------------------------------------------------------------------------------
+#
+# Checks of options: each returns a plain Python value, or raises with the name, what was expected and what came.
+
+def as_int(value: Any, name: str, low: int, high: int | None = None) -> int:
+    """Check an integer option in [low, high]."""
+    value = plain_value(value)
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+        raise TypeError(f"{name}: expected an int, got {value!r}")
+    value = int(value)
+    if value < low or (high is not None and value > high):
+        upper = "" if high is None else f" and at most {high}"
+        raise ValueError(f"{name}: expected an int of at least {low}{upper}, got {value}")
+    return value
+
+
+def as_int_list(value: Any, name: str, low: int, high: int) -> list[int]:
+    """Check a list of integer options in [low, high]; an int is a one-element list."""
+    values = _items(value, name, "an int or a list of ints", numbers.Integral)
+    return [as_int(item, name, low, high) for item in values]
+
+
+def plain_value(value: Any) -> Any:
+    """Numbers and lists for arrays, tensors and their scalars; anything else as it is."""
+    if not hasattr(value, "tolist"):
+        return value
+    try:
+        return value.tolist()
+    except (RuntimeError, NotImplementedError):  # of a tensor without numbers
+        return repr(type(value))
+
+
+def _items(value: Any, name: str, expected: str, single: type) -> list[Any]:
+    """The items of a list; a value of the type `single` is a list of one."""
+    value = plain_value(value)
+    if isinstance(value, single):
+        value = [value]
+    if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
+        raise TypeError(f"{name}: expected {expected}, got {value!r}")
+    items = list(value)
+    if not items:
+        raise ValueError(f"{name}: expected at least one value, got an empty list")
+    return items
+
+
+def _number(value: Any, name: str, expected: str) -> float:
+    value = plain_value(value)
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise TypeError(f"{name}: expected {expected}, got {value!r}")
+    try:
+        return float(value)
+    except OverflowError:
+        raise ValueError(f"{name}: expected {expected} that float64 holds, got a larger one") from None
+
+
+def as_fraction(value: Any, name: str) -> float:
+    """Check a real option in (0, 1]."""
+    number = _number(value, name, "a number in (0, 1]")
+    if not 0 < number <= 1:
+        raise ValueError(f"{name}: expected a number in (0, 1], got {number!r}")
+    return number
+
+
+def as_fractions(value: Any, name: str) -> list[float]:
+    """Check a list of real options in (0, 1]; a number is a one-element list."""
+    return [as_fraction(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
+
+
+def as_share(value: Any, name: str) -> float:
+    """Check a real option in [0, 1]."""
+    number = _number(value, name, "a number in [0, 1]")
+    if not 0 <= number <= 1:
+        raise ValueError(f"{name}: expected a number in [0, 1], got {number!r}")
+    return number
+
+
+def as_shares(value: Any, name: str) -> list[float]:
+    """Check a list of real options in [0, 1]; a number is a one-element list."""
+    return [as_share(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
+
+
+def as_confidence_level(value: Any) -> float:
+    """Check the level of an interval, in (0, 1): that of certainty would be without end."""
+    number = _number(value, "confidence_level", "a number between 0 and 1")
+    if not 0 < number < 1:
+        raise ValueError(f"confidence_level: expected a number between 0 and 1, both excluded, got {number!r}")
+    return number
+
+
+def as_real(value: Any, name: str) -> float:
+    """Check a real option that is not NaN."""
+    number = _number(value, name, "a number")
+    if number != number:
+        raise ValueError(f"{name}: expected a number, got nan")
+    return number
+
+
+def as_reals(value: Any, name: str) -> list[float]:
+    """Check a list of real options that are not NaN; a number is a one-element list."""
+    return [as_real(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
+
+
+def as_bool(value: Any, name: str) -> bool:
+    """Check an option that is True or False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name}: expected True or False, got {value!r}")
+    return bool(value)
+
+
+def as_choice(value: Any, name: str, choices: Sequence[str]) -> str:
+    """Check an option that is one of a few words."""
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{name}: expected one of {', '.join(map(repr, choices))}, got {value!r}")
+    return str(value)
+
+
+# ---- core/states.py --------------------------------------------------------------------------------------------------
+#
+# Checks of states that come from elsewhere: another process, a file, JSON.
+#
+# Each kind of state has a function of its own beside its TypedDict, made of these. An array may have lost its type, as an
+# empty list of JSON has; it is cast to the one that the reducer gives it, or refused.
+
+MAX_COUNT = 2**40  # samples that one row may stand for, and a state in all
+
+
+def check_arrays(state: Mapping[str, Any], names: Sequence[str], optional: Sequence[str] = ()) -> None:
+    """Raise ValueError unless a state has arrays of these names, and no others; it may lack the optional ones."""
+    needed = [name for name in names if name not in optional]
+    if not set(needed) <= state.keys() <= {*names, *optional}:
+        raise ValueError(f"state: expected the arrays {', '.join(needed)}, got {', '.join(map(str, state)) or 'none'}")
+
+
+def integer_column(state: Mapping[str, Any], name: str, low: int, high: int, dtype: Any = np.int64) -> np.ndarray:
+    """(N,) integers in [low, high]."""
+    column = to_numpy(as_labels(state[name], _place(name)))
+    if len(column) and not low <= int(column.min()) <= int(column.max()) <= high:
+        raise ValueError(
+            f"{_place(name)}: expected integers in [{low}, {high}], got {int(column.min())} to {int(column.max())}"
+        )
+    return column.astype(dtype)
+
+
+def flag_column(state: Mapping[str, Any], name: str) -> np.ndarray:
+    """(N,) booleans."""
+    return to_numpy(as_flags(state[name], _place(name)))
+
+
+def score_column(state: Mapping[str, Any], name: str) -> np.ndarray:
+    """(N,) scores without NaN, in float32, float64 or a type of 16 bits at most."""
+    return to_numpy(as_scores(state[name], _place(name), narrow=True))
+
+
+def number_table(state: Mapping[str, Any], name: str, width: int) -> np.ndarray:
+    """(N, width) float64."""
+    table = to_numpy(as_numbers(state[name], _place(name)))
+    table = table.reshape(0, width) if table.shape == (0,) else table
+    if table.shape[1:] != (width,):
+        raise ValueError(f"{_place(name)}: expected rows of {width} numbers, got shape {table.shape}")
+    if not np.isfinite(table).all():
+        raise ValueError(f"{_place(name)}: expected finite numbers, got {table[~np.isfinite(table)][0]}")
+    return table.astype(np.float64)
+
+
+def integer_scalar(state: Mapping[str, Any], name: str, low: int, high: int) -> np.ndarray:
+    """An integer in [low, high], as an array of no dimension."""
+    given: Any = state[name]
+    if isinstance(given, (list, tuple)) or getattr(given, "ndim", None):
+        raise ValueError(f"{_place(name)}: expected one integer, got a {type(given).__name__}")
+    value = to_numpy(as_numbers([state[name]], _place(name)))
+    if value.shape != (1,):
+        raise ValueError(f"{_place(name)}: expected one integer, got shape {value.shape[1:]}")
+    whole = np.isfinite(value[0]) and value[0] == np.round(value[0])
+    return np.asarray(as_int(int(value[0]) if whole else float(value[0]), name, low, high))
+
+
+def count_column(state: Mapping[str, Any], name: str = "counts") -> np.ndarray:
+    """(N,) how many samples each row stands for."""
+    counts = integer_column(state, name, 1, MAX_COUNT)
+    total = float(counts.sum(dtype=np.float64))
+    if total > MAX_COUNT:
+        raise ValueError(f"{_place(name)}: expected at most {MAX_COUNT} samples in all, got {total:.4g}")
+    return counts
+
+
+def check_rows(table: Mapping[str, Any]) -> None:
+    """Raise ValueError unless the columns of a table have the same length."""
+    lengths = {name: len(column) for name, column in table.items()}
+    if len(set(lengths.values())) > 1:
+        came = ", ".join(f"{length} of {name}" for name, length in lengths.items())
+        raise ValueError(f"state: expected arrays of one length, got {came}")
+
+
+def _place(name: str) -> str:
+    return f"state[{name!r}]"
+
+
+# ---- core/joining.py -------------------------------------------------------------------------------------------------
+#
+# States of batches as one: joined, with equal rows counted where values are few, and checked to agree.
+
+# entries of a state that say how its scores were rounded, so that there are few different ones
+ROUNDED = frozenset({"thresholds", "significant_bits"})
+
+
+def joined(states: Iterable[State]) -> State:
+    """One state of all the samples; a single one is returned as it is. Raises ValueError for more than 2^40."""
+    states = [state for state in states if state]
+    if len(states) < 2:
+        return states[0] if states else {}
+    check_total(sum(map(num_samples, states)))
+    return {
+        name: array if array.ndim == 0 else concatenate([_column(state, name) for state in states])
+        for name, array in {name: array for state in states for name, array in state.items()}.items()
+    }
+
+
+def check_total(number: int) -> None:
+    """Raise ValueError for more samples than sums of integers are made for."""
+    if number > MAX_COUNT:
+        raise ValueError(f"expected at most {MAX_COUNT} samples in all, got {number}")
+
+
+def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> list[State]:
+    """The states as one, whose table of these columns has no two equal rows; as they are, where few would be equal."""
+    states = [state for state in states if state]
+    plain = [state for state in states if counts not in state]
+    grows = any(not (ROUNDED & state.keys() or all(has_few_values(state[name]) for name in columns)) for state in plain)
+    if grows and len(plain) == len(states):
+        return states
+    parts = [state for state in states if counts in state]
+    if plain:  # those without counts first, which is faster
+        parts.append(compact_table(joined(plain), columns, counts))
+    return parts if len(parts) < 2 else [compact_table(joined(parts), columns, counts)]
+
+
+def check_agreement(state: Mapping[str, Any], others: Iterable[State]) -> None:
+    """Raise ValueError unless a state can be joined to others: same arrays, same scalars. Looks at few of them."""
+    scalars = {name for name, array in state.items() if array.ndim == 0}
+    compared = False
+    for other in others:
+        if not other:
+            continue
+        if not compared and state.keys() != other.keys():
+            names, there = (
+                {n for n, array in one.items() if array.ndim and not n.endswith("counts")} for one in (state, other)
+            )
+            if state and names != there:
+                raise ValueError(f"expected a state of {', '.join(other)}, got one of {', '.join(state)}")
+        compared = True
+        for name in scalars & other.keys():
+            if state[name] != other[name]:
+                raise ValueError(f"{name}: expected {other[name]} as in the batches before, got {state[name]}")
+        scalars -= other.keys()
+        if not scalars:
+            return
+
+
+def num_samples(state: Mapping[str, Any]) -> int:
+    """How many samples there are in a state."""
+    if "counts" in state:
+        return int(array_namespace(state["counts"]).sum(state["counts"]))
+    return len(next(iter(state.values()))) if state else 0
+
+
+def _column(state: State, name: str) -> Array:
+    """An array of a state; ones for counts that it does not have."""
+    if name in state:
+        return state[name]
+    rows = state[name.removesuffix("_counts")] if name != "counts" else next(iter(state.values()))
+    return array_namespace(rows).ones_like(rows, dtype=array_namespace(rows).int64)
+
+
+# ---- core/group_results.py -------------------------------------------------------------------------------------------
+#
+# Results of groups in one: their means, and a table of them.
+
+Results = dict[str, Any]
+Key = str | tuple[str, str]  # of a rate: its name, or a group and its name
+
+
+def grouped_results(by_group: Mapping[str, Mapping[str, Any]]) -> Results:
+    """The unweighted mean of each rate over the groups, the sum of each count, and a table of the groups.
+
+    A group whose name has a slash, as category/defect, adds a row for what is before it (each slash): the mean of its
+    groups.
+
+    Parameters: by_group, the results of each group; floats are rates, ints are counts. Thresholds, intervals
+    and whatever is neither are in the table only, and None in rows of means.
+    Returns {key: …, "groups": {"group": [names, sorted], key: [values]}}; names that are all integers, as numbers are.
+
+    >>> made = grouped_results({"nut/cut": {"auroc": 1.0, "images": 3}, "nut/bent": {"auroc": 0.5, "images": 4}})
+    >>> made["auroc"], made["images"]
+    (0.75, 7)
+    >>> made["groups"]
+    {'group': ['nut', 'nut/bent', 'nut/cut'], 'auroc': [0.75, 0.5, 1.0], 'images': [7, 4, 3]}
+    """
+    keys = list(dict.fromkeys(key for results in by_group.values() for key in results))
+    rows = dict(by_group)
+    for prefix in prefixes(by_group):
+        own = [results for name, results in by_group.items() if name.startswith(f"{prefix}/")]
+        rows[prefix] = _together(own, keys)
+    names = sorted(rows, key=int if all(map(_is_integer, rows)) else None)
+    table = {"group": names, **{key: [rows[name].get(key) for name in names] for key in keys}}
+    return {**_together(list(by_group.values()), keys), GROUPS: table}
+
+
+def _is_integer(name: str) -> bool:
+    return name.removeprefix("-").isdecimal()
+
+
+def _together(rows: Sequence[Mapping[str, Any]], keys: Sequence[str]) -> Results:
+    """The mean of each rate and the sum of each count, of those that all rows have."""
+    found: Results = {}
+    ends = {f"{key}_{end}" for key in keys for end in ("low", "high")}  # a mean of intervals is not that of the mean
+    errors = {f"{key}_error" for key in keys}
+    for key in keys:
+        if key in ends or key.endswith("threshold"):  # where decisions change, which has no mean
+            continue
+        values: list[Any] = [row.get(key) for row in rows]
+        if all(type(value) is int for value in values):
+            found[key] = sum(values)
+        elif all(type(value) is float for value in values):
+            found[key] = math.fsum(values) / len(values)
+            if key in errors and any(values):  # bounds of means, each of which was rounded twice
+                found[key] = found[key] * (1 + 2**-50) + 2**-50
+    return found
+
+
+def flat_rates(results: Mapping[str, Any]) -> dict[Key, float]:
+    """The rates, which are floats, and those of each group.
+
+    >>> flat_rates(grouped_results({"a": {"auroc": 1.0}, "b": {"auroc": 0.5}}))
+    {'auroc': 0.75, ('a', 'auroc'): 1.0, ('b', 'auroc'): 0.5}
+    """
+    found: dict[Key, float] = {key: value for key, value in results.items() if isinstance(value, float)}
+    table = results.get(GROUPS, {"group": []})
+    for key, column in table.items():
+        for name, value in zip(table["group"], column):
+            if isinstance(value, float):
+                found[name, key] = value
+    return found
+
+
+def with_ends(results: Mapping[str, Any], ends: Mapping[Key, tuple[float, float]]) -> Results:
+    """Results with `<key>_low` and `<key>_high` beside those rates that have them, of groups too; None where none."""
+    found: Results = {}
+    for key, value in results.items():
+        found[key] = value
+        if key in ends:
+            found[f"{key}_low"], found[f"{key}_high"] = ends[key]
+    if GROUPS not in results:
+        return found
+    table: Results = {}
+    names = results[GROUPS]["group"]
+    for key, column in results[GROUPS].items():
+        table[key] = column
+        if any((name, key) in ends for name in names):
+            lows, highs = zip(*(ends.get((name, key), (None, None)) for name in names))
+            table |= {f"{key}_low": list(lows), f"{key}_high": list(highs)}
+    return {**found, GROUPS: table}
 
 
 # ---- core/compiled.py ------------------------------------------------------------------------------------------------
@@ -1442,342 +1720,6 @@ def members_of(strata: Array, scores: Array, rows: Sequence[Rows]) -> tuple[np.n
     return place, stratum
 
 
-# ---- core/group_units.py ---------------------------------------------------------------------------------------------
-#
-# What is resampled where there are groups: the samples of each, and once for all of them those that they share.
-
-def units_of_groups(units: Mapping[str, Units], own: Mapping[str, np.ndarray], shared: np.ndarray) -> Units:
-    """Units whose results are the means over groups, and by (group, key) those of each.
-
-    Parameters: units of each group, of a state of its own entries and, behind them, of the shared ones; own and shared,
-    how many samples each of these entries stands for.
-    """
-    names = sorted(units)
-    members = {name: units[name].members() for name in names}
-    strata: list[np.ndarray] = []
-    rows_of: list[np.ndarray] = []
-    strata_of: list[np.ndarray] = []
-    for name in names:
-        size = len(own[name])
-        rows, stratum = (each[:size] for each in members[name])
-        strata_of.append(np.where(stratum < 0, -1, stratum + len(strata)))
-        rows_of.append(rows)
-        for i, counts in enumerate(units[name].strata):
-            strata.append(_tally(rows[stratum == i], own[name][stratum == i], len(counts)))
-    # the shared entries by their rows in all groups, so that their order does not depend on how they came
-    tables = [members[name][0][len(own[name]) :] for name in names]
-    kind = members[names[0]][1][len(own[names[0]]) :]
-    common: list[tuple[int, Sequence[np.ndarray]]] = []
-    places = np.zeros(len(kind), np.int64)
-    number = np.full(len(kind), -1)
-    for i in np.unique(kind[kind >= 0]).tolist():
-        here = kind == i
-        table = [rows[here] for rows in tables]
-        different, counts = compact_rows(table, shared[here])
-        places[here], number[here] = _row_places(table), len(strata)
-        common.append((i, different))
-        strata.append(counts)
-
-    def results(numbers: Sequence[np.ndarray]) -> Any:
-        rest = iter(numbers)
-        counts = {name: [next(rest) for _ in units[name].strata] for name in names}
-        for (i, rows), drawn in zip(common, rest):
-            for name, each in zip(names, rows):
-                counts[name][i] = counts[name][i] + _tally(each, drawn, len(counts[name][i]))
-        return flat_rates(grouped_results({name: units[name].results(counts[name]) for name in names}))
-
-    def all_members() -> tuple[np.ndarray, np.ndarray]:
-        return np.concatenate([*rows_of, places]), np.concatenate([*strata_of, number])
-
-    return Units(tuple(strata), results, all_members)
-
-
-def _tally(rows: np.ndarray, counts: np.ndarray, length: int) -> np.ndarray:
-    return np.bincount(rows, counts, length).astype(np.int64)  # float64 holds them
-
-
-def _row_places(table: Sequence[np.ndarray]) -> np.ndarray:
-    """The place of each row of a table among its different rows, which are in ascending order."""
-    order = np.lexsort(table[::-1])
-    changes = np.any([column[order][1:] != column[order][:-1] for column in table], axis=0)
-    places = np.empty(len(order), np.int64)
-    places[order] = np.concatenate([[0], np.cumsum(changes)])[: len(order)]
-    return places
-
-
-# ---- core/options.py -------------------------------------------------------------------------------------------------
-#
-# Checks of options: each returns a plain Python value, or raises with the name, what was expected and what came.
-
-def as_int(value: Any, name: str, low: int, high: int | None = None) -> int:
-    """Check an integer option in [low, high]."""
-    value = plain_value(value)
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-        raise TypeError(f"{name}: expected an int, got {value!r}")
-    value = int(value)
-    if value < low or (high is not None and value > high):
-        upper = "" if high is None else f" and at most {high}"
-        raise ValueError(f"{name}: expected an int of at least {low}{upper}, got {value}")
-    return value
-
-
-def as_int_list(value: Any, name: str, low: int, high: int) -> list[int]:
-    """Check a list of integer options in [low, high]; an int is a one-element list."""
-    values = _items(value, name, "an int or a list of ints", numbers.Integral)
-    return [as_int(item, name, low, high) for item in values]
-
-
-def plain_value(value: Any) -> Any:
-    """Numbers and lists for arrays, tensors and their scalars; anything else as it is."""
-    if not hasattr(value, "tolist"):
-        return value
-    try:
-        return value.tolist()
-    except (RuntimeError, NotImplementedError):  # of a tensor without numbers
-        return repr(type(value))
-
-
-def _items(value: Any, name: str, expected: str, single: type) -> list[Any]:
-    """The items of a list; a value of the type `single` is a list of one."""
-    value = plain_value(value)
-    if isinstance(value, single):
-        value = [value]
-    if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
-        raise TypeError(f"{name}: expected {expected}, got {value!r}")
-    items = list(value)
-    if not items:
-        raise ValueError(f"{name}: expected at least one value, got an empty list")
-    return items
-
-
-def _number(value: Any, name: str, expected: str) -> float:
-    value = plain_value(value)
-    if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise TypeError(f"{name}: expected {expected}, got {value!r}")
-    try:
-        return float(value)
-    except OverflowError:
-        raise ValueError(f"{name}: expected {expected} that float64 holds, got a larger one") from None
-
-
-def as_fraction(value: Any, name: str) -> float:
-    """Check a real option in (0, 1]."""
-    number = _number(value, name, "a number in (0, 1]")
-    if not 0 < number <= 1:
-        raise ValueError(f"{name}: expected a number in (0, 1], got {number!r}")
-    return number
-
-
-def as_fractions(value: Any, name: str) -> list[float]:
-    """Check a list of real options in (0, 1]; a number is a one-element list."""
-    return [as_fraction(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
-
-
-def as_share(value: Any, name: str) -> float:
-    """Check a real option in [0, 1]."""
-    number = _number(value, name, "a number in [0, 1]")
-    if not 0 <= number <= 1:
-        raise ValueError(f"{name}: expected a number in [0, 1], got {number!r}")
-    return number
-
-
-def as_shares(value: Any, name: str) -> list[float]:
-    """Check a list of real options in [0, 1]; a number is a one-element list."""
-    return [as_share(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
-
-
-def as_confidence_level(value: Any) -> float:
-    """Check the level of an interval, in (0, 1): that of certainty would be without end."""
-    number = _number(value, "confidence_level", "a number between 0 and 1")
-    if not 0 < number < 1:
-        raise ValueError(f"confidence_level: expected a number between 0 and 1, both excluded, got {number!r}")
-    return number
-
-
-def as_real(value: Any, name: str) -> float:
-    """Check a real option that is not NaN."""
-    number = _number(value, name, "a number")
-    if number != number:
-        raise ValueError(f"{name}: expected a number, got nan")
-    return number
-
-
-def as_reals(value: Any, name: str) -> list[float]:
-    """Check a list of real options that are not NaN; a number is a one-element list."""
-    return [as_real(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
-
-
-def as_bool(value: Any, name: str) -> bool:
-    """Check an option that is True or False."""
-    if not isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{name}: expected True or False, got {value!r}")
-    return bool(value)
-
-
-def as_choice(value: Any, name: str, choices: Sequence[str]) -> str:
-    """Check an option that is one of a few words."""
-    if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{name}: expected one of {', '.join(map(repr, choices))}, got {value!r}")
-    return str(value)
-
-
-# ---- core/states.py --------------------------------------------------------------------------------------------------
-#
-# Checks of states that come from elsewhere: another process, a file, JSON.
-#
-# Each kind of state has a function of its own beside its TypedDict, made of these. An array may have lost its type, as an
-# empty list of JSON has; it is cast to the one that the reducer gives it, or refused.
-
-MAX_COUNT = 2**40  # samples that one row may stand for, and a state in all
-
-
-def check_arrays(state: Mapping[str, Any], names: Sequence[str], optional: Sequence[str] = ()) -> None:
-    """Raise ValueError unless a state has arrays of these names, and no others; it may lack the optional ones."""
-    needed = [name for name in names if name not in optional]
-    if not set(needed) <= state.keys() <= {*names, *optional}:
-        raise ValueError(f"state: expected the arrays {', '.join(needed)}, got {', '.join(map(str, state)) or 'none'}")
-
-
-def integer_column(state: Mapping[str, Any], name: str, low: int, high: int, dtype: Any = np.int64) -> np.ndarray:
-    """(N,) integers in [low, high]."""
-    column = to_numpy(as_labels(state[name], _place(name)))
-    if len(column) and not low <= int(column.min()) <= int(column.max()) <= high:
-        raise ValueError(
-            f"{_place(name)}: expected integers in [{low}, {high}], got {int(column.min())} to {int(column.max())}"
-        )
-    return column.astype(dtype)
-
-
-def flag_column(state: Mapping[str, Any], name: str) -> np.ndarray:
-    """(N,) booleans."""
-    return to_numpy(as_flags(state[name], _place(name)))
-
-
-def score_column(state: Mapping[str, Any], name: str) -> np.ndarray:
-    """(N,) scores without NaN, in float32, float64 or a type of 16 bits at most."""
-    return to_numpy(as_scores(state[name], _place(name), narrow=True))
-
-
-def number_table(state: Mapping[str, Any], name: str, width: int) -> np.ndarray:
-    """(N, width) float64."""
-    table = to_numpy(as_numbers(state[name], _place(name)))
-    table = table.reshape(0, width) if table.shape == (0,) else table
-    if table.shape[1:] != (width,):
-        raise ValueError(f"{_place(name)}: expected rows of {width} numbers, got shape {table.shape}")
-    if not np.isfinite(table).all():
-        raise ValueError(f"{_place(name)}: expected finite numbers, got {table[~np.isfinite(table)][0]}")
-    return table.astype(np.float64)
-
-
-def integer_scalar(state: Mapping[str, Any], name: str, low: int, high: int) -> np.ndarray:
-    """An integer in [low, high], as an array of no dimension."""
-    given: Any = state[name]
-    if isinstance(given, (list, tuple)) or getattr(given, "ndim", None):
-        raise ValueError(f"{_place(name)}: expected one integer, got a {type(given).__name__}")
-    value = to_numpy(as_numbers([state[name]], _place(name)))
-    if value.shape != (1,):
-        raise ValueError(f"{_place(name)}: expected one integer, got shape {value.shape[1:]}")
-    whole = np.isfinite(value[0]) and value[0] == np.round(value[0])
-    return np.asarray(as_int(int(value[0]) if whole else float(value[0]), name, low, high))
-
-
-def count_column(state: Mapping[str, Any], name: str = "counts") -> np.ndarray:
-    """(N,) how many samples each row stands for."""
-    counts = integer_column(state, name, 1, MAX_COUNT)
-    total = float(counts.sum(dtype=np.float64))
-    if total > MAX_COUNT:
-        raise ValueError(f"{_place(name)}: expected at most {MAX_COUNT} samples in all, got {total:.4g}")
-    return counts
-
-
-def check_rows(table: Mapping[str, Any]) -> None:
-    """Raise ValueError unless the columns of a table have the same length."""
-    lengths = {name: len(column) for name, column in table.items()}
-    if len(set(lengths.values())) > 1:
-        came = ", ".join(f"{length} of {name}" for name, length in lengths.items())
-        raise ValueError(f"state: expected arrays of one length, got {came}")
-
-
-def _place(name: str) -> str:
-    return f"state[{name!r}]"
-
-
-# ---- core/joining.py -------------------------------------------------------------------------------------------------
-#
-# States of batches as one: joined, with equal rows counted where values are few, and checked to agree.
-
-# entries of a state that say how its scores were rounded, so that there are few different ones
-ROUNDED = frozenset({"thresholds", "significant_bits"})
-
-
-def joined(states: Iterable[State]) -> State:
-    """One state of all the samples; a single one is returned as it is. Raises ValueError for more than 2^40."""
-    states = [state for state in states if state]
-    if len(states) < 2:
-        return states[0] if states else {}
-    check_total(sum(map(num_samples, states)))
-    return {
-        name: array if array.ndim == 0 else concatenate([_column(state, name) for state in states])
-        for name, array in {name: array for state in states for name, array in state.items()}.items()
-    }
-
-
-def check_total(number: int) -> None:
-    """Raise ValueError for more samples than sums of integers are made for."""
-    if number > MAX_COUNT:
-        raise ValueError(f"expected at most {MAX_COUNT} samples in all, got {number}")
-
-
-def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> list[State]:
-    """The states as one, whose table of these columns has no two equal rows; as they are, where few would be equal."""
-    states = [state for state in states if state]
-    plain = [state for state in states if counts not in state]
-    grows = any(not (ROUNDED & state.keys() or all(has_few_values(state[name]) for name in columns)) for state in plain)
-    if grows and len(plain) == len(states):
-        return states
-    parts = [state for state in states if counts in state]
-    if plain:  # those without counts first, which is faster
-        parts.append(compact_table(joined(plain), columns, counts))
-    return parts if len(parts) < 2 else [compact_table(joined(parts), columns, counts)]
-
-
-def check_agreement(state: Mapping[str, Any], others: Iterable[State]) -> None:
-    """Raise ValueError unless a state can be joined to others: same arrays, same scalars. Looks at few of them."""
-    scalars = {name for name, array in state.items() if array.ndim == 0}
-    compared = False
-    for other in others:
-        if not other:
-            continue
-        if not compared and state.keys() != other.keys():
-            names, there = (
-                {n for n, array in one.items() if array.ndim and not n.endswith("counts")} for one in (state, other)
-            )
-            if state and names != there:
-                raise ValueError(f"expected a state of {', '.join(other)}, got one of {', '.join(state)}")
-        compared = True
-        for name in scalars & other.keys():
-            if state[name] != other[name]:
-                raise ValueError(f"{name}: expected {other[name]} as in the batches before, got {state[name]}")
-        scalars -= other.keys()
-        if not scalars:
-            return
-
-
-def num_samples(state: Mapping[str, Any]) -> int:
-    """How many samples there are in a state."""
-    if "counts" in state:
-        return int(array_namespace(state["counts"]).sum(state["counts"]))
-    return len(next(iter(state.values()))) if state else 0
-
-
-def _column(state: State, name: str) -> Array:
-    """An array of a state; ones for counts that it does not have."""
-    if name in state:
-        return state[name]
-    rows = state[name.removesuffix("_counts")] if name != "counts" else next(iter(state.values()))
-    return array_namespace(rows).ones_like(rows, dtype=array_namespace(rows).int64)
-
-
 # ---- core/resampling.py ----------------------------------------------------------------------------------------------
 #
 # Intervals of results: percentiles over resamples of the samples, or of the images.
@@ -1867,6 +1809,120 @@ def draw(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
     drawn = rng.integers(0, total, total)
     places = drawn if total == len(counts) else np.repeat(np.arange(len(counts)), counts)[drawn]
     return np.bincount(places, minlength=len(counts))
+
+
+# ---- core/group_units.py ---------------------------------------------------------------------------------------------
+#
+# What is resampled where there are groups: the samples of each, and once for all of them those that they share.
+
+def units_of_groups(units: Mapping[str, Units], own: Mapping[str, np.ndarray], shared: np.ndarray) -> Units:
+    """Units whose results are the means over groups, and by (group, key) those of each.
+
+    Parameters: units of each group, of a state of its own entries and, behind them, of the shared ones; own and shared,
+    how many samples each of these entries stands for.
+    """
+    names = sorted(units)
+    members = {name: units[name].members() for name in names}
+    strata: list[np.ndarray] = []
+    rows_of: list[np.ndarray] = []
+    strata_of: list[np.ndarray] = []
+    for name in names:
+        size = len(own[name])
+        rows, stratum = (each[:size] for each in members[name])
+        strata_of.append(np.where(stratum < 0, -1, stratum + len(strata)))
+        rows_of.append(rows)
+        for i, counts in enumerate(units[name].strata):
+            strata.append(_tally(rows[stratum == i], own[name][stratum == i], len(counts)))
+    # the shared entries by their rows in all groups, so that their order does not depend on how they came
+    tables = [members[name][0][len(own[name]) :] for name in names]
+    kind = members[names[0]][1][len(own[names[0]]) :]
+    common: list[tuple[int, Sequence[np.ndarray]]] = []
+    places = np.zeros(len(kind), np.int64)
+    number = np.full(len(kind), -1)
+    for i in np.unique(kind[kind >= 0]).tolist():
+        here = kind == i
+        table = [rows[here] for rows in tables]
+        different, counts = compact_rows(table, shared[here])
+        places[here], number[here] = _row_places(table), len(strata)
+        common.append((i, different))
+        strata.append(counts)
+
+    def results(numbers: Sequence[np.ndarray]) -> Any:
+        rest = iter(numbers)
+        counts = {name: [next(rest) for _ in units[name].strata] for name in names}
+        for (i, rows), drawn in zip(common, rest):
+            for name, each in zip(names, rows):
+                counts[name][i] = counts[name][i] + _tally(each, drawn, len(counts[name][i]))
+        return flat_rates(grouped_results({name: units[name].results(counts[name]) for name in names}))
+
+    def all_members() -> tuple[np.ndarray, np.ndarray]:
+        return np.concatenate([*rows_of, places]), np.concatenate([*strata_of, number])
+
+    return Units(tuple(strata), results, all_members)
+
+
+def _tally(rows: np.ndarray, counts: np.ndarray, length: int) -> np.ndarray:
+    return np.bincount(rows, counts, length).astype(np.int64)  # float64 holds them
+
+
+def _row_places(table: Sequence[np.ndarray]) -> np.ndarray:
+    """The place of each row of a table among its different rows, which are in ascending order."""
+    order = np.lexsort(table[::-1])
+    changes = np.any([column[order][1:] != column[order][:-1] for column in table], axis=0)
+    places = np.empty(len(order), np.int64)
+    places[order] = np.concatenate([[0], np.cumsum(changes)])[: len(order)]
+    return places
+
+
+# ---- core/summaries.py -----------------------------------------------------------------------------------------------
+#
+# Results of states, and what is resampled of them: of all samples, or of each group and their means.
+
+def summary(
+    states: Mapping[str, Sequence[State]], summarise: Callable[[State], Results], units: Callable[[State], Units] | None
+) -> tuple[Results, Units | None]:
+    """The results of states by group, and their units where a function of a state gives them.
+
+    The samples of no group have a part in each. Raises what the functions raise, with the name of the group.
+    """
+    by_group = {group: own for group, own in sorted(states.items()) if group != ALL}
+    shared = states.get(ALL, [])
+    if not by_group:
+        return _summary(joined(shared), summarise, units)
+    found = {}
+    for group, own in by_group.items():
+        try:
+            # of a copy, since summarise may sort pixels where they lie
+            found[group] = _summary(copied(joined([*own, *shared])), summarise, units)
+        except ValueError as error:
+            raise ValueError(f"group {group!r}: {error}") from error
+    results = grouped_results({group: results for group, (results, _) in found.items()})
+    every = {group: units for group, (_, units) in found.items() if units is not None}
+    if not every:
+        return results, None
+    counts = {group: _counts(joined(own)) for group, own in by_group.items()}
+    return results, units_of_groups(every, counts, _counts(joined(shared)))
+
+
+def _summary(
+    state: State, summarise: Callable[[State], Results], units: Callable[[State], Units] | None
+) -> tuple[Results, Units | None]:
+    if units is None:
+        return summarise(state), None
+    found = units(state)
+    return summarise(copied(state)), found  # resampling may be refused or interrupted when pixels have been sorted
+
+
+def copied(state: State) -> State:
+    """A state whose arrays are its own."""
+    return {name: array.copy() if isinstance(array, np.ndarray) else array.clone() for name, array in state.items()}
+
+
+def _counts(state: State) -> np.ndarray:
+    """How many samples each entry of a state stands for."""
+    if "counts" in state:
+        return to_numpy(state["counts"])
+    return np.ones(num_samples(state), np.int64)
 
 
 # ---- core/metric.py --------------------------------------------------------------------------------------------------
@@ -1992,7 +2048,7 @@ class Metric:
         if options:
             raise TypeError(f"{next(iter(options))}: it is an option; give it at load or to compute")
         parts = self._reduced(columns, self.loaded_options)
-        self._keep({group: _copied(state) for group, state in parts.items()})  # the caller may reuse its buffers
+        self._keep({group: copied(state) for group, state in parts.items()})  # the caller may reuse its buffers
 
     def add(self, *, prediction: Any = None, reference: Any = None, **kwargs: Any) -> None:
         """Add one sample: the columns of add_batch, with one entry each."""
@@ -2080,7 +2136,7 @@ class Metric:
     @staticmethod
     def counts_rows(options: Mapping[str, Any]) -> bool:
         """Whether equal rows of tables may be counted: not where the results need to know whose they are."""
-        return True
+        return not options.get("per_sample")
 
     def _num_rows(self, batches: Sequence[Parts]) -> int:
         states = (state for parts in batches for state in parts.values() if state)
@@ -2099,38 +2155,14 @@ class Metric:
     def _results_and_units(
         self, batches: Sequence[Parts], options: Mapping[str, Any], *, resampled: bool = True
     ) -> tuple[dict[str, Any], Any]:
-        """The results, and unless they are not resampled the units; means over the groups, if there are any."""
+        """The results, and unless nothing is resampled the units; means over the groups, if there are any."""
         if not any(num_samples(state) for parts in batches for state in parts.values()):
             raise ValueError("expected at least one sample, got none: pass columns, or add batches before compute()")
         for parts in batches:
             self._check_agreement(parts, batches)
-        by_group, chosen = states_by_group(batches), _options_for(self.summarise, options)
-        shared = by_group.pop(ALL, [])
-        if not by_group:
-            return self._of_one_group(joined(shared), chosen, resampled)
-        # of a copy, since summarise may sort pixels where they lie
-        found = {
-            group: self._of_one_group(_copied(joined([*states, *shared])), chosen, resampled, group)
-            for group, states in sorted(by_group.items())
-        }
-        results = grouped_results({group: results for group, (results, _) in found.items()})
-        if not resampled:
-            return results, None
-        own = {group: _counts(joined(states)) for group, states in by_group.items()}
-        units = {group: units for group, (_, units) in found.items()}
-        return results, units_of_groups(units, own, _counts(joined(shared)))
-
-    def _of_one_group(
-        self, state: State, options: Mapping[str, Any], resampled: bool, group: str = ALL
-    ) -> tuple[dict[str, Any], Any]:
-        try:
-            units = self.units(state, **options) if resampled else None
-            # of a copy, since resampling may be refused or interrupted when pixels have been sorted
-            return self.summarise(_copied(state) if resampled else state, **options), units
-        except ValueError as error:
-            if group == ALL:
-                raise
-            raise ValueError(f"group {group!r}: {error}") from error
+        chosen = _options_for(self.summarise, options)
+        units = partial(self.units, **chosen) if resampled else None
+        return summary(states_by_group(batches), partial(self.summarise, **chosen), units)
 
     def _check_agreement(self, parts: Parts, batches: Sequence[Parts]) -> None:
         for state in parts.values():
@@ -2199,21 +2231,6 @@ def _differ(first: Any, second: Any) -> bool:
 def _is_empty(column: Any) -> bool:
     sized = hasattr(column, "__len__") and getattr(column, "ndim", 1) > 0 and not getattr(column, "is_nested", False)
     return sized and len(column) == 0
-
-
-def _copied(state: State) -> State:
-    return {name: _copy(array) for name, array in state.items()}
-
-
-def _copy(array: Array) -> Array:
-    return array.copy() if isinstance(array, np.ndarray) else array.clone()
-
-
-def _counts(state: State) -> np.ndarray:
-    """How many samples each entry of a state stands for."""
-    if "counts" in state:
-        return to_numpy(state["counts"])
-    return np.ones(num_samples(state), np.int64)
 
 
 # ---- classification/ranks.py -----------------------------------------------------------------------------------------

@@ -2458,8 +2458,8 @@ def gather(
         found[masks], told = paired.masks, paired.told
         setup += paired.setup
     found = join_parts(page, found)
-    code = {name: part.code for name, part in found.items()}
-    return Given({name: part.value for name, part in found.items()}, setup, code, next(iter(named.values()), ()), told)
+    codes = {name: part.code for name, part in found.items()}
+    return Given({name: part.value for name, part in found.items()}, setup, codes, next(iter(named.values()), ()), told)
 
 
 def _names_of_images(
@@ -2886,6 +2886,20 @@ def direction(key: str) -> Direction | None:
         if re.fullmatch("|".join(patterns), name, re.IGNORECASE):
             return found
     return None
+
+
+def better(key: str, difference: float, low: float, high: float) -> str | None:
+    """Which of two models is better in a result, "first" or "second", if the interval of the difference leaves out 0.
+
+    None where it does not, or where it is not known which way is better.
+
+    >>> better("auroc", 0.02, 0.01, 0.03), better("fpr95tpr", 0.02, 0.01, 0.03), better("auroc", 0.02, -0.01, 0.05)
+    ('first', 'second', None)
+    """
+    known = direction(key)
+    if known is None or low <= 0 <= high:
+        return None
+    return "first" if (difference > 0) == known.higher else "second"
 
 
 # ---- formats/flat.py -------------------------------------------------------------------------------------------------
@@ -3945,7 +3959,7 @@ MAX_WORDS = 2_000  # letters of a message
 
 
 MAX_DETECTORS = 20
-NOT_ON_PAGES = frozenset({"significant_bits", *INTERVAL_OPTIONS} - {"confidence_level"})
+NOT_ON_PAGES = frozenset({"significant_bits", "per_sample", *INTERVAL_OPTIONS} - {"confidence_level"})
 
 
 class Shown(NamedTuple):
@@ -4307,6 +4321,9 @@ def num_bytes(value: Any) -> int:
     return 100
 
 
+KEPT = Kept()  # of all pages of this process
+
+
 # ---- pages/outputs.py ------------------------------------------------------------------------------------------------
 #
 # The right half of a page (below, on a narrow screen): numbers, pictures, and what can be taken away.
@@ -4412,7 +4429,7 @@ class Answers:
 
     def __init__(self, runner: Runner, folder: Path, data: Sequence[Any], out: Outputs, told: Any) -> None:
         self.runner, self.folder, self.out, self.told = runner, folder, out, told
-        self.kept = Kept()
+        self.kept = KEPT
         self.inputs = [*data, out.detector, out.image, out.photograph, out.token]
         self.shown = [out.numbers, out.threshold, out.image, out.strip, out.worst, out.tables_tab, *out.tables]
         self.shown += [out.full, out.call, out.cite, out.report, *out.plots]

@@ -13,7 +13,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from functools import cache, reduce
+from functools import cache, partial, reduce
 from numbers import Integral, Real
 from operator import or_
 from pathlib import Path
@@ -110,11 +110,16 @@ def without_arrow(x: Any) -> Any:
     return x.to_numpy(zero_copy_only=False) if hasattr(x, "to_pylist") and hasattr(x, "to_numpy") else x
 
 
-def _from_tensor(x: Any, name: str) -> Array:
-    x = x.detach()
+def as_dense(x: Any, name: str) -> Any:
+    """A tensor without its gradient. Raises TypeError for one without strides or numbers."""
     if x.device.type == "meta" or x.is_nested or "strided" not in str(x.layout):
         kind = "nested" if x.is_nested else f"{x.layout} {x.device.type}"
         raise TypeError(f"{name}: expected a dense tensor of numbers, got a {kind} one")
+    return x.detach()
+
+
+def _from_tensor(x: Any, name: str) -> Array:
+    x = as_dense(x, name)
     if x.device.type != "cpu":
         return x
     try:
@@ -520,7 +525,7 @@ def _group_items(groups: Any) -> list[Any]:
 def _indexable(column: Any, name: str) -> Any:
     """A column as an array, or as a list where it has no numbers."""
     if is_torch_array(column):
-        return column
+        return as_dense(column, name)
     try:
         return as_array(column, name)
     except (ValueError, TypeError):
@@ -1716,69 +1721,6 @@ def members_of(strata: Array, scores: Array, rows: Sequence[Rows]) -> tuple[np.n
     return place, stratum
 
 
-# ---- core/group_units.py ---------------------------------------------------------------------------------------------
-#
-# What is resampled where there are groups: the samples of each, and once for all of them those that they share.
-
-def units_of_groups(units: Mapping[str, Units], own: Mapping[str, np.ndarray], shared: np.ndarray) -> Units:
-    """Units whose results are the means over groups, and by (group, key) those of each.
-
-    Parameters: units of each group, of a state of its own entries and, behind them, of the shared ones; own and shared,
-    how many samples each of these entries stands for.
-    """
-    names = sorted(units)
-    members = {name: units[name].members() for name in names}
-    strata: list[np.ndarray] = []
-    rows_of: list[np.ndarray] = []
-    strata_of: list[np.ndarray] = []
-    for name in names:
-        size = len(own[name])
-        rows, stratum = (each[:size] for each in members[name])
-        strata_of.append(np.where(stratum < 0, -1, stratum + len(strata)))
-        rows_of.append(rows)
-        for i, counts in enumerate(units[name].strata):
-            strata.append(_tally(rows[stratum == i], own[name][stratum == i], len(counts)))
-    # the shared entries by their rows in all groups, so that their order does not depend on how they came
-    tables = [members[name][0][len(own[name]) :] for name in names]
-    kind = members[names[0]][1][len(own[names[0]]) :]
-    common: list[tuple[int, Sequence[np.ndarray]]] = []
-    places = np.zeros(len(kind), np.int64)
-    number = np.full(len(kind), -1)
-    for i in np.unique(kind[kind >= 0]).tolist():
-        here = kind == i
-        table = [rows[here] for rows in tables]
-        different, counts = compact_rows(table, shared[here])
-        places[here], number[here] = _row_places(table), len(strata)
-        common.append((i, different))
-        strata.append(counts)
-
-    def results(numbers: Sequence[np.ndarray]) -> Any:
-        rest = iter(numbers)
-        counts = {name: [next(rest) for _ in units[name].strata] for name in names}
-        for (i, rows), drawn in zip(common, rest):
-            for name, each in zip(names, rows):
-                counts[name][i] = counts[name][i] + _tally(each, drawn, len(counts[name][i]))
-        return flat_rates(grouped_results({name: units[name].results(counts[name]) for name in names}))
-
-    def all_members() -> tuple[np.ndarray, np.ndarray]:
-        return np.concatenate([*rows_of, places]), np.concatenate([*strata_of, number])
-
-    return Units(tuple(strata), results, all_members)
-
-
-def _tally(rows: np.ndarray, counts: np.ndarray, length: int) -> np.ndarray:
-    return np.bincount(rows, counts, length).astype(np.int64)  # float64 holds them
-
-
-def _row_places(table: Sequence[np.ndarray]) -> np.ndarray:
-    """The place of each row of a table among its different rows, which are in ascending order."""
-    order = np.lexsort(table[::-1])
-    changes = np.any([column[order][1:] != column[order][:-1] for column in table], axis=0)
-    places = np.empty(len(order), np.int64)
-    places[order] = np.concatenate([[0], np.cumsum(changes)])[: len(order)]
-    return places
-
-
 # ---- core/resampling.py ----------------------------------------------------------------------------------------------
 #
 # Intervals of results: percentiles over resamples of the samples, or of the images.
@@ -1868,6 +1810,120 @@ def draw(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
     drawn = rng.integers(0, total, total)
     places = drawn if total == len(counts) else np.repeat(np.arange(len(counts)), counts)[drawn]
     return np.bincount(places, minlength=len(counts))
+
+
+# ---- core/group_units.py ---------------------------------------------------------------------------------------------
+#
+# What is resampled where there are groups: the samples of each, and once for all of them those that they share.
+
+def units_of_groups(units: Mapping[str, Units], own: Mapping[str, np.ndarray], shared: np.ndarray) -> Units:
+    """Units whose results are the means over groups, and by (group, key) those of each.
+
+    Parameters: units of each group, of a state of its own entries and, behind them, of the shared ones; own and shared,
+    how many samples each of these entries stands for.
+    """
+    names = sorted(units)
+    members = {name: units[name].members() for name in names}
+    strata: list[np.ndarray] = []
+    rows_of: list[np.ndarray] = []
+    strata_of: list[np.ndarray] = []
+    for name in names:
+        size = len(own[name])
+        rows, stratum = (each[:size] for each in members[name])
+        strata_of.append(np.where(stratum < 0, -1, stratum + len(strata)))
+        rows_of.append(rows)
+        for i, counts in enumerate(units[name].strata):
+            strata.append(_tally(rows[stratum == i], own[name][stratum == i], len(counts)))
+    # the shared entries by their rows in all groups, so that their order does not depend on how they came
+    tables = [members[name][0][len(own[name]) :] for name in names]
+    kind = members[names[0]][1][len(own[names[0]]) :]
+    common: list[tuple[int, Sequence[np.ndarray]]] = []
+    places = np.zeros(len(kind), np.int64)
+    number = np.full(len(kind), -1)
+    for i in np.unique(kind[kind >= 0]).tolist():
+        here = kind == i
+        table = [rows[here] for rows in tables]
+        different, counts = compact_rows(table, shared[here])
+        places[here], number[here] = _row_places(table), len(strata)
+        common.append((i, different))
+        strata.append(counts)
+
+    def results(numbers: Sequence[np.ndarray]) -> Any:
+        rest = iter(numbers)
+        counts = {name: [next(rest) for _ in units[name].strata] for name in names}
+        for (i, rows), drawn in zip(common, rest):
+            for name, each in zip(names, rows):
+                counts[name][i] = counts[name][i] + _tally(each, drawn, len(counts[name][i]))
+        return flat_rates(grouped_results({name: units[name].results(counts[name]) for name in names}))
+
+    def all_members() -> tuple[np.ndarray, np.ndarray]:
+        return np.concatenate([*rows_of, places]), np.concatenate([*strata_of, number])
+
+    return Units(tuple(strata), results, all_members)
+
+
+def _tally(rows: np.ndarray, counts: np.ndarray, length: int) -> np.ndarray:
+    return np.bincount(rows, counts, length).astype(np.int64)  # float64 holds them
+
+
+def _row_places(table: Sequence[np.ndarray]) -> np.ndarray:
+    """The place of each row of a table among its different rows, which are in ascending order."""
+    order = np.lexsort(table[::-1])
+    changes = np.any([column[order][1:] != column[order][:-1] for column in table], axis=0)
+    places = np.empty(len(order), np.int64)
+    places[order] = np.concatenate([[0], np.cumsum(changes)])[: len(order)]
+    return places
+
+
+# ---- core/summaries.py -----------------------------------------------------------------------------------------------
+#
+# Results of states, and what is resampled of them: of all samples, or of each group and their means.
+
+def summary(
+    states: Mapping[str, Sequence[State]], summarise: Callable[[State], Results], units: Callable[[State], Units] | None
+) -> tuple[Results, Units | None]:
+    """The results of states by group, and their units where a function of a state gives them.
+
+    The samples of no group have a part in each. Raises what the functions raise, with the name of the group.
+    """
+    by_group = {group: own for group, own in sorted(states.items()) if group != ALL}
+    shared = states.get(ALL, [])
+    if not by_group:
+        return _summary(joined(shared), summarise, units)
+    found = {}
+    for group, own in by_group.items():
+        try:
+            # of a copy, since summarise may sort pixels where they lie
+            found[group] = _summary(copied(joined([*own, *shared])), summarise, units)
+        except ValueError as error:
+            raise ValueError(f"group {group!r}: {error}") from error
+    results = grouped_results({group: results for group, (results, _) in found.items()})
+    every = {group: units for group, (_, units) in found.items() if units is not None}
+    if not every:
+        return results, None
+    counts = {group: _counts(joined(own)) for group, own in by_group.items()}
+    return results, units_of_groups(every, counts, _counts(joined(shared)))
+
+
+def _summary(
+    state: State, summarise: Callable[[State], Results], units: Callable[[State], Units] | None
+) -> tuple[Results, Units | None]:
+    if units is None:
+        return summarise(state), None
+    found = units(state)
+    return summarise(copied(state)), found  # resampling may be refused or interrupted when pixels have been sorted
+
+
+def copied(state: State) -> State:
+    """A state whose arrays are its own."""
+    return {name: array.copy() if isinstance(array, np.ndarray) else array.clone() for name, array in state.items()}
+
+
+def _counts(state: State) -> np.ndarray:
+    """How many samples each entry of a state stands for."""
+    if "counts" in state:
+        return to_numpy(state["counts"])
+    return np.ones(num_samples(state), np.int64)
 
 
 # ---- core/metric.py --------------------------------------------------------------------------------------------------
@@ -1993,7 +2049,7 @@ class Metric:
         if options:
             raise TypeError(f"{next(iter(options))}: it is an option; give it at load or to compute")
         parts = self._reduced(columns, self.loaded_options)
-        self._keep({group: _copied(state) for group, state in parts.items()})  # the caller may reuse its buffers
+        self._keep({group: copied(state) for group, state in parts.items()})  # the caller may reuse its buffers
 
     def add(self, *, prediction: Any = None, reference: Any = None, **kwargs: Any) -> None:
         """Add one sample: the columns of add_batch, with one entry each."""
@@ -2081,7 +2137,7 @@ class Metric:
     @staticmethod
     def counts_rows(options: Mapping[str, Any]) -> bool:
         """Whether equal rows of tables may be counted: not where the results need to know whose they are."""
-        return True
+        return not options.get("per_sample")
 
     def _num_rows(self, batches: Sequence[Parts]) -> int:
         states = (state for parts in batches for state in parts.values() if state)
@@ -2100,38 +2156,14 @@ class Metric:
     def _results_and_units(
         self, batches: Sequence[Parts], options: Mapping[str, Any], *, resampled: bool = True
     ) -> tuple[dict[str, Any], Any]:
-        """The results, and unless they are not resampled the units; means over the groups, if there are any."""
+        """The results, and unless nothing is resampled the units; means over the groups, if there are any."""
         if not any(num_samples(state) for parts in batches for state in parts.values()):
             raise ValueError("expected at least one sample, got none: pass columns, or add batches before compute()")
         for parts in batches:
             self._check_agreement(parts, batches)
-        by_group, chosen = states_by_group(batches), _options_for(self.summarise, options)
-        shared = by_group.pop(ALL, [])
-        if not by_group:
-            return self._of_one_group(joined(shared), chosen, resampled)
-        # of a copy, since summarise may sort pixels where they lie
-        found = {
-            group: self._of_one_group(_copied(joined([*states, *shared])), chosen, resampled, group)
-            for group, states in sorted(by_group.items())
-        }
-        results = grouped_results({group: results for group, (results, _) in found.items()})
-        if not resampled:
-            return results, None
-        own = {group: _counts(joined(states)) for group, states in by_group.items()}
-        units = {group: units for group, (_, units) in found.items()}
-        return results, units_of_groups(units, own, _counts(joined(shared)))
-
-    def _of_one_group(
-        self, state: State, options: Mapping[str, Any], resampled: bool, group: str = ALL
-    ) -> tuple[dict[str, Any], Any]:
-        try:
-            units = self.units(state, **options) if resampled else None
-            # of a copy, since resampling may be refused or interrupted when pixels have been sorted
-            return self.summarise(_copied(state) if resampled else state, **options), units
-        except ValueError as error:
-            if group == ALL:
-                raise
-            raise ValueError(f"group {group!r}: {error}") from error
+        chosen = _options_for(self.summarise, options)
+        units = partial(self.units, **chosen) if resampled else None
+        return summary(states_by_group(batches), partial(self.summarise, **chosen), units)
 
     def _check_agreement(self, parts: Parts, batches: Sequence[Parts]) -> None:
         for state in parts.values():
@@ -2200,21 +2232,6 @@ def _differ(first: Any, second: Any) -> bool:
 def _is_empty(column: Any) -> bool:
     sized = hasattr(column, "__len__") and getattr(column, "ndim", 1) > 0 and not getattr(column, "is_nested", False)
     return sized and len(column) == 0
-
-
-def _copied(state: State) -> State:
-    return {name: _copy(array) for name, array in state.items()}
-
-
-def _copy(array: Array) -> Array:
-    return array.copy() if isinstance(array, np.ndarray) else array.clone()
-
-
-def _counts(state: State) -> np.ndarray:
-    """How many samples each entry of a state stands for."""
-    if "counts" in state:
-        return to_numpy(state["counts"])
-    return np.ones(num_samples(state), np.int64)
 
 
 # ---- core/processes.py -----------------------------------------------------------------------------------------------
@@ -2756,6 +2773,62 @@ def _best(
     return float(curve[best]), float(thresholds[best]), curve.tolist()
 
 
+# ---- core/per_sample.py ----------------------------------------------------------------------------------------------
+#
+# A row for each sample: its score, what it is, what it was called, and what became of that.
+#
+# Rows of a state are the samples in the order in which they were added, as long as equal ones have not been counted.
+
+SIDES = ("known", "unknown")
+# as openset_detection says it of boxes; without classes, a known sample that is accepted was called known
+RIGHT, WRONG_CLASS, CALLED_KNOWN, CALLED_UNKNOWN, TAKEN_FOR_KNOWN, CALLED_UNKNOWN_RIGHTLY = SAMPLE_OUTCOMES = (
+    "known, right class",
+    "known, wrong class",
+    "known, called known",
+    "known, called unknown",
+    "unknown, taken for known",
+    "unknown, called unknown",
+)
+
+
+def check_samples(state: Mapping[str, Any]) -> None:
+    """Raise ValueError for a state whose rows are not samples with the scores that they came with."""
+    if "significant_bits" in state:
+        raise ValueError("per_sample: expected no significant_bits, which keep no sample's score; got both")
+    for name, done in (("thresholds", "scores were rounded up to t_list"), ("counts", "equal samples were counted")):
+        if name in state:
+            raise ValueError(f"per_sample: {done} as batches were added; give it at load, not at compute")
+
+
+def sample_table(
+    scores: Array, is_unknown: Array, called: np.ndarray, is_right: Array | None = None, samples: Array | None = None
+) -> dict[str, list[Any]]:
+    """What became of each sample.
+
+    Parameters: scores (N,); is_unknown (N,) booleans; called (N,) booleans, whether it is called unknown; is_right
+    (N,), whether the class of a known sample is, None where there are no classes; samples (N,), their places in the
+    order in which they were added, from 0, by default all.
+    Returns {"sample", "score", "reference", "decision", "outcome"}, lists of one length: reference and decision are one
+    of `SIDES`, outcome is one of `SAMPLE_OUTCOMES`.
+
+    >>> table = sample_table(np.asarray([0.1, 0.9]), np.asarray([False, False]), np.asarray([False, True]))
+    >>> table["outcome"]
+    ['known, called known', 'known, called unknown']
+    """
+    unknown = to_numpy(is_unknown)
+    places = np.arange(len(unknown)) if samples is None else to_numpy(samples)
+    kinds: Any = CALLED_KNOWN if is_right is None else np.where(to_numpy(is_right), RIGHT, WRONG_CLASS)
+    of_known = np.where(called, CALLED_UNKNOWN, kinds)
+    of_unknown = np.where(called, CALLED_UNKNOWN_RIGHTLY, TAKEN_FOR_KNOWN)
+    return {
+        "sample": places.tolist(),
+        "score": (to_numpy(scores).astype(np.float64) + 0.0).tolist(),  # 0.0 for −0.0
+        "reference": np.where(unknown, *SIDES[::-1]).tolist(),
+        "decision": np.where(called, *SIDES[::-1]).tolist(),
+        "outcome": np.where(unknown, of_unknown, of_known).tolist(),
+    }
+
+
 # ---- core/rounding.py ------------------------------------------------------------------------------------------------
 #
 # Scores with fewer values, in the same order: cut to some significant bits, or rounded up to thresholds.
@@ -2906,13 +2979,15 @@ def reduce_open_set(
     *,
     num_classes: int | None = None,
     t_list: float | Sequence[float] | None = None,
+    per_sample: bool = False,
 ) -> OpenSetState:
     """Reduce a batch to predicted classes, true classes and open-set scores.
 
     Parameters: predictions (N, C) scores, of which the first highest is the predicted class, or (N,) class ids;
     references (N,) class ids, negative for unknown samples; open_scores (N,), higher is more unknown;
     open_labels (N,) 1 for unknown, 0 for known, which overrides the sign of the references; t_list, the only thresholds
-    that will be asked for: scores are rounded up to them.
+    that will be asked for: scores are rounded up to them; per_sample, whether the score of each sample will be asked
+    for, so that none is rounded.
 
     Returns an `OpenSetState`.
     Raises ValueError for NaN, lengths and shapes that do not fit, classes out of range, swapped columns.
@@ -2936,7 +3011,7 @@ def reduce_open_set(
         check_class_ids(predicted, "predictions", limit)
     width_of = np.asarray(width)
     state: OpenSetState = {"predicted": predicted, "classes": classes, "scores": scores, "predictions_width": width_of}
-    if t_list is None:
+    if as_bool(per_sample, "per_sample") or t_list is None:
         return state
     thresholds = check_thresholds(t_list)
     rounded = rounded_up(scores, np.unique(thresholds))
@@ -3002,6 +3077,34 @@ def check_classes(state: OpenSetState, num_classes: int | None = None) -> int | 
     return total
 
 
+# ---- open_set/per_sample.py ------------------------------------------------------------------------------------------
+#
+# What became of each sample of an open-set problem, where it is called unknown by its score.
+
+def open_set_samples(state: OpenSetState, threshold: float, *, reached: bool) -> dict[str, list[Any]]:
+    """What became of each sample at a threshold: see `sample_table`.
+
+    Parameters: state of `reduce_open_set` or `reduce_openauc`; threshold of the scores; reached, whether a sample that
+    scores the threshold itself is called unknown.
+    Raises ValueError for a state whose rows are not samples.
+    """
+    check_samples(state)
+    # in float64: a float32 score must not round the threshold to its own precision
+    scores = to_numpy(state["scores"]).astype(np.float64)
+    called = scores >= threshold if reached else scores > threshold
+    return sample_table(scores, state["classes"] < 0, called, state["predicted"] == state["classes"])
+
+
+def open_f_samples(state: OpenSetState, threshold: float) -> dict[str, list[Any]]:
+    """As `open_set_samples`, of samples that are accepted when their score ≤ threshold, with their classes.
+
+    Returns besides "true_class", −1 for unknown, and "predicted_class", whatever the score.
+    """
+    classes = {"true_class": "classes", "predicted_class": "predicted"}
+    columns: Any = {name: to_numpy(state[column]).tolist() for name, column in classes.items()}  # type: ignore[literal-required]
+    return {**open_set_samples(state, threshold, reached=False), **columns}
+
+
 # ---- open_set/resampling.py ------------------------------------------------------------------------------------------
 #
 # What is resampled for intervals of open-set F-scores: known and unknown samples.
@@ -3032,31 +3135,42 @@ class MacroOpenFOptions(IntervalOptions, total=False):
 
     t_list: float | Sequence[float] | None
     num_classes: int | None
+    per_sample: bool
 
 
 def macro_open_f_results(
-    state: OpenSetState, *, t_list: float | Sequence[float] | None = None, num_classes: int | None = None
+    state: OpenSetState,
+    *,
+    t_list: float | Sequence[float] | None = None,
+    num_classes: int | None = None,
+    per_sample: bool = False,
 ) -> dict[str, Any]:
     """The best macro open-set F-score, its threshold and, for a t_list, the F-score at each of its thresholds.
 
     Parameters: state of `reduce_open_set`; t_list, thresholds to use instead of every distinct score; num_classes,
-    the number of known classes where it is not that of the score columns.
-    Returns {"macro_open_f": …, "macro_open_f_threshold": …, "macro_open_f_curve": […]}, the last with a t_list only.
-    Raises ValueError for an empty t_list, NaN in it, another one than batches were added with, and class ids that reach
-    num_classes.
+    the number of known classes where it is not that of the score columns; per_sample, to add a table of what became of
+    each sample at the threshold (see `open_f_samples`).
+    Returns {"macro_open_f": …, "macro_open_f_threshold": …, "macro_open_f_curve": […], "per_sample": …}, the last two
+    with a t_list and per_sample only.
+    Raises ValueError for an empty t_list, NaN in it, another one than batches were added with, class ids that reach
+    num_classes, and per_sample of samples that have been counted or rounded.
     """
+    wanted = as_bool(per_sample, "per_sample")
     check_applied(state, t_list)
     num_classes = count_classes(state, num_classes)
     counts = state.get("counts")
     best, threshold, curve = macro_open_f(
         state["predicted"], state["classes"], state["scores"], num_classes, t_list, counts=counts
     )
-    results = {"macro_open_f": best, "macro_open_f_threshold": threshold}
-    return results if curve is None else {**results, "macro_open_f_curve": curve}
+    results: dict[str, Any] = {"macro_open_f": best, "macro_open_f_threshold": threshold}
+    if curve is not None:
+        results["macro_open_f_curve"] = curve
+    return {**results, "per_sample": open_f_samples(state, threshold)} if wanted else results
 
 
 def macro_open_f_units(state: OpenSetState, **options: Any) -> Units:
     """The known and the unknown samples, for resampling; of the results, the best F-score."""
+    options["per_sample"] = False  # resamples are counts of rows
 
     def best(rows: OpenSetState) -> dict[str, float]:
         return {"macro_open_f": macro_open_f_results(rows, **options)["macro_open_f"]}

@@ -36,6 +36,8 @@ Args:
         greater than the threshold.
     num_classes: number C of known classes, for class ids when not every class occurs. Defaults to the number of
         columns, or to one more than the largest id.
+    per_sample: whether to add a table of what became of each sample. Given at load where batches are added. Defaults to
+        False.
     confidence_level, n_resamples, random_state: with a level such as 0.95, rates get `<key>_low` and `<key>_high`, a
         percentile bootstrap of known and unknown samples. Defaults to None and 1000 and 0.
 
@@ -43,6 +45,10 @@ Returns:
     macro_open_f: the best F over the thresholds, in [0, 1]; higher is better.
     macro_open_f_threshold: the lowest threshold that attains it (of a `t_list`, the first).
     macro_open_f_curve: with `t_list`, F at each of its thresholds.
+    per_sample: with `per_sample`, a table: "sample" (its place in the order of addition, from 0), "score", "reference"
+        and "decision" ("known" or "unknown") at the threshold, "outcome" ("known, right class", "known, wrong class",
+        "known, called unknown", "unknown, called unknown" or "unknown, taken for known"), "true_class" (-1 for unknown)
+        and "predicted_class".
     groups, with that column: a table, {"group": [names, sorted], "<key>": [of each], …}, with a row for what is before
         a slash, as near of near/cifar100: the mean of its groups.
 

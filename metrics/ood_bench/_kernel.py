@@ -112,11 +112,16 @@ def without_arrow(x: Any) -> Any:
     return x.to_numpy(zero_copy_only=False) if hasattr(x, "to_pylist") and hasattr(x, "to_numpy") else x
 
 
-def _from_tensor(x: Any, name: str) -> Array:
-    x = x.detach()
+def as_dense(x: Any, name: str) -> Any:
+    """A tensor without its gradient. Raises TypeError for one without strides or numbers."""
     if x.device.type == "meta" or x.is_nested or "strided" not in str(x.layout):
         kind = "nested" if x.is_nested else f"{x.layout} {x.device.type}"
         raise TypeError(f"{name}: expected a dense tensor of numbers, got a {kind} one")
+    return x.detach()
+
+
+def _from_tensor(x: Any, name: str) -> Array:
+    x = as_dense(x, name)
     if x.device.type != "cpu":
         return x
     try:
@@ -522,7 +527,7 @@ def _group_items(groups: Any) -> list[Any]:
 def _indexable(column: Any, name: str) -> Any:
     """A column as an array, or as a list where it has no numbers."""
     if is_torch_array(column):
-        return column
+        return as_dense(column, name)
     try:
         return as_array(column, name)
     except (ValueError, TypeError):
@@ -1718,69 +1723,6 @@ def members_of(strata: Array, scores: Array, rows: Sequence[Rows]) -> tuple[np.n
     return place, stratum
 
 
-# ---- core/group_units.py ---------------------------------------------------------------------------------------------
-#
-# What is resampled where there are groups: the samples of each, and once for all of them those that they share.
-
-def units_of_groups(units: Mapping[str, Units], own: Mapping[str, np.ndarray], shared: np.ndarray) -> Units:
-    """Units whose results are the means over groups, and by (group, key) those of each.
-
-    Parameters: units of each group, of a state of its own entries and, behind them, of the shared ones; own and shared,
-    how many samples each of these entries stands for.
-    """
-    names = sorted(units)
-    members = {name: units[name].members() for name in names}
-    strata: list[np.ndarray] = []
-    rows_of: list[np.ndarray] = []
-    strata_of: list[np.ndarray] = []
-    for name in names:
-        size = len(own[name])
-        rows, stratum = (each[:size] for each in members[name])
-        strata_of.append(np.where(stratum < 0, -1, stratum + len(strata)))
-        rows_of.append(rows)
-        for i, counts in enumerate(units[name].strata):
-            strata.append(_tally(rows[stratum == i], own[name][stratum == i], len(counts)))
-    # the shared entries by their rows in all groups, so that their order does not depend on how they came
-    tables = [members[name][0][len(own[name]) :] for name in names]
-    kind = members[names[0]][1][len(own[names[0]]) :]
-    common: list[tuple[int, Sequence[np.ndarray]]] = []
-    places = np.zeros(len(kind), np.int64)
-    number = np.full(len(kind), -1)
-    for i in np.unique(kind[kind >= 0]).tolist():
-        here = kind == i
-        table = [rows[here] for rows in tables]
-        different, counts = compact_rows(table, shared[here])
-        places[here], number[here] = _row_places(table), len(strata)
-        common.append((i, different))
-        strata.append(counts)
-
-    def results(numbers: Sequence[np.ndarray]) -> Any:
-        rest = iter(numbers)
-        counts = {name: [next(rest) for _ in units[name].strata] for name in names}
-        for (i, rows), drawn in zip(common, rest):
-            for name, each in zip(names, rows):
-                counts[name][i] = counts[name][i] + _tally(each, drawn, len(counts[name][i]))
-        return flat_rates(grouped_results({name: units[name].results(counts[name]) for name in names}))
-
-    def all_members() -> tuple[np.ndarray, np.ndarray]:
-        return np.concatenate([*rows_of, places]), np.concatenate([*strata_of, number])
-
-    return Units(tuple(strata), results, all_members)
-
-
-def _tally(rows: np.ndarray, counts: np.ndarray, length: int) -> np.ndarray:
-    return np.bincount(rows, counts, length).astype(np.int64)  # float64 holds them
-
-
-def _row_places(table: Sequence[np.ndarray]) -> np.ndarray:
-    """The place of each row of a table among its different rows, which are in ascending order."""
-    order = np.lexsort(table[::-1])
-    changes = np.any([column[order][1:] != column[order][:-1] for column in table], axis=0)
-    places = np.empty(len(order), np.int64)
-    places[order] = np.concatenate([[0], np.cumsum(changes)])[: len(order)]
-    return places
-
-
 # ---- core/resampling.py ----------------------------------------------------------------------------------------------
 #
 # Intervals of results: percentiles over resamples of the samples, or of the images.
@@ -1870,6 +1812,120 @@ def draw(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
     drawn = rng.integers(0, total, total)
     places = drawn if total == len(counts) else np.repeat(np.arange(len(counts)), counts)[drawn]
     return np.bincount(places, minlength=len(counts))
+
+
+# ---- core/group_units.py ---------------------------------------------------------------------------------------------
+#
+# What is resampled where there are groups: the samples of each, and once for all of them those that they share.
+
+def units_of_groups(units: Mapping[str, Units], own: Mapping[str, np.ndarray], shared: np.ndarray) -> Units:
+    """Units whose results are the means over groups, and by (group, key) those of each.
+
+    Parameters: units of each group, of a state of its own entries and, behind them, of the shared ones; own and shared,
+    how many samples each of these entries stands for.
+    """
+    names = sorted(units)
+    members = {name: units[name].members() for name in names}
+    strata: list[np.ndarray] = []
+    rows_of: list[np.ndarray] = []
+    strata_of: list[np.ndarray] = []
+    for name in names:
+        size = len(own[name])
+        rows, stratum = (each[:size] for each in members[name])
+        strata_of.append(np.where(stratum < 0, -1, stratum + len(strata)))
+        rows_of.append(rows)
+        for i, counts in enumerate(units[name].strata):
+            strata.append(_tally(rows[stratum == i], own[name][stratum == i], len(counts)))
+    # the shared entries by their rows in all groups, so that their order does not depend on how they came
+    tables = [members[name][0][len(own[name]) :] for name in names]
+    kind = members[names[0]][1][len(own[names[0]]) :]
+    common: list[tuple[int, Sequence[np.ndarray]]] = []
+    places = np.zeros(len(kind), np.int64)
+    number = np.full(len(kind), -1)
+    for i in np.unique(kind[kind >= 0]).tolist():
+        here = kind == i
+        table = [rows[here] for rows in tables]
+        different, counts = compact_rows(table, shared[here])
+        places[here], number[here] = _row_places(table), len(strata)
+        common.append((i, different))
+        strata.append(counts)
+
+    def results(numbers: Sequence[np.ndarray]) -> Any:
+        rest = iter(numbers)
+        counts = {name: [next(rest) for _ in units[name].strata] for name in names}
+        for (i, rows), drawn in zip(common, rest):
+            for name, each in zip(names, rows):
+                counts[name][i] = counts[name][i] + _tally(each, drawn, len(counts[name][i]))
+        return flat_rates(grouped_results({name: units[name].results(counts[name]) for name in names}))
+
+    def all_members() -> tuple[np.ndarray, np.ndarray]:
+        return np.concatenate([*rows_of, places]), np.concatenate([*strata_of, number])
+
+    return Units(tuple(strata), results, all_members)
+
+
+def _tally(rows: np.ndarray, counts: np.ndarray, length: int) -> np.ndarray:
+    return np.bincount(rows, counts, length).astype(np.int64)  # float64 holds them
+
+
+def _row_places(table: Sequence[np.ndarray]) -> np.ndarray:
+    """The place of each row of a table among its different rows, which are in ascending order."""
+    order = np.lexsort(table[::-1])
+    changes = np.any([column[order][1:] != column[order][:-1] for column in table], axis=0)
+    places = np.empty(len(order), np.int64)
+    places[order] = np.concatenate([[0], np.cumsum(changes)])[: len(order)]
+    return places
+
+
+# ---- core/summaries.py -----------------------------------------------------------------------------------------------
+#
+# Results of states, and what is resampled of them: of all samples, or of each group and their means.
+
+def summary(
+    states: Mapping[str, Sequence[State]], summarise: Callable[[State], Results], units: Callable[[State], Units] | None
+) -> tuple[Results, Units | None]:
+    """The results of states by group, and their units where a function of a state gives them.
+
+    The samples of no group have a part in each. Raises what the functions raise, with the name of the group.
+    """
+    by_group = {group: own for group, own in sorted(states.items()) if group != ALL}
+    shared = states.get(ALL, [])
+    if not by_group:
+        return _summary(joined(shared), summarise, units)
+    found = {}
+    for group, own in by_group.items():
+        try:
+            # of a copy, since summarise may sort pixels where they lie
+            found[group] = _summary(copied(joined([*own, *shared])), summarise, units)
+        except ValueError as error:
+            raise ValueError(f"group {group!r}: {error}") from error
+    results = grouped_results({group: results for group, (results, _) in found.items()})
+    every = {group: units for group, (_, units) in found.items() if units is not None}
+    if not every:
+        return results, None
+    counts = {group: _counts(joined(own)) for group, own in by_group.items()}
+    return results, units_of_groups(every, counts, _counts(joined(shared)))
+
+
+def _summary(
+    state: State, summarise: Callable[[State], Results], units: Callable[[State], Units] | None
+) -> tuple[Results, Units | None]:
+    if units is None:
+        return summarise(state), None
+    found = units(state)
+    return summarise(copied(state)), found  # resampling may be refused or interrupted when pixels have been sorted
+
+
+def copied(state: State) -> State:
+    """A state whose arrays are its own."""
+    return {name: array.copy() if isinstance(array, np.ndarray) else array.clone() for name, array in state.items()}
+
+
+def _counts(state: State) -> np.ndarray:
+    """How many samples each entry of a state stands for."""
+    if "counts" in state:
+        return to_numpy(state["counts"])
+    return np.ones(num_samples(state), np.int64)
 
 
 # ---- core/metric.py --------------------------------------------------------------------------------------------------
@@ -1995,7 +2051,7 @@ class Metric:
         if options:
             raise TypeError(f"{next(iter(options))}: it is an option; give it at load or to compute")
         parts = self._reduced(columns, self.loaded_options)
-        self._keep({group: _copied(state) for group, state in parts.items()})  # the caller may reuse its buffers
+        self._keep({group: copied(state) for group, state in parts.items()})  # the caller may reuse its buffers
 
     def add(self, *, prediction: Any = None, reference: Any = None, **kwargs: Any) -> None:
         """Add one sample: the columns of add_batch, with one entry each."""
@@ -2083,7 +2139,7 @@ class Metric:
     @staticmethod
     def counts_rows(options: Mapping[str, Any]) -> bool:
         """Whether equal rows of tables may be counted: not where the results need to know whose they are."""
-        return True
+        return not options.get("per_sample")
 
     def _num_rows(self, batches: Sequence[Parts]) -> int:
         states = (state for parts in batches for state in parts.values() if state)
@@ -2102,38 +2158,14 @@ class Metric:
     def _results_and_units(
         self, batches: Sequence[Parts], options: Mapping[str, Any], *, resampled: bool = True
     ) -> tuple[dict[str, Any], Any]:
-        """The results, and unless they are not resampled the units; means over the groups, if there are any."""
+        """The results, and unless nothing is resampled the units; means over the groups, if there are any."""
         if not any(num_samples(state) for parts in batches for state in parts.values()):
             raise ValueError("expected at least one sample, got none: pass columns, or add batches before compute()")
         for parts in batches:
             self._check_agreement(parts, batches)
-        by_group, chosen = states_by_group(batches), _options_for(self.summarise, options)
-        shared = by_group.pop(ALL, [])
-        if not by_group:
-            return self._of_one_group(joined(shared), chosen, resampled)
-        # of a copy, since summarise may sort pixels where they lie
-        found = {
-            group: self._of_one_group(_copied(joined([*states, *shared])), chosen, resampled, group)
-            for group, states in sorted(by_group.items())
-        }
-        results = grouped_results({group: results for group, (results, _) in found.items()})
-        if not resampled:
-            return results, None
-        own = {group: _counts(joined(states)) for group, states in by_group.items()}
-        units = {group: units for group, (_, units) in found.items()}
-        return results, units_of_groups(units, own, _counts(joined(shared)))
-
-    def _of_one_group(
-        self, state: State, options: Mapping[str, Any], resampled: bool, group: str = ALL
-    ) -> tuple[dict[str, Any], Any]:
-        try:
-            units = self.units(state, **options) if resampled else None
-            # of a copy, since resampling may be refused or interrupted when pixels have been sorted
-            return self.summarise(_copied(state) if resampled else state, **options), units
-        except ValueError as error:
-            if group == ALL:
-                raise
-            raise ValueError(f"group {group!r}: {error}") from error
+        chosen = _options_for(self.summarise, options)
+        units = partial(self.units, **chosen) if resampled else None
+        return summary(states_by_group(batches), partial(self.summarise, **chosen), units)
 
     def _check_agreement(self, parts: Parts, batches: Sequence[Parts]) -> None:
         for state in parts.values():
@@ -2202,21 +2234,6 @@ def _differ(first: Any, second: Any) -> bool:
 def _is_empty(column: Any) -> bool:
     sized = hasattr(column, "__len__") and getattr(column, "ndim", 1) > 0 and not getattr(column, "is_nested", False)
     return sized and len(column) == 0
-
-
-def _copied(state: State) -> State:
-    return {name: _copy(array) for name, array in state.items()}
-
-
-def _copy(array: Array) -> Array:
-    return array.copy() if isinstance(array, np.ndarray) else array.clone()
-
-
-def _counts(state: State) -> np.ndarray:
-    """How many samples each entry of a state stands for."""
-    if "counts" in state:
-        return to_numpy(state["counts"])
-    return np.ones(num_samples(state), np.int64)
 
 
 # ---- core/processes.py -----------------------------------------------------------------------------------------------
@@ -3572,10 +3589,7 @@ def bench_metrics(
     >>> bench_metrics(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1]), "fpr95tpr", thresholds=True)
     {'fpr95tpr': 0.5, 'fpr95tpr_threshold': 0.1}
     """
-    metrics = plain_value(metrics)
-    if isinstance(metrics, str) or not isinstance(metrics, Iterable):
-        metrics = (metrics,)
-    metrics = [str(metric) if isinstance(metric, str) else metric for metric in metrics]
+    metrics = names_and_functions(metrics)
     threshold = None if threshold is None else as_real(threshold, "threshold")
     step = None if step is None else as_int(step, "step", 1)
     bits = check_bits(significant_bits)
@@ -3606,6 +3620,19 @@ def bench_metrics(
         if thresholds and isinstance(value, Reached):
             results[f"{name}_threshold"] = exceeded_threshold(value, sides.ascending, name)
     return results
+
+
+def names_and_functions(metrics: Any) -> list[Any]:
+    """Metrics as a list, also where there is but one."""
+    metrics = plain_value(metrics)
+    if isinstance(metrics, str) or not isinstance(metrics, Iterable):
+        metrics = (metrics,)
+    return [str(metric) if isinstance(metric, str) else metric for metric in metrics]
+
+
+def has_threshold(metric: Any) -> bool:
+    """Whether a metric is the best value over thresholds, so that it has one: an operating point, or detect_acc."""
+    return isinstance(metric, str) and (metric == "detect_acc" or parse_point(metric) is not None)
 
 
 _Passes = Iterable[tuple[Callable[[], Iterable[Counts]], dict[str, Quantity]]]
@@ -3666,6 +3693,96 @@ def _rate_measure(name: str, threshold: float | None) -> Measure:
     return lambda sides: rate_above(name, *sides.ascending, threshold)
 
 
+# ---- core/per_sample.py ----------------------------------------------------------------------------------------------
+#
+# A row for each sample: its score, what it is, what it was called, and what became of that.
+#
+# Rows of a state are the samples in the order in which they were added, as long as equal ones have not been counted.
+
+SIDES = ("known", "unknown")
+# as openset_detection says it of boxes; without classes, a known sample that is accepted was called known
+RIGHT, WRONG_CLASS, CALLED_KNOWN, CALLED_UNKNOWN, TAKEN_FOR_KNOWN, CALLED_UNKNOWN_RIGHTLY = SAMPLE_OUTCOMES = (
+    "known, right class",
+    "known, wrong class",
+    "known, called known",
+    "known, called unknown",
+    "unknown, taken for known",
+    "unknown, called unknown",
+)
+
+
+def check_samples(state: Mapping[str, Any]) -> None:
+    """Raise ValueError for a state whose rows are not samples with the scores that they came with."""
+    if "significant_bits" in state:
+        raise ValueError("per_sample: expected no significant_bits, which keep no sample's score; got both")
+    for name, done in (("thresholds", "scores were rounded up to t_list"), ("counts", "equal samples were counted")):
+        if name in state:
+            raise ValueError(f"per_sample: {done} as batches were added; give it at load, not at compute")
+
+
+def sample_table(
+    scores: Array, is_unknown: Array, called: np.ndarray, is_right: Array | None = None, samples: Array | None = None
+) -> dict[str, list[Any]]:
+    """What became of each sample.
+
+    Parameters: scores (N,); is_unknown (N,) booleans; called (N,) booleans, whether it is called unknown; is_right
+    (N,), whether the class of a known sample is, None where there are no classes; samples (N,), their places in the
+    order in which they were added, from 0, by default all.
+    Returns {"sample", "score", "reference", "decision", "outcome"}, lists of one length: reference and decision are one
+    of `SIDES`, outcome is one of `SAMPLE_OUTCOMES`.
+
+    >>> table = sample_table(np.asarray([0.1, 0.9]), np.asarray([False, False]), np.asarray([False, True]))
+    >>> table["outcome"]
+    ['known, called known', 'known, called unknown']
+    """
+    unknown = to_numpy(is_unknown)
+    places = np.arange(len(unknown)) if samples is None else to_numpy(samples)
+    kinds: Any = CALLED_KNOWN if is_right is None else np.where(to_numpy(is_right), RIGHT, WRONG_CLASS)
+    of_known = np.where(called, CALLED_UNKNOWN, kinds)
+    of_unknown = np.where(called, CALLED_UNKNOWN_RIGHTLY, TAKEN_FOR_KNOWN)
+    return {
+        "sample": places.tolist(),
+        "score": (to_numpy(scores).astype(np.float64) + 0.0).tolist(),  # 0.0 for −0.0
+        "reference": np.where(unknown, *SIDES[::-1]).tolist(),
+        "decision": np.where(called, *SIDES[::-1]).tolist(),
+        "outcome": np.where(unknown, of_unknown, of_known).tolist(),
+    }
+
+
+# ---- ood/per_sample.py -----------------------------------------------------------------------------------------------
+#
+# What became of each sample of an out-of-distribution benchmark, at one threshold.
+
+POINT = "fpr95tpr"  # where decisions are taken if neither a threshold nor an operating point is given
+
+
+def ood_samples(
+    state: OODState, values: LabelValues, sides: tuple[Side, Side], metrics: Iterable[Any], threshold: float | None
+) -> dict[str, Any]:
+    """What became of each sample where it is called unknown iff its score > threshold: see `sample_table`.
+
+    Parameters: state of `reduce_ood`; values of its labels; sides, those of the state; metrics, names and functions;
+    threshold, by default that of the first operating point among the metrics, or detect_acc, or else of fpr95tpr.
+    Returns {"per_sample": …}, without the samples that are left out, after "<name>_threshold" of such a point.
+    Raises ValueError for a state whose rows are not samples, and for a point that only scores of −inf reach.
+    """
+    check_samples(state)
+    named: dict[str, float] = {}
+    if threshold is None:
+        name = next((str(metric) for metric in metrics if has_threshold(metric)), POINT)
+        named = {f"{name}_threshold": bench_metrics(*sides, name, thresholds=True)[f"{name}_threshold"]}
+        threshold = named[f"{name}_threshold"]
+    is_out, kept = is_ood(state["labels"], values)
+    scores = to_numpy(state["scores"]).astype(np.float64)  # a float32 score must not round the threshold to its own
+    unknown = to_numpy(is_out)
+    places = np.arange(len(unknown)) if kept is None else np.flatnonzero(to_numpy(kept))
+    scores, unknown = scores[places], unknown[places]
+    return {
+        **named,
+        "per_sample": sample_table(scores, unknown, scores > as_real(threshold, "threshold"), None, places),
+    }
+
+
 # ---- ood/ood_bench.py ------------------------------------------------------------------------------------------------
 #
 # ood_bench: every metric of an out-of-distribution detector, by name, from one sort of its scores.
@@ -3685,6 +3802,7 @@ class OODBenchOptions(IntervalOptions, total=False):
     threshold: float | None
     thresholds: bool
     step: int | None
+    per_sample: bool
 
 
 def ood_bench_results(
@@ -3697,16 +3815,21 @@ def ood_bench_results(
     threshold: float | None = None,
     thresholds: bool = False,
     step: int | None = None,
-) -> dict[str, float]:
+    per_sample: bool = False,
+) -> dict[str, Any]:
     """Metrics by name of the OOD against the in-distribution scores: see `bench_metrics`.
 
     Parameters: state of `reduce_ood`; in_value, out_value and ignore_value, as of that; the others as of
-    `bench_metrics`, whose significant_bits are those of the state. Returns and raises as that does, and ValueError for
-    a label that is none of these values.
+    `bench_metrics`, whose significant_bits are those of the state; per_sample, to add a table of what became of each
+    sample (see `ood_samples`). Returns and raises as that does, and ValueError for a label that is none of these
+    values, and per_sample of samples that have been counted or whose scores were cut, or of a step without a threshold.
     """
+    wanted = as_bool(per_sample, "per_sample")
+    if wanted and step is not None and threshold is None:
+        raise ValueError("per_sample: expected a threshold with a step, since sampled points are not reached; got none")
     sides = ood_sides(state, in_value, out_value, ignore_value)
     bits = state.get("significant_bits")
-    return bench_metrics(
+    results = bench_metrics(
         *sides,
         metrics,
         threshold=threshold,
@@ -3714,6 +3837,10 @@ def ood_bench_results(
         step=step,
         significant_bits=None if bits is None else int(bits),
     )
+    if not wanted:
+        return results
+    values = check_label_values(in_value, out_value, ignore_value)
+    return {**results, **ood_samples(state, values, sides, names_and_functions(metrics), threshold)}
 
 
 def ood_units(

@@ -44,6 +44,8 @@ Args:
     thresholds: whether to add `<name>_threshold` for detect_acc and the operating points. Defaults to False.
     step: to take auroc, detect_acc and the operating points from every `step`-th score, as oodeel does (it uses 4).
         An approximation; by default every distinct score counts.
+    per_sample: whether to add a table of what became of each sample. Given at load where batches are added. Defaults to
+        False.
     significant_bits: bits of each score's significand that are kept, 4 to 52; the rest are cut off, so that memory is
         bounded, and each result gets an error bound. Given at load. Defaults to None, which keeps all.
     confidence_level, n_resamples, random_state: with a level such as 0.95, rates get `<key>_low` and `<key>_high`, a
@@ -57,6 +59,11 @@ Returns:
     fpr95tpr: the lowest FPR with TPR >= 0.95. Likewise the best value of any rate where another meets its bound, e.g.
         tpr5fpr, the highest TPR with FPR <= 0.05.
     fpr95tpr_threshold and so on, with `thresholds`: the t such that score > t is that decision.
+    per_sample, with `per_sample`: a table at the `threshold`, or else at that of the first operating point or
+        detect_acc among the metrics, or else at that of fpr95tpr, which is added as `<name>_threshold`: "sample" (its
+        place in the order of addition, from 0), "score", "reference" and "decision" ("known" or "unknown", which is
+        OOD), and "outcome": "known, called known", "known, called unknown", "unknown, called unknown" or "unknown,
+        taken for known".
     auroc_error and so on, with `significant_bits`: the value of the whole scores is at most that far off. Results that
         have no such bound (thresholds, rates at a threshold, sampled curves, scikit-learn's) are left out.
     and one float for each rate at the threshold and each metric of scikit-learn, under its name.

@@ -42,6 +42,8 @@ Args:
         bounded, and results that rank scores get an error bound. Given at load. Defaults to None, which keeps all.
     fpr_list: false-positive rates in [0, 1], such as (0.001, 0.01, 0.1), at which to give the correct-classification
         rate. Defaults to None.
+    per_sample: whether to add a table of what became of each sample. Given at load where batches are added. Defaults to
+        False.
     confidence_level, n_resamples, random_state: with a level such as 0.95, rates get `<key>_low` and `<key>_high`, a
         percentile bootstrap of known and unknown samples. Defaults to None and 1000 and 0.
 
@@ -56,6 +58,10 @@ Returns:
         curve.
     openauc_error and so on, with `significant_bits`: the value of the whole scores is at most that far off. The
         closed-set accuracy has none, since it ranks no scores.
+    open_set_accuracy@tpr95_threshold, per_sample, with `per_sample`: the threshold of that accuracy, which is reached
+        by what is called unknown, and a table: "sample" (its place in the order of addition, from 0), "score",
+        "reference" and "decision" ("known" or "unknown"), and "outcome": "known, right class", "known, wrong class",
+        "known, called unknown", "unknown, called unknown" or "unknown, taken for known".
     groups, with that column: a table, {"group": [names, sorted], "<key>": [of each], …}, with a row for what is before
         a slash, as near of near/cifar100: the mean of its groups.
 

@@ -14,7 +14,7 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from functools import cache, reduce
+from functools import cache, partial, reduce
 from itertools import pairwise
 from numbers import Integral, Real
 from operator import or_
@@ -112,11 +112,16 @@ def without_arrow(x: Any) -> Any:
     return x.to_numpy(zero_copy_only=False) if hasattr(x, "to_pylist") and hasattr(x, "to_numpy") else x
 
 
-def _from_tensor(x: Any, name: str) -> Array:
-    x = x.detach()
+def as_dense(x: Any, name: str) -> Any:
+    """A tensor without its gradient. Raises TypeError for one without strides or numbers."""
     if x.device.type == "meta" or x.is_nested or "strided" not in str(x.layout):
         kind = "nested" if x.is_nested else f"{x.layout} {x.device.type}"
         raise TypeError(f"{name}: expected a dense tensor of numbers, got a {kind} one")
+    return x.detach()
+
+
+def _from_tensor(x: Any, name: str) -> Array:
+    x = as_dense(x, name)
     if x.device.type != "cpu":
         return x
     try:
@@ -522,7 +527,7 @@ def _group_items(groups: Any) -> list[Any]:
 def _indexable(column: Any, name: str) -> Any:
     """A column as an array, or as a list where it has no numbers."""
     if is_torch_array(column):
-        return column
+        return as_dense(column, name)
     try:
         return as_array(column, name)
     except (ValueError, TypeError):
@@ -1718,69 +1723,6 @@ def members_of(strata: Array, scores: Array, rows: Sequence[Rows]) -> tuple[np.n
     return place, stratum
 
 
-# ---- core/group_units.py ---------------------------------------------------------------------------------------------
-#
-# What is resampled where there are groups: the samples of each, and once for all of them those that they share.
-
-def units_of_groups(units: Mapping[str, Units], own: Mapping[str, np.ndarray], shared: np.ndarray) -> Units:
-    """Units whose results are the means over groups, and by (group, key) those of each.
-
-    Parameters: units of each group, of a state of its own entries and, behind them, of the shared ones; own and shared,
-    how many samples each of these entries stands for.
-    """
-    names = sorted(units)
-    members = {name: units[name].members() for name in names}
-    strata: list[np.ndarray] = []
-    rows_of: list[np.ndarray] = []
-    strata_of: list[np.ndarray] = []
-    for name in names:
-        size = len(own[name])
-        rows, stratum = (each[:size] for each in members[name])
-        strata_of.append(np.where(stratum < 0, -1, stratum + len(strata)))
-        rows_of.append(rows)
-        for i, counts in enumerate(units[name].strata):
-            strata.append(_tally(rows[stratum == i], own[name][stratum == i], len(counts)))
-    # the shared entries by their rows in all groups, so that their order does not depend on how they came
-    tables = [members[name][0][len(own[name]) :] for name in names]
-    kind = members[names[0]][1][len(own[names[0]]) :]
-    common: list[tuple[int, Sequence[np.ndarray]]] = []
-    places = np.zeros(len(kind), np.int64)
-    number = np.full(len(kind), -1)
-    for i in np.unique(kind[kind >= 0]).tolist():
-        here = kind == i
-        table = [rows[here] for rows in tables]
-        different, counts = compact_rows(table, shared[here])
-        places[here], number[here] = _row_places(table), len(strata)
-        common.append((i, different))
-        strata.append(counts)
-
-    def results(numbers: Sequence[np.ndarray]) -> Any:
-        rest = iter(numbers)
-        counts = {name: [next(rest) for _ in units[name].strata] for name in names}
-        for (i, rows), drawn in zip(common, rest):
-            for name, each in zip(names, rows):
-                counts[name][i] = counts[name][i] + _tally(each, drawn, len(counts[name][i]))
-        return flat_rates(grouped_results({name: units[name].results(counts[name]) for name in names}))
-
-    def all_members() -> tuple[np.ndarray, np.ndarray]:
-        return np.concatenate([*rows_of, places]), np.concatenate([*strata_of, number])
-
-    return Units(tuple(strata), results, all_members)
-
-
-def _tally(rows: np.ndarray, counts: np.ndarray, length: int) -> np.ndarray:
-    return np.bincount(rows, counts, length).astype(np.int64)  # float64 holds them
-
-
-def _row_places(table: Sequence[np.ndarray]) -> np.ndarray:
-    """The place of each row of a table among its different rows, which are in ascending order."""
-    order = np.lexsort(table[::-1])
-    changes = np.any([column[order][1:] != column[order][:-1] for column in table], axis=0)
-    places = np.empty(len(order), np.int64)
-    places[order] = np.concatenate([[0], np.cumsum(changes)])[: len(order)]
-    return places
-
-
 # ---- core/resampling.py ----------------------------------------------------------------------------------------------
 #
 # Intervals of results: percentiles over resamples of the samples, or of the images.
@@ -1870,6 +1812,120 @@ def draw(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
     drawn = rng.integers(0, total, total)
     places = drawn if total == len(counts) else np.repeat(np.arange(len(counts)), counts)[drawn]
     return np.bincount(places, minlength=len(counts))
+
+
+# ---- core/group_units.py ---------------------------------------------------------------------------------------------
+#
+# What is resampled where there are groups: the samples of each, and once for all of them those that they share.
+
+def units_of_groups(units: Mapping[str, Units], own: Mapping[str, np.ndarray], shared: np.ndarray) -> Units:
+    """Units whose results are the means over groups, and by (group, key) those of each.
+
+    Parameters: units of each group, of a state of its own entries and, behind them, of the shared ones; own and shared,
+    how many samples each of these entries stands for.
+    """
+    names = sorted(units)
+    members = {name: units[name].members() for name in names}
+    strata: list[np.ndarray] = []
+    rows_of: list[np.ndarray] = []
+    strata_of: list[np.ndarray] = []
+    for name in names:
+        size = len(own[name])
+        rows, stratum = (each[:size] for each in members[name])
+        strata_of.append(np.where(stratum < 0, -1, stratum + len(strata)))
+        rows_of.append(rows)
+        for i, counts in enumerate(units[name].strata):
+            strata.append(_tally(rows[stratum == i], own[name][stratum == i], len(counts)))
+    # the shared entries by their rows in all groups, so that their order does not depend on how they came
+    tables = [members[name][0][len(own[name]) :] for name in names]
+    kind = members[names[0]][1][len(own[names[0]]) :]
+    common: list[tuple[int, Sequence[np.ndarray]]] = []
+    places = np.zeros(len(kind), np.int64)
+    number = np.full(len(kind), -1)
+    for i in np.unique(kind[kind >= 0]).tolist():
+        here = kind == i
+        table = [rows[here] for rows in tables]
+        different, counts = compact_rows(table, shared[here])
+        places[here], number[here] = _row_places(table), len(strata)
+        common.append((i, different))
+        strata.append(counts)
+
+    def results(numbers: Sequence[np.ndarray]) -> Any:
+        rest = iter(numbers)
+        counts = {name: [next(rest) for _ in units[name].strata] for name in names}
+        for (i, rows), drawn in zip(common, rest):
+            for name, each in zip(names, rows):
+                counts[name][i] = counts[name][i] + _tally(each, drawn, len(counts[name][i]))
+        return flat_rates(grouped_results({name: units[name].results(counts[name]) for name in names}))
+
+    def all_members() -> tuple[np.ndarray, np.ndarray]:
+        return np.concatenate([*rows_of, places]), np.concatenate([*strata_of, number])
+
+    return Units(tuple(strata), results, all_members)
+
+
+def _tally(rows: np.ndarray, counts: np.ndarray, length: int) -> np.ndarray:
+    return np.bincount(rows, counts, length).astype(np.int64)  # float64 holds them
+
+
+def _row_places(table: Sequence[np.ndarray]) -> np.ndarray:
+    """The place of each row of a table among its different rows, which are in ascending order."""
+    order = np.lexsort(table[::-1])
+    changes = np.any([column[order][1:] != column[order][:-1] for column in table], axis=0)
+    places = np.empty(len(order), np.int64)
+    places[order] = np.concatenate([[0], np.cumsum(changes)])[: len(order)]
+    return places
+
+
+# ---- core/summaries.py -----------------------------------------------------------------------------------------------
+#
+# Results of states, and what is resampled of them: of all samples, or of each group and their means.
+
+def summary(
+    states: Mapping[str, Sequence[State]], summarise: Callable[[State], Results], units: Callable[[State], Units] | None
+) -> tuple[Results, Units | None]:
+    """The results of states by group, and their units where a function of a state gives them.
+
+    The samples of no group have a part in each. Raises what the functions raise, with the name of the group.
+    """
+    by_group = {group: own for group, own in sorted(states.items()) if group != ALL}
+    shared = states.get(ALL, [])
+    if not by_group:
+        return _summary(joined(shared), summarise, units)
+    found = {}
+    for group, own in by_group.items():
+        try:
+            # of a copy, since summarise may sort pixels where they lie
+            found[group] = _summary(copied(joined([*own, *shared])), summarise, units)
+        except ValueError as error:
+            raise ValueError(f"group {group!r}: {error}") from error
+    results = grouped_results({group: results for group, (results, _) in found.items()})
+    every = {group: units for group, (_, units) in found.items() if units is not None}
+    if not every:
+        return results, None
+    counts = {group: _counts(joined(own)) for group, own in by_group.items()}
+    return results, units_of_groups(every, counts, _counts(joined(shared)))
+
+
+def _summary(
+    state: State, summarise: Callable[[State], Results], units: Callable[[State], Units] | None
+) -> tuple[Results, Units | None]:
+    if units is None:
+        return summarise(state), None
+    found = units(state)
+    return summarise(copied(state)), found  # resampling may be refused or interrupted when pixels have been sorted
+
+
+def copied(state: State) -> State:
+    """A state whose arrays are its own."""
+    return {name: array.copy() if isinstance(array, np.ndarray) else array.clone() for name, array in state.items()}
+
+
+def _counts(state: State) -> np.ndarray:
+    """How many samples each entry of a state stands for."""
+    if "counts" in state:
+        return to_numpy(state["counts"])
+    return np.ones(num_samples(state), np.int64)
 
 
 # ---- core/metric.py --------------------------------------------------------------------------------------------------
@@ -1995,7 +2051,7 @@ class Metric:
         if options:
             raise TypeError(f"{next(iter(options))}: it is an option; give it at load or to compute")
         parts = self._reduced(columns, self.loaded_options)
-        self._keep({group: _copied(state) for group, state in parts.items()})  # the caller may reuse its buffers
+        self._keep({group: copied(state) for group, state in parts.items()})  # the caller may reuse its buffers
 
     def add(self, *, prediction: Any = None, reference: Any = None, **kwargs: Any) -> None:
         """Add one sample: the columns of add_batch, with one entry each."""
@@ -2083,7 +2139,7 @@ class Metric:
     @staticmethod
     def counts_rows(options: Mapping[str, Any]) -> bool:
         """Whether equal rows of tables may be counted: not where the results need to know whose they are."""
-        return True
+        return not options.get("per_sample")
 
     def _num_rows(self, batches: Sequence[Parts]) -> int:
         states = (state for parts in batches for state in parts.values() if state)
@@ -2102,38 +2158,14 @@ class Metric:
     def _results_and_units(
         self, batches: Sequence[Parts], options: Mapping[str, Any], *, resampled: bool = True
     ) -> tuple[dict[str, Any], Any]:
-        """The results, and unless they are not resampled the units; means over the groups, if there are any."""
+        """The results, and unless nothing is resampled the units; means over the groups, if there are any."""
         if not any(num_samples(state) for parts in batches for state in parts.values()):
             raise ValueError("expected at least one sample, got none: pass columns, or add batches before compute()")
         for parts in batches:
             self._check_agreement(parts, batches)
-        by_group, chosen = states_by_group(batches), _options_for(self.summarise, options)
-        shared = by_group.pop(ALL, [])
-        if not by_group:
-            return self._of_one_group(joined(shared), chosen, resampled)
-        # of a copy, since summarise may sort pixels where they lie
-        found = {
-            group: self._of_one_group(_copied(joined([*states, *shared])), chosen, resampled, group)
-            for group, states in sorted(by_group.items())
-        }
-        results = grouped_results({group: results for group, (results, _) in found.items()})
-        if not resampled:
-            return results, None
-        own = {group: _counts(joined(states)) for group, states in by_group.items()}
-        units = {group: units for group, (_, units) in found.items()}
-        return results, units_of_groups(units, own, _counts(joined(shared)))
-
-    def _of_one_group(
-        self, state: State, options: Mapping[str, Any], resampled: bool, group: str = ALL
-    ) -> tuple[dict[str, Any], Any]:
-        try:
-            units = self.units(state, **options) if resampled else None
-            # of a copy, since resampling may be refused or interrupted when pixels have been sorted
-            return self.summarise(_copied(state) if resampled else state, **options), units
-        except ValueError as error:
-            if group == ALL:
-                raise
-            raise ValueError(f"group {group!r}: {error}") from error
+        chosen = _options_for(self.summarise, options)
+        units = partial(self.units, **chosen) if resampled else None
+        return summary(states_by_group(batches), partial(self.summarise, **chosen), units)
 
     def _check_agreement(self, parts: Parts, batches: Sequence[Parts]) -> None:
         for state in parts.values():
@@ -2202,21 +2234,6 @@ def _differ(first: Any, second: Any) -> bool:
 def _is_empty(column: Any) -> bool:
     sized = hasattr(column, "__len__") and getattr(column, "ndim", 1) > 0 and not getattr(column, "is_nested", False)
     return sized and len(column) == 0
-
-
-def _copied(state: State) -> State:
-    return {name: _copy(array) for name, array in state.items()}
-
-
-def _copy(array: Array) -> Array:
-    return array.copy() if isinstance(array, np.ndarray) else array.clone()
-
-
-def _counts(state: State) -> np.ndarray:
-    """How many samples each entry of a state stands for."""
-    if "counts" in state:
-        return to_numpy(state["counts"])
-    return np.ones(num_samples(state), np.int64)
 
 
 # ---- core/processes.py -----------------------------------------------------------------------------------------------
@@ -2584,11 +2601,13 @@ def _rows(x: Any, name: str, width: int) -> np.ndarray:
 def _turn_into_corners(table: np.ndarray, box_format: str) -> np.ndarray:
     """Turn boxes into their corners where they lie, and return what rounding took off each of those."""
     remainders = np.zeros((len(table), 4))
+    if box_format == "xyxy":
+        return remainders
     start, size = table[:, :2].copy(), table[:, 2:4].copy()
     if box_format == "cxcywh":
         table[:, :2], remainders[:, :2] = _sum_and_remainder(start, -size / 2)
         table[:, 2:4], remainders[:, 2:] = _sum_and_remainder(start, size / 2)
-    elif box_format == "xywh":
+    else:
         table[:, 2:4], remainders[:, 2:] = _sum_and_remainder(start, size)
     return remainders
 
@@ -2613,18 +2632,83 @@ def _check_rows(table: np.ndarray, part: slice, counts: np.ndarray, name: str, b
             place = row - int(counts[:image].sum())
             raise ValueError(f"{name}[{image}]: expected {expected}, got {table[row, column].tolist()} in row {place}")
 
-    rows = table[part]
+    columns = np.ascontiguousarray(table[part].T)
+    x1, y1, x2, y2, *_, label = columns
     with np.errstate(over="ignore", invalid="ignore"):
-        nan = np.isnan(rows)
-        refuse(nan.any(axis=1) if nan.any() else _NONE, "no NaN", slice(None))
-        size = rows[:, 2:4] - rows[:, :2] if box_format == "xyxy" else rows[:, 2:4]
+        nan = np.isnan(columns)
+        refuse(nan.any(axis=0) if nan.any() else _NONE, "no NaN", slice(None))
+        width, height = (x2 - x1, y2 - y1) if box_format == "xyxy" else (x2, y2)
         ordered = "x1 ≤ x2 and y1 ≤ y2" if box_format == "xyxy" else "a width and a height of at least 0"
-        refuse((size[:, 0] < 0) | (size[:, 1] < 0), f"{ordered} (box_format={box_format!r})", slice(4))
+        refuse((width < 0) | (height < 0), f"{ordered} (box_format={box_format!r})", slice(4))
         # of two such boxes the union is finite too
-        finite = np.isfinite(4 * size[:, 0] * size[:, 1]) & np.isfinite(rows[:, :2] + size).all(axis=1)
-        refuse(~(finite & np.isfinite(size[:, 1])), "a box of finite area", slice(4))
-        refuse(rows[:, -1] != np.round(rows[:, -1]), "an integer class", -1)
-        refuse(np.abs(rows[:, -1]) > MAX_EXACT, "a class within ±2**53", -1)
+        finite = np.isfinite(4 * width * height) & np.isfinite(x1 + width) & np.isfinite(y1 + height)
+        refuse(~(finite & np.isfinite(height)), "a box of finite area", slice(4))
+        refuse(label != np.round(label), "an integer class", -1)
+        refuse(np.abs(label) > MAX_EXACT, "a class within ±2**53", -1)
+
+
+# ---- detection/corners.py --------------------------------------------------------------------------------------------
+#
+# Corners of boxes with what rounding took off them, and the exact IoU of two boxes.
+#
+# Corners of boxes given by their size are rounded. What rounding took off each is kept beside it (see `reduce_boxes`), so
+# that an IoU is a fraction of the numbers that were given.
+
+class Corners(NamedTuple):
+    """Corners of boxes: x1, y1, x2, y2 rounded, what rounding took off each, and pixels to add to the far ones."""
+
+    rounded: np.ndarray
+    remainders: np.ndarray
+    border: int
+
+    def exact(self, row: Any) -> list[Fraction]:
+        """The corners of a box."""
+        pairs = zip(self.rounded[row].tolist(), self.remainders[row].tolist(), (0, 0, self.border, self.border))
+        return [Fraction(corner) + Fraction(rest) + border for corner, rest, border in pairs]
+
+    def doubt(self) -> np.ndarray:
+        """How far the sides of each box may be off in float64, in parts of them; no IoU is off by more than 4 times."""
+        if not self.border and not self.remainders.any():
+            return np.broadcast_to(0.0, len(self.rounded))
+        doubt = np.zeros(len(self.rounded))
+        for near, far in ((0, 2), (1, 3)):
+            off = np.abs(self.remainders[:, near]) + np.abs(self.remainders[:, far])
+            if self.border:
+                off += np.abs(self.rounded[:, far]) * 2.0**-52
+            side = self.rounded[:, far] - self.rounded[:, near] + self.border
+            with np.errstate(divide="ignore"):
+                doubt += np.divide(off, side, out=np.zeros_like(off), where=off > 0)
+        return doubt
+
+
+def exact_ious(
+    ours: Corners, theirs: Corners, rows: np.ndarray, columns: np.ndarray
+) -> tuple[list[Fraction], np.ndarray]:
+    """The IoU of each pair of boxes: those that differ in either box, and the place of each pair among them.
+
+    Of equal boxes, of which there may be many, one pair is enough.
+    """
+    keys = _numbered(ours, rows) * (len(columns) + 1) + _numbered(theirs, columns)
+    _, first, place = np.unique(keys, return_index=True, return_inverse=True)
+    return [
+        _exact_iou(ours.exact(row), theirs.exact(column)) for row, column in zip(rows[first], columns[first])
+    ], place
+
+
+def _numbered(corners: Corners, rows: np.ndarray) -> np.ndarray:
+    """A number for the box of each row, from 0: the same for equal boxes."""
+    some, place = np.unique(rows, return_inverse=True)
+    boxes = np.concatenate([corners.rounded[some], corners.remainders[some]], axis=1)
+    return np.unique(boxes, axis=0, return_inverse=True)[1].reshape(-1)[place.reshape(-1)].astype(np.int64)
+
+
+def _exact_iou(box: list[Fraction], other: list[Fraction]) -> Fraction:
+    """|A ∩ B| / |A ∪ B|; 0 where both have no area."""
+    shared = [max(min(box[i + 2], other[i + 2]) - max(box[i], other[i]), Fraction()) for i in (0, 1)]
+    areas = [(x2 - x1) * (y2 - y1) for x1, y1, x2, y2 in (box, other)]
+    intersection = shared[0] * shared[1]
+    union = areas[0] + areas[1] - intersection
+    return intersection / union if union else Fraction()
 
 
 # ---- detection/overlap.py --------------------------------------------------------------------------------------------
@@ -2632,8 +2716,7 @@ def _check_rows(table: np.ndarray, part: slice, counts: np.ndarray, name: str, b
 # Pairs of boxes whose IoU reaches a threshold, decided exactly for the numbers that were given.
 #
 # The IoU of all pairs is computed in float64. Its error is bounded, so only the few pairs that are as near to the
-# threshold as that are decided again, in fractions. Corners of boxes given by their size are rounded; what rounding took
-# off each is kept beside them (see `reduce_boxes`), and counts here.
+# threshold as that are decided again, in fractions.
 
 _PAIRS = 1 << 17  # pairs of boxes compared at a time: what they need fits the cache
 _PAIR_WORK = 16  # comparing a pair of boxes takes about as long as so many scores
@@ -2651,28 +2734,6 @@ class Pairs(NamedTuple):
     def take(self, which: np.ndarray) -> Pairs:
         """Some of the pairs, by a mask or by their places."""
         return Pairs(self.rows[which], self.columns[which], self.ious[which])
-
-
-class Corners(NamedTuple):
-    """Corners of boxes: x1, y1, x2, y2 rounded, what rounding took off each, and pixels to add to the far ones."""
-
-    rounded: np.ndarray
-    remainders: np.ndarray
-    border: int
-
-    def exact(self, row: Any) -> list[Fraction]:
-        """The corners of a box."""
-        pairs = zip(self.rounded[row].tolist(), self.remainders[row].tolist(), (0, 0, self.border, self.border))
-        return [Fraction(corner) + Fraction(rest) + border for corner, rest, border in pairs]
-
-    def doubt(self) -> np.ndarray:
-        """How far the sides of each box may be off in float64, in parts of them; no IoU is off by more than 4 times."""
-        off = np.abs(self.remainders).reshape(-1, 2, 2).sum(axis=1)
-        if self.border:
-            off = off + np.abs(self.rounded[:, 2:4]) * 2.0**-52
-        sides = self.rounded[:, 2:4] - self.rounded[:, :2] + self.border
-        with np.errstate(divide="ignore"):
-            return np.divide(off, sides, out=np.zeros_like(off), where=off > 0).sum(axis=1)
 
 
 def box_iou(boxes: np.ndarray, others: np.ndarray) -> np.ndarray:
@@ -2706,41 +2767,20 @@ def overlapping_pairs(
     in (0, 1]; corners of both, where the tables are rounded.
     """
     threshold = as_fraction(iou_threshold, "iou_threshold")
-    counts = np.repeat(num_references, num_predictions)  # of the references in each prediction's image
-    starts = np.repeat(np.cumsum(num_references) - num_references, num_predictions)
     tables = predictions[:, :4], references[:, :4]
     ours, theirs = corners or (Corners(table, np.zeros(table.shape), 0) for table in tables)
     doubts = ours.doubt(), theirs.doubt()
-    most = sum(float(doubt[doubt <= _LOST].max(initial=0)) for doubt in doubts)
-    pairs = _listed(predictions, references, counts, starts, threshold - _ROUNDING - 4 * most)
+    most = sum(float(doubt.max(initial=0, where=doubt <= _LOST)) for doubt in doubts)
+    numbers = np.asarray(num_predictions, dtype=np.int64), np.asarray(num_references, dtype=np.int64)
+    pairs = _listed(predictions, references, *numbers, threshold - _ROUNDING - 4 * most)
     if any((doubt > _LOST).any() for doubt in doubts):
-        pairs = _with_lost(pairs, doubts, counts, starts)
+        pairs = _with_lost(pairs, doubts, *_others(*numbers))
     near = np.abs(pairs.ious - threshold) <= _ROUNDING + 4 * (doubts[0][pairs.rows] + doubts[1][pairs.columns])
     reached = pairs.ious >= threshold
-    rows, columns = pairs.rows[near], pairs.columns[near]
-    # of equal boxes, of which there may be many, one pair is enough
-    keys = _numbered(ours, rows) * (len(columns) + 1) + _numbered(theirs, columns)
-    _, first, place = np.unique(keys, return_index=True, return_inverse=True)
-    exact = [_exact_iou(ours.exact(row), theirs.exact(column)) for row, column in zip(rows[first], columns[first])]
+    exact, place = exact_ious(ours, theirs, pairs.rows[near], pairs.columns[near])
     pairs.ious[near] = np.asarray([float(iou) for iou in exact])[place]
     reached[near] = np.asarray([iou >= Fraction(threshold) for iou in exact], dtype=bool)[place]
     return pairs.take(reached)
-
-
-def _numbered(corners: Corners, rows: np.ndarray) -> np.ndarray:
-    """A number for the box of each row, from 0: the same for equal boxes."""
-    some, place = np.unique(rows, return_inverse=True)
-    boxes = np.concatenate([corners.rounded[some], corners.remainders[some]], axis=1)
-    return np.unique(boxes, axis=0, return_inverse=True)[1].reshape(-1)[place.reshape(-1)].astype(np.int64)
-
-
-def _exact_iou(box: list[Fraction], other: list[Fraction]) -> Fraction:
-    """|A ∩ B| / |A ∪ B|; 0 where both have no area."""
-    shared = [max(min(box[i + 2], other[i + 2]) - max(box[i], other[i]), Fraction()) for i in (0, 1)]
-    areas = [(x2 - x1) * (y2 - y1) for x1, y1, x2, y2 in (box, other)]
-    intersection = shared[0] * shared[1]
-    union = areas[0] + areas[1] - intersection
-    return intersection / union if union else Fraction()
 
 
 def _with_lost(pairs: Pairs, doubts: tuple[np.ndarray, np.ndarray], counts: np.ndarray, starts: np.ndarray) -> Pairs:
@@ -2755,6 +2795,12 @@ def _with_lost(pairs: Pairs, doubts: tuple[np.ndarray, np.ndarray], counts: np.n
     return Pairs(*map(np.concatenate, both))
 
 
+def _others(num_predictions: np.ndarray, num_references: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """For each prediction, how many objects its image has, and the row of the first."""
+    starts = np.cumsum(num_references) - num_references
+    return np.repeat(num_references, num_predictions), np.repeat(starts, num_predictions)
+
+
 def _all_pairs(rows: np.ndarray, counts: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Each row with its `counts` columns from `starts` on."""
     before = np.cumsum(counts) - counts
@@ -2762,48 +2808,58 @@ def _all_pairs(rows: np.ndarray, counts: np.ndarray, starts: np.ndarray) -> tupl
 
 
 def _listed(
-    predictions: np.ndarray, references: np.ndarray, counts: np.ndarray, starts: np.ndarray, threshold: float
+    predictions: np.ndarray,
+    references: np.ndarray,
+    num_predictions: np.ndarray,
+    num_references: np.ndarray,
+    threshold: float,
 ) -> Pairs:
     """The pairs whose IoU in float64 reaches a threshold."""
-    loop = worth_compiling(pairs_above, _PAIR_WORK * int(counts.sum()), predictions, references)
+    work = _PAIR_WORK * int(num_predictions @ num_references)
+    loop = worth_compiling(pairs_above, work, predictions, references)
     if loop is None:
+        counts, starts = _others(num_predictions, num_references)
         parts = (slice(*part) for part in pairwise(_cuts(counts)))
         found = [_pairs_of(predictions, references, part, counts[part], starts[part], threshold) for part in parts]
         return Pairs(*(np.concatenate(arrays) for arrays in zip(*found)))
     length = 2 * len(predictions)
     while True:  # once, unless most predictions overlap several objects
         rows, columns, ious = np.empty(length, np.int64), np.empty(length, np.int64), np.empty(length)
-        size = loop(predictions, references, counts, starts, threshold, rows, columns, ious)
+        size = loop(predictions, references, num_predictions, num_references, threshold, rows, columns, ious)
         if size <= length:
             return Pairs(rows[:size], columns[:size], ious[:size])
         length = size
 
 
 def pairs_above(
-    boxes: Any, others: Any, counts: Any, starts: Any, threshold: float, rows: Any, columns: Any, ious: Any
+    boxes: Any, others: Any, num_boxes: Any, num_others: Any, threshold: float, rows: Any, columns: Any, ious: Any
 ) -> int:
-    """List the pairs of each box with its `counts` others from `starts` on whose IoU reaches the threshold.
+    """List the pairs of a box and another of its image whose IoU reaches the threshold.
 
     Returns how many there are; those beyond the length of `rows` are not listed. IoU as in `box_iou`, operation by
     operation; the division is spared where the product is clear.
     """
-    size = 0
+    size = box = start = 0
     clear = 0.999 * threshold
-    for i in range(len(boxes)):
-        x1, y1, x2, y2 = boxes[i, 0], boxes[i, 1], boxes[i, 2], boxes[i, 3]
-        area = (x2 - x1) * (y2 - y1)
-        for j in range(starts[i], starts[i] + counts[i]):
-            u1, v1, u2, v2 = others[j, 0], others[j, 1], others[j, 2], others[j, 3]
-            width = max(min(x2, u2) - max(x1, u1), 0.0)
-            height = max(min(y2, v2) - max(y1, v1), 0.0)
-            intersection = width * height
-            union = area + (u2 - u1) * (v2 - v1) - intersection
-            if intersection >= clear * union and union > 0:
-                iou = intersection / union
-                if iou >= threshold:
-                    if size < len(rows):
-                        rows[size], columns[size], ious[size] = i, j, iou
-                    size += 1
+    for image in range(len(num_boxes)):
+        stop = start + num_others[image]
+        for i in range(box, box + num_boxes[image]):
+            x1, y1, x2, y2 = boxes[i, 0], boxes[i, 1], boxes[i, 2], boxes[i, 3]
+            area = (x2 - x1) * (y2 - y1)
+            for j in range(start, stop):
+                u1, v1, u2, v2 = others[j, 0], others[j, 1], others[j, 2], others[j, 3]
+                width = max(min(x2, u2) - max(x1, u1), 0.0)
+                height = max(min(y2, v2) - max(y1, v1), 0.0)
+                intersection = width * height
+                union = area + (u2 - u1) * (v2 - v1) - intersection
+                if intersection >= clear * union and union > 0:
+                    iou = intersection / union
+                    if iou >= threshold:
+                        if size < len(rows):
+                            rows[size], columns[size], ious[size] = i, j, iou
+                        size += 1
+        box += num_boxes[image]
+        start = stop
     return size
 
 

@@ -140,8 +140,7 @@ def _options(given: Mapping[str, Any]) -> dict[str, Any]:
 def _check_outputs(save: Sequence[Path], per_image: Path | None, report: Path | None, folders: Sequence[Path]) -> None:
     """Raise ValueError or OSError for what cannot be written, or would be among the files that are read."""
     from ..evaluation.detection import check_ending
-    from ..formats.writing import check_file, check_folder, nearest_folder
-    from ..reports.anomaly import check_report_folder
+    from ..reports.page import check_report_folder
 
     def tables() -> Iterator[Path]:
         for folder in folders:
@@ -154,9 +153,6 @@ def _check_outputs(save: Sequence[Path], per_image: Path | None, report: Path | 
     check_outputs([*save, *([] if per_image is None else [per_image])], tables)
     if report is not None:
         check_report_folder(report, folders)
-        check_folder(nearest_folder(report))
-        if report.is_dir():
-            check_file(report / "index.html")
 
 
 def _list_problems(models: Sequence[Any], resize: str | None) -> None:

@@ -21,6 +21,7 @@ from .detect import detect
 from .ood import ood
 from .options import read_options
 from .outputs import check_outputs, deliver, on_terminal, show
+from .report import check_report, error_report
 from .table import table
 
 
@@ -72,7 +73,23 @@ def describe(name: str) -> None:
     "--save", type=click.Path(dir_okay=False, writable=True, path_type=Path), help="Write results to a .json."
 )
 @click.option("--plot", type=click.Path(dir_okay=False, writable=True, path_type=Path), help="Draw results.")
-def compute(name: str, options: tuple[str, ...], save: Path | None, plot: Path | None, **places: str | None) -> None:
+@click.option(
+    "--report", type=click.Path(file_okay=False, path_type=Path), help="Draw the samples that are most wrong: a folder."
+)
+@click.option(
+    "--images",
+    metavar="FOLDER|FILE",
+    help="The samples' images for --report: a folder, in order of names, or a .txt or FILE:COLUMN of paths.",
+)
+def compute(
+    name: str,
+    options: tuple[str, ...],
+    save: Path | None,
+    plot: Path | None,
+    report: Path | None,
+    images: str | None,
+    **places: str | None,
+) -> None:
     """Compute a metric from files: .npy, .npz, .csv, .parquet, .json or .pt.
 
     FILE may name its columns, as in scores.parquet:logits or table.csv:cat,dog; without, the column is the only one, or
@@ -95,17 +112,29 @@ def compute(name: str, options: tuple[str, ...], save: Path | None, plot: Path |
         raise click.UsageError(f"expected --predictions with --open-scores {score}, which is of their logits")
     check_outputs(filter(None, (save, plot)), lambda: filter(None, map(file_of, given.values())))
     chosen = metric_class(name)
-    metric = chosen(**read_options(chosen, options))
+    wanted = read_options(chosen, options)
+    if report is not None:
+        check_report(chosen, report, images)
+        if "groups" in given:
+            raise click.UsageError("expected --report or --groups, got both: a page shows one group")
+    elif images is not None:
+        raise click.UsageError("expected --report with --images, got none")
+    metric = chosen(**(wanted if report is None else {**wanted, "per_sample": True}))
     with _files_of_columns(given if score is None else {**given, "logits": given["predictions"]}):
         _add(metric, given, score)
         state = {} if plot is None else metric.state()
-        results = metric.compute()
-    writes: list[Callable[[], None]] = []
+        count, results = len(metric), metric.compute()
+    page = [] if report is None else [error_report(name, results, report, images, given, count)]
+    if not wanted.get("per_sample"):
+        results.pop("per_sample", None)
+    writes: list[Callable[[], object]] = []
     if save is not None:
         writes.append(partial(write_file, save, as_json(results, indent=2) + "\n"))
     if plot is not None:
         writes.append(partial(draw, name, results, state, plot))
-    deliver(as_table(results) if on_terminal() else as_json(results), *writes)
+    deliver(as_table(results) if on_terminal() else as_json(results), *writes, *page)
+    if report is not None and on_terminal():
+        show(f"\nreport: {report / 'index.html'}")
 
 
 for command in (anomaly, compare, detect, ood, table):

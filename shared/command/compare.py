@@ -16,7 +16,7 @@ from ..core.metric import keyword_options
 from ..formats.results import as_json
 from ..formats.writing import write_file
 from ..loading import METRICS, metric_class
-from ..reports.directions import direction
+from ..reports.directions import better
 from .options import read_options
 from .outputs import check_outputs, deliver, on_terminal
 
@@ -54,6 +54,7 @@ def _columns(command: Callable[..., None]) -> Callable[..., None]:
 @click.option("--n-resamples", type=int, default=DEFAULTS["n_resamples"], show_default=True, help="How many resamples.")
 @click.option("--random-state", type=int, default=DEFAULTS["random_state"], show_default=True, help="The seed.")
 @click.option("--save", type=click.Path(dir_okay=False, writable=True, path_type=Path), help="Write a .json, too.")
+@click.option("--plot", type=click.Path(dir_okay=False, writable=True, path_type=Path), help="Draw the intervals.")
 def compare(
     name: str,
     options: tuple[str, ...],
@@ -61,6 +62,7 @@ def compare(
     n_resamples: int,
     random_state: int,
     save: Path | None,
+    plot: Path | None,
     **places: str | None,
 ) -> None:
     """Compare two models on the same samples; see `_HELP`."""
@@ -68,11 +70,16 @@ def compare(
 
     if save is not None and save.suffix != ".json":
         raise ValueError(f"--save: expected a file ending in .json, got {save}")
+    if plot is not None:
+        from ..reports.forest import draw_differences
+        from ..reports.plots import check_picture
+
+        check_picture(plot)
     given = {column: place for column, place in places.items() if place is not None}
     for needed in ("first_predictions", "second_predictions"):
         if needed not in given:
             raise click.UsageError(f"expected --{needed.replace('_', '-')}, got none")
-    check_outputs(filter(None, [save]), lambda: filter(None, map(file_of, given.values())))
+    check_outputs(filter(None, [save, plot]), lambda: filter(None, map(file_of, given.values())))
     chosen = metric_class(name)
     metric = chosen(**read_options(chosen, options))
     columns = {column: _read(place, column) for column, place in given.items()}
@@ -86,7 +93,11 @@ def compare(
             random_state=random_state,
             **{column: columns[column] for column in SHARED if column in columns},
         )
-    writes = [] if save is None else [partial(write_file, save, as_json(table, indent=2) + "\n")]
+    writes: list[Callable[[], object]] = []
+    if save is not None:
+        writes.append(partial(write_file, save, as_json(table, indent=2) + "\n"))
+    if plot is not None:
+        writes.append(partial(draw_differences, table, plot, title=f"{name}, first − second"))
     deliver(as_text(table) if on_terminal() else as_json(table), *writes)
 
 
@@ -115,7 +126,9 @@ def as_text(table: Mapping[str, list[Any]]) -> str:
     auroc  0.750000  0.500000   +0.250000  0.125000  0.375000   0.0100  first
     """
     groups = [["mean" if name is None else name] for name in table["group"]] if "group" in table else None
-    rows = [[*_numbers(*row), _better(*row)] for row in zip(*(table[name] for name in TABLE))]
+    ends = zip(*(table[name] for name in ("key", "difference", "low", "high")))
+    numbers = zip(*(table[name] for name in TABLE))
+    rows = [[*_numbers(*row), better(*end) or "–"] for row, end in zip(numbers, ends)]
     rows = [["key", *TABLE[1:], "better"], *rows]
     if groups is not None:
         rows = [[*name, *row] for name, row in zip([["group"], *groups], rows)]
@@ -139,11 +152,3 @@ def _numbers(key: str, *values: float) -> list[str]:
         f"{high:.6f}",
         f"{p_value:.4f}",
     ]
-
-
-def _better(key: str, *values: float) -> str:
-    _, _, difference, low, high, _ = values
-    known = direction(key)
-    if known is None or low <= 0 <= high:
-        return "–"
-    return "first" if (difference > 0) == known.higher else "second"

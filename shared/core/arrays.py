@@ -95,11 +95,16 @@ def without_arrow(x: Any) -> Any:
     return x.to_numpy(zero_copy_only=False) if hasattr(x, "to_pylist") and hasattr(x, "to_numpy") else x
 
 
-def _from_tensor(x: Any, name: str) -> Array:
-    x = x.detach()
+def as_dense(x: Any, name: str) -> Any:
+    """A tensor without its gradient. Raises TypeError for one without strides or numbers."""
     if x.device.type == "meta" or x.is_nested or "strided" not in str(x.layout):
         kind = "nested" if x.is_nested else f"{x.layout} {x.device.type}"
         raise TypeError(f"{name}: expected a dense tensor of numbers, got a {kind} one")
+    return x.detach()
+
+
+def _from_tensor(x: Any, name: str) -> Array:
+    x = as_dense(x, name)
     if x.device.type != "cpu":
         return x
     try:

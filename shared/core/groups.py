@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import State, array_namespace, as_array, device_of, is_torch_array, to_numpy, without_arrow
+from .arrays import State, array_namespace, as_array, as_dense, device_of, is_torch_array, to_numpy, without_arrow
 from .columns import check_lengths
 
 GROUPS = "groups"  # the column
@@ -160,7 +160,7 @@ def _group_items(groups: Any) -> list[Any]:
 def _indexable(column: Any, name: str) -> Any:
     """A column as an array, or as a list where it has no numbers."""
     if is_torch_array(column):
-        return column
+        return as_dense(column, name)
     try:
         return as_array(column, name)
     except (ValueError, TypeError):

@@ -14,17 +14,16 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any, ClassVar, TypedDict
 
 import numpy as np
 
-from .arrays import Array, State, is_numpy_array, to_numpy
-from .group_results import grouped_results
-from .group_units import units_of_groups
+from .arrays import State, is_numpy_array, to_numpy
 from .groups import ALL, GROUPS, Parts, as_one_state, as_parts, reduced_by_group, states_by_group
 from .joining import check_agreement, check_total, compacted, joined, num_samples
 from .resampling import intervals
+from .summaries import copied, summary
 from .units import Units
 
 ROWS = 1 << 16  # of a table, up to which they are kept as they come
@@ -137,7 +136,7 @@ class Metric:
         if options:
             raise TypeError(f"{next(iter(options))}: it is an option; give it at load or to compute")
         parts = self._reduced(columns, self.loaded_options)
-        self._keep({group: _copied(state) for group, state in parts.items()})  # the caller may reuse its buffers
+        self._keep({group: copied(state) for group, state in parts.items()})  # the caller may reuse its buffers
 
     def add(self, *, prediction: Any = None, reference: Any = None, **kwargs: Any) -> None:
         """Add one sample: the columns of add_batch, with one entry each."""
@@ -225,7 +224,7 @@ class Metric:
     @staticmethod
     def counts_rows(options: Mapping[str, Any]) -> bool:
         """Whether equal rows of tables may be counted: not where the results need to know whose they are."""
-        return True
+        return not options.get("per_sample")
 
     def _num_rows(self, batches: Sequence[Parts]) -> int:
         states = (state for parts in batches for state in parts.values() if state)
@@ -244,38 +243,14 @@ class Metric:
     def _results_and_units(
         self, batches: Sequence[Parts], options: Mapping[str, Any], *, resampled: bool = True
     ) -> tuple[dict[str, Any], Any]:
-        """The results, and unless they are not resampled the units; means over the groups, if there are any."""
+        """The results, and unless nothing is resampled the units; means over the groups, if there are any."""
         if not any(num_samples(state) for parts in batches for state in parts.values()):
             raise ValueError("expected at least one sample, got none: pass columns, or add batches before compute()")
         for parts in batches:
             self._check_agreement(parts, batches)
-        by_group, chosen = states_by_group(batches), _options_for(self.summarise, options)
-        shared = by_group.pop(ALL, [])
-        if not by_group:
-            return self._of_one_group(joined(shared), chosen, resampled)
-        # of a copy, since summarise may sort pixels where they lie
-        found = {
-            group: self._of_one_group(_copied(joined([*states, *shared])), chosen, resampled, group)
-            for group, states in sorted(by_group.items())
-        }
-        results = grouped_results({group: results for group, (results, _) in found.items()})
-        if not resampled:
-            return results, None
-        own = {group: _counts(joined(states)) for group, states in by_group.items()}
-        units = {group: units for group, (_, units) in found.items()}
-        return results, units_of_groups(units, own, _counts(joined(shared)))
-
-    def _of_one_group(
-        self, state: State, options: Mapping[str, Any], resampled: bool, group: str = ALL
-    ) -> tuple[dict[str, Any], Any]:
-        try:
-            units = self.units(state, **options) if resampled else None
-            # of a copy, since resampling may be refused or interrupted when pixels have been sorted
-            return self.summarise(_copied(state) if resampled else state, **options), units
-        except ValueError as error:
-            if group == ALL:
-                raise
-            raise ValueError(f"group {group!r}: {error}") from error
+        chosen = _options_for(self.summarise, options)
+        units = partial(self.units, **chosen) if resampled else None
+        return summary(states_by_group(batches), partial(self.summarise, **chosen), units)
 
     def _check_agreement(self, parts: Parts, batches: Sequence[Parts]) -> None:
         for state in parts.values():
@@ -344,18 +319,3 @@ def _differ(first: Any, second: Any) -> bool:
 def _is_empty(column: Any) -> bool:
     sized = hasattr(column, "__len__") and getattr(column, "ndim", 1) > 0 and not getattr(column, "is_nested", False)
     return sized and len(column) == 0
-
-
-def _copied(state: State) -> State:
-    return {name: _copy(array) for name, array in state.items()}
-
-
-def _copy(array: Array) -> Array:
-    return array.copy() if isinstance(array, np.ndarray) else array.clone()
-
-
-def _counts(state: State) -> np.ndarray:
-    """How many samples each entry of a state stands for."""
-    if "counts" in state:
-        return to_numpy(state["counts"])
-    return np.ones(num_samples(state), np.int64)

@@ -166,11 +166,13 @@ def _rows(x: Any, name: str, width: int) -> np.ndarray:
 def _turn_into_corners(table: np.ndarray, box_format: str) -> np.ndarray:
     """Turn boxes into their corners where they lie, and return what rounding took off each of those."""
     remainders = np.zeros((len(table), 4))
+    if box_format == "xyxy":
+        return remainders
     start, size = table[:, :2].copy(), table[:, 2:4].copy()
     if box_format == "cxcywh":
         table[:, :2], remainders[:, :2] = _sum_and_remainder(start, -size / 2)
         table[:, 2:4], remainders[:, 2:] = _sum_and_remainder(start, size / 2)
-    elif box_format == "xywh":
+    else:
         table[:, 2:4], remainders[:, 2:] = _sum_and_remainder(start, size)
     return remainders
 
@@ -195,15 +197,16 @@ def _check_rows(table: np.ndarray, part: slice, counts: np.ndarray, name: str, b
             place = row - int(counts[:image].sum())
             raise ValueError(f"{name}[{image}]: expected {expected}, got {table[row, column].tolist()} in row {place}")
 
-    rows = table[part]
+    columns = np.ascontiguousarray(table[part].T)
+    x1, y1, x2, y2, *_, label = columns
     with np.errstate(over="ignore", invalid="ignore"):
-        nan = np.isnan(rows)
-        refuse(nan.any(axis=1) if nan.any() else _NONE, "no NaN", slice(None))
-        size = rows[:, 2:4] - rows[:, :2] if box_format == "xyxy" else rows[:, 2:4]
+        nan = np.isnan(columns)
+        refuse(nan.any(axis=0) if nan.any() else _NONE, "no NaN", slice(None))
+        width, height = (x2 - x1, y2 - y1) if box_format == "xyxy" else (x2, y2)
         ordered = "x1 ≤ x2 and y1 ≤ y2" if box_format == "xyxy" else "a width and a height of at least 0"
-        refuse((size[:, 0] < 0) | (size[:, 1] < 0), f"{ordered} (box_format={box_format!r})", slice(4))
+        refuse((width < 0) | (height < 0), f"{ordered} (box_format={box_format!r})", slice(4))
         # of two such boxes the union is finite too
-        finite = np.isfinite(4 * size[:, 0] * size[:, 1]) & np.isfinite(rows[:, :2] + size).all(axis=1)
-        refuse(~(finite & np.isfinite(size[:, 1])), "a box of finite area", slice(4))
-        refuse(rows[:, -1] != np.round(rows[:, -1]), "an integer class", -1)
-        refuse(np.abs(rows[:, -1]) > MAX_EXACT, "a class within ±2**53", -1)
+        finite = np.isfinite(4 * width * height) & np.isfinite(x1 + width) & np.isfinite(y1 + height)
+        refuse(~(finite & np.isfinite(height)), "a box of finite area", slice(4))
+        refuse(label != np.round(label), "an integer class", -1)
+        refuse(np.abs(label) > MAX_EXACT, "a class within ±2**53", -1)

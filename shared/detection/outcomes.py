@@ -11,7 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from .boxes import DetectionState
-from .overlap import Corners, Pairs, overlapping_pairs
+from .corners import Corners
+from .overlap import Pairs, overlapping_pairs
 from .rules import Rules
 
 TP_KNOWN, FP_KNOWN, TP_UNKNOWN, FP_UNKNOWN, NEITHER = range(5)

@@ -1,8 +1,7 @@
 """Pairs of boxes whose IoU reaches a threshold, decided exactly for the numbers that were given.
 
 The IoU of all pairs is computed in float64. Its error is bounded, so only the few pairs that are as near to the
-threshold as that are decided again, in fractions. Corners of boxes given by their size are rounded; what rounding took
-off each is kept beside them (see `reduce_boxes`), and counts here.
+threshold as that are decided again, in fractions.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ import numpy as np
 
 from ..core.compiled import worth_compiling
 from ..core.options import as_fraction
+from .corners import Corners, exact_ious
 
 _PAIRS = 1 << 17  # pairs of boxes compared at a time: what they need fits the cache
 _PAIR_WORK = 16  # comparing a pair of boxes takes about as long as so many scores
@@ -32,28 +32,6 @@ class Pairs(NamedTuple):
     def take(self, which: np.ndarray) -> Pairs:
         """Some of the pairs, by a mask or by their places."""
         return Pairs(self.rows[which], self.columns[which], self.ious[which])
-
-
-class Corners(NamedTuple):
-    """Corners of boxes: x1, y1, x2, y2 rounded, what rounding took off each, and pixels to add to the far ones."""
-
-    rounded: np.ndarray
-    remainders: np.ndarray
-    border: int
-
-    def exact(self, row: Any) -> list[Fraction]:
-        """The corners of a box."""
-        pairs = zip(self.rounded[row].tolist(), self.remainders[row].tolist(), (0, 0, self.border, self.border))
-        return [Fraction(corner) + Fraction(rest) + border for corner, rest, border in pairs]
-
-    def doubt(self) -> np.ndarray:
-        """How far the sides of each box may be off in float64, in parts of them; no IoU is off by more than 4 times."""
-        off = np.abs(self.remainders).reshape(-1, 2, 2).sum(axis=1)
-        if self.border:
-            off = off + np.abs(self.rounded[:, 2:4]) * 2.0**-52
-        sides = self.rounded[:, 2:4] - self.rounded[:, :2] + self.border
-        with np.errstate(divide="ignore"):
-            return np.divide(off, sides, out=np.zeros_like(off), where=off > 0).sum(axis=1)
 
 
 def box_iou(boxes: np.ndarray, others: np.ndarray) -> np.ndarray:
@@ -87,41 +65,20 @@ def overlapping_pairs(
     in (0, 1]; corners of both, where the tables are rounded.
     """
     threshold = as_fraction(iou_threshold, "iou_threshold")
-    counts = np.repeat(num_references, num_predictions)  # of the references in each prediction's image
-    starts = np.repeat(np.cumsum(num_references) - num_references, num_predictions)
     tables = predictions[:, :4], references[:, :4]
     ours, theirs = corners or (Corners(table, np.zeros(table.shape), 0) for table in tables)
     doubts = ours.doubt(), theirs.doubt()
-    most = sum(float(doubt[doubt <= _LOST].max(initial=0)) for doubt in doubts)
-    pairs = _listed(predictions, references, counts, starts, threshold - _ROUNDING - 4 * most)
+    most = sum(float(doubt.max(initial=0, where=doubt <= _LOST)) for doubt in doubts)
+    numbers = np.asarray(num_predictions, dtype=np.int64), np.asarray(num_references, dtype=np.int64)
+    pairs = _listed(predictions, references, *numbers, threshold - _ROUNDING - 4 * most)
     if any((doubt > _LOST).any() for doubt in doubts):
-        pairs = _with_lost(pairs, doubts, counts, starts)
+        pairs = _with_lost(pairs, doubts, *_others(*numbers))
     near = np.abs(pairs.ious - threshold) <= _ROUNDING + 4 * (doubts[0][pairs.rows] + doubts[1][pairs.columns])
     reached = pairs.ious >= threshold
-    rows, columns = pairs.rows[near], pairs.columns[near]
-    # of equal boxes, of which there may be many, one pair is enough
-    keys = _numbered(ours, rows) * (len(columns) + 1) + _numbered(theirs, columns)
-    _, first, place = np.unique(keys, return_index=True, return_inverse=True)
-    exact = [_exact_iou(ours.exact(row), theirs.exact(column)) for row, column in zip(rows[first], columns[first])]
+    exact, place = exact_ious(ours, theirs, pairs.rows[near], pairs.columns[near])
     pairs.ious[near] = np.asarray([float(iou) for iou in exact])[place]
     reached[near] = np.asarray([iou >= Fraction(threshold) for iou in exact], dtype=bool)[place]
     return pairs.take(reached)
-
-
-def _numbered(corners: Corners, rows: np.ndarray) -> np.ndarray:
-    """A number for the box of each row, from 0: the same for equal boxes."""
-    some, place = np.unique(rows, return_inverse=True)
-    boxes = np.concatenate([corners.rounded[some], corners.remainders[some]], axis=1)
-    return np.unique(boxes, axis=0, return_inverse=True)[1].reshape(-1)[place.reshape(-1)].astype(np.int64)
-
-
-def _exact_iou(box: list[Fraction], other: list[Fraction]) -> Fraction:
-    """|A ∩ B| / |A ∪ B|; 0 where both have no area."""
-    shared = [max(min(box[i + 2], other[i + 2]) - max(box[i], other[i]), Fraction()) for i in (0, 1)]
-    areas = [(x2 - x1) * (y2 - y1) for x1, y1, x2, y2 in (box, other)]
-    intersection = shared[0] * shared[1]
-    union = areas[0] + areas[1] - intersection
-    return intersection / union if union else Fraction()
 
 
 def _with_lost(pairs: Pairs, doubts: tuple[np.ndarray, np.ndarray], counts: np.ndarray, starts: np.ndarray) -> Pairs:
@@ -136,6 +93,12 @@ def _with_lost(pairs: Pairs, doubts: tuple[np.ndarray, np.ndarray], counts: np.n
     return Pairs(*map(np.concatenate, both))
 
 
+def _others(num_predictions: np.ndarray, num_references: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """For each prediction, how many objects its image has, and the row of the first."""
+    starts = np.cumsum(num_references) - num_references
+    return np.repeat(num_references, num_predictions), np.repeat(starts, num_predictions)
+
+
 def _all_pairs(rows: np.ndarray, counts: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Each row with its `counts` columns from `starts` on."""
     before = np.cumsum(counts) - counts
@@ -143,48 +106,58 @@ def _all_pairs(rows: np.ndarray, counts: np.ndarray, starts: np.ndarray) -> tupl
 
 
 def _listed(
-    predictions: np.ndarray, references: np.ndarray, counts: np.ndarray, starts: np.ndarray, threshold: float
+    predictions: np.ndarray,
+    references: np.ndarray,
+    num_predictions: np.ndarray,
+    num_references: np.ndarray,
+    threshold: float,
 ) -> Pairs:
     """The pairs whose IoU in float64 reaches a threshold."""
-    loop = worth_compiling(pairs_above, _PAIR_WORK * int(counts.sum()), predictions, references)
+    work = _PAIR_WORK * int(num_predictions @ num_references)
+    loop = worth_compiling(pairs_above, work, predictions, references)
     if loop is None:
+        counts, starts = _others(num_predictions, num_references)
         parts = (slice(*part) for part in pairwise(_cuts(counts)))
         found = [_pairs_of(predictions, references, part, counts[part], starts[part], threshold) for part in parts]
         return Pairs(*(np.concatenate(arrays) for arrays in zip(*found)))
     length = 2 * len(predictions)
     while True:  # once, unless most predictions overlap several objects
         rows, columns, ious = np.empty(length, np.int64), np.empty(length, np.int64), np.empty(length)
-        size = loop(predictions, references, counts, starts, threshold, rows, columns, ious)
+        size = loop(predictions, references, num_predictions, num_references, threshold, rows, columns, ious)
         if size <= length:
             return Pairs(rows[:size], columns[:size], ious[:size])
         length = size
 
 
 def pairs_above(
-    boxes: Any, others: Any, counts: Any, starts: Any, threshold: float, rows: Any, columns: Any, ious: Any
+    boxes: Any, others: Any, num_boxes: Any, num_others: Any, threshold: float, rows: Any, columns: Any, ious: Any
 ) -> int:
-    """List the pairs of each box with its `counts` others from `starts` on whose IoU reaches the threshold.
+    """List the pairs of a box and another of its image whose IoU reaches the threshold.
 
     Returns how many there are; those beyond the length of `rows` are not listed. IoU as in `box_iou`, operation by
     operation; the division is spared where the product is clear.
     """
-    size = 0
+    size = box = start = 0
     clear = 0.999 * threshold
-    for i in range(len(boxes)):
-        x1, y1, x2, y2 = boxes[i, 0], boxes[i, 1], boxes[i, 2], boxes[i, 3]
-        area = (x2 - x1) * (y2 - y1)
-        for j in range(starts[i], starts[i] + counts[i]):
-            u1, v1, u2, v2 = others[j, 0], others[j, 1], others[j, 2], others[j, 3]
-            width = max(min(x2, u2) - max(x1, u1), 0.0)
-            height = max(min(y2, v2) - max(y1, v1), 0.0)
-            intersection = width * height
-            union = area + (u2 - u1) * (v2 - v1) - intersection
-            if intersection >= clear * union and union > 0:
-                iou = intersection / union
-                if iou >= threshold:
-                    if size < len(rows):
-                        rows[size], columns[size], ious[size] = i, j, iou
-                    size += 1
+    for image in range(len(num_boxes)):
+        stop = start + num_others[image]
+        for i in range(box, box + num_boxes[image]):
+            x1, y1, x2, y2 = boxes[i, 0], boxes[i, 1], boxes[i, 2], boxes[i, 3]
+            area = (x2 - x1) * (y2 - y1)
+            for j in range(start, stop):
+                u1, v1, u2, v2 = others[j, 0], others[j, 1], others[j, 2], others[j, 3]
+                width = max(min(x2, u2) - max(x1, u1), 0.0)
+                height = max(min(y2, v2) - max(y1, v1), 0.0)
+                intersection = width * height
+                union = area + (u2 - u1) * (v2 - v1) - intersection
+                if intersection >= clear * union and union > 0:
+                    iou = intersection / union
+                    if iou >= threshold:
+                        if size < len(rows):
+                            rows[size], columns[size], ious[size] = i, j, iou
+                        size += 1
+        box += num_boxes[image]
+        start = stop
     return size
 
 

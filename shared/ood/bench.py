@@ -74,10 +74,7 @@ def bench_metrics(
     >>> bench_metrics(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1]), "fpr95tpr", thresholds=True)
     {'fpr95tpr': 0.5, 'fpr95tpr_threshold': 0.1}
     """
-    metrics = plain_value(metrics)
-    if isinstance(metrics, str) or not isinstance(metrics, Iterable):
-        metrics = (metrics,)
-    metrics = [str(metric) if isinstance(metric, str) else metric for metric in metrics]
+    metrics = names_and_functions(metrics)
     threshold = None if threshold is None else as_real(threshold, "threshold")
     step = None if step is None else as_int(step, "step", 1)
     bits = check_bits(significant_bits)
@@ -108,6 +105,19 @@ def bench_metrics(
         if thresholds and isinstance(value, Reached):
             results[f"{name}_threshold"] = exceeded_threshold(value, sides.ascending, name)
     return results
+
+
+def names_and_functions(metrics: Any) -> list[Any]:
+    """Metrics as a list, also where there is but one."""
+    metrics = plain_value(metrics)
+    if isinstance(metrics, str) or not isinstance(metrics, Iterable):
+        metrics = (metrics,)
+    return [str(metric) if isinstance(metric, str) else metric for metric in metrics]
+
+
+def has_threshold(metric: Any) -> bool:
+    """Whether a metric is the best value over thresholds, so that it has one: an operating point, or detect_acc."""
+    return isinstance(metric, str) and (metric == "detect_acc" or parse_point(metric) is not None)
 
 
 _Passes = Iterable[tuple[Callable[[], Iterable[Counts]], dict[str, Quantity]]]

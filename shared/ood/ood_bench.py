@@ -9,8 +9,10 @@ import numpy as np
 
 from ..core.arrays import array_namespace
 from ..core.metric import IntervalOptions, Metric
+from ..core.options import as_bool
 from ..core.units import Units, members_of, rows_of_sides
-from .bench import DEFAULT_METRICS, bench_metrics
+from .bench import DEFAULT_METRICS, bench_metrics, names_and_functions
+from .per_sample import ood_samples
 from .sides import Label, OODState, as_ood_state, check_label_values, is_ood, ood_sides, reduce_ood
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ class OODBenchOptions(IntervalOptions, total=False):
     threshold: float | None
     thresholds: bool
     step: int | None
+    per_sample: bool
 
 
 def ood_bench_results(
@@ -40,16 +43,21 @@ def ood_bench_results(
     threshold: float | None = None,
     thresholds: bool = False,
     step: int | None = None,
-) -> dict[str, float]:
+    per_sample: bool = False,
+) -> dict[str, Any]:
     """Metrics by name of the OOD against the in-distribution scores: see `bench_metrics`.
 
     Parameters: state of `reduce_ood`; in_value, out_value and ignore_value, as of that; the others as of
-    `bench_metrics`, whose significant_bits are those of the state. Returns and raises as that does, and ValueError for
-    a label that is none of these values.
+    `bench_metrics`, whose significant_bits are those of the state; per_sample, to add a table of what became of each
+    sample (see `ood_samples`). Returns and raises as that does, and ValueError for a label that is none of these
+    values, and per_sample of samples that have been counted or whose scores were cut, or of a step without a threshold.
     """
+    wanted = as_bool(per_sample, "per_sample")
+    if wanted and step is not None and threshold is None:
+        raise ValueError("per_sample: expected a threshold with a step, since sampled points are not reached; got none")
     sides = ood_sides(state, in_value, out_value, ignore_value)
     bits = state.get("significant_bits")
-    return bench_metrics(
+    results = bench_metrics(
         *sides,
         metrics,
         threshold=threshold,
@@ -57,6 +65,10 @@ def ood_bench_results(
         step=step,
         significant_bits=None if bits is None else int(bits),
     )
+    if not wanted:
+        return results
+    values = check_label_values(in_value, out_value, ignore_value)
+    return {**results, **ood_samples(state, values, sides, names_and_functions(metrics), threshold)}
 
 
 def ood_units(

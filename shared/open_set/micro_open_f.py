@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..core.metric import IntervalOptions, Metric
+from ..core.options import as_bool
 from ..core.units import Units
 from .open_f import micro_open_f
+from .per_sample import open_f_samples
 from .resampling import open_set_units
 from .samples import (
     OPEN_SET_ALIASES,
@@ -28,29 +30,40 @@ class MicroOpenFOptions(IntervalOptions, total=False):
 
     t_list: float | Sequence[float] | None
     num_classes: int | None
+    per_sample: bool
 
 
 def micro_open_f_results(
-    state: OpenSetState, *, t_list: float | Sequence[float] | None = None, num_classes: int | None = None
+    state: OpenSetState,
+    *,
+    t_list: float | Sequence[float] | None = None,
+    num_classes: int | None = None,
+    per_sample: bool = False,
 ) -> dict[str, Any]:
     """The best micro open-set F-score, its threshold and, for a t_list, the F-score at each of its thresholds.
 
     Parameters: state of `reduce_open_set`; t_list, thresholds to use instead of every distinct score; num_classes,
-    the number of known classes where it is not that of the score columns.
-    Returns {"micro_open_f": …, "micro_open_f_threshold": …, "micro_open_f_curve": […]}, the last with a t_list only.
-    Raises ValueError for an empty t_list, NaN in it, another one than batches were added with, and class ids that reach
-    num_classes.
+    the number of known classes where it is not that of the score columns; per_sample, to add a table of what became of
+    each sample at the threshold (see `open_f_samples`).
+    Returns {"micro_open_f": …, "micro_open_f_threshold": …, "micro_open_f_curve": […], "per_sample": …}, the last two
+    with a t_list and per_sample only.
+    Raises ValueError for an empty t_list, NaN in it, another one than batches were added with, class ids that reach
+    num_classes, and per_sample of samples that have been counted or rounded.
     """
+    wanted = as_bool(per_sample, "per_sample")
     check_applied(state, t_list)
     check_classes(state, num_classes)
     counts = state.get("counts")
     best, threshold, curve = micro_open_f(state["predicted"], state["classes"], state["scores"], t_list, counts=counts)
-    results = {"micro_open_f": best, "micro_open_f_threshold": threshold}
-    return results if curve is None else {**results, "micro_open_f_curve": curve}
+    results: dict[str, Any] = {"micro_open_f": best, "micro_open_f_threshold": threshold}
+    if curve is not None:
+        results["micro_open_f_curve"] = curve
+    return {**results, "per_sample": open_f_samples(state, threshold)} if wanted else results
 
 
 def micro_open_f_units(state: OpenSetState, **options: Any) -> Units:
     """The known and the unknown samples, for resampling; of the results, the best F-score."""
+    options["per_sample"] = False  # resamples are counts of rows
 
     def best(rows: OpenSetState) -> dict[str, float]:
         return {"micro_open_f": micro_open_f_results(rows, **options)["micro_open_f"]}

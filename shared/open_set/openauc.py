@@ -16,12 +16,14 @@ from ..core.bounds import results_with_errors
 from ..core.counts import Side, as_side, check_both_classes, runs, sort_sides, split
 from ..core.curves import twice_wins
 from ..core.metric import IntervalOptions, Metric
-from ..core.options import as_fraction, as_shares
-from ..core.shares import least_reaching, percent
+from ..core.options import as_bool, as_fraction, as_shares
+from ..core.shares import percent
 from ..core.units import Units, members_of, rows_of_sides
+from .at_tpr import accuracy_of_sides, threshold_at_tpr
 from .ccr import ccr_of_sides
 from .cut_scores import ends_of_cut
 from .known_unknown import as_openauc_state, reduce_openauc
+from .per_sample import open_set_samples
 from .samples import OPEN_SET_ALIASES, OPEN_SET_TABLES, OpenSetState
 
 if TYPE_CHECKING:
@@ -34,20 +36,30 @@ class OpenAUCOptions(IntervalOptions, total=False):
     tpr: float
     significant_bits: int | None
     fpr_list: float | Sequence[float] | None
+    per_sample: bool
 
 
-def openauc_metrics(state: OpenSetState, *, tpr: float = 0.95, fpr_list: Any = None) -> dict[str, float]:
+def openauc_metrics(
+    state: OpenSetState, *, tpr: float = 0.95, fpr_list: Any = None, per_sample: bool = False
+) -> dict[str, Any]:
     """OpenAUC, closed-set accuracy, AUROC of unknown against known, and their accuracy at a true-positive rate.
 
     Parameters: state of `reduce_openauc`; tpr in (0, 1], as of `accuracy_at_tpr`; fpr_list, a number or numbers in
-    [0, 1], to add the correct-classification rate at each, as of `ccr_at_fpr`.
+    [0, 1], to add the correct-classification rate at each, as of `ccr_at_fpr`; per_sample, to add the threshold of
+    `accuracy_at_tpr` and a table of what became of each sample there (see `open_set_samples`).
     Returns {"openauc", "closed_set_accuracy", "open_set_auroc", "open_set_accuracy@tpr95"}, and "ccr@fpr0.1" and so on;
     of scores that were cut, all but the second with `<name>_error`, |value − value of the scores before| ≤ error.
-    Raises ValueError if there are no unknown or no known samples, or for a rate out of range.
+    Raises ValueError if there are no unknown or no known samples, for a rate out of range, and per_sample of samples
+    that have been counted or whose scores were cut.
     """
     tpr, fprs = as_fraction(tpr, "tpr"), [] if fpr_list is None else as_shares(fpr_list, "fpr_list")
+    wanted = as_bool(per_sample, "per_sample")
     sides = open_set_sides(state)
     results = rates_of_sides(*sides, tpr=tpr, fprs=fprs)
+    if wanted:
+        threshold = threshold_at_tpr(sides[0], tpr)
+        samples = open_set_samples(state, threshold, reached=True)
+        return {**results, f"open_set_accuracy@tpr{percent(tpr)}_threshold": threshold, "per_sample": samples}
     if "significant_bits" not in state:
         return results
     return results_with_errors(results, ends_of_cut(*sides, int(state["significant_bits"]), tpr, fprs))
@@ -63,7 +75,7 @@ def rates_of_sides(unknown: Side, correct: Side, wrong: Side, *, tpr: float, fpr
         "openauc": over_correct / pairs,
         "closed_set_accuracy": correct.total / num_known,
         "open_set_auroc": (over_correct + over_wrong) / pairs,
-        f"open_set_accuracy@tpr{percent(tpr)}": _accuracy_of_sides(unknown, (correct, wrong), tpr),
+        f"open_set_accuracy@tpr{percent(tpr)}": accuracy_of_sides(unknown, (correct, wrong), tpr),
         **{f"ccr@fpr{percent(fpr)}": ccr_of_sides(unknown, correct, num_known, fpr) for fpr in fprs},
     }
 
@@ -119,30 +131,7 @@ def _twice_wins_over(unknown: Side, known: Side) -> int:
     return sum(map(twice_wins, runs(*sort_sides(unknown, known)))) if known.total else 0
 
 
-def accuracy_at_tpr(unknown: Array, known: Array, tpr: float = 0.95) -> float:
-    """Accuracy of unknown against known at the highest threshold whose true-positive rate is at least `tpr`.
-
-    (TP + N − FP) / (P + N) at t* = max {t : TP(t)/P ≥ tpr}, unknown iff score ≥ t*
-
-    Parameters: unknown (P,) and known (N,) open-set scores, higher is more unknown; tpr in (0, 1].
-    Returns a float in [0, 1]. Raises ValueError for a tpr out of range, or if a side is empty.
-    Source: Vaze et al., Open-Set Recognition: A Good Closed-Set Classifier is All You Need, ICLR 2022.
-
-    >>> import numpy as np
-    >>> accuracy_at_tpr(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1]))
-    0.75
-    """
-    check_both_classes(unknown.shape[0], known.shape[0])
-    return _accuracy_of_sides(as_side(unknown), (as_side(known),), tpr)
-
-
-def _accuracy_of_sides(unknown: Side, known: Sequence[Side], tpr: float) -> float:
-    threshold = unknown.at(unknown.total - least_reaching(as_fraction(tpr, "tpr"), unknown.total))
-    hits = unknown.total - unknown.below_score(threshold) + sum(side.below_score(threshold) for side in known)
-    return hits / (unknown.total + sum(side.total for side in known))
-
-
-def openauc_units(state: OpenSetState, *, tpr: float, fpr_list: Any) -> Units:
+def openauc_units(state: OpenSetState, *, tpr: float, fpr_list: Any, **_: Any) -> Units:
     """The unknown samples and the known ones, for resampling."""
     tpr, fprs = as_fraction(tpr, "tpr"), [] if fpr_list is None else as_shares(fpr_list, "fpr_list")
     unknown, correct, wrong = rows_of_sides(*open_set_sides(state))

@@ -23,7 +23,7 @@ from ..core.columns import (
     check_not_negative,
     check_orientation,
 )
-from ..core.options import as_int
+from ..core.options import as_bool, as_int
 from ..core.rounding import checked_bits, rounded_up
 from ..core.states import check_arrays, check_rows, count_column, integer_column, integer_scalar, score_column
 from .thresholds import as_text, check_thresholds, checked_thresholds
@@ -89,13 +89,15 @@ def reduce_open_set(
     *,
     num_classes: int | None = None,
     t_list: float | Sequence[float] | None = None,
+    per_sample: bool = False,
 ) -> OpenSetState:
     """Reduce a batch to predicted classes, true classes and open-set scores.
 
     Parameters: predictions (N, C) scores, of which the first highest is the predicted class, or (N,) class ids;
     references (N,) class ids, negative for unknown samples; open_scores (N,), higher is more unknown;
     open_labels (N,) 1 for unknown, 0 for known, which overrides the sign of the references; t_list, the only thresholds
-    that will be asked for: scores are rounded up to them.
+    that will be asked for: scores are rounded up to them; per_sample, whether the score of each sample will be asked
+    for, so that none is rounded.
 
     Returns an `OpenSetState`.
     Raises ValueError for NaN, lengths and shapes that do not fit, classes out of range, swapped columns.
@@ -119,7 +121,7 @@ def reduce_open_set(
         check_class_ids(predicted, "predictions", limit)
     width_of = np.asarray(width)
     state: OpenSetState = {"predicted": predicted, "classes": classes, "scores": scores, "predictions_width": width_of}
-    if t_list is None:
+    if as_bool(per_sample, "per_sample") or t_list is None:
         return state
     thresholds = check_thresholds(t_list)
     rounded = rounded_up(scores, np.unique(thresholds))

@@ -33,7 +33,7 @@ MAX_WORDS = 2_000  # letters of a message
 
 
 MAX_DETECTORS = 20
-NOT_ON_PAGES = frozenset({"significant_bits", *INTERVAL_OPTIONS} - {"confidence_level"})
+NOT_ON_PAGES = frozenset({"significant_bits", "per_sample", *INTERVAL_OPTIONS} - {"confidence_level"})
 
 
 class Shown(NamedTuple):

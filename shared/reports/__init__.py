@@ -2,7 +2,19 @@
 
 from .anomaly import write_anomaly_report
 from .detection import write_report
+from .errors import write_error_report
+from .forest import draw_differences, draw_intervals
+from .plots import draw_oscr
 from .rendering import render
 from .tables import make_table
 
-__all__ = ["make_table", "render", "write_anomaly_report", "write_report"]
+__all__ = [
+    "draw_differences",
+    "draw_intervals",
+    "draw_oscr",
+    "make_table",
+    "render",
+    "write_anomaly_report",
+    "write_error_report",
+    "write_report",
+]

@@ -12,9 +12,10 @@ from ..evaluation.anomaly_run import AnomalyRun, images_of
 from ..evaluation.anomaly_text import described, difference_rows, group_rows
 from ..evaluation.differences import differences
 from ..formats.writing import write_files
-from .anomaly_charts import Line, curves_svg, histogram_svg
-from .anomaly_page import CONTOURS, MODELS, PAGE, SCORES, table_html
 from .anomaly_worst import Model, figure_html, figures_of, model_of, worst_scored_images
+from .charts import Line, curves_svg, histogram_svg
+from .frame import FRAME
+from .page import CONTOURS, MODELS, SCORES, check_report_folder, table_html
 
 
 def write_anomaly_report(
@@ -51,27 +52,20 @@ def write_anomaly_report(
                     yield from ((folder / name, picture) for name, picture in named.items())
                     figures.append(figure_html(image, list(named), models))
                 sections.append('<div class="figures">' + "\n".join(figures) + "</div>")
-        yield page, PAGE.format(body="\n".join(sections))
+        yield page, FRAME.format(title="Anomaly detection", body="\n".join(sections))
 
     folder.mkdir(parents=True, exist_ok=True)
     write_files(contents())
     return page
 
 
-def check_report_folder(folder: Path, read: Sequence[Path]) -> None:
-    """Raise ValueError for a report that would lie among the files that are read."""
-    for place in read:
-        if folder.resolve().is_relative_to(place.resolve()):
-            raise ValueError(f"{folder}: expected a report outside of {place}, which is read")
-
-
 def _head(run: AnomalyRun, other: AnomalyRun | None) -> str:
     """What was evaluated, and the tables."""
-    parts = [f"<p>{escape(described(run.results))}</p>", table_html(group_rows(run.results))]
+    parts = [f"<p>{escape(described(run.results))}</p>", table_html(group_rows(run.results), mean=True)]
     if other is not None:
-        parts += [f"<p>{escape(described(other.results))}</p>", table_html(group_rows(other.results))]
+        parts += [f"<p>{escape(described(other.results))}</p>", table_html(group_rows(other.results), mean=True)]
         table = difference_rows(differences(run.results, other.results))
-        parts += ["<p>The first minus the second</p>", table_html(table, signed=True)]
+        parts += ["<p>The first minus the second</p>", table_html(table, signed=True, mean=True)]
     record = run.results["evaluation"]
     options = ", ".join(f"{name} {_words(value)}" for name, value in record["options"].items())
     versions = ", ".join(f"{name} {value}" for name, value in record["versions"].items())
@@ -101,12 +95,12 @@ def _charts(group: str, models: Sequence[Model]) -> str:
             said = " and ".join(f"{value:.3f}" for value in values)
             charts.append(curves_svg(f"{title}: {said}", lines, "false-positive rate", label, end))
     for model, name in zip(models, names):
-        scores: tuple[list[float], list[float]] = ([], [])
-        for image in images_of(model.run, group):
-            scores[image.anomalous].append(image.score)
+        images = images_of(model.run, group)
+        kinds_of_images = {"normal": False, "anomalous": True}
+        scores = {kind: [i.score for i in images if i.anomalous == is_one] for kind, is_one in kinds_of_images.items()}
         short = name if len(name) <= 36 else f"…{name[-35:]}"
         title = "Scores of images" if len(models) == 1 else f"Scores, {short}"
-        charts.append(histogram_svg(title, *scores, model.image_threshold))
+        charts.append(histogram_svg(title, scores, model.image_threshold, unit="image"))
     legend = f"<p>{MODELS.format(*map(escape, names))}</p>" if len(models) > 1 else ""
     body = "\n".join(f"<div>{chart}</div>" for chart in charts)
     return f'<h2>{escape(group)}</h2>\n{legend}<div class="charts">{body}</div>\n<p>{SCORES}</p>'

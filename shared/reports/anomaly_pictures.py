@@ -13,6 +13,7 @@ from ..evaluation.resizing import resized_map
 from ..extras import extra
 from ..formats.map_files import check_size
 from ..formats.reasons import named
+from .thumbnails import as_rgb
 
 # Okabe and Ito's: what the maps say, and what is true
 FOUND_COLOR, TRUE_COLOR = "#d55e00", "#56b4e9"
@@ -99,9 +100,7 @@ def _photograph(path: Path, shape: Sequence[int]) -> Any:
     rows, columns = _shape(shape)
     with named(path), Image.open(path) as image:
         check_size(image.size)
-        if image.mode.startswith("I;16"):  # Pillow would cut off what is above 255
-            image = Image.fromarray((np.asarray(image) >> 8).astype(np.uint8))
-        return image.convert("RGB").resize((columns, rows))
+        return as_rgb(image).resize((columns, rows))
 
 
 def _saved(picture: Any, kind: str) -> bytes:

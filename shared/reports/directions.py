@@ -44,3 +44,17 @@ def direction(key: str) -> Direction | None:
         if re.fullmatch("|".join(patterns), name, re.IGNORECASE):
             return found
     return None
+
+
+def better(key: str, difference: float, low: float, high: float) -> str | None:
+    """Which of two models is better in a result, "first" or "second", if the interval of the difference leaves out 0.
+
+    None where it does not, or where it is not known which way is better.
+
+    >>> better("auroc", 0.02, 0.01, 0.03), better("fpr95tpr", 0.02, 0.01, 0.03), better("auroc", 0.02, -0.01, 0.05)
+    ('first', 'second', None)
+    """
+    known = direction(key)
+    if known is None or low <= 0 <= high:
+        return None
+    return "first" if (difference > 0) == known.higher else "second"

@@ -1,9 +1,10 @@
-"""A picture of a metric's results, for the command line's --plot. Needs matplotlib."""
+"""Pictures of a metric's results, such as the command line's --plot, and of OSCR curves. Needs matplotlib."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ import numpy as np
 
 from ..extras import extra
 from ..formats.writing import write_file
+
+_COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")  # Okabe and Ito's
 
 
 def check_picture(path: Path) -> None:
@@ -41,8 +44,41 @@ def draw(name: str, results: Mapping[str, Any], state: Mapping[str, np.ndarray],
     axes[0].set_title(name)
     if groups:
         _draw_scores(axes[1], groups)
-    picture = io.BytesIO()
-    figure.savefig(picture, format=path.suffix[1:].lower())
+    save_figure(figure, path)
+
+
+def draw_oscr(curves: Mapping[str, Mapping[str, Sequence[float]]], path: str | Path, *, title: str = "") -> None:
+    """Draw OSCR curves: the share of known samples that are accepted with the right class, over unknown ones accepted.
+
+    Parameters: curves, those of `oscr_curve` by the names of their models; path, as of `draw`; title. The area under
+    each, which is OpenAUC, stands beside its name.
+    Raises ValueError for no curve and another ending, OSError for a file that cannot be written.
+    """
+    if not curves:
+        raise ValueError("curves: expected at least one, got none")
+    check_picture(Path(path))
+    with extra("cli"):
+        from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(5, 4.2), layout="constrained")
+    axes = figure.subplots()
+    for color, (name, curve) in zip(cycle(_COLORS), curves.items()):
+        area = np.trapezoid(curve["ccr"], curve["fpr"])
+        axes.plot(curve["fpr"], curve["ccr"], color=color, label=f"{name}: {area:.4f}")
+    axes.set(xlim=(0, 1), ylim=(0, 1), xlabel="unknown samples accepted (FPR)", title=title)
+    axes.set_ylabel("known samples accepted with the right class (CCR)")
+    axes.grid(color="#dddddd", linewidth=0.6)
+    axes.legend(loc="lower right", title="area, OpenAUC")
+    save_figure(figure, Path(path))
+
+
+def save_figure(figure: Any, path: Path) -> None:
+    """Write a figure of matplotlib, with the same bytes each time as .svg. Raises OSError."""
+    from matplotlib import rc_context
+
+    kind, picture = path.suffix[1:].lower(), io.BytesIO()
+    with rc_context({"svg.hashsalt": "openworld-metrics"}):
+        figure.savefig(picture, format=kind, metadata={"Date": None} if kind == "svg" else None)
     write_file(path, picture.getvalue())
 
 

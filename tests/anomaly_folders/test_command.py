@@ -25,8 +25,8 @@ from openworld_metrics.evaluation.differences import differences
 from openworld_metrics.formats.anomaly_maps import list_anomaly_maps
 from openworld_metrics.formats.map_files import read_map
 from openworld_metrics.reports import write_anomaly_report
-from openworld_metrics.reports.anomaly_charts import Line, curves_svg
 from openworld_metrics.reports.anomaly_pictures import contour_picture, heat_picture
+from openworld_metrics.reports.charts import Line, curves_svg
 from tests.anomaly_folders.trees import Drawn, write_map, write_mask, write_tree
 from tests.terminal import on_terminal
 

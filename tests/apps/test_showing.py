@@ -184,7 +184,8 @@ def test_several_detectors_and_data_sets(root: Path, three: tuple[Path, dict[str
 def test_detectors_cost_what_they_are(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     one = runner(root, "ood_bench")
     path = tmp_path / "a.npz"
-    np.savez(path, label=[0, 1], **{f"d{chr(97 + i)}": [0.1, 0.9] for i in range(MAX_DETECTORS + 1)})
+    columns: dict[str, Any] = {f"d{chr(97 + i)}": [0.1, 0.9] for i in range(MAX_DETECTORS + 1)}
+    np.savez(path, **columns, label=[0, 1])
     given = [[f"d{chr(97 + i)}" for i in range(MAX_DETECTORS + 1)], ["label"], *[[]] * (len(one.page.columns) - 2)]
     with pytest.raises(RefusedError, match=f"expected at most {MAX_DETECTORS} detectors on a page"):
         one.run([None], [[path]], given, "automatic", controls(one))
@@ -219,7 +220,7 @@ def test_the_worst_images_and_a_report(root: Path) -> None:
         one = runner(root, name)
         columns, options = cases.draw(name, 2)
         done = one.compute(columns, options)
-        small = page_of(name).thumbnails(done, 3)  # type: ignore[misc]
+        small = page_of(name).thumbnails(done, 3)
         assert 0 < len(small) <= 3
         assert all(each.picture.startswith(b"\x89PNG") for each in small)
         other = done._replace(image=1)

@@ -1,9 +1,9 @@
-"""Charts of a group of anomaly maps, as SVG in a page: curves over the false-positive rate, histograms of scores."""
+"""Charts of a page, as SVG: curves over the false-positive rate, histograms of scores."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import NamedTuple
 
@@ -23,8 +23,15 @@ class Line(NamedTuple):
     points: Sequence[_Point]
 
 
-def curves_svg(title: str, lines: Sequence[Line], x_label: str, y_label: str, reach: float = 1.0) -> str:
-    """Curves from x = 0 to `reach`, where they are cut by interpolation.
+def curves_svg(
+    title: str,
+    lines: Sequence[Line],
+    x_label: str,
+    y_label: str,
+    reach: float = 1.0,
+    marked: _Point | None = None,
+) -> str:
+    """Curves from x = 0 to `reach`, where they are cut by interpolation; and a point that is marked.
 
     >>> curves_svg("ROC", [Line("a", "first", [(0, 0), (0, 1), (1, 1)])], "FPR", "TPR").count("<polyline")
     1
@@ -36,19 +43,26 @@ def curves_svg(title: str, lines: Sequence[Line], x_label: str, y_label: str, re
         places = (_place(x / reach, y) for x, y in _up_to(line.points, reach))
         points = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
         parts.append(f'<polyline class="{line.color}" points="{points}"><title>{escape(line.name)}</title></polyline>')
+    if marked is not None:
+        x, y = _place(marked[0] / reach, marked[1])
+        said = f"{x_label} {marked[0]:.4g}, {y_label} {marked[1]:.4g}"
+        parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4.5"><title>{escape(said)}</title></circle>')
     return _svg(title, parts)
 
 
-def histogram_svg(title: str, normal: Sequence[float], anomalous: Sequence[float], threshold: float | None) -> str:
-    """Histograms of the scores of normal and of anomalous images, each over its largest count; and a threshold.
+def histogram_svg(
+    title: str, sides: Mapping[str, Sequence[float]], threshold: float | None, *, unit: str, shares: bool = False
+) -> str:
+    """Histograms of the scores of two sides, by their names; and a threshold.
 
-    >>> histogram_svg("Scores", [0.1, 0.2], [0.9], 0.5).count("<rect")
+    Parameters: title; sides, scores by name; threshold, or None; unit, what there is a score of, such as "image";
+    shares, to draw each side in percent of its own scores, rather than as counts.
+
+    >>> histogram_svg("Scores", {"normal": [0.1, 0.2], "anomalous": [0.9]}, 0.5, unit="image").count("<rect")
     3
     """
-    sides = {"normal": normal, "anomalous": anomalous}
-    finite = {
-        name: scores[np.isfinite(scores)] for name, scores in ((n, np.asarray(s, float)) for n, s in sides.items())
-    }
+    arrays = {name: np.asarray(scores, np.float64) for name, scores in sides.items()}
+    finite = {name: scores[np.isfinite(scores)] for name, scores in arrays.items()}
     known = np.concatenate([*finite.values(), *([[threshold]] if threshold is not None else [])])
     known = known[np.isfinite(known)]
     if not len(known):
@@ -57,16 +71,19 @@ def histogram_svg(title: str, normal: Sequence[float], anomalous: Sequence[float
     low, high = (low, high) if low < high else (low - 0.5, high + 0.5)
     edges = np.linspace(low, high, _BINS + 1)
     counts = {name: np.histogram(scores, edges)[0] for name, scores in finite.items()}
-    highest = max(1, *(int(count.max()) for count in counts.values()))
-    parts = [*_frame(title, "score of an image", "images", [low, high], [0, highest])]
-    for name, count in counts.items():
+    units = {name: max(1, len(scores)) / 100 if shares else 1 for name, scores in arrays.items()}
+    highest = max(1, *(int(count.max()) / units[name] for name, count in counts.items()))
+    highest = 2 * math.ceil(highest / 2) if shares else highest  # half of which is short to write
+    y_label = f"% of the {unit}s of each kind" if shares else f"{unit}s"
+    parts = [*_frame(title, f"score of each {unit}", y_label, [low, high], [0, highest])]
+    for color, (name, count) in zip(("first", "second"), counts.items()):
         for i, value in enumerate(count.tolist()):
             if value:
-                x, y = _place(i / _BINS, value / highest)
+                x, y = _place(i / _BINS, value / units[name] / highest)
                 width, height = (_WIDTH - _LEFT - _RIGHT) / _BINS, _place(0, 0)[1] - y
                 box = f'x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}"'
                 said = f"{value} {name}, {edges[i]:.4g} to {edges[i + 1]:.4g}"
-                parts.append(f'<rect class="{name}" {box}><title>{said}</title></rect>')
+                parts.append(f'<rect class="{color}" {box}><title>{escape(said)}</title></rect>')
     if threshold is not None and math.isfinite(threshold):
         at = (threshold - low) / (high - low)
         parts.append(f'<line class="threshold" {_ends(_place(at, 0), _place(at, 1))}/>')

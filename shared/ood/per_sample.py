@@ -1,0 +1,44 @@
+"""What became of each sample of an out-of-distribution benchmark, at one threshold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from ..core.arrays import to_numpy
+from ..core.counts import Side
+from ..core.options import as_real
+from ..core.per_sample import check_samples, sample_table
+from .bench import bench_metrics, has_threshold
+from .sides import LabelValues, OODState, is_ood
+
+POINT = "fpr95tpr"  # where decisions are taken if neither a threshold nor an operating point is given
+
+
+def ood_samples(
+    state: OODState, values: LabelValues, sides: tuple[Side, Side], metrics: Iterable[Any], threshold: float | None
+) -> dict[str, Any]:
+    """What became of each sample where it is called unknown iff its score > threshold: see `sample_table`.
+
+    Parameters: state of `reduce_ood`; values of its labels; sides, those of the state; metrics, names and functions;
+    threshold, by default that of the first operating point among the metrics, or detect_acc, or else of fpr95tpr.
+    Returns {"per_sample": …}, without the samples that are left out, after "<name>_threshold" of such a point.
+    Raises ValueError for a state whose rows are not samples, and for a point that only scores of −inf reach.
+    """
+    check_samples(state)
+    named: dict[str, float] = {}
+    if threshold is None:
+        name = next((str(metric) for metric in metrics if has_threshold(metric)), POINT)
+        named = {f"{name}_threshold": bench_metrics(*sides, name, thresholds=True)[f"{name}_threshold"]}
+        threshold = named[f"{name}_threshold"]
+    is_out, kept = is_ood(state["labels"], values)
+    scores = to_numpy(state["scores"]).astype(np.float64)  # a float32 score must not round the threshold to its own
+    unknown = to_numpy(is_out)
+    places = np.arange(len(unknown)) if kept is None else np.flatnonzero(to_numpy(kept))
+    scores, unknown = scores[places], unknown[places]
+    return {
+        **named,
+        "per_sample": sample_table(scores, unknown, scores > as_real(threshold, "threshold"), None, places),
+    }

@@ -1,0 +1,39 @@
+"""Accuracy of unknown against known at a true-positive rate, and the threshold that reaches it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..core.arrays import Array
+from ..core.counts import Side, as_side, check_both_classes
+from ..core.options import as_fraction
+from ..core.shares import least_reaching
+
+
+def accuracy_at_tpr(unknown: Array, known: Array, tpr: float = 0.95) -> float:
+    """Accuracy of unknown against known at the highest threshold whose true-positive rate is at least `tpr`.
+
+    (TP + N − FP) / (P + N) at t* = max {t : TP(t)/P ≥ tpr}, unknown iff score ≥ t*
+
+    Parameters: unknown (P,) and known (N,) open-set scores, higher is more unknown; tpr in (0, 1].
+    Returns a float in [0, 1]. Raises ValueError for a tpr out of range, or if a side is empty.
+    Source: Vaze et al., Open-Set Recognition: A Good Closed-Set Classifier is All You Need, ICLR 2022.
+
+    >>> import numpy as np
+    >>> accuracy_at_tpr(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1]))
+    0.75
+    """
+    check_both_classes(unknown.shape[0], known.shape[0])
+    return accuracy_of_sides(as_side(unknown), (as_side(known),), tpr)
+
+
+def accuracy_of_sides(unknown: Side, known: Sequence[Side], tpr: float) -> float:
+    """As `accuracy_at_tpr`, of known samples on several sides."""
+    threshold = threshold_at_tpr(unknown, as_fraction(tpr, "tpr"))
+    hits = unknown.total - unknown.below_score(threshold) + sum(side.below_score(threshold) for side in known)
+    return hits / (unknown.total + sum(side.total for side in known))
+
+
+def threshold_at_tpr(unknown: Side, tpr: float) -> float:
+    """The highest threshold that at least a share of the unknown samples reaches."""
+    return unknown.at(unknown.total - least_reaching(tpr, unknown.total)) + 0.0  # 0.0 for −0.0

@@ -1,0 +1,69 @@
+"""The images of samples, in the order of the samples, and small pictures of them within a page. Needs Pillow."""
+
+from __future__ import annotations
+
+import base64
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..extras import extra
+from ..formats.columns import file_of, open_column, whole_column
+from ..formats.images import find_images
+from ..formats.map_files import check_size
+from ..formats.reasons import named
+
+_SIDE = 256  # of a thumbnail, its longer one
+
+
+def list_images(place: str, count: int) -> list[Path]:
+    """The image of each sample.
+
+    Parameters: place, a folder, whose images are those of the samples in the order of their names; or a .txt with a
+    path in each line, or a file of columns, as in images.csv:path, in the order of the samples: paths are relative to
+    the file. count, how many samples there are.
+    Raises ValueError for another number of images, and for what cannot be read.
+    """
+    paths = list(find_images(place).values()) if Path(place).is_dir() else _listed(place)
+    if len(paths) != count:
+        raise ValueError(f"{place}: expected an image for each of {count} samples, got {len(paths)} images")
+    return paths
+
+
+def _listed(place: str) -> list[Path]:
+    file = file_of(place)
+    names: Sequence[Any]
+    if file is not None and file.suffix.lower() == ".txt":
+        with named(place):
+            names = [line for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
+    else:
+        names = whole_column(open_column(place, "images"))
+    if any(not isinstance(name, str) for name in names):
+        odd = next(name for name in names if not isinstance(name, str))
+        raise ValueError(f"{place}: expected paths of images, got {odd}")
+    return [(Path() if file is None else file.parent) / name for name in names]
+
+
+def thumbnail(path: Path) -> str:
+    """A small picture as a data: URI, so that a page needs no other file. Raises ValueError for what is no image."""
+    with extra("cli"):
+        from PIL import Image, ImageOps
+    with named(path), Image.open(path) as image:
+        check_size(image.size)
+        shown = as_rgb(ImageOps.exif_transpose(image))
+        shown.thumbnail((_SIDE, _SIDE))
+        file = io.BytesIO()
+        shown.save(file, "JPEG", quality=82)
+    return "data:image/jpeg;base64," + base64.b64encode(file.getvalue()).decode()
+
+
+def as_rgb(image: Any) -> Any:
+    """An image of Pillow in colours of 8 bits each; of grey with 16 bits the upper 8 are kept."""
+    if image.mode.startswith("I;16"):  # Pillow would cut off what is above 255
+        from PIL import Image
+
+        image = Image.fromarray((np.asarray(image) >> 8).astype(np.uint8))
+    return image.convert("RGB")
