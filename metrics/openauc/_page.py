@@ -1953,6 +1953,7 @@ table.results.compared td:first-child, table.results.compared th:first-child { t
 .way { font-style: normal; color: var(--body-text-color-subdued); display: inline-block; min-width: 0.9em; }
 .wide { overflow-x: auto; margin: 0.3em 0; }
 .wide table { width: auto; min-width: 100%; }
+.wide table.results th { overflow-wrap: normal; white-space: nowrap; }
 .switch { display: flex; flex-wrap: wrap; gap: 6px; margin: 0.3em 0 0.6em; }
 .switch button, .take button, .report button, button.see {
   border: 1px solid var(--border-color-primary); border-radius: 6px; padding: 0.2em 0.7em; cursor: pointer;
@@ -1962,6 +1963,8 @@ table.results.compared td:first-child, table.results.compared th:first-child { t
 .threshold label { display: flex; justify-content: space-between; font-weight: 500; }
 .threshold output { font-variant-numeric: tabular-nums; }
 .threshold input[type=range] { width: 100%; height: 24px; accent-color: var(--body-text-color); margin: 4px 0; }
+.block input[type=range]::-webkit-slider-thumb { background-color: #0072b2 !important; }
+.block input[type=range]::-moz-range-thumb { background-color: #0072b2 !important; }
 .rates { display: flex; flex-wrap: wrap; gap: 0.4em 1.4em; margin: 0.4em 0; }
 .rates dt { color: var(--body-text-color-subdued); font-size: var(--text-sm); }
 .rates dd { margin: 0; font-variant-numeric: tabular-nums; font-size: var(--text-lg); }
@@ -5197,7 +5200,10 @@ def sweep_f(computed: Computed, name: str, f_at: Curve) -> Sweep | None:
 
 
 def draw_f(computed: Computed, name: str, f_at: Curve) -> Sequence[Any]:
-    """F over every distinct score (at most 2,000 of them), the thresholds of t_list, and the best one."""
+    """F over every distinct score (at most 2,000 of them), the thresholds of t_list, and the best one.
+
+    Rivals are not drawn: their thresholds are on scales of their own.
+    """
     scores = np.unique(np.asarray(computed.state["scores"], dtype=np.float64))
     scores = scores[np.isfinite(scores)]
     thresholds = scores[thin(len(scores))]
@@ -5231,11 +5237,6 @@ def draw_f(computed: Computed, name: str, f_at: Curve) -> Sequence[Any]:
             marker=dict(color=GREEN, size=9, symbol="diamond"),
             hovertemplate="t_list: " + _HOVER,
         )
-    for (title, rival), (color, dash) in zip(computed.rivals.items(), cycle(LINES[1:])):
-        other = sweep_f(rival, name, f_at)
-        if other is not None:
-            style = dict(shape="hv", dash=dash)
-            curve(fig, other.thresholds, other.values["F"], title, color, line=style, hovertemplate=_HOVER)
     if np.isfinite(threshold):
         name_of_best = f"best F = {short(best)} at {short(threshold)}"
         point(fig, threshold, best, name_of_best, ORANGE, "square", hovertemplate=_HOVER)

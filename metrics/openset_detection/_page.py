@@ -1968,6 +1968,7 @@ table.results.compared td:first-child, table.results.compared th:first-child { t
 .way { font-style: normal; color: var(--body-text-color-subdued); display: inline-block; min-width: 0.9em; }
 .wide { overflow-x: auto; margin: 0.3em 0; }
 .wide table { width: auto; min-width: 100%; }
+.wide table.results th { overflow-wrap: normal; white-space: nowrap; }
 .switch { display: flex; flex-wrap: wrap; gap: 6px; margin: 0.3em 0 0.6em; }
 .switch button, .take button, .report button, button.see {
   border: 1px solid var(--border-color-primary); border-radius: 6px; padding: 0.2em 0.7em; cursor: pointer;
@@ -1977,6 +1978,8 @@ table.results.compared td:first-child, table.results.compared th:first-child { t
 .threshold label { display: flex; justify-content: space-between; font-weight: 500; }
 .threshold output { font-variant-numeric: tabular-nums; }
 .threshold input[type=range] { width: 100%; height: 24px; accent-color: var(--body-text-color); margin: 4px 0; }
+.block input[type=range]::-webkit-slider-thumb { background-color: #0072b2 !important; }
+.block input[type=range]::-moz-range-thumb { background-color: #0072b2 !important; }
 .rates { display: flex; flex-wrap: wrap; gap: 0.4em 1.4em; margin: 0.4em 0; }
 .rates dt { color: var(--body-text-color-subdued); font-size: var(--text-sm); }
 .rates dd { margin: 0; font-variant-numeric: tabular-nums; font-size: var(--text-lg); }
@@ -5323,7 +5326,7 @@ def draw_sweep(computed: Computed) -> go.Figure:
     """U-Recall, WI and A-OSE over the confidence threshold; counts on an axis of their own."""
     by_iou = _by_iou(computed)
     fig = figure(
-        "confidence threshold, matched by confidence" if by_iou else "confidence threshold", "rate", height=300
+        "confidence threshold<br>(matched by confidence)" if by_iou else "confidence threshold", "rate", height=300
     )
     sweep = _levels(computed)
     order = np.argsort(sweep["confidence"])

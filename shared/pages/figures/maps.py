@@ -39,7 +39,15 @@ def draw_map(computed: Computed) -> go.Figure:
         colorscale="Viridis",
         opacity=1 if computed.photograph is None else 0.55,
         hovertemplate="row %{y}, column %{x}: %{z:.4g}<extra></extra>",
-        colorbar=dict(title=dict(text=f"score{every}", side="right"), thickness=12, outlinewidth=0),
+        colorbar=dict(
+            title=dict(text=f"score{every}", side="top"),
+            orientation="h",
+            thickness=10,
+            len=0.9,
+            y=1.0,
+            yanchor="bottom",
+            outlinewidth=0,
+        ),
     )
     threshold = computed.results.get("pixel_f1_max_threshold")
     if threshold is not None:

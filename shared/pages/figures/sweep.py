@@ -41,7 +41,7 @@ def draw_sweep(computed: Computed) -> go.Figure:
     """U-Recall, WI and A-OSE over the confidence threshold; counts on an axis of their own."""
     by_iou = _by_iou(computed)
     fig = figure(
-        "confidence threshold, matched by confidence" if by_iou else "confidence threshold", "rate", height=300
+        "confidence threshold<br>(matched by confidence)" if by_iou else "confidence threshold", "rate", height=300
     )
     sweep = _levels(computed)
     order = np.argsort(sweep["confidence"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ import numpy as np
 from ...core.metric import Metric
 from ..digits import short
 from ..direction import labelled_outside
-from ..figures.style import BLUE, GREEN, LINES, ORANGE, SHADE, curve, figure, point, thin
+from ..figures.style import BLUE, GREEN, ORANGE, SHADE, curve, figure, point, thin
 from ..figures.threshold import THRESHOLD, Sweep, moving_point
 from ..page import CONFIDENCE, DATA_SETS, Column, Computed, Example, Option, Page, Sample, Table
 from ..worst import Worst, worst_samples
@@ -102,7 +101,10 @@ def sweep_f(computed: Computed, name: str, f_at: Curve) -> Sweep | None:
 
 
 def draw_f(computed: Computed, name: str, f_at: Curve) -> Sequence[Any]:
-    """F over every distinct score (at most 2,000 of them), the thresholds of t_list, and the best one."""
+    """F over every distinct score (at most 2,000 of them), the thresholds of t_list, and the best one.
+
+    Rivals are not drawn: their thresholds are on scales of their own.
+    """
     scores = np.unique(np.asarray(computed.state["scores"], dtype=np.float64))
     scores = scores[np.isfinite(scores)]
     thresholds = scores[thin(len(scores))]
@@ -136,11 +138,6 @@ def draw_f(computed: Computed, name: str, f_at: Curve) -> Sequence[Any]:
             marker=dict(color=GREEN, size=9, symbol="diamond"),
             hovertemplate="t_list: " + _HOVER,
         )
-    for (title, rival), (color, dash) in zip(computed.rivals.items(), cycle(LINES[1:])):
-        other = sweep_f(rival, name, f_at)
-        if other is not None:
-            style = dict(shape="hv", dash=dash)
-            curve(fig, other.thresholds, other.values["F"], title, color, line=style, hovertemplate=_HOVER)
     if np.isfinite(threshold):
         name_of_best = f"best F = {short(best)} at {short(threshold)}"
         point(fig, threshold, best, name_of_best, ORANGE, "square", hovertemplate=_HOVER)
