@@ -85,7 +85,8 @@ class Page:
 
     def compute(self) -> None:
         """Press the button, and wait until the answer replaces what was there."""
-        self.tab.evaluate("name => document.querySelector(`#${name}-numbers table`)?.classList.add('old')", self.name)
+        mark = "name => document.querySelectorAll(`#${name}-numbers table`).forEach((one) => one.classList.add('old'))"
+        self.tab.evaluate(mark, self.name)
         self.part("compute").click()
         self.tab.locator(f"#{self.name}-numbers table:not(.old), #{self.name}-told .error").first.wait_for()
 

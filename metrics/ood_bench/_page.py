@@ -1953,6 +1953,8 @@ table.results thead th { white-space: nowrap; text-align: right; overflow-wrap: 
 table.results thead th:first-child, table.samples td:first-child { text-align: left; }
 table.results .best { font-weight: 700; }
 table.results.compared td:first-child, table.results.compared th:first-child { text-align: left; }
+@keyframes appear { from { opacity: 0.2; } }
+.new { animation: appear 0.4s; }
 .way { font-style: normal; color: var(--body-text-color-subdued); display: inline-block; min-width: 0.9em; }
 .wide { overflow-x: auto; margin: 0.3em 0; }
 .wide table { width: auto; min-width: 100%; }
@@ -4433,7 +4435,7 @@ class Answers:
 
     def __init__(self, runner: Runner, folder: Path, data: Sequence[Any], out: Outputs, told: Any) -> None:
         self.runner, self.folder, self.out, self.told = runner, folder, out, told
-        self.kept = KEPT
+        self.kept, self.runs = KEPT, count(1)
         self.inputs = [*data, out.detector, out.image, out.photograph, out.token]
         self.shown = [out.numbers, out.threshold, out.image, out.strip, out.worst, out.tables_tab, *out.tables]
         self.shown += [out.full, out.call, out.cite, out.report, *out.plots]
@@ -4498,12 +4500,14 @@ class Answers:
 
     def _texts(self, found: Shown, form: Form) -> list[Any]:
         """Updates of `shown`."""
-        count = found.num_images
-        more = f" (of the first {count})" if count == MAX_IMAGES else ""
-        slider = gr.update(maximum=max(2, count), visible=count > 1, label=f"Image shown{more}")
+        images = found.num_images
+        more = f" (of the first {images})" if images == MAX_IMAGES else ""
+        slider = gr.update(maximum=max(2, images), visible=images > 1, label=f"Image shown{more}")
         tables = [gr.update(visible=bool(found.tables)), *(found.tables or [""] * len(self.out.tables))]
         call = sample_call(self.runner.page, form.example, found.call)
-        parts = [found.numbers, found.threshold, slider, found.strip, found.worst, *tables]
+        # the browser draws nothing anew that is the same, and a press that shows nothing looks like none
+        numbers = f'<div class="new" data-run="{next(self.runs)}">{found.numbers}</div>'
+        parts = [numbers, found.threshold, slider, found.strip, found.worst, *tables]
         return [*parts, found.json, call, found.cite, found.report, *found.figures]
 
 

@@ -53,6 +53,8 @@ table.results thead th { white-space: nowrap; text-align: right; overflow-wrap: 
 table.results thead th:first-child, table.samples td:first-child { text-align: left; }
 table.results .best { font-weight: 700; }
 table.results.compared td:first-child, table.results.compared th:first-child { text-align: left; }
+@keyframes appear { from { opacity: 0.2; } }
+.new { animation: appear 0.4s; }
 .way { font-style: normal; color: var(--body-text-color-subdued); display: inline-block; min-width: 0.9em; }
 .wide { overflow-x: auto; margin: 0.3em 0; }
 .wide table { width: auto; min-width: 100%; }
