@@ -1844,8 +1844,8 @@ def gather(
         found[masks], told = paired.masks, paired.told
         setup += paired.setup
     found = join_parts(page, found)
-    code = {name: part.code for name, part in found.items()}
-    return Given({name: part.value for name, part in found.items()}, setup, code, next(iter(named.values()), ()), told)
+    codes = {name: part.code for name, part in found.items()}
+    return Given({name: part.value for name, part in found.items()}, setup, codes, next(iter(named.values()), ()), told)
 
 
 def _names_of_images(

@@ -34,7 +34,7 @@ def forms(root: Path) -> Any:
 def opened(forms: Forms, **query: str) -> Form:
     """The inputs after the page has been opened by an address."""
     page = forms.page
-    _, example, *rest = forms.open(False, SimpleNamespace(query_params=query))  # type: ignore[arg-type]
+    _, example, *rest = forms.open(False, SimpleNamespace(query_params=query))
     held = rest[-len(page.options) :]
     empty: list[Any] = [[]] * len(page.columns)
     form = Form(example["value"], [None] * len(page.sources), [None] * len(page.sources), empty, "automatic", held)
