@@ -85,10 +85,9 @@ class Page:
 
     def compute(self) -> None:
         """Press the button, and wait until the answer replaces what was there."""
-        mark = "name => document.querySelectorAll(`#${name}-numbers table`).forEach((one) => one.classList.add('old'))"
-        self.tab.evaluate(mark, self.name)
+        self.tab.evaluate("name => document.querySelector(`#${name}-results`).classList.add('stale')", self.name)
         self.part("compute").click()
-        self.tab.locator(f"#{self.name}-numbers table:not(.old), #{self.name}-told .error").first.wait_for()
+        self.tab.locator(f"#{self.name}-results:not(.stale), #{self.name}-told .error").first.wait_for()
 
     def numbers(self) -> dict[str, Any]:
         """The shown numbers in full, which three decimals have to agree with."""
@@ -197,7 +196,7 @@ def test_an_option_and_an_error(page: Page, load: Load) -> None:
     told = page.part("told").locator("[role=alert]")
     assert told.inner_text() == re.sub(r"\s+", " ", str(raised.value))
     assert page.part("told").evaluate("e => e.getBoundingClientRect().bottom <= window.innerHeight")
-    assert "stale" in page.part("results").get_attribute("class")
+    page.tab.locator(f"#{page.name}-results.stale").wait_for()
     assert page.option(option, how).input_value() == typed
     assert page.cell() == cell
 
@@ -359,7 +358,7 @@ def test_ones_own_scores(opened: Callable[[str], Page], load: Load, tmp_path: Pa
     table.to_csv(tmp_path / "mine.csv", index=False, sep=";")
     page.set_option("step", "text", "7")
     page.upload([tmp_path / "mine.csv"])
-    assert "stale" in page.part("results").get_attribute("class")
+    page.tab.locator("#ood_bench-results.stale").wait_for()
     assert page.option("step", "text").input_value() == "", "an option of the example is not that of one's own data"
     page.part("read").get_by_text("Is higher more in-distribution here?").wait_for()
     page.part("flip").click()

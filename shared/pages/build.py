@@ -101,7 +101,7 @@ def fill(page: Page, folder: Path, endpoint: str = "compute", opened: Any = None
         for event in (file.upload, file.clear, file.delete):
             event(forms.upload, data, loaded, **quiet).then(None, None, None, js=stale, api_visibility="private")
     for text, table in zip(given.pasted, given.tables):
-        pasted = text.input(forms.paste, [text], [table, given.read], trigger_mode="always_last", **quiet)
+        pasted = text.change(forms.paste, [text], [table, given.read], trigger_mode="always_last", **quiet)
         pasted.success(forms.own_table, data, loaded, **quiet).then(
             None, None, None, js=stale, api_visibility="private"
         )
@@ -109,14 +109,15 @@ def fill(page: Page, folder: Path, endpoint: str = "compute", opened: Any = None
         part.input(forms.again, data, [given.told, *seen], **quiet)
         part.input(None, None, None, js=stale, api_visibility="private")
     for part in given.controls:
-        part.input(None, None, None, js=stale, api_visibility="private")
+        part.change(None, None, None, js=stale, api_visibility="private")
     given.flip.click(forms.turn, data, [*given.columns], **quiet).then(forms.again, data, [given.told, *seen], **quiet)
     link = given.link.click(forms.query, data, [address], **quiet)
     link.then(None, [address, given.link], [given.link], js=_COPY, api_visibility="private")
     out.download.click(None, [out.full], None, js=_DOWNLOAD.replace("NAME", page.name), api_visibility="private")
     if opened is not None:
         first = opened(forms.open, [seen_before], [seen_before, *loaded], **quiet)
-        first.success(**pressed, **quiet)
+        computed = first.success(**pressed, **quiet)
+        computed.then(None, None, None, js=stale.replace("add", "remove"), api_visibility="private")
     _add_api(runner, endpoint)
 
 

@@ -66,7 +66,7 @@ class Forms:
 
     def own_table(self, *values: Any) -> list[Any]:
         """Look at cells that were pasted."""
-        form = form_of(self.page, values)._replace(files=[None] * len(self.page.sources), example=OWN)
+        form = form_of(self.page, values)._replace(files=[None] * len(self.page.sources))
         return self._own(form, tables=[gr.update(visible=True)] * len(self.page.sources))
 
     def _own(self, form: Form, tables: list[Any]) -> list[Any]:
