@@ -3,6 +3,7 @@
 #   make demo     compute the eight metrics on real data and draw demo/report.png
 #   make demo-anomaly            evaluate two detectors' anomaly maps, and draw demo/photographs/report/index.html
 #   make demo-detection          evaluate a detector from its files, and draw demo/pasted-digits/report/index.html
+#   make examples                the data that the pages open with, in metrics/*/examples
 #   make test     run the whole suite
 #   make test-without-torch      all tests that need no torch, in an environment that has none
 #   make test-versions           the same on each Python of PYTHONS, e.g. PYTHONS="python3.10 python3.13"
@@ -36,7 +37,7 @@ UV := $(VENV)-release/$(FOLDER)/uv --quiet
 export HF_HUB_OFFLINE := 1
 export HF_EVALUATE_OFFLINE := 1
 
-.PHONY: bench bench-gpu bench-scale demo demo-anomaly demo-detection dist docs docs-serve fuzz lint-workflows \
+.PHONY: bench bench-gpu bench-scale demo demo-anomaly demo-detection dist docs docs-serve examples fuzz lint-workflows \
 	test test-core test-integrations test-lowest test-ultralytics test-without-torch test-versions lint \
 	sync spaces screenshots chromium clean
 
@@ -48,6 +49,9 @@ demo-anomaly: $(VENV)/installed-demo-anomaly
 	cd demo/photographs && $(abspath $(BIN))/openworld-metrics anomaly --data data --maps maps/patches \
 		--compare maps/contrast --save results.txt --save results.json --per-image images.csv --report report
 	@echo "report: demo/photographs/report/index.html"
+
+examples: $(VENV)/installed-demo-anomaly
+	$(BIN)/python -m demo.page_examples
 
 demo-detection: $(VENV)/installed-demo-detection
 	$(BIN)/python -m demo.detection_files

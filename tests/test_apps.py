@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import urlencode
 
 import gradio_client
 import numpy as np
+import pandas as pd
 import pytest
 
 import openworld_metrics
 from tests.apps.serving import CHROMIUM, CHROMIUM_OPTIONS, serve
-from tests.apps.steps import BOXES, STEPS, as_lists, csv, drawn, grey_maps, yolo
+from tests.apps.steps import BOXES, STEPS, Columns, as_lists, csv, drawn, grey_maps, yolo
 
 Load = Callable[..., Any]
 GALLERY_ORDER = (*openworld_metrics.METRICS,)
@@ -57,17 +60,12 @@ class Page:
         self.tab, self.name = tab, name
 
     def open(self, address: str) -> None:
-        """Go to the gallery and the page's tab, which a narrow window has in a menu."""
+        """Go to the first table of the page, by its address, and wait until it is computed."""
         self.tab.set_default_timeout(60_000)
-        self.tab.goto(address)
-        self.tab.get_by_role("tab", name="accuracyk", exact=True).wait_for()
-        menu = self.tab.locator(".overflow-menu > button")
-        if menu.is_visible() and not self.tab.get_by_role("tab", name=self.name, exact=True).is_visible():
-            menu.click()
-            self.tab.locator(".overflow-dropdown").get_by_text(self.name, exact=True).click()
-        else:
-            self.tab.get_by_role("tab", name=self.name, exact=True).click()
-        self.part("compute").wait_for()
+        example = importlib.import_module(f"openworld_metrics.pages.metrics.{self.name}").PAGE.examples[0]
+        query = urlencode({"tab": self.name, "example": f"To type in: {example.title}"})
+        self.tab.goto(f"{address}{'&' if '?' in address else '?'}{query}")
+        self.part("numbers").locator("table").first.wait_for()
 
     def part(self, what: str) -> Any:
         return self.tab.locator(f"#{self.name}-{what}")
@@ -78,11 +76,18 @@ class Page:
         cell.wait_for()
         return str(cell.inner_text())
 
+    def upload(self, paths: list[Path], place: int = 0) -> None:
+        """Choose files, and wait until they are shown as read."""
+        html = self.part("read").inner_html()
+        self.part(f"file{place}").locator("input[type=file]").set_input_files(paths)
+        told = "([name, html]) => document.querySelector(`#${name}-read`)?.innerHTML !== html"
+        self.tab.wait_for_function(told, arg=[self.name, html])
+
     def compute(self) -> None:
         """Press the button, and wait until the answer replaces what was there."""
-        self.tab.evaluate("name => document.querySelector(`#${name}-numbers table`)?.classList.add('old')", self.name)
+        self.tab.evaluate("name => document.querySelector(`#${name}-results`).classList.add('stale')", self.name)
         self.part("compute").click()
-        self.tab.locator(f"#{self.name}-numbers table:not(.old), #{self.name}-told .error").first.wait_for()
+        self.tab.locator(f"#{self.name}-results:not(.stale), #{self.name}-told .error").first.wait_for()
 
     def numbers(self) -> dict[str, Any]:
         """The shown numbers in full, which three decimals have to agree with."""
@@ -93,7 +98,7 @@ class Page:
             for cell, value in zip(row.locator("td span").all(), full):
                 assert float(cell.inner_text()) == pytest.approx(value, abs=5e-4, rel=5e-3)
                 assert re.fullmatch(r"\d+|-?\d+\.\d{3}|-?\d\.\d\de[-+]\d+", cell.inner_text())
-            name = row.locator("th").inner_text()
+            name = row.locator("th").get_attribute("data-key")
             found[name] = full if name.endswith("_curve") else full[0]
         return found
 
@@ -191,7 +196,7 @@ def test_an_option_and_an_error(page: Page, load: Load) -> None:
     told = page.part("told").locator("[role=alert]")
     assert told.inner_text() == re.sub(r"\s+", " ", str(raised.value))
     assert page.part("told").evaluate("e => e.getBoundingClientRect().bottom <= window.innerHeight")
-    assert not page.part("results").is_visible()
+    page.tab.locator(f"#{page.name}-results.stale").wait_for()
     assert page.option(option, how).input_value() == typed
     assert page.cell() == cell
 
@@ -200,11 +205,10 @@ def test_an_option_and_an_error(page: Page, load: Load) -> None:
 def test_a_file(page: Page, load: Load, tmp_path: Path) -> None:
     steps, columns = STEPS[page.name], drawn(page.name)
     for i, paths in enumerate(steps.upload(columns, tmp_path)):
-        page.part(f"file{i}").locator("input[type=file]").set_input_files(paths)
-    page.part("read").get_by_text("Read from the files").wait_for()
+        page.upload(paths, i)
     page.compute()
     lists = {name: as_lists(column) for name, column in columns.items()}
-    assert page.numbers() == load(page.name).compute(**lists, **steps.options)
+    assert page.numbers() == load(page.name).compute(**lists, **_derived(page.name, columns))
     assert min(page.traces()) >= 1
 
 
@@ -220,7 +224,7 @@ def test_a_narrow_dark_page_by_keyboard(app: App, browser: Any) -> None:
             if tab.evaluate("document.activeElement.id") == f"{app.name}-compute":
                 break
         tab.keyboard.press("Enter")
-        page.part("numbers").locator("table").wait_for()
+        page.part("numbers").locator("table").first.wait_for()
         tab.wait_for_function(
             "name => { const top = document.querySelector(`#${name}-numbers table`).getBoundingClientRect().top;"
             " return top >= -5 && top < 760; }",
@@ -266,12 +270,14 @@ def test_a_cell_is_edited(opened: Callable[[str], Page], load: Load) -> None:
 def test_columns_are_chosen_by_hand(opened: Callable[[str], Page], load: Load, tmp_path: Path) -> None:
     page, columns = opened("openauc"), drawn("openauc")
     letters = dict(zip(columns, "cab"))
-    for paths in csv({letters[name]: column for name, column in columns.items()}, tmp_path):
-        page.part("file0").locator("input[type=file]").set_input_files(paths)
-    page.part("read").get_by_text("Read from the files").wait_for()
-    page.part("columns").get_by_role("button", name="Columns").click()
+    page.upload(csv({letters[name]: column for name, column in columns.items()}, tmp_path)[0])
+    if not page.part("from-references").is_visible():
+        page.part("columns").get_by_role("button", name="Columns").click()
     for name, letter in letters.items():
         field = page.part(f"from-{name}").locator("input")
+        field.focus()
+        for _ in range(4):
+            field.press("Backspace")
         field.fill(f"{letter}_0 …" if np.ndim(columns[name]) == 2 else letter)
         page.part(f"from-{name}").get_by_role("option").first.click()
         field.press("Escape")
@@ -284,8 +290,9 @@ def test_images_and_masks(opened: Callable[[str], Page], load: Load, tmp_path: P
     page, columns = opened("anomaly_suite"), grey_maps(tmp_path)
     for i, side in enumerate(columns):
         paths = sorted((tmp_path / side).iterdir())
-        page.part(f"file{i}").locator("input[type=file]").set_input_files(paths)
-        page.part("read").get_by_text(f"{side} ({len(paths)} images)").wait_for()
+        page.upload(paths, i)
+        page.part("read").get_by_text(f"{side}: {len(paths)} images").wait_for()
+    page.part("read").get_by_text(f"{len(paths)} maps, paired with their masks by name").wait_for()
     page.compute()
     assert page.numbers() == load("anomaly_suite").compute(**columns)
     page.traces()
@@ -300,9 +307,8 @@ def test_images_and_masks(opened: Callable[[str], Page], load: Load, tmp_path: P
 def test_yolo_files(opened: Callable[[str], Page], load: Load, tmp_path: Path) -> None:
     page = opened("openset_detection")
     for i, paths in enumerate(yolo(tmp_path)):
-        page.part(f"file{i}").locator("input[type=file]").set_input_files(paths)
-        page.part("read").get_by_text("Read from the files").wait_for()
-    page.part("read").get_by_text(re.compile("confidence.*class.*cy")).wait_for()
+        page.upload(paths, i)
+    page.part("read").get_by_text("known_classes 0–2: those that the detector names; unknown_class_id 999").wait_for()
     page.compute()
     columns = dict(zip(("predictions", "references"), BOXES))
     assert page.numbers() == load("openset_detection").compute(**columns, **STEPS["openset_detection"].options)
@@ -314,6 +320,141 @@ def test_yolo_files(opened: Callable[[str], Page], load: Load, tmp_path: Path) -
     slider.focus()
     slider.press("ArrowRight")
     page.tab.wait_for_function(f"{shown} != {before}")
+
+
+def _derived(name: str, columns: Columns) -> dict[str, Any]:
+    """What follows of data for options that have no default."""
+    return dict(importlib.import_module(f"openworld_metrics.pages.metrics.{name}").PAGE.derive(columns).options)
+
+
+@needs_browser
+def test_from_the_questions_to_the_real_example(gallery: tuple[str, Path], browser: Any, load: Load) -> None:
+    """Which metric for me? in three answers; its page opens with the numbers of real data."""
+    with browser.new_context(viewport={"width": 1280, "height": 900}) as context:
+        tab = context.new_page()
+        tab.goto(gallery[0])
+        for place, answer in (("says", "scores of classes"), ("unknown", "no"), ("sums", "how high among the k best")):
+            tab.locator(f"#ask-{place}").get_by_label(answer).check()
+        tab.locator("#ask-found").get_by_text("Open autkc").wait_for()
+        tab.locator("#ask-found").click()
+        tab.locator("#autkc-numbers table").first.wait_for()
+        with np.load(gallery_data("autkc") / "digits.npz") as arrays:
+            columns = {"predictions": arrays["logits"], "references": arrays["labels"]}
+        results = load("autkc").compute(**columns, k_list=(1, 2, 3))
+        shown = [json.loads(cell.get_attribute("title")) for cell in tab.locator("#autkc-numbers td span").all()]
+        assert shown == [*results.values()]
+
+
+def gallery_data(name: str) -> Path:
+    return Path(__file__).resolve().parent.parent / "metrics" / name / "examples"
+
+
+@needs_browser
+def test_ones_own_scores(opened: Callable[[str], Page], load: Load, tmp_path: Path) -> None:
+    """Semicolons, words as labels, a score of the other sign; then two columns of two values, so that one is asked."""
+    page, out = opened("ood_bench"), np.arange(40) % 2
+    confidence = np.round(1 - out + np.random.default_rng(0).normal(0, 0.5, 40), 3)
+    table = pd.DataFrame({"certainty": confidence, "set": np.where(out, "ood", "id")})
+    table.to_csv(tmp_path / "mine.csv", index=False, sep=";")
+    page.set_option("step", "text", "7")
+    page.upload([tmp_path / "mine.csv"])
+    page.tab.locator("#ood_bench-results.stale").wait_for()
+    assert page.option("step", "text").input_value() == "", "an option of the example is not that of one's own data"
+    page.part("read").get_by_text("Is higher more in-distribution here?").wait_for()
+    page.part("flip").click()
+    page.part("read").get_by_text("minus score").wait_for()
+    page.compute()
+    assert page.numbers() == load("ood_bench").compute(predictions=-confidence, references=out)
+    assert page.tab.url.endswith("?tab=ood_bench")
+    table.assign(set=out, other=1 - out).to_csv(tmp_path / "asks.csv", index=False)
+    page.part("file0").get_by_role("button", name=re.compile("[Cc]lear|[Rr]emove")).first.click()
+    page.part("table0").wait_for(state="hidden")
+    page.upload([tmp_path / "asks.csv"])
+    page.part("read").get_by_text("Which column holds references?").wait_for()
+    page.part("from-references").wait_for()
+
+
+@needs_browser
+def test_pasted_cells(opened: Callable[[str], Page], load: Load) -> None:
+    page = opened("ood_bench")
+    page.part("paste").get_by_role("button").first.click()
+    html = page.part("read").inner_html()
+    page.part("pasted0").locator("textarea").fill("0,25\t0\n0,5\t1\n0,75\t0\n1,5\t1")
+    page.tab.wait_for_function("html => document.querySelector('#ood_bench-read').innerHTML !== html", arg=html)
+    page.compute()
+    assert page.numbers() == load("ood_bench").compute(predictions=[0.25, 0.5, 0.75, 1.5], references=[0, 1, 0, 1])
+
+
+POINTS = """[...document.querySelectorAll('#ood_bench-results .js-plotly-plot')].flatMap(
+    (plot) => plot.data.filter((trace) => trace.meta).map((trace) => [trace.x[0], trace.y[0]]))"""
+
+
+@needs_browser
+def test_the_threshold_moves_and_pictures_are_saved(gallery: tuple[str, Path], browser: Any) -> None:
+    """In the browser, by a preset and by keys; a curve as CSV, a report of one file without addresses."""
+    with browser.new_context(viewport={"width": 1280, "height": 900}) as context:
+        tab = context.new_page()
+        tab.goto(f"{gallery[0]}/?tab=ood_bench")
+        tab.locator("#ood_bench-plot2 .main-svg").first.wait_for()
+        with np.load(gallery_data("ood_bench") / "digits.npz") as arrays:
+            scores, labels = arrays["one_minus_msp"].astype(float), arrays["labels"]
+
+        def shown() -> tuple[Any, dict[str, str]]:
+            tab.wait_for_timeout(200)
+            rates = tab.locator("#ood_bench-threshold dl > div").all()
+            return tab.evaluate(POINTS), dict(rate.inner_text().split("\n") for rate in rates)
+
+        tab.get_by_role("button", name="5 % FPR").click()
+        slider = tab.locator("#ood_bench-threshold input")
+        for key in ("", "ArrowRight"):
+            if key:
+                slider.press(key)
+            ((threshold, _), (fpr, tpr), (recall, precision)), rates = shown()
+            called = scores >= threshold
+            assert (fpr, tpr) == (np.mean(called[labels == 0]), np.mean(called[labels == 1]))
+            assert (recall, precision) == (tpr, pytest.approx(np.mean(labels[called])))
+            assert rates["FPR"] == f"{fpr:.3f}"
+            assert fpr <= 0.05
+        tab.get_by_role("group", name="How numbers are shown").get_by_text("percent").click()
+        assert re.fullmatch(r"\d+\.\d\d %", tab.locator("#ood_bench-numbers .large .rate").first.inner_text())
+        files = {}
+        for button in ("ROC curve as CSV", "ROC curve as SVG", "Download the report"):
+            with tab.expect_download() as download:
+                tab.get_by_role("button", name=button).click()
+            files[download.value.suggested_filename] = Path(download.value.path()).read_text()
+        assert [*files] == ["ood_bench_roc.csv", "ood_bench_roc.svg", "ood_bench_report.html"]
+        assert files["ood_bench_roc.csv"].startswith("trace,x,y,z,text\n")
+        assert files["ood_bench_report.html"].count('<img src="data:image/svg+xml') == 3
+        assert not re.search(r"(src|href)=.https?:", files["ood_bench_report.html"])
+
+
+@needs_browser
+@pytest.mark.parametrize(("name", "theme"), [("ood_bench", "light"), ("openset_detection", "dark")])
+def test_results_can_be_read_by_everybody(name: str, theme: str, gallery: tuple[str, Path], browser: Any) -> None:
+    """axe-core finds no text of too little contrast, nothing without a name, nothing that keys do not reach."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    with browser.new_context(viewport={"width": 1280, "height": 900}) as context:
+        tab = context.new_page()
+        tab.goto(f"{gallery[0]}/?__theme={theme}&tab={name}")
+        tab.locator(f"#{name}-plot2 .main-svg").first.wait_for()
+        tab.wait_for_timeout(500)
+        tab.evaluate("document.querySelectorAll('details').forEach((part) => part.open = true)")
+        options = {"runOnly": ["wcag2a", "wcag2aa"]}
+        found = Axe().run(tab, context=f"#{name}-results", options=options).response["violations"]
+        assert [(each["id"], each["nodes"][0]["html"]) for each in found] == []
+        if name == "openset_detection":
+            before = tab.evaluate("JSON.stringify(document.querySelector('[id$=-plot0] .js-plotly-plot').data[0].x)")
+            image = tab.locator(f"#{name}-strip button.see").nth(1)
+            image.press("Enter")
+            tab.wait_for_function(
+                "before => JSON.stringify(document.querySelector('#openset_detection-plot0 .js-plotly-plot')"
+                ".data[0].x) !== before",
+                arg=before,
+            )
+            assert image.get_attribute("aria-pressed") == "true"
+            chosen = tab.locator(f"#{name}-image input[type=number]").input_value()
+            assert image.inner_text().startswith(f"{chosen} ·")
 
 
 def test_no_error_on_the_server(gallery: tuple[str, Path]) -> None:

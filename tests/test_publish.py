@@ -167,7 +167,7 @@ def test_dry_run_writes_the_folders(
 def test_exactly_what_git_tracks(folder: Path, tmp_path: Path) -> None:
     """As it is in the working tree, in folders and under any name too; not what is ignored, and not what is new."""
     names = ("examples/a b.csv", "examples/ä.csv", ".hidden")
-    (folder / "examples").mkdir()
+    (folder / "examples").mkdir(exist_ok=True)
     for name in (*names, "new.txt", "ignored.log"):
         (folder / name).write_text(name)
     (folder / ".gitignore").write_text("*.log\n")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import asyncio
+import base64
 import codecs
 import csv
 import gc
@@ -13,19 +14,35 @@ import json
 import math
 import os
 import re
+import secrets
 import shutil
+import statistics
 import struct
+import sys
 import tempfile
+import threading
 import time
 import zipfile
-from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence, Sized
+from collections import Counter, OrderedDict
+from collections.abc import (
+    Awaitable,
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+    MutableMapping,
+    Sequence,
+    Sized,
+)
 from contextlib import contextmanager
+from fnmatch import fnmatchcase
 from functools import cache
 from itertools import count
-from pathlib import Path
+from numbers import Real
+from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, NamedTuple
-from urllib.parse import unquote
+from urllib.parse import unquote, urlencode
 
 import gradio as gr
 import numpy as np
@@ -37,13 +54,26 @@ import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet
 import pyarrow.parquet as pq
-from PIL import Image
+from PIL import Image, ImageDraw
 from gradio.utils import get_upload_folder
 from numpy.lib.npyio import NpzFile
 from starlette.formparsers import MultiPartException
 from starlette.middleware import Middleware
 
-from _kernel import INTERVAL_OPTIONS, Metric, MicroOpenF, micro_open_f
+from _kernel import (
+    Counts,
+    GROUPS,
+    INTERVAL_OPTIONS,
+    Metric,
+    MicroOpenF,
+    as_bool,
+    as_choice,
+    as_int,
+    auroc,
+    exceedance_counts,
+    micro_open_f,
+    prefixes,
+)
 
 
 # ---- pages/limits.py -------------------------------------------------------------------------------------------------
@@ -59,6 +89,8 @@ MAX_JSON_BYTES = 10_000_000  # as Python objects they take some 50 times that
 MAX_BODY = 1_000_000
 MAX_LISTS = 50_000
 MAX_UNPACKED = 200_000_000
+MAX_MEMBERS = 5_000  # of an archive
+_MAX_MEMBER = 400  # bytes that a member takes in the list of contents
 MAX_COLUMNS = 5_000  # of a table or file
 MAX_NAME = 200  # letters of a column's name
 MAX_POINTS = 2_000  # of a curve
@@ -115,6 +147,20 @@ def check_unpacked(name: str, num_bytes: int) -> None:
         raise RefusedError(f"{name}: expected at most {MAX_UNPACKED:,} bytes unpacked, got {num_bytes:,}")
 
 
+def check_contents(path: Path) -> None:
+    """Raise RefusedError for an archive of too many members, from the few bytes at its end that say how many."""
+    with path.open("rb") as file:
+        end = file.seek(0, 2)
+        file.seek(max(0, end - 65_557))
+        tail = file.read()
+    place = tail.rfind(b"PK\x05\x06")
+    record = tail[place : place + 22] if place >= 0 else b""
+    if len(record) == 22:  # otherwise its reader says what is wrong with it
+        count, size = struct.unpack_from("<HL", record, 10)
+        if b"PK\x06\x07" in tail[max(0, place - 20) : place] or count > MAX_MEMBERS or size > MAX_MEMBERS * _MAX_MEMBER:
+            raise RefusedError(f"{path.name}: expected an archive of at most {MAX_MEMBERS:,} files")
+
+
 def check_archive(path: Path) -> None:
     """Raise RefusedError for a zip archive that unpacks beyond the limit, from its table of contents."""
     with zipfile.ZipFile(path) as archive:
@@ -139,6 +185,7 @@ def without_paths(message: str) -> str:
 MAX_ITEMS = 5_000  # of an option that is a list
 MAX_STEPS = 1_000_000_000  # items of such a list, times the rows that each of them may go over
 MAX_SAMPLES = 20_000  # images
+MAX_RESAMPLED = 200_000  # rows, in some seconds
 
 
 class Cost(NamedTuple):
@@ -178,12 +225,333 @@ def image_costs(columns: Mapping[str, Any]) -> Iterator[Cost]:
     return (Cost(f"images in {name}", items(column), MAX_SAMPLES) for name, column in columns.items())
 
 
+def interval_costs(options: Mapping[str, Any], state: Mapping[str, Any]) -> Iterator[Cost]:
+    """The rows of the longest array of a state, if all are resampled a thousand times."""
+    if options.get("confidence_level") is not None:
+        size = max((len(array) for array in state.values() if np.ndim(array)), default=0)
+        yield Cost("rows of the data with a confidence_level", size, MAX_RESAMPLED)
+
+
 def step_costs(options: Mapping[str, Any], state: Mapping[str, Any]) -> Iterator[Cost]:
     """The items of each option, each of which may go over all rows of the longest array of a state."""
     size = max((len(array) for array in state.values() if np.ndim(array)), default=0)
     for name, value in options.items():
         if items(value) > 1:
             yield Cost(f"values of {name} times rows of the data", items(value) * size, MAX_STEPS)
+
+
+# ---- pages/figures/style.py ------------------------------------------------------------------------------------------
+#
+# What the figures share: their style, how many points of a curve are drawn, and what lies behind.
+
+# Okabe and Ito's, of these the ones with a contrast of at least 3 on white and on the dark ground of `layout.THEME`
+BLUE, ORANGE, GREEN, PURPLE, GREY = "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#7f7f86"
+SHADE = "rgba(0, 114, 178, 0.16)"  # below a line of BLUE
+LINES = ((BLUE, "solid"), (ORANGE, "dash"), (GREEN, "dot"), (PURPLE, "dashdot"), (GREY, "longdash"))  # of several
+_GRID = "rgba(128, 128, 128, 0.25)"
+_NO_BUTTONS = [
+    *("toimage", "zoom", "pan", "select", "lasso", "zoomin", "zoomout", "autoscale", "resetscale", "sendDataToCloud"),
+    *("hoverClosestCartesian", "hoverCompareCartesian", "toggleSpikelines", "togglehover"),
+]
+
+
+def figure(x: str, y: str, **layout: Any) -> go.Figure:
+    """An empty figure with titles of its axes. Its colours suit light and dark: text takes the page's (see STYLE)."""
+    axis = dict(gridcolor=_GRID, zerolinecolor=_GRID, linecolor=GREY, ticks="outside", tickcolor=_GRID, automargin=True)
+    title = dict(standoff=8, font=dict(size=13))  # fits a page of 400 px
+    return go.Figure(
+        layout={
+            "template": "none",
+            "paper_bgcolor": "rgba(0,0,0,0)",
+            "plot_bgcolor": "rgba(0,0,0,0)",
+            "height": 380,
+            "margin": dict(l=10, r=14, t=40, b=10),
+            "font": dict(family="system-ui, sans-serif", size=13),
+            "legend": dict(orientation="h", yref="container", y=0, yanchor="bottom", x=0, xanchor="left"),
+            "showlegend": True,
+            "hovermode": "closest",
+            "dragmode": False,
+            # its buttons lie over the heading on a narrow page; what they do is below the picture
+            "modebar": dict(remove=_NO_BUTTONS),
+            "xaxis": {**axis, "title": dict(text=x, **title)},
+            "yaxis": {**axis, "title": dict(text=y, **title)},
+            **layout,
+        }
+    )
+
+
+def curve(
+    fig: go.Figure,
+    x: Any,
+    y: Any,
+    name: str,
+    color: str = BLUE,
+    said: Callable[[int], str] | None = None,
+    **kwargs: Any,
+) -> go.Figure:
+    """Add a line through at most MAX_POINTS points; its name says so when they are fewer than there are.
+
+    said: what is said of a point, by its place, when it is pointed at; a hovertemplate has it as %{text}.
+    """
+    at = thin(len(x))
+    drawn = "" if len(at) == len(x) else f" ({len(at):,} of {len(x):,} points)"
+    line = {"color": color, "width": 2, **kwargs.pop("line", {})}
+    if said is not None:
+        kwargs["text"] = [said(i) for i in at.tolist()]
+    return fig.add_scatter(
+        x=np.asarray(x)[at].tolist(), y=np.asarray(y)[at].tolist(), name=name + drawn, mode="lines", line=line, **kwargs
+    )
+
+
+def point(
+    fig: go.Figure, x: float, y: float, name: str, color: str = ORANGE, symbol: str = "circle", **kwargs: Any
+) -> go.Figure:
+    """Add a point that stands out, told from others by its symbol too."""
+    marker = dict(color=color, size=11, symbol=symbol, line=dict(color="white", width=2))
+    return fig.add_scatter(x=[x], y=[y], name=name, mode="markers", marker=marker, **kwargs)
+
+
+def thin(length: int, most: int = MAX_POINTS) -> np.ndarray:
+    """Indices of at most so many of the points of a curve, evenly spread, its ends included.
+
+    >>> thin(5, 3).tolist(), thin(2, 3).tolist()
+    ([0, 2, 4], [0, 1])
+    """
+    return np.linspace(0, length - 1, min(length, most)).round().astype(int)
+
+
+def photograph_behind(fig: go.Figure, photograph: Any, size: tuple[float, float] | None, start: float = 0.0) -> None:
+    """Lay a photograph behind a picture whose coordinates run over `size`, by default the photograph's pixels."""
+    if photograph is not None:
+        image, pixels = photograph
+        width, height = size or pixels
+        where = dict(xref="x", yref="y", x=start, y=start, sizex=width, sizey=height, sizing="stretch", layer="below")
+        fig.add_layout_image(source=image, **where)
+
+
+# ---- pages/figures/threshold.py --------------------------------------------------------------------------------------
+#
+# A threshold that is moved in the browser: what is counted at each of at most 2,000, and where pictures show it.
+#
+# Traces with `meta` follow it: {"x": name, "y": name} is a point, {"x": name} alone an upright line.
+
+THRESHOLD = "threshold"
+
+
+class Sweep(NamedTuple):
+    """What is known at each of T thresholds, which ascend or descend.
+
+    thresholds: (T,)
+    counts: integers (T,) by name
+    rates: by name, the names of the counts that are added up above and below the line
+    values: other numbers (T,) by name
+    table: for each row its name and the names of its counts, by column
+    presets: places of thresholds that one looks for, by what they are called; the first is shown at the start
+    rule: what the threshold decides, in words
+    """
+
+    thresholds: np.ndarray
+    counts: Mapping[str, np.ndarray]
+    rates: Mapping[str, tuple[Sequence[str], Sequence[str]]]
+    values: Mapping[str, np.ndarray]
+    table: Mapping[str, Mapping[str, str]]
+    presets: Mapping[str, int]
+    rule: str
+
+    def at(self, name: str, place: int) -> float:
+        """A rate, a value or the threshold itself at a place.
+
+        >>> sweep = Sweep(np.asarray([0.5]), {"TP": np.asarray([3]), "FN": np.asarray([1])}, RATES, {}, {}, {}, "")
+        >>> sweep.at("TPR", 0), sweep.at("threshold", 0)
+        (0.75, 0.5)
+        """
+        if name == THRESHOLD:
+            return float(self.thresholds[place])
+        if name in self.values:
+            return float(self.values[name][place])
+        above, below = (sum(int(self.counts[part][place]) for part in parts) for parts in self.rates[name])
+        return above / below if below else 0.0
+
+    @property
+    def start(self) -> int:
+        """The place that is shown at the start."""
+        return next(iter(self.presets.values()), 0)
+
+    def thinned(self) -> Sweep:
+        """At most 2,000 of the thresholds, evenly spread, and those of the presets; from the lowest on."""
+        at = np.union1d(thin(len(self.thresholds)), [*self.presets.values()]).astype(int)
+        at = at[np.argsort(self.thresholds[at], kind="stable")]
+        return self._replace(
+            thresholds=self.thresholds[at],
+            counts={name: column[at] for name, column in self.counts.items()},
+            values={name: column[at] for name, column in self.values.items()},
+            presets={name: int(np.flatnonzero(at == place)[0]) for name, place in self.presets.items()},
+        )
+
+    def sent(self) -> str:
+        """What the browser needs of it, as JSON."""
+        content = {
+            "thresholds": self.thresholds.tolist(),
+            "counts": {name: column.tolist() for name, column in self.counts.items()},
+            "rates": self.rates,
+            "values": {name: column.tolist() for name, column in self.values.items()},
+            "presets": self.presets,
+        }
+        return json.dumps(content, separators=(",", ":")).replace("Infinity", "null").replace("NaN", "null")
+
+
+RATES: Mapping[str, tuple[Sequence[str], Sequence[str]]] = {
+    "TPR": (["TP"], ["TP", "FN"]),
+    "FPR": (["FP"], ["FP", "TN"]),
+    "precision": (["TP"], ["TP", "FP"]),
+    "F1": (["TP", "TP"], ["TP", "TP", "FP", "FN"]),
+    "accuracy": (["TP", "TN"], ["TP", "TN", "FP", "FN"]),
+}
+
+
+def binary_sweep(counts: Counts, positive: str, negative: str, values: Mapping[str, np.ndarray] | None = None) -> Sweep:
+    """The sweep of a detector, whose positives score at or above the threshold; words are those of both sides.
+
+    >>> from openworld_metrics import exceedance_counts
+    >>> sweep = binary_sweep(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1])), "OOD", "known")
+    >>> sweep.presets, sweep.at("FPR", 1)
+    ({'95 % TPR': 1, '5 % FPR': 0, 'best F1': 1}, 0.5)
+    """
+    tp, fp = np.asarray(counts.tp), np.asarray(counts.fp)
+    total, others = counts.num_positives, counts.num_negatives
+    found = {"TP": tp, "FN": total - tp, "FP": fp, "TN": others - fp}
+    presets = {"95 % TPR": int(np.argmax(100 * tp >= 95 * total))}
+    within = int(np.count_nonzero(100 * fp <= 5 * others))  # fp grows with the place
+    if within:
+        presets["5 % FPR"] = within - 1
+    presets["best F1"] = int(np.argmax(2 * tp / (total + tp + fp)))
+    called, other = f"called {positive}", f"called {negative}"
+    table = {positive: {called: "TP", other: "FN"}, negative: {called: "FP", other: "TN"}}
+    thresholds = np.asarray(counts.thresholds, np.float64)
+    return Sweep(thresholds, found, RATES, values or {}, table, presets, f"{positive} at score ≥ threshold")
+
+
+def moving_point(fig: go.Figure, sweep: Sweep | None, x: str, y: str) -> go.Figure:
+    """Add the point that follows the threshold, on axes that are rates, values or the threshold."""
+    if sweep is None:
+        return fig
+    place = sweep.start
+    marker = dict(symbol="circle-open", size=15, color=_FRONT, line=dict(width=3))
+    return fig.add_scatter(
+        x=[sweep.at(x, place)],
+        y=[sweep.at(y, place)],
+        name="at the threshold",
+        mode="markers",
+        marker=marker,
+        meta={"x": x, "y": y},
+        hovertemplate=f"{x} %{{x:.4g}}, {y} %{{y:.4g}}<extra>at the threshold</extra>",
+    )
+
+
+def moving_line(fig: go.Figure, sweep: Sweep | None, top: float) -> go.Figure:
+    """Add the upright line that follows the threshold."""
+    if sweep is None:
+        return fig
+    at = sweep.at(THRESHOLD, sweep.start)
+    return fig.add_scatter(
+        x=[at, at],
+        y=[0, top],
+        name="the threshold",
+        mode="lines",
+        line=dict(color=_FRONT, width=3),
+        meta={"x": THRESHOLD},
+        hovertemplate="threshold %{x:.4g}<extra></extra>",
+    )
+
+
+_FRONT = GREY
+
+
+# ---- pages/digits.py -------------------------------------------------------------------------------------------------
+#
+# Numbers as they are shown.
+
+def short(value: float) -> str:
+    """A number with three decimals, an integer with none; what would read as 0 or be long is in powers of ten.
+
+    >>> short(3), short(0.66666), short(1.0), short(1e-7), short(float("inf"))
+    ('3', '0.667', '1.000', '1.00e-07', 'inf')
+    """
+    if isinstance(value, int) or not math.isfinite(value):
+        return str(value)
+    return f"{value:.2e}" if value and not 5e-4 <= abs(value) < 1e6 else f"{value:.3f}"
+
+
+# ---- pages/worst.py --------------------------------------------------------------------------------------------------
+#
+# The samples that a detector ranks worst: known ones with the highest scores, unknown ones with the lowest.
+
+MAX_SAMPLES_SHOWN = 20  # of each side
+
+
+class Worst(NamedTuple):
+    """Samples of one side, the worst first: a title, and the columns of a table, of which the first is the row."""
+
+    title: str
+    columns: Mapping[str, Sequence[Any]]
+
+
+class Thumbnail(NamedTuple):
+    """A small picture of an image: its place, from 0, what is said of it, and its bytes as .png."""
+
+    image: int
+    said: str
+    picture: bytes
+
+
+def worst_samples(
+    scores: Any, is_unknown: Any, words: tuple[str, str], others: Mapping[str, Any] | None = None, kept: Any = None
+) -> list[Worst]:
+    """The known samples with the highest scores, and the unknown ones with the lowest.
+
+    Parameters: scores (N,), higher is more unknown; is_unknown (N,) booleans; words for known and unknown samples;
+    others, columns (N,) to show beside; kept (N,) booleans, the samples that count, by default all. Rows count from 1.
+
+    >>> known, unknown = worst_samples([0.1, 0.9, 0.4], [False, False, True], ("known", "unknown"))
+    >>> known.title, known.columns
+    ('known, highest scores', {'row': [2, 1], 'score': [0.9, 0.1]})
+    """
+    scores, is_unknown = np.asarray(scores, np.float64), np.asarray(is_unknown, bool)
+    found = []
+    for side, word, order in ((~is_unknown, words[0], -1), (is_unknown, words[1], 1)):
+        rows = np.flatnonzero(side if kept is None else side & kept)
+        rows = rows[np.argsort(order * scores[rows], kind="stable")][:MAX_SAMPLES_SHOWN]
+        columns = {"row": (rows + 1).tolist(), "score": scores[rows].tolist()}
+        columns |= {name: np.asarray(column)[rows].tolist() for name, column in (others or {}).items()}
+        found.append(Worst(f"{word}, {'highest' if order < 0 else 'lowest'} scores", columns))
+    return found
+
+
+def worst_html(name: str, sides: Sequence[Worst]) -> str:
+    """Folded tables of the sides, with a button that saves both as CSV; nothing for none."""
+    if not sides:
+        return ""
+    tables = "".join(_side_html(side) for side in sides)
+    save = f'<button type="button" data-do="rows" data-file="{name}_worst">CSV</button>'
+    return (
+        f'<details class="worst"><summary>The samples that are ranked worst</summary><div class="sides">{tables}</div>'
+        f'<div class="switch">{save}</div></details>'
+    )
+
+
+def _side_html(side: Worst) -> str:
+    head = "".join(f'<th scope="col">{html.escape(name)}</th>' for name in side.columns)
+    body = "".join(
+        f"<tr>{''.join(f'<td>{_plain(value)}</td>' for value in line)}</tr>" for line in zip(*side.columns.values())
+    )
+    title = html.escape(side.title)
+    content = f"<caption>{title}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
+    region = f'<div class="wide" tabindex="0" role="region" aria-label="{title}">'
+    return f'{region}<table class="results samples">{content}</table></div>'
+
+
+def _plain(value: Any) -> str:
+    return short(value) if isinstance(value, (int, float)) else html.escape(str(value))
 
 
 # ---- pages/page.py ---------------------------------------------------------------------------------------------------
@@ -198,8 +566,9 @@ class Column(NamedTuple):
 
     name: the argument of the metric
     names: what tables and files call it, the likeliest first; stems, for a column that is made of several
-    kind: "vector" (N,); "matrix" (N, K) of scores or class ids; "scores", a matrix of scores; "classes", a matrix of
-        scores or a vector of class ids; "images", rows or arrays per image
+    kind: "vector" (N,); "score" (N,), of which there may be several, one for each detector; "label" (N,) of two values,
+        words too; "group" (N,) of words or numbers; "matrix" (N, K) of scores or class ids; "scores", a matrix of
+        scores; "classes", a matrix of scores or a vector of class ids; "images", rows or arrays per image
     required: whether the metric needs it
     source: which of the page's inputs it comes from
     part_of: for a column that stands in place of the others: the argument it makes, alone or as a tuple with those
@@ -222,6 +591,10 @@ class Option(NamedTuple):
     choices: tuple[str, ...] = ()
 
 
+DATA_SETS = Column("groups", ("group", "dataset", "data_set", "ood_set"), "group", required=False)
+CONFIDENCE = Option("confidence_level", "number or none")
+
+
 class Source(NamedTuple):
     """An input of the page: an editable table and a file. `readers` are those for suffixes of this input only."""
 
@@ -237,8 +610,24 @@ class Example(NamedTuple):
     options: Mapping[str, Any] = {}
 
 
+class Sample(NamedTuple):
+    """Real data in the metric's folder examples/: a file for each source, photographs, options, and what they are."""
+
+    title: str
+    files: tuple[str, ...]
+    options: Mapping[str, Any] = {}
+    photographs: str = ""
+    note: str = ""
+
+
 class Computed(NamedTuple):
-    """What the pictures are drawn from: the metric's reduced state, its options, its results and its columns."""
+    """What the pictures are drawn from: the metric's reduced state, its options, its results and its columns.
+
+    image, photograph: the image that is shown, from 0, and what lies behind it
+    together: the same without groups, where there are some: what is drawn
+    title, rivals: where there are several detectors, the name of this one, and the others by theirs
+    names: of the images, where they are known
+    """
 
     state: Any
     options: Mapping[str, Any]
@@ -246,6 +635,17 @@ class Computed(NamedTuple):
     columns: Mapping[str, Any]
     image: int = 0
     photograph: Any = None
+    together: Computed | None = None
+    title: str = ""
+    rivals: Mapping[str, Computed] = {}
+    names: Sequence[str] = ()
+
+
+class Derived(NamedTuple):
+    """Options that follow from the data, and why, in words."""
+
+    options: Mapping[str, Any]
+    reason: str
 
 
 class Page(NamedTuple):
@@ -254,8 +654,17 @@ class Page(NamedTuple):
     draw: from what was computed to the figures, one for each of `pictures`, which are their headings
     images: whether the pictures show one image of several, so that the page lets a person choose, and behind which a
         photograph can be put
+    samples: real data, of which the first is computed when the page opens; examples, in tables, come after them
+    derive: from columns that were uploaded to options that only they can say, with the reason in words
+    outside: from the columns to which samples should score high, (N,) booleans, for the sign of the scores
     costs: what a computation takes that neither the size of the data nor the length of an option says, from the
         metric's reduced state and its options, which are not checked yet
+    draw_image: the first of the pictures alone, of pages with images
+    worst: the samples that are ranked worst
+    thumbnails: the images with the most errors, at most so many
+    sweep: from what was computed to what a threshold decides, wherever it is moved; None where there is none
+    method: how the numbers are taken, for a sentence in a paper
+    headline, sections: patterns of the keys that are shown large, and of those below a heading
     """
 
     metric: type[Metric]
@@ -268,6 +677,16 @@ class Page(NamedTuple):
     sources: tuple[Source, ...] = (Source("Data"),)
     images: bool = False
     costs: Callable[[Mapping[str, Any], Mapping[str, Any]], Iterable[Cost]] = lambda state, options: ()
+    sweep: Callable[[Computed], Sweep | None] = lambda computed: None
+    draw_image: Callable[[Computed], Any] = lambda computed: None
+    worst: Callable[[Computed], Sequence[Worst]] = lambda computed: ()
+    thumbnails: Callable[[Computed, int], Sequence[Thumbnail]] | None = None
+    method: str = ""
+    headline: str = ""
+    sections: Mapping[str, str] = {}
+    samples: tuple[Sample, ...] = ()
+    derive: Callable[[Mapping[str, Any]], Derived] = lambda columns: Derived({}, "")
+    outside: Callable[[Mapping[str, Any]], Any] | None = None
 
     @property
     def name(self) -> str:
@@ -308,6 +727,290 @@ def one_line(text: str) -> str:
         others = []
     first = first[:1].upper() + first[1:]
     return " ".join([first, *(other for other in others if "efault" in other)])
+
+
+# ---- pages/form.py ---------------------------------------------------------------------------------------------------
+#
+# What a person has filled in, by what it is, and the data that it chooses: uploads, real examples or a table.
+
+OWN = "Your own data"
+
+
+class Form(NamedTuple):
+    """The values of a page's inputs; tables and files, one for each source."""
+
+    example: str
+    tables: Sequence[Any]
+    files: Sequence[Any]
+    made_of: Sequence[Any]
+    read_as: str
+    controls: Sequence[Any]
+    image: Any = 1
+    photographs: Any = None
+
+    @property
+    def uploaded(self) -> bool:
+        """Whether there are files of the person's own."""
+        return any(self.files)
+
+
+def form_of(page: Page, values: Sequence[Any]) -> Form:
+    """The values of the inputs, in their order on the page, by what they are."""
+    example, *rest = values
+    parts: list[Any] = []
+    for size in (len(page.sources), len(page.sources), len(page.columns), 1, len(page.options)):
+        parts.append(rest[:size])
+        rest = rest[size:]
+    tables, files, made_of, (read_as,), controls = parts
+    return Form(example, tables, files, made_of, read_as, controls, *rest)
+
+
+def titles(page: Page) -> list[str]:
+    """The examples that can be chosen: real data first, tables to type in last."""
+    return [*(sample.title for sample in page.samples), *(f"{TABLE}{example.title}" for example in page.examples)]
+
+
+TABLE = "To type in: "
+
+
+def sample_of(page: Page, title: str) -> Sample | None:
+    """The real data of a title, if it is one."""
+    return next((sample for sample in page.samples if sample.title == title), None)
+
+
+def with_sample(page: Page, folder: Path, form: Form) -> Form:
+    """The form with the files of the real data that are chosen, where there are none of the person's own."""
+    sample = sample_of(page, form.example)
+    if sample is None or form.uploaded:
+        return form
+    files = [[folder / "examples" / name] if name else [] for name in _padded(sample.files, len(page.sources))]
+    behind = form.photographs or ([folder / "examples" / sample.photographs] if sample.photographs else None)
+    return form._replace(files=files, photographs=behind)
+
+
+def _padded(names: Sequence[str], count: int) -> list[str]:
+    return [*names, *[""] * (count - len(names))]
+
+
+def sample_call(page: Page, title: str, call: str) -> str:
+    """The Python of real data, with the place of their files."""
+    sample = sample_of(page, title)
+    lines = []
+    for name, column in zip(sample.files if sample else (), page.columns):
+        path = f"metrics/{page.name}/examples/{name}"
+        if name.endswith(".zip"):
+            lines.append(f'shutil.unpack_archive("{path}", "{column.name}")')
+        call = call.replace(repr(name), repr(path))
+    return "\n".join(["import shutil", "", *lines, "", call]) if lines else call
+
+
+def as_names(value: Any) -> list[str]:
+    """What a field for one or several names holds, as a list."""
+    return [] if not value else [value] if isinstance(value, str) else list(value)
+
+
+# ---- pages/controls.py -----------------------------------------------------------------------------------------------
+#
+# A control for each option of a metric, and the option's value from what the control holds.
+
+def control(option: Option, value: Any, default: Any, text: str, elem_id: str) -> Any:
+    """Make the control of an option, with its start value; below its name, one line of the docstring."""
+    info = one_line(text)
+    if "efault" not in info:
+        info += f" Default: {default!r}."
+    kind = CONTROLS[option.control]
+    return kind.make(option, label=option.name, info=info, value=kind.show(value), elem_id=elem_id)
+
+
+def shown(option: Option, value: Any) -> Any:
+    """What the control shows for a value of its option."""
+    return CONTROLS[option.control].show(value)
+
+
+def parse(option: Option, value: Any, default: Any) -> Any:
+    """The option's value; what cannot be read is passed on as it is, and the metric says what it expected."""
+    if value is None or value == "" or value == []:
+        return default if CONTROLS[option.control].blank_is_default else None
+    return CONTROLS[option.control].parse(value)
+
+
+def options_of(page_options: tuple[Option, ...], values: Any, defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """All options from the values of their controls."""
+    return {option.name: parse(option, value, defaults[option.name]) for option, value in zip(page_options, values)}
+
+
+def _number(text: Any) -> Any:
+    """An int if it is whole, else a float, else what came.
+
+    >>> _number("3"), _number("0.5"), _number(2.0), _number("five")
+    (3, 0.5, 2, 'five')
+    """
+    for kind in (int, float):
+        try:
+            number = kind(text)
+        except (ValueError, TypeError, OverflowError):
+            continue
+        if kind is float or number == float(text):
+            return number
+    return text
+
+
+def _numbers(text: str) -> tuple[Any, ...]:
+    return tuple(_number(item.strip()) for item in str(text).split(",") if item.strip())
+
+
+def _commas(value: Any) -> str:
+    return "" if value is None else ", ".join(map(str, value if isinstance(value, (list, tuple)) else [value]))
+
+
+_NONE = "none"
+
+
+class _Kind(NamedTuple):
+    make: Callable[..., Any]
+    parse: Callable[[Any], Any] = lambda value: value
+    show: Callable[[Any], Any] = lambda value: value
+    blank_is_default: bool = True
+
+
+def _fraction(option: Option, **kwargs: Any) -> Any:
+    return gr.Slider(0, 1, step=0.01, **kwargs)
+
+
+def _several(option: Option, **kwargs: Any) -> Any:
+    return gr.Dropdown(list(option.choices), multiselect=True, allow_custom_value=True, **kwargs)
+
+
+def _word_or_number(option: Option, **kwargs: Any) -> Any:
+    return gr.Dropdown(list(option.choices), allow_custom_value=True, **kwargs)
+
+
+CONTROLS: Mapping[str, _Kind] = {
+    "flag": _Kind(lambda option, **kwargs: gr.Checkbox(**kwargs)),
+    "choice": _Kind(lambda option, **kwargs: gr.Radio(list(option.choices), **kwargs)),
+    "fraction": _Kind(_fraction, parse=_number),
+    "number": _Kind(
+        lambda option, **kwargs: gr.Textbox(max_lines=1, placeholder="a number", **kwargs), _number, _commas
+    ),
+    "numbers": _Kind(
+        lambda option, **kwargs: gr.Textbox(max_lines=1, placeholder="numbers, as in 1, 3, 5", **kwargs),
+        _numbers,
+        _commas,
+    ),
+    "several": _Kind(_several, parse=tuple, show=lambda value: list(value)),
+    "checks": _Kind(
+        lambda option, **kwargs: gr.CheckboxGroup(list(option.choices), **kwargs),
+        parse=tuple,
+        show=lambda value: list(value),
+        blank_is_default=False,
+    ),
+    "number or none": _Kind(
+        lambda option, **kwargs: gr.Textbox(max_lines=1, placeholder="a number, or nothing", **kwargs),
+        _number,
+        _commas,
+        blank_is_default=False,
+    ),
+    "choice or none": _Kind(
+        lambda option, **kwargs: gr.Radio([_NONE, *option.choices], **kwargs),
+        parse=lambda value: None if value == _NONE else value,
+        show=lambda value: _NONE if value is None else value,
+    ),
+    "word or number": _Kind(_word_or_number, parse=_number, show=str),
+}
+
+
+# ---- pages/address.py ------------------------------------------------------------------------------------------------
+#
+# The part of a page's address that says page, example and options: written for links, and read when one is opened.
+
+MAX_TEXT = 500  # letters of an option
+
+
+def query_of(page: Page, defaults: Mapping[str, Any], form: Form) -> str:
+    """The query: the page, the example if one is chosen, and the options that are not the example's or the default."""
+    entries = {"tab": page.name}
+    if form.example in titles(page):
+        entries["example"] = form.example
+    usual = {**defaults, **options_of_title(page, form.example)}
+    for option, value in zip(page.options, form.controls):
+        if value != shown(option, usual[option.name]):
+            entries[option.name] = _text(value)[:MAX_TEXT]
+    return f"?{urlencode(entries)}"
+
+
+def options_of_title(page: Page, title: str) -> Mapping[str, Any]:
+    """The options of an example."""
+    sample = sample_of(page, title)
+    if sample:
+        return sample.options
+    return next((example.options for example in page.examples if f"{TABLE}{example.title}" == title), {})
+
+
+def from_query(page: Page, query: Mapping[str, str]) -> dict[str, Any]:
+    """What controls hold by a query; an entry that is no option, or whose value a control cannot hold, is left out."""
+    held = {}
+    for option in page.options:
+        text = query.get(option.name, "")[:MAX_TEXT]
+        value = _held(option, text) if option.name in query else None
+        if value is not None:
+            held[option.name] = value
+    return held
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, (list, tuple)):
+        return ",".join(map(str, value))
+    return str(int(value)) if isinstance(value, bool) else str(value)
+
+
+def _held(option: Option, text: str) -> Any:
+    """What the control of an option holds for a text; None for a text that it cannot hold."""
+    items = [item.strip() for item in text.split(",") if item.strip()]
+    if option.control == "flag":
+        return text in ("1", "true", "True")
+    if option.control == "fraction":
+        try:
+            number = float(text)
+        except ValueError:
+            return None
+        return number if 0 <= number <= 1 else None
+    if option.control in ("choice", "choice or none"):
+        return text if text in (*option.choices, *(["none"] if option.control == "choice or none" else [])) else None
+    if option.control == "checks":
+        return items if set(items) <= set(option.choices) else None
+    return items if option.control == "several" else text
+
+
+# ---- pages/cells.py --------------------------------------------------------------------------------------------------
+#
+# Cells that are no numbers where numbers are expected: told by line, with what stands there and what helps.
+
+_NUMBERS = ("score", "vector", "scores", "matrix", "classes")
+
+
+def check_cells(column: Column, name: str, value: Any, line: int | None) -> None:
+    """Raise ValueError for the first cell of a column of numbers that is text or empty, with its line or row.
+
+    name: the column in the file; line: the line of its first value there, None for data without lines
+    """
+    if not isinstance(value, np.ndarray) or value.ndim != 1 or column.kind not in _NUMBERS or column.part_of:
+        return
+    if value.dtype.kind in "OU":
+        numbers = pd.to_numeric(pd.Series(value.astype(object)), errors="coerce").to_numpy(dtype=np.float64)
+        empty = np.asarray(pd.isna(pd.Series(value.astype(object))))
+        wrong = np.isnan(numbers) & ~empty
+        said, advice = "is not a number", "Correct it, or leave the row out"
+    elif value.dtype.kind == "f":
+        wrong = np.isnan(value)
+        said, advice = "no number stands there", "Fill it in, or leave the row out"
+    else:
+        return
+    if wrong.any():
+        first, count = int(np.argmax(wrong)), int(np.count_nonzero(wrong))
+        place = f"line {line + first}" if line is not None else f"row {first + 1}"
+        others = f" and {count - 1:,} more" if count > 1 else ""
+        what = f"{str(value[first])[:60]!r} " if value.dtype.kind in "OU" else ""
+        raise ValueError(f"{name}, {place}{others}: {what}{said}. {advice}.")
 
 
 # ---- formats/arrow.py ------------------------------------------------------------------------------------------------
@@ -351,7 +1054,7 @@ def _flat(column: Any) -> np.ndarray:
 
 # ---- formats/csv.py --------------------------------------------------------------------------------------------------
 #
-# Tables of comma-separated values, with a line of names above or without.
+# Tables of values with commas, semicolons or tabs between them, with a line of names above or without.
 
 _HINT = "put a line of names above"
 
@@ -367,31 +1070,68 @@ def read_csv(data: bytes, names: Sequence[str] = ()) -> tuple[Any, bool]:
     if not text:
         raise ValueError("expected comma-separated values, got nothing")
     first = re.findall(rb"^[^\r\n]*", text)[0].decode()
-    cells = next(csv.reader([first]))
+    marks = separators(text)
+    cells = next(csv.reader([first], delimiter=marks.between))
     places = [str(i) for i in range(len(cells))]
-    headless = all(map(_is_value, cells))
+    headless = all(_is_value(cell.replace(marks.decimal, ".")) for cell in cells)
     if headless and names:
         by_name, by_place = set(names) <= set(cells), set(names) <= set(places)
         if by_name and by_place and cells != places:
             raise ValueError(f"expected names or values in the first line, got {first}, which may be either: {_HINT}")
         headless = by_place and not by_name
-    table = _read_table(text + b"\n", places if headless else [])  # a header alone Arrow takes with its end only
+    table = _read_table(text + b"\n", places if headless else [], marks)  # a header alone Arrow takes with its end only
     if headless and not names and cells == places:
         _refuse_counted_header(table, first)
     return table, headless
 
 
-def _read_table(text: bytes, names: list[str]) -> pa.Table:
+def separators(text: bytes) -> Separators:
+    r"""What stands between values and in numbers.
+
+    Tabs or semicolons, if the first line has some and no comma but in numbers; otherwise commas, and points in numbers.
+
+    >>> separators(b"score;label\n0,5;1"), separators(b"a,b;c\n1,2")
+    (Separators(between=';', decimal=','), Separators(between=',', decimal='.'))
+    """
+    lines = re.findall(r"[^\r\n]+", text[:_LOOKED_AT].decode(errors="replace"))[:2]
+    for mark in ("\t", ";"):
+        cells = [line.split(mark) for line in lines]
+        flat = [cell for row in cells for cell in row]
+        if (
+            len(cells[0]) > 1
+            and len({*map(len, cells)}) == 1
+            and all("," not in cell or _COMMA.match(cell) for cell in flat)
+        ):
+            return Separators(mark, "," if any("," in cell for cell in flat) else ".")
+    return Separators(",", ".")
+
+
+class Separators(NamedTuple):
+    """What stands between values, and before the fraction of a number."""
+
+    between: str
+    decimal: str
+
+
+_COMMA = re.compile(r"\s*[-+]?\d*,\d+([eE][-+]?\d+)?\s*$")
+_LOOKED_AT = 100_000  # bytes
+
+
+def _read_table(text: bytes, names: list[str], marks: Separators) -> pa.Table:
     """The table of a text whose first line is the header, unless there are names."""
+    form = {
+        "parse_options": pyarrow.csv.ParseOptions(delimiter=marks.between),
+        "convert_options": pyarrow.csv.ConvertOptions(decimal_point=marks.decimal),
+    }
     try:
-        return pyarrow.csv.read_csv(io.BytesIO(text), read_options=pyarrow.csv.ReadOptions(column_names=names))
+        return pyarrow.csv.read_csv(io.BytesIO(text), read_options=pyarrow.csv.ReadOptions(column_names=names), **form)
     except pa.ArrowInvalid as error:
         # Arrow reads blocks of 1 MB; a line may reach into the next one but no further, and a header not so far
         if not re.search("straddling object|Empty CSV file or block", str(error)):
             raise
     # threads are slower for so many columns
     whole = pyarrow.csv.ReadOptions(column_names=names, block_size=min(len(text), 2**31 - 1), use_threads=False)
-    return pyarrow.csv.read_csv(io.BytesIO(text), read_options=whole)
+    return pyarrow.csv.read_csv(io.BytesIO(text), read_options=whole, **form)
 
 
 def _refuse_counted_header(table: pa.Table, first: str) -> None:
@@ -648,13 +1388,16 @@ def unpacked_bytes(path: Path) -> int:
 class Data(NamedTuple):
     """Named arrays, the lines that read them, and an expression for each; nothing of these for a typed table.
 
-    An array may be a list of arrays, one per image. `options` are those that the format brings with it.
+    An array may be a list of arrays, one per image; `names` are those of its images. `options` are those that the
+    format brings with it, `lines` the line of a column's first value in its file.
     """
 
     arrays: dict[str, Any]
     setup: list[str] = []
     code: dict[str, str] = {}
     options: Mapping[str, Any] = {}
+    names: Mapping[str, list[str]] = {}
+    lines: Mapping[str, int] = {}
 
 
 Reader = Callable[[list[Path], str], Data]  # the files, and what the names of its variables end on
@@ -684,8 +1427,9 @@ def read_files(paths: list[Path], readers: Mapping[str, Reader], tag: str = "") 
     """
     check_files(paths)
     pooled, numbers = Data({}, [], {}, {}), count(1)
-    for suffix in dict.fromkeys(path.suffix.lower() for path in paths):
-        group = [path for path in paths if path.suffix.lower() == suffix]
+    kinds = {path: _kind(path, readers) for path in paths}
+    for suffix in dict.fromkeys(kinds.values()):
+        group = [path for path in paths if kinds[path] == suffix]
         reader = readers.get(suffix) or READERS.get(suffix)
         if reader is None:
             known = ", ".join([*readers, *READERS])
@@ -695,8 +1439,19 @@ def read_files(paths: list[Path], readers: Mapping[str, Reader], tag: str = "") 
             for name, array in found.arrays.items():
                 label = f"{part[0].stem}: {name}" if name in pooled.arrays else name
                 pooled.arrays[label], pooled.code[label] = array, found.code[name]
-            pooled = pooled._replace(setup=pooled.setup + found.setup, options={**pooled.options, **found.options})
+            pooled = pooled._replace(
+                setup=pooled.setup + found.setup,
+                options={**pooled.options, **found.options},
+                names={**pooled.names, **found.names},
+                lines={**pooled.lines, **found.lines},
+            )
     return pooled
+
+
+def _kind(path: Path, readers: Mapping[str, Reader]) -> str:
+    """The ending of a file; an archive is read with the files of the kind that it holds."""
+    suffix = path.suffix.lower()
+    return next(iter(readers), suffix) if suffix == ".zip" else suffix
 
 
 def _read(paths: list[Path], reader: Reader, tag: str) -> Data:
@@ -722,9 +1477,18 @@ def _csv(paths: list[Path], tag: str) -> Data:
         source = f'io.BytesIO(Path({source}).read_text(encoding="utf-8-sig").lstrip().encode())'
         setup += ["import io", "from pathlib import Path"]
     options = ", read_options=pyarrow.csv.ReadOptions(autogenerate_column_names=True)" if headless else ""
+    between, decimal = separators(data.removeprefix(codecs.BOM_UTF8).lstrip())
+    options += f", parse_options=pyarrow.csv.ParseOptions(delimiter={between!r})" if between != "," else ""
+    options += f", convert_options=pyarrow.csv.ConvertOptions(decimal_point={decimal!r})" if decimal != "." else ""
     found = _columns(table, [*setup, f"{variable} = pyarrow.csv.read_csv({source}{options})"], variable)
     if not headless:
-        return found
+        if not table.num_rows:
+            raise RefusedError(
+                f"{path.name}: expected rows below the names {', '.join(table.column_names[:5])}, got none"
+            )
+        blank = len(data) - len(data.removeprefix(codecs.BOM_UTF8).lstrip())
+        line = 2 + data[:blank].count(b"\n")
+        return found._replace(lines=dict.fromkeys(found.arrays, line) if b"\n\n" not in data[blank:].rstrip() else {})
     array, code = np.column_stack([*found.arrays.values()]), f"np.column_stack({variable}.columns)"
     if table.num_columns == 1:
         array, code = array[:, 0], f"{variable}[0].to_numpy()"
@@ -802,7 +1566,78 @@ def _array(value: Any) -> Any:
     return array if array.dtype.kind in "biuf" or words else value
 
 
-READERS: Mapping[str, Reader] = {".csv": _csv, ".parquet": _parquet, ".npz": _npz, ".npy": _npy, ".json": _json}
+READERS: Mapping[str, Reader] = {
+    ".csv": _csv,
+    ".tsv": _csv,
+    ".parquet": _parquet,
+    ".npz": _npz,
+    ".npy": _npy,
+    ".json": _json,
+}
+
+
+# ---- pages/words.py --------------------------------------------------------------------------------------------------
+#
+# Labels that are words: `id` and `ood`, known and unknown, normal and anomaly, in any case, as 0 and 1.
+
+INSIDE = ("id", "ind", "in", "indistribution", "known", "normal", "good", "ok", "inlier", "nominal", "closed", "false")
+OUTSIDE = (
+    *("ood", "out", "outofdistribution", "unknown", "anomaly", "anomalous", "abnormal", "bad", "defect", "defective"),
+    *("outlier", "novel", "novelty", "open", "true"),
+)
+LOOKED_AT = 1_000
+
+
+def is_label(array: np.ndarray) -> bool:
+    """Whether a column takes two values, whole numbers or words, or words that are all known."""
+    if array.ndim != 1 or len(array) < 2 or (array.dtype.kind == "O" and not _is_text(array)):
+        return False
+    if len(pd.unique(array[:LOOKED_AT])) > 2 and not (_is_text(array) and _known(array[:LOOKED_AT])):
+        return False
+    if _is_text(array):
+        return len(distinct(array)) == 2 or _known(array)
+    return array.dtype.kind in "biuf" and len(pd.unique(array)) == 2 and bool((array == np.round(array)).all())
+
+
+def as_labels(array: np.ndarray, line: int | None = None) -> tuple[np.ndarray, str] | None:
+    """Words as 0 (in-distribution) and 1 (OOD), and a template of the Python that does it; None for what is no text.
+
+    Raises ValueError, with its line, for a word that is neither.
+
+    >>> as_labels(np.asarray(["id", "OOD", "id"], dtype=object))[0].tolist()
+    [0, 1, 0]
+    """
+    if not _is_text(array):
+        return None
+    words = array.astype(str)
+    known = {word: _letters(word) in OUTSIDE for word in distinct(array) if _letters(word) in INSIDE + OUTSIDE}
+    for word in distinct(array):
+        if word not in known:
+            row = int(np.flatnonzero(words == word)[0])
+            place = f"row {row + 1}" if line is None else f"line {line + row}"
+            raise ValueError(
+                f"{place}: {word!r} is no label that is known; write 0 and 1, or id and ood, known and unknown, "
+                "normal and anomaly"
+            )
+    out = sorted(word for word, outside in known.items() if outside)
+    return np.isin(words, out).astype(int), f"np.isin({{}}, {out!r}).astype(int)"
+
+
+def distinct(array: np.ndarray) -> list[str]:
+    """The words of a column."""
+    return [str(word) for word in pd.unique(array)]
+
+
+def _is_text(array: np.ndarray) -> bool:
+    return array.dtype.kind == "U" or (array.dtype.kind == "O" and all(isinstance(cell, str) for cell in array))
+
+
+def _known(array: np.ndarray) -> bool:
+    return all(_letters(word) in INSIDE + OUTSIDE for word in distinct(array))
+
+
+def _letters(word: str) -> str:
+    return re.sub(r"[^a-z]", "", word.lower())
 
 
 # ---- pages/columns.py ------------------------------------------------------------------------------------------------
@@ -811,9 +1646,10 @@ READERS: Mapping[str, Reader] = {".csv": _csv, ".parquet": _parquet, ".npz": _np
 #
 # Columns whose names differ by a number only ("class 0", "class 1", …) are offered as one: the rows of a matrix.
 
-_NUMBERED = re.compile(r"(.*?)[\s_.\-\[]*(\d+)\]?")
+NUMBERED = re.compile(r"(.*?)[\s_.\-\[]*(\d+)\]?")
 _MAX_MEMBERS = 50  # columns of an array that are offered one by one
 IMAGE_NAMES = ("image", "img", "imageid", "file", "filename", "frame")
+FLIPPED = "−"  # before the name of scores whose sign is turned
 KINDS = ("automatic", "scores", "class ids")
 
 
@@ -828,13 +1664,13 @@ def groups(data: Data) -> dict[str, list[str]]:
     """The runs of numbered columns, by a name that shows their first and last."""
     stems: dict[str, list[str]] = {}
     for name, array in data.arrays.items():
-        match = _NUMBERED.fullmatch(name)
-        if match and _ndim(array) == 1:
+        match = NUMBERED.fullmatch(name)
+        if match and num_dimensions(array) == 1:
             stems.setdefault(match[1], []).append(name)
     return {f"{names[0]} … {names[-1]}": names for names in stems.values() if len(names) > 1}
 
 
-def _ndim(value: Any) -> int:
+def num_dimensions(value: Any) -> int:
     """Dimensions of an array; of a list of arrays, one per image, three."""
     return value.ndim if isinstance(value, np.ndarray) else 3
 
@@ -846,11 +1682,338 @@ def choices(data: Data) -> list[str]:
     members = [
         f"{name}[:, {i}]"
         for name, array in data.arrays.items()
-        if _ndim(array) == 2 and array.shape[1] <= _MAX_MEMBERS
+        if num_dimensions(array) == 2 and array.shape[1] <= _MAX_MEMBERS
         for i in range(array.shape[1])
     ]
     return [*runs, *(name for name in data.arrays if name not in grouped), *members]
 
+
+def plain(name: str) -> str:
+    """A name in small letters and digits only, as names are compared."""
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+def take(column: Column, chosen: Sequence[str], data: Data, read_as: str = "automatic") -> Found:
+    """The arrays that were chosen for a column, side by side if there are several.
+
+    Raises ValueError for a name that the data do not have.
+    """
+    runs = groups(data)
+    names = [member for name in chosen for member in runs.get(name, [name])]
+    parts = [_one(column, name, data) for name in names]
+    for name, part in zip(names, parts if column.kind != "group" else ()):
+        check_cells(column, name, part.value, data.lines.get(name.removeprefix(FLIPPED)))
+    if len(parts) == 1 and not (column.kind in ("matrix", "scores") and num_dimensions(parts[0].value) == 1):
+        found = parts[0]
+    else:
+        listed = ", ".join(part.code for part in parts)
+        code = f"np.column_stack([{listed}])" if data.code else ""
+        found = Found(np.column_stack([part.value for part in parts]), code)
+    if column.kind == "label":
+        return _as_labels(names[0], found, data.lines.get(names[0]))
+    if column.kind == "scores":
+        return _read_as(found, "scores")
+    return _read_as(found, read_as) if column.kind in ("matrix", "classes") else found
+
+
+def _as_labels(name: str, found: Found, line: int | None) -> Found:
+    try:
+        converted = as_labels(np.asarray(found.value), line)
+    except ValueError as error:
+        raise ValueError(f"{name}, {error}") from None
+    return found if converted is None else Found(converted[0], found.code and converted[1].format(found.code))
+
+
+def _one(column: Column, name: str, data: Data) -> Found:
+    if name in data.arrays:
+        return Found(data.arrays[name], data.code.get(name, ""))
+    if column.kind == "score" and name.startswith(FLIPPED):
+        return _flipped(_one(column, name.removeprefix(FLIPPED), data))
+    match = re.fullmatch(r"(.*)\[:, (\d+)\]", name)
+    array = data.arrays.get(match[1]) if match else None
+    if match is None or array is None or num_dimensions(array) != 2 or int(match[2]) >= array.shape[1]:
+        raise ValueError(f"{column.name}: expected names of columns, got {name!r}; there are {', '.join(data.arrays)}")
+    return Found(array[:, int(match[2])], f"{data.code[match[1]]}[:, {match[2]}]")
+
+
+def _flipped(found: Found) -> Found:
+    """The scores with the other sign, since higher was more in-distribution."""
+    array = np.asarray(found.value)
+    if array.dtype.kind not in "iuf":
+        return found  # the metric says what is wrong with it
+    code = found.code and (f"-{found.code}" if array.dtype.kind == "f" else f"-np.asarray({found.code}, float)")
+    return Found(-array if array.dtype.kind == "f" else -array.astype(np.float64), code)
+
+
+def _read_as(found: Found, read_as: str) -> Found:
+    if read_as == "automatic":
+        return found
+    array, kind = np.asarray(found.value), float if read_as == "scores" else int
+    if (
+        array.dtype.kind not in "biuf"
+        or array.dtype.kind == np.dtype(kind).kind
+        or (kind is int and (array != np.round(array)).any())
+    ):
+        return found  # the metric says what is wrong with it
+    return Found(array.astype(kind), found.code and f"np.asarray({found.code}).astype({kind.__name__})")
+
+
+# ---- pages/script.py -------------------------------------------------------------------------------------------------
+#
+# What happens in the browser alone: the threshold that moves, digits of numbers, pictures and tables to take away.
+
+SCRIPT = r"""
+(() => {
+  const plotsOf = (name) => [...document.querySelectorAll(`#${name}-results .js-plotly-plot`)];
+  const sum = (counts, names, i) => names.reduce((total, name) => total + counts[name][i], 0);
+  const short = (value) => {
+    if (value === null) return "inf";
+    if (Number.isInteger(value) && Math.abs(value) >= 1000) return value.toLocaleString("en");
+    const small = value !== 0 && !(Math.abs(value) >= 5e-4 && Math.abs(value) < 1e6);
+    return small ? value.toExponential(2) : value.toFixed(3);
+  };
+
+  // the threshold
+  const value = (sweep, name, i) => {
+    if (name === "threshold") return sweep.thresholds[i];
+    if (name in sweep.values) return sweep.values[name][i];
+    const [above, below] = sweep.rates[name].map((names) => sum(sweep.counts, names, i));
+    return below ? above / below : 0;
+  };
+  const move = (box, place) => {
+    const sweep = box.sweep ??= JSON.parse(box.dataset.sweep);
+    const slider = box.querySelector("input"), i = Math.min(place, sweep.thresholds.length - 1);
+    slider.max = sweep.thresholds.length - 1;
+    slider.value = i;
+    const threshold = short(sweep.thresholds[i]);
+    slider.setAttribute("aria-valuetext", threshold);
+    box.querySelector("output").textContent = threshold;
+    for (const cell of box.querySelectorAll("[data-count]"))
+      cell.textContent = sweep.counts[cell.dataset.count][i].toLocaleString("en");
+    for (const cell of box.querySelectorAll("[data-rate]"))
+      cell.textContent = short(value(sweep, cell.dataset.rate, i));
+    for (const button of box.querySelectorAll("[data-preset]"))
+      button.setAttribute("aria-pressed", sweep.presets[button.dataset.preset] === i);
+    for (const plot of plotsOf(box.dataset.name))
+      (plot.data ?? []).forEach((trace, k) => {
+        if (!trace.meta?.x) return;
+        const x = value(sweep, trace.meta.x, i);
+        const moved = trace.meta.y ? {x: [[x]], y: [[value(sweep, trace.meta.y, i)]]} : {x: [[x, x]]};
+        window.Plotly.restyle(plot, moved, [k]);
+      });
+  };
+  let waiting = false;
+  document.addEventListener("input", (event) => {
+    const box = event.target.closest?.(".threshold");
+    if (!box || waiting) return;
+    waiting = true;
+    requestAnimationFrame(() => { waiting = false; move(box, +event.target.value); });
+  });
+
+  // what is taken away
+  const save = (content, file) => {
+    const link = document.createElement("a");
+    link.href = content.startsWith("data:") ? content : URL.createObjectURL(new Blob([content]));
+    link.download = file;
+    link.click();
+    if (link.href.startsWith("blob:")) URL.revokeObjectURL(link.href);
+  };
+  const picture = (plot, title, format) => {
+    const layout = structuredClone(plot.layout), {width, height} = plot.getBoundingClientRect();
+    Object.assign(layout, {paper_bgcolor: "white", plot_bgcolor: "white", title: {text: title, font: {size: 15}}});
+    layout.font = {...layout.font, color: "#18181b"};
+    layout.margin = {...layout.margin, t: 48};
+    const size = {width: Math.max(600, Math.round(width)), height: Math.round(height) + 10};
+    return window.Plotly.toImage({data: plot.data, layout}, {format, scale: format === "png" ? 3 : 1, ...size});
+  };
+  const quoted = (cell) => {
+    const text = String(cell ?? "");
+    return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  };
+  const table = (plot) => {
+    const lines = [["trace", "x", "y", "z", "text"]];
+    for (const {name, x = [], y = [], z, text} of plot.data) {
+      if (z) z.forEach((row, j) => row.forEach((cell, i) => lines.push([name, x[i], y[j], cell, text?.[j]?.[i]])));
+      else Array.from(x).forEach((at, i) => lines.push([name, at, y[i], "", Array.isArray(text) ? text[i] : text]));
+    }
+    return lines.map((line) => line.map(quoted).join(",")).join("\n") + "\n";
+  };
+  const report = async (button) => {
+    const box = button.closest(".report"), name = box.dataset.name, figures = [];
+    for (const plot of plotsOf(name)) {
+      const title = plot.closest(".block").querySelector("[data-testid=block-label]").innerText.trim();
+      figures.push(`<figure><img src="${await picture(plot, title, "svg")}" alt="${title}"></figure>`);
+    }
+    const threshold = document.querySelector(`#${name}-threshold .threshold`)?.cloneNode(true);
+    threshold?.querySelectorAll("input, button, .hint").forEach((part) => part.remove());
+    const page = box.dataset.page.replace("<!--threshold-->", () => threshold?.innerHTML ?? "");
+    save(page.replace("<!--figures-->", () => figures.join("\n")), `${name}_report.html`);
+  };
+
+  const digits = (button) => {
+    const kind = button.dataset.digits, numbers = button.closest(".numbers");
+    for (const other of button.parentElement.children) other.setAttribute("aria-pressed", other === button);
+    for (const cell of numbers.querySelectorAll("[data-full]")) {
+      cell.dataset.short ??= cell.textContent;
+      const rate = cell.classList.contains("rate");
+      const percent = rate ? `${(100 * +cell.dataset.full).toFixed(2)} %` : cell.dataset.short;
+      cell.textContent = {short: cell.dataset.short, percent, full: cell.dataset.full}[kind];
+    }
+  };
+  const rows = (button) => {
+    const lines = [...button.closest("details").querySelectorAll("table")].flatMap((side) => [
+      [side.caption.innerText], ...[...side.rows].map((row) => [...row.cells].map((cell) => cell.innerText)),
+    ]);
+    save(lines.map((line) => line.map(quoted).join(",")).join("\n") + "\n", `${button.dataset.file}.csv`);
+  };
+  const mark = (name, image) => {
+    for (const button of document.querySelectorAll(`#${name}-results button.see`))
+      button.setAttribute("aria-pressed", +button.dataset.image === image);
+  };
+  document.addEventListener("input", (event) => {
+    const name = event.target.closest?.("[id$=-image]")?.id.replace("-image", "");
+    if (name) mark(name, +event.target.value - 1);
+  });
+  const image = (button) => {
+    const name = button.closest("[data-name]").dataset.name;
+    const field = document.querySelector(`#${name}-image input[type=number]`);
+    field.value = +button.dataset.image + 1;
+    field.dispatchEvent(new Event("input", {bubbles: true}));
+    field.dispatchEvent(new Event("blur"));
+    document.querySelector(`#${name}-plot0`).scrollIntoView({block: "nearest"});
+  };
+  const take = async (button) => {
+    const {plot: id, file, title, form} = button.closest(".take").dataset, kind = button.dataset.form;
+    const plot = document.querySelector(`#${id} .js-plotly-plot`);
+    if (!plot) return;
+    save(kind === "csv" ? table(plot) : await picture(plot, title, kind), `${file}.${kind}`);
+  };
+  const preset = (button) => {
+    const box = button.closest(".threshold");
+    box.sweep ??= JSON.parse(box.dataset.sweep);
+    move(box, box.sweep.presets[button.dataset.preset]);
+  };
+  // gradio's editors scroll, and cannot be reached by keys
+  const reach = () => document.querySelectorAll(".cm-scroller[tabindex='-1']").forEach((part) => part.tabIndex = 0);
+  let reaching = false;
+  new MutationObserver(() => {
+    if (reaching) return;
+    reaching = true;
+    setTimeout(() => { reaching = false; reach(); }, 200);
+  }).observe(document.documentElement, {childList: true, subtree: true});
+
+  const actions = {digits, image, take, preset, report, rows};
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest?.("button[data-do]");
+    if (button) actions[button.dataset.do](button);
+  });
+})();
+"""
+
+
+# ---- pages/layout.py -------------------------------------------------------------------------------------------------
+#
+# How the pages look: theme, style sheet, tables and the card.
+
+# fonts of the system: nothing is fetched from elsewhere
+THEME = gr.themes.Default(
+    primary_hue="blue", font=["system-ui", "sans-serif"], font_mono=["ui-monospace", "monospace"]
+).set(
+    body_text_color_subdued="*neutral_600",
+    body_text_color_subdued_dark="*neutral_300",
+    block_info_text_color="*neutral_600",
+    block_info_text_color_dark="*neutral_300",
+    block_label_text_color="*neutral_700",
+    block_label_text_color_dark="*neutral_200",
+    checkbox_border_color="*neutral_400",
+    checkbox_border_color_dark="*neutral_400",
+    block_background_fill_dark="*neutral_900",  # on which the colours of the pictures have a contrast of 3
+    slider_color="*primary_600",
+)
+HEAD = f'<meta name="viewport" content="width=device-width, initial-scale=1"><script>{SCRIPT}</script>'
+CSS = """
+.gradio-container { max-width: 1280px !important; overflow: clip !important; }
+.heading h1 { margin-bottom: 0; }
+.hint { color: var(--body-text-color-subdued); font-size: var(--text-sm); margin: 0; }
+.go { position: sticky; bottom: 0; z-index: 40; padding: 8px 0; background: var(--body-background-fill); }
+html { scroll-padding: 12px 0 80px; }
+[data-testid="upload-icon"] { display: none !important; }
+[data-testid="upload-text"] { flex-direction: row !important; gap: 0.5em; padding-top: 2.2em !important; }
+[data-testid="upload-text"] { font-size: var(--text-sm) !important; min-height: 0 !important; }
+[id$="-example"] input { text-overflow: ellipsis; padding-right: 1.2em !important; }
+.message { padding: 0.6em 0.8em; border-radius: 6px; border: 1px solid; overflow-wrap: anywhere; }
+.message.error { border-color: #ef4444; background: color-mix(in srgb, #ef4444 14%, var(--body-background-fill)); }
+.message.note { border-color: var(--border-color-primary); }
+.message.note { background: color-mix(in srgb, #3b82f6 10%, var(--body-background-fill)); }
+table.results { width: 100%; margin: 0 0 0.6em; border-collapse: collapse; scroll-margin-top: 12px; }
+table.results.large { font-size: var(--text-xl); }
+table.results caption { text-align: left; color: var(--body-text-color-subdued); padding: 0.5em 0.5em 0.1em; }
+table.results th { text-align: left; font-weight: 500; overflow-wrap: anywhere; }
+table.results th small { display: block; font-weight: 400; font-size: var(--text-sm); }
+table.results th small { color: var(--body-text-color-subdued); overflow-wrap: normal; }
+table.results td { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+table.results tr { border-bottom: 1px solid var(--border-color-primary); }
+table.results th, table.results td { padding: 0.35em 0.5em; }
+table.results thead th { white-space: nowrap; text-align: right; overflow-wrap: normal; }
+table.results thead th:first-child, table.samples td:first-child { text-align: left; }
+table.results .best { font-weight: 700; }
+table.results.compared td:first-child, table.results.compared th:first-child { text-align: left; }
+@keyframes appear { from { opacity: 0.2; } }
+.new { animation: appear 0.4s; }
+.way { font-style: normal; color: var(--body-text-color-subdued); display: inline-block; min-width: 0.9em; }
+.wide { overflow-x: auto; margin: 0.3em 0; }
+.wide table { width: auto; min-width: 100%; }
+.wide table.results th { overflow-wrap: normal; white-space: nowrap; }
+.switch { display: flex; flex-wrap: wrap; gap: 6px; margin: 0.3em 0 0.6em; }
+.switch button, .take button, .report button, button.see {
+  border: 1px solid var(--border-color-primary); border-radius: 6px; padding: 0.2em 0.7em; cursor: pointer;
+  font-size: var(--text-sm); color: var(--body-text-color); background: var(--block-background-fill); }
+.switch button[aria-pressed=true] { border-color: var(--body-text-color); box-shadow: inset 0 0 0 1px; }
+.switch button:hover, .take button:hover, .report button:hover, button.see:hover { border-color: currentcolor; }
+.threshold label { display: flex; justify-content: space-between; font-weight: 500; }
+.threshold output { font-variant-numeric: tabular-nums; }
+.threshold input[type=range] { width: 100%; height: 24px; accent-color: var(--body-text-color); margin: 4px 0; }
+.block input[type=range]::-webkit-slider-thumb { background-color: #0072b2 !important; }
+.block input[type=range]::-moz-range-thumb { background-color: #0072b2 !important; }
+.rates { display: flex; flex-wrap: wrap; gap: 0.4em 1.4em; margin: 0.4em 0; }
+.rates dt { color: var(--body-text-color-subdued); font-size: var(--text-sm); }
+.rates dd { margin: 0; font-variant-numeric: tabular-nums; font-size: var(--text-lg); }
+.take { display: flex; gap: 6px; justify-content: flex-end; margin-top: -8px; }
+.strip { display: flex; gap: 8px; overflow-x: auto; padding: 4px 0; }
+button.see[aria-pressed=true] { border-color: var(--body-text-color); box-shadow: inset 0 0 0 1px; }
+.strip button.see { flex: 0 0 auto; width: 116px; padding: 4px; text-align: left; }
+.strip img { display: block; width: 106px; height: 106px; object-fit: contain; }
+.strip b, .strip small { display: block; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+.js-plotly-plot text { fill: var(--body-text-color) !important; }
+.js-plotly-plot .annotation text, .js-plotly-plot .hoverlayer text { fill: white !important; }
+.js-plotly-plot .hoverlayer path { fill: #27272a !important; stroke: #a1a1aa !important; }
+button[role=tab].selected { color: var(--body-text-color) !important; }
+.cm-content span { color: var(--body-text-color) !important; }
+.card { margin-top: 2em; }
+.card table { display: block; overflow-x: auto; border: none; }
+.card th, .card td { min-width: 7em; word-break: normal !important; overflow-wrap: normal !important; }
+.card .katex-display { overflow-x: auto; overflow-y: hidden; padding-bottom: 4px; }
+.card pre { overflow-x: auto; }
+"""
+
+
+def data_frame(table: Table) -> pd.DataFrame:
+    """A table of an example as a data frame."""
+    return pd.DataFrame(dict(table))
+
+
+def card_text(folder: Path, description: str) -> str:
+    """The text of the card without its front matter; the description where there is no card."""
+    path = folder / "README.md"
+    if not path.is_file():
+        return description
+    text = path.read_text(encoding="utf-8")
+    return text.split("---\n", 2)[2] if text.startswith("---\n") else text
+
+
+# ---- pages/guesses.py ------------------------------------------------------------------------------------------------
+#
+# Guess what each column of the metric is made of: by names first, and where none is known by what the values are.
 
 def guess(page: Page, sources: Sequence[Data]) -> dict[str, list[str]]:
     """Guess what each column of the metric is made of; an empty list where nothing fits."""
@@ -863,7 +2026,51 @@ def guess(page: Page, sources: Sequence[Data]) -> dict[str, list[str]]:
         guesses[column.name] = _guess(column, sources[column.source], taken)
         if column.source and not guesses[column.name]:  # one file may hold the columns of all inputs
             guesses[column.name] = _named(column, list(sources[0].arrays), alike=False)
+    instead = [column for column in page.columns if column.part_of]
+    if not instead or not all(guesses[column.name] for column in instead):
+        _guess_by_values(page, sources, guesses)
     return guesses
+
+
+def _guess_by_values(page: Page, sources: Sequence[Data], guesses: dict[str, list[str]]) -> None:
+    """In place: labels are the one column of two values, class ids the one of integers, scores all that are left.
+
+    A column that could be another as well stays without a guess, and so do integers that count the rows.
+    """
+    for kind, fits in _FITTING.items():
+        for column in page.columns:
+            if column.kind == kind and column.required and not column.part_of and not guesses[column.name]:
+                taken = {name for names in guesses.values() for name in names}
+                runs = groups(sources[column.source])
+                taken |= {member for name in taken & set(runs) for member in runs[name]}
+                arrays = sources[column.source].arrays
+                free = [name for name, array in arrays.items() if name not in taken and num_dimensions(array) == 1]
+                found = [name for name in free if fits(np.asarray(arrays[name]))]
+                guesses[column.name] = found if kind == "score" or len(found) == 1 else []
+
+
+def _is_class_ids(array: np.ndarray) -> bool:
+    return array.dtype.kind in "iu" and len(array) > 0 and not _counts_rows(array)
+
+
+def _counts_rows(array: np.ndarray) -> bool:
+    return len(array) > 1 and bool((np.diff(array.astype(np.int64)) == 1).all())
+
+
+def _is_score(array: np.ndarray) -> bool:
+    """Numbers with fractions, or, as a column whose text is mostly numbers, one that has a cell of another kind."""
+    if array.dtype.kind == "f":
+        return not is_label(array)
+    if array.dtype.kind in "OU":
+        return bool(pd.to_numeric(pd.Series(array[:LOOKED_AT]), errors="coerce").notna().mean() > 0.5)
+    return False
+
+
+_FITTING: Mapping[str, Callable[[np.ndarray], bool]] = {
+    "label": is_label,
+    "vector": _is_class_ids,
+    "score": _is_score,
+}
 
 
 def _guess(column: Column, data: Data, taken: set[str]) -> list[str]:
@@ -875,12 +2082,12 @@ def _guess(column: Column, data: Data, taken: set[str]) -> list[str]:
         named = [stems[plain(name)] for name in (column.name, *column.names) if plain(name) in stems]
         only = list(stems.values()) if len(stems) == 1 else []
         return named[:1] or _named(column, free, alike=False) or only or _named(column, free)
-    return _named(column, [name for name in free if _ndim(data.arrays[name]) == 1])
+    return _named(column, [name for name in free if num_dimensions(data.arrays[name]) == 1])
 
 
 def _guess_images(column: Column, data: Data, runs: Mapping[str, list[str]]) -> list[str]:
     """A stack of images by its name; otherwise, of a table, the image column and the columns in their order."""
-    stacks = [name for name, array in data.arrays.items() if _ndim(array) != 1]
+    stacks = [name for name, array in data.arrays.items() if num_dimensions(array) != 1]
     named = _named(column, stacks) or (stacks if len(stacks) == 1 else [])
     if named:
         return named
@@ -902,13 +2109,8 @@ _FIELDS = (
 
 
 def _stem(name: str) -> str:
-    match = _NUMBERED.fullmatch(name)
+    match = NUMBERED.fullmatch(name)
     return match[1] if match else name
-
-
-def plain(name: str) -> str:
-    """A name in small letters and digits only, as names are compared."""
-    return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
 def _named(column: Column, names: Sequence[str], alike: bool = True) -> list[str]:
@@ -921,156 +2123,2410 @@ def _named(column: Column, names: Sequence[str], alike: bool = True) -> list[str
     return [name for alias in known if alike and len(alias) > 4 for name in names if alias in plain(name)][:1]
 
 
-def take(column: Column, chosen: Sequence[str], data: Data, read_as: str = "automatic") -> Found:
-    """The arrays that were chosen for a column, side by side if there are several.
-
-    Raises ValueError for a name that the data do not have.
-    """
-    runs = groups(data)
-    names = [member for name in chosen for member in runs.get(name, [name])]
-    parts = [_one(column, name, data) for name in names]
-    if len(parts) == 1 and not (column.kind in ("matrix", "scores") and _ndim(parts[0].value) == 1):
-        found = parts[0]
-    else:
-        listed = ", ".join(part.code for part in parts)
-        code = f"np.column_stack([{listed}])" if data.code else ""
-        found = Found(np.column_stack([part.value for part in parts]), code)
-    if column.kind == "scores":
-        return _read_as(found, "scores")
-    return _read_as(found, read_as) if column.kind in ("matrix", "classes") else found
-
-
-def _one(column: Column, name: str, data: Data) -> Found:
-    if name in data.arrays:
-        return Found(data.arrays[name], data.code.get(name, ""))
-    match = re.fullmatch(r"(.*)\[:, (\d+)\]", name)
-    array = data.arrays.get(match[1]) if match else None
-    if match is None or array is None or _ndim(array) != 2 or int(match[2]) >= array.shape[1]:
-        raise ValueError(f"{column.name}: expected names of columns, got {name!r}; there are {', '.join(data.arrays)}")
-    return Found(array[:, int(match[2])], f"{data.code[match[1]]}[:, {match[2]}]")
-
-
-def _read_as(found: Found, read_as: str) -> Found:
-    if read_as == "automatic":
-        return found
-    array, kind = np.asarray(found.value), float if read_as == "scores" else int
-    if (
-        array.dtype.kind not in "biuf"
-        or array.dtype.kind == np.dtype(kind).kind
-        or (kind is int and (array != np.round(array)).any())
-    ):
-        return found  # the metric says what is wrong with it
-    return Found(array.astype(kind), found.code and f"np.asarray({found.code}).astype({kind.__name__})")
-
-
-# ---- pages/controls.py -----------------------------------------------------------------------------------------------
+# ---- pages/archives.py -----------------------------------------------------------------------------------------------
 #
-# A control for each option of a metric, and the option's value from what the control holds.
+# Files of an upload as members, each with a name: files as they came, and those within .zip archives, in memory.
+#
+# Nothing is written to disk, and no member's name is ever a path on the server.
 
-def control(option: Option, value: Any, default: Any, text: str, elem_id: str) -> Any:
-    """Make the control of an option, with its start value; below its name, one line of the docstring."""
-    info = one_line(text)
-    if "efault" not in info:
-        info += f" Default: {default!r}."
-    kind = CONTROLS[option.control]
-    return kind.make(option, label=option.name, info=info, value=kind.show(value), elem_id=elem_id)
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # others may ask for gigabytes to unpack
 
 
-def shown(option: Option, value: Any) -> Any:
-    """What the control shows for a value of its option."""
-    return CONTROLS[option.control].show(value)
+class Member(NamedTuple):
+    """A file: its name, with the folders that an archive has it in, and what it holds, read when it is asked for."""
 
+    name: str
+    path: Path
+    archive: zipfile.ZipFile | None = None
 
-def parse(option: Option, value: Any, default: Any) -> Any:
-    """The option's value; what cannot be read is passed on as it is, and the metric says what it expected."""
-    if value is None or value == "" or value == []:
-        return default if CONTROLS[option.control].blank_is_default else None
-    return CONTROLS[option.control].parse(value)
+    @property
+    def key(self) -> str:
+        """The name without its ending and, of a mask, without `_mask`."""
+        return str(PurePosixPath(self.name).with_suffix("")).removesuffix("_mask")
 
-
-def options_of(page_options: tuple[Option, ...], values: Any, defaults: Mapping[str, Any]) -> dict[str, Any]:
-    """All options from the values of their controls."""
-    return {option.name: parse(option, value, defaults[option.name]) for option, value in zip(page_options, values)}
-
-
-def _number(text: Any) -> Any:
-    """An int if it is whole, else a float, else what came.
-
-    >>> _number("3"), _number("0.5"), _number(2.0), _number("five")
-    (3, 0.5, 2, 'five')
-    """
-    for kind in (int, float):
+    def read_bytes(self) -> bytes:
+        """The content. Raises RefusedError for a member of an archive that cannot be read."""
+        if self.archive is None:
+            return self.path.read_bytes()
         try:
-            number = kind(text)
-        except (ValueError, TypeError, OverflowError):
+            return self.archive.read(self.name)
+        except Exception as error:  # of a damaged or encrypted member
+            raise RefusedError(f"{self.path.name}: {self.name} cannot be read: {error}") from None
+
+
+def members(paths: Sequence[Path], suffixes: tuple[str, ...], skipped: Sequence[str] = ()) -> list[Member]:
+    """The files of these endings, sorted by name; of several archives with the archive's name as a folder.
+
+    Raises RefusedError for an archive that is too large, for one without such files, and for two of one name.
+    """
+    archives = [path for path in paths if path.suffix.lower() == ".zip"]
+    found = [Member(path.name, path) for path in paths if path not in archives]
+    total = 0
+    for path in archives:
+        check_contents(path)
+        listed = [*_members_of(path, suffixes, skipped)]
+        total += sum(size for _, size in listed)
+        check_unpacked(path.name, total)
+        if not listed:
+            raise RefusedError(f"{path.name}: expected files that end on {' or '.join(suffixes)}, got none")
+        found += [member for member, _ in listed]
+    twice = [name for name, count in Counter(_label(member, len(archives)) for member in found).items() if count > 1]
+    if twice:
+        raise RefusedError(f"{twice[0]}: expected files of different names, got two; a .zip keeps folders apart")
+    return sorted(found, key=lambda member: _label(member, len(archives)))
+
+
+def _label(member: Member, archives: int) -> str:
+    return f"{member.path.stem}/{member.name}" if member.archive is not None and archives > 1 else member.name
+
+
+def _members_of(path: Path, suffixes: tuple[str, ...], skipped: Sequence[str]) -> Iterator[tuple[Member, int]]:
+    """Members of an archive, and their sizes."""
+    archive = zipfile.ZipFile(path)
+    infos = [info for info in archive.infolist() if _is_wanted(PurePosixPath(info.filename), suffixes, skipped)]
+    for info in infos:
+        if info.compress_type not in _METHODS or info.flag_bits & 1:
+            raise RefusedError(f"{path.name}: expected a plain .zip, without a password, that any program opens")
+        yield Member(info.filename, path, archive), info.file_size
+
+
+def _is_wanted(name: PurePosixPath, suffixes: tuple[str, ...], skipped: Sequence[str]) -> bool:
+    hidden = any(part.startswith((".", "__MACOSX")) for part in name.parts)
+    return name.suffix.lower() in suffixes and not hidden and name.name not in skipped
+
+
+def keys(names: Sequence[str]) -> tuple[int, list[str]]:
+    """How many last parts of names tell them apart, and these parts: `000`, or `scratch/000` where there are two 000.
+
+    >>> keys(["test/good/000", "test/scratch/000"]), keys(["a/1", "b/2"])
+    ((2, ['good/000', 'scratch/000']), (1, ['1', '2']))
+    """
+    depth = max((name.count("/") + 1 for name in names), default=1)
+    for parts in range(1, depth + 1):
+        short = last_parts(names, parts)
+        if len(set(short)) == len(short):
+            return parts, short
+    return depth, list(names)
+
+
+def last_parts(names: Sequence[str], parts: int) -> list[str]:
+    """The last parts of names."""
+    return ["/".join(name.split("/")[-parts:]) for name in names]
+
+
+# ---- pages/pairing.py ------------------------------------------------------------------------------------------------
+#
+# Maps and masks of the same image, by the names of their files, in whatever order and folders they came.
+
+_NAMED = 5  # names in a message
+
+
+class Paired(NamedTuple):
+    """Masks in the order of the maps, the lines of Python for them, and what is to be said of it."""
+
+    masks: Found
+    setup: list[str]
+    told: str
+
+
+def pair(maps: Found, map_names: Sequence[str], masks: Found, mask_names: Sequence[str]) -> Paired:
+    """The mask of each map; none is a normal image. What belongs to no map is left out, and listed.
+
+    Names count from their end, as many folders as tell the maps apart. Raises ValueError where no name is in both, and
+    for two masks of one map.
+    """
+    parts, wanted = keys(map_names)
+    held = last_parts(mask_names, parts)
+    places = {name: i for i, name in enumerate(held)}
+    if len(places) < len(held):
+        twice = next(name for i, name in enumerate(held) if places[name] != i)
+        raise ValueError(f"masks: expected one for each map, got two named {twice}")
+    if not places.keys() & set(wanted):
+        raise ValueError(
+            f"masks: expected files named like the maps ({_some(wanted)}), got {_some(held)}: no name is in both"
+        )
+    found = [
+        np.asarray(masks.value[places[name]]) if name in places else np.zeros(np.shape(score_map), dtype=bool)
+        for name, score_map in zip(wanted, maps.value)
+    ]
+    setup = []
+    code = ""
+    if maps.code and masks.code:
+        setup = [f'key = lambda name: "/".join(name.split("/")[-{parts}:])'] if parts > 1 else []
+        setup.append("normal = {name: np.zeros(one.shape, bool) for name, one in predictions.items()}")
+        by_key = "{key(name): mask for name, mask in references.items()}" if parts > 1 else "references"
+        setup.append(f"masks = {by_key}")
+        code = f"[masks.get({'key(name)' if parts > 1 else 'name'}, normal[name]) for name in predictions]"
+    return Paired(Found(found, code), setup, _told(wanted, held))
+
+
+def _told(wanted: Sequence[str], held: Sequence[str]) -> str:
+    """How many images are normal for want of a mask, and which masks belong to no map."""
+    without = [name for name in wanted if name not in set(held)]
+    alone = [name for name in held if name not in set(wanted)]
+    told = f"{len(wanted):,} maps, paired with their masks by name."
+    if without:
+        told += f" {len(without):,} have no mask and count as normal: {_some(without)}."
+    return told + (f" Left out, since no map has their name: {len(alone):,} masks: {_some(alone)}." if alone else "")
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else "")
+
+
+def check_common(names: Mapping[str, Sequence[Any]]) -> None:
+    """Raise ValueError where the rows of two columns name their images, and no image is in both."""
+    sides = [side for side in names.values() if side and all(isinstance(name, str) for name in side)]
+    if len(sides) == 2 and not set(sides[0]) & set(sides[1]):
+        first, second = (_some(list(dict.fromkeys(side))) for side in sides)
+        raise ValueError(f"images: expected names that are in both inputs, got {first} and {second}: none is")
+
+
+# ---- pages/join.py ---------------------------------------------------------------------------------------------------
+#
+# Columns that need more than taking: rows by image, one value an image, and sets of scores side by side.
+
+def split_images(page: Page, ids: Mapping[str, Found], found: dict[str, Found], origin: Mapping[str, int]) -> list[str]:
+    """Split rows by the image they belong to, in place; return the lines of Python that do the same.
+
+    ids: for each column of rows, the image of each row. Images keep the order in which they come first. Beside such a
+    column, one of a value for each row holds the same for all rows of an image, and gives that. `origin` says which
+    columns are of one input, since the images of another may come in another order.
+    """
+    listed = {name: _images(name, part) for name, part in ids.items()}
+    check_common(listed)
+    images = list(dict.fromkeys(image for rows in listed.values() for image in rows))
+    split = {name: _splitter(rows, images) for name, rows in listed.items()}
+    setup = []
+    for name, part in ids.items():
+        value, code = found[name]
+        if code:
+            setup.append(f"{name}_image, {name}_rows = {part.code}, {code}")
+        if len(value) != len(listed[name]):
+            raise ValueError(f"{name}: expected an image for each row, got {len(listed[name])} for {len(value)} rows")
+        found[name] = Found(split[name](value), code and f"[{name}_rows[{name}_image == image] for image in images]")
+    if setup:
+        spread = ", ".join(f"*{name}_image.tolist()" for name, part in ids.items() if part.code)
+        setup.append(f"images = list(dict.fromkeys([{spread}]))")
+    for column in page.columns:
+        if column.kind == "vector" and column.name in found:
+            for side, rows in listed.items():
+                together = origin[side] == origin[column.name] and len(found[column.name].value) == len(rows)
+                if together and len(rows) > len(images):
+                    parts = split[side](found[column.name].value)
+                    found[column.name] = _one_each(column.name, found[column.name], side, parts, images)
+    return setup
+
+
+def _images(name: str, part: Found) -> list[Any]:
+    """The image of each row."""
+    images = np.asarray(part.value)
+    if images.ndim != 1:
+        raise ValueError(f"{name}: expected one column that says the image, got shape {images.shape}")
+    if pd.isna(images).any():
+        raise ValueError(f"{name}: expected an image for each row, got none for row {int(np.argmax(pd.isna(images)))}")
+    return list(images.tolist())
+
+
+def _splitter(rows: Sequence[Any], images: Sequence[Any]) -> Callable[[Any], list[np.ndarray]]:
+    """What splits values by the image of each, in the order of `images`; the values of an image keep their order."""
+    places = {image: i for i, image in enumerate(images)}
+    place = np.fromiter(map(places.__getitem__, rows), np.int64, len(rows))
+    order = np.argsort(place, kind="stable")
+    ends = np.searchsorted(place[order], np.arange(1, len(images)))
+    return lambda values: np.split(np.asarray(values)[order], ends)[: len(images)]
+
+
+def _one_each(name: str, found: Found, side: str, parts: Sequence[np.ndarray], images: Sequence[Any]) -> Found:
+    values = []
+    for image, part in zip(images, parts):
+        distinct = pd.unique(part)
+        if len(distinct) != 1:
+            raise ValueError(f"{name}: expected one value for all rows of an image, got {len(distinct)} for {image!r}")
+        values.append(distinct[0])
+    return Found(np.asarray(values), found.code and f"[{found.code}[{side}_image == image][0] for image in images]")
+
+
+def join_parts(page: Page, found: Mapping[str, Found]) -> dict[str, Found]:
+    """The metric's arguments from their parts; blank cells at the end of a part are left out."""
+    parts: dict[str, list[Found]] = {}
+    for column in page.columns:
+        if column.name in found:
+            part = found[column.name]
+            parts.setdefault(column.part_of or column.name, []).append(_ended(part) if column.part_of else part)
+    return {name: several[0] if len(several) == 1 else _tuple(several) for name, several in parts.items()}
+
+
+def _tuple(parts: list[Found]) -> Found:
+    listed = ", ".join(part.code for part in parts)
+    return Found(tuple(part.value for part in parts), f"({listed})" if parts[0].code else "")
+
+
+def _ended(found: Found) -> Found:
+    """A column of a table that is longer than it; whole numbers are ints again, which blank cells make floats."""
+    value = np.asarray(found.value)
+    blank = pd.isna(value)
+    if value.ndim != 1 or not blank.any():
+        return found
+    value = value[: np.flatnonzero(~blank)[-1] + 1] if not blank.all() else value[:0]
+    code = found.code and f"{found.code}[:{len(value)}]"
+    if value.dtype.kind == "f" and (value == np.round(value)).all():
+        return Found(value.astype(int), code and f"{code}.astype(int)")
+    return Found(value, code)
+
+
+# ---- pages/inputs.py -------------------------------------------------------------------------------------------------
+#
+# From what a person gave, tables or files and what the columns are made of, to the metric's columns.
+
+class Given(NamedTuple):
+    """The metric's columns, and the Python that makes them: lines, and an expression for each column.
+
+    names: of the images, where they are known
+    told: what is to be said of how images were paired
+    """
+
+    columns: dict[str, Any]
+    setup: list[str]
+    code: dict[str, str]
+    names: Sequence[str] = ()
+    told: str = ""
+
+
+def read_sources(page: Page, tables: Sequence[Any], files: Sequence[Any]) -> list[Data]:
+    """Read the files of each source; the tables count only when there is no file at all."""
+    paths = [[Path(path) for path in _listed(uploaded)] for uploaded in files]
+    if not any(paths):
+        return [read_table(table) for table in tables]
+    return [
+        read_files(sorted(part, key=lambda path: path.name), source.readers, f"_{i + 1}" if i else "")
+        for i, (source, part) in enumerate(zip(page.sources, paths))
+    ]
+
+
+def _listed(value: Any) -> list[Any]:
+    return [] if value is None else list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+def offered(page: Page, sources: Sequence[Data]) -> dict[str, list[str]]:
+    """For each column of the metric, the names it may be made of."""
+    offers = {column.name: choices(source_of(column, None, sources)) for column in page.columns}
+    for column in page.columns:
+        if column.kind == "score":
+            arrays = source_of(column, None, sources).arrays
+            offers[column.name] += [FLIPPED + name for name in offers[column.name] if _is_float(arrays.get(name))]
+    return offers
+
+
+def _is_float(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and value.ndim == 1 and value.dtype.kind == "f"
+
+
+def source_of(column: Column, chosen: Sequence[str] | None, sources: Sequence[Data]) -> Data:
+    """The data that a column comes from: those of its own input, or of the first, which may hold all columns."""
+    own, first = sources[column.source], sources[0]
+    has = own.arrays if chosen is None else {*chosen} & {*own.arrays, *groups(own)}
+    return own if has else first
+
+
+def gather(
+    page: Page, sources: Sequence[Data], chosen: Mapping[str, Sequence[str]] | None = None, read_as: str = "automatic"
+) -> Given:
+    """Put the metric's columns together; what they are made of is guessed from the names where it is not given.
+
+    Raises TypeError for a required column without anything to make it of, ValueError for a name that is not there.
+    """
+    guesses = guess(page, sources)
+    made_of = {name: list((chosen or {}).get(name) or found) for name, found in guesses.items()}
+    setup = list(dict.fromkeys(line for data in sources for line in data.setup))
+    found: dict[str, Found] = {}
+    ids: dict[str, Found] = {}
+    origin: dict[str, int] = {}
+    for column in _form(page, made_of):
+        names = made_of[column.name]
+        data = source_of(column, names, sources)
+        if not names:
+            if column.required:
+                raise TypeError(
+                    f"{column.name}: no column of this name was found; choose what it is made of under Columns"
+                    + (f", from {', '.join(data.arrays)}" if data.arrays else "")
+                )
             continue
-        if kind is float or number == float(text):
-            return number
-    return text
+        if column.kind == "images" and len(names) > 1 and plain(names[0]) in IMAGE_NAMES:
+            ids[column.name] = take(column, names[:1], data)
+            names = names[1:]
+        origin[column.name] = next(i for i, source in enumerate(sources) if source is data)
+        found[column.name] = take(column, names, data, read_as)
+        if column.kind == "images" and column.name not in ids and getattr(found[column.name].value, "ndim", 3) == 2:
+            value, code = found[column.name]
+            found[column.name] = Found([value], code and f"[{code}]")
+    named, told = _names_of_images(page, sources, made_of, origin, found, ids), ""
+    if ids:
+        setup += split_images(page, ids, found, origin)
+    elif len(named) == 2:
+        (maps, map_names), (masks, mask_names) = named.items()
+        paired = pair(found[maps], map_names, found[masks], mask_names)
+        found[masks], told = paired.masks, paired.told
+        setup += paired.setup
+    found = join_parts(page, found)
+    codes = {name: part.code for name, part in found.items()}
+    return Given({name: part.value for name, part in found.items()}, setup, codes, next(iter(named.values()), ()), told)
 
 
-def _numbers(text: str) -> tuple[Any, ...]:
-    return tuple(_number(item.strip()) for item in str(text).split(",") if item.strip())
+def _names_of_images(
+    page: Page,
+    sources: Sequence[Data],
+    made_of: Mapping[str, Sequence[str]],
+    origin: Mapping[str, int],
+    found: Mapping[str, Found],
+    ids: Mapping[str, Found],
+) -> dict[str, list[str]]:
+    """The names of a column's images, for each column that has them; of rows in the order of the first ones."""
+    if ids:
+        rows = [str(name) for part in ids.values() for name in np.asarray(part.value).ravel().tolist()]
+        return {next(iter(ids)): list(dict.fromkeys(rows))}
+    images = [column.name for column in page.columns if column.kind == "images" and column.name in found]
+    named = {name: sources[origin[name]].names.get(made_of[name][0], []) for name in images}
+    return {name: names for name, names in named.items() if names}
 
 
-def _commas(value: Any) -> str:
-    return "" if value is None else ", ".join(map(str, value if isinstance(value, (list, tuple)) else [value]))
+def _form(page: Page, made_of: Mapping[str, Sequence[str]]) -> list[Column]:
+    """The metric's columns; those that stand in their place, if only these are all there."""
+    forms: tuple[list[Column], list[Column]] = ([], [])
+    for column in page.columns:
+        forms[bool(column.part_of)].append(column)
+    usual, instead = (all(made_of[column.name] for column in form if column.required) for form in forms)
+    return forms[1] if instead and not usual and forms[1] else forms[0]
 
 
-_NONE = "none"
+def missing_columns(page: Page, made_of: Mapping[str, Sequence[str]]) -> list[str]:
+    """The required columns that are made of nothing."""
+    return [column.name for column in _form(page, made_of) if column.required and not made_of[column.name]]
 
 
-class _Kind(NamedTuple):
-    make: Callable[..., Any]
-    parse: Callable[[Any], Any] = lambda value: value
-    show: Callable[[Any], Any] = lambda value: value
-    blank_is_default: bool = True
+# ---- pages/detectors.py ----------------------------------------------------------------------------------------------
+#
+# Several detectors at once: a column for which several names are chosen gives the metric's columns once for each.
+
+def detectors(
+    page: Page, sources: Sequence[Data], chosen: Mapping[str, Sequence[str]] | None = None, read_as: str = "automatic"
+) -> dict[str, Given]:
+    """The metric's columns for each detector, by the name of what it is made of, in the order chosen.
+
+    Several detectors are several columns of scores (`predictions` of ood_bench, `open_scores` of the open-set metrics),
+    or several matrices or stacks of maps. All other columns are the same for each. Where there is one detector, its
+    name is that of the metric's column. Raises what `gather` raises; where there are several, with the name.
+    """
+    guesses = guess(page, sources)
+    made_of = {name: list((chosen or {}).get(name) or found) for name, found in guesses.items()}
+    for column in page.columns:
+        names = made_of[column.name]
+        if len(names) > 1 and _is_several(column, names, sources):
+            return {name: gather(page, sources, {**made_of, column.name: [name]}, read_as) for name in names}
+    return {page.columns[0].name: gather(page, sources, made_of, read_as)}
 
 
-def _fraction(option: Option, **kwargs: Any) -> Any:
-    return gr.Slider(0, 1, step=0.01, **kwargs)
+def _is_several(column: Column, names: Sequence[str], sources: Sequence[Data]) -> bool:
+    """Whether each of the names could be the column by itself."""
+    if column.part_of:
+        return False
+    if column.kind == "score":
+        return True
+    data = [source for source in sources if set(names) & {*source.arrays, *groups(source)}]
+    whole = {name for source in data for name in groups(source)} if column.kind != "images" else set()
+    whole |= {name for source in data for name, array in source.arrays.items() if num_dimensions(array) >= 2}
+    return column.kind not in ("vector", "label") and set(names) <= whole
 
 
-def _several(option: Option, **kwargs: Any) -> Any:
-    return gr.Dropdown(list(option.choices), multiselect=True, allow_custom_value=True, **kwargs)
+# ---- pages/direction.py ----------------------------------------------------------------------------------------------
+#
+# Scores that are higher for what is in-distribution: told by an AUROC below a half.
+
+def wrong_way(page: Page, several: Mapping[str, Given]) -> dict[str, float]:
+    """The AUROC of each detector whose scores rank the wrong way round; nothing where that cannot be known.
+
+    Higher scores are to mean out-of-distribution, or unknown.
+    """
+    found: dict[str, float] = {}
+    column = next((column for column in page.columns if column.kind == "score"), None)
+    if page.outside is None or column is None:
+        return found
+    for name, given in several.items():
+        try:
+            scores = np.asarray(given.columns[column.name], dtype=np.float64)
+            outside = np.asarray(page.outside(given.columns), dtype=bool)
+            value = auroc(exceedance_counts(scores[outside], scores[~outside]))
+        except (LookupError, TypeError, ValueError):  # the metric says what is wrong with them
+            continue
+        if value < 0.5:
+            found[name] = value
+    return found
 
 
-def _word_or_number(option: Option, **kwargs: Any) -> Any:
-    return gr.Dropdown(list(option.choices), allow_custom_value=True, **kwargs)
+def labelled_outside(columns: Mapping[str, Any]) -> Any:
+    """The unknown samples of an open-set metric: by `open_labels`, or by references below 0."""
+    labels = columns.get("open_labels")
+    return np.asarray(columns["references"]) < 0 if labels is None else np.asarray(labels) == 1
 
 
-CONTROLS: Mapping[str, _Kind] = {
-    "flag": _Kind(lambda option, **kwargs: gr.Checkbox(**kwargs)),
-    "choice": _Kind(lambda option, **kwargs: gr.Radio(list(option.choices), **kwargs)),
-    "fraction": _Kind(_fraction, parse=_number),
-    "number": _Kind(
-        lambda option, **kwargs: gr.Textbox(max_lines=1, placeholder="a number", **kwargs), _number, _commas
+# ---- pages/preview.py ------------------------------------------------------------------------------------------------
+#
+# Data as they were read: the first rows, and above each column what it is taken for.
+
+ROWS = 5  # of one source, of two a few less
+MAX_SHOWN = 9  # columns
+
+
+def preview(page: Page, sources: Sequence[Data], made_of: Mapping[str, Sequence[str]], rows: bool = True) -> str:
+    """The data of each source as HTML; `rows` False where an editable table shows the rows already."""
+    taken = _taken(page, sources, made_of)
+    return "".join(_source_html(page, i, data, taken[i], rows) for i, data in enumerate(sources) if data.arrays)
+
+
+def _taken(page: Page, sources: Sequence[Data], made_of: Mapping[str, Sequence[str]]) -> list[dict[str, list[str]]]:
+    """What each array of each source is taken for."""
+    found: list[dict[str, list[str]]] = [{} for _ in sources]
+    for column in page.columns:
+        names = made_of.get(column.name, ())
+        place = next(i for i, data in enumerate(sources) if data is source_of(column, names, sources))
+        runs = groups(sources[place])
+        for name in names:
+            plain_name = name.removeprefix(FLIPPED).partition("[:,")[0]
+            said = ("minus " if name.startswith(FLIPPED) else "") + _role(column, sources[place].arrays.get(plain_name))
+            for member in runs.get(plain_name, [plain_name]):
+                found[place].setdefault(member, []).append(said)
+    return found
+
+
+def _role(column: Column, array: Any) -> str:
+    """What a column is taken for; of labels with how many are 1."""
+    if column.kind == "score" and not column.part_of:
+        return "score"
+    if column.kind == "label" and isinstance(array, np.ndarray) and array.dtype.kind in "biuf" and array.ndim == 1:
+        return f"{column.name}, 1 in {int(np.count_nonzero(array == 1)):,} of {len(array):,}"
+    return column.name
+
+
+def _source_html(page: Page, place: int, data: Data, taken: Mapping[str, list[str]], rows: bool) -> str:
+    flat = {name: array for name, array in data.arrays.items() if num_dimensions(array) == 1}
+    wide = {name: array for name, array in data.arrays.items() if name not in flat}
+    first = [name for name in flat if name in taken] + [name for name in flat if name not in taken]
+    names = [name for name in flat if name in first[:MAX_SHOWN]]
+    title = f"<strong>{html.escape(page.sources[place].label)}</strong> " if len(page.sources) > 1 else ""
+    lengths = sorted({len(array) for array in flat.values()})
+    size = f"{lengths[-1]:,} rows, {len(flat):,} columns" if flat else ""
+    images = next(iter(data.names.values()), None)
+    size += f" in {len(images):,} files" if flat and images else ""
+    parts = [f"<p>{title}{size}</p>"] if title or size else []
+    if flat:
+        chips = "".join(f"<th>{_chips(name, taken)}</th>" for name in names)
+        heads = "".join(f'<th scope="col">{html.escape(name)}</th>' for name in names)
+        cells = (
+            "".join(_row_html(flat, names, row) for row in range(min(ROWS + 1 - len(page.sources), lengths[-1])))
+            if rows
+            else ""
+        )
+        more = f"<p>and {len(flat) - len(names):,} more columns</p>" if len(flat) > len(names) else ""
+        table = f'<table><thead><tr class="chips">{chips}</tr><tr>{heads}</tr></thead><tbody>{cells}</tbody></table>'
+        parts.append(f'<div class="scroll">{table}</div>{more}')
+    for name, array in wide.items():
+        shape = _shape(array, data.names.get(name))
+        parts.append(f"<p>{_chips(name, taken)} {html.escape(name)}: {html.escape(shape)}</p>")
+    return f'<div class="preview">{"".join(parts)}</div>'
+
+
+def _row_html(flat: Mapping[str, np.ndarray], names: Sequence[str], row: int) -> str:
+    cells = (_shown_cell(flat[name][row]) if row < len(flat[name]) else "" for name in names)
+    return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
+
+
+def _shown_cell(value: Any) -> str:
+    text = f"{value:.5g}" if isinstance(value, (float, np.floating)) else str(value)
+    return html.escape(text if len(text) <= 24 else f"{text[:23]}…")
+
+
+def _chips(name: str, taken: Mapping[str, list[str]]) -> str:
+    roles = taken.get(name)
+    if not roles:
+        return '<span class="chip unused">not used</span>'
+    return "".join(f'<span class="chip">{html.escape(role)}</span>' for role in roles)
+
+
+def _shape(array: Any, names: Sequence[str] | None) -> str:
+    if isinstance(array, np.ndarray):
+        return " × ".join(f"{size:,}" for size in array.shape)
+    sizes = {np.shape(image) for image in array}
+    each = f" of {' × '.join(map(str, next(iter(sizes))))}" if len(sizes) == 1 else ""
+    shown = f": {', '.join(names[:4])}{', …' if len(names) > 4 else ''}" if names else ""
+    return f"{len(array):,} images{each}{shown}"
+
+
+# ---- pages/looking.py ------------------------------------------------------------------------------------------------
+#
+# What is said of data before anything is computed: what they are taken for, what is missing, what follows of them.
+
+class Seen(NamedTuple):
+    """What a page shows of data.
+
+    html: the first rows with what each column is taken for, and notes below
+    offers, made_of: for each column of the metric, what it may be made of, and what it is made of
+    missing: columns that nothing was found for, so that a person is asked
+    options: those that the format brings, or that follow of the data
+    flipped: names of scores whose sign is to be turned
+    """
+
+    html: str
+    offers: Mapping[str, list[str]]
+    made_of: Mapping[str, list[str]]
+    missing: list[str]
+    options: Mapping[str, Any]
+    flipped: list[str]
+
+
+def look(
+    page: Page,
+    sources: Sequence[Data],
+    chosen: Mapping[str, Sequence[str]],
+    read_as: str = "automatic",
+    rows: bool = True,
+) -> Seen:
+    """Look at what was read. What a person chose stays as long as there are columns of these names.
+
+    Raises what putting the columns together raises.
+    """
+    offers, guesses = offered(page, sources), guess(page, sources)
+    made_of = {name: list(guesses[name]) for name in guesses}
+    for name, names in chosen.items():
+        if names and set(names) <= set(offers[name]):
+            made_of[name] = list(names)
+    missing = missing_columns(page, made_of)
+    options = {name: value for data in sources for name, value in data.options.items()}
+    notes: list[str] = []
+    turned: dict[str, float] = {}
+    score = ""
+    shown = preview(page, sources, made_of, rows)
+    if missing:
+        which = " and ".join(f"<strong>{html.escape(name)}</strong>" for name in missing)
+        notes.append(f"Which column holds {which}? Choose below, under Columns.")
+    else:
+        several = detectors(page, sources, made_of, read_as)
+        given = next(iter(several.values()))
+        derived = page.derive(given.columns)
+        options |= derived.options
+        score = next((column.name for column in page.columns if column.kind == "score"), "")
+        turned = wrong_way(page, several)
+        if len(several) == 1 and turned:
+            turned = dict(zip(made_of[score], turned.values()))
+        notes += [html.escape(text) for text in (given.told, derived.reason) if text]
+        notes += [_sign(name, value) for name, value in turned.items()]
+    shown += "".join(f'<div class="message note" role="status">{note}</div>' for note in notes)
+    names = made_of[score] if turned else []
+    flipped = [_turn(name) if name in turned else name for name in names]
+    return Seen(shown, offers, made_of, missing, options, flipped)
+
+
+def _turn(name: str) -> str:
+    return name.removeprefix(FLIPPED) if name.startswith(FLIPPED) else FLIPPED + name
+
+
+def _sign(name: str, value: float) -> str:
+    return (
+        f"<strong>{html.escape(name)}</strong>: AUROC {value:.3f} is below a half. Is higher more in-distribution "
+        "here? Then turn the sign."
+    )
+
+
+# ---- pages/pasted.py -------------------------------------------------------------------------------------------------
+#
+# Cells that were copied from a spreadsheet, or text with commas, semicolons or tabs, as a table.
+
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+def read_pasted(text: str) -> pd.DataFrame:
+    r"""The table of a text; without a line of names, columns are named by letters, as in a spreadsheet.
+
+    >>> read_pasted("0.5\t1\n0.25\t0").to_dict("list")
+    {'A': [0.5, 0.25], 'B': [1, 0]}
+    """
+    if "\t" not in text and "," not in text and ";" not in text and " " in text.strip().splitlines()[0]:
+        text = "\n".join("\t".join(line.split()) for line in text.splitlines())
+    table, headless = read_csv(text.encode())
+    if table.num_columns > MAX_COLUMNS:
+        raise RefusedError(f"expected at most {MAX_COLUMNS:,} columns, got {table.num_columns:,}")
+    names = [letters(i) for i in range(table.num_columns)] if headless else table.column_names
+    return pd.DataFrame(dict(zip(names, (from_arrow(column, gaps=True) for column in table.columns))))
+
+
+def letters(place: int) -> str:
+    """The name of a column of a spreadsheet: A to Z, then AA.
+
+    >>> letters(0), letters(25), letters(26), letters(52)
+    ('A', 'Z', 'AA', 'BA')
+    """
+    more, last = divmod(place, 26)
+    return (letters(more - 1) if more else "") + _LETTERS[last]
+
+
+# ---- pages/results.py ------------------------------------------------------------------------------------------------
+#
+# What a person takes away: the numbers as JSON, and the Python call that gives them.
+
+def results_json(results: Mapping[str, Any]) -> str:
+    """The numbers in full. Infinity, which a threshold can be, is written as Python's json writes it."""
+    return json.dumps(results, indent=2)
+
+
+def message(text: str, kind: str = "error") -> str:
+    """A box with an error, which screen readers announce, or with a note; nothing for no text."""
+    role = "alert" if kind == "error" else "status"
+    return f'<div class="message {kind}" role="{role}">{html.escape(text)}</div>' if text else ""
+
+
+def python_call(name: str, given: Mapping[str, Given], options: Mapping[str, Any], defaults: Mapping[str, Any]) -> str:
+    """Write the Python that computes the same: columns from files by their expressions, typed ones spelt out.
+
+    given: the columns of each detector by its name; of several, the results are by name too.
+    """
+    setup = [*dict.fromkeys(line for one in given.values() for line in one.setup)]
+    calls = {title: _call(name, one, options, defaults) for title, one in given.items()}
+    if len(calls) == 1:
+        body = f"results = {next(iter(calls.values()))}\n"
+    else:
+        body = "results = {}\n" + "".join(f"results[{title!r}] = {call}\n" for title, call in calls.items())
+    imports = {"import evaluate", *(line for line in setup if line.startswith(("import ", "from ")))}
+    if "np." in body + "".join(setup):
+        imports.add("import numpy as np")
+    ordered = sorted(line for line in imports if line.startswith("import "))
+    ordered += sorted(line for line in imports if line.startswith("from "))
+    path = os.environ.get("SPACE_ID") or f"metrics/{name}"
+    lines = [*ordered, "", f'{name} = evaluate.load("{path}")', *(x for x in setup if x not in imports)]
+    return "\n".join(lines) + f"\n{body}"
+
+
+def _call(name: str, given: Given, options: Mapping[str, Any], defaults: Mapping[str, Any]) -> str:
+    arguments = [
+        f"    {column}={given.code.get(column) or _literal(value)},\n" for column, value in given.columns.items()
+    ]
+    arguments += [f"    {key}={value!r},\n" for key, value in options.items() if value != defaults[key]]
+    return f"{name}.compute(\n{''.join(arguments)})"
+
+
+def _literal(value: Any) -> str:
+    """Spell out numbers; a row a line, if there are several in a row."""
+    rows = value.tolist() if isinstance(value, np.ndarray) else [np.asarray(row).tolist() for row in value]
+    if any(isinstance(row, list) for row in rows):
+        begin, end = "()" if isinstance(value, tuple) else "[]"
+        text = f"{begin}\n" + "".join(f"        {row!r},\n" for row in rows) + f"    {end}"
+    else:
+        text = repr(rows)
+    return re.sub(r"\b(inf)\b", 'float("inf")', text)
+
+
+# ---- texts.py --------------------------------------------------------------------------------------------------------
+#
+# What a metric's script says of it, read without importing it, and so without evaluate.
+
+class Texts(NamedTuple):
+    """What a metric's script says of it: in a line, in a paragraph, of its columns and options, whom to cite, where."""
+
+    summary: str
+    description: str
+    inputs: str
+    citation: str
+    urls: list[str]
+
+
+def texts(path: Path) -> Texts:
+    """Read the texts of a metric's script, which are literals."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    constants = {
+        target.id: ast.literal_eval(node.value)
+        for node in tree.body
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    keywords = (node for node in ast.walk(tree) if isinstance(node, ast.keyword) and node.arg == "reference_urls")
+    urls = [url for keyword in keywords for url in ast.literal_eval(keyword.value)]
+    description, inputs, citation = (
+        constants[name].strip() for name in ("_DESCRIPTION", "_KWARGS_DESCRIPTION", "_CITATION")
+    )
+    return Texts(str(ast.get_docstring(tree)).splitlines()[0], description, inputs, citation, urls)
+
+
+# ---- reports/directions.py -------------------------------------------------------------------------------------------
+#
+# Which way a result is better, by its key: for tables, where the best is bold and rates may be percent.
+
+class Direction(NamedTuple):
+    """Whether higher is better, and whether the result is a rate, in [0, 1]."""
+
+    higher: bool
+    rate: bool
+
+
+# keys as the metrics' cards have them; a key that fits none, such as a count or a threshold, has no direction
+_KEYS = {
+    Direction(True, True): (
+        r"accuracy(@\d+)?|closed_set_accuracy|autkc@\d+",
+        r"(macro|micro)_open_f|openauc|auoscr|open_set_auroc|open_set_accuracy@\w+|ccr@.+",
+        r"auroc|aupr_(in|out)(_trapezoid)?|detect_acc|t[pn]r([\d.]+[tf][pn]r)?",
+        r"(image|pixel)_(auroc|ap|aupr|f1_max|f1|precision|recall)|aupro@.+|auspro@.+|aupimo",
+        r"(U-)?(recall|precision|AP|mAP)(50|50-95|@.+|\((Known|(previously|newly) known)\))?",
+        r"(balanced_)?accuracy_score|(f1|fbeta|jaccard|precision|recall|average_precision|roc_auc)_score",
     ),
-    "numbers": _Kind(
-        lambda option, **kwargs: gr.Textbox(max_lines=1, placeholder="numbers, as in 1, 3, 5", **kwargs),
-        _numbers,
-        _commas,
-    ),
-    "several": _Kind(_several, parse=tuple, show=lambda value: list(value)),
-    "checks": _Kind(
-        lambda option, **kwargs: gr.CheckboxGroup(list(option.choices), **kwargs),
-        parse=tuple,
-        show=lambda value: list(value),
-        blank_is_default=False,
-    ),
-    "number or none": _Kind(
-        lambda option, **kwargs: gr.Textbox(max_lines=1, placeholder="a number, or nothing", **kwargs),
-        _number,
-        _commas,
-        blank_is_default=False,
-    ),
-    "choice or none": _Kind(
-        lambda option, **kwargs: gr.Radio([_NONE, *option.choices], **kwargs),
-        parse=lambda value: None if value == _NONE else value,
-        show=lambda value: _NONE if value is None else value,
-    ),
-    "word or number": _Kind(_word_or_number, parse=_number, show=str),
+    Direction(True, False): (r"cohen_kappa_score|matthews_corrcoef|d2_\w+_score",),
+    Direction(False, True): (r"f[pn]r([\d.]+[tf][pn]r)?", r"(hamming|zero_one)_loss"),
+    Direction(False, False): (r"WI(\(OWOD\))?(@.+)?", r"A-OSE(\(detections\))?", r"(brier_score|hinge|log)_loss"),
 }
+
+
+def direction(key: str) -> Direction | None:
+    """The direction of a result by its key; None where neither way is better, or where the key is not known.
+
+    Of a slash-joined name, such as far/mnist/auroc, the last part counts.
+
+    >>> direction("fpr95tpr"), direction("far/mnist/auroc").higher, direction("total_known")
+    (Direction(higher=False, rate=True), True, None)
+    """
+    name = key.rpartition("/")[2]
+    if name.endswith(("_low", "_high", "_error", "_threshold")):
+        return None
+    for found, patterns in _KEYS.items():
+        if re.fullmatch("|".join(patterns), name, re.IGNORECASE):
+            return found
+    return None
+
+
+def better(key: str, difference: float, low: float, high: float) -> str | None:
+    """Which of two models is better in a result, "first" or "second", if the interval of the difference leaves out 0.
+
+    None where it does not, or where it is not known which way is better.
+
+    >>> better("auroc", 0.02, 0.01, 0.03), better("fpr95tpr", 0.02, 0.01, 0.03), better("auroc", 0.02, -0.01, 0.05)
+    ('first', 'second', None)
+    """
+    known = direction(key)
+    if known is None or low <= 0 <= high:
+        return None
+    return "first" if (difference > 0) == known.higher else "second"
+
+
+# ---- formats/aligned.py ----------------------------------------------------------------------------------------------
+#
+# Columns of text beneath each other.
+
+def aligned(rows: Sequence[Sequence[str]], left: Collection[int] = (0,)) -> str:
+    """Rows of cells as lines: columns of these places from the left, the others from the right.
+
+    >>> print(aligned([["key", "value"], ["auroc", "0.5"]]))
+    key    value
+    auroc    0.5
+    """
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    lines = (
+        [cell.ljust(width) if i in left else cell.rjust(width) for i, (cell, width) in enumerate(zip(row, widths))]
+        for row in rows
+    )
+    return "\n".join("  ".join(line).rstrip() for line in lines)
+
+
+# ---- formats/flat.py -------------------------------------------------------------------------------------------------
+#
+# Results for loggers: numbers by slash-joined names, as W&B, MLflow and TensorBoard take them.
+
+# what an evaluation says of itself and of another model, beside its results
+RECORDS = frozenset({"evaluation", "comparison", "other"})
+
+
+def flat(results: Mapping[str, Any], prefix: str = "", *, plain: bool = False) -> dict[str, float]:
+    """The scalars of results by slash-joined names; lists, tables, words and truth values are left out.
+
+    So is the record of an evaluation. A row of the table "groups" gives a name for each of its numbers:
+    near/cifar100/auroc.
+
+    Parameters: results of a metric, of several by name, or of an evaluation; prefix, before all names, with a slash;
+    plain, to have an underscore in place of all that MLflow refuses in names: what is no letter, digit, underscore,
+    dash, dot, blank or slash, such as the @ of accuracy@5.
+    Returns {name: int or float}, in the order of the results. Raises ValueError for two numbers of one name.
+
+    >>> groups = {"group": ["far/mnist", "near/tin"], "auroc": [1.0, 0.5]}
+    >>> flat({"auroc": 0.75, "t_list": [0.1, 0.2], "groups": groups}, "val")
+    {'val/auroc': 0.75, 'val/far/mnist/auroc': 1.0, 'val/near/tin/auroc': 0.5}
+    >>> flat({"accuracy@5": 0.9}, plain=True)
+    {'accuracy_5': 0.9}
+    """
+    numbers: dict[str, float] = {}
+    for path, value in _scalars(results):
+        name = "/".join(filter(None, (prefix.rstrip("/"), *path)))
+        name = re.sub(r"[^\w\-. /]", "_", name, flags=re.ASCII) if plain else name
+        if name in numbers:
+            raise ValueError(f"results: expected one number of a name, got two of {name!r}")
+        numbers[name] = value
+    return numbers
+
+
+def rows_of_groups(groups: Mapping[str, Any]) -> dict[str, dict[str, float]]:
+    """The rows of the table "groups" by their names, each with its numbers by key.
+
+    Returns {group: {key: number}}. Raises ValueError for columns of several lengths and a group that comes twice.
+
+    >>> rows_of_groups({"group": ["a", "b"], "auroc": [1.0, 0.5]})
+    {'a': {'auroc': 1.0}, 'b': {'auroc': 0.5}}
+    """
+    if not isinstance(groups["group"], list):
+        raise ValueError(f"groups: expected a list of names, got {groups['group']!r}")
+    names = [str(name) for name in groups["group"]]
+    columns = {key: column for key, column in groups.items() if key != "group"}
+    for key, column in columns.items():
+        if not isinstance(column, list) or len(column) != len(names):
+            raise ValueError(f"groups: expected a list of {len(names)} for {key}, one for each group")
+    if len(set(names)) < len(names):
+        raise ValueError(f"groups: expected each once, got {', '.join(names)}")
+    return {
+        name: {key: column[i] for key, column in columns.items() if _is_number(column[i])}
+        for i, name in enumerate(names)
+    }
+
+
+def _scalars(results: Mapping[str, Any], *path: str) -> Iterator[tuple[tuple[str, ...], float]]:
+    for key, value in results.items():
+        if _is_number(value):
+            yield (*path, str(key)), value
+        elif isinstance(value, Mapping) and key == "groups" and "group" in value:
+            for group, row in rows_of_groups(value).items():
+                yield from _scalars(row, *path, group)
+        elif isinstance(value, Mapping) and key not in RECORDS:
+            yield from _scalars(value, *path, str(key))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+# ---- reports/tables.py -----------------------------------------------------------------------------------------------
+#
+# Tables of results: files or groups as rows, means over seeds, the best of several models.
+#
+# table = make_table({"resnet-s0": first, "resnet-s1": second, "vit-s0": third}, seeds="-s[0-9]+", keys=["auroc"])
+# print(render(table, "latex", percent=True))  # of reports/rendering.py
+
+OVERALL = "mean"  # what the results beside the groups are called, where there are groups
+ROW_KINDS = ("files", "groups")
+_LARGEST = sys.float_info.max
+
+
+class Cell(NamedTuple):
+    """A number, with its key and, where there are any, the standard deviation over seeds or the ends of an interval."""
+
+    key: str
+    value: float
+    std: float | None = None
+    low: float | None = None
+    high: float | None = None
+    best: bool = False
+
+
+class ResultTable(NamedTuple):
+    """Names of the columns, and rows of a name and a cell for each column, None where there is no number.
+
+    corner, above the names of the rows, is the key that all numbers are of, where the columns do not say it.
+    """
+
+    columns: list[str]
+    rows: list[tuple[str, list[Cell | None]]]
+    corner: str = ""
+
+
+_Place = tuple[str, str, str]  # file, group, key
+
+
+def make_table(
+    results: Mapping[str, Mapping[str, Any]],
+    *,
+    rows: str | None = None,
+    keys: Sequence[str] | None = None,
+    groups: Sequence[str] | None = None,
+    seeds: str | None = None,
+) -> ResultTable:
+    """A table of the numbers of results.
+
+    Parameters: results by name, such as that of their file, with or without groups; rows, "files" or "groups", by
+    default the groups of a single result that has some, else files; keys and groups to take, names or patterns with *,
+    where "mean" is what stands beside the groups: all keys by default, and of the groups all as rows and "mean" beside
+    files. seeds, a regular expression: names of results that differ only where it matches are one, with the mean and
+    the standard deviation (of n − 1) of their numbers; where it is in none of these names, so are groups.
+    Lists and words are left out; `<key>_low` and `<key>_high` are the interval of a key. The best numbers of a group
+    and a key are marked, of two or more results, where the direction of the key is known. Means have no intervals.
+
+    Returns a `ResultTable`. Raises TypeError for options of other types, and ValueError for a pattern that finds
+    nothing, for seeds that lack a number which others have, and if there is nothing to show.
+
+    >>> table = make_table({"a-s0": {"auroc": 0.5}, "a-s1": {"auroc": 1.0}, "b-s0": {"auroc": 0.7}}, seeds="-s.")
+    >>> [(name, cells[0].value, round(cells[0].std or 0, 4), cells[0].best) for name, cells in table.rows]
+    [('a', 0.75, 0.3536, True), ('b', 0.7, 0, False)]
+    """
+    _check(keys=keys, groups=groups)
+    if rows is not None:
+        as_choice(rows, "rows", ROW_KINDS)
+    numbers = {name: _by_group(result) for name, result in results.items()}
+    cells = _cells(numbers) if seeds is None else _pooled(numbers, _compiled(seeds))
+    if not cells:
+        raise ValueError("results: expected numbers, got none")
+    cells = _marked(cells)
+    files, names, found = (list(dict.fromkeys(place[i] for place in cells)) for i in range(3))
+    names = [name for name in names if name != OVERALL] + [OVERALL] * (OVERALL in names)
+    if rows is None:
+        rows = "groups" if len(files) == 1 and len(names) > 1 else "files"
+    wanted = _chosen(found, keys, "keys")
+    taken = names if groups is None and rows == "groups" else _chosen(names, groups or [OVERALL], "groups")
+    if rows == "files":
+        columns = [(group, key) for group in taken for key in wanted]
+        lines = [(file, [cells.get((file, group, key)) for group, key in columns]) for file in files]
+    else:
+        columns = [(file, key) for file in files for key in wanted]
+        lines = [(group, [cells.get((file, group, key)) for file, key in columns]) for group in taken]
+    there = [any(line[i] is not None for _, line in lines) for i in range(len(columns))]
+    single = len(taken if rows == "files" else files) == 1
+    alone = len(wanted) == 1 and not single
+    return ResultTable(
+        [key if single else name if alone else f"{name} {key}" for (name, key), kept in zip(columns, there) if kept],
+        [(name, [cell for cell, kept in zip(line, there) if kept]) for name, line in lines],
+        wanted[0] if alone else "",
+    )
+
+
+def _check(**options: Any) -> None:
+    for option, names in options.items():
+        if names is None:
+            continue
+        if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
+            raise TypeError(f"{option}: expected a list of names or patterns, got {names!r}")
+
+
+def _by_group(results: Mapping[str, Any]) -> dict[str, dict[str, float]]:
+    """The numbers of results by group; those beside the groups are of OVERALL."""
+    groups = results.get("groups")
+    rows = rows_of_groups(groups) if isinstance(groups, Mapping) and "group" in groups else {}
+    if OVERALL in rows:
+        raise ValueError(f"groups: expected none called {OVERALL!r}, which is that of all")
+    rows = {OVERALL: flat({key: value for key, value in results.items() if key != "groups"}), **rows}
+    large = [key for row in rows.values() for key, value in row.items() if _LARGEST < abs(value) < math.inf]
+    if large:
+        raise ValueError(f"{large[0]}: expected a number that float64 holds, got a larger one")
+    return rows
+
+
+def _cells(numbers: Mapping[str, Mapping[str, Mapping[str, float]]]) -> dict[_Place, Cell]:
+    cells = {}
+    for name, groups in numbers.items():
+        for group, row in groups.items():
+            ends = {f"{key}_{end}" for key in row for end in ("low", "high", "error")}
+            for key in (key for key in row if key not in ends):
+                low, high = row.get(f"{key}_low"), row.get(f"{key}_high")
+                cells[name, group, key] = Cell(key, row[key], low=low, high=high)
+    return cells
+
+
+def _pooled(numbers: Mapping[str, Mapping[str, Mapping[str, float]]], seeds: re.Pattern[str]) -> dict[_Place, Cell]:
+    """Means over results, or else over groups, whose names differ only where the pattern matches."""
+    in_names = any(map(seeds.search, numbers))
+    values: dict[_Place, list[float]] = {}
+    for (name, group, key), cell in _cells(numbers).items():
+        if in_names:
+            values.setdefault((_without(seeds, name), group, key), []).append(cell.value)
+        elif seeds.search(group):  # the other groups are means of these
+            values.setdefault((name, _without(seeds, group), key), []).append(cell.value)
+    if not values:
+        raise ValueError(f"seeds: expected a pattern that is in some of {', '.join(numbers)}, got {seeds.pattern!r}")
+    most: dict[str, int] = {}
+    for (name, _, _), found in values.items():
+        most[name] = max(most.get(name, 0), len(found))
+    for (name, group, key), found in values.items():
+        if len(found) < most[name]:
+            raise ValueError(f"{name}: expected {key} ({group}) of {most[name]} seeds, got it of {len(found)}")
+    return {place: Cell(place[2], _mean(found), _std(found)) for place, found in values.items()}
+
+
+def _compiled(seeds: str) -> re.Pattern[str]:
+    if not isinstance(seeds, str):
+        raise TypeError(f"seeds: expected a regular expression, got {seeds!r}")
+    try:
+        return re.compile(seeds)
+    except re.error as error:
+        raise ValueError(f"seeds: expected a regular expression, got {seeds!r} ({error})") from None
+
+
+def _without(seeds: re.Pattern[str], name: str) -> str:
+    rest, matches = seeds.subn("", name)
+    if matches > 1:  # as of [0-9]+ in resnet18-s0, which would be one with resnet50-s0
+        raise ValueError(f"seeds: expected a pattern that is once in a name, got {matches} matches in {name!r}")
+    return re.sub("//+", "/", rest).strip(" -_./") or OVERALL
+
+
+def _mean(values: Sequence[float]) -> float:
+    if all(value == values[0] for value in values):
+        return values[0]
+    return math.fsum(values) / len(values) if all(map(math.isfinite, values)) else math.nan
+
+
+def _std(values: Sequence[float]) -> float | None:
+    if len(values) < 2:
+        return None
+    return statistics.stdev(values) if all(map(math.isfinite, values)) else math.nan
+
+
+def _marked(cells: Mapping[_Place, Cell]) -> dict[_Place, Cell]:
+    rivals: dict[tuple[str, str], list[float]] = {}
+    for (_, group, key), cell in cells.items():
+        rivals.setdefault((group, key), []).append(cell.value)
+    best = {}
+    for (group, key), numbers in rivals.items():
+        known, values = direction(key), [value for value in numbers if not math.isnan(value)]
+        if known is not None and len(values) > 1:
+            best[group, key] = max(values) if known.higher else min(values)
+    return {
+        (file, group, key): cell._replace(best=best.get((group, key)) == cell.value)
+        for (file, group, key), cell in cells.items()
+    }
+
+
+def _chosen(names: Sequence[str], patterns: Iterable[str] | None, option: str) -> list[str]:
+    """The names that the patterns match, in the order of the patterns; all where there are none."""
+    if patterns is None:
+        return list(names)
+    chosen: list[str] = []
+    for pattern in patterns:
+        found = [name for name in names if name == pattern or fnmatchcase(name, pattern)]
+        if not found:
+            raise ValueError(f"{option}: expected some of {', '.join(names)}, got {pattern!r}")
+        chosen += [name for name in found if name not in chosen]
+    return chosen
+
+
+# ---- reports/rendering.py --------------------------------------------------------------------------------------------
+#
+# Tables as text for a terminal, Markdown, LaTeX and CSV.
+
+INTERVALS = ("brackets", "plusminus", "none")
+FORMS = ("text", "markdown", "latex", "csv")
+_LATEX_SIGNS = {character: f"\\{character}" for character in "&%$#_{}"} | {
+    "[": "{[}",  # which would be an option of the \\ before it
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+}
+
+
+def render(
+    table: ResultTable,
+    form: str = "text",
+    *,
+    percent: bool = False,
+    digits: int | None = None,
+    intervals: str = "brackets",
+) -> str:
+    """A table as text.
+
+    The best numbers of several models begin with * in text, and are bold in Markdown and LaTeX. CSV has every digit,
+    and columns of their own for standard deviations and the ends of intervals.
+
+    Parameters: table, of `make_table`; form, one of text, markdown, latex and csv; percent, to have rates, which are
+    those of known keys, times 100; digits after the point, by default 4, and 2 of percent; intervals, in brackets,
+    as ± half their length ("plusminus"), or none.
+    Returns the text, without an end of the last line. Raises ValueError or TypeError for other options, and
+    ValueError for a rate beyond 1 that is to be percent.
+
+    >>> table = ResultTable(["auroc", "total"], [("a", [Cell("auroc", 0.75, best=True), Cell("total", 3)])])
+    >>> print(render(table, percent=True))
+        auroc  total
+    a  *75.00      3
+    >>> print(render(table, "markdown"))
+    |  | auroc | total |
+    |---|---:|---:|
+    | a | **0.7500** | 3 |
+    """
+    percent = as_bool(percent, "percent")
+    as_choice(form, "form", FORMS)
+    as_choice(intervals, "intervals", INTERVALS)
+    if digits is not None:
+        as_int(digits, "digits", 0, 17)
+    scaled = [(name, [_scaled(cell, percent) for cell in cells]) for name, cells in table.rows]
+    if form == "csv":
+        return _as_csv(table._replace(rows=scaled))
+    places = {True: 2 if digits is None else digits, False: 4 if digits is None else digits}
+    escape, lay_out = _ESCAPES[form], _LAYOUTS[form]
+    texts = [
+        [escape(name), *(_cell_text(cell, places[percent and _is_rate(cell)], intervals, form) for cell in cells)]
+        for name, cells in scaled
+    ]
+    return lay_out([list(map(escape, (table.corner, *table.columns))), *texts])
+
+
+def _is_rate(cell: Cell | None) -> bool:
+    known = None if cell is None else direction(cell.key)
+    return known is not None and known.rate
+
+
+def _scaled(cell: Cell | None, percent: bool) -> Cell | None:
+    if cell is None or not (percent and _is_rate(cell)):
+        return cell
+    if cell.value > 1:
+        raise ValueError(f"{cell.key}: expected a rate in [0, 1] to be percent, got {cell.value}")
+    std, low, high = (None if part is None else 100 * part for part in (cell.std, cell.low, cell.high))
+    return Cell(cell.key, 100 * cell.value, std, low, high, cell.best)
+
+
+def _cell_text(cell: Cell | None, digits: int, intervals: str, form: str) -> str:
+    if cell is None:
+        return "--" if form == "latex" else "–"
+    text = str(cell.value) if isinstance(cell.value, int) else _decimal(cell.value, digits)
+    text = _BOLD[form](text) if cell.best else text
+    plus_minus = r"$\pm$" if form == "latex" else "±"
+    if cell.std is not None:
+        return f"{text} {plus_minus} {_decimal(cell.std, digits)}"
+    if cell.low is None or cell.high is None or intervals == "none":
+        return text
+    if intervals == "plusminus":
+        return f"{text} {plus_minus} {_decimal((cell.high - cell.low) / 2, digits)}"
+    return f"{text} [{_decimal(cell.low, digits)}, {_decimal(cell.high, digits)}]"
+
+
+def _decimal(value: float, digits: int) -> str:
+    return f"{value:.{digits}f}" if math.isfinite(value) else str(value)
+
+
+def _markdown(rows: Sequence[Sequence[str]]) -> str:
+    lines = ["| " + " | ".join(row) + " |" for row in rows]
+    return "\n".join([lines[0], "|---|" + "---:|" * (len(rows[0]) - 1), *lines[1:]])
+
+
+def _latex(rows: Sequence[Sequence[str]]) -> str:
+    lines = [" & ".join(row) + r" \\" for row in rows]
+    columns = "l" + "r" * (len(rows[0]) - 1)
+    return "\n".join(
+        [rf"\begin{{tabular}}{{{columns}}}", r"\hline", lines[0], r"\hline", *lines[1:], r"\hline", r"\end{tabular}"]
+    )
+
+
+def _as_csv(table: ResultTable) -> str:
+    """A column for each part of the cells that any of a column has."""
+    parts = {"": "value", " std": "std", " low": "low", " high": "high"}
+    cells = list(zip(*(cells for _, cells in table.rows)))
+    kept = [
+        (i, part, f"{name}{ending}")
+        for i, name in enumerate(table.columns)
+        for ending, part in parts.items()
+        if any(cell is not None and getattr(cell, part) is not None for cell in cells[i])
+    ]
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([table.corner or "name", *(name for _, _, name in kept)])
+    for name, row in table.rows:
+        writer.writerow([name, *(None if row[i] is None else getattr(row[i], part) for i, part, _ in kept)])
+    return text.getvalue().rstrip("\n")
+
+
+def _one_line(name: str) -> str:
+    return " ".join(name.split())
+
+
+_ESCAPES: dict[str, Callable[[str], str]] = {
+    "text": _one_line,
+    "markdown": lambda name: re.sub(r"([|\\`*<\[\]]|\b_|_\b)", r"\\\1", _one_line(name)),
+    "latex": lambda name: "".join(_LATEX_SIGNS.get(character, character) for character in _one_line(name)),
+}
+_BOLD: dict[str, Callable[[str], str]] = {
+    "text": lambda text: f"*{text}",
+    "markdown": lambda text: f"**{text}**",
+    "latex": lambda text: rf"\textbf{{{text}}}",
+}
+_LAYOUTS: dict[str, Callable[[Sequence[Sequence[str]]], str]] = {
+    "text": aligned,
+    "markdown": _markdown,
+    "latex": _latex,
+}
+
+
+# ---- pages/numbers.py ------------------------------------------------------------------------------------------------
+#
+# The numbers as HTML: the important ones large, the others below headings, each with the way that is better.
+
+MAX_CURVE = 5  # values of a list that the table shows
+MAX_ROWS = 30  # of a table among the results
+_DIGITS = {"short": "3 decimals", "percent": "percent", "full": "all digits"}
+
+
+def numbers_html(page: Page, results: Mapping[str, Any], said: Mapping[str, str], images: Sequence[str] = ()) -> str:
+    """The results of a page as tables.
+
+    Parameters: results by key; said, what is said of each key below it; images, the names of the images that a table
+    with a column of them goes over.
+    """
+    tables = {name: value for name, value in results.items() if isinstance(value, Mapping)}
+    keys = [name for name in results if name not in tables]
+    large = [key for key in keys if re.fullmatch(page.headline, key)] or keys[:1]
+    parts = [_section("", large, results, said, "results large"), *_others(page, keys, large, results, said)]
+    parts += [_table_html(name, columns, images) for name, columns in tables.items()]
+    return f'<div class="numbers" data-name="{page.name}">{_switch()}{"".join(parts)}</div>'
+
+
+def _switch() -> str:
+    """Buttons that say with how many digits the numbers are shown."""
+    buttons = (
+        f'<button type="button" data-do="digits" data-digits="{kind}" aria-pressed="{str(kind == "short").lower()}">'
+        f"{words}</button>"
+        for kind, words in _DIGITS.items()
+    )
+    return f'<div class="switch" role="group" aria-label="How numbers are shown">{"".join(buttons)}</div>'
+
+
+def _others(
+    page: Page, keys: Sequence[str], large: Sequence[str], results: Mapping[str, Any], said: Mapping[str, str]
+) -> list[str]:
+    """The sections of what is not large; what no pattern fits comes last."""
+    rest = [key for key in keys if key not in large]
+    parts = []
+    for title, pattern in {**page.sections, "Others" if page.sections else "": ".*"}.items():
+        own = [key for key in rest if re.fullmatch(pattern, key)]
+        rest = [key for key in rest if key not in own]
+        if own:
+            parts.append(_section(title, own, results, said, "results"))
+    return parts
+
+
+def _section(title: str, keys: Sequence[str], results: Mapping[str, Any], said: Mapping[str, str], kind: str) -> str:
+    caption = f"<caption>{html.escape(title)}</caption>" if title else ""
+    rows = "".join(_result_row(key, results[key], said.get(key, "") if "large" in kind else "") for key in keys)
+    return f'<table class="{kind}">{caption}<tbody>{rows}</tbody></table>'
+
+
+def _result_row(key: str, value: Any, said: str) -> str:
+    name = html.escape(key)
+    below = f"<small>{html.escape(said)}</small>" if said else ""
+    head = f'<th scope="row" data-key="{name}">{name.replace("_", "_<wbr>")}{below}</th>'
+    return f"<tr>{head}<td>{cell(key, value)}{way(key)}</td></tr>"
+
+
+def way(key: str) -> str:
+    """An arrow in the direction that is better, if there is one."""
+    known = direction(key)
+    if known is None:
+        return ""
+    words = "higher is better" if known.higher else "lower is better"
+    return f' <i class="way" role="img" aria-label="{words}" title="{words}">{"↑" if known.higher else "↓"}</i>'
+
+
+def cell(key: str, value: Any) -> str:
+    """A number with three decimals; in full it is its title."""
+    if isinstance(value, list):
+        more = f" and {len(value) - MAX_CURVE:,} more" if len(value) > MAX_CURVE else ""
+        return ", ".join(cell(key, item) for item in value[:MAX_CURVE]) + more
+    if isinstance(value, str):
+        return html.escape(value)
+    if value is None:
+        return "–"
+    known = direction(key)
+    kind = ' class="rate"' if known is not None and known.rate and 0 <= value <= 1 else ""
+    return f'<span{kind} title="{value!r}" data-full="{value!r}">{short(value)}</span>'
+
+
+def _table_html(name: str, columns: Mapping[str, list[Any]], images: Sequence[str]) -> str:
+    """A table among the results, folded, with its first rows; where they are of images, they show these."""
+    head = "".join(f'<th scope="col">{html.escape(column)}{way(column)}</th>' for column in columns)
+    lines = [*zip(*columns.values())]
+    shown = max(MAX_ROWS, len(images))
+    rows = []
+    for line in lines[:shown]:
+        cells = [f"<td>{cell(key, value)}</td>" for key, value in zip(columns, line)]
+        if images and next(iter(columns)) == "image" and line[0] < len(images):
+            cells[0] = f"<td>{image_button(line[0], images[line[0]])}</td>"
+        rows.append(f"<tr>{''.join(cells)}</tr>")
+    more = f"<p>… and {len(lines) - shown:,} more rows, in the JSON below</p>" if len(lines) > shown else ""
+    title = f"<summary>{html.escape(name)}, {len(lines):,} rows</summary>"
+    table = f'<table class="results"><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
+    label = html.escape(f"{name}, a table")
+    wide = f'<div class="wide" tabindex="0" role="region" aria-label="{label}">{table}</div>'
+    return f"<details>{title}{wide}{more}</details>"
+
+
+def image_button(image: int, name: str) -> str:
+    """A button that shows an image; images count from 1, as the slider does."""
+    return f'<button type="button" class="see" data-do="image" data-image="{image}">{html.escape(name)}</button>'
+
+
+def result_help(inputs_description: str) -> dict[str, str]:
+    r"""The first sentence on each result, from the Returns section of a metric's docstring.
+
+    >>> result_help("Args:\n    x: y.\n\nReturns:\n    a, b: what they\n        are. More.\n    c@d: other.\n\nRaises:")
+    {'a': 'What they are.', 'b': 'What they are.', 'c@d': 'Other.'}
+    """
+    section = inputs_description.partition("Returns:\n")[2].partition("\n\n")[0]
+    entries = re.findall(r"^    (\S[^:]*): ((?:.*)(?:\n {8,}.*)*)", section, flags=re.MULTILINE)
+    found = {}
+    for names, text in entries:
+        sentence = re.split(r"(?<=\.)\s+(?=[A-Z])|; ", " ".join(text.split()))[0].rstrip(".")
+        for name in names.split(", "):
+            found[name] = f"{sentence[:1].upper()}{sentence[1:]}."
+    return found
+
+
+# ---- pages/comparison.py ---------------------------------------------------------------------------------------------
+#
+# Several detectors, or several data sets, as one table: on the page, and to take away.
+
+TEXT_FORMS = {"markdown": "Markdown", "latex": "LaTeX", "csv": "CSV"}
+
+
+class Compared(NamedTuple):
+    """A table as HTML, and as text in each of `TEXT_FORMS`."""
+
+    shown: str
+    texts: dict[str, str]
+
+
+def compared(results: Mapping[str, Mapping[str, Any]]) -> Compared | None:
+    """The results of detectors by name, a row each; of a single one its groups. None where there is one of neither.
+
+    The means over all groups, and over those of a common beginning (near, far), come first. Rates are percent where
+    all of them can be.
+    """
+    if len(results) == 1 and not _groups(results):
+        return None
+    scalars = {name: _with_direction(found) for name, found in results.items()}
+    groups = _groups(results)
+    wanted = [*sorted(prefixes(groups)), OVERALL] if groups and len(results) > 1 else None
+    table = make_table(scalars, groups=wanted)
+    percent = all(cell is None or not _is_share(cell) or cell.value <= 1 for _, cells in table.rows for cell in cells)
+    texts = {form: render(table, form, percent=percent) for form in TEXT_FORMS}
+    return Compared(_html(table, percent), texts)
+
+
+def _groups(results: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    table = next(iter(results.values())).get("groups")
+    return list(table["group"]) if isinstance(table, Mapping) and "group" in table else []
+
+
+def _with_direction(found: Mapping[str, Any]) -> dict[str, Any]:
+    """The numbers that can be better or worse, with their intervals; all where none can."""
+    numbers = {key: value for key, value in found.items() if isinstance(value, (int, float))}
+    kept = {key for key in numbers if direction(key) is not None} or {*numbers}
+    ends = {f"{key}_{end}" for key in kept for end in ("low", "high")}
+    chosen: dict[str, Any] = {key: value for key, value in numbers.items() if key in kept | ends}
+    groups = found.get("groups")
+    if isinstance(groups, Mapping):
+        chosen["groups"] = {key: value for key, value in groups.items() if key in {"group", *kept, *ends}}
+    return chosen
+
+
+def _is_share(cell: Cell) -> bool:
+    known = direction(cell.key)
+    return known is not None and known.rate
+
+
+def _html(table: ResultTable, percent: bool) -> str:
+    columns = zip(*(cells for _, cells in table.rows))
+    keys = [next((cell.key for cell in column if cell is not None), "") for column in columns]
+    head = "".join(f'<th scope="col">{html.escape(column)}{way(key)}</th>' for column, key in zip(table.columns, keys))
+    body = "".join(
+        f'<tr><th scope="row">{html.escape(name)}</th>{"".join(_cell_html(cell, percent) for cell in cells)}</tr>'
+        for name, cells in table.rows
+    )
+    words = "Rates in percent; the best in bold." if percent else "The best in bold."
+    content = f"<thead><tr><td>{html.escape(table.corner)}</td>{head}</tr></thead><tbody>{body}</tbody>"
+    label = 'tabindex="0" role="region" aria-label="All results side by side"'
+    return (
+        f'<div class="wide" {label}><table class="results compared">{content}</table></div><p class="hint">{words}</p>'
+    )
+
+
+def _cell_html(cell: Cell | None, percent: bool) -> str:
+    if cell is None:
+        return "<td>–</td>"
+    scale = 100 if percent and _is_share(cell) else 1
+
+    def number(value: float) -> str:
+        return f"{scale * value:.2f}" if scale == 100 else short(value)
+
+    text = f"<b class='best'>{number(cell.value)}</b>" if cell.best else number(cell.value)
+    if cell.low is not None and cell.high is not None:
+        text += f" <small>[{number(cell.low)}, {number(cell.high)}]</small>"
+    return f"<td>{text}</td>"
+
+
+# ---- pages/data_sets.py ----------------------------------------------------------------------------------------------
+#
+# A column of data sets: each is a group of the metric, and known samples are those of every group.
+
+def with_groups(page: Page, given: Given) -> Given:
+    """The groups of what is given, in which data sets of known samples alone are missing: they belong to every group.
+
+    Only where the page can tell known from unknown samples, and where data sets of both kinds are named.
+    """
+    if GROUPS not in given.columns or page.outside is None:
+        return given
+    groups = np.asarray(given.columns[GROUPS], dtype=object)
+    try:
+        unknown = np.asarray(page.outside(given.columns), bool)
+    except (ValueError, TypeError):  # which the metric says better
+        return given
+    if unknown.shape != groups.shape:
+        return given
+    named = ~pd.isna(groups)
+    known = {*groups[named & ~unknown].tolist()} - {*groups[named & unknown].tolist()}
+    if not known or not np.any(named & unknown):
+        return given
+    values: list[Any] = [None if group in known else group for group in groups.tolist()]
+    code = given.code.get(GROUPS)
+    said = f"[None if group in {sorted(map(str, known))} else group for group in {code}]" if code else ""
+    return given._replace(columns={**given.columns, GROUPS: values}, code={**given.code, GROUPS: said})
+
+
+# ---- pages/images.py -------------------------------------------------------------------------------------------------
+#
+# Read images: anomaly maps and masks (PNG), and photographs to lay behind (or JPEG). Sizes are checked first.
+
+def read_maps(paths: list[Path], tag: str = "") -> Data:
+    """Grey PNG images of 8 or 16 bits, as they are: higher is more anomalous."""
+    return _read_images(paths, "predictions", "np.asarray(Image.open(path))", lambda image: np.asarray(_grey(image)))
+
+
+def read_masks(paths: list[Path], tag: str = "") -> Data:
+    """PNG images of any kind: what is not black is anomalous. Of an archive with a folder ground_truth, only those."""
+    convert = 'np.asarray(Image.open(path).convert("L")) > 0'
+    return _read_images(paths, "references", convert, lambda image: np.asarray(image.convert("L")) > 0)
+
+
+def _read_images(paths: list[Path], name: str, code: str, convert: Callable[[Any], np.ndarray]) -> Data:
+    total, found = 0, members(paths, (".png",))
+    if name == "references":
+        found = [member for member in found if "ground_truth" in member.name] or found
+    arrays = []
+    for member in found:
+        with Image.open(io.BytesIO(member.read_bytes()), formats=["PNG"]) as image:
+            total += 8 * image.width * image.height
+            check_unpacked(member.name, total)
+            if name == "predictions" and image.mode not in ("1", "L", "I", "I;16", "F"):
+                raise RefusedError(f"{member.name}: expected grey, whose values are the scores, got {image.mode}")
+            arrays.append(convert(image))
+    setup = [
+        "import numpy as np",
+        "from pathlib import Path",
+        "from PIL import Image",
+        _IMAGES,
+        f'{name} = images("{name}", lambda path: {code})  # the folder of your files',
+    ]
+    return Data({name: arrays}, setup, {name: f"[*{name}.values()]"}, names={name: [member.key for member in found]})
+
+
+_IMAGES = """def images(folder, read):  # by their paths in the folder, less the ending and _mask
+    paths = sorted(Path(folder).rglob("*.png"))
+    names = [path.relative_to(folder).with_suffix("").as_posix().removesuffix("_mask") for path in paths]
+    return {name: read(path) for name, path in zip(names, paths)}"""
+
+
+def _grey(image: Any) -> Any:
+    return image.convert("L") if image.mode == "1" else image
+
+
+def photograph_of(paths: Sequence[Path], image: int, names: Sequence[str]) -> Any:
+    """The photograph of an image, by its name; one that is named like none of them is behind all. None for none."""
+    if not paths:
+        return None
+    check_files(list(paths))
+    found = members(list(paths), _PHOTOGRAPHS)
+    if names and image < len(names):
+        parts, wanted = keys(names)
+        named = dict(zip(last_parts([member.key for member in found], parts), found))
+        if wanted[image] in named:
+            return read_photograph(named[wanted[image]])
+        if named.keys() & set(wanted):
+            return None
+    return read_photograph(found[0]) if len(found) == 1 else None
+
+
+_PHOTOGRAPHS = (".png", ".jpg", ".jpeg")
+
+
+def read_photograph(member: Any) -> Any:
+    """A photograph (PNG or JPEG), at most 1,000 pixels wide and high."""
+    try:
+        with Image.open(io.BytesIO(member.read_bytes()), formats=["PNG", "JPEG"]) as image:
+            size = image.size
+            check_unpacked(member.name, 4 * size[0] * size[1])
+            photograph = image.convert("RGB")
+    except RefusedError:
+        raise
+    except Exception as error:  # of the decoder
+        kind = member.name.rpartition(".")[2].lower()
+        raise RefusedError(f"{member.name}: cannot be read as {kind}: {without_paths(str(error))}") from None
+    photograph.thumbnail((1000, 1000))
+    return photograph, size
+
+
+# ---- pages/moving.py -------------------------------------------------------------------------------------------------
+#
+# The slider of the threshold, its presets and what is counted there, as HTML that `script.SCRIPT` keeps up to date.
+
+def threshold_html(name: str, sweep: Sweep | None) -> str:
+    """A slider over the thresholds of a sweep, at its first preset; nothing for none."""
+    if sweep is None or not len(sweep.thresholds):
+        return ""
+    sweep = sweep.thinned()
+    label = f"{name}-threshold-at"
+    buttons = "".join(
+        f'<button type="button" data-do="preset" data-preset="{html.escape(words)}">{html.escape(words)}</button>'
+        for words in sweep.presets
+    )
+    slider = (
+        f'<label for="{label}">Threshold <output>{short(sweep.at("threshold", sweep.start))}</output></label>'
+        f'<input id="{label}" type="range" min="0" max="{len(sweep.thresholds) - 1}" value="{sweep.start}" step="1">'
+    )
+    group = '<div class="switch" role="group" aria-label="Thresholds one looks for">'
+    presets = f"{group}{buttons}</div>" if buttons else ""
+    rule = f'<p class="hint">{html.escape(sweep.rule)}; the pictures follow.</p>'
+    sent = html.escape(sweep.sent())
+    return (
+        f'<div class="threshold" data-name="{name}" data-sweep="{sent}">{slider}{rule}{presets}'
+        f'<div class="wide" tabindex="0" role="region" aria-label="Counts at the threshold">{_counts(sweep)}</div>'
+        f"{_rates(sweep)}</div>"
+    )
+
+
+def _counts(sweep: Sweep) -> str:
+    """The confusion table."""
+    if not sweep.table:
+        return ""
+    columns = list(next(iter(sweep.table.values())))
+    head = "".join(f'<th scope="col">{html.escape(column)}</th>' for column in columns)
+    body = ""
+    for row, cells in sweep.table.items():
+        found = "".join(
+            f'<td data-count="{html.escape(name)}">{int(sweep.counts[name][sweep.start]):,}</td>'
+            for name in cells.values()
+        )
+        body += f'<tr><th scope="row">{html.escape(row)}</th>{found}</tr>'
+    return f'<table class="results confusion"><thead><tr><td></td>{head}</tr></thead><tbody>{body}</tbody></table>'
+
+
+def _rates(sweep: Sweep) -> str:
+    names = [*sweep.rates, *sweep.values]
+    parts = (
+        f"<div><dt>{html.escape(name)}</dt>"
+        f'<dd data-rate="{html.escape(name)}">{short(sweep.at(name, sweep.start))}</dd></div>'
+        for name in names
+    )
+    return f'<dl class="rates">{"".join(parts)}</dl>'
+
+
+# ---- reports/frame.py ------------------------------------------------------------------------------------------------
+#
+# The frame of a report, in one file: its style, in light and dark.
+
+FRAME = """<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>
+:root {{ color-scheme: light dark; --text: #222; --back: #fff; --soft: #f4f4f4; --line: #ccc; --quiet: #666;
+  --first: #0072b2; --second: #d55e00; }}
+@media (prefers-color-scheme: dark) {{
+  :root {{ --text: #e6e6e6; --back: #161616; --soft: #222; --line: #444; --quiet: #a8a8a8;
+    --first: #56b4e9; --second: #e69f00; }}
+}}
+body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 1320px; margin: 2rem auto; padding: 0 1rem;
+  color: var(--text); background: var(--back); overflow-wrap: anywhere; }}
+h2 {{ margin-top: 3rem; border-top: 1px solid var(--line); padding-top: 1rem; }}
+.quiet {{ color: var(--quiet); }}
+.table {{ overflow-x: auto; }}
+table {{ border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: 0.85rem; }}
+th, td {{ padding: 0.25rem 0.4rem; text-align: right; white-space: nowrap; overflow-wrap: normal; }}
+th {{ font-weight: 600; vertical-align: bottom; }}
+thead th {{ white-space: normal; min-width: 3.8em; border-bottom: 2px solid var(--line); }}
+tr > :first-child {{ text-align: left; position: sticky; left: 0; background: var(--back); }}
+tbody tr:nth-child(odd) > * {{ background: var(--soft); }}
+table.mean tbody tr:last-child > * {{ border-top: 2px solid var(--line); font-weight: 600; }}
+.charts {{ display: grid; gap: 1rem; margin-top: 1.5rem;
+  grid-template-columns: repeat(auto-fit, minmax(min(100%, 270px), 1fr)); }}
+svg {{ width: 100%; max-width: 420px; height: auto; font-size: 12px; fill: var(--text); }}
+svg .title {{ font-size: 13px; font-weight: 600; }}
+.grid {{ stroke: var(--line); stroke-width: 1; }}
+polyline {{ fill: none; stroke-width: 2; }}
+polyline.first {{ stroke: var(--first); }}
+polyline.second {{ stroke: var(--second); stroke-dasharray: 6 3; }}
+rect.first {{ fill: var(--first); fill-opacity: 0.6; }}
+rect.second {{ fill: var(--second); fill-opacity: 0.6; }}
+circle {{ fill: var(--back); stroke: var(--text); stroke-width: 1.5; }}
+line.threshold {{ stroke: var(--text); stroke-width: 1.5; stroke-dasharray: 4 3; }}
+.key {{ display: inline-block; margin-right: 1.5rem; }}
+.key i {{ display: inline-block; width: 1.4em; height: 0.8em; margin-right: 0.35em; }}
+.figures {{ display: grid; gap: 1.5rem; grid-template-columns: repeat(auto-fill, minmax(min(100%, 720px), 1fr)); }}
+figure {{ margin: 0; }}
+.gallery {{ display: grid; gap: 1rem 0.75rem; grid-template-columns: repeat(auto-fill, minmax(150px, 1fr)); }}
+.gallery img {{ aspect-ratio: 1; object-fit: contain; background: var(--soft); }}
+.gallery figcaption {{ font-size: 0.85rem; line-height: 1.35; }}
+.panels {{ display: grid; gap: 0.4rem; grid-template-columns: repeat(auto-fit, minmax(120px, 1fr)); }}
+@media (max-width: 600px) {{ .panels {{ grid-template-columns: 1fr 1fr; }} }}
+.panels div {{ font-size: 0.8rem; color: var(--quiet); }}
+img {{ display: block; width: 100%; height: auto; border: 1px solid var(--line); box-sizing: border-box; }}
+figcaption {{ margin-top: 0.3rem; }}
+th small {{ display: block; font-weight: 400; }}
+caption {{ text-align: left; color: var(--quiet); padding-top: 0.6rem; }}
+pre {{ overflow-x: auto; background: var(--soft); padding: 0.75rem; font-size: 0.85rem; }}
+dl {{ display: flex; flex-wrap: wrap; gap: 0.4rem 1.6rem; }}
+dt {{ color: var(--quiet); }}
+dd {{ margin: 0; }}
+output {{ font-weight: 600; margin-left: 0.5em; }}
+</style>
+<h1>{title}</h1>
+{body}
+</html>
+"""
+
+
+# ---- pages/report.py -------------------------------------------------------------------------------------------------
+#
+# A report to keep or to send, one file of HTML; the browser adds the pictures as it saves it (see `script.SCRIPT`).
+
+MAX_CALL = 20_000  # letters of the Python in a report; longer is data that were typed
+_FIGURES, _THRESHOLD = "<!--figures-->", "<!--threshold-->"
+
+
+def report_html(page: Page, texts: Texts, computed: Computed, numbers: str, call: str, moves: bool) -> str:
+    """A button that saves the report, and the report without its pictures.
+
+    Parameters: numbers, the tables as HTML; call, the Python that gives the same; moves, whether there is a threshold.
+    """
+    said = call if len(call) <= MAX_CALL else f"{call[:MAX_CALL]}\n… and {len(call) - MAX_CALL:,} letters more"
+    shown = re.sub(r'<div class="switch".*?</div>', "", numbers)
+    shown = re.sub(r"<button[^>]*>(.*?)</button>", r"\1", shown)
+    title = page.name if not computed.title else f"{page.name}: {computed.title}"
+    parts = [
+        f"<p>{html.escape(page.question)}</p>",
+        shown,
+        f"<h2>At a threshold</h2>{_THRESHOLD}" if moves else "",
+        f'<h2>Pictures</h2><div class="charts">{_FIGURES}</div>',
+        f"<h2>Options</h2><p>{html.escape(_options(computed.options))}. numpy {np.__version__}.</p>",
+        f"<h2>The same in Python</h2><pre>{html.escape(said)}</pre>",
+        f"<h2>For a paper</h2><p>{html.escape(sentence(page, texts, computed.results))}</p>",
+        f"<pre>{html.escape(texts.citation)}</pre>",
+    ]
+    whole = FRAME.format(title=html.escape(title), body="\n".join(parts))
+    button = '<button type="button" data-do="report">Download the report (one HTML file)</button>'
+    return f'<div class="report" data-name="{page.name}" data-page="{html.escape(whole)}">{button}</div>'
+
+
+def sentence(page: Page, texts: Texts, results: Mapping[str, Any]) -> str:
+    """The important numbers as a sentence, and whom to cite."""
+    keys = [key for key, value in results.items() if isinstance(value, (int, float))]
+    important = [key for key in keys if re.fullmatch(page.headline, key)] or keys[:1]
+    numbers = [f"{key} = {_in_words(key, results[key])}" for key in important]
+    listed = " and ".join([", ".join(numbers[:-1]), numbers[-1]] if len(numbers) > 1 else numbers)
+    cited = ",".join(re.findall(r"@\w+\{([^,]+),", texts.citation))
+    return f"We report {listed}, computed with {page.name} of openworld-metrics{page.method} \\cite{{{cited}}}."
+
+
+def _in_words(key: str, value: float) -> str:
+    known = direction(key)
+    share = known is not None and known.rate and math.isfinite(value) and 0 <= value <= 1
+    return f"{100 * value:.2f} %" if share else short(value)
+
+
+def _options(options: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in options.items())
+
+
+# ---- pages/sources.py ------------------------------------------------------------------------------------------------
+#
+# What a person gave, read; refused are columns that are too many or that cannot be told apart or shown.
+
+MAX_LINE = 1_000_000  # bytes of a line of names; a longer one is no table for pyarrow either
+
+
+def checked_sources(page: Page, tables: Sequence[Any], files: Sequence[Any]) -> list[Data]:
+    """As `read_sources`; RefusedError for columns that are too many or of one name, names too long or of no text."""
+    for table in tables:
+        if table is not None:
+            check_names("table", [str(name).strip() for name in table.columns])
+    for uploaded in files:
+        for path in map(Path, uploaded if isinstance(uploaded, (list, tuple)) else [uploaded] if uploaded else []):
+            if path.suffix.lower() in (".npz", ".zip"):
+                check_contents(path)
+            check_names(path.name, names_stated(path))
+    sources = read_sources(page, tables, files)
+    for data in sources:
+        check_names("the data", list(data.arrays))
+        if page.images:
+            named = (array for name, array in data.arrays.items() if plain(name) in IMAGE_NAMES)
+            check_costs(cost for images in named for cost in _image_costs(images))
+    return sources
+
+
+def check_names(where: str, names: Sequence[str]) -> None:
+    """Raise RefusedError for too many columns, two of one name, a name that is too long, and one that is no text."""
+    if len(names) > MAX_COLUMNS:
+        raise RefusedError(f"{where}: expected at most {MAX_COLUMNS:,} columns, got {len(names):,}")
+    for name, count in Counter(names).items():
+        if count > 1:
+            raise RefusedError(f"{where}: expected columns of different names, got {count} named {name[:MAX_NAME]!r}")
+        if len(name) > MAX_NAME:
+            raise RefusedError(f"{where}: expected names of at most {MAX_NAME} letters, got one of {len(name):,}")
+        if any("\ud800" <= letter <= "\udfff" for letter in name):
+            raise RefusedError(f"{where}: expected names that UTF-8 can write, got {name!r}")
+
+
+def names_stated(path: Path) -> list[str]:
+    """The columns that a file says it has before it is read: of .npz their names, of .csv and .parquet their places.
+
+    What is wrong with a file otherwise is for its reader to say.
+    """
+    kind, number = path.suffix.lower(), 0
+    try:
+        if kind == ".npz":
+            with zipfile.ZipFile(path) as archive:
+                return archive.namelist()
+        if kind == ".parquet":
+            number = pyarrow.parquet.read_metadata(path).num_columns
+        elif kind == ".csv":
+            with path.open("rb") as file:
+                number = 1 + file.read(MAX_LINE).lstrip().splitlines()[0].count(b",")
+    except (OSError, LookupError, ValueError, NotImplementedError, zipfile.BadZipFile, pa.ArrowException):
+        pass
+    return [str(place) for place in range(number)]
+
+
+def _image_costs(images: Any) -> Iterator[Cost]:
+    """How many images the rows belong to."""
+    if isinstance(images, np.ndarray) and images.ndim == 1:
+        yield Cost("images", len(pd.unique(images)), MAX_SAMPLES)
+
+
+# ---- pages/strip.py --------------------------------------------------------------------------------------------------
+#
+# The images with the most errors as a strip of small pictures; a click shows one.
+
+MAX_SMALL = 24  # pictures
+SIDE = 106  # pixels of a picture, its longer side
+_HEAT = ((68, 1, 84), (59, 82, 139), (33, 145, 140), (94, 201, 98), (253, 231, 37))  # Viridis
+
+
+def image_names(computed: Computed, count: int) -> list[str]:
+    """The images as a person knows them: by number, from 1, and by the names of their files."""
+    names = [*computed.names][:count]
+    return [f"{i + 1} · {names[i]}" if i < len(names) else f"image {i + 1}" for i in range(count)]
+
+
+def strip_html(page: Page, computed: Computed, names: Sequence[str]) -> str:
+    """The strip of a page with images; nothing for others, and where no image has an error."""
+    small = page.thumbnails(computed, min(len(names), MAX_SMALL)) if page.thumbnails and len(names) > 1 else []
+    if not small:
+        return ""
+    buttons = []
+    for image, said, picture in small:
+        name, words = html.escape(names[image]), html.escape(said)
+        source = f"data:image/png;base64,{base64.b64encode(picture).decode()}"
+        inner = f'<img src="{source}" alt=""><b>{name}</b><small>{words}</small>'
+        buttons.append(
+            f'<button type="button" class="see" data-do="image" data-image="{image}" title="{name}: {words}">'
+            f"{inner}</button>"
+        )
+    head = f'<p class="hint">The {len(small)} images with the most errors, the worst first; press one to see it.</p>'
+    return f'<div data-name="{page.name}">{head}<div class="strip">{"".join(buttons)}</div></div>'
+
+
+def map_picture(score_map: np.ndarray, mask: np.ndarray, low: float, high: float) -> bytes:
+    """A map in the colours of Viridis from low to high, the outline of its mask in white, as .png."""
+    step = max(1, -(-max(score_map.shape) // SIDE))
+    shares = np.clip((score_map[::step, ::step] - low) / ((high - low) or 1), 0, 1) * (len(_HEAT) - 1)
+    channels = [np.interp(shares, range(len(_HEAT)), channel) for channel in zip(*_HEAT)]
+    pixels = np.stack(channels, axis=-1).round().astype(np.uint8)
+    inside = np.pad(mask[::step, ::step] > 0, 1)
+    core = inside[1:-1, 1:-1]
+    whole = core & inside[2:, 1:-1] & inside[:-2, 1:-1] & inside[1:-1, 2:] & inside[1:-1, :-2]
+    if max(score_map.shape) > SIDE // 4:  # of a smaller one it would be most of the picture
+        pixels[core & ~whole] = 255
+    image = Image.fromarray(pixels)
+    scale = SIDE // max(pixels.shape[:2])
+    if scale > 1:
+        image = image.resize((scale * image.width, scale * image.height), Image.Resampling.NEAREST)
+    return as_png(image)
+
+
+def box_picture(boxes: Sequence[tuple[Sequence[float], str]], width: float, height: float) -> bytes:
+    """Boxes, xyxy and colour of each, on a plain ground of some width and height, as .png."""
+    scale = SIDE / (max(width, height) or 1)
+    image = Image.new("RGB", (max(1, round(scale * width)), max(1, round(scale * height))), "#e4e4e7")
+    draw = ImageDraw.Draw(image)
+    for corners, color in boxes:
+        left, top, right, bottom = (float(np.clip(scale * side, -1, SIDE + 1)) for side in corners)
+        if left <= right and top <= bottom:
+            draw.rectangle((left, top, right, bottom), outline=color, width=2)
+    return as_png(image)
+
+
+def as_png(image: Any) -> bytes:
+    """A picture as the content of a .png file."""
+    file = io.BytesIO()
+    image.save(file, "PNG")
+    return file.getvalue()
+
+
+# ---- pages/runner.py -------------------------------------------------------------------------------------------------
+#
+# From a page's inputs to what it shows: the one place where a metric is run, for a person and for the API alike.
+
+MAX_WORDS = 2_000  # letters of a message
+
+
+MAX_DETECTORS = 20
+NOT_ON_PAGES = frozenset({"significant_bits", "per_sample", *INTERVAL_OPTIONS} - {"confidence_level"})
+
+
+class Shown(NamedTuple):
+    """What a computation gives to show: HTML, text, figures, and what there is to choose from.
+
+    tables: of several detectors or groups, as text in each of `TEXT_FORMS`; none of others
+    """
+
+    numbers: str
+    threshold: str
+    strip: str
+    worst: str
+    report: str
+    cite: str
+    tables: Sequence[str]
+    json: str
+    call: str
+    figures: Sequence[Any]
+    num_images: int
+
+
+class Done(NamedTuple):
+    """What was computed of each detector by its name, and from what."""
+
+    given: Mapping[str, Given]
+    found: Mapping[str, Computed]
+
+
+class Runner:
+    """A page, and what the metric's script in its folder says. Each computation has a metric of its own."""
+
+    def __init__(self, page: Page, folder: Path) -> None:
+        self.page, self.metric, self.folder = page, page.metric, folder
+        self.texts = texts(folder / f"{page.name}.py")
+
+    @property
+    def defaults(self) -> Mapping[str, Any]:
+        """The options that a page has, and their defaults: none that serves a stream, or says how many resamples."""
+        return {name: default for name, default in self.metric.options.items() if name not in NOT_ON_PAGES}
+
+    def results(self, columns: Any, options: Any) -> dict[str, Any]:
+        """The metric's own answer: what the API returns. Raises as `compute`, and TypeError for what is not by name."""
+        for name, given in (("columns", columns), ("options", options)):
+            if not isinstance(given, Mapping):
+                raise TypeError(f"{name}: expected an object of values by name, got {type(given).__name__}")
+        # the metric takes options among its columns
+        within = {name: value for name, value in columns.items() if name in self.defaults}
+        others = {name: value for name, value in columns.items() if name not in within}
+        return dict(self.compute(others, {**options, **within}).results)
+
+    def compute(self, columns: Mapping[str, Any], options: Mapping[str, Any], times: int = 1) -> Computed:
+        """Compute, once it is known what that costs, so many times.
+
+        Raises what the metric raises, and RefusedError for the costs.
+        """
+        unknown = [name for name in options if name not in self.defaults]
+        if unknown:
+            known = ", ".join(self.defaults)
+            raise TypeError(f"{self.page.name} has no argument {unknown[0]!r}; its options are {known}")
+        check_costs(option_costs(options))
+        if self.page.images:
+            check_costs(image_costs(columns))
+        options = {**self.defaults, **options}
+        metric = self.metric(**options)
+        metric.add_batch(**columns)
+        state = metric.state()
+        if state:
+            costs = (step_costs(options, state), interval_costs(options, state), self.page.costs(state, options))
+            check_costs(cost._replace(amount=times * cost.amount) for part in costs for cost in part)
+        found = Computed(state, options, metric.compute(), columns)
+        if GROUPS not in columns:
+            return found
+        rest = {name: column for name, column in columns.items() if name != GROUPS}
+        return found._replace(together=self.compute(rest, options, times))
+
+    def run(
+        self, tables: Sequence[Any], files: Sequence[Any], made_of: Sequence[Any], read_as: str, controls: Sequence[Any]
+    ) -> Done:
+        """Read and compute. Raises what the metric raises, and RefusedError for files that are not taken."""
+        page = self.page
+        chosen = {column.name: as_names(names) for column, names in zip(page.columns, made_of)}
+        several = detectors(page, checked_sources(page, tables, files), chosen, read_as)
+        given = {name: with_groups(page, one) for name, one in several.items()}
+        check_costs([Cost("detectors", len(given), MAX_DETECTORS)])
+        options = options_of(page.options, controls, self.defaults)
+        found = {}
+        for name, one in given.items():
+            try:
+                found[name] = self.compute(one.columns, options, len(given))
+            except (ValueError, TypeError) as error:
+                raise type(error)(f"{name}: {error}" if len(given) > 1 else str(error)) from None
+        return Done(given, found)
+
+    def picture(self, done: Done, detector: str = "", image: float = 1, photographs: Any = None) -> Any:
+        """The first picture: that of an image, if the page has images."""
+        with np.errstate(all="ignore"):
+            return self.page.draw_image(self._chosen(done, detector, image, photographs))
+
+    def _chosen(self, done: Done, detector: str, image: float, photographs: Any) -> Computed:
+        """The detector that is looked at, with the others beside it, and the image of it."""
+        name = detector if detector in done.found else next(iter(done.found))
+        given, num_images = done.given[name], self._num_images(done)
+        shown = max(0, min(num_images, int(image or 1)) - 1)
+        behind = photograph_of([Path(path) for path in as_names(photographs)], shown, given.names)
+        rivals = {other: found for other, found in done.found.items() if other != name}
+        return done.found[name]._replace(
+            image=shown, photograph=behind, title=name if rivals else "", rivals=rivals, names=given.names
+        )
+
+    def _num_images(self, done: Done) -> int:
+        given = next(iter(done.given.values()))
+        return min(MAX_IMAGES, max(map(len, given.columns.values()))) if self.page.images else 1
+
+    def display(self, done: Done, detector: str = "", image: float = 1, photographs: Any = None) -> Shown:
+        """Draw and write what was computed, one of the detectors in full."""
+        page, computed = self.page, self._chosen(done, detector, image, photographs)
+        results = {name: found.results for name, found in done.found.items()}
+        call = python_call(page.name, done.given, computed.options, self.defaults)
+        names = image_names(computed, self._num_images(done)) if page.images else []
+        side_by_side = compared(results)
+        whole = as_drawn(computed)
+        with np.errstate(all="ignore"):
+            figures, sweep = page.draw(whole), page.sweep(whole)
+            strip = strip_html(page, whole, names)
+            numbers = numbers_html(page, computed.results, result_help(self.texts.inputs), names)
+            worst = worst_html(page.name, page.worst(whole))
+        comparison = side_by_side.shown if side_by_side else ""
+        report = report_html(page, self.texts, computed, comparison + numbers, call, sweep is not None)
+        return Shown(
+            comparison + numbers,
+            threshold_html(page.name, sweep),
+            strip,
+            worst,
+            report,
+            f"{sentence(page, self.texts, computed.results)}\n\n{self.texts.citation}",
+            [*side_by_side.texts.values()] if side_by_side else [],
+            results_json(results if computed.rivals else computed.results),
+            call,
+            figures,
+            self._num_images(done),
+        )
+
+    def show(
+        self,
+        tables: Sequence[Any],
+        files: Sequence[Any],
+        made_of: Sequence[Any],
+        read_as: str,
+        controls: Sequence[Any],
+        image: float = 1,
+        photographs: Any = None,
+    ) -> Shown:
+        """`run` and `display`."""
+        return self.display(self.run(tables, files, made_of, read_as, controls), "", image, photographs)
+
+
+def as_drawn(computed: Computed) -> Computed:
+    """What the pictures show: all groups together, of the rivals too."""
+    rivals = {name: as_drawn(rival) for name, rival in computed.rivals.items()}
+    whole = computed.together
+    if whole is None:
+        return computed._replace(rivals=rivals)
+    return computed._replace(state=whole.state, results=whole.results, columns=whole.columns, rivals=rivals)
+
+
+def explain(error: Exception) -> str:
+    """What is said of an error: the message of the metric or of a reader, and no more than its kind of any other."""
+    if isinstance(error, (ValueError, TypeError)):
+        # half a surrogate pair cannot be sent
+        text = without_paths(str(error)).encode("utf-8", "backslashreplace").decode()
+        return text if len(text) <= MAX_WORDS else f"{text[:MAX_WORDS]}…"
+    if isinstance(error, MemoryError):
+        return "This takes more memory than there is."
+    return f"This input cannot be computed ({type(error).__name__})."
+
+
+# ---- pages/forms.py --------------------------------------------------------------------------------------------------
+#
+# What happens to a page's inputs: an example is chosen, files come, cells are pasted, columns are chosen.
+
+class Forms:
+    """The events of a page's inputs, each from the values of its inputs to updates of them."""
+
+    def __init__(self, runner: Runner, folder: Path) -> None:
+        self.runner, self.page, self.folder = runner, runner.page, folder
+
+    def load(self, title: str, held: Mapping[str, Any] | None = None) -> list[Any]:
+        """Show an example, with its options, and what a link says of them."""
+        page = self.page
+        if title == OWN:  # is chosen already
+            return [gr.skip()] * (1 + 2 * len(page.sources) + 5 + len(page.columns) + len(page.options))
+        title = title if title in titles(page) else titles(page)[0]
+        sample = sample_of(page, title)
+        table = next((example for example in page.examples if f"{TABLE}{example.title}" == title), page.examples[0])
+        options = sample.options if sample else table.options
+        values = [options.get(option.name, self.runner.defaults[option.name]) for option in page.options]
+        controls = [(held or {}).get(option.name, shown(option, value)) for option, value in zip(page.options, values)]
+        frames = [*map(data_frame, table.tables)]
+        form = Form(title, frames, [None] * len(page.sources), [[]] * len(page.columns), KINDS[0], controls)
+        seen = self._look(form)
+        tables = [gr.update(value=frame, visible=sample is None) for frame in frames]
+        note = f"<p>{sample.note}</p>" if sample and sample.note else ""
+        emptied = [None] * len(page.sources)
+        choice = gr.update(choices=titles(page), value=title)
+        return [choice, *tables, *emptied, KINDS[0], None, *self._shown(seen, controls, note, derive=False)]
+
+    def open(self, opened: bool, request: gr.Request) -> list[Any]:
+        """Show what the address says when the page is opened; raises if it was before, so that no more follows."""
+        if opened:
+            raise gr.Error("opened before", visible=False, print_exception=False)
+        query = dict(request.query_params) if request else {}
+        if query.pop("tab", self.page.name) != self.page.name:
+            query = {}
+        return [True, *self.load(query.get("example", ""), from_query(self.page, query))]
+
+    def upload(self, *values: Any) -> list[Any]:
+        """Look at files. The options of an example are not theirs: they return to the metric's defaults."""
+        form = form_of(self.page, values)
+        if not form.uploaded:
+            return self.load("")
+        return self._own(form, tables=[gr.update(visible=False)] * len(self.page.sources))
+
+    def own_table(self, *values: Any) -> list[Any]:
+        """Look at cells that were pasted."""
+        form = form_of(self.page, values)._replace(files=[None] * len(self.page.sources))
+        return self._own(form, tables=[gr.update(visible=True)] * len(self.page.sources))
+
+    def _own(self, form: Form, tables: list[Any]) -> list[Any]:
+        page = self.page
+        controls = list(form.controls)
+        if form.example != OWN:
+            controls = [shown(option, self.runner.defaults[option.name]) for option in page.options]
+        form = form._replace(example=OWN, controls=controls)
+        files = [gr.skip() if form.uploaded else None] * len(page.sources)
+        choice = gr.update(choices=[*titles(page), OWN], value=OWN)
+        return [choice, *tables, *files, gr.skip(), gr.skip(), *self._shown(self._look(form), controls)]
+
+    def again(self, *values: Any) -> list[Any]:
+        """Look again, after other columns were chosen or a cell was changed; options stay."""
+        form = form_of(self.page, values)
+        return [box(""), *self._shown(self._look(form), [gr.skip()] * len(self.page.options), derive=False)]
+
+    def turn(self, *values: Any) -> list[Any]:
+        """The columns, with those scores turned that rank the wrong way round."""
+        form = form_of(self.page, values)
+        seen = self._look(form)
+        if isinstance(seen, str) or not seen.flipped:
+            return [gr.skip()] * len(self.page.columns)
+        kinds = [column.kind == "score" and not column.part_of for column in self.page.columns]
+        first = kinds.index(True)
+        return [gr.update(value=seen.flipped) if i == first else gr.skip() for i in range(len(kinds))]
+
+    def paste(self, text: str) -> list[Any]:
+        """Cells of a spreadsheet as the page's table; raises what is wrong with them as a message beside them."""
+        if not text.strip():
+            raise gr.Error("nothing was pasted", visible=False, print_exception=False)
+        try:
+            frame: pd.DataFrame = read_pasted(text)
+        except Exception as error:
+            return [gr.skip(), box(message(explain(error)))]
+        return [gr.update(value=frame, visible=True), gr.skip()]
+
+    def query(self, *values: Any) -> str:
+        """The part of the address that says page, example and options."""
+        return query_of(self.page, self.runner.defaults, form_of(self.page, values))
+
+    def _look(self, form: Form) -> Seen | str:
+        """What there is to see of the data, or what is wrong with them."""
+        form = with_sample(self.page, self.folder, form)
+        chosen = {column.name: as_names(names) for column, names in zip(self.page.columns, form.made_of)}
+        try:
+            sources = checked_sources(self.page, form.tables, form.files)
+            return look(self.page, sources, chosen, form.read_as, rows=any(form.files))
+        except Exception as error:  # whatever it is, the person is told where they look
+            return explain(error)
+
+    def _shown(self, seen: Seen | str, controls: Sequence[Any], note: str = "", derive: bool = True) -> list[Any]:
+        """Updates of what is read, the panel of columns, the button that turns signs, the columns and the controls."""
+        page: Page = self.page
+        if isinstance(seen, str):
+            return [
+                box(note + message(seen)),
+                gr.skip(),
+                gr.update(visible=False),
+                *[gr.skip()] * len(page.columns),
+                *controls,
+            ]
+        columns = [gr.update(choices=seen.offers[c.name], value=seen.made_of[c.name]) for c in page.columns]
+        derived = seen.options if derive else {}
+        held = [
+            shown(option, derived[option.name]) if option.name in derived else value
+            for option, value in zip(page.options, controls)
+        ]
+        panel = gr.update(open=True) if seen.missing else gr.skip()
+        return [box(note + seen.html), panel, gr.update(visible=bool(seen.flipped)), *columns, *held]
+
+
+def box(text: str) -> Any:
+    """An update of a place for HTML, which is out of sight without any."""
+    return gr.update(value=text, visible=bool(text))
+
+
+# ---- pages/kept.py ---------------------------------------------------------------------------------------------------
+#
+# What was computed last, for a few visitors: another image or detector is shown without computing again.
+
+MAX_KEPT = 16
+MAX_KEPT_BYTES = 400_000_000
+
+
+class Kept:
+    """A few values by tokens that cannot be guessed; the one that was used longest ago goes first."""
+
+    def __init__(self, most: int = MAX_KEPT, most_bytes: int = MAX_KEPT_BYTES) -> None:
+        self.most, self.most_bytes = most, most_bytes
+        self._values: OrderedDict[str, tuple[Any, int]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def put(self, value: Any, old: str = "") -> str:
+        """Keep a value in place of an old one, and return its token; one that is too large by itself is not kept.
+
+        >>> kept = Kept(most=1)
+        >>> first, second = kept.put("a"), kept.put("b")
+        >>> kept.get(first), kept.get(second)
+        (None, 'b')
+        """
+        size, token = num_bytes(value), secrets.token_urlsafe(16)
+        with self._lock:
+            self._values.pop(old, None)
+            if size <= self.most_bytes:
+                self._values[token] = value, size
+            while len(self._values) > self.most or sum(size for _, size in self._values.values()) > self.most_bytes:
+                self._values.popitem(last=False)
+        return token
+
+    def get(self, token: str) -> Any:
+        """The value of a token; None for one that has gone."""
+        with self._lock:
+            if token not in self._values:
+                return None
+            self._values.move_to_end(token)
+            return self._values[token][0]
+
+
+def num_bytes(value: Any) -> int:
+    """About the memory of the arrays in lists, tuples and mappings; of anything else, some bytes.
+
+    >>> num_bytes({"a": [np.zeros(1000), np.zeros(10)]}) > 8 * 1010
+    True
+    """
+    if isinstance(value, np.ndarray):
+        return value.nbytes
+    if isinstance(value, Mapping):
+        return 100 + sum(map(num_bytes, value.values()))
+    if isinstance(value, list) and not isinstance(next(iter(value), None), (list, tuple, Mapping, np.ndarray)):
+        return 100 + 40 * len(value)  # of numbers
+    if isinstance(value, (list, tuple)):
+        return 100 + sum(map(num_bytes, value))
+    return 100
+
+
+KEPT = Kept()  # of all pages of this process
+
+
+# ---- pages/outputs.py ------------------------------------------------------------------------------------------------
+#
+# The right half of a page (below, on a narrow screen): numbers, pictures, and what can be taken away.
+
+class Outputs(NamedTuple):
+    """The components that show results."""
+
+    hint: Any
+    results: Any
+    detector: Any
+    numbers: Any
+    threshold: Any
+    image: Any
+    strip: Any
+    photograph: Any
+    plots: list[Any]
+    worst: Any
+    call: Any
+    tables_tab: Any
+    tables: list[Any]
+    full: Any
+    cite: Any
+    report: Any
+    download: Any
+    token: Any
+
+
+def result_parts(page: Page) -> Outputs:
+    """The numbers, the pictures, and the result as Python, tables and JSON; hidden until there are any."""
+    name = page.name
+    hint = gr.HTML('<p class="hint">Press Compute: the numbers and pictures appear here.</p>', apply_default_css=False)
+    token = gr.State("")
+    with gr.Column(visible=False, elem_id=f"{name}-results") as results:
+        detector = gr.Radio([], label="Shown in full below", visible=False, elem_id=f"{name}-detector")
+        numbers = gr.HTML("", apply_default_css=False, elem_id=f"{name}-numbers")
+        threshold = gr.HTML("", apply_default_css=False, elem_id=f"{name}-threshold")
+        image = gr.Slider(1, 2, value=1, step=1, label="Image shown", elem_id=f"{name}-image", visible=page.images)
+        strip = gr.HTML("", apply_default_css=False, elem_id=f"{name}-strip", visible=page.images)
+        plots = [_picture(name, i, title) for i, title in enumerate(page.pictures)]
+        with gr.Accordion("Photographs behind the images, by name (PNG, JPEG, .zip)", open=False, visible=page.images):
+            kinds = [".png", ".jpg", ".jpeg", ".zip"]
+            photograph = gr.File(label="Photographs", file_types=kinds, file_count="multiple", height=92)
+        worst = gr.HTML("", apply_default_css=False, elem_id=f"{name}-worst")
+        with gr.Tabs():
+            with gr.Tab("Python"):
+                call = _code("python", "The same result")
+            with gr.Tab("Tables", visible=False, elem_id=f"{name}-tables") as tables_tab:
+                tables = [_code(None, words) for words in TEXT_FORMS.values()]
+            with gr.Tab("JSON"):
+                full = _code("json", "In full")
+                download = gr.Button("Download JSON", size="sm", elem_id=f"{name}-download")
+            with gr.Tab("Cite"):
+                cite = _code(None, "A sentence for the paper, and BibTeX")
+        report = gr.HTML("", apply_default_css=False, elem_id=f"{name}-report")
+        drawn = f"Curves are drawn with at most {MAX_POINTS:,} points."
+        gr.HTML(f'<p class="hint">{drawn}</p>', apply_default_css=False)
+    return Outputs(
+        hint,
+        results,
+        detector,
+        numbers,
+        threshold,
+        image,
+        strip,
+        photograph,
+        plots,
+        worst,
+        call,
+        tables_tab,
+        tables,
+        full,
+        cite,
+        report,
+        download,
+        token,
+    )
+
+
+def _code(language: Any, label: str) -> Any:
+    return gr.Code(language=language, interactive=False, label=label, buttons=["copy"], max_lines=20)
+
+
+def _picture(name: str, place: int, title: str) -> Any:
+    """A picture, and below it the buttons to take it away by."""
+    plot = gr.Plot(label=title, elem_id=f"{name}-plot{place}")
+    words = re.sub(r"\bcurves?\b", "", title.lower())
+    file = "_".join([name, *re.findall(r"[a-z0-9]+", words)])
+    buttons = "".join(
+        f'<button type="button" data-do="take" data-form="{form}" aria-label="{title} as {said}">{said}</button>'
+        for form, said in (("svg", "SVG"), ("png", "PNG × 3"), ("csv", "CSV"))
+    )
+    data = f'data-plot="{name}-plot{place}" data-file="{file}" data-title="{title}"'
+    gr.HTML(f'<div class="take" {data}>{buttons}</div>', apply_default_css=False)
+    return plot
+
+
+# ---- pages/answers.py ------------------------------------------------------------------------------------------------
+#
+# What happens when the button is pressed, and when another image or detector is to be seen.
+
+class Answers:
+    """The events that show results, each from the values of `inputs`; the button fills `outputs`."""
+
+    def __init__(self, runner: Runner, folder: Path, data: Sequence[Any], out: Outputs, told: Any) -> None:
+        self.runner, self.folder, self.out, self.told = runner, folder, out, told
+        self.kept, self.runs = KEPT, count(1)
+        self.inputs = [*data, out.detector, out.image, out.photograph, out.token]
+        self.shown = [out.numbers, out.threshold, out.image, out.strip, out.worst, out.tables_tab, *out.tables]
+        self.shown += [out.full, out.call, out.cite, out.report, *out.plots]
+        self.outputs = [told, out.results, out.hint, out.detector, out.token, *self.shown]
+
+    def connect(self) -> None:
+        """Connect what chooses an image or a detector; the button is left to the page."""
+        quiet: dict[str, Any] = dict(api_visibility="private", show_progress="hidden")
+        self.out.detector.input(self.see, self.inputs, [self.told, self.out.token, *self.shown], **quiet)
+        if self.runner.page.images:
+            for event in (self.out.image.input, self.out.photograph.change):
+                event(self.look, self.inputs, [self.told, self.out.token, self.out.plots[0]], **quiet)
+
+    def press(self, *values: Any) -> list[Any]:
+        """Compute, and show it all."""
+        try:
+            form, _, token = self._form(values)
+            done = self._run(form)
+            found = self.runner.display(done, "", form.image, form.photographs)
+        except Exception as error:  # whatever it is, the person is told where they look, and inputs stay
+            return [box(message(explain(error))), *[gr.skip()] * (len(self.outputs) - 1)]
+        names = [*done.found]
+        detector = gr.update(choices=names, value=names[0], visible=len(names) > 1)
+        visible = [gr.update(visible=True), gr.update(visible=False)]
+        return [box(""), *visible, detector, self.kept.put(done, token), *self._texts(found, form)]
+
+    def see(self, *values: Any) -> list[Any]:
+        """Show another detector in full."""
+        try:
+            form, detector, token = self._form(values)
+            done, token = self._done(form, token)
+            found = self.runner.display(done, detector, form.image, form.photographs)
+        except Exception as error:  # as in press
+            return [box(message(explain(error))), *[gr.skip()] * (1 + len(self.shown))]
+        return [box(""), token, *self._texts(found, form)]
+
+    def look(self, *values: Any) -> list[Any]:
+        """Show another image, or another photograph behind it: the first picture alone."""
+        try:
+            form, detector, token = self._form(values)
+            done, token = self._done(form, token)
+            return [box(""), token, self.runner.picture(done, detector, form.image, form.photographs)]
+        except Exception as error:  # as in press
+            return [box(message(explain(error))), gr.skip(), gr.skip()]
+
+    def _form(self, values: Sequence[Any]) -> tuple[Form, str, str]:
+        """What is filled in, with the files of an example; the detector, and the token of what is kept."""
+        *data, detector, image, photographs, token = values
+        form = form_of(self.runner.page, data)._replace(image=image, photographs=photographs)
+        return with_sample(self.runner.page, self.folder, form), str(detector or ""), str(token or "")
+
+    def _run(self, form: Form) -> Done:
+        return self.runner.run(form.tables, form.files, form.made_of, form.read_as, form.controls)
+
+    def _done(self, form: Form, token: str) -> tuple[Done, str]:
+        """What was computed, as long as it is kept; otherwise it is computed again."""
+        done = self.kept.get(token)
+        if done is None:
+            done = self._run(form)
+            token = self.kept.put(done)
+        return done, token
+
+    def _texts(self, found: Shown, form: Form) -> list[Any]:
+        """Updates of `shown`."""
+        images = found.num_images
+        more = f" (of the first {images})" if images == MAX_IMAGES else ""
+        slider = gr.update(maximum=max(2, images), visible=images > 1, label=f"Image shown{more}")
+        tables = [gr.update(visible=bool(found.tables)), *(found.tables or [""] * len(self.out.tables))]
+        call = sample_call(self.runner.page, form.example, found.call)
+        # the browser draws nothing anew that is the same, and a press that shows nothing looks like none
+        numbers = f'<div class="new" data-run="{next(self.runs)}">{found.numbers}</div>'
+        parts = [numbers, found.threshold, slider, found.strip, found.worst, *tables]
+        return [*parts, found.json, call, found.cite, found.report, *found.figures]
 
 
 # ---- pages/folder.py -------------------------------------------------------------------------------------------------
@@ -1278,268 +4734,31 @@ async def _refuse(send: Send, refusal: RefusedRequestError, kind: str) -> None:
     await send({"type": "http.response.body", "body": text.encode()})
 
 
-# ---- pages/join.py ---------------------------------------------------------------------------------------------------
+# ---- pages/inputs_style.py -------------------------------------------------------------------------------------------
 #
-# Columns that need more than taking: rows by image, one value an image, and sets of scores side by side.
+# How the inputs of a page look.
 
-def split_images(page: Page, ids: Mapping[str, Found], found: dict[str, Found], origin: Mapping[str, int]) -> list[str]:
-    """Split rows by the image they belong to, in place; return the lines of Python that do the same.
-
-    ids: for each column of rows, the image of each row. Images keep the order in which they come first. Beside such a
-    column, one of a value for each row holds the same for all rows of an image, and gives that. `origin` says which
-    columns are of one input, since the images of another may come in another order.
-    """
-    listed = {name: _images(name, part) for name, part in ids.items()}
-    images = list(dict.fromkeys(image for rows in listed.values() for image in rows))
-    split = {name: _splitter(rows, images) for name, rows in listed.items()}
-    setup = []
-    for name, part in ids.items():
-        value, code = found[name]
-        if code:
-            setup.append(f"{name}_image, {name}_rows = {part.code}, {code}")
-        if len(value) != len(listed[name]):
-            raise ValueError(f"{name}: expected an image for each row, got {len(listed[name])} for {len(value)} rows")
-        found[name] = Found(split[name](value), code and f"[{name}_rows[{name}_image == image] for image in images]")
-    if setup:
-        spread = ", ".join(f"*{name}_image.tolist()" for name, part in ids.items() if part.code)
-        setup.append(f"images = list(dict.fromkeys([{spread}]))")
-    for column in page.columns:
-        if column.kind == "vector" and column.name in found:
-            for side, rows in listed.items():
-                together = origin[side] == origin[column.name] and len(found[column.name].value) == len(rows)
-                if together and len(rows) > len(images):
-                    parts = split[side](found[column.name].value)
-                    found[column.name] = _one_each(column.name, found[column.name], side, parts, images)
-    return setup
-
-
-def _images(name: str, part: Found) -> list[Any]:
-    """The image of each row."""
-    images = np.asarray(part.value)
-    if images.ndim != 1:
-        raise ValueError(f"{name}: expected one column that says the image, got shape {images.shape}")
-    if pd.isna(images).any():
-        raise ValueError(f"{name}: expected an image for each row, got none for row {int(np.argmax(pd.isna(images)))}")
-    return list(images.tolist())
-
-
-def _splitter(rows: Sequence[Any], images: Sequence[Any]) -> Callable[[Any], list[np.ndarray]]:
-    """What splits values by the image of each, in the order of `images`; the values of an image keep their order."""
-    places = {image: i for i, image in enumerate(images)}
-    place = np.fromiter(map(places.__getitem__, rows), np.int64, len(rows))
-    order = np.argsort(place, kind="stable")
-    ends = np.searchsorted(place[order], np.arange(1, len(images)))
-    return lambda values: np.split(np.asarray(values)[order], ends)[: len(images)]
-
-
-def _one_each(name: str, found: Found, side: str, parts: Sequence[np.ndarray], images: Sequence[Any]) -> Found:
-    values = []
-    for image, part in zip(images, parts):
-        distinct = pd.unique(part)
-        if len(distinct) != 1:
-            raise ValueError(f"{name}: expected one value for all rows of an image, got {len(distinct)} for {image!r}")
-        values.append(distinct[0])
-    return Found(np.asarray(values), found.code and f"[{found.code}[{side}_image == image][0] for image in images]")
-
-
-def join_parts(page: Page, found: Mapping[str, Found]) -> dict[str, Found]:
-    """The metric's arguments from their parts; blank cells at the end of a part are left out."""
-    parts: dict[str, list[Found]] = {}
-    for column in page.columns:
-        if column.name in found:
-            part = found[column.name]
-            parts.setdefault(column.part_of or column.name, []).append(_ended(part) if column.part_of else part)
-    return {name: several[0] if len(several) == 1 else _tuple(several) for name, several in parts.items()}
-
-
-def _tuple(parts: list[Found]) -> Found:
-    listed = ", ".join(part.code for part in parts)
-    return Found(tuple(part.value for part in parts), f"({listed})" if parts[0].code else "")
-
-
-def _ended(found: Found) -> Found:
-    """A column of a table that is longer than it; whole numbers are ints again, which blank cells make floats."""
-    value = np.asarray(found.value)
-    blank = pd.isna(value)
-    if value.ndim != 1 or not blank.any():
-        return found
-    value = value[: np.flatnonzero(~blank)[-1] + 1] if not blank.all() else value[:0]
-    code = found.code and f"{found.code}[:{len(value)}]"
-    if value.dtype.kind == "f" and (value == np.round(value)).all():
-        return Found(value.astype(int), code and f"{code}.astype(int)")
-    return Found(value, code)
-
-
-# ---- pages/inputs.py -------------------------------------------------------------------------------------------------
-#
-# From what a person gave, tables or files and what the columns are made of, to the metric's columns.
-
-class Given(NamedTuple):
-    """The metric's columns, and the Python that makes them: lines, and an expression for each column."""
-
-    columns: dict[str, Any]
-    setup: list[str]
-    code: dict[str, str]
-
-
-def read_sources(page: Page, tables: Sequence[Any], files: Sequence[Any]) -> list[Data]:
-    """Read the files of each source; the tables count only when there is no file at all."""
-    paths = [[Path(path) for path in _listed(uploaded)] for uploaded in files]
-    if not any(paths):
-        return [read_table(table) for table in tables]
-    return [
-        read_files(sorted(part, key=lambda path: path.name), source.readers, f"_{i + 1}" if i else "")
-        for i, (source, part) in enumerate(zip(page.sources, paths))
-    ]
-
-
-def _listed(value: Any) -> list[Any]:
-    return [] if value is None else list(value) if isinstance(value, (list, tuple)) else [value]
-
-
-def offered(page: Page, sources: Sequence[Data]) -> dict[str, list[str]]:
-    """For each column of the metric, the names it may be made of."""
-    return {column.name: choices(_source(column, None, sources)) for column in page.columns}
-
-
-def _source(column: Column, chosen: Sequence[str] | None, sources: Sequence[Data]) -> Data:
-    """The data that a column comes from: those of its own input, or of the first, which may hold all columns."""
-    own, first = sources[column.source], sources[0]
-    has = own.arrays if chosen is None else set(chosen) & {*own.arrays, *groups(own)}
-    return own if has else first
-
-
-def gather(
-    page: Page, sources: Sequence[Data], chosen: Mapping[str, Sequence[str]] | None = None, read_as: str = "automatic"
-) -> Given:
-    """Put the metric's columns together; what they are made of is guessed from the names where it is not given.
-
-    Raises TypeError for a required column without anything to make it of, ValueError for a name that is not there.
-    """
-    guesses = guess(page, sources)
-    made_of = {name: list((chosen or {}).get(name) or found) for name, found in guesses.items()}
-    setup = list(dict.fromkeys(line for data in sources for line in data.setup))
-    found: dict[str, Found] = {}
-    ids: dict[str, Found] = {}
-    origin: dict[str, int] = {}
-    for column in _form(page, made_of):
-        names = made_of[column.name]
-        data = _source(column, names, sources)
-        if not names:
-            if column.required:
-                raise TypeError(
-                    f"{column.name}: no column of this name was found; choose what it is made of under Columns"
-                    + (f", from {', '.join(data.arrays)}" if data.arrays else "")
-                )
-            continue
-        if column.kind == "images" and len(names) > 1 and plain(names[0]) in IMAGE_NAMES:
-            ids[column.name] = take(column, names[:1], data)
-            names = names[1:]
-        origin[column.name] = next(i for i, source in enumerate(sources) if source is data)
-        found[column.name] = take(column, names, data, read_as)
-        if column.kind == "images" and column.name not in ids and getattr(found[column.name].value, "ndim", 3) == 2:
-            value, code = found[column.name]
-            found[column.name] = Found([value], code and f"[{code}]")
-    if ids:
-        setup += split_images(page, ids, found, origin)
-    found = join_parts(page, found)
-    return Given({n: f.value for n, f in found.items()}, setup, {n: f.code for n, f in found.items()})
-
-
-def _form(page: Page, made_of: Mapping[str, Sequence[str]]) -> list[Column]:
-    """The metric's columns; those that stand in their place, if only these are all there."""
-    forms: tuple[list[Column], list[Column]] = ([], [])
-    for column in page.columns:
-        forms[bool(column.part_of)].append(column)
-    usual, instead = (all(made_of[column.name] for column in form if column.required) for form in forms)
-    return forms[1] if instead and not usual and forms[1] else forms[0]
-
-
-def describe(sources: Sequence[Data], files: Sequence[Any]) -> str:
-    """What was read from files, in words; nothing for tables."""
-    if not any(_listed(uploaded) for uploaded in files):
-        return ""
-    parts = []
-    for data in sources:
-        for run, names in groups(data).items():
-            parts.append(f"{run} ({len(names)} columns of {len(data.arrays[names[0]]):,})")
-        grouped = {name for names in groups(data).values() for name in names}
-        parts += [f"{name} {_shape(array)}" for name, array in data.arrays.items() if name not in grouped]
-    shown = ", ".join(parts[:12]) + (f" and {len(parts) - 12} more" if len(parts) > 12 else "")
-    return f"Read from the files, which are used instead of the table: {shown or 'nothing'}."
-
-
-def _shape(value: Any) -> str:
-    if isinstance(value, np.ndarray):
-        return f"({', '.join(f'{n:,}' for n in value.shape)}{',' if value.ndim == 1 else ''})"
-    return f"({len(value)} images)"
-
-
-# ---- pages/layout.py -------------------------------------------------------------------------------------------------
-#
-# How the pages look: theme, style sheet, tables and the card.
-
-# fonts of the system: nothing is fetched from elsewhere
-THEME = gr.themes.Default(
-    primary_hue="blue", font=["system-ui", "sans-serif"], font_mono=["ui-monospace", "monospace"]
-).set(
-    body_text_color_subdued="*neutral_600",
-    body_text_color_subdued_dark="*neutral_300",
-    block_info_text_color="*neutral_600",
-    block_info_text_color_dark="*neutral_300",
-    block_label_text_color="*neutral_700",
-    block_label_text_color_dark="*neutral_200",
-    checkbox_border_color="*neutral_400",
-    checkbox_border_color_dark="*neutral_400",
-)
-HEAD = '<meta name="viewport" content="width=device-width, initial-scale=1">'
-CSS = """
-.gradio-container { max-width: 1280px !important; overflow: clip !important; }
-.heading h1 { margin-bottom: 0; }
-.hint { color: var(--body-text-color-subdued); font-size: var(--text-sm); margin: 0; }
-.go { position: sticky; bottom: 8px; z-index: 40; }
-[data-testid="upload-icon"] { display: none !important; }
-[data-testid="upload-text"] { flex-direction: row !important; gap: 0.5em; padding-top: 2.2em !important; }
-[data-testid="upload-text"] { font-size: var(--text-sm) !important; min-height: 0 !important; }
-[id$="-example"] input { text-overflow: ellipsis; padding-right: 1.2em !important; }
-.message { padding: 0.6em 0.8em; border-radius: 6px; border: 1px solid; overflow-wrap: anywhere; }
-.message.error { border-color: #ef4444; background: color-mix(in srgb, #ef4444 14%, var(--body-background-fill)); }
-.message.note { border-color: var(--border-color-primary); }
-.message.note { background: color-mix(in srgb, #3b82f6 10%, var(--body-background-fill)); }
-.results-column table.results { width: 100%; margin: 0; border-collapse: collapse; font-size: var(--text-lg); }
-table.results { scroll-margin-top: 12px; }
-table.results th { text-align: left; font-weight: 500; overflow-wrap: anywhere; }
-table.results td { text-align: right; font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
-table.results tr { border-bottom: 1px solid var(--border-color-primary); }
-table.results th, table.results td { padding: 0.35em 0.5em; }
-table.results span { cursor: help; }
-.js-plotly-plot text { fill: var(--body-text-color) !important; }
-.js-plotly-plot .hoverlayer text { fill: white !important; }
-.card { margin-top: 2em; }
-.card table { display: block; overflow-x: auto; border: none; }
-.card th, .card td { min-width: 7em; word-break: normal !important; overflow-wrap: normal !important; }
-.card .katex-display { overflow-x: auto; overflow-y: hidden; padding-bottom: 4px; }
-.card pre { overflow-x: auto; }
+INPUTS = """
+.go { position: sticky; bottom: 8px; top: 8px; z-index: 40; background: var(--body-background-fill); }
+.preview { margin: 0 0 6px; font-size: var(--text-sm); }
+.preview p { margin: 2px 0; }
+.preview .scroll { overflow-x: auto; }
+.preview table { border-collapse: collapse; }
+.preview th, .preview td { white-space: nowrap; padding: 0.15em 0.6em; text-align: right; }
+.preview tbody tr { border-top: 1px solid var(--border-color-primary); font-variant-numeric: tabular-nums; }
+.preview .chip { background: #1d4ed8; color: white; border-radius: 8px; padding: 0 0.5em; font-weight: 600; }
+.preview .chip + .chip { margin-left: 3px; }
+.preview .chip.unused { background: none; color: var(--body-text-color-subdued); font-weight: 400; padding: 0; }
+.message + .message, .preview + .message { margin-top: 6px; }
+[id$="-results"].stale { opacity: 0.45; }
+[id$="-results"].stale::before { content: "Before your change. Press Compute."; font-weight: 600; }
+[id*="-file"] a[download], [id*="-file"] .download { display: none !important; }
 """
-
-
-def data_frame(table: Table) -> pd.DataFrame:
-    """A table of an example as a data frame."""
-    return pd.DataFrame(dict(table))
-
-
-def card_text(folder: Path, description: str) -> str:
-    """The text of the card without its front matter; the description where there is no card."""
-    path = folder / "README.md"
-    if not path.is_file():
-        return description
-    text = path.read_text(encoding="utf-8")
-    return text.split("---\n", 2)[2] if text.startswith("---\n") else text
 
 
 # ---- pages/parts.py --------------------------------------------------------------------------------------------------
 #
-# The two halves of a page: inputs with the button on the left, results on the right (below, on a narrow screen).
+# The left half of a page: inputs, options, and the button. The right half is `outputs`.
 
 class Inputs(NamedTuple):
     """The components that a person fills in, and what is said beside them."""
@@ -1547,68 +4766,82 @@ class Inputs(NamedTuple):
     example: Any
     tables: list[Any]
     files: list[Any]
+    pasted: list[Any]
     read: Any
+    flip: Any
+    panel: Any
     columns: list[Any]
     read_as: Any
     controls: list[Any]
     told: Any
     button: Any
-
-
-class Outputs(NamedTuple):
-    """The components that show results."""
-
-    hint: Any
-    results: Any
-    numbers: Any
-    image: Any
-    photograph: Any
-    plots: list[Any]
-    call: Any
-    full: Any
-    download: Any
+    link: Any
 
 
 def input_parts(page: Page, defaults: Mapping[str, Any], inputs_description: str) -> Inputs:
-    """Example, tables and files, what columns are made of, options, and the button, which stays in sight."""
+    """Data, the button, which stays in sight, and below it what columns are made of and the options."""
     help_of = argument_help(inputs_description)
-    first = page.examples[0]
-    titles = [example.title for example in page.examples]
-    example = gr.Dropdown(titles, value=titles[0], label="Example", filterable=False, elem_id=f"{page.name}-example")
-    tables, files = _sources(page)
+    offered_titles = titles(page)
+    first = page.samples[0].options if page.samples else page.examples[0].options
+    example = gr.Dropdown(
+        offered_titles,
+        value=offered_titles[0],
+        label="Example",
+        filterable=False,
+        elem_id=f"{page.name}-example",
+    )
+    files, pasted = _sources(page)
     read = gr.HTML("", visible=False, apply_default_css=False, elem_id=f"{page.name}-read")
-    with gr.Accordion("Columns", open=False, elem_id=f"{page.name}-columns"):
+    tables = _tables(page)
+    flip = gr.Button("Turn the sign of these scores", size="sm", visible=False, elem_id=f"{page.name}-flip")
+    with gr.Column(elem_classes="go", min_width=0):
+        button = gr.Button("Compute", variant="primary", elem_id=f"{page.name}-compute")
+    told = gr.HTML("", visible=False, apply_default_css=False, elem_id=f"{page.name}-told")
+    with gr.Accordion("Columns", open=False, elem_id=f"{page.name}-columns") as panel:
         *columns, read_as = _mapping(page, help_of)
     with gr.Accordion("Options", open=True):
         controls = [
             control(
                 option,
-                first.options.get(option.name, defaults[option.name]),
+                first.get(option.name, defaults[option.name]),
                 defaults[option.name],
                 help_of[option.name],
                 f"{page.name}-option-{option.name}",
             )
             for option in page.options
         ]
-    with gr.Column(elem_classes="go", min_width=0):
-        told = gr.HTML("", visible=False, apply_default_css=False, elem_id=f"{page.name}-told")
-        button = gr.Button("Compute", variant="primary", elem_id=f"{page.name}-compute")
-    return Inputs(example, tables, files, read, columns, read_as, controls, told, button)
+    link = gr.Button("Copy link", size="sm", elem_id=f"{page.name}-link")
+    gr.HTML('<p class="hint">The link holds this page, the example and the options. Data do not travel with it.</p>')
+    return Inputs(example, tables, files, pasted, read, flip, panel, columns, read_as, controls, told, button, link)
 
 
 def _sources(page: Page) -> tuple[list[Any], list[Any]]:
-    """An editable table and a place for files, for each source."""
-    tables, files = [], []
+    """For each source a place for files, and one for cells of a spreadsheet."""
+    files, pasted = [], []
     for i, source in enumerate(page.sources):
-        table = data_frame(page.examples[0].tables[i])
-        place = f"{page.name}-table{i}"
-        tables.append(gr.Dataframe(table, label=source.label, interactive=True, max_height=320, elem_id=place))
-        kinds = [*source.readers, *READERS]
-        label = f"{source.label} from files instead: {', '.join(kinds)}"
+        kinds = [*source.readers, *([".zip"] if source.readers else []), *READERS]
+        label = f"Your own {source.label.lower()}: {', '.join(kinds)}"
         place = f"{page.name}-file{i}"
         files.append(gr.File(label=label, file_count="multiple", file_types=kinds, height=92, elem_id=place))
-    gr.HTML(f'<p class="hint">{STATED}</p>', apply_default_css=False)
-    return tables, files
+    with gr.Accordion("Or paste cells of a spreadsheet", open=False, elem_id=f"{page.name}-paste"):
+        for i, source in enumerate(page.sources):
+            hint = "cells with or without names above, or text with commas, semicolons or tabs"
+            place = f"{page.name}-pasted{i}"
+            pasted.append(gr.Textbox(label=source.label, placeholder=hint, lines=3, max_lines=3, elem_id=place))
+        gr.HTML(f'<p class="hint">{STATED}</p>', apply_default_css=False)
+    return files, pasted
+
+
+def _tables(page: Page) -> list[Any]:
+    """An editable table for each source, out of sight while other data are chosen."""
+    tables = []
+    for i, source in enumerate(page.sources):
+        table = data_frame(page.examples[0].tables[i])
+        place, shown = f"{page.name}-table{i}", not page.samples
+        tables.append(
+            gr.Dataframe(table, label=source.label, interactive=True, max_height=320, elem_id=place, visible=shown)
+        )
+    return tables
 
 
 def _mapping(page: Page, help_of: Mapping[str, str]) -> list[Any]:
@@ -1625,7 +4858,7 @@ def _mapping(page: Page, help_of: Mapping[str, str]) -> list[Any]:
                 value=guesses[column.name],
                 multiselect=True,
                 allow_custom_value=True,
-                label=f"{column.name} from",
+                label=f"{column.name} from" + ("" if column.required and not column.part_of else " (optional)"),
                 info=text,
                 elem_id=f"{page.name}-from-{column.name}",
             )
@@ -1633,368 +4866,6 @@ def _mapping(page: Page, help_of: Mapping[str, str]) -> list[Any]:
     either = any(column.kind in ("matrix", "classes") for column in page.columns)
     text = "Whole numbers in the table are class ids unless you say otherwise."
     return [*parts, gr.Radio(list(KINDS), value=KINDS[0], label="predictions hold", info=text, visible=either)]
-
-
-def result_parts(page: Page) -> Outputs:
-    """The numbers, the pictures, and the result as Python and as JSON; hidden until there are any."""
-    hint = gr.HTML('<p class="hint">Press Compute: the numbers and pictures appear here.</p>', apply_default_css=False)
-    with gr.Column(visible=False, elem_id=f"{page.name}-results") as results:
-        numbers = gr.HTML("", apply_default_css=False, elem_id=f"{page.name}-numbers")
-        image = gr.Slider(1, 2, value=1, step=1, label="Image shown", elem_id=f"{page.name}-image", visible=page.images)
-        plots = [gr.Plot(label=title, elem_id=f"{page.name}-plot{i}") for i, title in enumerate(page.pictures)]
-        with gr.Accordion("A photograph behind the image shown (PNG)", open=False, visible=page.images):
-            photograph = gr.File(label="Photograph", file_types=[".png"], height=92)
-        with gr.Tabs():
-            with gr.Tab("Python"):
-                call = gr.Code(language="python", interactive=False, label="The same result", buttons=["copy"])
-            with gr.Tab("JSON"):
-                full = gr.Code(language="json", interactive=False, label="In full", buttons=["copy"])
-                download = gr.Button("Download JSON", size="sm", elem_id=f"{page.name}-download")
-        drawn = f"Hover a number to read it in full. Curves are drawn with at most {MAX_POINTS:,} points."
-        gr.HTML(f'<p class="hint">{drawn}</p>', apply_default_css=False)
-    return Outputs(hint, results, numbers, image, photograph, plots, call, full, download)
-
-
-# ---- pages/results.py ------------------------------------------------------------------------------------------------
-#
-# What a person takes away: the numbers as a table and as JSON, and the Python call that gives them.
-
-MAX_CURVE = 5  # values of a list that the table shows
-MAX_ROWS = 30  # of a table among the results
-
-
-def results_table(results: Mapping[str, Any]) -> str:
-    """The numbers with three decimals, as HTML; a number's title is the number in full."""
-    tables = {name: value for name, value in results.items() if isinstance(value, Mapping)}
-    rows = "".join(
-        f'<tr><th scope="row">{html.escape(name)}</th><td>{_cell(value)}</td></tr>'
-        for name, value in results.items()
-        if name not in tables
-    )
-    numbers = f'<table class="results"><tbody>{rows}</tbody></table>'
-    return numbers + "".join(_table_html(name, columns) for name, columns in tables.items())
-
-
-def _table_html(name: str, columns: Mapping[str, list[Any]]) -> str:
-    """A table among the results, folded, with its first rows."""
-    head = "".join(f'<th scope="col">{html.escape(column)}</th>' for column in columns)
-    lines = [*zip(*columns.values())]
-    body = "".join(f"<tr>{''.join(f'<td>{_cell(value)}</td>' for value in line)}</tr>" for line in lines[:MAX_ROWS])
-    more = f"<p>… and {len(lines) - MAX_ROWS:,} more rows, in the JSON below</p>" if len(lines) > MAX_ROWS else ""
-    title = f"<summary>{html.escape(name)}, {len(lines):,} rows</summary>"
-    table = f'<table class="results"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
-    return f'<details>{title}<div style="overflow-x: auto">{table}</div>{more}</details>'
-
-
-def _cell(value: Any) -> str:
-    if isinstance(value, list):
-        more = f" and {len(value) - MAX_CURVE:,} more" if len(value) > MAX_CURVE else ""
-        return ", ".join(_cell(item) for item in value[:MAX_CURVE]) + more
-    return f'<span title="{value!r}" data-full="{value!r}">{short(value)}</span>'
-
-
-def short(value: float) -> str:
-    """A number with three decimals, an integer with none; what would read as 0 or be long is in powers of ten.
-
-    >>> short(3), short(0.66666), short(1.0), short(1e-7), short(float("inf"))
-    ('3', '0.667', '1.000', '1.00e-07', 'inf')
-    """
-    if isinstance(value, int) or not math.isfinite(value):
-        return str(value)
-    return f"{value:.2e}" if value and not 5e-4 <= abs(value) < 1e6 else f"{value:.3f}"
-
-
-def results_json(results: Mapping[str, Any]) -> str:
-    """The numbers in full. Infinity, which a threshold can be, is written as Python's json writes it."""
-    return json.dumps(results, indent=2)
-
-
-def message(text: str, kind: str = "error") -> str:
-    """A box with an error, which screen readers announce, or with a note; nothing for no text."""
-    role = "alert" if kind == "error" else "status"
-    return f'<div class="message {kind}" role="{role}">{html.escape(text)}</div>' if text else ""
-
-
-def python_call(name: str, given: Given, options: Mapping[str, Any], defaults: Mapping[str, Any]) -> str:
-    """Write the Python that computes the same: columns from files by their expressions, typed ones spelt out."""
-    arguments = [
-        f"    {column}={given.code.get(column) or _literal(value)},\n" for column, value in given.columns.items()
-    ]
-    arguments += [f"    {key}={value!r},\n" for key, value in options.items() if value != defaults[key]]
-    body = "".join(arguments)
-    imports = {"import evaluate", *(line for line in given.setup if line.startswith(("import ", "from ")))}
-    if "np." in body + "".join(given.setup):
-        imports.add("import numpy as np")
-    ordered = sorted(line for line in imports if line.startswith("import "))
-    ordered += sorted(line for line in imports if line.startswith("from "))
-    path = os.environ.get("SPACE_ID") or f"metrics/{name}"
-    lines = [*ordered, "", f'{name} = evaluate.load("{path}")', *(x for x in given.setup if x not in imports)]
-    return "\n".join(lines) + f"\nresults = {name}.compute(\n{body})\n"
-
-
-def _literal(value: Any) -> str:
-    """Spell out numbers; a row a line, if there are several in a row."""
-    rows = value.tolist() if isinstance(value, np.ndarray) else [np.asarray(row).tolist() for row in value]
-    if any(isinstance(row, list) for row in rows):
-        begin, end = "()" if isinstance(value, tuple) else "[]"
-        text = f"{begin}\n" + "".join(f"        {row!r},\n" for row in rows) + f"    {end}"
-    else:
-        text = repr(rows)
-    return re.sub(r"\b(inf)\b", 'float("inf")', text)
-
-
-# ---- texts.py --------------------------------------------------------------------------------------------------------
-#
-# What a metric's script says of it, read without importing it, and so without evaluate.
-
-class Texts(NamedTuple):
-    """What a metric's script says of it: in a line, in a paragraph, of its columns and options, whom to cite, where."""
-
-    summary: str
-    description: str
-    inputs: str
-    citation: str
-    urls: list[str]
-
-
-def texts(path: Path) -> Texts:
-    """Read the texts of a metric's script, which are literals."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    constants = {
-        target.id: ast.literal_eval(node.value)
-        for node in tree.body
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
-        for target in node.targets
-        if isinstance(target, ast.Name)
-    }
-    keywords = (node for node in ast.walk(tree) if isinstance(node, ast.keyword) and node.arg == "reference_urls")
-    urls = [url for keyword in keywords for url in ast.literal_eval(keyword.value)]
-    description, inputs, citation = (
-        constants[name].strip() for name in ("_DESCRIPTION", "_KWARGS_DESCRIPTION", "_CITATION")
-    )
-    return Texts(str(ast.get_docstring(tree)).splitlines()[0], description, inputs, citation, urls)
-
-
-# ---- pages/images.py -------------------------------------------------------------------------------------------------
-#
-# Read PNG images: anomaly maps and masks in grey, and photographs to lay behind. Sizes are checked first.
-
-def read_maps(paths: list[Path], tag: str = "") -> Data:
-    """Grey PNG images of 8 or 16 bits, as they are: higher is more anomalous."""
-    return _read_images(paths, "predictions", "np.asarray(Image.open(path))", lambda image: np.asarray(_grey(image)))
-
-
-def read_masks(paths: list[Path], tag: str = "") -> Data:
-    """PNG images of any kind: what is not black is anomalous."""
-    convert = 'np.asarray(Image.open(path).convert("L")) > 0'
-    return _read_images(paths, "references", convert, lambda image: np.asarray(image.convert("L")) > 0)
-
-
-def _read_images(paths: list[Path], name: str, code: str, convert: Callable[[Any], np.ndarray]) -> Data:
-    total = 0
-    arrays = []
-    for path in paths:
-        with Image.open(path, formats=["PNG"]) as image:
-            total += 8 * image.width * image.height
-            check_unpacked(path.name, total)
-            if name == "predictions" and image.mode not in ("1", "L", "I", "I;16", "F"):
-                raise RefusedError(f"{path.name}: expected grey, whose values are the scores, got {image.mode}")
-            arrays.append(convert(image))
-    setup = [
-        "import numpy as np",
-        "from pathlib import Path",
-        "from PIL import Image",
-        f'{name} = [{code} for path in sorted(Path("{name}").glob("*.png"))]  # the folder of your files',
-    ]
-    return Data({name: arrays}, setup, {name: name})
-
-
-def _grey(image: Any) -> Any:
-    return image.convert("L") if image.mode == "1" else image
-
-
-def read_photograph(path: Path | None) -> Any:
-    """A photograph (PNG), at most 1,000 pixels wide and high; None for none."""
-    if path is None:
-        return None
-    check_files([path])
-    try:
-        with Image.open(path, formats=["PNG"]) as image:
-            size = image.size
-            check_unpacked(path.name, 4 * size[0] * size[1])
-            photograph = image.convert("RGB")
-    except RefusedError:
-        raise
-    except Exception as error:  # of the decoder
-        raise RefusedError(f"{path.name}: cannot be read as png: {without_paths(str(error))}") from None
-    photograph.thumbnail((1000, 1000))
-    return photograph, size
-
-
-# ---- pages/sources.py ------------------------------------------------------------------------------------------------
-#
-# What a person gave, read; refused are columns that are too many or that cannot be told apart or shown.
-
-MAX_LINE = 1_000_000  # bytes of a line of names; a longer one is no table for pyarrow either
-
-
-def checked_sources(page: Page, tables: Sequence[Any], files: Sequence[Any]) -> list[Data]:
-    """As `read_sources`; RefusedError for columns that are too many or of one name, names too long or of no text."""
-    for table in tables:
-        if table is not None:
-            check_names("table", [str(name).strip() for name in table.columns])
-    for uploaded in files:
-        for path in map(Path, uploaded if isinstance(uploaded, (list, tuple)) else [uploaded] if uploaded else []):
-            check_names(path.name, names_stated(path))
-    sources = read_sources(page, tables, files)
-    for data in sources:
-        check_names("the data", list(data.arrays))
-        if page.images:
-            named = (array for name, array in data.arrays.items() if plain(name) in IMAGE_NAMES)
-            check_costs(cost for images in named for cost in _image_costs(images))
-    return sources
-
-
-def check_names(where: str, names: Sequence[str]) -> None:
-    """Raise RefusedError for too many columns, two of one name, a name that is too long, and one that is no text."""
-    if len(names) > MAX_COLUMNS:
-        raise RefusedError(f"{where}: expected at most {MAX_COLUMNS:,} columns, got {len(names):,}")
-    for name, count in Counter(names).items():
-        if count > 1:
-            raise RefusedError(f"{where}: expected columns of different names, got {count} named {name[:MAX_NAME]!r}")
-        if len(name) > MAX_NAME:
-            raise RefusedError(f"{where}: expected names of at most {MAX_NAME} letters, got one of {len(name):,}")
-        if any("\ud800" <= letter <= "\udfff" for letter in name):
-            raise RefusedError(f"{where}: expected names that UTF-8 can write, got {name!r}")
-
-
-def names_stated(path: Path) -> list[str]:
-    """The columns that a file says it has before it is read: of .npz their names, of .csv and .parquet their places.
-
-    What is wrong with a file otherwise is for its reader to say.
-    """
-    kind, number = path.suffix.lower(), 0
-    try:
-        if kind == ".npz":
-            with zipfile.ZipFile(path) as archive:
-                return archive.namelist()
-        if kind == ".parquet":
-            number = pyarrow.parquet.read_metadata(path).num_columns
-        elif kind == ".csv":
-            with path.open("rb") as file:
-                number = 1 + file.read(MAX_LINE).lstrip().splitlines()[0].count(b",")
-    except (OSError, LookupError, ValueError, NotImplementedError, zipfile.BadZipFile, pa.ArrowException):
-        pass
-    return [str(place) for place in range(number)]
-
-
-def _image_costs(images: Any) -> Iterator[Cost]:
-    """How many images the rows belong to."""
-    if isinstance(images, np.ndarray) and images.ndim == 1:
-        yield Cost("images", len(pd.unique(images)), MAX_SAMPLES)
-
-
-# ---- pages/runner.py -------------------------------------------------------------------------------------------------
-#
-# From a page's inputs to what it shows: the one place where a metric is run, for a person and for the API alike.
-
-MAX_WORDS = 2_000  # letters of a message
-
-
-NOT_ON_PAGES = frozenset({"significant_bits", "per_sample", *INTERVAL_OPTIONS})
-
-
-class Shown(NamedTuple):
-    """What a computation gives to show: HTML, JSON, Python, figures, and the number of images to choose from."""
-
-    table: str
-    json: str
-    call: str
-    figures: Sequence[Any]
-    num_images: int
-
-
-class Runner:
-    """A page, and what the metric's script in its folder says. Each computation has a metric of its own."""
-
-    def __init__(self, page: Page, folder: Path) -> None:
-        self.page, self.metric = page, page.metric
-        self.texts = texts(folder / f"{page.name}.py")
-
-    @property
-    def defaults(self) -> Mapping[str, Any]:
-        """The options that a page has, and their defaults: none that serves a stream, or takes a thousand resamples."""
-        return {name: default for name, default in self.metric.options.items() if name not in NOT_ON_PAGES}
-
-    def results(self, columns: Any, options: Any) -> dict[str, Any]:
-        """The metric's own answer: what the API returns. Raises as `compute`, and TypeError for what is not by name."""
-        for name, given in (("columns", columns), ("options", options)):
-            if not isinstance(given, Mapping):
-                raise TypeError(f"{name}: expected an object of values by name, got {type(given).__name__}")
-        # the metric takes options among its columns
-        within = {name: value for name, value in columns.items() if name in self.defaults}
-        others = {name: value for name, value in columns.items() if name not in within}
-        return dict(self.compute(others, {**options, **within}).results)
-
-    def compute(self, columns: Mapping[str, Any], options: Mapping[str, Any]) -> Computed:
-        """Compute, once it is known what that costs. Raises what the metric raises, and RefusedError for the costs."""
-        unknown = [name for name in options if name not in self.defaults]
-        if unknown:
-            known = ", ".join(self.defaults)
-            raise TypeError(f"{self.page.name} has no argument {unknown[0]!r}; its options are {known}")
-        check_costs(option_costs(options))
-        if self.page.images:
-            check_costs(image_costs(columns))
-        options = {**self.defaults, **options}
-        metric = self.metric(**options)
-        metric.add_batch(**columns)
-        state = metric.state()
-        if state:
-            check_costs(step_costs(options, state))
-            check_costs(self.page.costs(state, options))
-        return Computed(state, options, metric.compute(), columns)
-
-    def show(
-        self,
-        tables: Sequence[Any],
-        files: Sequence[Any],
-        made_of: Sequence[Any],
-        read_as: str,
-        controls: Sequence[Any],
-        image: float = 1,
-        photograph: str | None = None,
-    ) -> Shown:
-        """Compute, and draw. Raises what the metric raises, and RefusedError for files that are not taken."""
-        page = self.page
-        chosen = {column.name: _names(names) for column, names in zip(page.columns, made_of)}
-        given = gather(page, checked_sources(page, tables, files), chosen, read_as)
-        computed = self.compute(given.columns, options_of(page.options, controls, self.defaults))
-        num_images = min(MAX_IMAGES, _num_images(given)) if page.images else 1
-        behind = read_photograph(Path(photograph)) if photograph else None
-        computed = computed._replace(image=max(0, min(num_images, int(image or 1)) - 1), photograph=behind)
-        call = python_call(page.name, given, computed.options, self.defaults)
-        with np.errstate(all="ignore"):
-            figures = page.draw(computed)
-        return Shown(results_table(computed.results), results_json(computed.results), call, figures, num_images)
-
-
-def _names(value: Any) -> list[str]:
-    return [] if not value else [value] if isinstance(value, str) else list(value)
-
-
-def _num_images(given: Given) -> int:
-    return max(len(column) for column in given.columns.values())
-
-
-def explain(error: Exception) -> str:
-    """What is said of an error: the message of the metric or of a reader, and no more than its kind of any other."""
-    if isinstance(error, (ValueError, TypeError)):
-        # half a surrogate pair cannot be sent
-        text = without_paths(str(error)).encode("utf-8", "backslashreplace").decode()
-        return text if len(text) <= MAX_WORDS else f"{text[:MAX_WORDS]}…"
-    if isinstance(error, MemoryError):
-        return "This takes more memory than there is."
-    return f"This input cannot be computed ({type(error).__name__})."
 
 
 # ---- pages/build.py --------------------------------------------------------------------------------------------------
@@ -2006,8 +4877,8 @@ def explain(error: Exception) -> str:
 #                              ┌─ compute() ─→ results: table, JSON, Python (results) ←──┤
 #                              └─ state() ─→ kernel functions ─→ figures (Page.draw) ←───┘
 #
-# The numbers are those of the metric that evaluate loads from the same folder. Nothing is kept between events or
-# visitors: each press of the button reads the inputs anew.
+# The numbers are those of the metric that evaluate loads from the same folder. Each press of the button reads the inputs
+# anew; what was computed last is kept for a while (`kept`), to show another image or detector of it.
 
 QUEUE = 32  # visitors who may wait; two are served at a time
 
@@ -2015,7 +4886,7 @@ QUEUE = 32  # visitors who may wait; two are served at a time
 def build(page: Page, folder: Path) -> gr.Blocks:
     """Make the page of a metric whose script, kernel files and card are in `folder`."""
     with blocks(page.name) as demo:
-        fill(page, folder)
+        fill(page, folder, opened=demo.load)
     return demo.queue(max_size=QUEUE, default_concurrency_limit=2)
 
 
@@ -2027,7 +4898,9 @@ def blocks(title: str) -> gr.Blocks:
 
 def launch(demo: gr.Blocks, **kwargs: Any) -> Any:
     """Serve a page, or the gallery, with its style and limits."""
-    settings = dict(theme=THEME, css=CSS, head=HEAD, max_file_size=MAX_BYTES, ssr_mode=False, footer_links=["api"])
+    settings = dict(
+        theme=THEME, css=CSS + INPUTS, head=HEAD, max_file_size=MAX_BYTES, ssr_mode=False, footer_links=["api"]
+    )
     # not by GRADIO_MCP_SERVER either: gradio 6.31 opens the path of any file that a call of a tool names
     settings["mcp_server"] = False
     guarded = {"middleware": [Middleware(Guard)]}
@@ -2047,8 +4920,8 @@ def _nothing_fetched(move: Callable[..., Any]) -> Callable[..., Any]:
     return taken
 
 
-def fill(page: Page, folder: Path, endpoint: str = "compute") -> None:
-    """Fill the blocks that are open with a metric's page, and add its endpoint."""
+def fill(page: Page, folder: Path, endpoint: str = "compute", opened: Any = None) -> None:
+    """Fill the blocks that are open with a metric's page, and add its endpoint; `opened` is the event that opens it."""
     runner = Runner(page, folder)
     gr.Markdown(f"# {page.name}\n{page.question}", elem_classes="heading")
     with gr.Row(equal_height=False):
@@ -2057,21 +4930,46 @@ def fill(page: Page, folder: Path, endpoint: str = "compute") -> None:
         with gr.Column(min_width=320, elem_classes="results-column"):
             out = result_parts(page)
     gr.Markdown(card_text(folder, runner.texts.description), latex_delimiters=_LATEX, elem_classes="card")
+    address, seen_before = gr.Textbox(visible=False), gr.Checkbox(visible=False)
 
-    inputs = [*given.tables, *given.files, *given.columns, given.read_as, *given.controls, out.image, out.photograph]
-    outputs = [given.told, out.results, out.hint, out.numbers, out.full, out.call, out.image, *out.plots]
+    data = [given.example, *given.tables, *given.files, *given.columns, given.read_as, *given.controls]
+    seen = [given.read, given.panel, given.flip, *given.columns, *given.controls]
+    loaded = [given.example, *given.tables, *given.files, given.read_as, out.photograph, *seen]
     quiet: dict[str, Any] = dict(api_visibility="private", show_progress="hidden")
-    press = _computation(runner)
-    pressed = given.button.click(press, inputs, outputs, api_visibility="private")
-    pressed.then(None, None, None, js=_SHOW.replace("NAME", page.name), api_visibility="private")
-    out.image.input(press, inputs, outputs, **quiet)
-    out.photograph.change(press, inputs, outputs, **quiet)
-    loaded = [*given.tables, *given.files, *given.columns, given.read_as, *given.controls]
-    given.example.input(_example(runner), [given.example], loaded, **quiet)
-    for part in [*given.tables, *given.files]:
-        seen = [given.read, *given.columns, *given.controls]
-        part.change(_look(page), [*given.tables, *given.files, *given.columns], seen, **quiet)
+    answers, forms = Answers(runner, folder, data, out, given.told), Forms(runner, folder)
+    pressed: dict[str, Any] = dict(fn=answers.press, inputs=answers.inputs, outputs=answers.outputs)
+
+    def shown_after(event: Any) -> None:
+        """The results come into sight, and the address of the page says what they are of."""
+        done = event.then(forms.query, data, [address], **quiet)
+        done.then(None, [address], None, js=_SHOW.replace("NAME", page.name), api_visibility="private")
+
+    shown_after(given.button.click(**pressed, api_visibility="private"))
+    answers.connect()
+    chosen = given.example.input(forms.load, [given.example], loaded, **quiet)
+    shown_after(chosen.then(**pressed, **quiet))
+    stale = _STALE.replace("NAME", page.name)
+    for file in given.files:
+        for event in (file.upload, file.clear, file.delete):
+            event(forms.upload, data, loaded, **quiet).then(None, None, None, js=stale, api_visibility="private")
+    for text, table in zip(given.pasted, given.tables):
+        pasted = text.change(forms.paste, [text], [table, given.read], trigger_mode="always_last", **quiet)
+        pasted.success(forms.own_table, data, loaded, **quiet).then(
+            None, None, None, js=stale, api_visibility="private"
+        )
+    for part in (*given.tables, *given.columns, given.read_as):
+        part.input(forms.again, data, [given.told, *seen], **quiet)
+        part.input(None, None, None, js=stale, api_visibility="private")
+    for part in given.controls:
+        part.change(None, None, None, js=stale, api_visibility="private")
+    given.flip.click(forms.turn, data, [*given.columns], **quiet).then(forms.again, data, [given.told, *seen], **quiet)
+    link = given.link.click(forms.query, data, [address], **quiet)
+    link.then(None, [address, given.link], [given.link], js=_COPY, api_visibility="private")
     out.download.click(None, [out.full], None, js=_DOWNLOAD.replace("NAME", page.name), api_visibility="private")
+    if opened is not None:
+        first = opened(forms.open, [seen_before], [seen_before, *loaded], **quiet)
+        computed = first.success(**pressed, **quiet)
+        computed.then(None, None, None, js=stale.replace("add", "remove"), api_visibility="private")
     _add_api(runner, endpoint)
 
 
@@ -2079,12 +4977,23 @@ _LATEX = [
     {"left": "$$", "right": "$$", "display": True},
     {"left": "$", "right": "$", "display": False},
 ]
-# on a narrow page the results are below the button
-_SHOW = """() => requestAnimationFrame(() => {
-    const numbers = document.querySelector("#NAME-numbers table");
-    const place = numbers?.getBoundingClientRect();
-    if (place && (place.top < 0 || place.top > window.innerHeight - 100)) numbers.scrollIntoView();
+# on a narrow page the results are below the button; after an error those before stay, dimmed
+_SHOW = """(query) => requestAnimationFrame(() => {
+    const results = document.querySelector("#NAME-results");
+    const error = document.querySelector("#NAME-told .error");
+    results?.classList.toggle("stale", error !== null);
+    const shown = error ?? document.querySelector("#NAME-numbers table");
+    const place = shown?.getBoundingClientRect();
+    if (place && (place.top < 0 || place.bottom > window.innerHeight)) shown.scrollIntoView({block: "nearest"});
+    const kept = [...new URLSearchParams(location.search)].filter(([key]) => key.startsWith("__"));
+    const more = new URLSearchParams(kept).toString();
+    history.replaceState(null, "", query + (more && "&" + more));
 })"""
+_STALE = """() => document.querySelector("#NAME-results")?.classList.add("stale")"""
+_COPY = """(query, label) => {
+    navigator.clipboard.writeText(location.origin + location.pathname + query);
+    return "Link copied";
+}"""
 # the file is made in the browser: nothing is written on the server
 _DOWNLOAD = """(text) => {
     const link = document.createElement("a");
@@ -2093,75 +5002,6 @@ _DOWNLOAD = """(text) => {
     link.click();
     URL.revokeObjectURL(link.href);
 }"""
-
-
-def _computation(runner: Runner) -> Callable[..., list[Any]]:
-    page = runner.page
-
-    def press(*values: Any) -> list[Any]:
-        try:
-            found = runner.show(*_sorted(page, values))
-        except Exception as error:  # whatever it is, the person is told where they look, and inputs stay
-            kept = [gr.skip()] * (4 + len(page.pictures))
-            return [_box(message(explain(error))), gr.update(visible=False), gr.update(visible=False), *kept]
-        count = found.num_images
-        more = f" (of the first {count})" if count == MAX_IMAGES else ""
-        slider = gr.update(maximum=max(2, count), visible=count > 1, label=f"Image shown{more}")
-        shown_now = [gr.update(visible=True), gr.update(visible=False), found.table, found.json, found.call, slider]
-        return [_box(""), *shown_now, *found.figures]
-
-    return press
-
-
-def _sorted(page: Page, values: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The values of the inputs by what they are."""
-    parts: list[Any] = []
-    for size in (len(page.sources), len(page.sources), len(page.columns), 1, len(page.options)):
-        parts.append(values[:size])
-        values = values[size:]
-    tables, files, made_of, (read_as,), controls = parts
-    return (tables, files, made_of, read_as, controls, *values)
-
-
-def _example(runner: Runner) -> Callable[[str], list[Any]]:
-    page = runner.page
-
-    def load_example(title: str) -> list[Any]:
-        chosen = next(example for example in page.examples if example.title == title)
-        values = [chosen.options.get(option.name, runner.defaults[option.name]) for option in page.options]
-        cleared: list[list[str]] = [[] for _ in page.columns]
-        controls = [shown(option, value) for option, value in zip(page.options, values)]
-        return [*map(data_frame, chosen.tables), *([None] * len(page.sources)), *cleared, KINDS[0], *controls]
-
-    return load_example
-
-
-def _look(page: Page) -> Callable[..., list[Any]]:
-    def look(*values: Any) -> list[Any]:
-        """Say what was read, offer its columns, and set the options that a format brings with it.
-
-        What a person chose stays as long as there are columns of these names.
-        """
-        count = len(page.sources)
-        tables, files, chosen = values[:count], values[count : 2 * count], values[2 * count :]
-        try:
-            sources = checked_sources(page, tables, files)
-        except Exception as error:  # as in press
-            return [_box(message(explain(error))), *([gr.skip()] * (len(page.columns) + len(page.options)))]
-        offers, guesses = offered(page, sources), guess(page, sources)
-        mapped = []
-        for column, names in zip(page.columns, chosen):
-            stays = names and set(names) <= set(offers[column.name])
-            mapped.append(gr.update(choices=offers[column.name], value=names if stays else guesses[column.name]))
-        brought = {name: value for data in sources for name, value in data.options.items()}
-        changed = [brought.get(option.name, gr.skip()) for option in page.options]
-        return [_box(message(describe(sources, files), "note")), *mapped, *changed]
-
-    return look
-
-
-def _box(text: str) -> Any:
-    return gr.update(value=text, visible=bool(text))
 
 
 def _add_api(runner: Runner, endpoint: str) -> None:
@@ -2176,71 +5016,6 @@ def _add_api(runner: Runner, endpoint: str) -> None:
     gr.api(compute, api_name=endpoint, api_description=runner.texts.description.strip())
 
 
-# ---- pages/figures/style.py ------------------------------------------------------------------------------------------
-#
-# What the figures share: their style, how many points of a curve are drawn, and what lies behind.
-
-BLUE, ORANGE, GREEN, RED, GREY = "#3b82f6", "#f59e0b", "#10b981", "#ef4444", "#8b8f98"
-_GRID = "rgba(128, 128, 128, 0.25)"
-
-
-def figure(x: str, y: str, **layout: Any) -> go.Figure:
-    """An empty figure with titles of its axes. Its colours suit light and dark: text takes the page's (see STYLE)."""
-    axis = dict(gridcolor=_GRID, zerolinecolor=_GRID, linecolor=GREY, ticks="outside", tickcolor=_GRID, automargin=True)
-    title = dict(standoff=8, font=dict(size=13))  # fits a page of 400 px
-    return go.Figure(
-        layout={
-            "template": "none",
-            "paper_bgcolor": "rgba(0,0,0,0)",
-            "plot_bgcolor": "rgba(0,0,0,0)",
-            "height": 380,
-            "margin": dict(l=10, r=14, t=40, b=10),
-            "font": dict(family="system-ui, sans-serif", size=13),
-            "legend": dict(orientation="h", yref="container", y=0, yanchor="bottom", x=0, xanchor="left"),
-            "showlegend": True,
-            "hovermode": "closest",
-            "dragmode": False,
-            "xaxis": {**axis, "title": dict(text=x, **title)},
-            "yaxis": {**axis, "title": dict(text=y, **title)},
-            **layout,
-        }
-    )
-
-
-def curve(fig: go.Figure, x: Any, y: Any, name: str, color: str = BLUE, **kwargs: Any) -> go.Figure:
-    """Add a line through at most MAX_POINTS points; its name says so when they are fewer than there are."""
-    at = thin(len(x))
-    drawn = "" if len(at) == len(x) else f" ({len(at):,} of {len(x):,} points)"
-    line = {"color": color, "width": 2, **kwargs.pop("line", {})}
-    return fig.add_scatter(
-        x=np.asarray(x)[at].tolist(), y=np.asarray(y)[at].tolist(), name=name + drawn, mode="lines", line=line, **kwargs
-    )
-
-
-def point(fig: go.Figure, x: float, y: float, name: str, color: str = RED) -> go.Figure:
-    """Add a point that stands out."""
-    marker = dict(color=color, size=11, line=dict(color="white", width=2))
-    return fig.add_scatter(x=[x], y=[y], name=name, mode="markers", marker=marker)
-
-
-def thin(length: int, most: int = MAX_POINTS) -> np.ndarray:
-    """Indices of at most so many of the points of a curve, evenly spread, its ends included.
-
-    >>> thin(5, 3).tolist(), thin(2, 3).tolist()
-    ([0, 2, 4], [0, 1])
-    """
-    return np.linspace(0, length - 1, min(length, most)).round().astype(int)
-
-
-def photograph_behind(fig: go.Figure, photograph: Any, size: tuple[float, float] | None, start: float = 0.0) -> None:
-    """Lay a photograph behind a picture whose coordinates run over `size`, by default the photograph's pixels."""
-    if photograph is not None:
-        image, pixels = photograph
-        width, height = size or pixels
-        where = dict(xref="x", yref="y", x=start, y=start, sizex=width, sizey=height, sizing="stretch", layer="below")
-        fig.add_layout_image(source=image, **where)
-
-
 # ---- pages/metrics/open_f.py -----------------------------------------------------------------------------------------
 #
 # Pages of the open-set F-scores: F over the threshold, the best one marked.
@@ -2248,11 +5023,19 @@ def photograph_behind(fig: go.Figure, photograph: Any, size: tuple[float, float]
 COLUMNS = (
     Column("predictions", ("close_pred", "class", "scores", "logits", "probs", "y_pred", "p"), "classes"),
     Column("references", ("close_labels", "labels", "label", "y_true", "target")),
-    Column("open_scores", ("open_pred", "open_score", "ood_score", "unknown_score")),
-    Column("open_labels", ("open_label", "is_unknown", "unknown"), required=False),
+    Column("open_scores", ("open_pred", "open_score", "ood_score", "unknown_score"), "score"),
+    Column("open_labels", ("open_label", "is_unknown", "unknown"), "label", required=False),
+    DATA_SETS,
 )
-OPTIONS = (Option("t_list", "numbers"), Option("num_classes", "number"))
+OPTIONS = (Option("t_list", "numbers"), Option("num_classes", "number"), CONFIDENCE)
 CLASS_IDS: Table = {"predictions": [0, 1, 1, 0], "references": [0, 1, 0, -1], "open_scores": [0.1, 0.4, 0.2, 0.6]}
+
+_HOVER = "threshold %{x:.4g}: F = %{y:.4f}<extra></extra>"
+DIGITS = Sample(
+    "Digits 0 to 5 known, 6 to 9 unknown, three detectors",
+    ("digits.npz",),
+    note="A logistic regression learnt scikit-learn's handwritten digits 0 to 5; it is tested on all ten.",
+)
 
 Curve = Callable[[Computed, list[float]], list[float]]  # F at each of some thresholds
 
@@ -2267,23 +5050,89 @@ def open_f_page(metric: type[Metric], question: str, f_at: Curve, *examples: Exa
         examples=examples,
         pictures=("F over the threshold",),
         draw=lambda computed: draw_f(computed, metric.name, f_at),
+        sweep=lambda computed: sweep_f(computed, metric.name, f_at),
+        worst=worst_open_set,
+        headline=metric.name,
+        samples=(DIGITS,),
+        outside=labelled_outside,
     )
 
 
+def worst_open_set(computed: Computed) -> Sequence[Worst]:
+    """The samples of an open-set metric that are ranked worst; nothing where equal ones have been counted."""
+    state = computed.state
+    if "counts" in state or "thresholds" in state:
+        return ()
+    classes = np.asarray(state["classes"])
+    others = {"class": np.where(classes < 0, -1, classes), "predicted": state["predicted"]}
+    return worst_samples(state["scores"], classes < 0, ("known", "unknown"), others)
+
+
+def sweep_f(computed: Computed, name: str, f_at: Curve) -> Sweep | None:
+    """F and what becomes of the samples at every distinct score, or 2,000 of them: unknown is score > threshold."""
+    state = computed.state
+    scores, classes = np.asarray(state["scores"], np.float64), np.asarray(state["classes"])
+    weights = np.asarray(state["counts"]) if "counts" in state else np.ones(len(scores), np.int64)
+    distinct = np.unique(scores[np.isfinite(scores)])
+    if not len(distinct):
+        return None
+    best = computed.results[f"{name}_threshold"]
+    at = np.union1d(distinct[thin(len(distinct))], [best] if np.isfinite(best) else [])
+    kinds = {
+        "unknown": classes < 0,
+        "known, right class": (classes >= 0) & (np.asarray(state["predicted"]) == classes),
+        "known, wrong class": (classes >= 0) & (np.asarray(state["predicted"]) != classes),
+    }
+    counts: dict[str, np.ndarray] = {}
+    for kind, is_kind in kinds.items():
+        order = np.argsort(scores[is_kind], kind="stable")
+        until = np.concatenate([[0], np.cumsum(weights[is_kind][order])])
+        accepted = until[np.searchsorted(scores[is_kind][order], at, side="right")]
+        counts |= {f"{kind}, accepted": accepted, f"{kind}, rejected": until[-1] - accepted}
+    table = {kind: {told: f"{kind}, {told}" for told in ("accepted", "rejected")} for kind in kinds}
+    known = [part for kind in [*kinds][1:] for part in table[kind].values()]
+    rates = {
+        "unknown rejected": (["unknown, rejected"], ["unknown, accepted", "unknown, rejected"]),
+        "known accepted": ([part for part in known if part.endswith("accepted")], known),
+        "right class": (["known, right class, accepted"], known),
+    }
+    presets = {"best F": int(np.searchsorted(at, best))} if np.isfinite(best) else {}
+    total = sum(counts[part] for part in known)
+    enough = np.flatnonzero(20 * sum(counts[part] for part in rates["known accepted"][0]) >= 19 * total)
+    if len(enough):
+        presets["95 % of known accepted"] = int(enough[0])
+    values = {"F": np.asarray(f_at(computed, at.tolist()))}
+    return Sweep(at, counts, rates, values, table, presets, "rejected as unknown at score > threshold")
+
+
 def draw_f(computed: Computed, name: str, f_at: Curve) -> Sequence[Any]:
-    """F over every distinct score (at most 2,000 of them), the thresholds of t_list, and the best one."""
+    """F over every distinct score (at most 2,000 of them), the thresholds of t_list, and the best one.
+
+    Rivals are not drawn: their thresholds are on scales of their own.
+    """
     scores = np.unique(np.asarray(computed.state["scores"], dtype=np.float64))
     scores = scores[np.isfinite(scores)]
     thresholds = scores[thin(len(scores))]
     best, threshold = computed.results[name], computed.results[f"{name}_threshold"]
-    fig = figure("threshold (unknown above it)", "F", hovermode="x")
+    fig = figure("threshold (unknown above it)", "F")
     if len(scores):
         margin = 0.05 * (scores[-1] - scores[0]) or 0.5
         # F is constant from one score to the next, and 0 before the first
         x = np.concatenate([[scores[0] - margin], thresholds, [scores[-1] + margin]])
         y = f_at(computed, x.tolist())
         drawn = "" if len(thresholds) == len(scores) else f" (at {len(thresholds):,} of {len(scores):,} scores)"
-        curve(fig, x, y, f"F{drawn}", BLUE, line=dict(shape="hv"), fill="tozeroy", fillcolor="rgba(59,130,246,0.12)")
+        style = dict(shape="hv")
+        curve(
+            fig,
+            x,
+            y,
+            f"{computed.title or 'F'}{drawn}",
+            BLUE,
+            line=style,
+            fill="tozeroy",
+            fillcolor=SHADE,
+            hovertemplate=_HOVER,
+        )
     if f"{name}_curve" in computed.results:
         given = np.atleast_1d(np.asarray(computed.options["t_list"], dtype=np.float64))
         fig.add_scatter(
@@ -2291,10 +5140,13 @@ def draw_f(computed: Computed, name: str, f_at: Curve) -> Sequence[Any]:
             y=computed.results[f"{name}_curve"],
             mode="markers",
             name="t_list",
-            marker=dict(color=ORANGE, size=9, symbol="diamond"),
+            marker=dict(color=GREEN, size=9, symbol="diamond"),
+            hovertemplate="t_list: " + _HOVER,
         )
     if np.isfinite(threshold):
-        point(fig, threshold, best, f"best F = {short(best)} at {short(threshold)}")
+        name_of_best = f"best F = {short(best)} at {short(threshold)}"
+        point(fig, threshold, best, name_of_best, ORANGE, "square", hovertemplate=_HOVER)
+    moving_point(fig, sweep_f(computed, name, f_at), THRESHOLD, "F")
     return [fig.update_yaxes(range=[-0.02, 1.04])]
 
 

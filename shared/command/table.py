@@ -12,7 +12,7 @@ import click
 from ..formats.results import read_results
 from ..formats.writing import write_file
 from ..reports.rendering import FORMS, INTERVALS, render
-from ..reports.tables import ROWS, make_table
+from ..reports.tables import ROW_KINDS, make_table
 from .outputs import check_outputs, deliver
 
 _HELP = """Put the results of several files in one table.
@@ -31,7 +31,7 @@ a column is bold, or begins with * in text, where it is known which way is bette
 @click.command(help=_HELP)
 @click.argument("files", nargs=-1, required=True, metavar="FILE …", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--format", "form", type=click.Choice(FORMS), default="text", show_default=True, help="How to print.")
-@click.option("--rows", type=click.Choice(ROWS), help="What the rows are.  [default: files, or groups of one]")
+@click.option("--rows", type=click.Choice(ROW_KINDS), help="What the rows are.  [default: files, or groups of one]")
 @click.option("--keys", metavar="KEY,KEY", help="Which results, with * for any letters.  [default: all numbers]")
 @click.option("--groups", metavar="GROUP,GROUP", help="Which groups, with * for any letters; all; mean is beside them.")
 @click.option("--seeds", metavar="REGEX", help="What in a name says the seed.")

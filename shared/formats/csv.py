@@ -1,4 +1,4 @@
-"""Tables of comma-separated values, with a line of names above or without."""
+"""Tables of values with commas, semicolons or tabs between them, with a line of names above or without."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import csv
 import io
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.csv
@@ -26,31 +26,68 @@ def read_csv(data: bytes, names: Sequence[str] = ()) -> tuple[Any, bool]:
     if not text:
         raise ValueError("expected comma-separated values, got nothing")
     first = re.findall(rb"^[^\r\n]*", text)[0].decode()
-    cells = next(csv.reader([first]))
+    marks = separators(text)
+    cells = next(csv.reader([first], delimiter=marks.between))
     places = [str(i) for i in range(len(cells))]
-    headless = all(map(_is_value, cells))
+    headless = all(_is_value(cell.replace(marks.decimal, ".")) for cell in cells)
     if headless and names:
         by_name, by_place = set(names) <= set(cells), set(names) <= set(places)
         if by_name and by_place and cells != places:
             raise ValueError(f"expected names or values in the first line, got {first}, which may be either: {_HINT}")
         headless = by_place and not by_name
-    table = _read_table(text + b"\n", places if headless else [])  # a header alone Arrow takes with its end only
+    table = _read_table(text + b"\n", places if headless else [], marks)  # a header alone Arrow takes with its end only
     if headless and not names and cells == places:
         _refuse_counted_header(table, first)
     return table, headless
 
 
-def _read_table(text: bytes, names: list[str]) -> pa.Table:
+def separators(text: bytes) -> Separators:
+    r"""What stands between values and in numbers.
+
+    Tabs or semicolons, if the first line has some and no comma but in numbers; otherwise commas, and points in numbers.
+
+    >>> separators(b"score;label\n0,5;1"), separators(b"a,b;c\n1,2")
+    (Separators(between=';', decimal=','), Separators(between=',', decimal='.'))
+    """
+    lines = re.findall(r"[^\r\n]+", text[:_LOOKED_AT].decode(errors="replace"))[:2]
+    for mark in ("\t", ";"):
+        cells = [line.split(mark) for line in lines]
+        flat = [cell for row in cells for cell in row]
+        if (
+            len(cells[0]) > 1
+            and len({*map(len, cells)}) == 1
+            and all("," not in cell or _COMMA.match(cell) for cell in flat)
+        ):
+            return Separators(mark, "," if any("," in cell for cell in flat) else ".")
+    return Separators(",", ".")
+
+
+class Separators(NamedTuple):
+    """What stands between values, and before the fraction of a number."""
+
+    between: str
+    decimal: str
+
+
+_COMMA = re.compile(r"\s*[-+]?\d*,\d+([eE][-+]?\d+)?\s*$")
+_LOOKED_AT = 100_000  # bytes
+
+
+def _read_table(text: bytes, names: list[str], marks: Separators) -> pa.Table:
     """The table of a text whose first line is the header, unless there are names."""
+    form = {
+        "parse_options": pyarrow.csv.ParseOptions(delimiter=marks.between),
+        "convert_options": pyarrow.csv.ConvertOptions(decimal_point=marks.decimal),
+    }
     try:
-        return pyarrow.csv.read_csv(io.BytesIO(text), read_options=pyarrow.csv.ReadOptions(column_names=names))
+        return pyarrow.csv.read_csv(io.BytesIO(text), read_options=pyarrow.csv.ReadOptions(column_names=names), **form)
     except pa.ArrowInvalid as error:
         # Arrow reads blocks of 1 MB; a line may reach into the next one but no further, and a header not so far
         if not re.search("straddling object|Empty CSV file or block", str(error)):
             raise
     # threads are slower for so many columns
     whole = pyarrow.csv.ReadOptions(column_names=names, block_size=min(len(text), 2**31 - 1), use_threads=False)
-    return pyarrow.csv.read_csv(io.BytesIO(text), read_options=whole)
+    return pyarrow.csv.read_csv(io.BytesIO(text), read_options=whole, **form)
 
 
 def _refuse_counted_header(table: pa.Table, first: str) -> None:

@@ -19,9 +19,7 @@ from .dataset import (
     true_boxes,
 )
 from .images import find_images, image_size, implied_images
-from .yolo_lines import read_lines
-
-_LISTS_OF_CLASSES = ("classes.txt", "labels.txt", "obj.names.txt")  # that annotation tools leave beside the labels
+from .yolo_lines import LISTS_OF_CLASSES, read_lines
 
 
 def read_yolo(
@@ -39,7 +37,7 @@ def read_yolo(
     texts = find_texts(labels)
     found = find_images(implied_images(labels) if images is None else images)
     for name, path in texts.items():
-        if name not in found and path.name not in _LISTS_OF_CLASSES:
+        if name not in found and path.name not in LISTS_OF_CLASSES:
             raise ValueError(f"{path}: expected an image of that name, got none")
     return yolo_dataset(list(found), found.values(), [texts.get(name) for name in found], classes or {})
 

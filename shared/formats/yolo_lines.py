@@ -10,18 +10,26 @@ import codecs
 import math
 import re
 from itertools import chain
-from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 import orjson
 
+LISTS_OF_CLASSES = ("classes.txt", "labels.txt", "obj.names.txt")  # that annotation tools leave beside the labels
 _EDGE = 0.01  # true boxes may reach so far beyond the image, by rounding
 _FAR = 1.0  # and predicted ones so far; pixels in place of shares are farther off
 _MINUS_ZERO = re.compile(rb"-0(?![.0-9])")  # an integer in JSON, which has no sign
 _END_OF_IDS = 2.0**53  # from which a float64 no longer holds every integer
 
 
-def read_lines(path: Path, *, confidence: bool = False, place: str = "") -> np.ndarray:
+class Readable(Protocol):
+    """A file, on disk or in an archive."""
+
+    def read_bytes(self) -> bytes:
+        """What it holds."""
+
+
+def read_lines(path: Readable, *, confidence: bool = False, place: str = "") -> np.ndarray:
     """The lines of a text file, (n, 5) class, cx, cy, w, h, or (n, 6) with the confidence.
 
     Raises ValueError, with the file (as `place` calls it) and the line, for a line of another length, for what is no

@@ -5,8 +5,8 @@
                              ┌─ compute() ─→ results: table, JSON, Python (results) ←──┤
                              └─ state() ─→ kernel functions ─→ figures (Page.draw) ←───┘
 
-The numbers are those of the metric that evaluate loads from the same folder. Nothing is kept between events or
-visitors: each press of the button reads the inputs anew.
+The numbers are those of the metric that evaluate loads from the same folder. Each press of the button reads the inputs
+anew; what was computed last is kept for a while (`kept`), to show another image or detector of it.
 """
 
 from __future__ import annotations
@@ -18,18 +18,17 @@ from typing import Any
 import gradio as gr
 from starlette.middleware import Middleware
 
-from .columns import KINDS, guess
-from .controls import shown
+from .answers import Answers
 from .folder import own_folder
+from .forms import Forms
 from .guard import Guard
-from .inputs import describe, offered
-from .layout import CSS, HEAD, THEME, card_text, data_frame
-from .limits import MAX_BYTES, MAX_IMAGES
+from .inputs_style import INPUTS
+from .layout import CSS, HEAD, THEME, card_text
+from .limits import MAX_BYTES
+from .outputs import result_parts
 from .page import Page
-from .parts import input_parts, result_parts
-from .results import message
+from .parts import input_parts
 from .runner import Runner, explain
-from .sources import checked_sources
 
 QUEUE = 32  # visitors who may wait; two are served at a time
 
@@ -37,7 +36,7 @@ QUEUE = 32  # visitors who may wait; two are served at a time
 def build(page: Page, folder: Path) -> gr.Blocks:
     """Make the page of a metric whose script, kernel files and card are in `folder`."""
     with blocks(page.name) as demo:
-        fill(page, folder)
+        fill(page, folder, opened=demo.load)
     return demo.queue(max_size=QUEUE, default_concurrency_limit=2)
 
 
@@ -49,7 +48,9 @@ def blocks(title: str) -> gr.Blocks:
 
 def launch(demo: gr.Blocks, **kwargs: Any) -> Any:
     """Serve a page, or the gallery, with its style and limits."""
-    settings = dict(theme=THEME, css=CSS, head=HEAD, max_file_size=MAX_BYTES, ssr_mode=False, footer_links=["api"])
+    settings = dict(
+        theme=THEME, css=CSS + INPUTS, head=HEAD, max_file_size=MAX_BYTES, ssr_mode=False, footer_links=["api"]
+    )
     # not by GRADIO_MCP_SERVER either: gradio 6.31 opens the path of any file that a call of a tool names
     settings["mcp_server"] = False
     guarded = {"middleware": [Middleware(Guard)]}
@@ -69,8 +70,8 @@ def _nothing_fetched(move: Callable[..., Any]) -> Callable[..., Any]:
     return taken
 
 
-def fill(page: Page, folder: Path, endpoint: str = "compute") -> None:
-    """Fill the blocks that are open with a metric's page, and add its endpoint."""
+def fill(page: Page, folder: Path, endpoint: str = "compute", opened: Any = None) -> None:
+    """Fill the blocks that are open with a metric's page, and add its endpoint; `opened` is the event that opens it."""
     runner = Runner(page, folder)
     gr.Markdown(f"# {page.name}\n{page.question}", elem_classes="heading")
     with gr.Row(equal_height=False):
@@ -79,21 +80,46 @@ def fill(page: Page, folder: Path, endpoint: str = "compute") -> None:
         with gr.Column(min_width=320, elem_classes="results-column"):
             out = result_parts(page)
     gr.Markdown(card_text(folder, runner.texts.description), latex_delimiters=_LATEX, elem_classes="card")
+    address, seen_before = gr.Textbox(visible=False), gr.Checkbox(visible=False)
 
-    inputs = [*given.tables, *given.files, *given.columns, given.read_as, *given.controls, out.image, out.photograph]
-    outputs = [given.told, out.results, out.hint, out.numbers, out.full, out.call, out.image, *out.plots]
+    data = [given.example, *given.tables, *given.files, *given.columns, given.read_as, *given.controls]
+    seen = [given.read, given.panel, given.flip, *given.columns, *given.controls]
+    loaded = [given.example, *given.tables, *given.files, given.read_as, out.photograph, *seen]
     quiet: dict[str, Any] = dict(api_visibility="private", show_progress="hidden")
-    press = _computation(runner)
-    pressed = given.button.click(press, inputs, outputs, api_visibility="private")
-    pressed.then(None, None, None, js=_SHOW.replace("NAME", page.name), api_visibility="private")
-    out.image.input(press, inputs, outputs, **quiet)
-    out.photograph.change(press, inputs, outputs, **quiet)
-    loaded = [*given.tables, *given.files, *given.columns, given.read_as, *given.controls]
-    given.example.input(_example(runner), [given.example], loaded, **quiet)
-    for part in [*given.tables, *given.files]:
-        seen = [given.read, *given.columns, *given.controls]
-        part.change(_look(page), [*given.tables, *given.files, *given.columns], seen, **quiet)
+    answers, forms = Answers(runner, folder, data, out, given.told), Forms(runner, folder)
+    pressed: dict[str, Any] = dict(fn=answers.press, inputs=answers.inputs, outputs=answers.outputs)
+
+    def shown_after(event: Any) -> None:
+        """The results come into sight, and the address of the page says what they are of."""
+        done = event.then(forms.query, data, [address], **quiet)
+        done.then(None, [address], None, js=_SHOW.replace("NAME", page.name), api_visibility="private")
+
+    shown_after(given.button.click(**pressed, api_visibility="private"))
+    answers.connect()
+    chosen = given.example.input(forms.load, [given.example], loaded, **quiet)
+    shown_after(chosen.then(**pressed, **quiet))
+    stale = _STALE.replace("NAME", page.name)
+    for file in given.files:
+        for event in (file.upload, file.clear, file.delete):
+            event(forms.upload, data, loaded, **quiet).then(None, None, None, js=stale, api_visibility="private")
+    for text, table in zip(given.pasted, given.tables):
+        pasted = text.change(forms.paste, [text], [table, given.read], trigger_mode="always_last", **quiet)
+        pasted.success(forms.own_table, data, loaded, **quiet).then(
+            None, None, None, js=stale, api_visibility="private"
+        )
+    for part in (*given.tables, *given.columns, given.read_as):
+        part.input(forms.again, data, [given.told, *seen], **quiet)
+        part.input(None, None, None, js=stale, api_visibility="private")
+    for part in given.controls:
+        part.change(None, None, None, js=stale, api_visibility="private")
+    given.flip.click(forms.turn, data, [*given.columns], **quiet).then(forms.again, data, [given.told, *seen], **quiet)
+    link = given.link.click(forms.query, data, [address], **quiet)
+    link.then(None, [address, given.link], [given.link], js=_COPY, api_visibility="private")
     out.download.click(None, [out.full], None, js=_DOWNLOAD.replace("NAME", page.name), api_visibility="private")
+    if opened is not None:
+        first = opened(forms.open, [seen_before], [seen_before, *loaded], **quiet)
+        computed = first.success(**pressed, **quiet)
+        computed.then(None, None, None, js=stale.replace("add", "remove"), api_visibility="private")
     _add_api(runner, endpoint)
 
 
@@ -101,12 +127,23 @@ _LATEX = [
     {"left": "$$", "right": "$$", "display": True},
     {"left": "$", "right": "$", "display": False},
 ]
-# on a narrow page the results are below the button
-_SHOW = """() => requestAnimationFrame(() => {
-    const numbers = document.querySelector("#NAME-numbers table");
-    const place = numbers?.getBoundingClientRect();
-    if (place && (place.top < 0 || place.top > window.innerHeight - 100)) numbers.scrollIntoView();
+# on a narrow page the results are below the button; after an error those before stay, dimmed
+_SHOW = """(query) => requestAnimationFrame(() => {
+    const results = document.querySelector("#NAME-results");
+    const error = document.querySelector("#NAME-told .error");
+    results?.classList.toggle("stale", error !== null);
+    const shown = error ?? document.querySelector("#NAME-numbers table");
+    const place = shown?.getBoundingClientRect();
+    if (place && (place.top < 0 || place.bottom > window.innerHeight)) shown.scrollIntoView({block: "nearest"});
+    const kept = [...new URLSearchParams(location.search)].filter(([key]) => key.startsWith("__"));
+    const more = new URLSearchParams(kept).toString();
+    history.replaceState(null, "", query + (more && "&" + more));
 })"""
+_STALE = """() => document.querySelector("#NAME-results")?.classList.add("stale")"""
+_COPY = """(query, label) => {
+    navigator.clipboard.writeText(location.origin + location.pathname + query);
+    return "Link copied";
+}"""
 # the file is made in the browser: nothing is written on the server
 _DOWNLOAD = """(text) => {
     const link = document.createElement("a");
@@ -115,75 +152,6 @@ _DOWNLOAD = """(text) => {
     link.click();
     URL.revokeObjectURL(link.href);
 }"""
-
-
-def _computation(runner: Runner) -> Callable[..., list[Any]]:
-    page = runner.page
-
-    def press(*values: Any) -> list[Any]:
-        try:
-            found = runner.show(*_sorted(page, values))
-        except Exception as error:  # whatever it is, the person is told where they look, and inputs stay
-            kept = [gr.skip()] * (4 + len(page.pictures))
-            return [_box(message(explain(error))), gr.update(visible=False), gr.update(visible=False), *kept]
-        count = found.num_images
-        more = f" (of the first {count})" if count == MAX_IMAGES else ""
-        slider = gr.update(maximum=max(2, count), visible=count > 1, label=f"Image shown{more}")
-        shown_now = [gr.update(visible=True), gr.update(visible=False), found.table, found.json, found.call, slider]
-        return [_box(""), *shown_now, *found.figures]
-
-    return press
-
-
-def _sorted(page: Page, values: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The values of the inputs by what they are."""
-    parts: list[Any] = []
-    for size in (len(page.sources), len(page.sources), len(page.columns), 1, len(page.options)):
-        parts.append(values[:size])
-        values = values[size:]
-    tables, files, made_of, (read_as,), controls = parts
-    return (tables, files, made_of, read_as, controls, *values)
-
-
-def _example(runner: Runner) -> Callable[[str], list[Any]]:
-    page = runner.page
-
-    def load_example(title: str) -> list[Any]:
-        chosen = next(example for example in page.examples if example.title == title)
-        values = [chosen.options.get(option.name, runner.defaults[option.name]) for option in page.options]
-        cleared: list[list[str]] = [[] for _ in page.columns]
-        controls = [shown(option, value) for option, value in zip(page.options, values)]
-        return [*map(data_frame, chosen.tables), *([None] * len(page.sources)), *cleared, KINDS[0], *controls]
-
-    return load_example
-
-
-def _look(page: Page) -> Callable[..., list[Any]]:
-    def look(*values: Any) -> list[Any]:
-        """Say what was read, offer its columns, and set the options that a format brings with it.
-
-        What a person chose stays as long as there are columns of these names.
-        """
-        count = len(page.sources)
-        tables, files, chosen = values[:count], values[count : 2 * count], values[2 * count :]
-        try:
-            sources = checked_sources(page, tables, files)
-        except Exception as error:  # as in press
-            return [_box(message(explain(error))), *([gr.skip()] * (len(page.columns) + len(page.options)))]
-        offers, guesses = offered(page, sources), guess(page, sources)
-        mapped = []
-        for column, names in zip(page.columns, chosen):
-            stays = names and set(names) <= set(offers[column.name])
-            mapped.append(gr.update(choices=offers[column.name], value=names if stays else guesses[column.name]))
-        brought = {name: value for data in sources for name, value in data.options.items()}
-        changed = [brought.get(option.name, gr.skip()) for option in page.options]
-        return [_box(message(describe(sources, files), "note")), *mapped, *changed]
-
-    return look
-
-
-def _box(text: str) -> Any:
-    return gr.update(value=text, visible=bool(text))
 
 
 def _add_api(runner: Runner, endpoint: str) -> None:

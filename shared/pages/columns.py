@@ -6,17 +6,20 @@ Columns whose names differ by a number only ("class 0", "class 1", …) are offe
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .page import Column, Page
+from .cells import check_cells
+from .page import Column
 from .uploads import Data
+from .words import as_labels
 
-_NUMBERED = re.compile(r"(.*?)[\s_.\-\[]*(\d+)\]?")
+NUMBERED = re.compile(r"(.*?)[\s_.\-\[]*(\d+)\]?")
 _MAX_MEMBERS = 50  # columns of an array that are offered one by one
 IMAGE_NAMES = ("image", "img", "imageid", "file", "filename", "frame")
+FLIPPED = "−"  # before the name of scores whose sign is turned
 KINDS = ("automatic", "scores", "class ids")
 
 
@@ -31,13 +34,13 @@ def groups(data: Data) -> dict[str, list[str]]:
     """The runs of numbered columns, by a name that shows their first and last."""
     stems: dict[str, list[str]] = {}
     for name, array in data.arrays.items():
-        match = _NUMBERED.fullmatch(name)
-        if match and _ndim(array) == 1:
+        match = NUMBERED.fullmatch(name)
+        if match and num_dimensions(array) == 1:
             stems.setdefault(match[1], []).append(name)
     return {f"{names[0]} … {names[-1]}": names for names in stems.values() if len(names) > 1}
 
 
-def _ndim(value: Any) -> int:
+def num_dimensions(value: Any) -> int:
     """Dimensions of an array; of a list of arrays, one per image, three."""
     return value.ndim if isinstance(value, np.ndarray) else 3
 
@@ -49,79 +52,15 @@ def choices(data: Data) -> list[str]:
     members = [
         f"{name}[:, {i}]"
         for name, array in data.arrays.items()
-        if _ndim(array) == 2 and array.shape[1] <= _MAX_MEMBERS
+        if num_dimensions(array) == 2 and array.shape[1] <= _MAX_MEMBERS
         for i in range(array.shape[1])
     ]
     return [*runs, *(name for name in data.arrays if name not in grouped), *members]
 
 
-def guess(page: Page, sources: Sequence[Data]) -> dict[str, list[str]]:
-    """Guess what each column of the metric is made of; an empty list where nothing fits."""
-    guesses: dict[str, list[str]] = {}
-    for column in page.columns:
-        if column.part_of:
-            guesses[column.name] = _named(column, list(sources[column.source].arrays), alike=False)
-            continue
-        taken = {name for names in guesses.values() for name in names}
-        guesses[column.name] = _guess(column, sources[column.source], taken)
-        if column.source and not guesses[column.name]:  # one file may hold the columns of all inputs
-            guesses[column.name] = _named(column, list(sources[0].arrays), alike=False)
-    return guesses
-
-
-def _guess(column: Column, data: Data, taken: set[str]) -> list[str]:
-    runs, free = groups(data), [name for name in data.arrays if name not in taken]
-    if column.kind == "images":
-        return _guess_images(column, data, runs)
-    if column.kind in ("matrix", "scores", "classes"):
-        stems = {plain(_stem(names[0])): run for run, names in runs.items()}
-        named = [stems[plain(name)] for name in (column.name, *column.names) if plain(name) in stems]
-        only = list(stems.values()) if len(stems) == 1 else []
-        return named[:1] or _named(column, free, alike=False) or only or _named(column, free)
-    return _named(column, [name for name in free if _ndim(data.arrays[name]) == 1])
-
-
-def _guess_images(column: Column, data: Data, runs: Mapping[str, list[str]]) -> list[str]:
-    """A stack of images by its name; otherwise, of a table, the image column and the columns in their order."""
-    stacks = [name for name, array in data.arrays.items() if _ndim(array) != 1]
-    named = _named(column, stacks) or (stacks if len(stacks) == 1 else [])
-    if named:
-        return named
-    image = [name for name in data.arrays if plain(name) in IMAGE_NAMES][:1]
-    fields = [_named(Column(field, (field, *aliases)), list(data.arrays)) for field, *aliases in _FIELDS]
-    if all(fields[:4]):
-        return image + [name for field in fields for name in field]
-    return [*image, *runs] if len(runs) == 1 else []
-
-
-_FIELDS = (
-    ("x1", "xmin", "left", "x", "cx", "xcenter"),
-    ("y1", "ymin", "top", "y", "cy", "ycenter"),
-    ("x2", "xmax", "right", "w", "width"),
-    ("y2", "ymax", "bottom", "h", "height"),
-    ("confidence", "conf", "score", "scores"),
-    ("class", "cls", "label", "category", "categoryid", "classid"),
-)
-
-
-def _stem(name: str) -> str:
-    match = _NUMBERED.fullmatch(name)
-    return match[1] if match else name
-
-
 def plain(name: str) -> str:
     """A name in small letters and digits only, as names are compared."""
     return re.sub(r"[^a-z0-9]", "", name.lower())
-
-
-def _named(column: Column, names: Sequence[str], alike: bool = True) -> list[str]:
-    """The first of the names that the column goes by; if `alike`, a name that contains one is the second choice."""
-    known = [plain(name) for name in (column.name, *column.names)]
-    for alias in known:
-        exact = [name for name in names if plain(name.rpartition(": ")[2]) == alias]
-        if exact:
-            return exact[:1]
-    return [name for alias in known if alike and len(alias) > 4 for name in names if alias in plain(name)][:1]
 
 
 def take(column: Column, chosen: Sequence[str], data: Data, read_as: str = "automatic") -> Found:
@@ -132,25 +71,48 @@ def take(column: Column, chosen: Sequence[str], data: Data, read_as: str = "auto
     runs = groups(data)
     names = [member for name in chosen for member in runs.get(name, [name])]
     parts = [_one(column, name, data) for name in names]
-    if len(parts) == 1 and not (column.kind in ("matrix", "scores") and _ndim(parts[0].value) == 1):
+    for name, part in zip(names, parts if column.kind != "group" else ()):
+        check_cells(column, name, part.value, data.lines.get(name.removeprefix(FLIPPED)))
+    if len(parts) == 1 and not (column.kind in ("matrix", "scores") and num_dimensions(parts[0].value) == 1):
         found = parts[0]
     else:
         listed = ", ".join(part.code for part in parts)
         code = f"np.column_stack([{listed}])" if data.code else ""
         found = Found(np.column_stack([part.value for part in parts]), code)
+    if column.kind == "label":
+        return _as_labels(names[0], found, data.lines.get(names[0]))
     if column.kind == "scores":
         return _read_as(found, "scores")
     return _read_as(found, read_as) if column.kind in ("matrix", "classes") else found
 
 
+def _as_labels(name: str, found: Found, line: int | None) -> Found:
+    try:
+        converted = as_labels(np.asarray(found.value), line)
+    except ValueError as error:
+        raise ValueError(f"{name}, {error}") from None
+    return found if converted is None else Found(converted[0], found.code and converted[1].format(found.code))
+
+
 def _one(column: Column, name: str, data: Data) -> Found:
     if name in data.arrays:
         return Found(data.arrays[name], data.code.get(name, ""))
+    if column.kind == "score" and name.startswith(FLIPPED):
+        return _flipped(_one(column, name.removeprefix(FLIPPED), data))
     match = re.fullmatch(r"(.*)\[:, (\d+)\]", name)
     array = data.arrays.get(match[1]) if match else None
-    if match is None or array is None or _ndim(array) != 2 or int(match[2]) >= array.shape[1]:
+    if match is None or array is None or num_dimensions(array) != 2 or int(match[2]) >= array.shape[1]:
         raise ValueError(f"{column.name}: expected names of columns, got {name!r}; there are {', '.join(data.arrays)}")
     return Found(array[:, int(match[2])], f"{data.code[match[1]]}[:, {match[2]}]")
+
+
+def _flipped(found: Found) -> Found:
+    """The scores with the other sign, since higher was more in-distribution."""
+    array = np.asarray(found.value)
+    if array.dtype.kind not in "iuf":
+        return found  # the metric says what is wrong with it
+    code = found.code and (f"-{found.code}" if array.dtype.kind == "f" else f"-np.asarray({found.code}, float)")
+    return Found(-array if array.dtype.kind == "f" else -array.astype(np.float64), code)
 
 
 def _read_as(found: Found, read_as: str) -> Found:

@@ -12,6 +12,7 @@ from .limits import RefusedError
 MAX_ITEMS = 5_000  # of an option that is a list
 MAX_STEPS = 1_000_000_000  # items of such a list, times the rows that each of them may go over
 MAX_SAMPLES = 20_000  # images
+MAX_RESAMPLED = 200_000  # rows, in some seconds
 
 
 class Cost(NamedTuple):
@@ -49,6 +50,13 @@ def option_costs(options: Mapping[str, Any]) -> Iterator[Cost]:
 def image_costs(columns: Mapping[str, Any]) -> Iterator[Cost]:
     """The length of each column that has an entry for each image."""
     return (Cost(f"images in {name}", items(column), MAX_SAMPLES) for name, column in columns.items())
+
+
+def interval_costs(options: Mapping[str, Any], state: Mapping[str, Any]) -> Iterator[Cost]:
+    """The rows of the longest array of a state, if all are resampled a thousand times."""
+    if options.get("confidence_level") is not None:
+        size = max((len(array) for array in state.values() if np.ndim(array)), default=0)
+        yield Cost("rows of the data with a confidence_level", size, MAX_RESAMPLED)
 
 
 def step_costs(options: Mapping[str, Any], state: Mapping[str, Any]) -> Iterator[Cost]:

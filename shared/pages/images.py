@@ -1,14 +1,16 @@
-"""Read PNG images: anomaly maps and masks in grey, and photographs to lay behind. Sizes are checked first."""
+"""Read images: anomaly maps and masks (PNG), and photographs to lay behind (or JPEG). Sizes are checked first."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import io
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from PIL import Image
 
+from .archives import keys, last_parts, members
 from .limits import RefusedError, check_files, check_unpacked, without_paths
 from .uploads import Data
 
@@ -19,47 +21,73 @@ def read_maps(paths: list[Path], tag: str = "") -> Data:
 
 
 def read_masks(paths: list[Path], tag: str = "") -> Data:
-    """PNG images of any kind: what is not black is anomalous."""
+    """PNG images of any kind: what is not black is anomalous. Of an archive with a folder ground_truth, only those."""
     convert = 'np.asarray(Image.open(path).convert("L")) > 0'
     return _read_images(paths, "references", convert, lambda image: np.asarray(image.convert("L")) > 0)
 
 
 def _read_images(paths: list[Path], name: str, code: str, convert: Callable[[Any], np.ndarray]) -> Data:
-    total = 0
+    total, found = 0, members(paths, (".png",))
+    if name == "references":
+        found = [member for member in found if "ground_truth" in member.name] or found
     arrays = []
-    for path in paths:
-        with Image.open(path, formats=["PNG"]) as image:
+    for member in found:
+        with Image.open(io.BytesIO(member.read_bytes()), formats=["PNG"]) as image:
             total += 8 * image.width * image.height
-            check_unpacked(path.name, total)
+            check_unpacked(member.name, total)
             if name == "predictions" and image.mode not in ("1", "L", "I", "I;16", "F"):
-                raise RefusedError(f"{path.name}: expected grey, whose values are the scores, got {image.mode}")
+                raise RefusedError(f"{member.name}: expected grey, whose values are the scores, got {image.mode}")
             arrays.append(convert(image))
     setup = [
         "import numpy as np",
         "from pathlib import Path",
         "from PIL import Image",
-        f'{name} = [{code} for path in sorted(Path("{name}").glob("*.png"))]  # the folder of your files',
+        _IMAGES,
+        f'{name} = images("{name}", lambda path: {code})  # the folder of your files',
     ]
-    return Data({name: arrays}, setup, {name: name})
+    return Data({name: arrays}, setup, {name: f"[*{name}.values()]"}, names={name: [member.key for member in found]})
+
+
+_IMAGES = """def images(folder, read):  # by their paths in the folder, less the ending and _mask
+    paths = sorted(Path(folder).rglob("*.png"))
+    names = [path.relative_to(folder).with_suffix("").as_posix().removesuffix("_mask") for path in paths]
+    return {name: read(path) for name, path in zip(names, paths)}"""
 
 
 def _grey(image: Any) -> Any:
     return image.convert("L") if image.mode == "1" else image
 
 
-def read_photograph(path: Path | None) -> Any:
-    """A photograph (PNG), at most 1,000 pixels wide and high; None for none."""
-    if path is None:
+def photograph_of(paths: Sequence[Path], image: int, names: Sequence[str]) -> Any:
+    """The photograph of an image, by its name; one that is named like none of them is behind all. None for none."""
+    if not paths:
         return None
-    check_files([path])
+    check_files(list(paths))
+    found = members(list(paths), _PHOTOGRAPHS)
+    if names and image < len(names):
+        parts, wanted = keys(names)
+        named = dict(zip(last_parts([member.key for member in found], parts), found))
+        if wanted[image] in named:
+            return read_photograph(named[wanted[image]])
+        if named.keys() & set(wanted):
+            return None
+    return read_photograph(found[0]) if len(found) == 1 else None
+
+
+_PHOTOGRAPHS = (".png", ".jpg", ".jpeg")
+
+
+def read_photograph(member: Any) -> Any:
+    """A photograph (PNG or JPEG), at most 1,000 pixels wide and high."""
     try:
-        with Image.open(path, formats=["PNG"]) as image:
+        with Image.open(io.BytesIO(member.read_bytes()), formats=["PNG", "JPEG"]) as image:
             size = image.size
-            check_unpacked(path.name, 4 * size[0] * size[1])
+            check_unpacked(member.name, 4 * size[0] * size[1])
             photograph = image.convert("RGB")
     except RefusedError:
         raise
     except Exception as error:  # of the decoder
-        raise RefusedError(f"{path.name}: cannot be read as png: {without_paths(str(error))}") from None
+        kind = member.name.rpartition(".")[2].lower()
+        raise RefusedError(f"{member.name}: cannot be read as {kind}: {without_paths(str(error))}") from None
     photograph.thumbnail((1000, 1000))
     return photograph, size

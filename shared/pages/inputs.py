@@ -8,18 +8,26 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .columns import IMAGE_NAMES, Found, choices, groups, guess, plain, take
+from .columns import FLIPPED, IMAGE_NAMES, Found, choices, groups, plain, take
+from .guesses import guess
 from .join import join_parts, split_images
 from .page import Column, Page
+from .pairing import pair
 from .uploads import Data, read_files, read_table
 
 
 class Given(NamedTuple):
-    """The metric's columns, and the Python that makes them: lines, and an expression for each column."""
+    """The metric's columns, and the Python that makes them: lines, and an expression for each column.
+
+    names: of the images, where they are known
+    told: what is to be said of how images were paired
+    """
 
     columns: dict[str, Any]
     setup: list[str]
     code: dict[str, str]
+    names: Sequence[str] = ()
+    told: str = ""
 
 
 def read_sources(page: Page, tables: Sequence[Any], files: Sequence[Any]) -> list[Data]:
@@ -39,13 +47,22 @@ def _listed(value: Any) -> list[Any]:
 
 def offered(page: Page, sources: Sequence[Data]) -> dict[str, list[str]]:
     """For each column of the metric, the names it may be made of."""
-    return {column.name: choices(_source(column, None, sources)) for column in page.columns}
+    offers = {column.name: choices(source_of(column, None, sources)) for column in page.columns}
+    for column in page.columns:
+        if column.kind == "score":
+            arrays = source_of(column, None, sources).arrays
+            offers[column.name] += [FLIPPED + name for name in offers[column.name] if _is_float(arrays.get(name))]
+    return offers
 
 
-def _source(column: Column, chosen: Sequence[str] | None, sources: Sequence[Data]) -> Data:
+def _is_float(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and value.ndim == 1 and value.dtype.kind == "f"
+
+
+def source_of(column: Column, chosen: Sequence[str] | None, sources: Sequence[Data]) -> Data:
     """The data that a column comes from: those of its own input, or of the first, which may hold all columns."""
     own, first = sources[column.source], sources[0]
-    has = own.arrays if chosen is None else set(chosen) & {*own.arrays, *groups(own)}
+    has = own.arrays if chosen is None else {*chosen} & {*own.arrays, *groups(own)}
     return own if has else first
 
 
@@ -64,7 +81,7 @@ def gather(
     origin: dict[str, int] = {}
     for column in _form(page, made_of):
         names = made_of[column.name]
-        data = _source(column, names, sources)
+        data = source_of(column, names, sources)
         if not names:
             if column.required:
                 raise TypeError(
@@ -80,10 +97,34 @@ def gather(
         if column.kind == "images" and column.name not in ids and getattr(found[column.name].value, "ndim", 3) == 2:
             value, code = found[column.name]
             found[column.name] = Found([value], code and f"[{code}]")
+    named, told = _names_of_images(page, sources, made_of, origin, found, ids), ""
     if ids:
         setup += split_images(page, ids, found, origin)
+    elif len(named) == 2:
+        (maps, map_names), (masks, mask_names) = named.items()
+        paired = pair(found[maps], map_names, found[masks], mask_names)
+        found[masks], told = paired.masks, paired.told
+        setup += paired.setup
     found = join_parts(page, found)
-    return Given({n: f.value for n, f in found.items()}, setup, {n: f.code for n, f in found.items()})
+    codes = {name: part.code for name, part in found.items()}
+    return Given({name: part.value for name, part in found.items()}, setup, codes, next(iter(named.values()), ()), told)
+
+
+def _names_of_images(
+    page: Page,
+    sources: Sequence[Data],
+    made_of: Mapping[str, Sequence[str]],
+    origin: Mapping[str, int],
+    found: Mapping[str, Found],
+    ids: Mapping[str, Found],
+) -> dict[str, list[str]]:
+    """The names of a column's images, for each column that has them; of rows in the order of the first ones."""
+    if ids:
+        rows = [str(name) for part in ids.values() for name in np.asarray(part.value).ravel().tolist()]
+        return {next(iter(ids)): list(dict.fromkeys(rows))}
+    images = [column.name for column in page.columns if column.kind == "images" and column.name in found]
+    named = {name: sources[origin[name]].names.get(made_of[name][0], []) for name in images}
+    return {name: names for name, names in named.items() if names}
 
 
 def _form(page: Page, made_of: Mapping[str, Sequence[str]]) -> list[Column]:
@@ -95,21 +136,6 @@ def _form(page: Page, made_of: Mapping[str, Sequence[str]]) -> list[Column]:
     return forms[1] if instead and not usual and forms[1] else forms[0]
 
 
-def describe(sources: Sequence[Data], files: Sequence[Any]) -> str:
-    """What was read from files, in words; nothing for tables."""
-    if not any(_listed(uploaded) for uploaded in files):
-        return ""
-    parts = []
-    for data in sources:
-        for run, names in groups(data).items():
-            parts.append(f"{run} ({len(names)} columns of {len(data.arrays[names[0]]):,})")
-        grouped = {name for names in groups(data).values() for name in names}
-        parts += [f"{name} {_shape(array)}" for name, array in data.arrays.items() if name not in grouped]
-    shown = ", ".join(parts[:12]) + (f" and {len(parts) - 12} more" if len(parts) > 12 else "")
-    return f"Read from the files, which are used instead of the table: {shown or 'nothing'}."
-
-
-def _shape(value: Any) -> str:
-    if isinstance(value, np.ndarray):
-        return f"({', '.join(f'{n:,}' for n in value.shape)}{',' if value.ndim == 1 else ''})"
-    return f"({len(value)} images)"
+def missing_columns(page: Page, made_of: Mapping[str, Sequence[str]]) -> list[str]:
+    """The required columns that are made of nothing."""
+    return [column.name for column in _form(page, made_of) if column.required and not made_of[column.name]]

@@ -10,6 +10,7 @@ import pandas as pd
 
 from .columns import Found
 from .page import Page
+from .pairing import check_common
 
 
 def split_images(page: Page, ids: Mapping[str, Found], found: dict[str, Found], origin: Mapping[str, int]) -> list[str]:
@@ -20,6 +21,7 @@ def split_images(page: Page, ids: Mapping[str, Found], found: dict[str, Found], 
     columns are of one input, since the images of another may come in another order.
     """
     listed = {name: _images(name, part) for name, part in ids.items()}
+    check_common(listed)
     images = list(dict.fromkeys(image for rows in listed.values() for image in rows))
     split = {name: _splitter(rows, images) for name, rows in listed.items()}
     setup = []

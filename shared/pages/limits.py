@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import struct
 import zipfile
 from pathlib import Path
 from typing import NamedTuple
@@ -16,6 +17,8 @@ MAX_JSON_BYTES = 10_000_000  # as Python objects they take some 50 times that
 MAX_BODY = 1_000_000
 MAX_LISTS = 50_000
 MAX_UNPACKED = 200_000_000
+MAX_MEMBERS = 5_000  # of an archive
+_MAX_MEMBER = 400  # bytes that a member takes in the list of contents
 MAX_COLUMNS = 5_000  # of a table or file
 MAX_NAME = 200  # letters of a column's name
 MAX_POINTS = 2_000  # of a curve
@@ -70,6 +73,20 @@ def check_unpacked(name: str, num_bytes: int) -> None:
     """Raise RefusedError if a file would take more memory than is allowed."""
     if num_bytes > MAX_UNPACKED:
         raise RefusedError(f"{name}: expected at most {MAX_UNPACKED:,} bytes unpacked, got {num_bytes:,}")
+
+
+def check_contents(path: Path) -> None:
+    """Raise RefusedError for an archive of too many members, from the few bytes at its end that say how many."""
+    with path.open("rb") as file:
+        end = file.seek(0, 2)
+        file.seek(max(0, end - 65_557))
+        tail = file.read()
+    place = tail.rfind(b"PK\x05\x06")
+    record = tail[place : place + 22] if place >= 0 else b""
+    if len(record) == 22:  # otherwise its reader says what is wrong with it
+        count, size = struct.unpack_from("<HL", record, 10)
+        if b"PK\x06\x07" in tail[max(0, place - 20) : place] or count > MAX_MEMBERS or size > MAX_MEMBERS * _MAX_MEMBER:
+            raise RefusedError(f"{path.name}: expected an archive of at most {MAX_MEMBERS:,} files")
 
 
 def check_archive(path: Path) -> None:

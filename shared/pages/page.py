@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 from ..core.metric import Metric
 from .costs import Cost
+from .figures.threshold import Sweep
+from .worst import Thumbnail, Worst
 
 Table = Mapping[str, Sequence[Any]]  # header → cells
 
@@ -17,8 +19,9 @@ class Column(NamedTuple):
 
     name: the argument of the metric
     names: what tables and files call it, the likeliest first; stems, for a column that is made of several
-    kind: "vector" (N,); "matrix" (N, K) of scores or class ids; "scores", a matrix of scores; "classes", a matrix of
-        scores or a vector of class ids; "images", rows or arrays per image
+    kind: "vector" (N,); "score" (N,), of which there may be several, one for each detector; "label" (N,) of two values,
+        words too; "group" (N,) of words or numbers; "matrix" (N, K) of scores or class ids; "scores", a matrix of
+        scores; "classes", a matrix of scores or a vector of class ids; "images", rows or arrays per image
     required: whether the metric needs it
     source: which of the page's inputs it comes from
     part_of: for a column that stands in place of the others: the argument it makes, alone or as a tuple with those
@@ -41,6 +44,10 @@ class Option(NamedTuple):
     choices: tuple[str, ...] = ()
 
 
+DATA_SETS = Column("groups", ("group", "dataset", "data_set", "ood_set"), "group", required=False)
+CONFIDENCE = Option("confidence_level", "number or none")
+
+
 class Source(NamedTuple):
     """An input of the page: an editable table and a file. `readers` are those for suffixes of this input only."""
 
@@ -56,8 +63,24 @@ class Example(NamedTuple):
     options: Mapping[str, Any] = {}
 
 
+class Sample(NamedTuple):
+    """Real data in the metric's folder examples/: a file for each source, photographs, options, and what they are."""
+
+    title: str
+    files: tuple[str, ...]
+    options: Mapping[str, Any] = {}
+    photographs: str = ""
+    note: str = ""
+
+
 class Computed(NamedTuple):
-    """What the pictures are drawn from: the metric's reduced state, its options, its results and its columns."""
+    """What the pictures are drawn from: the metric's reduced state, its options, its results and its columns.
+
+    image, photograph: the image that is shown, from 0, and what lies behind it
+    together: the same without groups, where there are some: what is drawn
+    title, rivals: where there are several detectors, the name of this one, and the others by theirs
+    names: of the images, where they are known
+    """
 
     state: Any
     options: Mapping[str, Any]
@@ -65,6 +88,17 @@ class Computed(NamedTuple):
     columns: Mapping[str, Any]
     image: int = 0
     photograph: Any = None
+    together: Computed | None = None
+    title: str = ""
+    rivals: Mapping[str, Computed] = {}
+    names: Sequence[str] = ()
+
+
+class Derived(NamedTuple):
+    """Options that follow from the data, and why, in words."""
+
+    options: Mapping[str, Any]
+    reason: str
 
 
 class Page(NamedTuple):
@@ -73,8 +107,17 @@ class Page(NamedTuple):
     draw: from what was computed to the figures, one for each of `pictures`, which are their headings
     images: whether the pictures show one image of several, so that the page lets a person choose, and behind which a
         photograph can be put
+    samples: real data, of which the first is computed when the page opens; examples, in tables, come after them
+    derive: from columns that were uploaded to options that only they can say, with the reason in words
+    outside: from the columns to which samples should score high, (N,) booleans, for the sign of the scores
     costs: what a computation takes that neither the size of the data nor the length of an option says, from the
         metric's reduced state and its options, which are not checked yet
+    draw_image: the first of the pictures alone, of pages with images
+    worst: the samples that are ranked worst
+    thumbnails: the images with the most errors, at most so many
+    sweep: from what was computed to what a threshold decides, wherever it is moved; None where there is none
+    method: how the numbers are taken, for a sentence in a paper
+    headline, sections: patterns of the keys that are shown large, and of those below a heading
     """
 
     metric: type[Metric]
@@ -87,6 +130,16 @@ class Page(NamedTuple):
     sources: tuple[Source, ...] = (Source("Data"),)
     images: bool = False
     costs: Callable[[Mapping[str, Any], Mapping[str, Any]], Iterable[Cost]] = lambda state, options: ()
+    sweep: Callable[[Computed], Sweep | None] = lambda computed: None
+    draw_image: Callable[[Computed], Any] = lambda computed: None
+    worst: Callable[[Computed], Sequence[Worst]] = lambda computed: ()
+    thumbnails: Callable[[Computed, int], Sequence[Thumbnail]] | None = None
+    method: str = ""
+    headline: str = ""
+    sections: Mapping[str, str] = {}
+    samples: tuple[Sample, ...] = ()
+    derive: Callable[[Mapping[str, Any]], Derived] = lambda columns: Derived({}, "")
+    outside: Callable[[Mapping[str, Any]], Any] | None = None
 
     @property
     def name(self) -> str:

@@ -1,4 +1,4 @@
-"""The two halves of a page: inputs with the button on the left, results on the right (below, on a narrow screen)."""
+"""The left half of a page: inputs, options, and the button. The right half is `outputs`."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from typing import Any, NamedTuple
 
 import gradio as gr
 
-from .columns import KINDS, guess
+from .columns import KINDS
 from .controls import control
+from .form import titles
+from .guesses import guess
 from .inputs import offered
 from .layout import data_frame
-from .limits import MAX_POINTS, STATED
+from .limits import STATED
 from .page import Page, argument_help, one_line
 from .uploads import READERS, read_table
 
@@ -22,68 +24,82 @@ class Inputs(NamedTuple):
     example: Any
     tables: list[Any]
     files: list[Any]
+    pasted: list[Any]
     read: Any
+    flip: Any
+    panel: Any
     columns: list[Any]
     read_as: Any
     controls: list[Any]
     told: Any
     button: Any
-
-
-class Outputs(NamedTuple):
-    """The components that show results."""
-
-    hint: Any
-    results: Any
-    numbers: Any
-    image: Any
-    photograph: Any
-    plots: list[Any]
-    call: Any
-    full: Any
-    download: Any
+    link: Any
 
 
 def input_parts(page: Page, defaults: Mapping[str, Any], inputs_description: str) -> Inputs:
-    """Example, tables and files, what columns are made of, options, and the button, which stays in sight."""
+    """Data, the button, which stays in sight, and below it what columns are made of and the options."""
     help_of = argument_help(inputs_description)
-    first = page.examples[0]
-    titles = [example.title for example in page.examples]
-    example = gr.Dropdown(titles, value=titles[0], label="Example", filterable=False, elem_id=f"{page.name}-example")
-    tables, files = _sources(page)
+    offered_titles = titles(page)
+    first = page.samples[0].options if page.samples else page.examples[0].options
+    example = gr.Dropdown(
+        offered_titles,
+        value=offered_titles[0],
+        label="Example",
+        filterable=False,
+        elem_id=f"{page.name}-example",
+    )
+    files, pasted = _sources(page)
     read = gr.HTML("", visible=False, apply_default_css=False, elem_id=f"{page.name}-read")
-    with gr.Accordion("Columns", open=False, elem_id=f"{page.name}-columns"):
+    tables = _tables(page)
+    flip = gr.Button("Turn the sign of these scores", size="sm", visible=False, elem_id=f"{page.name}-flip")
+    with gr.Column(elem_classes="go", min_width=0):
+        button = gr.Button("Compute", variant="primary", elem_id=f"{page.name}-compute")
+    told = gr.HTML("", visible=False, apply_default_css=False, elem_id=f"{page.name}-told")
+    with gr.Accordion("Columns", open=False, elem_id=f"{page.name}-columns") as panel:
         *columns, read_as = _mapping(page, help_of)
     with gr.Accordion("Options", open=True):
         controls = [
             control(
                 option,
-                first.options.get(option.name, defaults[option.name]),
+                first.get(option.name, defaults[option.name]),
                 defaults[option.name],
                 help_of[option.name],
                 f"{page.name}-option-{option.name}",
             )
             for option in page.options
         ]
-    with gr.Column(elem_classes="go", min_width=0):
-        told = gr.HTML("", visible=False, apply_default_css=False, elem_id=f"{page.name}-told")
-        button = gr.Button("Compute", variant="primary", elem_id=f"{page.name}-compute")
-    return Inputs(example, tables, files, read, columns, read_as, controls, told, button)
+    link = gr.Button("Copy link", size="sm", elem_id=f"{page.name}-link")
+    gr.HTML('<p class="hint">The link holds this page, the example and the options. Data do not travel with it.</p>')
+    return Inputs(example, tables, files, pasted, read, flip, panel, columns, read_as, controls, told, button, link)
 
 
 def _sources(page: Page) -> tuple[list[Any], list[Any]]:
-    """An editable table and a place for files, for each source."""
-    tables, files = [], []
+    """For each source a place for files, and one for cells of a spreadsheet."""
+    files, pasted = [], []
     for i, source in enumerate(page.sources):
-        table = data_frame(page.examples[0].tables[i])
-        place = f"{page.name}-table{i}"
-        tables.append(gr.Dataframe(table, label=source.label, interactive=True, max_height=320, elem_id=place))
-        kinds = [*source.readers, *READERS]
-        label = f"{source.label} from files instead: {', '.join(kinds)}"
+        kinds = [*source.readers, *([".zip"] if source.readers else []), *READERS]
+        label = f"Your own {source.label.lower()}: {', '.join(kinds)}"
         place = f"{page.name}-file{i}"
         files.append(gr.File(label=label, file_count="multiple", file_types=kinds, height=92, elem_id=place))
-    gr.HTML(f'<p class="hint">{STATED}</p>', apply_default_css=False)
-    return tables, files
+    with gr.Accordion("Or paste cells of a spreadsheet", open=False, elem_id=f"{page.name}-paste"):
+        for i, source in enumerate(page.sources):
+            hint = "cells with or without names above, or text with commas, semicolons or tabs"
+            place = f"{page.name}-pasted{i}"
+            pasted.append(gr.Textbox(label=source.label, placeholder=hint, lines=3, max_lines=3, elem_id=place))
+        gr.HTML(f'<p class="hint">{STATED}</p>', apply_default_css=False)
+    return files, pasted
+
+
+def _tables(page: Page) -> list[Any]:
+    """An editable table for each source, out of sight while other data are chosen."""
+    tables = []
+    for i, source in enumerate(page.sources):
+        table = data_frame(page.examples[0].tables[i])
+        place, shown = f"{page.name}-table{i}", not page.samples
+        tables.append(
+            gr.Dataframe(table, label=source.label, interactive=True, max_height=320, elem_id=place, visible=shown)
+        )
+    return tables
 
 
 def _mapping(page: Page, help_of: Mapping[str, str]) -> list[Any]:
@@ -100,7 +116,7 @@ def _mapping(page: Page, help_of: Mapping[str, str]) -> list[Any]:
                 value=guesses[column.name],
                 multiselect=True,
                 allow_custom_value=True,
-                label=f"{column.name} from",
+                label=f"{column.name} from" + ("" if column.required and not column.part_of else " (optional)"),
                 info=text,
                 elem_id=f"{page.name}-from-{column.name}",
             )
@@ -108,23 +124,3 @@ def _mapping(page: Page, help_of: Mapping[str, str]) -> list[Any]:
     either = any(column.kind in ("matrix", "classes") for column in page.columns)
     text = "Whole numbers in the table are class ids unless you say otherwise."
     return [*parts, gr.Radio(list(KINDS), value=KINDS[0], label="predictions hold", info=text, visible=either)]
-
-
-def result_parts(page: Page) -> Outputs:
-    """The numbers, the pictures, and the result as Python and as JSON; hidden until there are any."""
-    hint = gr.HTML('<p class="hint">Press Compute: the numbers and pictures appear here.</p>', apply_default_css=False)
-    with gr.Column(visible=False, elem_id=f"{page.name}-results") as results:
-        numbers = gr.HTML("", apply_default_css=False, elem_id=f"{page.name}-numbers")
-        image = gr.Slider(1, 2, value=1, step=1, label="Image shown", elem_id=f"{page.name}-image", visible=page.images)
-        plots = [gr.Plot(label=title, elem_id=f"{page.name}-plot{i}") for i, title in enumerate(page.pictures)]
-        with gr.Accordion("A photograph behind the image shown (PNG)", open=False, visible=page.images):
-            photograph = gr.File(label="Photograph", file_types=[".png"], height=92)
-        with gr.Tabs():
-            with gr.Tab("Python"):
-                call = gr.Code(language="python", interactive=False, label="The same result", buttons=["copy"])
-            with gr.Tab("JSON"):
-                full = gr.Code(language="json", interactive=False, label="In full", buttons=["copy"])
-                download = gr.Button("Download JSON", size="sm", elem_id=f"{page.name}-download")
-        drawn = f"Hover a number to read it in full. Curves are drawn with at most {MAX_POINTS:,} points."
-        gr.HTML(f'<p class="hint">{drawn}</p>', apply_default_css=False)
-    return Outputs(hint, results, numbers, image, photograph, plots, call, full, download)

@@ -8,43 +8,70 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..core.groups import GROUPS
 from ..core.metric import INTERVAL_OPTIONS
 from ..texts import texts
+from .comparison import compared
 from .controls import options_of
-from .costs import check_costs, image_costs, option_costs, step_costs
-from .images import read_photograph
-from .inputs import Given, gather
+from .costs import Cost, check_costs, image_costs, interval_costs, option_costs, step_costs
+from .data_sets import with_groups
+from .detectors import detectors
+from .form import as_names
+from .images import photograph_of
+from .inputs import Given
 from .limits import MAX_IMAGES, without_paths
+from .moving import threshold_html
+from .numbers import numbers_html, result_help
 from .page import Computed, Page
-from .results import python_call, results_json, results_table
+from .report import report_html, sentence
+from .results import python_call, results_json
 from .sources import checked_sources
+from .strip import image_names, strip_html
+from .worst import worst_html
 
 MAX_WORDS = 2_000  # letters of a message
 
 
-NOT_ON_PAGES = frozenset({"significant_bits", "per_sample", *INTERVAL_OPTIONS})
+MAX_DETECTORS = 20
+NOT_ON_PAGES = frozenset({"significant_bits", "per_sample", *INTERVAL_OPTIONS} - {"confidence_level"})
 
 
 class Shown(NamedTuple):
-    """What a computation gives to show: HTML, JSON, Python, figures, and the number of images to choose from."""
+    """What a computation gives to show: HTML, text, figures, and what there is to choose from.
 
-    table: str
+    tables: of several detectors or groups, as text in each of `TEXT_FORMS`; none of others
+    """
+
+    numbers: str
+    threshold: str
+    strip: str
+    worst: str
+    report: str
+    cite: str
+    tables: Sequence[str]
     json: str
     call: str
     figures: Sequence[Any]
     num_images: int
 
 
+class Done(NamedTuple):
+    """What was computed of each detector by its name, and from what."""
+
+    given: Mapping[str, Given]
+    found: Mapping[str, Computed]
+
+
 class Runner:
     """A page, and what the metric's script in its folder says. Each computation has a metric of its own."""
 
     def __init__(self, page: Page, folder: Path) -> None:
-        self.page, self.metric = page, page.metric
+        self.page, self.metric, self.folder = page, page.metric, folder
         self.texts = texts(folder / f"{page.name}.py")
 
     @property
     def defaults(self) -> Mapping[str, Any]:
-        """The options that a page has, and their defaults: none that serves a stream, or takes a thousand resamples."""
+        """The options that a page has, and their defaults: none that serves a stream, or says how many resamples."""
         return {name: default for name, default in self.metric.options.items() if name not in NOT_ON_PAGES}
 
     def results(self, columns: Any, options: Any) -> dict[str, Any]:
@@ -57,8 +84,11 @@ class Runner:
         others = {name: value for name, value in columns.items() if name not in within}
         return dict(self.compute(others, {**options, **within}).results)
 
-    def compute(self, columns: Mapping[str, Any], options: Mapping[str, Any]) -> Computed:
-        """Compute, once it is known what that costs. Raises what the metric raises, and RefusedError for the costs."""
+    def compute(self, columns: Mapping[str, Any], options: Mapping[str, Any], times: int = 1) -> Computed:
+        """Compute, once it is known what that costs, so many times.
+
+        Raises what the metric raises, and RefusedError for the costs.
+        """
         unknown = [name for name in options if name not in self.defaults]
         if unknown:
             known = ", ".join(self.defaults)
@@ -71,9 +101,80 @@ class Runner:
         metric.add_batch(**columns)
         state = metric.state()
         if state:
-            check_costs(step_costs(options, state))
-            check_costs(self.page.costs(state, options))
-        return Computed(state, options, metric.compute(), columns)
+            costs = (step_costs(options, state), interval_costs(options, state), self.page.costs(state, options))
+            check_costs(cost._replace(amount=times * cost.amount) for part in costs for cost in part)
+        found = Computed(state, options, metric.compute(), columns)
+        if GROUPS not in columns:
+            return found
+        rest = {name: column for name, column in columns.items() if name != GROUPS}
+        return found._replace(together=self.compute(rest, options, times))
+
+    def run(
+        self, tables: Sequence[Any], files: Sequence[Any], made_of: Sequence[Any], read_as: str, controls: Sequence[Any]
+    ) -> Done:
+        """Read and compute. Raises what the metric raises, and RefusedError for files that are not taken."""
+        page = self.page
+        chosen = {column.name: as_names(names) for column, names in zip(page.columns, made_of)}
+        several = detectors(page, checked_sources(page, tables, files), chosen, read_as)
+        given = {name: with_groups(page, one) for name, one in several.items()}
+        check_costs([Cost("detectors", len(given), MAX_DETECTORS)])
+        options = options_of(page.options, controls, self.defaults)
+        found = {}
+        for name, one in given.items():
+            try:
+                found[name] = self.compute(one.columns, options, len(given))
+            except (ValueError, TypeError) as error:
+                raise type(error)(f"{name}: {error}" if len(given) > 1 else str(error)) from None
+        return Done(given, found)
+
+    def picture(self, done: Done, detector: str = "", image: float = 1, photographs: Any = None) -> Any:
+        """The first picture: that of an image, if the page has images."""
+        with np.errstate(all="ignore"):
+            return self.page.draw_image(self._chosen(done, detector, image, photographs))
+
+    def _chosen(self, done: Done, detector: str, image: float, photographs: Any) -> Computed:
+        """The detector that is looked at, with the others beside it, and the image of it."""
+        name = detector if detector in done.found else next(iter(done.found))
+        given, num_images = done.given[name], self._num_images(done)
+        shown = max(0, min(num_images, int(image or 1)) - 1)
+        behind = photograph_of([Path(path) for path in as_names(photographs)], shown, given.names)
+        rivals = {other: found for other, found in done.found.items() if other != name}
+        return done.found[name]._replace(
+            image=shown, photograph=behind, title=name if rivals else "", rivals=rivals, names=given.names
+        )
+
+    def _num_images(self, done: Done) -> int:
+        given = next(iter(done.given.values()))
+        return min(MAX_IMAGES, max(map(len, given.columns.values()))) if self.page.images else 1
+
+    def display(self, done: Done, detector: str = "", image: float = 1, photographs: Any = None) -> Shown:
+        """Draw and write what was computed, one of the detectors in full."""
+        page, computed = self.page, self._chosen(done, detector, image, photographs)
+        results = {name: found.results for name, found in done.found.items()}
+        call = python_call(page.name, done.given, computed.options, self.defaults)
+        names = image_names(computed, self._num_images(done)) if page.images else []
+        side_by_side = compared(results)
+        whole = as_drawn(computed)
+        with np.errstate(all="ignore"):
+            figures, sweep = page.draw(whole), page.sweep(whole)
+            strip = strip_html(page, whole, names)
+            numbers = numbers_html(page, computed.results, result_help(self.texts.inputs), names)
+            worst = worst_html(page.name, page.worst(whole))
+        comparison = side_by_side.shown if side_by_side else ""
+        report = report_html(page, self.texts, computed, comparison + numbers, call, sweep is not None)
+        return Shown(
+            comparison + numbers,
+            threshold_html(page.name, sweep),
+            strip,
+            worst,
+            report,
+            f"{sentence(page, self.texts, computed.results)}\n\n{self.texts.citation}",
+            [*side_by_side.texts.values()] if side_by_side else [],
+            results_json(results if computed.rivals else computed.results),
+            call,
+            figures,
+            self._num_images(done),
+        )
 
     def show(
         self,
@@ -83,28 +184,19 @@ class Runner:
         read_as: str,
         controls: Sequence[Any],
         image: float = 1,
-        photograph: str | None = None,
+        photographs: Any = None,
     ) -> Shown:
-        """Compute, and draw. Raises what the metric raises, and RefusedError for files that are not taken."""
-        page = self.page
-        chosen = {column.name: _names(names) for column, names in zip(page.columns, made_of)}
-        given = gather(page, checked_sources(page, tables, files), chosen, read_as)
-        computed = self.compute(given.columns, options_of(page.options, controls, self.defaults))
-        num_images = min(MAX_IMAGES, _num_images(given)) if page.images else 1
-        behind = read_photograph(Path(photograph)) if photograph else None
-        computed = computed._replace(image=max(0, min(num_images, int(image or 1)) - 1), photograph=behind)
-        call = python_call(page.name, given, computed.options, self.defaults)
-        with np.errstate(all="ignore"):
-            figures = page.draw(computed)
-        return Shown(results_table(computed.results), results_json(computed.results), call, figures, num_images)
+        """`run` and `display`."""
+        return self.display(self.run(tables, files, made_of, read_as, controls), "", image, photographs)
 
 
-def _names(value: Any) -> list[str]:
-    return [] if not value else [value] if isinstance(value, str) else list(value)
-
-
-def _num_images(given: Given) -> int:
-    return max(len(column) for column in given.columns.values())
+def as_drawn(computed: Computed) -> Computed:
+    """What the pictures show: all groups together, of the rivals too."""
+    rivals = {name: as_drawn(rival) for name, rival in computed.rivals.items()}
+    whole = computed.together
+    if whole is None:
+        return computed._replace(rivals=rivals)
+    return computed._replace(state=whole.state, results=whole.results, columns=whole.columns, rivals=rivals)
 
 
 def explain(error: Exception) -> str:

@@ -16,7 +16,7 @@ import pyarrow.parquet
 from .columns import IMAGE_NAMES, plain
 from .costs import MAX_SAMPLES, Cost, check_costs
 from .inputs import read_sources
-from .limits import MAX_COLUMNS, MAX_NAME, RefusedError
+from .limits import MAX_COLUMNS, MAX_NAME, RefusedError, check_contents
 from .page import Page
 from .uploads import Data
 
@@ -30,6 +30,8 @@ def checked_sources(page: Page, tables: Sequence[Any], files: Sequence[Any]) -> 
             check_names("table", [str(name).strip() for name in table.columns])
     for uploaded in files:
         for path in map(Path, uploaded if isinstance(uploaded, (list, tuple)) else [uploaded] if uploaded else []):
+            if path.suffix.lower() in (".npz", ".zip"):
+                check_contents(path)
             check_names(path.name, names_stated(path))
     sources = read_sources(page, tables, files)
     for data in sources:

@@ -16,7 +16,7 @@ import pandas as pd
 import pyarrow as pa
 
 from ..formats.arrow import from_arrow
-from ..formats.csv import read_csv
+from ..formats.csv import read_csv, separators
 from ..formats.json import by_column, parse_json
 from ..formats.npy import read_npy, read_npz
 from ..formats.parquet import read_parquet, unpacked_bytes
@@ -26,13 +26,16 @@ from .limits import RefusedError, check_archive, check_files, check_unpacked, wi
 class Data(NamedTuple):
     """Named arrays, the lines that read them, and an expression for each; nothing of these for a typed table.
 
-    An array may be a list of arrays, one per image. `options` are those that the format brings with it.
+    An array may be a list of arrays, one per image; `names` are those of its images. `options` are those that the
+    format brings with it, `lines` the line of a column's first value in its file.
     """
 
     arrays: dict[str, Any]
     setup: list[str] = []
     code: dict[str, str] = {}
     options: Mapping[str, Any] = {}
+    names: Mapping[str, list[str]] = {}
+    lines: Mapping[str, int] = {}
 
 
 Reader = Callable[[list[Path], str], Data]  # the files, and what the names of its variables end on
@@ -62,8 +65,9 @@ def read_files(paths: list[Path], readers: Mapping[str, Reader], tag: str = "") 
     """
     check_files(paths)
     pooled, numbers = Data({}, [], {}, {}), count(1)
-    for suffix in dict.fromkeys(path.suffix.lower() for path in paths):
-        group = [path for path in paths if path.suffix.lower() == suffix]
+    kinds = {path: _kind(path, readers) for path in paths}
+    for suffix in dict.fromkeys(kinds.values()):
+        group = [path for path in paths if kinds[path] == suffix]
         reader = readers.get(suffix) or READERS.get(suffix)
         if reader is None:
             known = ", ".join([*readers, *READERS])
@@ -73,8 +77,19 @@ def read_files(paths: list[Path], readers: Mapping[str, Reader], tag: str = "") 
             for name, array in found.arrays.items():
                 label = f"{part[0].stem}: {name}" if name in pooled.arrays else name
                 pooled.arrays[label], pooled.code[label] = array, found.code[name]
-            pooled = pooled._replace(setup=pooled.setup + found.setup, options={**pooled.options, **found.options})
+            pooled = pooled._replace(
+                setup=pooled.setup + found.setup,
+                options={**pooled.options, **found.options},
+                names={**pooled.names, **found.names},
+                lines={**pooled.lines, **found.lines},
+            )
     return pooled
+
+
+def _kind(path: Path, readers: Mapping[str, Reader]) -> str:
+    """The ending of a file; an archive is read with the files of the kind that it holds."""
+    suffix = path.suffix.lower()
+    return next(iter(readers), suffix) if suffix == ".zip" else suffix
 
 
 def _read(paths: list[Path], reader: Reader, tag: str) -> Data:
@@ -100,9 +115,18 @@ def _csv(paths: list[Path], tag: str) -> Data:
         source = f'io.BytesIO(Path({source}).read_text(encoding="utf-8-sig").lstrip().encode())'
         setup += ["import io", "from pathlib import Path"]
     options = ", read_options=pyarrow.csv.ReadOptions(autogenerate_column_names=True)" if headless else ""
+    between, decimal = separators(data.removeprefix(codecs.BOM_UTF8).lstrip())
+    options += f", parse_options=pyarrow.csv.ParseOptions(delimiter={between!r})" if between != "," else ""
+    options += f", convert_options=pyarrow.csv.ConvertOptions(decimal_point={decimal!r})" if decimal != "." else ""
     found = _columns(table, [*setup, f"{variable} = pyarrow.csv.read_csv({source}{options})"], variable)
     if not headless:
-        return found
+        if not table.num_rows:
+            raise RefusedError(
+                f"{path.name}: expected rows below the names {', '.join(table.column_names[:5])}, got none"
+            )
+        blank = len(data) - len(data.removeprefix(codecs.BOM_UTF8).lstrip())
+        line = 2 + data[:blank].count(b"\n")
+        return found._replace(lines=dict.fromkeys(found.arrays, line) if b"\n\n" not in data[blank:].rstrip() else {})
     array, code = np.column_stack([*found.arrays.values()]), f"np.column_stack({variable}.columns)"
     if table.num_columns == 1:
         array, code = array[:, 0], f"{variable}[0].to_numpy()"
@@ -180,4 +204,11 @@ def _array(value: Any) -> Any:
     return array if array.dtype.kind in "biuf" or words else value
 
 
-READERS: Mapping[str, Reader] = {".csv": _csv, ".parquet": _parquet, ".npz": _npz, ".npy": _npy, ".json": _json}
+READERS: Mapping[str, Reader] = {
+    ".csv": _csv,
+    ".tsv": _csv,
+    ".parquet": _parquet,
+    ".npz": _npz,
+    ".npy": _npy,
+    ".json": _json,
+}

@@ -14,7 +14,8 @@ from ..evaluation.differences import differences
 from ..formats.writing import write_files
 from .anomaly_worst import Model, figure_html, figures_of, model_of, worst_scored_images
 from .charts import Line, curves_svg, histogram_svg
-from .page import CONTOURS, MODELS, PAGE, SCORES, check_report_folder, table_html
+from .frame import FRAME
+from .page import CONTOURS, MODELS, SCORES, check_report_folder, table_html
 
 
 def write_anomaly_report(
@@ -51,7 +52,7 @@ def write_anomaly_report(
                     yield from ((folder / name, picture) for name, picture in named.items())
                     figures.append(figure_html(image, list(named), models))
                 sections.append('<div class="figures">' + "\n".join(figures) + "</div>")
-        yield page, PAGE.format(title="Anomaly detection", body="\n".join(sections))
+        yield page, FRAME.format(title="Anomaly detection", body="\n".join(sections))
 
     folder.mkdir(parents=True, exist_ok=True)
     write_files(contents())

@@ -19,7 +19,8 @@ from ..detection.words import OUTCOME_WORDS
 from ..formats.writing import write_file
 from .charts import Line, curves_svg, histogram_svg
 from .colors import OUTCOME_COLORS
-from .page import PAGE, table_html
+from .frame import FRAME
+from .page import table_html
 from .thumbnails import thumbnail
 
 _COLORS = {word: OUTCOME_COLORS[place] for place, word in enumerate(OUTCOME_WORDS) if word in SAMPLE_OUTCOMES}
@@ -71,7 +72,7 @@ def write_error_report(
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     page = folder / "index.html"
-    write_file(page, PAGE.format(title=escape(title), body="\n".join(body)))
+    write_file(page, FRAME.format(title=escape(title), body="\n".join(body)))
     return page
 
 

@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 from ..core.options import as_bool, as_choice, as_int
 from ..formats.aligned import aligned
 from .directions import direction
-from .tables import Cell, Table
+from .tables import Cell, ResultTable
 
 INTERVALS = ("brackets", "plusminus", "none")
 FORMS = ("text", "markdown", "latex", "csv")
-_LATEX = {character: f"\\{character}" for character in "&%$#_{}"} | {
+_LATEX_SIGNS = {character: f"\\{character}" for character in "&%$#_{}"} | {
     "[": "{[}",  # which would be an option of the \\ before it
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
@@ -26,7 +26,12 @@ _LATEX = {character: f"\\{character}" for character in "&%$#_{}"} | {
 
 
 def render(
-    table: Table, form: str = "text", *, percent: bool = False, digits: int | None = None, intervals: str = "brackets"
+    table: ResultTable,
+    form: str = "text",
+    *,
+    percent: bool = False,
+    digits: int | None = None,
+    intervals: str = "brackets",
 ) -> str:
     """A table as text.
 
@@ -39,7 +44,7 @@ def render(
     Returns the text, without an end of the last line. Raises ValueError or TypeError for other options, and
     ValueError for a rate beyond 1 that is to be percent.
 
-    >>> table = Table(["auroc", "total"], [("a", [Cell("auroc", 0.75, best=True), Cell("total", 3)])])
+    >>> table = ResultTable(["auroc", "total"], [("a", [Cell("auroc", 0.75, best=True), Cell("total", 3)])])
     >>> print(render(table, percent=True))
         auroc  total
     a  *75.00      3
@@ -55,11 +60,11 @@ def render(
         as_int(digits, "digits", 0, 17)
     scaled = [(name, [_scaled(cell, percent) for cell in cells]) for name, cells in table.rows]
     if form == "csv":
-        return _csv(table._replace(rows=scaled))
+        return _as_csv(table._replace(rows=scaled))
     places = {True: 2 if digits is None else digits, False: 4 if digits is None else digits}
     escape, lay_out = _ESCAPES[form], _LAYOUTS[form]
     texts = [
-        [escape(name), *(_text(cell, places[percent and _is_rate(cell)], intervals, form) for cell in cells)]
+        [escape(name), *(_cell_text(cell, places[percent and _is_rate(cell)], intervals, form) for cell in cells)]
         for name, cells in scaled
     ]
     return lay_out([list(map(escape, (table.corner, *table.columns))), *texts])
@@ -79,22 +84,22 @@ def _scaled(cell: Cell | None, percent: bool) -> Cell | None:
     return Cell(cell.key, 100 * cell.value, std, low, high, cell.best)
 
 
-def _text(cell: Cell | None, digits: int, intervals: str, form: str) -> str:
+def _cell_text(cell: Cell | None, digits: int, intervals: str, form: str) -> str:
     if cell is None:
         return "--" if form == "latex" else "–"
-    text = str(cell.value) if isinstance(cell.value, int) else _number(cell.value, digits)
+    text = str(cell.value) if isinstance(cell.value, int) else _decimal(cell.value, digits)
     text = _BOLD[form](text) if cell.best else text
     plus_minus = r"$\pm$" if form == "latex" else "±"
     if cell.std is not None:
-        return f"{text} {plus_minus} {_number(cell.std, digits)}"
+        return f"{text} {plus_minus} {_decimal(cell.std, digits)}"
     if cell.low is None or cell.high is None or intervals == "none":
         return text
     if intervals == "plusminus":
-        return f"{text} {plus_minus} {_number((cell.high - cell.low) / 2, digits)}"
-    return f"{text} [{_number(cell.low, digits)}, {_number(cell.high, digits)}]"
+        return f"{text} {plus_minus} {_decimal((cell.high - cell.low) / 2, digits)}"
+    return f"{text} [{_decimal(cell.low, digits)}, {_decimal(cell.high, digits)}]"
 
 
-def _number(value: float, digits: int) -> str:
+def _decimal(value: float, digits: int) -> str:
     return f"{value:.{digits}f}" if math.isfinite(value) else str(value)
 
 
@@ -111,7 +116,7 @@ def _latex(rows: Sequence[Sequence[str]]) -> str:
     )
 
 
-def _csv(table: Table) -> str:
+def _as_csv(table: ResultTable) -> str:
     """A column for each part of the cells that any of a column has."""
     parts = {"": "value", " std": "std", " low": "low", " high": "high"}
     cells = list(zip(*(cells for _, cells in table.rows)))
@@ -136,7 +141,7 @@ def _one_line(name: str) -> str:
 _ESCAPES: dict[str, Callable[[str], str]] = {
     "text": _one_line,
     "markdown": lambda name: re.sub(r"([|\\`*<\[\]]|\b_|_\b)", r"\\\1", _one_line(name)),
-    "latex": lambda name: "".join(_LATEX.get(character, character) for character in _one_line(name)),
+    "latex": lambda name: "".join(_LATEX_SIGNS.get(character, character) for character in _one_line(name)),
 }
 _BOLD: dict[str, Callable[[str], str]] = {
     "text": lambda text: f"*{text}",

@@ -19,7 +19,7 @@ from ..formats.flat import flat, rows_of_groups
 from .directions import direction
 
 OVERALL = "mean"  # what the results beside the groups are called, where there are groups
-ROWS = ("files", "groups")
+ROW_KINDS = ("files", "groups")
 _LARGEST = sys.float_info.max
 
 
@@ -34,7 +34,7 @@ class Cell(NamedTuple):
     best: bool = False
 
 
-class Table(NamedTuple):
+class ResultTable(NamedTuple):
     """Names of the columns, and rows of a name and a cell for each column, None where there is no number.
 
     corner, above the names of the rows, is the key that all numbers are of, where the columns do not say it.
@@ -55,7 +55,7 @@ def make_table(
     keys: Sequence[str] | None = None,
     groups: Sequence[str] | None = None,
     seeds: str | None = None,
-) -> Table:
+) -> ResultTable:
     """A table of the numbers of results.
 
     Parameters: results by name, such as that of their file, with or without groups; rows, "files" or "groups", by
@@ -66,8 +66,8 @@ def make_table(
     Lists and words are left out; `<key>_low` and `<key>_high` are the interval of a key. The best numbers of a group
     and a key are marked, of two or more results, where the direction of the key is known. Means have no intervals.
 
-    Returns a `Table`. Raises TypeError for options of other types, and ValueError for a pattern that finds nothing, for
-    seeds that lack a number which others have, and if there is nothing to show.
+    Returns a `ResultTable`. Raises TypeError for options of other types, and ValueError for a pattern that finds
+    nothing, for seeds that lack a number which others have, and if there is nothing to show.
 
     >>> table = make_table({"a-s0": {"auroc": 0.5}, "a-s1": {"auroc": 1.0}, "b-s0": {"auroc": 0.7}}, seeds="-s.")
     >>> [(name, cells[0].value, round(cells[0].std or 0, 4), cells[0].best) for name, cells in table.rows]
@@ -75,7 +75,7 @@ def make_table(
     """
     _check(keys=keys, groups=groups)
     if rows is not None:
-        as_choice(rows, "rows", ROWS)
+        as_choice(rows, "rows", ROW_KINDS)
     numbers = {name: _by_group(result) for name, result in results.items()}
     cells = _cells(numbers) if seeds is None else _pooled(numbers, _compiled(seeds))
     if not cells:
@@ -96,7 +96,7 @@ def make_table(
     there = [any(line[i] is not None for _, line in lines) for i in range(len(columns))]
     single = len(taken if rows == "files" else files) == 1
     alone = len(wanted) == 1 and not single
-    return Table(
+    return ResultTable(
         [key if single else name if alone else f"{name} {key}" for (name, key), kept in zip(columns, there) if kept],
         [(name, [cell for cell, kept in zip(line, there) if kept]) for name, line in lines],
         wanted[0] if alone else "",

@@ -180,14 +180,14 @@ STEPS = {
         ("t_list", "text", "half", ("half",)),
         as_json,
     ),
-    "openauc": Steps(_openauc(), {}, ("tpr", "number", "0.5", 0.5), ("tpr", "number", "0", 0), csv),
+    "openauc": Steps(_openauc(), {}, ("tpr", "number", "0.5", 0.5), ("tpr", "number", "0", 0), csv, pictures=2),
     "ood_bench": Steps(
         {"predictions": seed_arrays.AUROC[0], "references": seed_arrays.AUROC[1]},
         {},
         ("metrics", "pick", "detect_acc", ("auroc", "fpr95tpr", "detect_acc")),
         ("step", "text", "0", 0),
         npy,
-        pictures=2,
+        pictures=3,
     ),
     "openset_detection": Steps(
         {"predictions": BOXES[0], "references": BOXES[1]},

@@ -13,10 +13,10 @@ import pytest
 import openworld_metrics
 from openworld_metrics.detection import words as outcomes
 from openworld_metrics.ood.points import parse_point
-from openworld_metrics.pages import limits, results
+from openworld_metrics.pages import limits, numbers
 from openworld_metrics.pages.figures import boxes, maps, roc, sweep
-from openworld_metrics.pages.metrics import openauc
-from openworld_metrics.pages.page import Computed
+from openworld_metrics.pages.metrics import openauc, openset_detection
+from openworld_metrics.pages.page import Computed, Page
 from tests import cases
 
 Load = Any
@@ -30,8 +30,13 @@ def computed(name: str, load: Load, columns: dict[str, Any], options: dict[str, 
     return Computed(state, {**metric.options, **options}, metric.compute(), columns)
 
 
+def page(name: str) -> Page:
+    found: Page = importlib.import_module(f"openworld_metrics.pages.metrics.{name}").PAGE
+    return found
+
+
 def draw(found: Computed, name: str) -> list[Any]:
-    return list(importlib.import_module(f"openworld_metrics.pages.metrics.{name}").PAGE.draw(found))
+    return list(page(name).draw(found))
 
 
 def area(x: Any, y: Any) -> float:
@@ -163,9 +168,9 @@ def test_sweep_and_tables_are_shown(options: cases.Options, load: Load) -> None:
     figure = draw(found, "openset_detection")[2]
     assert list(figure.data[0].x) == [0.0, 0.5, 1.0]
     assert [y for _, y in sorted(zip(found.results["sweep"]["confidence"], found.results["sweep"]["A-OSE"]))] == list(
-        figure.data[-1].y
+        figure.data[-2].y
     )
-    shown = results.results_table(found.results)
+    shown = numbers.numbers_html(openset_detection.PAGE, found.results, {})
     rows = len(columns["references"])
     assert f"per_image, {rows} rows" in shown
     assert shown.count("<tr>") > rows + 3
@@ -184,7 +189,7 @@ def test_no_more_is_drawn_than_is_said(load: Load) -> None:
     assert "2,000 of" in roc.data[0].name
     columns = {"predictions": rng.integers(0, 9, n), "references": rng.integers(-1, 9, n), "open_scores": rng.random(n)}
     for name in ("macro_open_f", "micro_open_f", "openauc"):
-        (figure,) = draw(computed(name, load, columns, {}), name)
+        figure = draw(computed(name, load, columns, {}), name)[-1]
         assert max(len(trace.x) for trace in figure.data) <= limits.MAX_POINTS + 2
         assert any("2,000 of" in trace.name for trace in figure.data), name
     large = rng.random((2, 600, 500))

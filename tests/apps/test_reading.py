@@ -22,8 +22,9 @@ from PIL import Image
 
 import openworld_metrics
 from openworld_metrics.pages import limits, uploads
-from openworld_metrics.pages.columns import Found, groups, guess
+from openworld_metrics.pages.columns import Found, groups
 from openworld_metrics.pages.controls import CONTROLS, shown
+from openworld_metrics.pages.guesses import guess
 from openworld_metrics.pages.images import read_photograph
 from openworld_metrics.pages.inputs import gather, read_sources
 from openworld_metrics.pages.join import split_images
@@ -343,10 +344,10 @@ def test_empty_cells_and_words_reach_the_metric(runners: Any) -> None:
     runner = runners("ood_bench")
     table = pd.DataFrame({"scores": [0.1, "", 0.3, ""], "labels": [0, 1, 1, ""]})
     values: tuple[Any, ...] = ([None], [[], []], "automatic")
-    with pytest.raises(ValueError, match="predictions: expected no NaN, got NaN at position 1"):
+    with pytest.raises(ValueError, match=r"^scores, row 2: no number stands there\. Fill it in"):
         runner.show([table], *values, controls(runner))
     table.loc[1, "scores"] = "high"
-    with pytest.raises(TypeError, match=r"predictions: expected numbers, got .*'high'"):
+    with pytest.raises(ValueError, match=r"^scores, row 2: 'high' is not a number\. Correct it"):
         runner.show([table], *values, controls(runner))
 
 
@@ -433,7 +434,10 @@ REFUSED = {
     "large-csv": (large, "expected at most 50,000,000 bytes of files, got 50,000,001"),
     "large-json": (large_json, "upload.json: expected at most 10,000,000 bytes, got 10,000,001"),
     "deep-json": (deep_json, "upload.json: .* expected fewer lists in lists"),
-    "other-suffix": (nonsense(".pkl"), r"upload.pkl: expected one of .csv, .parquet, .npz, .npy, .json, got .pkl"),
+    "other-suffix": (
+        nonsense(".pkl"),
+        "upload.pkl: expected one of .csv, .tsv, .parquet, .npz, .npy",
+    ),
     **{kind: (nonsense(kind), f"upload{kind}: cannot be read as {kind[1:]}: ") for kind in uploads.READERS},
 }
 

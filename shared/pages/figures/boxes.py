@@ -15,6 +15,7 @@ from ...detection.voc import voc_outcomes
 from ...detection.words import (
     CALLED_UNKNOWN,
     CALLED_UNKNOWN_RIGHTLY,
+    IGNORED,
     LEFT_OUT,
     MISSED,
     NO_OBJECT,
@@ -25,11 +26,33 @@ from ...detection.words import (
     one_to_one_rules,
     outcomes_in_words,
 )
-from ...reports.colors import DASHED, OUTCOME_COLORS
 from ..page import Computed
-from .style import GREY, figure, photograph_behind
+from .style import BLUE, GREEN, GREY, ORANGE, PURPLE, figure, photograph_behind
 
 MAX_BOXES = 300  # of an image
+MAX_SIGNS = 60  # boxes of an image that carry their sign
+
+
+class Style(NamedTuple):
+    """How an outcome is drawn: by colour, by dash, and by a sign at the box."""
+
+    color: str
+    dash: str
+    sign: str
+
+
+STYLES = {
+    RIGHT: Style(GREEN, "solid", "✓"),
+    CALLED_UNKNOWN_RIGHTLY: Style(BLUE, "solid", "✓ unknown"),
+    WRONG_CLASS: Style("#a06a00", "dash", "≠"),
+    CALLED_UNKNOWN: Style("#857a00", "dashdot", "≠ unknown"),
+    TAKEN_FOR_KNOWN: Style(PURPLE, "longdash", "unknown!"),
+    MISSED: Style(ORANGE, "dot", "missed"),
+    NO_OBJECT: Style(GREY, "solid", "–"),
+    IGNORED: Style(GREY, "dot", "ignored"),
+    LEFT_OUT: Style(GREY, "dashdot", "left out"),
+}
+OF_OBJECTS = (MISSED, IGNORED)  # outcomes that objects have and predictions do not
 OBJECTS = ("known", "unknown", "no object")
 SAID = ("its class", "another class", "unknown", "missed")
 
@@ -85,25 +108,61 @@ def _said(found: Outcomes) -> np.ndarray:
 
 
 def draw_boxes(found: DrawnBoxes, computed: Computed) -> go.Figure:
-    """The boxes of one image in the colour of their outcome, objects that are found dotted."""
+    """The boxes of one image in the style of their outcome, which a sign says too; objects that are found are thin."""
     fig = figure("x", "y", height=460)
     predicted = np.flatnonzero(found.predicted_image == computed.image)
     true = np.flatnonzero(found.true_image == computed.image)
     boxes = np.concatenate([found.predicted[predicted, :4], found.true[true, :4]])
-    photograph_behind(fig, computed.photograph, None if boxes.max(initial=0) > 1.5 else (1.0, 1.0))
+    shares = boxes.max(initial=0) <= 1.5  # of YOLO: of the width and the height
+    photograph_behind(fig, computed.photograph, (1.0, 1.0) if shares else None)
     texts = {i: f"{'known' if found.known[i] else 'unknown'} object, class {found.true[i, -1]:g}" for i in true}
-    objects = true[~np.isin(found.true_outcome[true], DASHED)]
-    _rectangles(fig, found.true[objects, :4], [texts[i] for i in objects], "object, found", GREY, "dot")
+    objects = true[~np.isin(found.true_outcome[true], OF_OBJECTS)]
+    _rectangles(fig, found.true[objects, :4], [texts[i] for i in objects], "object, found", _FOUND, 1)
     for outcome, words in enumerate(OUTCOME_WORDS):
         rows = predicted[found.outcome[predicted] == outcome]
-        objects = true[found.true_outcome[true] == outcome] if outcome in DASHED else true[:0]
+        objects = true[found.true_outcome[true] == outcome] if outcome in OF_OBJECTS else true[:0]
         said = [f"class {found.predicted[i, -1]:g}, confidence {found.predicted[i, 4]:.3g}" for i in rows]
         said = [f"{words}: {text}" for text in [*said, *(texts[i] for i in objects)]]
         drawn = np.concatenate([found.predicted[rows, :4], found.true[objects, :4]])
-        _rectangles(fig, drawn, said, words, OUTCOME_COLORS[outcome], "dash" if outcome in DASHED else "solid")
+        _rectangles(fig, drawn, said, f"{STYLES[outcome].sign}  {words}", STYLES[outcome], 3)
+    _signs(fig, found, predicted, true)
     fig.update_yaxes(autorange="reversed", scaleanchor="x", constrain="domain")
     fig.update_xaxes(constrain="domain")
-    return fig if computed.photograph is not None else _with_margin(fig, boxes)
+    if shares and len(boxes):
+        return _framed(fig, 1.0, 1.0)
+    return _framed(fig, *computed.photograph[1]) if computed.photograph is not None else _with_margin(fig, boxes)
+
+
+def _framed(fig: go.Figure, width: float, height: float) -> go.Figure:
+    """Show the whole image, so that a place in it is the same from image to image."""
+    return fig.update_xaxes(range=[0, width]).update_yaxes(range=[height, 0], autorange=False)
+
+
+_FOUND = Style(GREY, "dot", "")
+
+
+def _signs(fig: go.Figure, found: DrawnBoxes, predicted: np.ndarray, true: np.ndarray) -> None:
+    """The sign and the class at the upper left corner of boxes, of objects at the lower left one."""
+    missed = true[np.isin(found.true_outcome[true], OF_OBJECTS)]
+    for boxes, outcomes, places, corner, below in (
+        (found.predicted, found.outcome, predicted, 1, False),
+        (found.true, found.true_outcome, missed, 3, True),
+    ):
+        for i in places[:MAX_SIGNS].tolist():
+            style = STYLES[int(outcomes[i])]
+            fig.add_annotation(
+                x=float(boxes[i, 0]),
+                y=float(boxes[i, corner]),
+                text=f"{style.sign} {boxes[i, -1]:g}",
+                showarrow=False,
+                xanchor="left",
+                yanchor="top" if below else "bottom",
+                font=dict(size=12, color="white"),
+                bgcolor="#1f1f23",
+                bordercolor=style.color,
+                borderwidth=2,
+                borderpad=1,
+            )
 
 
 def _with_margin(fig: go.Figure, boxes: np.ndarray) -> go.Figure:
@@ -116,7 +175,7 @@ def _with_margin(fig: go.Figure, boxes: np.ndarray) -> go.Figure:
     return fig.update_yaxes(range=[bottom + margin, top - margin], autorange=False)
 
 
-def _rectangles(fig: go.Figure, boxes: np.ndarray, texts: list[str], name: str, color: str, dash: str) -> None:
+def _rectangles(fig: go.Figure, boxes: np.ndarray, texts: list[str], name: str, style: Style, width: int) -> None:
     """One line for all boxes of an outcome, so that the legend has one entry for them."""
     if not len(boxes):
         return
@@ -129,7 +188,7 @@ def _rectangles(fig: go.Figure, boxes: np.ndarray, texts: list[str], name: str, 
         x += [x1, x2, x2, x1, x1, None]
         y += [y1, y1, y2, y2, y1, None]
         text += [words] * 5 + [None]
-    line = dict(color=color, dash=dash, width=2 if dash == "solid" else 3)
+    line = dict(color=style.color, dash=style.dash, width=width)
     fig.add_scatter(x=x, y=y, text=text, name=name, mode="lines", line=line, cliponaxis=False)
     fig.data[-1].hovertemplate = "%{text}<extra></extra>"
 
@@ -146,7 +205,7 @@ def draw_confusion(found: DrawnBoxes) -> go.Figure:
         texttemplate="%{text}",
         textfont=dict(size=16),
         hovertemplate="%{y} object, called %{x}: %{text} (%{z:.1%})<extra></extra>",
-        colorscale=[[0, "rgba(59,130,246,0.04)"], [1, "rgba(59,130,246,0.75)"]],
+        colorscale=[[0, "rgba(0,114,178,0.04)"], [1, "rgba(0,114,178,0.5)"]],
         zmin=0,
         zmax=1,
         showscale=False,

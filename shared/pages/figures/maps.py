@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import cycle
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
+from ...anomaly.anomaly_suite import level_counts
 from ...core.counts import Counts
 from ...core.options import as_fractions
+from ..digits import short
 from ..page import Computed
-from ..results import short
-from .roc import chance, roc_points
-from .style import BLUE, GREEN, RED, curve, figure, photograph_behind
+from .roc import ROC_HOVER, chance, roc_points, said_of_corner, unit_square
+from .style import BLUE, GREEN, LINES, ORANGE, SHADE, curve, figure, photograph_behind
+from .threshold import Sweep, moving_point
 
 MAX_SIDE = 256  # pixels of a map that are drawn along each side
 MAX_EDGES = 20_000  # between pixels, that an outline has
@@ -36,13 +39,21 @@ def draw_map(computed: Computed) -> go.Figure:
         colorscale="Viridis",
         opacity=1 if computed.photograph is None else 0.55,
         hovertemplate="row %{y}, column %{x}: %{z:.4g}<extra></extra>",
-        colorbar=dict(title=dict(text=f"score{every}", side="right"), thickness=12, outlinewidth=0),
+        colorbar=dict(
+            title=dict(text=f"score{every}", side="top"),
+            orientation="h",
+            thickness=10,
+            len=0.9,
+            y=1.0,
+            yanchor="bottom",
+            outlinewidth=0,
+        ),
     )
     threshold = computed.results.get("pixel_f1_max_threshold")
     if threshold is not None:
         name = f"score ≥ {short(threshold)} (best F1)"
-        _outline(fig, score_map >= threshold, name, "#e879f9", "dash")
-    _outline(fig, mask > 0, "mask", RED, "solid")
+        _outline(fig, score_map >= threshold, name, ORANGE, "dot")
+    _outline(fig, mask > 0, "mask", BLUE, "solid")
     fig.update_yaxes(autorange="reversed", scaleanchor="x", constrain="domain", showgrid=False, zeroline=False)
     return fig.update_xaxes(constrain="domain", showgrid=False, zeroline=False)
 
@@ -58,8 +69,10 @@ def _outline(fig: go.Figure, inside: np.ndarray, name: str, color: str, dash: st
     if step > 1 or len(edges):
         x, y = ([v for pair in edges[:, :, i].tolist() for v in (*pair, None)] for i in (0, 1))
         thinned = "" if step == 1 else f" (of every {step}. pixel)"
-        line = dict(color=color, width=2.5, dash=dash)
-        fig.add_scatter(x=x, y=y, name=f"{name}{thinned}", mode="lines", line=line, hoverinfo="skip")
+        style = dict(x=x, y=y, name=f"{name}{thinned}", mode="lines", hoverinfo="skip")
+        # some part of a map or photograph is as dark as any colour
+        fig.add_scatter(**style, line=dict(color="white", width=5), showlegend=False)
+        fig.add_scatter(**style, line=dict(color=color, width=2.5, dash=dash))
 
 
 def _borders(inside: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -70,39 +83,58 @@ def _borders(inside: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def pro_points(state: Mapping[str, Any], counts: Counts) -> tuple[np.ndarray, np.ndarray]:
     """Corners of the PRO curve: the mean overlap of the regions over the false-positive rate of the normal pixels."""
+    return roc_points(counts, pro_values(state, counts))
+
+
+def pro_values(state: Mapping[str, Any], counts: Counts) -> np.ndarray:
+    """The mean overlap of the regions at each threshold."""
     sizes, scores = np.asarray(state["region_sizes"]), np.asarray(state["anomalous"], np.float64)
     weights = np.repeat(1.0 / (len(sizes) * sizes), sizes)
     thresholds = np.asarray(counts.thresholds, np.float64)
     group = np.searchsorted(-thresholds, -scores)
-    overlap = np.cumsum(np.bincount(group, weights, minlength=len(thresholds)))
-    return roc_points(counts, overlap)
+    return np.cumsum(np.bincount(group, weights, minlength=len(thresholds)))
 
 
-def draw_pro(computed: Computed, counts: Counts) -> go.Figure:
+def draw_pro(computed: Computed, counts: Counts, sweep: Sweep) -> go.Figure:
     """The PRO curve up to the largest limit, and the limits."""
     limits = as_fractions(computed.options["integration_limits"], "integration_limits")
     areas = {limit: computed.results[f"aupro@{limit}"] for limit in limits}
     fig = figure("false-positive rate (normal pixels)", "per-region overlap (PRO)")
     fpr, pro = until(max(areas), *pro_points(computed.state, counts))
     sampled = "" if computed.options["num_thresholds"] is None else " (every score; the numbers are sampled)"
-    curve(fig, fpr, pro, f"PRO{sampled}", fill="tozeroy", fillcolor="rgba(59,130,246,0.14)")
-    for (limit, value), color in zip(sorted(areas.items(), reverse=True)[:4], (RED, "#f59e0b", GREEN, "#8b5cf6")):
-        line = dict(color=color, dash="dash", width=1.5)
+    hover = "FPR of pixels %{x:.2%}, mean overlap %{y:.2%}<extra></extra>"
+    curve(fig, fpr, pro, f"PRO{sampled}", fill="tozeroy", fillcolor=SHADE, hovertemplate=hover)
+    for (limit, value), (color, dash) in zip(sorted(areas.items(), reverse=True), LINES[1:]):
+        line = dict(color=color, dash=dash, width=2)
         fig.add_scatter(x=[limit, limit], y=[0, 1], name=f"AUPRO@{limit:g} = {short(value)}", mode="lines", line=line)
+    for (name, rival), (color, dash) in zip(computed.rivals.items(), cycle(LINES[1:])):
+        other = until(max(areas), *pro_points(rival.state, level_counts(rival.state, "pixel")))
+        curve(fig, *other, name, color, line=dict(dash=dash, width=3), hovertemplate=hover)
+    moving_point(fig, sweep, "FPR", "PRO")
     return fig.update_yaxes(range=[-0.02, 1.04]).update_xaxes(range=[-0.02 * max(areas), 1.04 * max(areas)])
 
 
-def draw_roc(computed: Computed, counts: Mapping[str, Counts], limit: float) -> go.Figure:
+def draw_roc(computed: Computed, counts: Mapping[str, Counts], limit: float, sweep: Sweep) -> go.Figure:
     """ROC curves of images and of pixels; the shade ends at the limit of PRO."""
     fig = figure("false-positive rate", "true-positive rate")
-    for (level, sides), color in zip(counts.items(), (GREEN, BLUE)):
+    styles = {"image": (GREEN, "dash"), "pixel": (BLUE, "solid")}
+    for level, sides in counts.items():
+        color, dash = styles[level]
         fpr, tpr = roc_points(sides)
-        curve(fig, fpr, tpr, f"{level}s, AUROC = {short(computed.results[f'{level}_auroc'])}", color)
+        name = f"{level}s, AUROC = {short(computed.results[f'{level}_auroc'])}"
+        hover = f"{level}s: {ROC_HOVER}<extra></extra>"
+        curve(fig, fpr, tpr, name, color, line=dict(dash=dash), said=said_of_corner(sides), hovertemplate=hover)
         if level == "pixel":
             x, y = until(limit, fpr, tpr)
-            shade = "rgba(59,130,246,0.14)"
-            curve(fig, x, y, f"pixels up to {limit:g}", color, line=dict(width=0), fill="tozeroy", fillcolor=shade)
-    return chance(fig).update_xaxes(range=[-0.02, 1.02]).update_yaxes(range=[-0.02, 1.04])
+            shade: dict[str, Any] = dict(line=dict(width=0), fill="tozeroy", fillcolor=SHADE, hoverinfo="skip")
+            curve(fig, x, y, f"pixels up to {limit:g}", color, **shade)
+    level = [*counts][-1]
+    for (name, rival), (color, dash) in zip(computed.rivals.items(), cycle(LINES[1:])):
+        sides = level_counts(rival.state, level)
+        title = f"{name}, {level}s, AUROC = {short(rival.results[f'{level}_auroc'])}"
+        hover = f"{name}: {ROC_HOVER}<extra></extra>"
+        curve(fig, *roc_points(sides), title, color, said_of_corner(sides), line=dict(dash=dash), hovertemplate=hover)
+    return unit_square(moving_point(chance(fig), sweep, "FPR", "TPR"))
 
 
 def until(limit: float, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

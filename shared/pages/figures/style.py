@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,8 +10,15 @@ import plotly.graph_objects as go
 
 from ..limits import MAX_POINTS
 
-BLUE, ORANGE, GREEN, RED, GREY = "#3b82f6", "#f59e0b", "#10b981", "#ef4444", "#8b8f98"
+# Okabe and Ito's, of these the ones with a contrast of at least 3 on white and on the dark ground of `layout.THEME`
+BLUE, ORANGE, GREEN, PURPLE, GREY = "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#7f7f86"
+SHADE = "rgba(0, 114, 178, 0.16)"  # below a line of BLUE
+LINES = ((BLUE, "solid"), (ORANGE, "dash"), (GREEN, "dot"), (PURPLE, "dashdot"), (GREY, "longdash"))  # of several
 _GRID = "rgba(128, 128, 128, 0.25)"
+_NO_BUTTONS = [
+    *("toimage", "zoom", "pan", "select", "lasso", "zoomin", "zoomout", "autoscale", "resetscale", "sendDataToCloud"),
+    *("hoverClosestCartesian", "hoverCompareCartesian", "toggleSpikelines", "togglehover"),
+]
 
 
 def figure(x: str, y: str, **layout: Any) -> go.Figure:
@@ -29,6 +37,8 @@ def figure(x: str, y: str, **layout: Any) -> go.Figure:
             "showlegend": True,
             "hovermode": "closest",
             "dragmode": False,
+            # its buttons lie over the heading on a narrow page; what they do is below the picture
+            "modebar": dict(remove=_NO_BUTTONS),
             "xaxis": {**axis, "title": dict(text=x, **title)},
             "yaxis": {**axis, "title": dict(text=y, **title)},
             **layout,
@@ -36,20 +46,35 @@ def figure(x: str, y: str, **layout: Any) -> go.Figure:
     )
 
 
-def curve(fig: go.Figure, x: Any, y: Any, name: str, color: str = BLUE, **kwargs: Any) -> go.Figure:
-    """Add a line through at most MAX_POINTS points; its name says so when they are fewer than there are."""
+def curve(
+    fig: go.Figure,
+    x: Any,
+    y: Any,
+    name: str,
+    color: str = BLUE,
+    said: Callable[[int], str] | None = None,
+    **kwargs: Any,
+) -> go.Figure:
+    """Add a line through at most MAX_POINTS points; its name says so when they are fewer than there are.
+
+    said: what is said of a point, by its place, when it is pointed at; a hovertemplate has it as %{text}.
+    """
     at = thin(len(x))
     drawn = "" if len(at) == len(x) else f" ({len(at):,} of {len(x):,} points)"
     line = {"color": color, "width": 2, **kwargs.pop("line", {})}
+    if said is not None:
+        kwargs["text"] = [said(i) for i in at.tolist()]
     return fig.add_scatter(
         x=np.asarray(x)[at].tolist(), y=np.asarray(y)[at].tolist(), name=name + drawn, mode="lines", line=line, **kwargs
     )
 
 
-def point(fig: go.Figure, x: float, y: float, name: str, color: str = RED) -> go.Figure:
-    """Add a point that stands out."""
-    marker = dict(color=color, size=11, line=dict(color="white", width=2))
-    return fig.add_scatter(x=[x], y=[y], name=name, mode="markers", marker=marker)
+def point(
+    fig: go.Figure, x: float, y: float, name: str, color: str = ORANGE, symbol: str = "circle", **kwargs: Any
+) -> go.Figure:
+    """Add a point that stands out, told from others by its symbol too."""
+    marker = dict(color=color, size=11, symbol=symbol, line=dict(color="white", width=2))
+    return fig.add_scatter(x=[x], y=[y], name=name, mode="markers", marker=marker, **kwargs)
 
 
 def thin(length: int, most: int = MAX_POINTS) -> np.ndarray:

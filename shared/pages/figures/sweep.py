@@ -11,30 +11,53 @@ import plotly.graph_objects as go
 from ...core.metric import keyword_options
 from ...detection.protocols import detection_results
 from ..page import Computed
-from .style import BLUE, ORANGE, RED, curve, figure, thin
+from .style import BLUE, GREEN, ORANGE, curve, figure, thin
+from .threshold import THRESHOLD, Sweep, moving_point
 
+RATE_STYLES = {"U-Recall": (BLUE, "solid"), "WI": (ORANGE, "dash"), "A-OSE": (GREEN, "dot")}
 MAX_LEVELS = 200  # of a sweep that is not asked for
+
+
+def sweep_boxes(computed: Computed) -> Sweep:
+    """What the results are at the confidences that occur, or at those that were asked for."""
+    return _as_sweep(_levels(computed))
+
+
+def _levels(computed: Computed) -> Mapping[str, Any]:
+    return computed.results.get("sweep") or _sweep(computed, _by_iou(computed))
+
+
+def _by_iou(computed: Computed) -> bool:
+    return computed.options["protocol"] == "ow-dln" and computed.options["matching"] != "confidence"
+
+
+def _as_sweep(levels: Mapping[str, Any]) -> Sweep:
+    order = np.argsort(levels["confidence"])
+    values = {name: np.asarray(levels[name], np.float64)[order] for name in RATE_STYLES if name in levels}
+    return Sweep(np.asarray(levels["confidence"])[order], {}, {}, values, {}, {}, "boxes of confidence ≥ threshold")
 
 
 def draw_sweep(computed: Computed) -> go.Figure:
     """U-Recall, WI and A-OSE over the confidence threshold; counts on an axis of their own."""
-    by_iou = computed.options["protocol"] == "ow-dln" and computed.options["matching"] != "confidence"
+    by_iou = _by_iou(computed)
     fig = figure(
-        "confidence threshold, matched by confidence" if by_iou else "confidence threshold", "rate", height=300
+        "confidence threshold<br>(matched by confidence)" if by_iou else "confidence threshold", "rate", height=300
     )
-    sweep = computed.results.get("sweep") or _sweep(computed, by_iou)
+    sweep = _levels(computed)
     order = np.argsort(sweep["confidence"])
-    for name, color in {"U-Recall": BLUE, "WI": ORANGE, "A-OSE": RED}.items():
+    for name, (color, dash) in RATE_STYLES.items():
         if name in sweep:
             counted = isinstance(sweep[name][0], int)
             x, y = (np.asarray(sweep[key])[order] for key in ("confidence", name))
             # between two confidences that occur, the higher one's predictions reach the threshold
-            axis, line = "y2" if counted else "y", {"shape": "vh"}
-            curve(fig, x, y, f"{name}, count" if counted else name, color, yaxis=axis, line=line)
+            axis, line = "y2" if counted else "y", {"shape": "vh", "dash": dash}
+            hover = f"confidence ≥ %{{x:.4g}}: {name} = %{{y:.4g}}<extra></extra>"
+            title = f"{name}, count" if counted else name
+            curve(fig, x, y, title, color, yaxis=axis, line=line, hovertemplate=hover)
     if any(trace.yaxis == "y2" for trace in fig.data):
         right = dict(overlaying="y", side="right", showgrid=False, rangemode="tozero", automargin=True)
         fig.update_layout(yaxis2=right)
-    return fig.update_yaxes(rangemode="tozero")
+    return moving_point(fig, _as_sweep(sweep), THRESHOLD, "U-Recall").update_yaxes(rangemode="tozero")
 
 
 def _sweep(computed: Computed, by_iou: bool) -> Mapping[str, Any]:

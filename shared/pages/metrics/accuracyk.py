@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...classification.accuracyk import AccuracyK
 from ..page import Example, Page
-from .topk import COLUMNS, OPTIONS, TOPK_SCORES, draw_accuracies
+from .topk import COLUMNS, DIGITS, OPTIONS, TOPK_SCORES, draw_accuracies
 
 PAGE = Page(
     metric=AccuracyK,
@@ -33,5 +33,6 @@ PAGE = Page(
         ),
     ),
     pictures=("Accuracy over k",),
+    samples=(DIGITS,),
     draw=draw_accuracies,
 )

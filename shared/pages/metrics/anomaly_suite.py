@@ -9,12 +9,64 @@ import numpy as np
 
 from ...anomaly.anomaly_suite import AnomalySuite, level_counts
 from ...anomaly.levels import check_levels
+from ...core.counts import Counts
 from ...core.options import as_fractions
 from ..costs import Cost, items
-from ..figures.maps import draw_map, draw_pro, draw_roc
+from ..figures.maps import draw_map, draw_pro, draw_roc, pro_values
 from ..figures.style import figure
+from ..figures.threshold import Sweep, binary_sweep
 from ..images import read_maps, read_masks
-from ..page import Column, Computed, Example, Option, Page, Source, Table
+from ..limits import MAX_IMAGES
+from ..page import CONFIDENCE, Column, Computed, Example, Option, Page, Sample, Source, Table
+from ..strip import map_picture
+from ..worst import Thumbnail
+
+
+def sweep_maps(computed: Computed) -> Sweep:
+    """What is counted at each score of an anomalous pixel; of an anomalous image, if only images are judged."""
+    levels = check_levels(computed.options["levels"])
+    return _sweep(computed.state, {level: level_counts(computed.state, level) for level in levels})
+
+
+def _sweep(state: Any, counts: Mapping[str, Counts]) -> Sweep:
+    if "pixel" not in counts:
+        return binary_sweep(counts["image"], "anomalous images", "normal images")
+    values = {"PRO": pro_values(state, counts["pixel"])}
+    sweep = binary_sweep(counts["pixel"], "anomalous pixels", "normal pixels", values)
+    return sweep._replace(presets=dict(sorted(sweep.presets.items(), key=lambda preset: preset[0] != "best F1")))
+
+
+def _thumbnails(computed: Computed, count: int) -> list[Thumbnail]:
+    """The images with the most pixels that the best threshold judges wrongly."""
+    threshold = computed.results.get("pixel_f1_max_threshold")
+    if threshold is None:
+        return []
+    ignored = computed.options["ignore_value"]
+    pairs = [*zip(computed.columns["predictions"], computed.columns["references"])][:MAX_IMAGES]
+    wrong = []
+    for image, (score_map, mask) in enumerate(pairs):
+        found, true = np.asarray(score_map) >= threshold, np.asarray(mask)
+        judged = True if ignored is None else true != ignored
+        missed = int(np.count_nonzero(judged & ~found & (true != 0)))
+        wrong.append((missed + int(np.count_nonzero(judged & found & (true == 0))), missed, image))
+    worst = sorted(wrong, key=lambda one: (-one[0], one[2]))[:count]
+    ends = np.asarray([f(np.asarray(part)) for part, _ in pairs for f in (np.min, np.max)], np.float64)
+    low, high = float(ends.min()), float(ends.max())
+    return [
+        Thumbnail(
+            image,
+            f"{missed:,} px missed, {total - missed:,} too many",
+            map_picture(np.asarray(pairs[image][0], np.float64), np.asarray(pairs[image][1]), low, high),
+        )
+        for total, missed, image in worst
+        if total
+    ]
+
+
+def no_pixels() -> Any:
+    """A picture that says why there is no curve."""
+    fig = figure("", "", height=120, showlegend=False).update_xaxes(visible=False).update_yaxes(visible=False)
+    return fig.add_scatter(x=[0], y=[0], mode="text", text=["PRO needs the level pixel"], name="", hoverinfo="skip")
 
 
 def _draw(computed: Computed) -> Sequence[Any]:
@@ -22,8 +74,9 @@ def _draw(computed: Computed) -> Sequence[Any]:
     counts = {level: level_counts(computed.state, level) for level in check_levels(options["levels"])}
     has_pro = "pixel" in counts
     limit = max(as_fractions(options["integration_limits"], "integration_limits")) if has_pro else 1.0
-    pro = draw_pro(computed, counts["pixel"]) if has_pro else figure("", "", title="PRO needs the level pixel")
-    return [draw_map(computed), pro, draw_roc(computed, counts, limit)]
+    sweep = _sweep(computed.state, counts)
+    pro = draw_pro(computed, counts["pixel"], sweep) if has_pro else no_pixels()
+    return [draw_map(computed), pro, draw_roc(computed, counts, limit, sweep)]
 
 
 def _costs(state: Mapping[str, Any], options: Mapping[str, Any]) -> Iterator[Cost]:
@@ -77,6 +130,7 @@ PAGE = Page(
         Option("pixel_threshold", "number"),
         Option("pimo_bounds", "numbers"),
         Option("per_image", "flag"),
+        CONFIDENCE,
     ),
     examples=(
         Example("Four maps of 6 × 6 pixels, two with anomalies", (_table(_MAPS, 10), _table(_MASKS, 1))),
@@ -91,7 +145,21 @@ PAGE = Page(
     ),
     pictures=("Map and mask", "Per-region overlap", "ROC curves"),
     draw=_draw,
+    draw_image=draw_map,
+    thumbnails=_thumbnails,
+    sweep=sweep_maps,
+    headline=r"image_auroc|pixel_auroc|aupro@0\.3",
+    sections={"Images": r"image_.*", "Pixels": r"pixel_.*", "Regions": r"aupro.*|aupimo.*|auspro.*"},
     sources=(Source("Anomaly maps", {".png": read_maps}), Source("Masks", {".png": read_masks})),
     images=True,
     costs=_costs,
+    samples=(
+        Sample(
+            "A flower with scratches, stains and swapped parts",
+            ("predictions.zip", "references.zip"),
+            {},
+            "photographs.zip",
+            "Views of one photograph; a map says how far each patch is from those of twelve good views.",
+        ),
+    ),
 )

@@ -8,7 +8,7 @@ from typing import Any
 from ...classification.autkc import AUTKC
 from ..costs import Cost
 from ..page import Example, Page, rows
-from .topk import COLUMNS, OPTIONS, TOPK_SCORES, draw_area
+from .topk import COLUMNS, DIGITS, OPTIONS, TOPK_SCORES, draw_area
 
 
 def _costs(state: Mapping[str, Any], options: Mapping[str, Any]) -> Iterator[Cost]:
@@ -48,6 +48,7 @@ PAGE = Page(
         Example("Other scores, all ks", (TOPK_SCORES,), {"k_list": (1, 2, 3, 4, 5)}),
     ),
     pictures=("Accuracy over k, and the area under it",),
+    samples=(DIGITS,),
     draw=draw_area,
     costs=_costs,
 )

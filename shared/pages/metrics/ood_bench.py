@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -13,83 +14,115 @@ from ...core.counts import Counts, exceedance_counts
 from ...core.curves import OperatingPoint, operating_point
 from ...ood.ood_bench import OODBench
 from ...ood.points import parse_point
-from ...ood.sides import split_ood
-from ..figures.roc import chance, roc_points, unit_square
-from ..figures.style import BLUE, GREEN, GREY, ORANGE, RED, curve, figure, point
-from ..page import Column, Computed, Example, Option, Page, rows
-from ..results import short
+from ...ood.sides import check_label_values, is_ood, split_ood
+from ..digits import short
+from ..figures.histograms import histograms
+from ..figures.roc import ROC_HOVER, chance, draw_pr, roc_points, said_of_corner, unit_square
+from ..figures.style import BLUE, GREY, LINES, ORANGE, curve, figure, point
+from ..figures.threshold import Sweep, binary_sweep, moving_line, moving_point
+from ..page import CONFIDENCE, DATA_SETS, Column, Computed, Example, Option, Page, Sample, rows
+from ..worst import Worst, worst_samples
 
-BINS = 40
 MAX_MARKED = 4  # operating points in the picture
+_SYMBOLS = (("diamond", 17), ("square", 12), ("cross", 9), ("triangle-up", 6))  # one may lie on another
+
+
+def _sides(computed: Computed) -> tuple[Any, Any]:
+    """Scores of the OOD samples and of the in-distribution ones."""
+    options, state = computed.options, computed.state
+    scores, labels = state["scores"], state["labels"]
+    if "counts" in state:
+        scores, labels = (np.repeat(column, state["counts"]) for column in (scores, labels))
+    return split_ood(scores, labels, **{name: options[name] for name in ("in_value", "out_value", "ignore_value")})
+
+
+def _worst(computed: Computed) -> Sequence[Worst]:
+    """Nothing where equal samples have been counted, whose rows are not known."""
+    options, state = computed.options, computed.state
+    if "counts" in state:
+        return ()
+    values = check_label_values(options["in_value"], options["out_value"], options["ignore_value"])
+    out, kept = is_ood(np.asarray(state["labels"]), values)
+    return worst_samples(state["scores"], out, ("in-distribution", "OOD"), kept=kept)
+
+
+def sweep_ood(computed: Computed) -> Sweep:
+    """What is counted at each threshold."""
+    return binary_sweep(exceedance_counts(*_sides(computed)), "OOD", "in-distribution")
 
 
 def _draw(computed: Computed) -> Sequence[Any]:
-    options, state = computed.options, computed.state
-    out, inside = split_ood(
-        state["scores"], state["labels"], **{name: options[name] for name in ("in_value", "out_value", "ignore_value")}
-    )
+    out, inside = _sides(computed)
     counts = exceedance_counts(out, inside)
+    sweep = binary_sweep(counts, "OOD", "in-distribution")
     named = ((name, parse_point(name)) for name in computed.results)
     found = {name: operating_point(counts, *point[:2], float(point[2])) for name, point in named if point is not None}
     points = {name: point for name, point in [*found.items()][:MAX_MARKED] if math.isfinite(point.threshold)}
-    return [_histograms(inside, out, points, options["threshold"]), _roc(counts, computed, points)]
+    others = {name: exceedance_counts(*_sides(rival)) for name, rival in computed.rivals.items()}
+    return [
+        _histograms(inside, out, points, computed.options["threshold"], sweep),
+        _roc(counts, computed, points, sweep, others),
+        draw_pr(counts, sweep, "OOD", computed, others, "aupr_out"),
+    ]
 
 
-def _histograms(inside: Any, out: Any, points: Mapping[str, OperatingPoint], threshold: float | None) -> go.Figure:
-    fig = figure("score (higher is more OOD)", "share of the set", barmode="overlay", bargap=0.04)
-    both = np.concatenate([inside, out])
-    finite = both[np.isfinite(both)].astype(np.float64)
-    edges = np.histogram_bin_edges(finite if len(finite) else [0.0], bins=min(BINS, 5 + len(finite) // 2))
-    for scores, name, color in ((inside, "in-distribution", BLUE), (out, "OOD", ORANGE)):
-        shares = np.histogram(scores[np.isfinite(scores)], edges)[0] / len(scores)
-        hover = "%{x:.4g}: %{y:.1%}<extra>" + name + "</extra>"
-        fig.add_bar(
-            x=((edges[:-1] + edges[1:]) / 2).tolist(),
-            y=shares.tolist(),
-            width=(edges[1:] - edges[:-1]).tolist(),
-            name=f"{name} (N = {len(scores):,})",
-            marker=dict(color=color, line=dict(color=color, width=1)),
-            opacity=0.55,
-            hovertemplate=hover,
-        )
-    top = max(max(trace.y) for trace in fig.data)
-    for name, found in points.items():
-        _line(fig, found.threshold, top, f"threshold of {name}", RED)
+def _histograms(
+    inside: Any, out: Any, points: Mapping[str, OperatingPoint], threshold: float | None, sweep: Sweep
+) -> go.Figure:
+    sides = ((inside, "in-distribution", BLUE, ""), (out, "OOD", ORANGE, "/"))
+    fig, top = histograms("score (higher is more OOD)", sides)
+    for (name, found), (color, dash) in zip(points.items(), LINES[1:]):
+        _line(fig, found.threshold, top, f"threshold of {name}", color, dash)
     if threshold is not None:
-        _line(fig, float(threshold), top, "threshold", GREY)
-    margin = 0.03 * (edges[-1] - edges[0])
-    fig.update_xaxes(range=[edges[0] - margin, edges[-1] + margin])
-    return fig.update_yaxes(tickformat=".0%", rangemode="tozero")
+        _line(fig, float(threshold), top, "threshold given", GREY, "longdash")
+    return moving_line(fig, sweep, 1.05 * top)
 
 
-def _line(fig: go.Figure, at: float, top: float, name: str, color: str) -> None:
+def _line(fig: go.Figure, at: float, top: float, name: str, color: str, dash: str) -> None:
     if np.isfinite(at):
         fig.add_scatter(
             x=[at, at],
             y=[0, 1.05 * top],
             name=f"{name} = {short(at)}",
             mode="lines",
-            line=dict(color=color, dash="dash"),
+            line=dict(color=color, dash=dash),
+            hovertemplate=f"{name} = {short(at)}<extra></extra>",
         )
 
 
-def _roc(counts: Counts, computed: Computed, points: Mapping[str, OperatingPoint]) -> go.Figure:
+def _roc(
+    counts: Counts, computed: Computed, points: Mapping[str, OperatingPoint], sweep: Sweep, others: Mapping[str, Counts]
+) -> go.Figure:
     fig = unit_square(figure("false-positive rate", "true-positive rate (OOD)"))
     sampled = computed.options["step"] is not None
-    value = computed.results.get("auroc")
-    area = f", AUROC = {short(value)}" if value is not None and not sampled else ""
-    curve(fig, *roc_points(counts), f"ROC{area}" + (" (every score; the numbers are sampled)" if sampled else ""))
-    for i, (name, found) in enumerate(points.items()):
-        point(fig, found.fpr, found.tpr, f"{name} = {short(computed.results[name])}", (RED, GREEN, ORANGE, GREY)[i])
-    return chance(fig)
+    ending = " (every score; the numbers are sampled)" if sampled else ""
+
+    def name_of(title: str, found: Computed) -> str:
+        value = found.results.get("auroc")
+        return title + (f", AUROC = {short(value)}" if value is not None and not sampled else ending)
+
+    hover = f"{ROC_HOVER}<extra></extra>"
+    title = name_of(computed.title or "ROC", computed)
+    curve(fig, *roc_points(counts), title, said=said_of_corner(counts), hovertemplate=hover)
+    for (name, other), (color, dash) in zip(others.items(), cycle(LINES[1:])):
+        said = name_of(name, computed.rivals[name])
+        hover = f"{name}: {ROC_HOVER}<extra></extra>"
+        style = dict(dash=dash)
+        curve(fig, *roc_points(other), said, color, said_of_corner(other), line=style, hovertemplate=hover)
+    for (key, found), (color, _), (symbol, size) in zip(points.items(), LINES[1:], _SYMBOLS):
+        said = f"{key} = {short(computed.results[key])}"
+        hover = f"{said}<br>score ≥ {short(found.threshold)}<br>FPR %{{x:.2%}}, TPR %{{y:.2%}}<extra></extra>"
+        point(fig, found.fpr, found.tpr, said, color, symbol, hovertemplate=hover, marker_size=size)
+    return moving_point(chance(fig), sweep, "FPR", "TPR")
 
 
 PAGE = Page(
     metric=OODBench,
     question="Are out-of-distribution samples told from in-distribution ones?",
     columns=(
-        Column("predictions", ("scores", "score", "ood_score", "open_scores")),
-        Column("references", ("labels", "label", "is_ood", "open_labels")),
+        Column("predictions", ("scores", "score", "ood_score", "open_scores"), "score"),
+        Column("references", ("labels", "label", "is_ood", "open_labels"), "label"),
+        DATA_SETS,
         Column("in-distribution scores", ("id_scores", "scores_in", "scores_id"), part_of="predictions"),
         Column("OOD scores", ("scores_out", "scores_ood"), part_of="predictions"),
     ),
@@ -105,6 +138,7 @@ PAGE = Page(
         Option("threshold", "number"),
         Option("thresholds", "flag"),
         Option("step", "number"),
+        CONFIDENCE,
     ),
     examples=(
         Example(
@@ -139,6 +173,24 @@ PAGE = Page(
             {"metrics": ("auroc", "tpr5fpr", "f1_score"), "threshold": 0.5},
         ),
     ),
-    pictures=("Scores of both sets", "ROC curve"),
+    pictures=("Scores of both sets", "ROC curve", "Precision and recall"),
     draw=_draw,
+    sweep=sweep_ood,
+    worst=_worst,
+    headline=r"auroc|fpr95tpr",
+    method=", with OOD as the positive class and every distinct score as a threshold",
+    sections={
+        "Areas": r"auroc|aupr_.*",
+        "Rates at operating points": r"[ft][pn]r[\d.]+[ft][pn]r|detect_acc",
+        "At the threshold": r"[ft][pn]r|.*_score|.*_loss|.*_coef.*",
+        "Thresholds": r".*_threshold",
+    },
+    samples=(
+        Sample(
+            "Digits 6 to 9 are out-of-distribution, three detectors",
+            ("digits.npz",),
+            note="A logistic regression learnt scikit-learn's handwritten digits 0 to 5, and is tested on all ten.",
+        ),
+    ),
+    outside=lambda columns: np.asarray(columns["references"]) == 1,
 )

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import cycle
 from typing import Any
 
 import numpy as np
 
 from ...core.counts import exceedance_counts
+from ...core.options import as_fraction
+from ...core.shares import least_reaching
 from ...open_set.openauc import OpenAUC, split_open_set
+from ..digits import short
+from ..direction import labelled_outside
+from ..figures.histograms import histograms
 from ..figures.roc import roc_points, unit_square
-from ..figures.style import GREY, curve, figure
-from ..page import Column, Computed, Example, Option, Page, rows
-from ..results import short
-from .open_f import COLUMNS
+from ..figures.style import BLUE, GREY, LINES, ORANGE, PURPLE, SHADE, curve, figure
+from ..figures.threshold import Sweep, moving_line, moving_point
+from ..page import CONFIDENCE, Column, Computed, Example, Option, Page, rows
+from .open_f import COLUMNS, DIGITS, worst_open_set
 
 
 def open_set_roc(state: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -30,11 +36,71 @@ def open_set_roc(state: Any) -> tuple[np.ndarray, np.ndarray]:
     return fpr, hits * (len(correct) / (len(correct) + len(wrong)))
 
 
+def sweep_openauc(computed: Computed) -> Sweep:
+    """What becomes of the samples where the threshold is the score of an unknown one, from the highest on."""
+    unknown, correct, wrong = (np.asarray(side, np.float64) for side in split_open_set(computed.state))
+    thresholds = np.unique(unknown)[::-1]
+    below = [np.searchsorted(side, thresholds, side="left") for side in (unknown, correct, wrong)]
+    counts = {
+        "unknown rejected": len(unknown) - below[0],
+        "unknown accepted": below[0],
+        "right accepted": below[1],
+        "wrong accepted": below[2],
+        "right rejected": len(correct) - below[1],
+        "wrong rejected": len(wrong) - below[2],
+    }
+    known = ["right accepted", "wrong accepted", "right rejected", "wrong rejected"]
+    every = ["unknown rejected", "unknown accepted", *known]
+    rates = {
+        "unknown rejected": (["unknown rejected"], ["unknown rejected", "unknown accepted"]),
+        "unknown accepted": (["unknown accepted"], ["unknown rejected", "unknown accepted"]),
+        "known accepted": (["right accepted", "wrong accepted"], known),
+        "right class": (["right accepted"], known),
+        "accuracy": (["unknown rejected", "right accepted"], every),
+    }
+    table = {
+        "unknown": {"accepted": "unknown accepted", "rejected": "unknown rejected"},
+        "known, right class": {"accepted": "right accepted", "rejected": "right rejected"},
+        "known, wrong class": {"accepted": "wrong accepted", "rejected": "wrong rejected"},
+    }
+    needed = as_fraction(computed.options["tpr"], "tpr")
+    first = int(np.argmax(counts["unknown rejected"] >= least_reaching(needed, len(unknown))))
+    best = counts["unknown rejected"] + counts["right accepted"]
+    presets = {
+        f"{100 * needed:g} % of unknown rejected": first,
+        "best accuracy": int(np.argmax(best)),
+    }
+    kept = np.flatnonzero(20 * (below[1] + below[2]) >= 19 * (len(correct) + len(wrong)))
+    if len(kept):
+        presets["95 % of known accepted"] = int(kept[-1])
+    return Sweep(thresholds, counts, rates, {}, table, presets, "rejected as unknown at score ≥ threshold")
+
+
+def _histogram(computed: Computed, sweep: Sweep) -> Any:
+    unknown, correct, wrong = split_open_set(computed.state)
+    sides = ((correct, "known, right class", BLUE, ""), (wrong, "known, wrong class", PURPLE, "."))
+    fig, top = histograms("open-set score (higher is more unknown)", (*sides, (unknown, "unknown", ORANGE, "/")))
+    return moving_line(fig, sweep, 1.05 * top)
+
+
 def _draw(computed: Computed) -> Sequence[Any]:
+    sweep = sweep_openauc(computed)
     fig = unit_square(figure("false-positive rate (unknown accepted)", "correct-classification rate"))
     fpr, rate = open_set_roc(computed.state)
     area = short(computed.results["openauc"])
-    curve(fig, fpr, rate, f"area = OpenAUC = {area}", fill="tozeroy", fillcolor="rgba(59,130,246,0.18)")
+    curve(
+        fig,
+        fpr,
+        rate,
+        f"{computed.title or 'area = OpenAUC'} = {area}",
+        fill="tozeroy",
+        fillcolor=SHADE,
+        hovertemplate=_OSCR_HOVER,
+    )
+    for (name, rival), (color, dash) in zip(computed.rivals.items(), cycle(LINES[1:])):
+        title = f"{name} = {short(rival.results['openauc'])}"
+        hover = f"{name}<br>{_OSCR_HOVER}"
+        curve(fig, *open_set_roc(rival.state), title, color, line=dict(dash=dash), hovertemplate=hover)
     accuracy = computed.results["closed_set_accuracy"]
     fig.add_scatter(
         x=[0, 1],
@@ -42,8 +108,13 @@ def _draw(computed: Computed) -> Sequence[Any]:
         name=f"closed-set accuracy = {short(accuracy)}",
         mode="lines",
         line=dict(color=GREY, dash="dash", width=1.5),
+        hoverinfo="skip",
     )
-    return [fig]
+    moving_point(fig, sweep, "unknown accepted", "right class")
+    return [_histogram(computed, sweep), fig]
+
+
+_OSCR_HOVER = "unknown accepted %{x:.2%}<br>known accepted, right class %{y:.2%}<extra></extra>"
 
 
 _PARTS = ("open_set_pred_known", "open_set_pred_unknown", "close_set_pred_class", "close_set_labels")
@@ -52,7 +123,7 @@ PAGE = Page(
     metric=OpenAUC,
     question="Is a known sample classified rightly, and ranked below an unknown one?",
     columns=(*COLUMNS, *(Column(name, (), part_of=name) for name in _PARTS)),
-    options=(Option("tpr", "fraction"), Option("fpr_list", "numbers")),
+    options=(Option("tpr", "fraction"), Option("fpr_list", "numbers"), CONFIDENCE),
     examples=(
         Example(
             "Eighteen samples, eight of them unknown",
@@ -105,6 +176,13 @@ PAGE = Page(
             ),
         ),
     ),
-    pictures=("Open-set ROC curve",),
+    pictures=("Scores by kind", "Open-set ROC curve"),
     draw=_draw,
+    sweep=sweep_openauc,
+    worst=worst_open_set,
+    headline=r"openauc",
+    method=", the area under the open-set ROC curve over every score",
+    sections={"Its parts": r"closed_set_accuracy|open_set_auroc", "At a threshold": r"open_set_accuracy@.*|ccr@.*"},
+    samples=(DIGITS,),
+    outside=labelled_outside,
 )

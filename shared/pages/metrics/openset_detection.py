@@ -9,18 +9,61 @@ from typing import Any
 import numpy as np
 
 from ...detection.openset_detection import OpenSetDetection
-from ...formats.yolo_lines import read_lines
+from ...detection.words import CALLED_UNKNOWN, MISSED, TAKEN_FOR_KNOWN, WRONG_CLASS
+from ...formats.yolo_lines import LISTS_OF_CLASSES, read_lines
+from ..archives import keys, members
 from ..costs import Cost, items
-from ..figures.boxes import boxes_to_draw, draw_boxes, draw_confusion
-from ..figures.sweep import draw_sweep
-from ..limits import RefusedError
-from ..page import Column, Computed, Example, Option, Page, Source
+from ..figures.boxes import OF_OBJECTS, STYLES, DrawnBoxes, boxes_to_draw, draw_boxes, draw_confusion
+from ..figures.sweep import draw_sweep, sweep_boxes
+from ..limits import MAX_IMAGES, RefusedError
+from ..page import CONFIDENCE, Column, Computed, Derived, Example, Option, Page, Sample, Source
+from ..strip import box_picture
 from ..uploads import Data
+from ..worst import Thumbnail
 
 
 def _draw(computed: Computed) -> Sequence[Any]:
     found = boxes_to_draw(computed.state, computed.options)
     return [draw_boxes(found, computed), draw_confusion(found), draw_sweep(computed)]
+
+
+def _draw_image(computed: Computed) -> Any:
+    """The boxes of one image, which are matched among themselves."""
+    state: Any = computed.state
+    image = computed.image
+    ends = [np.concatenate([[0], np.cumsum(state[f"num_{side}"])]) for side in ("predictions", "references")]
+    predicted, true = (slice(int(end[image]), int(end[image + 1])) for end in ends)
+    one: Any = {
+        **state,
+        **{name: state[name][image : image + 1] for name in ("num_predictions", "num_references")},
+        **{name: state[name][predicted] for name in ("predictions", "prediction_remainders")},
+        **{name: state[name][true] for name in ("references", "reference_remainders", "ignored")},
+    }
+    found = boxes_to_draw(one, computed.options)
+    return draw_boxes(found, computed._replace(image=0))
+
+
+def _thumbnails(computed: Computed, count: int) -> list[Thumbnail]:
+    """The images with the most objects that are missed or called what they are not."""
+    found = boxes_to_draw(computed.state, computed.options)
+    wrong = np.isin(found.true_outcome, (WRONG_CLASS, CALLED_UNKNOWN, TAKEN_FOR_KNOWN, MISSED))
+    errors = np.bincount(found.true_image[wrong], minlength=len(computed.state["num_references"]))[:MAX_IMAGES]
+    worst = np.argsort(-errors, kind="stable")[:count]
+    return [
+        Thumbnail(image, f"{errors[image]} of {np.sum(found.true_image == image)} objects wrong", _small(found, image))
+        for image in worst.tolist()
+        if errors[image]
+    ]
+
+
+def _small(found: DrawnBoxes, image: int) -> bytes:
+    objects = np.flatnonzero((found.true_image == image) & np.isin(found.true_outcome, OF_OBJECTS))
+    predicted = np.flatnonzero(found.predicted_image == image)
+    boxes = [(found.predicted[i, :4].tolist(), STYLES[int(found.outcome[i])].color) for i in predicted]
+    boxes += [(found.true[i, :4].tolist(), STYLES[int(found.true_outcome[i])].color) for i in objects]
+    reach = np.asarray([corners[2:] for corners, _ in boxes] or [(1.0, 1.0)]).max(axis=0)
+    width, height = (1.0, 1.0) if reach.max() <= 1.5 else 1.03 * reach  # of YOLO: shares of the image
+    return box_picture(boxes, float(width), float(height))
 
 
 MAX_PAIRS = 4_000_000  # boxes that all overlap take some 180 bytes and 1 µs a pair, and are matched three times
@@ -34,6 +77,38 @@ def _costs(state: Mapping[str, Any], options: Mapping[str, Any]) -> Iterator[Cos
     yield Cost("classes, known and predicted,", classes, MAX_CLASSES)
 
 
+def _derive(columns: Mapping[str, Any]) -> Derived:
+    """Known classes are those that the detector names; of them, one that no object has means unknown."""
+    try:
+        named, true = (
+            {int(row[-1]) for rows in columns[side] for row in np.asarray(rows, dtype=np.float64).tolist()}
+            for side in ("predictions", "references")
+        )
+    except (ValueError, TypeError, LookupError):  # the metric says what is wrong with them
+        return Derived({}, "")
+    if not named:
+        return Derived({}, "")
+    alone = {name for name in named - true if name < 0 or name > max(true, default=-1)}
+    unknown = {*sorted(alone, key=abs)[-1:]}
+    known = tuple(sorted(named - unknown))
+    reason = f"known_classes {_ranges(known)}: those that the detector names"
+    if unknown:
+        reason += f"; unknown_class_id {min(unknown)}, which it names and no object is"
+    options = {"known_classes": known, **({"unknown_class_id": min(unknown)} if unknown else {})}
+    return Derived(options, f"{reason}. Change them under Options, if others were learnt.")
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    """Numbers in words: 0–5, 7."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return ", ".join(f"{run[0]}–{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
+
+
 _BOX = """def box(row, end):  # a polygon becomes the box around it
     x1, y1, x2, y2 = min(row[1:end:2]), min(row[2:end:2]), max(row[1:end:2]), max(row[2:end:2])
     return row if len(row) < 7 else [row[0], (x1 + x2) / 2, (y1 + y2) / 2, x2 - x1, y2 - y1, *row[end:]]"""
@@ -44,19 +119,22 @@ def read_yolo(paths: list[Path], tag: str = "") -> Data:
     folder, names = "predictions", ["class", "cx", "cy", "w", "h", "confidence"]
     if tag.startswith("_2"):
         folder, names = "references", names[:5]
+    found = members(paths, (".txt",), LISTS_OF_CLASSES)
     try:
-        tables = [read_lines(path, confidence=len(names) == 6, place=path.name) for path in paths]
+        tables = [read_lines(member, confidence=len(names) == 6, place=member.name) for member in found]
     except ValueError as error:
         raise RefusedError(str(error)) from None
     table = np.concatenate(tables)
-    image = np.repeat(np.asarray([path.stem for path in paths], dtype=object), [len(rows) for rows in tables])
+    parts, images = keys([member.key for member in found])
+    image = np.repeat(np.asarray(images, dtype=object), [len(rows) for rows in tables])
+    stem = "path.stem" if parts == 1 else f'"/".join(path.with_suffix("").parts[-{parts}:])'
     end = "len(cells) - 1" if len(names) == 6 else "len(cells)"
     setup = [
         "import numpy as np",
         "from pathlib import Path",
         _BOX,
-        f'texts{tag} = sorted(Path("{folder}").glob("*.txt"))  # the folder of your files',
-        f'texts{tag} = {{path.stem: path.read_text(encoding="utf-8-sig").splitlines() for path in texts{tag}}}',
+        f'texts{tag} = sorted(Path("{folder}").rglob("*.txt"))  # the folder of your files',
+        f'texts{tag} = {{{stem}: path.read_text(encoding="utf-8-sig").splitlines() for path in texts{tag}}}',
         f"lines{tag} = [(name, line.split()) for name, lines in texts{tag}.items() for line in lines if line.strip()]",
         f"image{tag} = np.asarray([name for name, _ in lines{tag}])",
         f"rows{tag} = [box([*map(float, cells)], {end}) for _, cells in lines{tag}]",
@@ -64,7 +142,7 @@ def read_yolo(paths: list[Path], tag: str = "") -> Data:
     ]
     arrays = {"image": image, **{name: table[:, i] for i, name in enumerate(names)}}
     code = {"image": f"image{tag}", **{name: f"table{tag}[:, {i}]" for i, name in enumerate(names)}}
-    return Data(arrays, setup, code, {"box_format": "cxcywh"})
+    return Data(arrays, setup, code, {"box_format": "cxcywh"}, {"image": images})
 
 
 def _table(rows: Sequence[Sequence[Any]], names: str) -> dict[str, list[Any]]:
@@ -95,6 +173,7 @@ PAGE = Page(
         Option("per_class", "flag"),
         Option("per_image", "flag"),
         Option("conf_list", "numbers"),
+        CONFIDENCE,
     ),
     examples=(
         Example(
@@ -145,7 +224,22 @@ PAGE = Page(
     ),
     pictures=("Boxes by outcome", "What objects were called", "Over the confidence threshold"),
     draw=_draw,
+    draw_image=_draw_image,
+    thumbnails=_thumbnails,
+    sweep=sweep_boxes,
+    headline=r"U-Recall|WI|A-OSE",
+    sections={"Rates": r"(U-|m)?(AP|Recall|Precision|A-OSE|WI).*", "Counts": r"(TP|FP|FN|total)_.*"},
     sources=(Source("Predictions", {".txt": read_yolo}), Source("References", {".txt": read_yolo})),
     images=True,
     costs=_costs,
+    samples=(
+        Sample(
+            "Pasted digits, 6 to 9 unknown",
+            ("predictions.zip", "references.zip"),
+            {"known_classes": (0, 1, 2, 3, 4, 5), "unknown_class_id": 999, "box_format": "cxcywh"},
+            "photographs.zip",
+            "Handwritten digits on noisy canvases, found by their ink. The detector learnt 0 to 5; others are 999.",
+        ),
+    ),
+    derive=_derive,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import cycle
 from typing import Any
 
 import plotly.graph_objects as go
@@ -10,11 +11,12 @@ import plotly.graph_objects as go
 from ...classification.averages import AVERAGES, topk_results
 from ...classification.topk import TIES, known_ranks
 from ...core.options import as_int_list
-from ..figures.style import BLUE, GREY, RED, figure
-from ..page import Column, Computed, Option, rows
-from ..results import short
+from ..digits import short
+from ..figures.style import BLUE, GREY, LINES, ORANGE, figure
+from ..page import CONFIDENCE, Column, Computed, Option, Sample, rows
 
-MAX_K = 200
+MAX_K = 200  # that are drawn
+MIN_K = 10  # where there are as many; otherwise up to twice the largest k that is asked for
 COLUMNS = (
     Column("predictions", ("y_pred", "preds", "scores", "score", "class", "logits", "probs", "guess", "p"), "matrix"),
     Column("references", ("y_true", "labels", "label", "target", "true")),
@@ -26,6 +28,13 @@ OPTIONS = (
     Option("per_class", "flag"),
     Option("percent", "flag"),
     Option("ignore_unknown", "flag"),
+    CONFIDENCE,
+)
+DIGITS = Sample(
+    "Ten handwritten digits, logits",
+    ("digits.npz",),
+    {"k_list": (1, 2, 3)},
+    note="A logistic regression that has seen a tenth of scikit-learn's handwritten digits, tested on the others.",
 )
 TOPK_SCORES = rows("""
     class 0, class 1, class 2, class 3, class 4, references
@@ -45,10 +54,12 @@ TOPK_SCORES = rows("""
 def draw_accuracies(computed: Computed) -> Sequence[Any]:
     """Accuracy at k for every k, and the ks of the results."""
     fig, shown = _bars(computed, until=0)
-    for k in (k for k in _ks(computed) if k <= shown):
+    for i, k in enumerate(k for k in _ks(computed) if k <= shown):
         value = computed.results[f"accuracy@{k}"]
         name = f"accuracy@{k} = {short(value)}"
-        fig.add_scatter(x=[k], y=[value], name=name, mode="markers", marker=dict(size=11, color=RED))
+        marker = dict(size=11, color=ORANGE, symbol=i, line=dict(color="white", width=1))
+        hover = f"{name}<extra></extra>"
+        fig.add_scatter(x=[k], y=[value], name=name, mode="markers", marker=marker, hovertemplate=hover)
     return [fig]
 
 
@@ -56,14 +67,15 @@ def draw_area(computed: Computed) -> Sequence[Any]:
     """Accuracy at k for every k, the area up to the largest K filled: its mean height is AUTKC@K."""
     until = max(_ks(computed))
     fig, shown = _bars(computed, until)
-    for k in _ks(computed):
+    for k, (color, dash) in zip(_ks(computed), cycle(LINES[1:])):
         value = computed.results[f"autkc@{k}"]
         fig.add_scatter(
             x=[0.5, min(k, shown) + 0.5],
             y=[value, value],
             name=f"autkc@{k} = {short(value)}",
             mode="lines",
-            line=dict(width=3, dash="solid" if k == until else "dash"),
+            line=dict(width=3, color=color, dash=dash),
+            hovertemplate=f"autkc@{k} = {short(value)}<extra></extra>",
         )
     return [fig]
 
@@ -79,12 +91,13 @@ def _bars(computed: Computed, until: int) -> tuple[go.Figure, int]:
     options = computed.options
     ranks = known_ranks(computed.state, ignore_unknown=options["ignore_unknown"])
     width = int(computed.state["predictions_width"])
-    ks = range(1, min(width, MAX_K) + 1)
+    asked = _ks(computed)
+    ks = range(1, min(width, MAX_K, max(MIN_K, 2 * max(asked))) + 1 if asked else min(width, MAX_K) + 1)
     settings = {name: options[name] for name in ("ties", "average", "percent")}
     bars = topk_results(ranks, {f"accuracy@{k}": range(k, k + 1) for k in ks}, per_class=False, **settings)
     heights = list(bars.values())
     top = 100 if options["percent"] else 1
-    title = f"k (the first {MAX_K} of {width:,})" if width > MAX_K else "k"
+    title = f"k (the first {len(ks)} of {width:,})" if width > len(ks) else "k"
     fig = figure(title, "accuracy@k in %" if options["percent"] else "accuracy@k", bargap=0)
     fig.update_yaxes(range=[0, 1.04 * top]).update_xaxes(range=[0.4, len(ks) + 0.6])
     if len(ks) <= 20:

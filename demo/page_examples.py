@@ -1,0 +1,159 @@
+"""Write the data that the pages open with into metrics/NAME/examples, for `make examples`; twice the same bytes.
+
+python -m demo.page_examples [FOLDER]    by default metrics
+
+NAME/examples/digits.npz          ood_bench: three detectors' scores; the open-set metrics: with logits; top-k: logits
+NAME/examples/predictions.zip     openset_detection: boxes, references.zip and photographs.zip; anomaly_suite: maps
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+import zipfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+from sklearn.datasets import load_digits, load_sample_image
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KDTree
+
+from demo.anomaly_folder import DEFECTS, VIEWS, _features, _pixels, _view, patch_distance
+from demo.detection import UNKNOWN, detect_digits
+from demo.digits import Digits, recognise_digits
+
+UNKNOWN_ID = 999
+NUM_CANVASES, NUM_GOOD, NUM_EACH, TRAINING = 12, 3, 2, 12
+_DECIMALS = 4  # that computers agree on
+_NOON = (2026, 1, 1, 12, 0, 0)  # in an archive, so that its bytes do not say when it was written
+
+
+def main(folder: Path) -> None:
+    """Compute and write all files."""
+    digits = recognise_digits()
+    order = np.random.default_rng(0).permutation(len(digits.digits))
+    digits = digits._replace(
+        images=digits.images[order],
+        digits=digits.digits[order],
+        logits=digits.logits[order],
+        open_scores=digits.open_scores[order],
+    )
+    scores = detector_scores(digits)
+    sets = np.asarray([f"digit {digit}" if digit >= 6 else "known" for digit in digits.digits])
+    bench = {**scores, "labels": digits.is_unknown.astype(np.int8), "dataset": sets}
+    save(folder / "ood_bench" / "examples" / "digits.npz", arrays(bench))
+    logits = digits.logits.round(_DECIMALS).astype(np.float32)
+    references = digits.references.astype(np.int8)
+    for name in ("openauc", "macro_open_f", "micro_open_f"):
+        content = arrays({"logits": logits, "references": references, **scores})
+        save(folder / name / "examples" / "digits.npz", content)
+    for name in ("accuracyk", "autkc"):
+        save(folder / name / "examples" / "digits.npz", arrays(ten_classes()))
+    for file, members in boxes(recognise_digits()).items():
+        save(folder / "openset_detection" / "examples" / file, members)
+    for file, members in maps().items():
+        save(folder / "anomaly_suite" / "examples" / file, members)
+
+
+def detector_scores(digits: Digits) -> dict[str, np.ndarray]:
+    """Three detectors of unknown digits; higher is more unknown."""
+    largest = digits.logits.max(axis=1, keepdims=True)
+    total = np.exp(digits.logits - largest).sum(axis=1)
+    energy = -(largest[:, 0] + np.log(total))
+    tested = {image.tobytes() for image in digits.images}
+    training = [image.ravel() for image in load_digits().images if image.tobytes() not in tested]
+    distances, _ = KDTree(np.asarray(training)).query(digits.images.reshape(len(digits.images), -1), k=5)
+    found = {"one_minus_msp": 1 - 1 / total, "energy": energy, "knn": distances[:, -1]}
+    return {name: scores.round(_DECIMALS).astype(np.float32) for name, scores in found.items()}
+
+
+def ten_classes() -> dict[str, np.ndarray]:
+    """Logits of all ten digits, by a classifier that has seen a tenth of them."""
+    data = load_digits()
+    pixels = data.data / 16
+    seen = np.arange(len(pixels)) % 10 == 0
+    model = LogisticRegression(C=0.01, max_iter=1000).fit(pixels[seen], data.target[seen])
+    logits = model.decision_function(pixels[~seen]).round(_DECIMALS).astype(np.float32)
+    return {"logits": logits, "labels": data.target[~seen].astype(np.int8)}
+
+
+def boxes(digits: Digits) -> dict[str, dict[str, bytes]]:
+    """Boxes of pasted digits as YOLO has them, with the canvases: file → member → content."""
+    found = detect_digits(digits)
+    height, width = found.canvases.shape[1:]
+    files: dict[str, dict[str, bytes]] = {"predictions.zip": {}, "references.zip": {}, "photographs.zip": {}}
+    for i in range(NUM_CANVASES):
+        predicted = found.predictions[i].copy()
+        predicted[:, 5] = np.where(predicted[:, 5] == UNKNOWN, UNKNOWN_ID, predicted[:, 5])
+        files["predictions.zip"][f"{i:03}.txt"] = yolo_lines(predicted, width, height)
+        files["references.zip"][f"{i:03}.txt"] = yolo_lines(found.references[i], width, height)
+        files["photographs.zip"][f"{i:03}.jpg"] = picture(np.clip(found.canvases[i] / 16, 0, 1) * 255, "JPEG")
+    return files
+
+
+def yolo_lines(rows: np.ndarray, width: int, height: int) -> bytes:
+    """Lines of class, cx, cy, w, h and, if there is one, the confidence."""
+    corners = rows[:, :4] / [width, height, width, height]
+    centre, size = (corners[:, :2] + corners[:, 2:]) / 2, corners[:, 2:] - corners[:, :2]
+    cells = np.column_stack([centre, size, rows[:, 4:-1]])
+    lines = [f"{int(row[-1])} " + " ".join(f"{cell:.6f}" for cell in line) for row, line in zip(rows, cells)]
+    return "".join(f"{line}\n" for line in lines).encode()
+
+
+def maps() -> dict[str, dict[str, bytes]]:
+    """Anomaly maps of views of a flower, masks of those with a defect, and the views."""
+    rng = np.random.default_rng(1)
+    photograph, corner = load_sample_image("flower.jpg").astype(np.float64), VIEWS["flower"]
+    views = [_pixels(_view(photograph, corner, rng)).astype(np.float64) for _ in range(TRAINING)]
+    training = KDTree(np.concatenate([_features(view).reshape(-1, 7) for view in views]))
+    files: dict[str, dict[str, bytes]] = {"predictions.zip": {}, "references.zip": {}, "photographs.zip": {}}
+    for name, image, mask in _images(photograph, corner, rng):
+        pixels = _pixels(image)
+        score_map = np.round(100 * patch_distance(pixels.astype(np.float64), training).astype(np.float64))
+        files["predictions.zip"][f"{name}.png"] = picture(score_map, "PNG", np.uint16)
+        if mask is not None:
+            files["references.zip"][f"{name}_mask.png"] = picture(255 * mask, "PNG")
+        files["photographs.zip"][f"{name}.jpg"] = picture(pixels, "JPEG")
+    return files
+
+
+def _images(
+    photograph: np.ndarray, corner: tuple[int, int], rng: np.random.Generator
+) -> Iterator[tuple[str, np.ndarray, np.ndarray | None]]:
+    """Name, view, and the mask of its defect; None for a view without one."""
+    for number in range(NUM_GOOD):
+        yield f"good_{number}", _view(photograph, corner, rng), None
+    for name, defect in DEFECTS.items():
+        for number in range(NUM_EACH):
+            yield f"{name}_{number}", *defect(_view(photograph, corner, rng), rng)
+
+
+def picture(array: np.ndarray, kind: str, dtype: type = np.uint8) -> bytes:
+    """An image file."""
+    file = io.BytesIO()
+    Image.fromarray(np.round(array).astype(dtype)).save(file, kind, quality=85)
+    return file.getvalue()
+
+
+def arrays(content: Mapping[str, np.ndarray]) -> dict[str, bytes]:
+    """Arrays as the members of an .npz archive."""
+    members = {}
+    for name, array in content.items():
+        file = io.BytesIO()
+        np.lib.format.write_array(file, array, allow_pickle=False)
+        members[f"{name}.npy"] = file.getvalue()
+    return members
+
+
+def save(path: Path, members: Mapping[str, bytes]) -> None:
+    """Write an archive; the same members give the same bytes."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(zipfile.ZipInfo(name, _NOON), content, zipfile.ZIP_DEFLATED, 9)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parent.parent / "metrics")

@@ -1,0 +1,36 @@
+"""A column of data sets: each is a group of the metric, and known samples are those of every group."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..core.groups import GROUPS
+from .inputs import Given
+from .page import Page
+
+
+def with_groups(page: Page, given: Given) -> Given:
+    """The groups of what is given, in which data sets of known samples alone are missing: they belong to every group.
+
+    Only where the page can tell known from unknown samples, and where data sets of both kinds are named.
+    """
+    if GROUPS not in given.columns or page.outside is None:
+        return given
+    groups = np.asarray(given.columns[GROUPS], dtype=object)
+    try:
+        unknown = np.asarray(page.outside(given.columns), bool)
+    except (ValueError, TypeError):  # which the metric says better
+        return given
+    if unknown.shape != groups.shape:
+        return given
+    named = ~pd.isna(groups)
+    known = {*groups[named & ~unknown].tolist()} - {*groups[named & unknown].tolist()}
+    if not known or not np.any(named & unknown):
+        return given
+    values: list[Any] = [None if group in known else group for group in groups.tolist()]
+    code = given.code.get(GROUPS)
+    said = f"[None if group in {sorted(map(str, known))} else group for group in {code}]" if code else ""
+    return given._replace(columns={**given.columns, GROUPS: values}, code={**given.code, GROUPS: said})

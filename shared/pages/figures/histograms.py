@@ -1,0 +1,41 @@
+"""Histograms of scores, one for each kind of sample."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from .style import figure
+
+BINS = 40
+
+
+def histograms(title: str, sides: Sequence[tuple[Any, str, str, str]]) -> tuple[go.Figure, float]:
+    """Shares of each kind's scores in common bins, over each other; and the highest share.
+
+    sides: of each its scores, name, colour and pattern, by which it is told from the others without colours.
+    """
+    fig = figure(title, "share of the kind", barmode="overlay", bargap=0.04)
+    together = np.concatenate([np.asarray(scores, np.float64) for scores, *_ in sides])
+    finite = together[np.isfinite(together)]
+    edges = np.histogram_bin_edges(finite if len(finite) else [0.0], bins=min(BINS, 5 + len(finite) // 2))
+    top = 0.0
+    for scores, name, color, pattern in sides:
+        shares = np.histogram(scores[np.isfinite(scores)], edges)[0] / max(1, len(scores))
+        top = max(top, float(shares.max()))
+        fig.add_bar(
+            x=((edges[:-1] + edges[1:]) / 2).tolist(),
+            y=shares.tolist(),
+            width=(edges[1:] - edges[:-1]).tolist(),
+            customdata=np.stack([edges[:-1], edges[1:]], axis=1).tolist(),
+            name=f"{name} (N = {len(scores):,})",
+            marker=dict(color=color, line=dict(color=color, width=1), pattern=dict(shape=pattern, size=6)),
+            opacity=0.6,
+            hovertemplate="score %{customdata[0]:.4g} to %{customdata[1]:.4g}: %{y:.1%} of " + name + "<extra></extra>",
+        )
+    margin = 0.03 * (edges[-1] - edges[0])
+    fig.update_xaxes(range=[edges[0] - margin, edges[-1] + margin])
+    return fig.update_yaxes(tickformat=".0%", rangemode="tozero"), top

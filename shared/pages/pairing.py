@@ -1,0 +1,74 @@
+"""Maps and masks of the same image, by the names of their files, in whatever order and folders they came."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .archives import keys, last_parts
+from .columns import Found
+
+_NAMED = 5  # names in a message
+
+
+class Paired(NamedTuple):
+    """Masks in the order of the maps, the lines of Python for them, and what is to be said of it."""
+
+    masks: Found
+    setup: list[str]
+    told: str
+
+
+def pair(maps: Found, map_names: Sequence[str], masks: Found, mask_names: Sequence[str]) -> Paired:
+    """The mask of each map; none is a normal image. What belongs to no map is left out, and listed.
+
+    Names count from their end, as many folders as tell the maps apart. Raises ValueError where no name is in both, and
+    for two masks of one map.
+    """
+    parts, wanted = keys(map_names)
+    held = last_parts(mask_names, parts)
+    places = {name: i for i, name in enumerate(held)}
+    if len(places) < len(held):
+        twice = next(name for i, name in enumerate(held) if places[name] != i)
+        raise ValueError(f"masks: expected one for each map, got two named {twice}")
+    if not places.keys() & set(wanted):
+        raise ValueError(
+            f"masks: expected files named like the maps ({_some(wanted)}), got {_some(held)}: no name is in both"
+        )
+    found = [
+        np.asarray(masks.value[places[name]]) if name in places else np.zeros(np.shape(score_map), dtype=bool)
+        for name, score_map in zip(wanted, maps.value)
+    ]
+    setup = []
+    code = ""
+    if maps.code and masks.code:
+        setup = [f'key = lambda name: "/".join(name.split("/")[-{parts}:])'] if parts > 1 else []
+        setup.append("normal = {name: np.zeros(one.shape, bool) for name, one in predictions.items()}")
+        by_key = "{key(name): mask for name, mask in references.items()}" if parts > 1 else "references"
+        setup.append(f"masks = {by_key}")
+        code = f"[masks.get({'key(name)' if parts > 1 else 'name'}, normal[name]) for name in predictions]"
+    return Paired(Found(found, code), setup, _told(wanted, held))
+
+
+def _told(wanted: Sequence[str], held: Sequence[str]) -> str:
+    """How many images are normal for want of a mask, and which masks belong to no map."""
+    without = [name for name in wanted if name not in set(held)]
+    alone = [name for name in held if name not in set(wanted)]
+    told = f"{len(wanted):,} maps, paired with their masks by name."
+    if without:
+        told += f" {len(without):,} have no mask and count as normal: {_some(without)}."
+    return told + (f" Left out, since no map has their name: {len(alone):,} masks: {_some(alone)}." if alone else "")
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else "")
+
+
+def check_common(names: Mapping[str, Sequence[Any]]) -> None:
+    """Raise ValueError where the rows of two columns name their images, and no image is in both."""
+    sides = [side for side in names.values() if side and all(isinstance(name, str) for name in side)]
+    if len(sides) == 2 and not set(sides[0]) & set(sides[1]):
+        first, second = (_some(list(dict.fromkeys(side))) for side in sides)
+        raise ValueError(f"images: expected names that are in both inputs, got {first} and {second}: none is")

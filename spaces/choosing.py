@@ -1,0 +1,40 @@
+"""Which metric for me? In three questions, each with few answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+SAYS = "What does your model say of an image?"
+CLASSES, SCORE, BOXES, MAPS = "scores of classes", "one score: how unusual it is", "boxes", "a score for each pixel"
+UNKNOWN = "Does the test hold classes that were not learnt?"
+YES, NO = "yes", "no"
+SUMS = "What do you want to know?"
+ANSWERS: Mapping[tuple[str, str], Mapping[str, str]] = {
+    (CLASSES, YES): {
+        "one number over all thresholds, for recognising and rejecting": "openauc",
+        "F at a threshold, each class counting the same": "macro_open_f",
+        "F at a threshold, each sample counting the same": "micro_open_f",
+        "only how well unknown samples are told from known ones": "ood_bench",
+    },
+    (CLASSES, NO): {
+        "is the true class among the k best": "accuracyk",
+        "how high among the k best it is": "autkc",
+    },
+}
+_OTHERS = {SCORE: "ood_bench", BOXES: "openset_detection", MAPS: "anomaly_suite"}
+
+
+def questions(says: str | None, unknown: str | None) -> tuple[bool, list[str]]:
+    """Whether the second question is to be asked, and the answers to the third."""
+    return says == CLASSES, [*ANSWERS.get((says or "", unknown or ""), {})]
+
+
+def suggestion(says: str | None, unknown: str | None, sums: str | None) -> str | None:
+    """The metric that fits the answers; None as long as more is to be asked.
+
+    >>> suggestion(BOXES, None, None), suggestion(CLASSES, NO, None)
+    ('openset_detection', None)
+    """
+    if says != CLASSES:
+        return _OTHERS.get(says or "")
+    return ANSWERS.get((says, unknown or ""), {}).get(sums or "")

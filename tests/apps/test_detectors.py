@@ -1,0 +1,82 @@
+"""Several detectors in one file, labels in words, signs that are turned, and columns of any name."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from openworld_metrics import METRICS
+from openworld_metrics.pages.detectors import detectors
+from openworld_metrics.pages.guesses import guess
+from openworld_metrics.pages.inputs import offered, read_sources
+from openworld_metrics.pages.page import Page
+
+SCORES = pd.DataFrame(
+    {
+        "index": range(6),
+        "msp": [0.9, 0.8, 0.4, 0.3, 0.7, 0.2],
+        "energy": [-3.5, -2.0, 1.5, 2.0, -1.0, 3.0],
+        "truth": ["id", "ID", "ood", "ood", "id", "OOD"],
+    }
+)
+LABELS = [0, 0, 1, 1, 0, 1]
+
+
+def page_of(name: str) -> Page:
+    return importlib.import_module(f"openworld_metrics.pages.metrics.{name}").PAGE
+
+
+def read(name: str, frame: pd.DataFrame, folder: Path) -> Any:
+    frame.to_csv(folder / "mine.csv", index=False)
+    return read_sources(page_of(name), [None], [[folder / "mine.csv"]])
+
+
+def test_detectors_of_a_file(tmp_path: Path) -> None:
+    page, sources = page_of("ood_bench"), read("ood_bench", SCORES, tmp_path)
+    found = guess(page, sources)
+    assert (found["predictions"], found["references"]) == (["msp", "energy"], ["truth"])
+    several = detectors(page, sources, {"predictions": ["−msp", "energy"]})
+    assert [*several] == ["−msp", "energy"]
+    assert several["−msp"].columns["predictions"].tolist() == (-SCORES["msp"]).tolist()
+    assert "−msp" in offered(page, sources)["predictions"]
+    table = importlib.import_module("pyarrow.csv").read_csv(tmp_path / "mine.csv")
+    for name, given in several.items():
+        assert given.columns["references"].tolist() == LABELS
+        values = {key: eval(code, {"table": table, "np": np}) for key, code in given.code.items()}
+        assert all(np.array_equal(values[key], given.columns[key]) for key in values), name
+    assert [*detectors(page, sources, {"predictions": ["energy"]})] == ["predictions"]
+
+
+def test_matrices_side_by_side(tmp_path: Path) -> None:
+    """Of two matrices each is a detector; of two columns one matrix is made."""
+    np.savez(tmp_path / "a.npz", a=np.eye(3), b=np.ones((3, 3)), labels=[0, 1, 2])
+    page = page_of("accuracyk")
+    sources = read_sources(page, [None], [[tmp_path / "a.npz"]])
+    assert [*detectors(page, sources, {"predictions": ["a", "b"]})] == ["a", "b"]
+    (given,) = detectors(page, sources, {"predictions": ["a[:, 0]", "b[:, 2]"]}).values()
+    assert given.columns["predictions"].shape == (3, 2)
+
+
+def test_words_that_are_no_label(tmp_path: Path) -> None:
+    frame = SCORES.assign(truth=["id", "ood", "cat", "id", "id", "ood"])
+    sources = read("ood_bench", frame, tmp_path)
+    with pytest.raises(ValueError, match="truth, line 4: 'cat' is no label that is known; write 0 and 1, or id"):
+        detectors(page_of("ood_bench"), sources, {"references": ["truth"]})
+
+
+@pytest.mark.parametrize("name", [name for name in METRICS if name not in ("openset_detection", "anomaly_suite")])
+def test_names_of_ones_own(name: str, tmp_path: Path) -> None:
+    """Class ids are the one column of integers, labels the one of two values, scores what is left."""
+    rng = np.random.default_rng(0)
+    columns: dict[str, Any] = {f"n{i}": rng.normal(size=40) for i in range(3)} if name != "ood_bench" else {}
+    columns |= {"mine": rng.integers(0, 2 if name == "ood_bench" else 3, 40)}
+    if name not in ("accuracyk", "autkc"):
+        columns |= {"knn": rng.normal(size=40)}
+    found = guess(page_of(name), read(name, pd.DataFrame(columns), tmp_path))
+    assert found["references"] == ["mine"]
+    assert found.get("open_scores", found["predictions"]) == (["knn"] if "knn" in columns else ["n0 … n2"])

@@ -1,0 +1,109 @@
+"""What pages show when they are opened: real data below 300 kB, by an address that says example and options."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import choosing
+from openworld_metrics import METRICS
+from openworld_metrics.pages.address import query_of
+from openworld_metrics.pages.controls import shown
+from openworld_metrics.pages.form import OWN, Form, titles, with_sample
+from openworld_metrics.pages.forms import Forms
+from openworld_metrics.pages.runner import Runner
+
+MAX_BYTES = 300_000
+
+
+@pytest.fixture
+def forms(root: Path) -> Any:
+    def make(name: str) -> Forms:
+        folder = root / "metrics" / name
+        return Forms(Runner(importlib.import_module(f"openworld_metrics.pages.metrics.{name}").PAGE, folder), folder)
+
+    return make
+
+
+def opened(forms: Forms, **query: str) -> Form:
+    """The inputs after the page has been opened by an address."""
+    page = forms.page
+    _, example, *rest = forms.open(False, SimpleNamespace(query_params=query))
+    held = rest[-len(page.options) :]
+    empty: list[Any] = [[]] * len(page.columns)
+    form = Form(example["value"], [None] * len(page.sources), [None] * len(page.sources), empty, "automatic", held)
+    return with_sample(page, forms.folder, form)
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_real_data(name: str, forms: Any, root: Path) -> None:
+    """All files of a metric's samples are there and small, and give numbers and pictures."""
+    here = forms(name)
+    named = {file for sample in here.page.samples for file in (*sample.files, sample.photographs) if file}
+    files = {path.name: path.stat().st_size for path in (root / "metrics" / name / "examples").iterdir()}
+    assert set(files) == named
+    assert sum(files.values()) < MAX_BYTES
+    form = opened(here)
+    assert form.example == here.page.samples[0].title
+    found = here.runner.show(*form[1:])
+    assert all(value is not None for value in json.loads(found.json).values())
+    assert len(found.figures) == len(here.page.pictures)
+
+
+def test_the_address_is_read_and_written(forms: Any) -> None:
+    here = forms("openauc")
+    title = titles(here.page)[-1]
+    form = opened(here, tab="openauc", example=title, tpr="0.9", fpr_list="0.1,0.2", nonsense="1")
+    assert form.example == title
+    values = dict(zip([option.name for option in here.page.options], form.controls))
+    assert values == {"tpr": 0.9, "fpr_list": "0.1,0.2"}
+    query = query_of(here.page, here.runner.defaults, form)
+    assert query.startswith("?tab=openauc&example=To+type+in")
+    assert query.endswith("&tpr=0.9&fpr_list=0.1%2C0.2")
+    other = opened(here, tab="autkc", tpr="0.9")
+    assert query_of(here.page, here.runner.defaults, other).startswith("?tab=openauc&example=Digits")
+    assert "tpr" not in query_of(here.page, here.runner.defaults, opened(here, tpr="<b>"))
+
+
+def test_own_data_have_the_options_of_the_metric(forms: Any, tmp_path: Path) -> None:
+    """Those of the example go; those that follow of the data are set and said; what a person then sets stays."""
+    here = forms("openset_detection")
+    page = here.page
+    columns = ["image", "x1", "y1", "x2", "y2", "confidence", "class"]
+    rows = [("a", 0, 0, 9, 9, 0.9, 3), ("a", 0, 20, 9, 29, 0.8, 99), ("b", 0, 0, 9, 9, 0.7, 4)]
+    predictions = pd.DataFrame(rows, columns=columns)
+    true = predictions.drop(columns="confidence").replace({"class": {99: 7}})
+    paths = [[str(tmp_path / "p.csv")], [str(tmp_path / "r.csv")]]
+    predictions.to_csv(paths[0][0], index=False)
+    true.to_csv(paths[1][0], index=False)
+    example = [shown(option, {**here.runner.defaults, "iou_threshold": 0.7}[option.name]) for option in page.options]
+    form = Form(titles(page)[0], [None, None], paths, [[], []], "automatic", example)
+    updates = here.upload(form.example, *form.tables, *form.files, *form.made_of, form.read_as, *form.controls)
+    assert updates[0]["value"] == OWN
+    held = dict(zip([option.name for option in page.options], updates[-len(page.options) :]))
+    assert (held["known_classes"], held["unknown_class_id"], held["iou_threshold"]) == ("3, 4", "99", 0.5)
+    told = next(u["value"] for u in updates if isinstance(u, dict) and "known_classes" in str(u.get("value")))
+    assert "known_classes 3–4: those that the detector names; unknown_class_id 99" in told
+
+
+def test_three_questions_lead_to_every_metric() -> None:
+    """And to nothing else."""
+    reached = {choosing.suggestion(says, None, None) for says in (choosing.SCORE, choosing.BOXES, choosing.MAPS)}
+    for unknown in (choosing.YES, choosing.NO):
+        second, sums = choosing.questions(choosing.CLASSES, unknown)
+        assert second
+        reached |= {choosing.suggestion(choosing.CLASSES, unknown, answer) for answer in sums}
+    assert reached == set(METRICS)
+
+
+def test_no_sample_is_read_for_files_of_ones_own(forms: Any) -> None:
+    here = forms("ood_bench")
+    form = Form(titles(here.page)[0], [None], [["mine.csv"]], [[]] * 4, "automatic", [])
+    assert with_sample(here.page, here.folder, form) is form
+    assert with_sample(here.page, here.folder, form._replace(example="../../secret", files=[None])).files == [None]

@@ -1,0 +1,165 @@
+"""Maps, masks, photographs and boxes of an image are brought together by name, from files and archives."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import shutil
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from openworld_metrics.pages import limits
+from openworld_metrics.pages.controls import shown
+from openworld_metrics.pages.images import photograph_of
+from openworld_metrics.pages.inputs import gather, read_sources
+from openworld_metrics.pages.limits import RefusedError
+from openworld_metrics.pages.runner import Runner
+
+RNG = np.random.default_rng(0)
+MAPS = RNG.integers(0, 256, (4, 5, 6)).astype(np.uint8)
+MASKS = np.zeros((4, 5, 6), bool)
+MASKS[[1, 3], 2:, 3:] = True
+
+
+def save(path: Path, array: np.ndarray) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    Image.fromarray(array if array.dtype == np.uint8 else (255 * array).astype(np.uint8)).save(path)
+    return path
+
+
+def packed(folder: Path, name: str) -> Path:
+    return Path(shutil.make_archive(str(folder / name), "zip", folder / name))
+
+
+@pytest.fixture(scope="module")
+def runner(root: Path) -> Runner:
+    page = importlib.import_module("openworld_metrics.pages.metrics.anomaly_suite").PAGE
+    return Runner(page, root / "metrics" / "anomaly_suite")
+
+
+def show(runner: Runner, files: Any) -> Any:
+    held = [shown(option, runner.defaults[option.name]) for option in runner.page.options]
+    return runner.show([None, None], files, [[]] * 4, "automatic", held)
+
+
+def flat(folder: Path) -> list[list[Path]]:
+    """Of masks only those with a defect, in the other order, one of them with the suffix of MVTec, and one too many."""
+    maps = [save(folder / "predictions" / f"{i}.png", one) for i, one in enumerate(MAPS)]
+    masks = [save(folder / "references" / f"{name}.png", MASKS[i]) for name, i in (("3_mask", 3), ("1", 1), ("x", 1))]
+    return [maps, masks]
+
+
+def mvtec(folder: Path) -> list[list[Path]]:
+    """As MVTec lies on disk: names that occur in each folder, no masks of good, photographs beside the masks."""
+    for i, (place, one) in enumerate(zip(("good/0", "cut/0", "good/1", "cut/1"), MAPS)):
+        save(folder / "predictions" / "bottle" / "test" / f"{place}.png", one)
+        if MASKS[i].any():
+            save(folder / "references" / "bottle" / "ground_truth" / f"{place}_mask.png", MASKS[i])
+    files = [[packed(folder, name)] for name in ("predictions", "references")]
+    with zipfile.ZipFile(files[1][0], "a") as archive:
+        archive.write(next(folder.rglob("good/0.png")), "bottle/test/good/0.png")
+    return files
+
+
+@pytest.mark.parametrize(("write", "told"), [(flat, "1 masks: x."), (mvtec, "2 have no mask and count as normal")])
+def test_maps_and_masks(
+    write: Callable[[Path], Any], told: str, runner: Runner, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = write(tmp_path)
+    order = [0, 1, 2, 3] if write is flat else [1, 3, 0, 2]  # by name
+    results = runner.results({"predictions": MAPS[order], "references": MASKS[order]}, {})
+    found = show(runner, files)
+    assert json.loads(found.json) == results
+    assert told in gather(runner.page, read_sources(runner.page, [None, None], files)).told
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    exec(found.call.replace('load("metrics/', f'load("{root}/metrics/'), names)
+    assert names["results"] == results
+
+
+def test_photographs_by_name(tmp_path: Path) -> None:
+    files = [save(tmp_path / f"{name}.jpg", MAPS[i]) for i, name in enumerate(("b", "a"))]
+    names = ["test/a", "test/b", "test/c"]
+    sizes = [photograph_of([save(tmp_path / "one.png", MAPS[2])], i, names) for i in range(3)]
+    assert all(found is not None for found in sizes), "one photograph without a name is that of each image"
+    found = [photograph_of(files, i, names) for i in range(3)]
+    assert [one is None for one in found] == [False, False, True]
+    assert np.abs(np.asarray(found[0][0])[..., 0].astype(int) - MAPS[1]).mean() < 20
+
+
+def test_boxes_in_archives(root: Path, tmp_path: Path) -> None:
+    for side, folder, line in (("p", "predict/labels", "0 .5 .5 .2 .2 .9"), ("r", "labels/val", "0 .5 .5 .2 .2")):
+        (tmp_path / side / folder).mkdir(parents=True)
+        for name in "ab":
+            (tmp_path / side / folder / f"{name}.txt").write_text(line if name == "a" or side == "r" else "")
+        (tmp_path / side / folder / "classes.txt").write_text("cat\n")
+    page = importlib.import_module("openworld_metrics.pages.metrics.openset_detection").PAGE
+    given = gather(page, read_sources(page, [None, None], [[packed(tmp_path, side)] for side in "pr"]))
+    assert [*map(len, given.columns["predictions"])] == [1, 0]
+    assert [*map(len, given.columns["references"])] == [1, 1]
+    assert list(given.names) == ["a", "b"]
+    (tmp_path / "other.txt").write_text("0 .5 .5 .2 .2")
+    with pytest.raises(ValueError, match="expected names that are in both inputs, got a and other"):
+        gather(page, read_sources(page, [None, None], [[packed(tmp_path, "p")], [tmp_path / "other.txt"]]))
+
+
+def many(path: Path) -> None:
+    with zipfile.ZipFile(path, "w") as archive:
+        for i in range(limits.MAX_MEMBERS + 1):
+            archive.writestr(f"{i}.png", b"")
+
+
+def bomb(path: Path) -> None:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.png", bytes(limits.MAX_UNPACKED + 1))
+
+
+def lie(path: Path) -> None:
+    """A small size in the table of contents: no more than that is unpacked."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.png", bytes(10_000))
+    path.write_bytes(path.read_bytes().replace((10_000).to_bytes(4, "little"), (9).to_bytes(4, "little")))
+
+
+def lzma(path: Path) -> None:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_LZMA) as archive:
+        archive.writestr("a.png", b"x")
+
+
+def other(path: Path) -> None:
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("../../etc/a.txt", b"x")
+
+
+REFUSED = {
+    "many": (many, "a.zip: expected an archive of at most 5,000 files"),
+    "bomb": (bomb, "a.zip: expected at most 200,000,000 bytes unpacked, got 200,000,001"),
+    "lie": (lie, "a.zip: a.png cannot be read"),
+    "lzma": (lzma, "a.zip: expected a plain .zip, without a password"),
+    "other": (other, "a.zip: expected files that end on .png, got none"),
+    "no-archive": (lambda path: path.write_bytes(b"PK\x05\x06"), "a.zip: cannot be read as zip"),
+}
+
+
+@pytest.mark.parametrize("kind", REFUSED)
+def test_refused_archives(kind: str, runner: Runner, tmp_path: Path) -> None:
+    write, message = REFUSED[kind]
+    write(tmp_path / "a.zip")
+    with pytest.raises(RefusedError, match=message) as raised:
+        show(runner, [[tmp_path / "a.zip"], []])
+    assert str(tmp_path) not in str(raised.value)
+
+
+def test_names_that_cannot_be_paired(runner: Runner, tmp_path: Path) -> None:
+    maps = [save(tmp_path / f"{i}.png", MAPS[i]) for i in range(2)]
+    masks = [save(tmp_path / "m" / name, MASKS[1]) for name in ("1.png", "1_mask.png", "a.png")]
+    with pytest.raises(ValueError, match="masks: expected one for each map, got two named 1"):
+        show(runner, [maps, masks])
+    with pytest.raises(ValueError, match=r"named like the maps \(0, 1\), got a: no name is in both"):
+        show(runner, [maps, masks[2:]])
