@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from .core.group_results import flat_rates
+from .core.group_results import Key, flat_rates
 from .core.metric import INTERVAL_OPTIONS, Metric
 from .core.options import as_confidence_level, as_int
 from .core.resampling import as_resamples, percentiles, rates, shown
@@ -58,9 +58,31 @@ def compare(
     shared = others if references is None else {**others, "references": references}
     found = [_results_and_units(metric, model, shared, name) for name, model in (("first", first), ("second", second))]
     values, models = [flat_rates(results) for results, _ in found], [units for _, units in found]
+    kept = paired_differences(values, models, n_resamples, rng)
+    table: dict[str, list[Any]] = {name: [] for name in TABLE}
+    by_group = any(not isinstance(key, str) for key in kept)
+    groups: list[str | None] = []
+    for key, column in kept.items():
+        ours, theirs = values[0][key], values[1][key]
+        group, name_of_key = (None, key) if isinstance(key, str) else key
+        groups.append(group)
+        low, high = percentiles(column, level)
+        for name, value in zip(TABLE, (name_of_key, ours, theirs, ours - theirs, low, high, p_value(column))):
+            table[name].append(value)
+    return {"group": groups, **table} if by_group else table
+
+
+def paired_differences(
+    values: Sequence[Mapping[Key, float]], models: Sequence[Units], n_resamples: int, rng: np.random.Generator
+) -> dict[Key, np.ndarray]:
+    """The differences of two models' rates in so many resamples, (B,) each, of the same samples for both.
+
+    Parameters: values, the rates of either model; models, their units; n_resamples; rng, of which the draws come.
+    Raises ValueError where the samples of the two are not the same in number and kind.
+    """
     pairs = _pairs(*models)
     merged = [rates(units.results(units.strata)) for units in models]
-    kept = {key: np.empty(n_resamples) for key in merged[0] if key in merged[1]}
+    kept: dict[Key, np.ndarray] = {key: np.empty(n_resamples) for key in merged[0] if key in merged[1]}
     draws = ([rng.integers(0, len(rows), len(rows)) for rows, _ in pairs] for _ in range(n_resamples))
     for number, drawn in enumerate(shown(draws, n_resamples)):
         results = [
@@ -69,19 +91,9 @@ def compare(
         ]
         for key, column in kept.items():
             column[number] = results[0][key] - results[1][key]
-    table: dict[str, list[Any]] = {name: [] for name in TABLE}
-    by_group = any(not isinstance(key, str) for key in kept)
-    groups: list[str | None] = []
-    for key, column in kept.items():
-        ours, theirs = values[0][key], values[1][key]
-        group, name_of_key = (None, key) if isinstance(key, str) else key
-        groups.append(group)
-        # where rows were merged, the differences are moved by what that of the values was moved by
-        moved = column + ((ours - theirs) - (merged[0][key] - merged[1][key]))
-        low, high = percentiles(moved, level)
-        for name, value in zip(TABLE, (name_of_key, ours, theirs, ours - theirs, low, high, _p_value(moved))):
-            table[name].append(value)
-    return {"group": groups, **table} if by_group else table
+    # where rows were merged, the differences are moved by what that of the values was moved by
+    moved = {key: (values[0][key] - values[1][key]) - (merged[0][key] - merged[1][key]) for key in kept}
+    return {key: column + moved[key] for key, column in kept.items()}
 
 
 def _results_and_units(
@@ -113,6 +125,7 @@ def _counts(rows: np.ndarray, stratum: np.ndarray) -> np.ndarray:
     return np.bincount(rows, minlength=len(stratum))
 
 
-def _p_value(differences: np.ndarray) -> float:
+def p_value(differences: np.ndarray) -> float:
+    """That of no difference, from the differences in resamples."""
     rarer = min(np.count_nonzero(differences <= 0), np.count_nonzero(differences >= 0))
     return min(1.0, 2 * (int(rarer) + 1) / (len(differences) + 1))

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 
 from openworld_metrics import AnomalySuite
+from openworld_metrics.anomaly import pimo_resampling
 from openworld_metrics.anomaly.aupimo import aupimo, pixel_weights
 from openworld_metrics.core import metric as metric_module
 from tests.examples import many, seeds
@@ -164,11 +165,30 @@ def test_with_intervals_void_pixels_and_torch() -> None:
     metric = AnomalySuite(pimo_bounds=(0.1, 0.5), confidence_level=0.9, n_resamples=5)
     found = metric.compute(predictions=maps, references=masks)
     assert found["aupimo"] == expected
-    assert "aupimo_low" not in found
+    assert 0 <= found["aupimo_low"] < found["aupimo"] < found["aupimo_high"] <= 1
     maps, masks = np.pad(maps, ((0, 0), (0, 1), (0, 0)), constant_values=9), np.pad(masks, ((0, 0), (0, 1), (0, 0)))
     masks[:, 2] = 255
     metric = AnomalySuite(pimo_bounds=(0.1, 0.5), ignore_value=255)
     assert metric.compute(predictions=maps, references=masks)["aupimo"] == expected
+
+
+@pytest.mark.parametrize("one_size", [True, False])
+@many
+@given(seed=seeds)
+def test_a_resample_has_the_value_of_its_images(one_size: bool, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pimo_resampling, "_FIRST", 2)
+    maps, masks, labels, rng = drawn(seed, one_size)
+    high = float(rng.choice([0.4, 1.0, rng.uniform(0.25, 1)]))
+    metric = AnomalySuite(levels="pixel", integration_limits=[1.0], pimo_bounds=(0.2, high))
+    columns = dict(predictions=maps, references=masks, image_labels=labels)
+    results, units = metric.results_and_units(**columns)
+    assert units.results(units.strata)["aupimo"] == pytest.approx(results["aupimo"], abs=1e-13)
+    rows, strata = units.members()
+    counts = [np.bincount(rng.integers(0, len(each), len(each)), minlength=len(each)) for each in units.strata]
+    often = [int(counts[stratum][row]) for row, stratum in zip(rows, strata)]
+    images = np.repeat(np.arange(9), often).tolist()
+    expected = metric.compute(**{name: [column[i] for i in images] for name, column in columns.items()})
+    assert units.results(counts)["aupimo"] == pytest.approx(expected["aupimo"], abs=1e-13)
 
 
 @pytest.mark.parametrize(

@@ -886,746 +886,6 @@ def merge_counts(positives: Any, negatives: Any, higher: int, first: Any, above:
     return groups
 
 
-# ---- core/bounds.py --------------------------------------------------------------------------------------------------
-#
-# How far a result can be off whose scores were cut to some significant bits.
-#
-# Cutting keeps order, and scores that it has changed are marked: so scores that are equal now and marked may have been in
-# any order before, and all others are in the order that they were in. Such a bin holds P positives and N negatives, with
-# tp₀ positives and fp₀ negatives above it. A result is least or greatest, as far as the bin can matter, with all its
-# positives above all its negatives, or the other way round; each side of it may have been one score or several.
-
-UNIT_BITS = 40  # shares that come of logarithms are in units of 2^-40, rounded outwards by more than their errors
-
-
-class Bounds(NamedTuple):
-    """Parts that give the two ends of what a quantity may have been before scores were cut, in either order.
-
-    Each is a function of the counts of a run and of (T,) flags, whether the scores of a threshold were cut.
-    """
-
-    first: Callable[[Counts, Array], Any]
-    second: Callable[[Counts, Array], Any]
-
-
-def in_either_order(part: Callable[[Counts], Any]) -> Bounds:
-    """Those of a quantity that no positive harms by being above a negative."""
-    return Bounds(
-        lambda counts, was_cut: part(negatives_first(counts, was_cut)),
-        lambda counts, was_cut: part(positives_first(counts, was_cut)),
-    )
-
-
-def at_best(part: Callable[[Counts], Any]) -> Bounds:
-    """Those of the best over all thresholds.
-
-    That at the end of a bin is also there, or a better one, where the bin was several scores: so one end is the value
-    itself. No threshold within the bin accepts more than its P positives, or fewer than none of its negatives: so the
-    other is that with the positives first.
-    """
-    return Bounds(lambda counts, was_cut: part(counts), lambda counts, was_cut: part(positives_first(counts, was_cut)))
-
-
-def positives_first(counts: Counts, was_cut: Array) -> Counts:
-    """The counts if in each bin the positives were one score, above the negatives."""
-    return counts._replace(fp=array_namespace(was_cut).where(was_cut, counts.above, counts.fp))
-
-
-def negatives_first(counts: Counts, was_cut: Array) -> Counts:
-    """The counts if in each bin the positives were one score, below the negatives."""
-    return counts._replace(above=array_namespace(was_cut).where(was_cut, counts.fp, counts.above))
-
-
-def unsure_precision(counts: Counts, was_cut: Array) -> Array:
-    """At which thresholds the precision can have been another: not without negatives, nor for one positive alone."""
-    return was_cut & (counts.fp > 0) & ((counts.sizes > 1) | (counts.fp > counts.above))
-
-
-def least_precision(counts: Counts) -> Array:
-    """The least mean precision at the P positives of each bin, F = fp₀ + N > 0, as (T,) int64 in units of 2^-40.
-
-    It is that of distinct positives below the negatives; each term is at most its mean over a unit around j.
-
-    1/P Σ_(j=1..P) (tp₀ + j)/(tp₀ + j + F) = 1 − F/P Σ_j 1/(tp₀ + j + F) ≥ 1 − F/P · ln(1 + P/(tp₀ + F + ½))
-    """
-    xp = array_namespace(counts.tp)
-    sizes, tp, fp = (xp.astype(column, xp.float64) for column in (counts.sizes, counts.tp, counts.fp))
-    share = 1 - fp * xp.log1p(sizes / (tp - sizes + fp + 0.5)) / sizes
-    return xp.clip(xp.astype(xp.floor(share * 2.0**UNIT_BITS), xp.int64) - 1, 0, None)
-
-
-def most_twice_precision(counts: Counts) -> Array:
-    """The greatest mean sum of precision at and before the P positives of each bin, as (T,) int64 in units of 2^-40.
-
-    It is that of distinct positives above the negatives. Precision k/(k + fp₀) is concave in the number k of
-    positives, so that trapezoids under it, which only grow by more points, stay below its integral.
-
-    1/P Σ_(k=tp₀..tp₀+P−1) k/(k + fp₀) + (k + 1)/(k + 1 + fp₀) ≤ 2 − 2·fp₀/P · ln(1 + P/(tp₀ + fp₀))
-    """
-    xp = array_namespace(counts.tp)
-    sizes, tp, above = (xp.astype(column, xp.float64) for column in (counts.sizes, counts.tp, counts.above))
-    before = tp - sizes + above
-    share = 2 - 2 * above * xp.log1p(sizes / xp.where(before > 0, before, 1.0)) / sizes
-    return xp.clip(xp.astype(xp.floor(share * 2.0**UNIT_BITS), xp.int64) + 2, None, 2 << UNIT_BITS)
-
-
-def results_with_errors(results: Mapping[str, float], ends: Mapping[str, tuple[float, ...] | None]) -> dict[str, float]:
-    """Results in [0, 1], each with its error, the distance to the farther end, rounded up; 0.0 where all are the same.
-
-    Those that have no ends are left out; those whose ends are None need no error.
-
-    >>> results_with_errors({"a": 0.5, "b": 1.0, "c": 0.1, "d": 7.0}, {"a": (0.25, 0.75), "b": (1.0,), "c": None})
-    {'a': 0.5, 'a_error': 0.25000000000000017, 'b': 1.0, 'b_error': 0.0, 'c': 0.1}
-    """
-    found: dict[str, float] = {}
-    for name, value in results.items():
-        if name in ends:
-            found[name] = value
-            between = ends[name]
-            if between is not None:
-                found[f"{name}_error"] = _error(value, between)
-    return found
-
-
-def _error(value: float, ends: tuple[float, ...]) -> float:
-    distance = max(abs(end - value) for end in ends)
-    # half a unit in the last place for each of the end and the difference
-    error = math.nextafter(distance + math.ulp(max(value, *ends)), math.inf) if distance else 0.0
-    return min(1.0, error)
-
-
-# ---- core/options.py -------------------------------------------------------------------------------------------------
-#
-# Checks of options: each returns a plain Python value, or raises with the name, what was expected and what came.
-
-def as_int(value: Any, name: str, low: int, high: int | None = None) -> int:
-    """Check an integer option in [low, high]."""
-    value = plain_value(value)
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-        raise TypeError(f"{name}: expected an int, got {value!r}")
-    value = int(value)
-    if value < low or (high is not None and value > high):
-        upper = "" if high is None else f" and at most {high}"
-        raise ValueError(f"{name}: expected an int of at least {low}{upper}, got {value}")
-    return value
-
-
-def as_int_list(value: Any, name: str, low: int, high: int) -> list[int]:
-    """Check a list of integer options in [low, high]; an int is a one-element list."""
-    values = _items(value, name, "an int or a list of ints", numbers.Integral)
-    return [as_int(item, name, low, high) for item in values]
-
-
-def plain_value(value: Any) -> Any:
-    """Numbers and lists for arrays, tensors and their scalars; anything else as it is."""
-    if not hasattr(value, "tolist"):
-        return value
-    try:
-        return value.tolist()
-    except (RuntimeError, NotImplementedError):  # of a tensor without numbers
-        return repr(type(value))
-
-
-def _items(value: Any, name: str, expected: str, single: type) -> list[Any]:
-    """The items of a list; a value of the type `single` is a list of one."""
-    value = plain_value(value)
-    if isinstance(value, single):
-        value = [value]
-    if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
-        raise TypeError(f"{name}: expected {expected}, got {value!r}")
-    items = list(value)
-    if not items:
-        raise ValueError(f"{name}: expected at least one value, got an empty list")
-    return items
-
-
-def _number(value: Any, name: str, expected: str) -> float:
-    value = plain_value(value)
-    if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise TypeError(f"{name}: expected {expected}, got {value!r}")
-    try:
-        return float(value)
-    except OverflowError:
-        raise ValueError(f"{name}: expected {expected} that float64 holds, got a larger one") from None
-
-
-def as_fraction(value: Any, name: str) -> float:
-    """Check a real option in (0, 1]."""
-    number = _number(value, name, "a number in (0, 1]")
-    if not 0 < number <= 1:
-        raise ValueError(f"{name}: expected a number in (0, 1], got {number!r}")
-    return number
-
-
-def as_fractions(value: Any, name: str) -> list[float]:
-    """Check a list of real options in (0, 1]; a number is a one-element list."""
-    return [as_fraction(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
-
-
-def as_share(value: Any, name: str) -> float:
-    """Check a real option in [0, 1]."""
-    number = _number(value, name, "a number in [0, 1]")
-    if not 0 <= number <= 1:
-        raise ValueError(f"{name}: expected a number in [0, 1], got {number!r}")
-    return number
-
-
-def as_shares(value: Any, name: str) -> list[float]:
-    """Check a list of real options in [0, 1]; a number is a one-element list."""
-    return [as_share(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
-
-
-def as_confidence_level(value: Any) -> float:
-    """Check the level of an interval, in (0, 1): that of certainty would be without end."""
-    number = _number(value, "confidence_level", "a number between 0 and 1")
-    if not 0 < number < 1:
-        raise ValueError(f"confidence_level: expected a number between 0 and 1, both excluded, got {number!r}")
-    return number
-
-
-def as_real(value: Any, name: str) -> float:
-    """Check a real option that is not NaN."""
-    number = _number(value, name, "a number")
-    if number != number:
-        raise ValueError(f"{name}: expected a number, got nan")
-    return number
-
-
-def as_reals(value: Any, name: str) -> list[float]:
-    """Check a list of real options that are not NaN; a number is a one-element list."""
-    return [as_real(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
-
-
-def as_bool(value: Any, name: str) -> bool:
-    """Check an option that is True or False."""
-    if not isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{name}: expected True or False, got {value!r}")
-    return bool(value)
-
-
-def as_choice(value: Any, name: str, choices: Sequence[str]) -> str:
-    """Check an option that is one of a few words."""
-    if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{name}: expected one of {', '.join(map(repr, choices))}, got {value!r}")
-    return str(value)
-
-
-# ---- core/states.py --------------------------------------------------------------------------------------------------
-#
-# Checks of states that come from elsewhere: another process, a file, JSON.
-#
-# Each kind of state has a function of its own beside its TypedDict, made of these. An array may have lost its type, as an
-# empty list of JSON has; it is cast to the one that the reducer gives it, or refused.
-
-MAX_COUNT = 2**40  # samples that one row may stand for, and a state in all
-
-
-def check_arrays(state: Mapping[str, Any], names: Sequence[str], optional: Sequence[str] = ()) -> None:
-    """Raise ValueError unless a state has arrays of these names, and no others; it may lack the optional ones."""
-    needed = [name for name in names if name not in optional]
-    if not set(needed) <= state.keys() <= {*names, *optional}:
-        raise ValueError(f"state: expected the arrays {', '.join(needed)}, got {', '.join(map(str, state)) or 'none'}")
-
-
-def integer_column(state: Mapping[str, Any], name: str, low: int, high: int, dtype: Any = np.int64) -> np.ndarray:
-    """(N,) integers in [low, high]."""
-    column = to_numpy(as_labels(state[name], _place(name)))
-    if len(column) and not low <= int(column.min()) <= int(column.max()) <= high:
-        raise ValueError(
-            f"{_place(name)}: expected integers in [{low}, {high}], got {int(column.min())} to {int(column.max())}"
-        )
-    return column.astype(dtype)
-
-
-def flag_column(state: Mapping[str, Any], name: str) -> np.ndarray:
-    """(N,) booleans."""
-    return to_numpy(as_flags(state[name], _place(name)))
-
-
-def score_column(state: Mapping[str, Any], name: str) -> np.ndarray:
-    """(N,) scores without NaN, in float32, float64 or a type of 16 bits at most."""
-    return to_numpy(as_scores(state[name], _place(name), narrow=True))
-
-
-def number_table(state: Mapping[str, Any], name: str, width: int) -> np.ndarray:
-    """(N, width) float64."""
-    table = to_numpy(as_numbers(state[name], _place(name)))
-    table = table.reshape(0, width) if table.shape == (0,) else table
-    if table.shape[1:] != (width,):
-        raise ValueError(f"{_place(name)}: expected rows of {width} numbers, got shape {table.shape}")
-    if not np.isfinite(table).all():
-        raise ValueError(f"{_place(name)}: expected finite numbers, got {table[~np.isfinite(table)][0]}")
-    return table.astype(np.float64)
-
-
-def integer_scalar(state: Mapping[str, Any], name: str, low: int, high: int) -> np.ndarray:
-    """An integer in [low, high], as an array of no dimension."""
-    given: Any = state[name]
-    if isinstance(given, (list, tuple)) or getattr(given, "ndim", None):
-        raise ValueError(f"{_place(name)}: expected one integer, got a {type(given).__name__}")
-    value = to_numpy(as_numbers([state[name]], _place(name)))
-    if value.shape != (1,):
-        raise ValueError(f"{_place(name)}: expected one integer, got shape {value.shape[1:]}")
-    whole = np.isfinite(value[0]) and value[0] == np.round(value[0])
-    return np.asarray(as_int(int(value[0]) if whole else float(value[0]), name, low, high))
-
-
-def count_column(state: Mapping[str, Any], name: str = "counts") -> np.ndarray:
-    """(N,) how many samples each row stands for."""
-    counts = integer_column(state, name, 1, MAX_COUNT)
-    total = float(counts.sum(dtype=np.float64))
-    if total > MAX_COUNT:
-        raise ValueError(f"{_place(name)}: expected at most {MAX_COUNT} samples in all, got {total:.4g}")
-    return counts
-
-
-def check_rows(table: Mapping[str, Any]) -> None:
-    """Raise ValueError unless the columns of a table have the same length."""
-    lengths = {name: len(column) for name, column in table.items()}
-    if len(set(lengths.values())) > 1:
-        came = ", ".join(f"{length} of {name}" for name, length in lengths.items())
-        raise ValueError(f"state: expected arrays of one length, got {came}")
-
-
-def _place(name: str) -> str:
-    return f"state[{name!r}]"
-
-
-# ---- core/rounding.py ------------------------------------------------------------------------------------------------
-#
-# Scores with fewer values, in the same order: cut to some significant bits, or rounded up to thresholds.
-#
-# Both keep order, x ≤ y ⇒ f(x) ≤ f(y), and leave alone what has been rounded before: so a score has the same value in any
-# batch, and states of batches can be joined.
-
-MIN_BITS, MAX_BITS = 4, 52
-
-
-def check_bits(significant_bits: Any) -> int | None:
-    """Check the option of that name: None, or an int in [4, 52]."""
-    return None if significant_bits is None else as_int(significant_bits, "significant_bits", MIN_BITS, MAX_BITS)
-
-
-def cut(scores: Array, bits: int) -> Array:
-    """Scores with so many bits of their significand; the next bit says whether any of the rest was 1.
-
-    So a score that has no more bits, or is ±inf, stays as it is, and equals others that were so; all others between two
-    neighbours of such become the middle between them.
-
-    Parameters: scores, float32 or float64, or a narrower type that is widened; bits in [4, 52], the leading one
-    included. Returns an array of that shape. Scores of both types are cut to the same values.
-
-    >>> cut(np.asarray([1.0, 1.875, 1.9, -1.99, np.inf]), 4).tolist()
-    [1.0, 1.875, 1.9375, -1.9375, inf]
-    """
-    scores = widen(scores)
-    xp = array_namespace(scores)
-    single = scores.dtype == xp.float32
-    integers, stored = (xp.int32, 23) if single else (xp.int64, 52)
-    dropped = stored + 1 - bits
-    if dropped <= 0:
-        return scores
-    patterns = scores.view(integers)
-    low = (1 << dropped) - 1
-    sticky = (((patterns & low) + low) & (low + 1)) >> 1
-    found = ((patterns & ~low) | sticky).view(scores.dtype)
-    if single:
-        magnitudes = patterns & 0x7FFFFFFF
-        small = (magnitudes > 0) & (magnitudes < 1 << stored)  # subnormal: float64 has more bits for these
-        if bool(xp.any(small)):
-            found[small] = xp.astype(cut(xp.astype(scores[small], xp.float64), bits), xp.float32)
-    return found
-
-
-def was_cut(scores: Array, bits: int) -> Array:
-    """Whether each score that `cut` gave stands for a range of scores, rather than for itself.
-
-    >>> was_cut(cut(np.asarray([1.875, 1.9, np.inf]), 4), 4).tolist()
-    [False, True, False]
-    """
-    xp = array_namespace(scores)
-    return (xp.astype(scores, xp.float64).view(xp.int64) & ((1 << (53 - bits)) - 1)) != 0
-
-
-def rounded_up(scores: Array, thresholds: np.ndarray) -> Array:
-    """The lowest of the thresholds that each score does not exceed, in float64; +inf above them all.
-
-    Parameters: scores (N,), thresholds (T,) in ascending order. At every threshold, score ≤ threshold as before.
-
-    >>> rounded_up(np.asarray([0.1, 0.2, 0.7]), np.asarray([0.2, 0.5])).tolist()
-    [0.2, 0.2, inf]
-    """
-    xp = array_namespace(scores)
-    levels = on_device(np.append(thresholds, np.inf), scores)
-    return levels[xp.searchsorted(levels[:-1], xp.astype(scores, xp.float64), side="left")]
-
-
-def checked_bits(state: Mapping[str, Any], significant_bits: int | None) -> dict[str, np.ndarray]:
-    """The entry of that name of a state from elsewhere. Raises ValueError unless it is as the option says."""
-    if ("significant_bits" in state) != (significant_bits is not None):
-        came = "one without" if significant_bits is not None else "one with"
-        raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {came} them")
-    if significant_bits is None:
-        return {}
-    bits = integer_scalar(state, "significant_bits", MIN_BITS, MAX_BITS)
-    if int(bits) != significant_bits:
-        raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {int(bits)}")
-    return {"significant_bits": bits}
-
-
-# ---- core/curves.py --------------------------------------------------------------------------------------------------
-#
-# What ROC and precision-recall curves say: areas, best points and operating points, from exceedance counts.
-#
-# Each is a `Quantity`: a part from every run of thresholds, and a value from the parts, so that one pass over the runs
-# gives any number of them. Parts that are summed are integers, ratios of float64 as multiples of 2^-117; parts of which
-# the best is taken are single divisions. So neither the order of the samples, nor their batches, nor where runs end can
-# change a bit of a result.
-
-RATES = ("fpr", "tpr", "fnr", "tnr")
-
-
-class Quantity(NamedTuple):
-    """A quantity of a curve: value(parts, num_positives, num_negatives) from the part(counts) of each run, in order.
-
-    `bounds` has other parts for that function, which give the ends of what the value was before scores were cut; None
-    where they are not known.
-    """
-
-    part: Callable[[Counts], Any]
-    value: Callable[[list[Any], int, int], Any]
-    bounds: Bounds | None = None
-
-    def of(self, runs: Iterable[Counts]) -> Any:
-        """Its value, from one pass over the runs of counts."""
-        parts, totals = [], (0, 0)
-        for run in runs:
-            parts.append(self.part(run))
-            totals = run.num_positives, run.num_negatives
-        return self.value(parts, *totals)
-
-
-def quantities(runs: Iterable[Counts], wanted: Mapping[str, Quantity]) -> dict[str, Any]:
-    """Values of the quantities that are wanted, by name, from one pass over the runs of counts."""
-    together = Quantity(
-        lambda run: [quantity.part(run) for quantity in wanted.values()],
-        lambda parts, *totals: [q.value([*column], *totals) for q, column in zip(wanted.values(), zip(*parts))],
-    )
-    return dict(zip(wanted, together.of(runs)))
-
-
-def bounded(wanted: Mapping[str, Quantity], bits: int) -> dict[str, Quantity]:
-    """Those of the quantities that have bounds, each as that of (value, end, end) for scores cut to so many bits."""
-    return {name: _bounded(quantity, quantity.bounds, bits) for name, quantity in wanted.items() if quantity.bounds}
-
-
-def _bounded(quantity: Quantity, bounds: Bounds, bits: int) -> Quantity:
-    def part(counts: Counts) -> tuple[Any, ...]:
-        flags = was_cut(counts.thresholds, bits)
-        return quantity.part(counts), bounds.first(counts, flags), bounds.second(counts, flags)
-
-    return Quantity(part, lambda parts, *totals: tuple(quantity.value([*one], *totals) for one in zip(*parts)))
-
-
-def _ratio(count: Array, total: Array | int) -> Array:
-    xp = array_namespace(count)
-    return xp.astype(count, xp.float64) / (total if isinstance(total, int) else xp.astype(total, xp.float64))
-
-
-def _weighted_sum(sizes: Array, values: Array, bits: int, total: int) -> int:
-    """Σ sizes·values of integers of at least 0 with so many bits, exactly; the sizes sum to `total` at most.
-
-    It is a sum for each piece of the bits, as long as int64 holds.
-    """
-    xp = array_namespace(sizes)
-    piece = 62 - total.bit_length()
-    if bits <= piece:
-        return int(xp.sum(sizes * values))
-    pieces = ((values >> low) & ((1 << piece) - 1) for low in range(0, bits, piece))
-    return sum(int(xp.sum(sizes * part)) << low for low, part in zip(range(0, bits, piece), pieces))
-
-
-_UNIT = 64 + 53  # ratios of counts below 2^64 are float64s of at least 2^-64: multiples of 2^-117
-_SPAN = 10  # exponents whose mantissas fit int64 in one unit
-
-
-def _sum_of_ratios(sizes: Array, counts: Array, totals: Array, total: int) -> int:
-    """Σ sizes·(counts/totals), at most 1 each, of ratios that are rounded to float64; exactly, in units of 2^-117."""
-    xp = array_namespace(sizes)
-    ratios = _ratio(counts, totals)
-    smallest = float(xp.min(ratios)) or float(xp.min(xp.where(ratios > 0, ratios, 1.0)))
-    lowest, highest = math.frexp(smallest)[1], math.frexp(float(xp.max(ratios)))[1]
-    if highest - lowest < _SPAN:  # in almost all runs
-        units = xp.astype(ratios * 2.0 ** (53 - lowest), xp.int64)
-        return _weighted_sum(sizes, units, 53 + highest - lowest, total) << (_UNIT - 53 + lowest)
-    found = 0
-    for low in range(lowest, highest + 1, _SPAN):
-        chosen = (ratios >= 2.0 ** (low - 1)) & (ratios < 2.0 ** (low - 1 + _SPAN))
-        units = xp.astype(ratios[chosen] * 2.0 ** (53 - low), xp.int64)
-        found += _weighted_sum(sizes[chosen], units, 53 + _SPAN, total) << (_UNIT - 53 + low)
-    return found
-
-
-def twice_wins(counts: Counts) -> int:
-    """Twice the number of (positive, negative) pairs in which the positive scores higher, plus the tied pairs."""
-    twice = 2 * counts.num_negatives
-    return _weighted_sum(counts.sizes, twice - counts.above - counts.fp, twice.bit_length(), counts.num_positives)
-
-
-AUROC = Quantity(
-    twice_wins, lambda wins, positives, negatives: sum(wins) / (2 * positives * negatives), in_either_order(twice_wins)
-)
-
-
-def auroc(counts: Counts) -> float:
-    """Area under the ROC curve: the chance that a positive scores above a negative, ties counting half.
-
-    AUROC = 1/(P·N) Σ_i Σ_j ([p_i > n_j] + ½ [p_i = n_j])
-
-    Parameters: counts of `exceedance_counts`, at all thresholds.
-    Returns a float in [0, 1]; 0.5 is chance. Source: Hanley and McNeil, Radiology 1982.
-
-    >>> import numpy as np
-    >>> from openworld_metrics import exceedance_counts
-    >>> auroc(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.4, 0.1])))
-    0.875
-    """
-    return float(AUROC.of([counts]))
-
-
-def _precision_sum(counts: Counts) -> int:
-    return _sum_of_ratios(counts.sizes, counts.tp, counts.tp + counts.fp, counts.num_positives)
-
-
-def _sum_with(sum_of: Callable[[Counts], int], shares: Callable[[Counts], Array], counts: Counts, unsure: Array) -> int:
-    """A sum in units of 2^-117 whose terms are shares in units of 2^-40 at the thresholds that are not sure."""
-    sure, others = (
-        counts._replace(**{name: getattr(counts, name)[rows] for name in ("thresholds", "sizes", "tp", "above", "fp")})
-        for rows in (~unsure, unsure)
-    )
-    found = sum_of(sure) if sure.sizes.shape[0] else 0
-    if others.sizes.shape[0]:
-        found += _weighted_sum(others.sizes, shares(others), UNIT_BITS + 2, counts.num_positives) << (_UNIT - UNIT_BITS)
-    return found
-
-
-AVERAGE_PRECISION = Quantity(
-    _precision_sum,
-    lambda sums, positives, _: sum(sums) / (positives << _UNIT),
-    Bounds(
-        lambda counts, flags: _sum_with(_precision_sum, least_precision, counts, unsure_precision(counts, flags)),
-        lambda counts, flags: _precision_sum(positives_first(counts, flags)),
-    ),
-)
-
-
-def average_precision(counts: Counts) -> float:
-    """Average precision: the step sum under the precision-recall curve.
-
-    AP = Σ_t (R_t − R_(t−1)) P_t = 1/P Σ_t sizes_t · tp_t / (tp_t + fp_t)  over descending thresholds
-
-    Parameters: counts of `exceedance_counts`, at all thresholds.
-    Returns a float in (0, 1]; chance is the share of positives. Source: Zhu, Recall, Precision and Average
-    Precision, 2004; scikit-learn's average_precision_score is the same.
-
-    >>> import numpy as np
-    >>> from openworld_metrics import exceedance_counts
-    >>> round(average_precision(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1]))), 4)
-    0.8333
-    """
-    return float(AVERAGE_PRECISION.of([counts]))
-
-
-def _trapezoid_sum(counts: Counts) -> int:
-    # the point before a positive's threshold is that of the scores strictly above it, at first precision 1
-    xp = array_namespace(counts.tp)
-    tp = counts.tp - counts.sizes
-    accepted = tp + counts.above
-    none = accepted == 0
-    ratios = xp.where(none, 1, tp), xp.where(none, 1, accepted)
-    before = _sum_of_ratios(counts.sizes, *ratios, counts.num_positives)
-    return _precision_sum(counts) + before
-
-
-AUPR = Quantity(
-    _trapezoid_sum,
-    lambda sums, positives, _: sum(sums) / (positives << (_UNIT + 1)),
-    Bounds(
-        lambda counts, flags: _trapezoid_sum(negatives_first(counts, flags)),
-        lambda counts, flags: _sum_with(_trapezoid_sum, most_twice_precision, counts, unsure_precision(counts, flags)),
-    ),
-)
-
-
-def aupr(counts: Counts) -> float:
-    """Area under the precision-recall curve by trapezoids, from (recall 0, precision 1) on.
-
-    AUPR = Σ_n (R_n − R_(n−1)) (P_n + P_(n−1))/2 over all distinct scores, negatives' included
-
-    It interpolates linearly where precision is not linear, and so differs from average precision.
-    Parameters: counts of `exceedance_counts`, at all thresholds.
-    Returns a float in (0, 1]. Source: scikit-learn's auc(recall, precision) of precision_recall_curve.
-
-    >>> import numpy as np
-    >>> from openworld_metrics import exceedance_counts
-    >>> round(aupr(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1]))), 4)
-    0.7917
-    """
-    return float(AUPR.of([counts]))
-
-
-def _best_f1(counts: Counts) -> tuple[float, float]:
-    f1 = _ratio(2 * counts.tp, counts.tp + counts.fp + counts.num_positives)
-    at = int(array_namespace(f1).argmax(f1))
-    return float(f1[at]), float(counts.thresholds[at]) + 0.0  # 0.0 for −0.0
-
-
-# the first of equal values, which has the highest threshold
-F1_MAX = Quantity(_best_f1, lambda best, *_: max(best, key=lambda pair: pair[0]), at_best(_best_f1))
-
-
-def f1_max(counts: Counts) -> tuple[float, float]:
-    """Highest F1 over all thresholds, and the highest threshold that attains it.
-
-    F1(t) = 2·TP / (TP + FP + P), positive iff score ≥ t
-
-    Parameters: counts of `exceedance_counts`, at all thresholds.
-    Returns (F1 in (0, 1], threshold: one of the positives' scores).
-    Source: Zou et al., SPot-the-Difference, ECCV 2022.
-
-    >>> import numpy as np
-    >>> from openworld_metrics import exceedance_counts
-    >>> f1_max(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1])))
-    (0.8, 0.4)
-    """
-    best, threshold = F1_MAX.of([counts])
-    return best, threshold
-
-
-def _gain(counts: Counts) -> int:
-    return int(array_namespace(counts.tp).max(counts.tp - counts.fp))
-
-
-# a gain of 0 is that of rejecting nothing
-DETECTION_ACCURACY = Quantity(
-    _gain,
-    lambda gains, positives, negatives: (negatives + max(0, *gains)) / (positives + negatives),
-    at_best(_gain),
-)
-
-
-def detection_accuracy(counts: Counts) -> float:
-    """Highest accuracy over all thresholds, rejecting nothing and rejecting everything included.
-
-    max_t (TP(t) + N − FP(t)) / (P + N)
-
-    Parameters: counts of `exceedance_counts`, at all thresholds.
-    Returns a float in [0.5, 1]. Source: Liang, Li and Srikant, ODIN, ICLR 2018 (there with equal class weights).
-
-    >>> import numpy as np
-    >>> from openworld_metrics import exceedance_counts
-    >>> detection_accuracy(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1])))
-    0.75
-    """
-    return float(DETECTION_ACCURACY.of([counts]))
-
-
-class OperatingPoint(NamedTuple):
-    """A point of the ROC curve.
-
-    rate: the rate that was asked for
-    threshold: the highest score at which it is reached, where a sample is detected iff score ≥ threshold; inf if
-        nothing is to be detected
-    fpr, tpr: the rates there
-    """
-
-    rate: float
-    threshold: float
-    fpr: float
-    tpr: float
-
-
-def operating_point(counts: Counts, rate: str, bounded: str, bound: float) -> OperatingPoint:
-    """Best value of one rate among the thresholds at which another meets its bound, and where it is reached.
-
-    Rates are fpr and fnr (lower is better, bounded from above), tpr and tnr (higher is better, bounded from below).
-    Thresholds are all scores and "detect nothing". So ("fpr", "tpr", 0.95) is the lowest FPR with TPR ≥ 0.95, and
-    ("tpr", "fpr", 0.05) the highest TPR with FPR ≤ 0.05.
-
-    Parameters: counts of `exceedance_counts`, at all thresholds; rate and bounded, of `RATES`; bound in (0, 1].
-    Returns an `OperatingPoint`. Raises ValueError for an unknown rate or a bound outside (0, 1].
-
-    >>> import numpy as np
-    >>> from openworld_metrics import exceedance_counts
-    >>> operating_point(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1])), "fpr", "tpr", 0.95)
-    OperatingPoint(rate=0.5, threshold=0.4, fpr=0.5, tpr=1.0)
-    """
-    found: OperatingPoint = best_point(rate, bounded, bound).of([counts])
-    return found
-
-
-def best_point(rate: str, bounded: str, bound: float) -> Quantity:
-    """The quantity of `operating_point`."""
-    bound = as_fraction(bound, "bound")
-    as_choice(rate, "rate", RATES)
-    as_choice(bounded, "bounded", RATES)
-    best, worst = (max, -math.inf) if rate in ("tpr", "tnr") else (min, math.inf)
-
-    def meets(limits: Any) -> Any:
-        return limits >= bound if bounded in ("tpr", "tnr") else limits <= bound
-
-    def part(counts: Counts) -> list[OperatingPoint]:
-        xp = array_namespace(counts.tp)
-        allowed = meets(_rate(bounded, counts))
-        if not bool(xp.any(allowed)):
-            return []
-        values = xp.where(allowed, _rate(rate, counts), worst)
-        at = int(xp.argmax(values) if best is max else xp.argmin(values))  # the first, whose threshold is highest
-        here = (values, counts.thresholds, _rate("fpr", counts), _rate("tpr", counts))
-        return [OperatingPoint(*(float(column[at]) for column in here))]
-
-    def value(parts: list[list[OperatingPoint]], *_: int) -> OperatingPoint:
-        nothing = OperatingPoint(_AT_NOTHING[rate], math.inf, _AT_NOTHING["fpr"], _AT_NOTHING["tpr"])
-        points = [point for found in parts for point in found]
-        return best([*points, nothing] if meets(_AT_NOTHING[bounded]) else points, key=lambda point: point.rate)
-
-    return Quantity(part, value, at_best(part))
-
-
-def best_rate(rate: str, bounded: str, bound: float) -> Quantity:
-    """The rate of an `operating_point`."""
-    point = best_point(rate, bounded, bound)
-    return Quantity(point.part, lambda parts, *totals: point.value(parts, *totals).rate, point.bounds)
-
-
-_AT_NOTHING = {"tpr": 0.0, "fnr": 1.0, "fpr": 0.0, "tnr": 1.0}  # the rates where nothing is detected
-
-
-def _rate(name: str, counts: Counts) -> Array:
-    tp, fp, positives, negatives = counts.tp, counts.fp, counts.num_positives, counts.num_negatives
-    numerator, total = {
-        "tpr": (tp, positives),
-        "fnr": (positives - tp, positives),
-        "fpr": (fp, negatives),
-        "tnr": (negatives - fp, negatives),
-    }[name]
-    return _ratio(numerator, total)
-
-
-CURVE = {"auroc": AUROC, "ap": AVERAGE_PRECISION, "aupr": AUPR, "f1_max": F1_MAX}
-
-
-def curve_metrics(values: Mapping[str, Any], prefix: str) -> dict[str, float]:
-    """AUROC, AP, AUPR, F1-max and its threshold, from values of the quantities `CURVE`, named with a prefix."""
-    return {**curve_rates(values, prefix), f"{prefix}f1_max_threshold": values["f1_max"][1]}
-
-
-def curve_rates(values: Mapping[str, Any], prefix: str) -> dict[str, float]:
-    """As `curve_metrics`, without the threshold."""
-    rates = {**values, "f1_max": values["f1_max"][0]}
-    return {f"{prefix}{name}": rates[name] for name in CURVE}
-
-
 # ---- core/groups.py --------------------------------------------------------------------------------------------------
 #
 # Groups of samples, such as categories, data sets or seeds: the state of a group is the state of its rows.
@@ -1969,6 +1229,203 @@ def _magnitude(patterns: Array) -> int:
 def _are_zero(integers: Array, bits: int) -> bool:
     """Whether the lowest bits of all integers are zero."""
     return not bits or not bool(array_namespace(integers).any(integers & ((1 << bits) - 1)))
+
+
+# ---- core/options.py -------------------------------------------------------------------------------------------------
+#
+# Checks of options: each returns a plain Python value, or raises with the name, what was expected and what came.
+
+def as_int(value: Any, name: str, low: int, high: int | None = None) -> int:
+    """Check an integer option in [low, high]."""
+    value = plain_value(value)
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+        raise TypeError(f"{name}: expected an int, got {value!r}")
+    value = int(value)
+    if value < low or (high is not None and value > high):
+        upper = "" if high is None else f" and at most {high}"
+        raise ValueError(f"{name}: expected an int of at least {low}{upper}, got {value}")
+    return value
+
+
+def as_int_list(value: Any, name: str, low: int, high: int) -> list[int]:
+    """Check a list of integer options in [low, high]; an int is a one-element list."""
+    values = _items(value, name, "an int or a list of ints", numbers.Integral)
+    return [as_int(item, name, low, high) for item in values]
+
+
+def plain_value(value: Any) -> Any:
+    """Numbers and lists for arrays, tensors and their scalars; anything else as it is."""
+    if not hasattr(value, "tolist"):
+        return value
+    try:
+        return value.tolist()
+    except (RuntimeError, NotImplementedError):  # of a tensor without numbers
+        return repr(type(value))
+
+
+def _items(value: Any, name: str, expected: str, single: type) -> list[Any]:
+    """The items of a list; a value of the type `single` is a list of one."""
+    value = plain_value(value)
+    if isinstance(value, single):
+        value = [value]
+    if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
+        raise TypeError(f"{name}: expected {expected}, got {value!r}")
+    items = list(value)
+    if not items:
+        raise ValueError(f"{name}: expected at least one value, got an empty list")
+    return items
+
+
+def _number(value: Any, name: str, expected: str) -> float:
+    value = plain_value(value)
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise TypeError(f"{name}: expected {expected}, got {value!r}")
+    try:
+        return float(value)
+    except OverflowError:
+        raise ValueError(f"{name}: expected {expected} that float64 holds, got a larger one") from None
+
+
+def as_fraction(value: Any, name: str) -> float:
+    """Check a real option in (0, 1]."""
+    number = _number(value, name, "a number in (0, 1]")
+    if not 0 < number <= 1:
+        raise ValueError(f"{name}: expected a number in (0, 1], got {number!r}")
+    return number
+
+
+def as_fractions(value: Any, name: str) -> list[float]:
+    """Check a list of real options in (0, 1]; a number is a one-element list."""
+    return [as_fraction(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
+
+
+def as_share(value: Any, name: str) -> float:
+    """Check a real option in [0, 1]."""
+    number = _number(value, name, "a number in [0, 1]")
+    if not 0 <= number <= 1:
+        raise ValueError(f"{name}: expected a number in [0, 1], got {number!r}")
+    return number
+
+
+def as_shares(value: Any, name: str) -> list[float]:
+    """Check a list of real options in [0, 1]; a number is a one-element list."""
+    return [as_share(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
+
+
+def as_confidence_level(value: Any) -> float:
+    """Check the level of an interval, in (0, 1): that of certainty would be without end."""
+    number = _number(value, "confidence_level", "a number between 0 and 1")
+    if not 0 < number < 1:
+        raise ValueError(f"confidence_level: expected a number between 0 and 1, both excluded, got {number!r}")
+    return number
+
+
+def as_real(value: Any, name: str) -> float:
+    """Check a real option that is not NaN."""
+    number = _number(value, name, "a number")
+    if number != number:
+        raise ValueError(f"{name}: expected a number, got nan")
+    return number
+
+
+def as_reals(value: Any, name: str) -> list[float]:
+    """Check a list of real options that are not NaN; a number is a one-element list."""
+    return [as_real(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
+
+
+def as_bool(value: Any, name: str) -> bool:
+    """Check an option that is True or False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name}: expected True or False, got {value!r}")
+    return bool(value)
+
+
+def as_choice(value: Any, name: str, choices: Sequence[str]) -> str:
+    """Check an option that is one of a few words."""
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{name}: expected one of {', '.join(map(repr, choices))}, got {value!r}")
+    return str(value)
+
+
+# ---- core/states.py --------------------------------------------------------------------------------------------------
+#
+# Checks of states that come from elsewhere: another process, a file, JSON.
+#
+# Each kind of state has a function of its own beside its TypedDict, made of these. An array may have lost its type, as an
+# empty list of JSON has; it is cast to the one that the reducer gives it, or refused.
+
+MAX_COUNT = 2**40  # samples that one row may stand for, and a state in all
+
+
+def check_arrays(state: Mapping[str, Any], names: Sequence[str], optional: Sequence[str] = ()) -> None:
+    """Raise ValueError unless a state has arrays of these names, and no others; it may lack the optional ones."""
+    needed = [name for name in names if name not in optional]
+    if not set(needed) <= state.keys() <= {*names, *optional}:
+        raise ValueError(f"state: expected the arrays {', '.join(needed)}, got {', '.join(map(str, state)) or 'none'}")
+
+
+def integer_column(state: Mapping[str, Any], name: str, low: int, high: int, dtype: Any = np.int64) -> np.ndarray:
+    """(N,) integers in [low, high]."""
+    column = to_numpy(as_labels(state[name], _place(name)))
+    if len(column) and not low <= int(column.min()) <= int(column.max()) <= high:
+        raise ValueError(
+            f"{_place(name)}: expected integers in [{low}, {high}], got {int(column.min())} to {int(column.max())}"
+        )
+    return column.astype(dtype)
+
+
+def flag_column(state: Mapping[str, Any], name: str) -> np.ndarray:
+    """(N,) booleans."""
+    return to_numpy(as_flags(state[name], _place(name)))
+
+
+def score_column(state: Mapping[str, Any], name: str) -> np.ndarray:
+    """(N,) scores without NaN, in float32, float64 or a type of 16 bits at most."""
+    return to_numpy(as_scores(state[name], _place(name), narrow=True))
+
+
+def number_table(state: Mapping[str, Any], name: str, width: int) -> np.ndarray:
+    """(N, width) float64."""
+    table = to_numpy(as_numbers(state[name], _place(name)))
+    table = table.reshape(0, width) if table.shape == (0,) else table
+    if table.shape[1:] != (width,):
+        raise ValueError(f"{_place(name)}: expected rows of {width} numbers, got shape {table.shape}")
+    if not np.isfinite(table).all():
+        raise ValueError(f"{_place(name)}: expected finite numbers, got {table[~np.isfinite(table)][0]}")
+    return table.astype(np.float64)
+
+
+def integer_scalar(state: Mapping[str, Any], name: str, low: int, high: int) -> np.ndarray:
+    """An integer in [low, high], as an array of no dimension."""
+    given: Any = state[name]
+    if isinstance(given, (list, tuple)) or getattr(given, "ndim", None):
+        raise ValueError(f"{_place(name)}: expected one integer, got a {type(given).__name__}")
+    value = to_numpy(as_numbers([state[name]], _place(name)))
+    if value.shape != (1,):
+        raise ValueError(f"{_place(name)}: expected one integer, got shape {value.shape[1:]}")
+    whole = np.isfinite(value[0]) and value[0] == np.round(value[0])
+    return np.asarray(as_int(int(value[0]) if whole else float(value[0]), name, low, high))
+
+
+def count_column(state: Mapping[str, Any], name: str = "counts") -> np.ndarray:
+    """(N,) how many samples each row stands for."""
+    counts = integer_column(state, name, 1, MAX_COUNT)
+    total = float(counts.sum(dtype=np.float64))
+    if total > MAX_COUNT:
+        raise ValueError(f"{_place(name)}: expected at most {MAX_COUNT} samples in all, got {total:.4g}")
+    return counts
+
+
+def check_rows(table: Mapping[str, Any]) -> None:
+    """Raise ValueError unless the columns of a table have the same length."""
+    lengths = {name: len(column) for name, column in table.items()}
+    if len(set(lengths.values())) > 1:
+        came = ", ".join(f"{length} of {name}" for name, length in lengths.items())
+        raise ValueError(f"state: expected arrays of one length, got {came}")
+
+
+def _place(name: str) -> str:
+    return f"state[{name!r}]"
 
 
 # ---- core/joining.py -------------------------------------------------------------------------------------------------
@@ -2580,10 +2037,10 @@ class Metric:
         return results
 
     def results_and_units(self, **kwargs: Any) -> tuple[dict[str, Any], Units]:
-        """The results of columns, and what is resampled of them; batches added before have no part in either."""
+        """The results of columns, and what is resampled of them; without columns, those of the batches, which stay."""
         columns, overrides = self._sort_arguments(kwargs)
         options = {**self.loaded_options, **overrides}
-        return self._results_and_units([self._reduced(columns, options)], options)
+        return self._results_and_units([self._reduced(columns, options)] if columns else self._batches, options)
 
     def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
         """Add a batch of columns. An empty one adds nothing; one that raises leaves those before it untouched."""
@@ -2776,6 +2233,549 @@ def _is_empty(column: Any) -> bool:
     return sized and len(column) == 0
 
 
+# ---- core/bounds.py --------------------------------------------------------------------------------------------------
+#
+# How far a result can be off whose scores were cut to some significant bits.
+#
+# Cutting keeps order, and scores that it has changed are marked: so scores that are equal now and marked may have been in
+# any order before, and all others are in the order that they were in. Such a bin holds P positives and N negatives, with
+# tp₀ positives and fp₀ negatives above it. A result is least or greatest, as far as the bin can matter, with all its
+# positives above all its negatives, or the other way round; each side of it may have been one score or several.
+
+UNIT_BITS = 40  # shares that come of logarithms are in units of 2^-40, rounded outwards by more than their errors
+
+
+class Bounds(NamedTuple):
+    """Parts that give the two ends of what a quantity may have been before scores were cut, in either order.
+
+    Each is a function of the counts of a run and of (T,) flags, whether the scores of a threshold were cut.
+    """
+
+    first: Callable[[Counts, Array], Any]
+    second: Callable[[Counts, Array], Any]
+
+
+def in_either_order(part: Callable[[Counts], Any]) -> Bounds:
+    """Those of a quantity that no positive harms by being above a negative."""
+    return Bounds(
+        lambda counts, was_cut: part(negatives_first(counts, was_cut)),
+        lambda counts, was_cut: part(positives_first(counts, was_cut)),
+    )
+
+
+def at_best(part: Callable[[Counts], Any]) -> Bounds:
+    """Those of the best over all thresholds.
+
+    That at the end of a bin is also there, or a better one, where the bin was several scores: so one end is the value
+    itself. No threshold within the bin accepts more than its P positives, or fewer than none of its negatives: so the
+    other is that with the positives first.
+    """
+    return Bounds(lambda counts, was_cut: part(counts), lambda counts, was_cut: part(positives_first(counts, was_cut)))
+
+
+def positives_first(counts: Counts, was_cut: Array) -> Counts:
+    """The counts if in each bin the positives were one score, above the negatives."""
+    return counts._replace(fp=array_namespace(was_cut).where(was_cut, counts.above, counts.fp))
+
+
+def negatives_first(counts: Counts, was_cut: Array) -> Counts:
+    """The counts if in each bin the positives were one score, below the negatives."""
+    return counts._replace(above=array_namespace(was_cut).where(was_cut, counts.fp, counts.above))
+
+
+def unsure_precision(counts: Counts, was_cut: Array) -> Array:
+    """At which thresholds the precision can have been another: not without negatives, nor for one positive alone."""
+    return was_cut & (counts.fp > 0) & ((counts.sizes > 1) | (counts.fp > counts.above))
+
+
+def least_precision(counts: Counts) -> Array:
+    """The least mean precision at the P positives of each bin, F = fp₀ + N > 0, as (T,) int64 in units of 2^-40.
+
+    It is that of distinct positives below the negatives; each term is at most its mean over a unit around j.
+
+    1/P Σ_(j=1..P) (tp₀ + j)/(tp₀ + j + F) = 1 − F/P Σ_j 1/(tp₀ + j + F) ≥ 1 − F/P · ln(1 + P/(tp₀ + F + ½))
+    """
+    xp = array_namespace(counts.tp)
+    sizes, tp, fp = (xp.astype(column, xp.float64) for column in (counts.sizes, counts.tp, counts.fp))
+    share = 1 - fp * xp.log1p(sizes / (tp - sizes + fp + 0.5)) / sizes
+    return xp.clip(xp.astype(xp.floor(share * 2.0**UNIT_BITS), xp.int64) - 1, 0, None)
+
+
+def most_twice_precision(counts: Counts) -> Array:
+    """The greatest mean sum of precision at and before the P positives of each bin, as (T,) int64 in units of 2^-40.
+
+    It is that of distinct positives above the negatives. Precision k/(k + fp₀) is concave in the number k of
+    positives, so that trapezoids under it, which only grow by more points, stay below its integral.
+
+    1/P Σ_(k=tp₀..tp₀+P−1) k/(k + fp₀) + (k + 1)/(k + 1 + fp₀) ≤ 2 − 2·fp₀/P · ln(1 + P/(tp₀ + fp₀))
+    """
+    xp = array_namespace(counts.tp)
+    sizes, tp, above = (xp.astype(column, xp.float64) for column in (counts.sizes, counts.tp, counts.above))
+    before = tp - sizes + above
+    share = 2 - 2 * above * xp.log1p(sizes / xp.where(before > 0, before, 1.0)) / sizes
+    return xp.clip(xp.astype(xp.floor(share * 2.0**UNIT_BITS), xp.int64) + 2, None, 2 << UNIT_BITS)
+
+
+def results_with_errors(results: Mapping[str, float], ends: Mapping[str, tuple[float, ...] | None]) -> dict[str, float]:
+    """Results in [0, 1], each with its error, the distance to the farther end, rounded up; 0.0 where all are the same.
+
+    Those that have no ends are left out; those whose ends are None need no error.
+
+    >>> results_with_errors({"a": 0.5, "b": 1.0, "c": 0.1, "d": 7.0}, {"a": (0.25, 0.75), "b": (1.0,), "c": None})
+    {'a': 0.5, 'a_error': 0.25000000000000017, 'b': 1.0, 'b_error': 0.0, 'c': 0.1}
+    """
+    found: dict[str, float] = {}
+    for name, value in results.items():
+        if name in ends:
+            found[name] = value
+            between = ends[name]
+            if between is not None:
+                found[f"{name}_error"] = _error(value, between)
+    return found
+
+
+def _error(value: float, ends: tuple[float, ...]) -> float:
+    distance = max(abs(end - value) for end in ends)
+    # half a unit in the last place for each of the end and the difference
+    error = math.nextafter(distance + math.ulp(max(value, *ends)), math.inf) if distance else 0.0
+    return min(1.0, error)
+
+
+# ---- core/rounding.py ------------------------------------------------------------------------------------------------
+#
+# Scores with fewer values, in the same order: cut to some significant bits, or rounded up to thresholds.
+#
+# Both keep order, x ≤ y ⇒ f(x) ≤ f(y), and leave alone what has been rounded before: so a score has the same value in any
+# batch, and states of batches can be joined.
+
+MIN_BITS, MAX_BITS = 4, 52
+
+
+def check_bits(significant_bits: Any) -> int | None:
+    """Check the option of that name: None, or an int in [4, 52]."""
+    return None if significant_bits is None else as_int(significant_bits, "significant_bits", MIN_BITS, MAX_BITS)
+
+
+def cut(scores: Array, bits: int) -> Array:
+    """Scores with so many bits of their significand; the next bit says whether any of the rest was 1.
+
+    So a score that has no more bits, or is ±inf, stays as it is, and equals others that were so; all others between two
+    neighbours of such become the middle between them.
+
+    Parameters: scores, float32 or float64, or a narrower type that is widened; bits in [4, 52], the leading one
+    included. Returns an array of that shape. Scores of both types are cut to the same values.
+
+    >>> cut(np.asarray([1.0, 1.875, 1.9, -1.99, np.inf]), 4).tolist()
+    [1.0, 1.875, 1.9375, -1.9375, inf]
+    """
+    scores = widen(scores)
+    xp = array_namespace(scores)
+    single = scores.dtype == xp.float32
+    integers, stored = (xp.int32, 23) if single else (xp.int64, 52)
+    dropped = stored + 1 - bits
+    if dropped <= 0:
+        return scores
+    patterns = scores.view(integers)
+    low = (1 << dropped) - 1
+    sticky = (((patterns & low) + low) & (low + 1)) >> 1
+    found = ((patterns & ~low) | sticky).view(scores.dtype)
+    if single:
+        magnitudes = patterns & 0x7FFFFFFF
+        small = (magnitudes > 0) & (magnitudes < 1 << stored)  # subnormal: float64 has more bits for these
+        if bool(xp.any(small)):
+            found[small] = xp.astype(cut(xp.astype(scores[small], xp.float64), bits), xp.float32)
+    return found
+
+
+def was_cut(scores: Array, bits: int) -> Array:
+    """Whether each score that `cut` gave stands for a range of scores, rather than for itself.
+
+    >>> was_cut(cut(np.asarray([1.875, 1.9, np.inf]), 4), 4).tolist()
+    [False, True, False]
+    """
+    xp = array_namespace(scores)
+    return (xp.astype(scores, xp.float64).view(xp.int64) & ((1 << (53 - bits)) - 1)) != 0
+
+
+def rounded_up(scores: Array, thresholds: np.ndarray) -> Array:
+    """The lowest of the thresholds that each score does not exceed, in float64; +inf above them all.
+
+    Parameters: scores (N,), thresholds (T,) in ascending order. At every threshold, score ≤ threshold as before.
+
+    >>> rounded_up(np.asarray([0.1, 0.2, 0.7]), np.asarray([0.2, 0.5])).tolist()
+    [0.2, 0.2, inf]
+    """
+    xp = array_namespace(scores)
+    levels = on_device(np.append(thresholds, np.inf), scores)
+    return levels[xp.searchsorted(levels[:-1], xp.astype(scores, xp.float64), side="left")]
+
+
+def checked_bits(state: Mapping[str, Any], significant_bits: int | None) -> dict[str, np.ndarray]:
+    """The entry of that name of a state from elsewhere. Raises ValueError unless it is as the option says."""
+    if ("significant_bits" in state) != (significant_bits is not None):
+        came = "one without" if significant_bits is not None else "one with"
+        raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {came} them")
+    if significant_bits is None:
+        return {}
+    bits = integer_scalar(state, "significant_bits", MIN_BITS, MAX_BITS)
+    if int(bits) != significant_bits:
+        raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {int(bits)}")
+    return {"significant_bits": bits}
+
+
+# ---- core/curves.py --------------------------------------------------------------------------------------------------
+#
+# What ROC and precision-recall curves say: areas, best points and operating points, from exceedance counts.
+#
+# Each is a `Quantity`: a part from every run of thresholds, and a value from the parts, so that one pass over the runs
+# gives any number of them. Parts that are summed are integers, ratios of float64 as multiples of 2^-117; parts of which
+# the best is taken are single divisions. So neither the order of the samples, nor their batches, nor where runs end can
+# change a bit of a result.
+
+RATES = ("fpr", "tpr", "fnr", "tnr")
+
+
+class Quantity(NamedTuple):
+    """A quantity of a curve: value(parts, num_positives, num_negatives) from the part(counts) of each run, in order.
+
+    `bounds` has other parts for that function, which give the ends of what the value was before scores were cut; None
+    where they are not known.
+    """
+
+    part: Callable[[Counts], Any]
+    value: Callable[[list[Any], int, int], Any]
+    bounds: Bounds | None = None
+
+    def of(self, runs: Iterable[Counts]) -> Any:
+        """Its value, from one pass over the runs of counts."""
+        parts, totals = [], (0, 0)
+        for run in runs:
+            parts.append(self.part(run))
+            totals = run.num_positives, run.num_negatives
+        return self.value(parts, *totals)
+
+
+def quantities(runs: Iterable[Counts], wanted: Mapping[str, Quantity]) -> dict[str, Any]:
+    """Values of the quantities that are wanted, by name, from one pass over the runs of counts."""
+    together = Quantity(
+        lambda run: [quantity.part(run) for quantity in wanted.values()],
+        lambda parts, *totals: [q.value([*column], *totals) for q, column in zip(wanted.values(), zip(*parts))],
+    )
+    return dict(zip(wanted, together.of(runs)))
+
+
+def bounded(wanted: Mapping[str, Quantity], bits: int) -> dict[str, Quantity]:
+    """Those of the quantities that have bounds, each as that of (value, end, end) for scores cut to so many bits."""
+    return {name: _bounded(quantity, quantity.bounds, bits) for name, quantity in wanted.items() if quantity.bounds}
+
+
+def _bounded(quantity: Quantity, bounds: Bounds, bits: int) -> Quantity:
+    def part(counts: Counts) -> tuple[Any, ...]:
+        flags = was_cut(counts.thresholds, bits)
+        return quantity.part(counts), bounds.first(counts, flags), bounds.second(counts, flags)
+
+    return Quantity(part, lambda parts, *totals: tuple(quantity.value([*one], *totals) for one in zip(*parts)))
+
+
+def _ratio(count: Array, total: Array | int) -> Array:
+    xp = array_namespace(count)
+    return xp.astype(count, xp.float64) / (total if isinstance(total, int) else xp.astype(total, xp.float64))
+
+
+def _weighted_sum(sizes: Array, values: Array, bits: int, total: int) -> int:
+    """Σ sizes·values of integers of at least 0 with so many bits, exactly; the sizes sum to `total` at most.
+
+    It is a sum for each piece of the bits, as long as int64 holds.
+    """
+    xp = array_namespace(sizes)
+    piece = 62 - total.bit_length()
+    if bits <= piece:
+        return int(xp.sum(sizes * values))
+    pieces = ((values >> low) & ((1 << piece) - 1) for low in range(0, bits, piece))
+    return sum(int(xp.sum(sizes * part)) << low for low, part in zip(range(0, bits, piece), pieces))
+
+
+_UNIT = 64 + 53  # ratios of counts below 2^64 are float64s of at least 2^-64: multiples of 2^-117
+_SPAN = 10  # exponents whose mantissas fit int64 in one unit
+
+
+def _sum_of_ratios(sizes: Array, counts: Array, totals: Array, total: int) -> int:
+    """Σ sizes·(counts/totals), at most 1 each, of ratios that are rounded to float64; exactly, in units of 2^-117."""
+    xp = array_namespace(sizes)
+    ratios = _ratio(counts, totals)
+    smallest = float(xp.min(ratios)) or float(xp.min(xp.where(ratios > 0, ratios, 1.0)))
+    lowest, highest = math.frexp(smallest)[1], math.frexp(float(xp.max(ratios)))[1]
+    if highest - lowest < _SPAN:  # in almost all runs
+        units = xp.astype(ratios * 2.0 ** (53 - lowest), xp.int64)
+        return _weighted_sum(sizes, units, 53 + highest - lowest, total) << (_UNIT - 53 + lowest)
+    found = 0
+    for low in range(lowest, highest + 1, _SPAN):
+        chosen = (ratios >= 2.0 ** (low - 1)) & (ratios < 2.0 ** (low - 1 + _SPAN))
+        units = xp.astype(ratios[chosen] * 2.0 ** (53 - low), xp.int64)
+        found += _weighted_sum(sizes[chosen], units, 53 + _SPAN, total) << (_UNIT - 53 + low)
+    return found
+
+
+def twice_wins(counts: Counts) -> int:
+    """Twice the number of (positive, negative) pairs in which the positive scores higher, plus the tied pairs."""
+    twice = 2 * counts.num_negatives
+    return _weighted_sum(counts.sizes, twice - counts.above - counts.fp, twice.bit_length(), counts.num_positives)
+
+
+AUROC = Quantity(
+    twice_wins, lambda wins, positives, negatives: sum(wins) / (2 * positives * negatives), in_either_order(twice_wins)
+)
+
+
+def auroc(counts: Counts) -> float:
+    """Area under the ROC curve: the chance that a positive scores above a negative, ties counting half.
+
+    AUROC = 1/(P·N) Σ_i Σ_j ([p_i > n_j] + ½ [p_i = n_j])
+
+    Parameters: counts of `exceedance_counts`, at all thresholds.
+    Returns a float in [0, 1]; 0.5 is chance. Source: Hanley and McNeil, Radiology 1982.
+
+    >>> import numpy as np
+    >>> from openworld_metrics import exceedance_counts
+    >>> auroc(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.4, 0.1])))
+    0.875
+    """
+    return float(AUROC.of([counts]))
+
+
+def _precision_sum(counts: Counts) -> int:
+    return _sum_of_ratios(counts.sizes, counts.tp, counts.tp + counts.fp, counts.num_positives)
+
+
+def _sum_with(sum_of: Callable[[Counts], int], shares: Callable[[Counts], Array], counts: Counts, unsure: Array) -> int:
+    """A sum in units of 2^-117 whose terms are shares in units of 2^-40 at the thresholds that are not sure."""
+    sure, others = (
+        counts._replace(**{name: getattr(counts, name)[rows] for name in ("thresholds", "sizes", "tp", "above", "fp")})
+        for rows in (~unsure, unsure)
+    )
+    found = sum_of(sure) if sure.sizes.shape[0] else 0
+    if others.sizes.shape[0]:
+        found += _weighted_sum(others.sizes, shares(others), UNIT_BITS + 2, counts.num_positives) << (_UNIT - UNIT_BITS)
+    return found
+
+
+AVERAGE_PRECISION = Quantity(
+    _precision_sum,
+    lambda sums, positives, _: sum(sums) / (positives << _UNIT),
+    Bounds(
+        lambda counts, flags: _sum_with(_precision_sum, least_precision, counts, unsure_precision(counts, flags)),
+        lambda counts, flags: _precision_sum(positives_first(counts, flags)),
+    ),
+)
+
+
+def average_precision(counts: Counts) -> float:
+    """Average precision: the step sum under the precision-recall curve.
+
+    AP = Σ_t (R_t − R_(t−1)) P_t = 1/P Σ_t sizes_t · tp_t / (tp_t + fp_t)  over descending thresholds
+
+    Parameters: counts of `exceedance_counts`, at all thresholds.
+    Returns a float in (0, 1]; chance is the share of positives. Source: Zhu, Recall, Precision and Average
+    Precision, 2004; scikit-learn's average_precision_score is the same.
+
+    >>> import numpy as np
+    >>> from openworld_metrics import exceedance_counts
+    >>> round(average_precision(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1]))), 4)
+    0.8333
+    """
+    return float(AVERAGE_PRECISION.of([counts]))
+
+
+def _trapezoid_sum(counts: Counts) -> int:
+    # the point before a positive's threshold is that of the scores strictly above it, at first precision 1
+    xp = array_namespace(counts.tp)
+    tp = counts.tp - counts.sizes
+    accepted = tp + counts.above
+    none = accepted == 0
+    ratios = xp.where(none, 1, tp), xp.where(none, 1, accepted)
+    before = _sum_of_ratios(counts.sizes, *ratios, counts.num_positives)
+    return _precision_sum(counts) + before
+
+
+AUPR = Quantity(
+    _trapezoid_sum,
+    lambda sums, positives, _: sum(sums) / (positives << (_UNIT + 1)),
+    Bounds(
+        lambda counts, flags: _trapezoid_sum(negatives_first(counts, flags)),
+        lambda counts, flags: _sum_with(_trapezoid_sum, most_twice_precision, counts, unsure_precision(counts, flags)),
+    ),
+)
+
+
+def aupr(counts: Counts) -> float:
+    """Area under the precision-recall curve by trapezoids, from (recall 0, precision 1) on.
+
+    AUPR = Σ_n (R_n − R_(n−1)) (P_n + P_(n−1))/2 over all distinct scores, negatives' included
+
+    It interpolates linearly where precision is not linear, and so differs from average precision.
+    Parameters: counts of `exceedance_counts`, at all thresholds.
+    Returns a float in (0, 1]. Source: scikit-learn's auc(recall, precision) of precision_recall_curve.
+
+    >>> import numpy as np
+    >>> from openworld_metrics import exceedance_counts
+    >>> round(aupr(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1]))), 4)
+    0.7917
+    """
+    return float(AUPR.of([counts]))
+
+
+def _best_f1(counts: Counts) -> tuple[float, float]:
+    f1 = _ratio(2 * counts.tp, counts.tp + counts.fp + counts.num_positives)
+    at = int(array_namespace(f1).argmax(f1))
+    return float(f1[at]), float(counts.thresholds[at]) + 0.0  # 0.0 for −0.0
+
+
+# the first of equal values, which has the highest threshold
+F1_MAX = Quantity(_best_f1, lambda best, *_: max(best, key=lambda pair: pair[0]), at_best(_best_f1))
+
+
+def f1_max(counts: Counts) -> tuple[float, float]:
+    """Highest F1 over all thresholds, and the highest threshold that attains it.
+
+    F1(t) = 2·TP / (TP + FP + P), positive iff score ≥ t
+
+    Parameters: counts of `exceedance_counts`, at all thresholds.
+    Returns (F1 in (0, 1], threshold: one of the positives' scores).
+    Source: Zou et al., SPot-the-Difference, ECCV 2022.
+
+    >>> import numpy as np
+    >>> from openworld_metrics import exceedance_counts
+    >>> f1_max(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1])))
+    (0.8, 0.4)
+    """
+    best, threshold = F1_MAX.of([counts])
+    return best, threshold
+
+
+def _gain(counts: Counts) -> int:
+    return int(array_namespace(counts.tp).max(counts.tp - counts.fp))
+
+
+# a gain of 0 is that of rejecting nothing
+DETECTION_ACCURACY = Quantity(
+    _gain,
+    lambda gains, positives, negatives: (negatives + max(0, *gains)) / (positives + negatives),
+    at_best(_gain),
+)
+
+
+def detection_accuracy(counts: Counts) -> float:
+    """Highest accuracy over all thresholds, rejecting nothing and rejecting everything included.
+
+    max_t (TP(t) + N − FP(t)) / (P + N)
+
+    Parameters: counts of `exceedance_counts`, at all thresholds.
+    Returns a float in [0.5, 1]. Source: Liang, Li and Srikant, ODIN, ICLR 2018 (there with equal class weights).
+
+    >>> import numpy as np
+    >>> from openworld_metrics import exceedance_counts
+    >>> detection_accuracy(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1])))
+    0.75
+    """
+    return float(DETECTION_ACCURACY.of([counts]))
+
+
+class OperatingPoint(NamedTuple):
+    """A point of the ROC curve.
+
+    rate: the rate that was asked for
+    threshold: the highest score at which it is reached, where a sample is detected iff score ≥ threshold; inf if
+        nothing is to be detected
+    fpr, tpr: the rates there
+    """
+
+    rate: float
+    threshold: float
+    fpr: float
+    tpr: float
+
+
+def operating_point(counts: Counts, rate: str, bounded: str, bound: float) -> OperatingPoint:
+    """Best value of one rate among the thresholds at which another meets its bound, and where it is reached.
+
+    Rates are fpr and fnr (lower is better, bounded from above), tpr and tnr (higher is better, bounded from below).
+    Thresholds are all scores and "detect nothing". So ("fpr", "tpr", 0.95) is the lowest FPR with TPR ≥ 0.95, and
+    ("tpr", "fpr", 0.05) the highest TPR with FPR ≤ 0.05.
+
+    Parameters: counts of `exceedance_counts`, at all thresholds; rate and bounded, of `RATES`; bound in (0, 1].
+    Returns an `OperatingPoint`. Raises ValueError for an unknown rate or a bound outside (0, 1].
+
+    >>> import numpy as np
+    >>> from openworld_metrics import exceedance_counts
+    >>> operating_point(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1])), "fpr", "tpr", 0.95)
+    OperatingPoint(rate=0.5, threshold=0.4, fpr=0.5, tpr=1.0)
+    """
+    found: OperatingPoint = best_point(rate, bounded, bound).of([counts])
+    return found
+
+
+def best_point(rate: str, bounded: str, bound: float) -> Quantity:
+    """The quantity of `operating_point`."""
+    bound = as_fraction(bound, "bound")
+    as_choice(rate, "rate", RATES)
+    as_choice(bounded, "bounded", RATES)
+    best, worst = (max, -math.inf) if rate in ("tpr", "tnr") else (min, math.inf)
+
+    def meets(limits: Any) -> Any:
+        return limits >= bound if bounded in ("tpr", "tnr") else limits <= bound
+
+    def part(counts: Counts) -> list[OperatingPoint]:
+        xp = array_namespace(counts.tp)
+        allowed = meets(_rate(bounded, counts))
+        if not bool(xp.any(allowed)):
+            return []
+        values = xp.where(allowed, _rate(rate, counts), worst)
+        at = int(xp.argmax(values) if best is max else xp.argmin(values))  # the first, whose threshold is highest
+        here = (values, counts.thresholds, _rate("fpr", counts), _rate("tpr", counts))
+        return [OperatingPoint(*(float(column[at]) for column in here))]
+
+    def value(parts: list[list[OperatingPoint]], *_: int) -> OperatingPoint:
+        nothing = OperatingPoint(_AT_NOTHING[rate], math.inf, _AT_NOTHING["fpr"], _AT_NOTHING["tpr"])
+        points = [point for found in parts for point in found]
+        return best([*points, nothing] if meets(_AT_NOTHING[bounded]) else points, key=lambda point: point.rate)
+
+    return Quantity(part, value, at_best(part))
+
+
+def best_rate(rate: str, bounded: str, bound: float) -> Quantity:
+    """The rate of an `operating_point`."""
+    point = best_point(rate, bounded, bound)
+    return Quantity(point.part, lambda parts, *totals: point.value(parts, *totals).rate, point.bounds)
+
+
+_AT_NOTHING = {"tpr": 0.0, "fnr": 1.0, "fpr": 0.0, "tnr": 1.0}  # the rates where nothing is detected
+
+
+def _rate(name: str, counts: Counts) -> Array:
+    tp, fp, positives, negatives = counts.tp, counts.fp, counts.num_positives, counts.num_negatives
+    numerator, total = {
+        "tpr": (tp, positives),
+        "fnr": (positives - tp, positives),
+        "fpr": (fp, negatives),
+        "tnr": (negatives - fp, negatives),
+    }[name]
+    return _ratio(numerator, total)
+
+
+CURVE = {"auroc": AUROC, "ap": AVERAGE_PRECISION, "aupr": AUPR, "f1_max": F1_MAX}
+
+
+def curve_metrics(values: Mapping[str, Any], prefix: str) -> dict[str, float]:
+    """AUROC, AP, AUPR, F1-max and its threshold, from values of the quantities `CURVE`, named with a prefix."""
+    return {**curve_rates(values, prefix), f"{prefix}f1_max_threshold": values["f1_max"][1]}
+
+
+def curve_rates(values: Mapping[str, Any], prefix: str) -> dict[str, float]:
+    """As `curve_metrics`, without the threshold."""
+    rates = {**values, "f1_max": values["f1_max"][0]}
+    return {f"{prefix}{name}": rates[name] for name in CURVE}
+
+
 # ---- anomaly/aupro.py ------------------------------------------------------------------------------------------------
 #
 # Per-region overlap (PRO) and the area under its curve.
@@ -2783,6 +2783,9 @@ def _is_empty(column: Any) -> bool:
 # The PRO curve, over the false-positive rate, is the mean of the regions' ROC curves. Each pixel of a region adds a
 # step to it that rises between the normal pixels above its score and those at or above it. The area up to a limit is
 # then, for every region, a sum of integers over its pixels, so no curve has to be built or cut.
+
+Area = TypeVar("Area")
+
 
 def aupro(region_scores: Array, region_sizes: np.ndarray, normal: Array, limits: Any) -> list[float]:
     """Area under the per-region overlap curve up to limits of the false-positive rate, divided by the limit.
@@ -2804,6 +2807,15 @@ def aupro(region_scores: Array, region_sizes: np.ndarray, normal: Array, limits:
     ordered, order = sorted_with(region_scores, indices(region_scores))
     counts = counts_of_pixels(order).of(runs(*sort_sides(Side(ordered), normal)))
     return areas_up_to(counts, region_sizes, normal.shape[0], limits)
+
+
+def by_limit(name: str, limits: Sequence[float], areas: Iterable[Area]) -> dict[str, Area]:
+    """Areas by their names in results, such as aupro@0.3.
+
+    >>> by_limit("aupro", [0.3, 1.0], [0.5, 0.75])
+    {'aupro@0.3': 0.5, 'aupro@1.0': 0.75}
+    """
+    return {f"{name}@{limit}": area for limit, area in zip(limits, areas)}
 
 
 def counts_of_pixels(order: Array) -> Quantity:
@@ -2900,6 +2912,453 @@ def _area_up_to(x: np.ndarray, y: np.ndarray, limit: float) -> float:
     return area + float((y_limit + y0) / 2 * (limit - x0))
 
 
+# ---- anomaly/masks.py ------------------------------------------------------------------------------------------------
+#
+# Anomaly maps and masks as they are given: stacks or lists, checked against each other.
+
+def as_maps(predictions: Any, references: Any) -> tuple[Any, Any]:
+    """Check maps and masks; return scores in float32 or float64 and masks of booleans, as two stacks or two lists."""
+    maps, masks = as_images(predictions, "predictions"), as_images(references, "references")
+    check_lengths(predictions=maps, references=masks)
+    return _as_stacks(maps, masks) or _as_lists(maps, masks)
+
+
+def as_images(x: Any, name: str) -> Sequence[Array]:
+    """The images of a stack, or of any sequence in which their shapes may differ."""
+    x = without_arrow(x)
+    if (is_numpy_array(x) and x.dtype != object) or is_torch_array(x):
+        stack = as_numbers(x, name)
+        if stack.shape == (0,):
+            return []
+        if stack.ndim != 3:
+            raise ValueError(f"{name}: expected (N, H, W) or a list of (H, W), got shape {tuple(stack.shape)}")
+        return stack
+    if isinstance(x, (str, bytes, Mapping)) or not isinstance(x, Iterable):
+        raise TypeError(f"{name}: expected (N, H, W) or a list of (H, W), got {type(x).__name__}")
+    return [as_numbers(row, f"{name}[{i}]") for i, row in enumerate(x)]
+
+
+def _as_stacks(maps: Any, masks: Any) -> tuple[Array, Array] | None:
+    """Two stacks that are in order as they are; None for lists, and where an image is wrong: its turn says which."""
+    if isinstance(maps, list) or isinstance(masks, list) or maps.shape != masks.shape:
+        return None
+    maps, masks = on_one_device(maps, masks)
+    xp = array_namespace(masks)
+    flags = masks if masks.dtype == xp.bool else masks == 1
+    scores = maps if is_narrow(maps) else widen(maps, "predictions")
+    binary = flags is masks or bool(xp.all(flags | (masks == 0)))
+    return (scores, flags) if binary and not _has_nan(scores) else None
+
+
+def _as_lists(maps: Any, masks: Any) -> tuple[list[Array], list[Array]]:
+    """Maps and masks one by one, on the device of the first; of one shape each pair, and not of one all pairs."""
+    pairs = [
+        _checked_pair(on_device(score_map, maps[0]), on_device(mask, maps[0]), i)
+        for i, (score_map, mask) in enumerate(zip(maps, masks))
+    ]
+    return [score_map for score_map, _ in pairs], [mask for _, mask in pairs]
+
+
+def _has_nan(scores: Array) -> bool:
+    """Whether a stack of maps has a NaN."""
+    xp = array_namespace(scores)
+    if is_narrow(scores):
+        return bool(xp.any(xp.isnan(scores)))
+    # max passes it on, and is faster than isnan of every pixel
+    return bool(math.prod(scores.shape)) and bool(xp.any(xp.isnan(xp.max(scores, axis=(1, 2)))))
+
+
+def _checked_pair(score_map: Array, mask: Array, i: int) -> tuple[Array, Array]:
+    if score_map.ndim != 2 or tuple(score_map.shape) != tuple(mask.shape):
+        raise ValueError(
+            f"predictions[{i}], references[{i}]: expected a map (H, W) and a mask of the same shape, "
+            f"got {tuple(score_map.shape)} and {tuple(mask.shape)}"
+        )
+    mask = as_binary(mask, f"references[{i}]", is_floating(mask) and not is_floating(score_map))
+    if not is_narrow(score_map):
+        score_map = widen(score_map, f"predictions[{i}]")
+    check_no_nan(score_map, f"predictions[{i}]")
+    return score_map, mask
+
+
+def as_binary(mask: Array, name: str, swapped: bool = False) -> Array:
+    """A mask as booleans. Raises ValueError unless it holds 0 and 1; swapped, whether it looks like a map."""
+    xp = array_namespace(mask)
+    if mask.dtype == xp.bool:
+        return mask
+    ones = mask == 1
+    others = ~ones & (mask != 0)
+    if bool(xp.any(others)):
+        raise ValueError(
+            f"{name}: expected a mask of 0 and 1 or booleans, got {mask[others][0].item()!r}; "
+            + ("are predictions and references swapped?" if swapped else "binarise it, for example mask > 0")
+        )
+    return ones
+
+
+def image_labels_of(masks: Any) -> Array:
+    """Whether each mask has an anomaly."""
+    if not isinstance(masks, list):
+        return array_namespace(masks).any(masks, axis=(1, 2))
+    return np.asarray([bool(array_namespace(mask).any(mask)) for mask in masks], dtype=bool)
+
+
+# ---- anomaly/void.py -------------------------------------------------------------------------------------------------
+#
+# Void pixels of masks: neither normal nor anomalous, and not counted.
+
+_LOWEST, _HIGHEST = -(2**31), 2**31 - 1
+
+
+def check_ignore_value(ignore_value: Any) -> int | None:
+    """Check the value of void pixels: None, or an int that is neither 0 nor 1."""
+    if ignore_value is None:
+        return None
+    value = as_int(ignore_value, "ignore_value", _LOWEST, _HIGHEST)
+    if value in (0, 1):
+        raise ValueError(
+            f"ignore_value: expected an int other than 0 and 1, which are normal and anomalous, got {value}"
+        )
+    return value
+
+
+def checked_ignore_value(state: Mapping[str, Any], ignore_value: Any) -> dict[str, np.ndarray]:
+    """The entry of that name of a state from elsewhere. Raises ValueError unless it is as the option says."""
+    expected, given = check_ignore_value(ignore_value), None
+    if "ignore_value" in state:
+        given = int(integer_scalar(state, "ignore_value", _LOWEST, _HIGHEST))
+    if given != expected:
+        raise ValueError(f"state: expected ignore_value={expected}, as here, got {given}")
+    return {} if expected is None else {"ignore_value": np.asarray(expected)}
+
+
+def without_void(masks: Any, ignore_value: int) -> tuple[Any, Any]:
+    """Masks, a stack or a list, with 0 for void pixels; and where these are, None if there are none.
+
+    >>> without_void([np.asarray([[0, 255, 1]])], 255)
+    ([array([[0, 0, 1]])], [array([[False,  True, False]])])
+    """
+    if not isinstance(masks, list):
+        void = _equal(masks, ignore_value)
+        xp = array_namespace(void)
+        return (xp.where(void, xp.zeros_like(masks), masks), void) if bool(xp.any(void)) else (masks, None)
+    parts = [without_void(mask, ignore_value) for mask in masks]
+    if all(void is None for _, void in parts):
+        return masks, None
+    cleared = [mask for mask, _ in parts]
+    return cleared, [
+        array_namespace(m).zeros_like(m, dtype=array_namespace(m).bool) if v is None else v for m, v in parts
+    ]
+
+
+def _equal(mask: Array, value: int) -> Array:
+    """Where a mask has a value, which its type may not hold."""
+    xp = array_namespace(mask)
+    integer = xp.isdtype(mask.dtype, "integral")
+    if mask.dtype == xp.bool or (integer and not xp.iinfo(mask.dtype).min <= value <= xp.iinfo(mask.dtype).max):
+        return xp.zeros_like(mask, dtype=xp.bool)
+    return mask == value
+
+
+def pixels_left(maps: Any, voids: Any) -> list[Array]:
+    """The scores of each map's pixels that are not void, (P_i,)."""
+    return [score_map[~on_device(void, score_map)] for score_map, void in zip(maps, voids)]
+
+
+def check_left(voids: Any) -> None:
+    """Raise ValueError for an image that is all void, which has neither a score nor a label of its pixels."""
+    for i, void in enumerate(voids):
+        if math.prod(void.shape) and bool(array_namespace(void).all(void)):
+            raise ValueError(
+                f"references[{i}]: expected a pixel that is not void, since the image's score and label come of its "
+                "pixels; give image_scores and image_labels where images are all void"
+            )
+
+
+# ---- anomaly/defects.py ----------------------------------------------------------------------------------------------
+#
+# References that tell the defects of an image apart: a mask of each, and how many of its pixels are enough.
+
+KEYS = ("masks", "saturation_areas")  # of such a reference
+
+
+class Defects(NamedTuple):
+    """The defects of an image: their masks (D, H, W), booleans, and how many pixels of each are enough, (D,)."""
+
+    masks: Array
+    areas: np.ndarray
+
+
+def as_rows(references: Any) -> Any:
+    """References as a list if they come one by one, so that they can be looked at; an array as it is."""
+    rows = without_arrow(references)
+    is_array = is_torch_array(rows) or (is_numpy_array(rows) and rows.dtype != object)
+    if is_array or isinstance(rows, (str, bytes, Mapping)) or not isinstance(rows, Iterable):
+        return references
+    return list(rows)
+
+
+def has_defects(references: Any) -> bool:
+    """Whether references tell defects apart: rows of which any is a dict."""
+    return isinstance(references, list) and any(isinstance(row, Mapping) for row in references)
+
+
+def split_defects(
+    references: Sequence[Any], predictions: Any, ignore_value: int | None
+) -> tuple[list[Array], list[Array] | None, list[Defects]]:
+    """The union of each image's masks, where its void pixels are (None if there is no such value), and its defects.
+
+    Parameters: references, dicts {"masks": (D, H, W), "saturation_areas": (D,)}, D ≥ 0; predictions, the maps, whose
+    shape the union has where D is 0; ignore_value, that of pixels which are void, in whatever mask.
+    Raises TypeError for what is no such dict, ValueError for shapes, values other than 0 and 1, areas below 1.
+    """
+    maps = as_images(predictions, "predictions")
+    check_lengths(predictions=maps, references=references)
+    found = [
+        _as_defects(row, score_map, f"references[{i}]", ignore_value)
+        for i, (row, score_map) in enumerate(zip(references, maps))
+    ]
+    unions = [array_namespace(defects.masks).any(defects.masks, axis=0) for _, defects in found]
+    voids = None if ignore_value is None else [void for void, _ in found]
+    return unions, voids, [defects for _, defects in found]
+
+
+def _as_defects(row: Any, score_map: Array, name: str, ignore_value: int | None) -> tuple[Array, Defects]:
+    """Where the void pixels of an image are, and its defects, which these are no part of."""
+    if not isinstance(row, Mapping) or set(row) != set(KEYS):
+        came = ", ".join(map(str, row)) or "nothing" if isinstance(row, Mapping) else type(row).__name__
+        raise TypeError(f"{name}: expected a dict of {' and '.join(KEYS)}, as the others are, got {came}")
+    masks = as_numbers(row["masks"], f"{name}['masks']")
+    if masks.shape == (0,):  # an empty list
+        masks = masks.reshape((0, *score_map.shape))
+    if masks.ndim != 3:
+        raise ValueError(f"{name}['masks']: expected (D, H, W), got shape {tuple(masks.shape)}")
+    areas = to_numpy(as_labels(row["saturation_areas"], f"{name}['saturation_areas']"))
+    if len(areas) != len(masks) or not 1 <= int(areas.min(initial=1)) <= int(areas.max(initial=1)) <= MAX_EXACT:
+        raise ValueError(
+            f"{name}['saturation_areas']: expected numbers of pixels, at least 1, of {len(masks)} masks, "
+            f"got {', '.join(map(str, areas.tolist()[:9])) or 'none'}"
+        )
+    xp = array_namespace(masks)
+    void = xp.zeros(masks.shape[1:], dtype=xp.bool, device=masks.device)
+    if ignore_value is not None:
+        masks, voids = without_void(masks, ignore_value)
+        void = void if voids is None else xp.any(voids, axis=0)
+    return void, Defects(as_binary(masks, f"{name}['masks']") & ~void, areas)
+
+
+# ---- anomaly/regions.py ----------------------------------------------------------------------------------------------
+#
+# Pixels of anomaly maps, by region: the 8-connected components of a mask.
+#
+# Regions are found in the part of each mask that holds them, by SciPy on the CPU.
+
+if TYPE_CHECKING:
+    from typing_extensions import NotRequired
+
+
+class RegionPixels(TypedDict):
+    """Scores of the pixels of maps.
+
+    normal: (P,) those of the normal pixels
+    anomalous: (A,) those of the anomalous pixels, region by region
+    region_sizes: (K,) pixels of each region, Σ = A
+    num_normal, num_regions: (N,) of each map, how many of the entries of `normal` and `region_sizes` are its own
+    normal_counts: (P,) how many normal pixels each score stands for; absent, one each
+    """
+
+    normal: Array
+    anomalous: Array
+    region_sizes: np.ndarray
+    num_normal: np.ndarray
+    num_regions: np.ndarray
+    normal_counts: NotRequired[Array]
+
+
+class Regions(NamedTuple):
+    """Scores of pixels region by region, the regions' sizes, and how many of these are of each map."""
+
+    scores: Array
+    sizes: np.ndarray
+    numbers: np.ndarray
+
+    @property
+    def num_pixels(self) -> np.ndarray:
+        """(N,) of each map, how many of the pixels are its own.
+
+        >>> Regions(np.zeros(9), np.asarray([4, 2, 3]), np.asarray([1, 0, 2])).num_pixels.tolist()
+        [4, 0, 5]
+        """
+        map_of_region = np.repeat(np.arange(len(self.numbers)), self.numbers)
+        return np.bincount(map_of_region, self.sizes, len(self.numbers)).astype(np.int64)  # float64 holds them
+
+
+def pixels_by_region(pairs: Sequence[tuple[Array, Array]], voids: Sequence[Array] | None = None) -> RegionPixels:
+    """Scores of all maps' pixels: the normal ones, the anomalous ones region by region, and the regions' sizes.
+
+    Parameters: pairs of maps and masks; voids, where each map has pixels that are neither, by default nowhere.
+    """
+    if not pairs:
+        empty, none = np.zeros(0, dtype=np.float32), np.zeros(0, dtype=np.int64)
+        return {"normal": empty, "anomalous": empty, "region_sizes": none, "num_normal": none, "num_regions": none}
+    xp = array_namespace(*(score_map for score_map, _ in pairs))
+    others = [mask for _, mask in pairs] if voids is None else [*(mask for _, mask in pairs), *voids]
+    num_pixels = sum(math.prod(mask.shape) for _, mask in pairs)
+    num_normal = num_pixels - sum(int(array_namespace(other).count_nonzero(other)) for other in others)
+    dtype = xp.result_type(*{score_map.dtype for score_map, _ in pairs})
+    # filled map by map: joining the parts in the end would hold all pixels twice
+    normal, at = xp.empty((num_normal,), dtype=dtype, device=pairs[0][0].device), 0
+    anomalous, sizes, num_of_maps = [], [], []
+    for i, (score_map, mask) in enumerate(pairs):
+        part, regions, region_sizes = split_regions(score_map, mask, None if voids is None else voids[i])
+        normal[at : at + part.shape[0]] = part
+        at += part.shape[0]
+        anomalous.append(regions)
+        sizes.append(region_sizes)
+        num_of_maps.append(part.shape[0])
+    return {
+        "normal": normal,
+        "anomalous": concatenate(anomalous),
+        "region_sizes": np.concatenate(sizes).astype(np.int64),
+        "num_normal": np.asarray(num_of_maps, dtype=np.int64),
+        "num_regions": np.asarray([len(each) for each in sizes], dtype=np.int64),
+    }
+
+
+def split_regions(score_map: Array, mask: Array, void: Array | None = None) -> tuple[Array, Array, np.ndarray]:
+    """Split one map's pixels into normal ones, and anomalous ones region by region with the regions' sizes.
+
+    Parameters: score_map (H, W); mask (H, W) booleans; void (H, W) booleans, pixels that are neither, by default none.
+    Regions are 8-connected, and void pixels do not connect them.
+
+    >>> scores, mask = np.asarray([[1, 2, 3], [4, 5, 6]]), np.asarray([[1, 0, 1], [0, 0, 1]], dtype=bool)
+    >>> [part.tolist() for part in split_regions(scores, mask)]
+    [[2, 4, 5], [1, 3, 6], [1, 2]]
+    """
+    xp = array_namespace(score_map, mask)
+    mask = mask if mask.dtype == xp.bool else mask != 0
+    void = None if void is None else on_device(void, mask)
+    mask = mask if void is None else mask & ~void
+    pixels, flat = xp.reshape(score_map, (-1,)), xp.reshape(mask, (-1,))
+    anomalous = to_numpy(xp.nonzero(flat)[0])
+    if void is not None:
+        counted = ~xp.reshape(void, (-1,))
+        pixels, flat = pixels[counted], flat[counted]
+    if not len(anomalous):
+        return pixels, pixels[:0], np.zeros(0, dtype=np.int64)
+    regions = _components(to_numpy(mask), anomalous)
+    order = np.argsort(regions, kind="stable")
+    inside, outside = split(pixels, flat)
+    return outside, inside[on_device(order, inside)], np.bincount(regions)[1:]
+
+
+def check_sum(sizes: np.ndarray, name: str, total: int, what: str) -> None:
+    """Raise ValueError unless the sizes of a state, by their name, are those of so many things together."""
+    if sum(sizes.tolist()) != total:
+        raise ValueError(f"state: expected {name} of {total} {what} together, got {sum(sizes.tolist())}")
+
+
+def _components(mask: np.ndarray, anomalous: np.ndarray) -> np.ndarray:
+    """Number of the 8-connected component of each anomalous pixel (flat indices), from 1."""
+    from scipy import ndimage  # its import takes longer than most metrics
+
+    rows, columns = np.divmod(anomalous, mask.shape[1])
+    top, left = rows[0], columns.min()
+    part = mask[top : rows[-1] + 1, left : columns.max() + 1]
+    labels, _ = ndimage.label(part, structure=np.ones((3, 3), dtype=bool))
+    return labels[rows - top, columns - left]
+
+
+# ---- anomaly/spro.py -------------------------------------------------------------------------------------------------
+#
+# Saturated per-region overlap (sPRO): a defect is found whole as soon as enough of its pixels are.
+#
+# With saturation area s, a defect of which o pixels are found counts min(o, s)/s. So its s highest pixels rise by 1/s
+# each, and the others by nothing: sPRO is PRO of regions that hold the s highest pixels of each defect, and these are all
+# that is kept. PRO is the case of s = area.
+
+if TYPE_CHECKING:
+    from typing_extensions import NotRequired
+
+_COLUMNS = ("defect_pixels", "saturation_areas", "num_defects")
+
+
+class DefectPixels(TypedDict):
+    """Scores of the pixels that decide whether defects are found; absent where references were plain masks.
+
+    defect_pixels: (B,) the highest of each defect, as many as its saturation area, defect by defect
+    saturation_areas: (D,) how many these are, Σ = B
+    num_defects: (N,) of each map, how many of the entries of `saturation_areas` are its own
+    """
+
+    defect_pixels: NotRequired[Array]
+    saturation_areas: NotRequired[np.ndarray]
+    num_defects: NotRequired[np.ndarray]
+
+
+def saturated_pixels(maps: Iterable[Array], defects: Iterable[Defects]) -> DefectPixels:
+    """The highest pixels of each defect, as many as its saturation area, or all; a defect without pixels is none.
+
+    >>> scores, masks = np.asarray([[0.9, 0.3, 0.5]]), np.asarray([[[1, 1, 1]], [[0, 1, 0]], [[0, 0, 0]]]) == 1
+    >>> found = saturated_pixels([scores], [Defects(masks, np.asarray([2, 7, 1]))])
+    >>> {name: column.tolist() for name, column in found.items()}
+    {'defect_pixels': [0.5, 0.9, 0.3], 'saturation_areas': [2, 1], 'num_defects': [2]}
+    """
+    parts, sizes, numbers = [], [], []
+    for score_map, own in zip(maps, defects):
+        highest = [
+            ascending(score_map[on_device(mask, score_map)])[-area:]
+            for mask, area in zip(own.masks, own.areas.tolist())
+        ]
+        found = [len(pixels) for pixels in highest if len(pixels)]
+        sizes += found
+        numbers.append(len(found))
+        parts.append(concatenate([widen(score_map[:0, 0]), *highest]))
+    return {
+        "defect_pixels": concatenate(parts or [np.zeros(0, np.float32)]),
+        "saturation_areas": np.asarray(sizes, np.int64),
+        "num_defects": np.asarray(numbers, np.int64),
+    }
+
+
+def regions_of(state: Mapping[str, Any]) -> dict[str, Regions]:
+    """The regions of a state, by the name of the area under their mean overlap; what is kept of defects is one, too."""
+    regions = {"aupro": Regions(state["anomalous"], to_numpy(state["region_sizes"]), to_numpy(state["num_regions"]))}
+    if "defect_pixels" in state:
+        sizes, numbers = to_numpy(state["saturation_areas"]), to_numpy(state["num_defects"])
+        regions["auspro"] = Regions(state["defect_pixels"], sizes, numbers)
+    return regions
+
+
+def defect_columns(state: Mapping[str, Any]) -> tuple[str, ...]:
+    """The names of the columns of `DefectPixels`, if a state has one of them; else none."""
+    return _COLUMNS if any(name in state for name in _COLUMNS) else ()
+
+
+def checked_defects(state: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    """These columns of a state from elsewhere, each by itself."""
+    if not defect_columns(state):
+        return {}
+    return {
+        "defect_pixels": score_column(state, "defect_pixels"),
+        "saturation_areas": integer_column(state, "saturation_areas", 1, MAX_EXACT),
+        "num_defects": integer_column(state, "num_defects", 0, MAX_EXACT),
+    }
+
+
+def check_defects(state: Mapping[str, Any]) -> None:
+    """Raise ValueError unless these columns fit each other, and the regions, which are the same pixels."""
+    if not defect_columns(state):
+        return
+    check_sum(state["saturation_areas"], "saturation_areas", len(state["defect_pixels"]), "pixels of defects")
+    check_sum(state["num_defects"], "num_defects", len(state["saturation_areas"]), "defects")
+    differing = (state["num_defects"] > 0) != (state["num_regions"] > 0)
+    if differing.any():
+        i = int(differing.argmax())
+        regions, defects = int(state["num_regions"][i]), int(state["num_defects"][i])
+        raise ValueError(f"state: expected defects where there are regions, got {defects} and {regions} of image {i}")
+
+
 # ---- anomaly/aupimo.py -----------------------------------------------------------------------------------------------
 #
 # AUPIMO: the recall of each anomalous image, averaged over the logarithm of a low false-positive rate.
@@ -2921,8 +3380,32 @@ def check_pimo_bounds(pimo_bounds: Any) -> tuple[float, float] | None:
     return bounds[0], bounds[1]
 
 
-def aupimo_of_state(state: Mapping[str, Any], bounds: tuple[float, float]) -> float:
-    """The mean AUPIMO of the anomalous images of a state; see `aupimo`.
+def mean_aupimo(values: Sequence[float | None]) -> float:
+    """The mean of the images that have one."""
+    there = [value for value in values if value is not None]
+    return math.fsum(there) / len(there)
+
+
+class PimoPixels(NamedTuple):
+    """What AUPIMO is of.
+
+    normal: (P,) the pixels of normal images, image by image
+    normal_images, sizes, weights: (M,) indices of these images, how many pixels they have, what one of these weighs
+    anomalous: (A,) the anomalous pixels of anomalous images, image by image
+    judged_images, num_pixels: (J,) indices of these images, how many such pixels they have
+    """
+
+    normal: Array
+    normal_images: np.ndarray
+    sizes: np.ndarray
+    weights: np.ndarray
+    anomalous: Array
+    judged_images: np.ndarray
+    num_pixels: np.ndarray
+
+
+def pimo_pixels(state: Mapping[str, Any], bounds: tuple[float, float]) -> PimoPixels:
+    """The pixels of a state that AUPIMO is of.
 
     Raises ValueError for scores that were cut or counted, without normal or anomalous pixels in images of that kind,
     and where the lower bound is below the smallest false-positive rate that the normal pixels can give.
@@ -2934,27 +3417,43 @@ def aupimo_of_state(state: Mapping[str, Any], bounds: tuple[float, float]) -> fl
             "pimo_bounds: pixels of several images have been counted together; give it at load, not at compute"
         )
     labels, sizes = to_numpy(state["image_labels"]), to_numpy(state["num_normal"])
-    normal = _of_images(state["normal"], sizes, ~labels)
-    weights = pixel_weights(sizes[~labels & (sizes > 0)])
-    regions, image_of_region = to_numpy(state["region_sizes"]), np.repeat(np.arange(len(labels)), state["num_regions"])
-    num_pixels = np.bincount(image_of_region, regions, len(labels)).astype(np.int64)
-    anomalous = _of_images(state["anomalous"], num_pixels, labels)
-    if not len(weights) or not anomalous.shape[0]:
+    num_pixels = regions_of(state)["aupro"].num_pixels
+    normal, judged = (np.flatnonzero(here) for here in (~labels & (sizes > 0), labels & (num_pixels > 0)))
+    if not len(normal) or not len(judged):
         raise ValueError(
             "references: expected normal images, and anomalous ones with anomalous pixels, for aupimo; got "
-            f"{len(weights)} and {np.count_nonzero(num_pixels[labels])}; leave pimo_bounds out to go without"
+            f"{len(normal)} and {len(judged)}; leave pimo_bounds out to go without"
         )
-    each = np.repeat(weights, sizes[~labels & (sizes > 0)])
-    smallest = int(weights.min()) / int(each.sum())
+    weights = pixel_weights(sizes[normal])
+    smallest = int(weights.min()) / int(weights @ sizes[normal])
     if smallest > bounds[0]:
         raise ValueError(
             f"pimo_bounds: expected a lower bound of at least {smallest!r}, the smallest false-positive rate that the "
-            f"{len(each)} pixels of {len(weights)} normal images can give; got {bounds[0]!r}"
+            f"{int(sizes[normal].sum())} pixels of {len(normal)} normal images can give; got {bounds[0]!r}"
         )
+    return PimoPixels(
+        _of_images(state["normal"], sizes, ~labels),
+        normal,
+        sizes[normal],
+        weights,
+        _of_images(state["anomalous"], num_pixels, labels),
+        judged,
+        num_pixels[judged],
+    )
+
+
+def aupimo_of_images(state: Mapping[str, Any], bounds: tuple[float, float]) -> list[float | None]:
+    """The AUPIMO of each image of a state; None for normal ones, and for those without anomalous pixels.
+
+    See `aupimo`; raises as `pimo_pixels`.
+    """
+    normal, _, sizes, weights, anomalous, judged, num_pixels = pimo_pixels(state, bounds)
     # all of one weight are counted, which is the same
-    side = as_side(normal, None if (weights == 1).all() else on_device(each, normal))
-    values = aupimo(anomalous, num_pixels[labels & (num_pixels > 0)], side, bounds)
-    return math.fsum(values) / len(values)
+    each = None if (weights == 1).all() else on_device(np.repeat(weights, sizes), normal)
+    found: list[float | None] = [None] * len(state["num_normal"])
+    for i, value in zip(judged.tolist(), aupimo(anomalous, num_pixels, as_side(normal, each), bounds)):
+        found[i] = value
+    return found
 
 
 def _of_images(scores: Array, sizes: np.ndarray, chosen: np.ndarray) -> Array:
@@ -2996,12 +3495,12 @@ def aupimo(anomalous: Array, num_pixels: np.ndarray, normal: Array | Side, bound
     ordered, order = sorted_with(anomalous, indices(anomalous))
     positives, negatives = sort_sides(Side(ordered), normal)
     above, fp = counts_of_pixels(order).of(runs(positives, negatives))
-    shares = _shares(to_numpy(above) / negatives.total, to_numpy(fp) / negatives.total, bounds)
+    shares = shares_of_pixels(to_numpy(above) / negatives.total, to_numpy(fp) / negatives.total, bounds)
     parts = np.split(shares, np.cumsum(num_pixels)[:-1])
     return [math.fsum(part.tolist()) / len(part) for part in parts]
 
 
-def _shares(first: np.ndarray, last: np.ndarray, bounds: tuple[float, float]) -> np.ndarray:
+def shares_of_pixels(first: np.ndarray, last: np.ndarray, bounds: tuple[float, float]) -> np.ndarray:
     """What share of the way from ln L to ln U pixels are found on, that are found from F = first to F = last on."""
     low, high = bounds
     shares = np.where(last <= low, 1.0, 0.0)
@@ -3186,176 +3685,6 @@ def _units(values: Array) -> int:
     return total << (lowest + _UNIT_BITS - 53)
 
 
-# ---- anomaly/regions.py ----------------------------------------------------------------------------------------------
-#
-# Pixels of anomaly maps, by region: the 8-connected components of a mask.
-#
-# Regions are found in the part of each mask that holds them, by SciPy on the CPU.
-
-if TYPE_CHECKING:
-    from typing_extensions import NotRequired
-
-
-class RegionPixels(TypedDict):
-    """Scores of the pixels of maps.
-
-    normal: (P,) those of the normal pixels
-    anomalous: (A,) those of the anomalous pixels, region by region
-    region_sizes: (K,) pixels of each region, Σ = A
-    num_normal, num_regions: (N,) of each map, how many of the entries of `normal` and `region_sizes` are its own
-    normal_counts: (P,) how many normal pixels each score stands for; absent, one each
-    """
-
-    normal: Array
-    anomalous: Array
-    region_sizes: np.ndarray
-    num_normal: np.ndarray
-    num_regions: np.ndarray
-    normal_counts: NotRequired[Array]
-
-
-def pixels_by_region(pairs: Sequence[tuple[Array, Array]], voids: Sequence[Array] | None = None) -> RegionPixels:
-    """Scores of all maps' pixels: the normal ones, the anomalous ones region by region, and the regions' sizes.
-
-    Parameters: pairs of maps and masks; voids, where each map has pixels that are neither, by default nowhere.
-    """
-    if not pairs:
-        empty, none = np.zeros(0, dtype=np.float32), np.zeros(0, dtype=np.int64)
-        return {"normal": empty, "anomalous": empty, "region_sizes": none, "num_normal": none, "num_regions": none}
-    xp = array_namespace(*(score_map for score_map, _ in pairs))
-    others = [mask for _, mask in pairs] if voids is None else [*(mask for _, mask in pairs), *voids]
-    num_pixels = sum(math.prod(mask.shape) for _, mask in pairs)
-    num_normal = num_pixels - sum(int(array_namespace(other).count_nonzero(other)) for other in others)
-    dtype = xp.result_type(*{score_map.dtype for score_map, _ in pairs})
-    # filled map by map: joining the parts in the end would hold all pixels twice
-    normal, at = xp.empty((num_normal,), dtype=dtype, device=pairs[0][0].device), 0
-    anomalous, sizes, num_of_maps = [], [], []
-    for i, (score_map, mask) in enumerate(pairs):
-        part, regions, region_sizes = split_regions(score_map, mask, None if voids is None else voids[i])
-        normal[at : at + part.shape[0]] = part
-        at += part.shape[0]
-        anomalous.append(regions)
-        sizes.append(region_sizes)
-        num_of_maps.append(part.shape[0])
-    return {
-        "normal": normal,
-        "anomalous": concatenate(anomalous),
-        "region_sizes": np.concatenate(sizes).astype(np.int64),
-        "num_normal": np.asarray(num_of_maps, dtype=np.int64),
-        "num_regions": np.asarray([len(each) for each in sizes], dtype=np.int64),
-    }
-
-
-def split_regions(score_map: Array, mask: Array, void: Array | None = None) -> tuple[Array, Array, np.ndarray]:
-    """Split one map's pixels into normal ones, and anomalous ones region by region with the regions' sizes.
-
-    Parameters: score_map (H, W); mask (H, W) booleans; void (H, W) booleans, pixels that are neither, by default none.
-    Regions are 8-connected, and void pixels do not connect them.
-
-    >>> scores, mask = np.asarray([[1, 2, 3], [4, 5, 6]]), np.asarray([[1, 0, 1], [0, 0, 1]], dtype=bool)
-    >>> [part.tolist() for part in split_regions(scores, mask)]
-    [[2, 4, 5], [1, 3, 6], [1, 2]]
-    """
-    xp = array_namespace(score_map, mask)
-    mask = mask if mask.dtype == xp.bool else mask != 0
-    void = None if void is None else on_device(void, mask)
-    mask = mask if void is None else mask & ~void
-    pixels, flat = xp.reshape(score_map, (-1,)), xp.reshape(mask, (-1,))
-    anomalous = to_numpy(xp.nonzero(flat)[0])
-    if void is not None:
-        counted = ~xp.reshape(void, (-1,))
-        pixels, flat = pixels[counted], flat[counted]
-    if not len(anomalous):
-        return pixels, pixels[:0], np.zeros(0, dtype=np.int64)
-    regions = _components(to_numpy(mask), anomalous)
-    order = np.argsort(regions, kind="stable")
-    inside, outside = split(pixels, flat)
-    return outside, inside[on_device(order, inside)], np.bincount(regions)[1:]
-
-
-def _components(mask: np.ndarray, anomalous: np.ndarray) -> np.ndarray:
-    """Number of the 8-connected component of each anomalous pixel (flat indices), from 1."""
-    from scipy import ndimage  # its import takes longer than most metrics
-
-    rows, columns = np.divmod(anomalous, mask.shape[1])
-    top, left = rows[0], columns.min()
-    part = mask[top : rows[-1] + 1, left : columns.max() + 1]
-    labels, _ = ndimage.label(part, structure=np.ones((3, 3), dtype=bool))
-    return labels[rows - top, columns - left]
-
-
-# ---- anomaly/void.py -------------------------------------------------------------------------------------------------
-#
-# Void pixels of masks: neither normal nor anomalous, and not counted.
-
-_LOWEST, _HIGHEST = -(2**31), 2**31 - 1
-
-
-def check_ignore_value(ignore_value: Any) -> int | None:
-    """Check the value of void pixels: None, or an int that is neither 0 nor 1."""
-    if ignore_value is None:
-        return None
-    value = as_int(ignore_value, "ignore_value", _LOWEST, _HIGHEST)
-    if value in (0, 1):
-        raise ValueError(
-            f"ignore_value: expected an int other than 0 and 1, which are normal and anomalous, got {value}"
-        )
-    return value
-
-
-def checked_ignore_value(state: Mapping[str, Any], ignore_value: Any) -> dict[str, np.ndarray]:
-    """The entry of that name of a state from elsewhere. Raises ValueError unless it is as the option says."""
-    expected, given = check_ignore_value(ignore_value), None
-    if "ignore_value" in state:
-        given = int(integer_scalar(state, "ignore_value", _LOWEST, _HIGHEST))
-    if given != expected:
-        raise ValueError(f"state: expected ignore_value={expected}, as here, got {given}")
-    return {} if expected is None else {"ignore_value": np.asarray(expected)}
-
-
-def without_void(masks: Any, ignore_value: int) -> tuple[Any, Any]:
-    """Masks, a stack or a list, with 0 for void pixels; and where these are, None if there are none.
-
-    >>> without_void([np.asarray([[0, 255, 1]])], 255)
-    ([array([[0, 0, 1]])], [array([[False,  True, False]])])
-    """
-    if not isinstance(masks, list):
-        void = _equal(masks, ignore_value)
-        xp = array_namespace(void)
-        return (xp.where(void, xp.zeros_like(masks), masks), void) if bool(xp.any(void)) else (masks, None)
-    parts = [without_void(mask, ignore_value) for mask in masks]
-    if all(void is None for _, void in parts):
-        return masks, None
-    cleared = [mask for mask, _ in parts]
-    return cleared, [
-        array_namespace(m).zeros_like(m, dtype=array_namespace(m).bool) if v is None else v for m, v in parts
-    ]
-
-
-def _equal(mask: Array, value: int) -> Array:
-    """Where a mask has a value, which its type may not hold."""
-    xp = array_namespace(mask)
-    integer = xp.isdtype(mask.dtype, "integral")
-    if mask.dtype == xp.bool or (integer and not xp.iinfo(mask.dtype).min <= value <= xp.iinfo(mask.dtype).max):
-        return xp.zeros_like(mask, dtype=xp.bool)
-    return mask == value
-
-
-def pixels_left(maps: Any, voids: Any) -> list[Array]:
-    """The scores of each map's pixels that are not void, (P_i,)."""
-    return [score_map[~on_device(void, score_map)] for score_map, void in zip(maps, voids)]
-
-
-def check_left(voids: Any) -> None:
-    """Raise ValueError for an image that is all void, which has neither a score nor a label of its pixels."""
-    for i, void in enumerate(voids):
-        if math.prod(void.shape) and bool(array_namespace(void).all(void)):
-            raise ValueError(
-                f"references[{i}]: expected a pixel that is not void, since the image's score and label come of its "
-                "pixels; give image_scores and image_labels where images are all void"
-            )
-
-
 # ---- anomaly/maps.py -------------------------------------------------------------------------------------------------
 #
 # Anomaly maps and masks: checked, and reduced to the scores of images and of pixels, region by region.
@@ -3364,7 +3693,10 @@ if TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 
-class AnomalyState(RegionPixels):
+SCORES_OF_PIXELS = ("normal", "anomalous", "defect_pixels")  # in a state
+
+
+class AnomalyState(RegionPixels, DefectPixels):
     """Scores of images, and of their pixels.
 
     image_scores: (N,) higher is more anomalous
@@ -3392,7 +3724,7 @@ def as_anomaly_state(
     pixels = ("normal", "anomalous", "region_sizes", "num_normal", "num_regions")
     names = ("image_scores", "image_labels", *pixels, "image_reduction")
     optional = ("normal_counts", "significant_bits", "ignore_value")
-    check_arrays(state, [*names, *optional], optional)
+    check_arrays(state, [*names, *defect_columns(state), *optional], optional)
     checked: Any = {
         "image_scores": score_column(state, "image_scores"),
         "image_labels": flag_column(state, "image_labels"),
@@ -3404,21 +3736,19 @@ def as_anomaly_state(
         "image_reduction": checked_reduction(state, image_reduction),
         **checked_bits(state, significant_bits),
         **checked_ignore_value(state, ignore_value),
+        **checked_defects(state),
     }
     if "normal_counts" in state:
         checked["normal_counts"] = count_column(state, "normal_counts")
-    for table in (("image_scores", "image_labels", "num_normal", "num_regions"), ("normal", "normal_counts")):
+    of_images = ("image_scores", "image_labels", "num_normal", "num_regions", "num_defects")
+    for table in (of_images, ("normal", "normal_counts")):
         check_rows({name: column for name, column in checked.items() if name in table})
-    _check_sum(checked["region_sizes"], "region_sizes", len(checked["anomalous"]), "anomalous pixels")
-    _check_sum(checked["num_regions"], "num_regions", len(checked["region_sizes"]), "regions")
+    check_sum(checked["region_sizes"], "region_sizes", len(checked["anomalous"]), "anomalous pixels")
+    check_sum(checked["num_regions"], "num_regions", len(checked["region_sizes"]), "regions")
     if "normal_counts" not in checked:  # pixels that have been counted may be those of several images
-        _check_sum(checked["num_normal"], "num_normal", len(checked["normal"]), "normal pixels")
+        check_sum(checked["num_normal"], "num_normal", len(checked["normal"]), "normal pixels")
+    check_defects(checked)
     return checked
-
-
-def _check_sum(numbers: np.ndarray, name: str, total: int, what: str) -> None:
-    if sum(numbers.tolist()) != total:
-        raise ValueError(f"state: expected {name} of {total} {what} together, got {sum(numbers.tolist())}")
 
 
 def reduce_maps(
@@ -3434,7 +3764,8 @@ def reduce_maps(
     """Reduce a batch of anomaly maps and masks to the scores of their pixels, regions and images.
 
     Parameters: predictions (N, H, W) anomaly maps, higher is more anomalous, or a list of (H_i, W_i); references,
-    masks of the same shapes, 0 or False for normal; image_scores and image_labels (N,), by default the map's
+    masks of the same shapes, 0 or False for normal, or dicts that tell the defects of each image apart (see
+    `split_defects`), whose union is the mask; image_scores and image_labels (N,), by default the map's
     maximum (or what `image_reduction` says: "mean", or an int k for the mean of the k highest) and whether the
     mask has an anomaly; significant_bits in [4, 52], how many bits of each pixel's score are kept (see `cut`), for
     memory that does not grow with the normal pixels, unless intervals are asked for at load; None keeps them as they
@@ -3445,108 +3776,187 @@ def reduce_maps(
     Raises ValueError for NaN, shapes that differ, masks that are not binary, k beyond the pixels of a map, an image
     that is all void without a score and a label of its own.
     """
-    value, voids = check_ignore_value(ignore_value), None
-    if value is not None:
-        references, voids = without_void(_images(references, "references"), value)
+    value, voids, defects = check_ignore_value(ignore_value), None, None
     reduction, bits = check_reduction(image_reduction), check_bits(significant_bits)
+    references = as_rows(references)
+    if has_defects(references):
+        references, voids, defects = split_defects(references, predictions, value)
+    elif value is not None:
+        references, voids = without_void(as_images(references, "references"), value)
     maps, masks = as_maps(predictions, references)
     if voids is not None and (image_scores is None or image_labels is None):
         check_left(voids)
     left = maps if voids is None else pixels_left(maps, voids)
     scores = reduced_maps(left, image_reduction) if image_scores is None else as_scores(image_scores, "image_scores")
-    labels = _image_labels(masks) if image_labels is None else as_flags(image_labels, "image_labels")
+    labels = image_labels_of(masks) if image_labels is None else as_flags(image_labels, "image_labels")
     check_lengths(predictions=maps, image_scores=scores, image_labels=labels)
     scores, labels = on_one_device(scores, labels)
-    pixels = pixels_by_region(list(zip(maps, masks)), voids)
+    pixels: Any = pixels_by_region(list(zip(maps, masks)), voids)
+    if defects is not None:
+        pixels |= saturated_pixels(maps, defects)
     state: Any = {"image_scores": scores, "image_labels": labels, "image_reduction": reduction, **pixels}
     if bits is not None:
-        state["normal"], state["anomalous"] = cut(pixels["normal"], bits), cut(pixels["anomalous"], bits)
+        state |= {name: cut(state[name], bits) for name in SCORES_OF_PIXELS if name in state}
         state["significant_bits"] = np.asarray(bits)
     if value is not None:
         state["ignore_value"] = np.asarray(value)
     return state
 
 
-def as_maps(predictions: Any, references: Any) -> tuple[Any, Any]:
-    """Check maps and masks; return scores in float32 or float64 and masks of booleans, as two stacks or two lists."""
-    maps, masks = _images(predictions, "predictions"), _images(references, "references")
-    check_lengths(predictions=maps, references=masks)
-    return _as_stacks(maps, masks) or _as_lists(maps, masks)
+# ---- anomaly/per_image.py --------------------------------------------------------------------------------------------
+#
+# A table of images: how each was judged, and how well its anomaly was found.
+
+def per_image_table(
+    state: AnomalyState,
+    *,
+    image_threshold: float | None,
+    pixel_threshold: float | None,
+    pimo: list[float | None] | None,
+) -> dict[str, list[Any]]:
+    """The images in their order, each with its score and label, and what thresholds make of it.
+
+    IoU = |A ∩ P| / |A ∪ P| of the anomalous pixels A and those P that score at least the threshold; where both are
+    none, as in a normal image in which nothing was found, 0/0 is None: there is nothing that could overlap.
+
+    Parameters: state of `reduce_maps`, whose pixels lie image by image; the thresholds of decisions score ≥ threshold,
+    or None to leave their columns out; pimo, the AUPIMO of each image, None for those that have none.
+    Returns {"image": [0, 1, …], "score": […], "label": [0 or 1, …], "decision": […], "iou": […], "aupimo": […]}.
+    Raises ValueError where pixels of several images have been counted together.
+    """
+    scores, labels = to_numpy(state["image_scores"]), to_numpy(state["image_labels"])
+    table: dict[str, list[Any]] = {
+        "image": [*range(len(scores))],
+        "score": scores.tolist(),
+        "label": labels.astype(int).tolist(),
+    }
+    if image_threshold is not None:
+        table["decision"] = (scores >= np.float64(image_threshold)).astype(int).tolist()
+    if pixel_threshold is not None:
+        table["iou"] = _ious(state, pixel_threshold)
+    if pimo is not None:
+        table["aupimo"] = pimo
+    return table
 
 
-def _images(x: Any, name: str) -> Sequence[Array]:
-    """The images of a stack, or of any sequence in which their shapes may differ."""
-    x = without_arrow(x)
-    if (is_numpy_array(x) and x.dtype != object) or is_torch_array(x):
-        stack = as_numbers(x, name)
-        if stack.shape == (0,):
-            return []
-        if stack.ndim != 3:
-            raise ValueError(f"{name}: expected (N, H, W) or a list of (H, W), got shape {tuple(stack.shape)}")
-        return stack
-    if isinstance(x, (str, bytes, Mapping)) or not isinstance(x, Iterable):
-        raise TypeError(f"{name}: expected (N, H, W) or a list of (H, W), got {type(x).__name__}")
-    return [as_numbers(row, f"{name}[{i}]") for i, row in enumerate(x)]
-
-
-def _as_stacks(maps: Any, masks: Any) -> tuple[Array, Array] | None:
-    """Two stacks that are in order as they are; None for lists, and where an image is wrong: its turn says which."""
-    if isinstance(maps, list) or isinstance(masks, list) or maps.shape != masks.shape:
-        return None
-    maps, masks = on_one_device(maps, masks)
-    xp = array_namespace(masks)
-    flags = masks if masks.dtype == xp.bool else masks == 1
-    scores = maps if is_narrow(maps) else widen(maps, "predictions")
-    binary = flags is masks or bool(xp.all(flags | (masks == 0)))
-    return (scores, flags) if binary and not _has_nan(scores) else None
-
-
-def _as_lists(maps: Any, masks: Any) -> tuple[list[Array], list[Array]]:
-    """Maps and masks one by one, on the device of the first; of one shape each pair, and not of one all pairs."""
-    pairs = [
-        _checked_pair(on_device(score_map, maps[0]), on_device(mask, maps[0]), i)
-        for i, (score_map, mask) in enumerate(zip(maps, masks))
-    ]
-    return [score_map for score_map, _ in pairs], [mask for _, mask in pairs]
-
-
-def _has_nan(scores: Array) -> bool:
-    """Whether a stack of maps has a NaN."""
-    xp = array_namespace(scores)
-    if is_narrow(scores):
-        return bool(xp.any(xp.isnan(scores)))
-    # max passes it on, and is faster than isnan of every pixel
-    return bool(math.prod(scores.shape)) and bool(xp.any(xp.isnan(xp.max(scores, axis=(1, 2)))))
-
-
-def _checked_pair(score_map: Array, mask: Array, i: int) -> tuple[Array, Array]:
-    if score_map.ndim != 2 or tuple(score_map.shape) != tuple(mask.shape):
+def _ious(state: AnomalyState, threshold: float) -> list[float | None]:
+    if "normal_counts" in state:
         raise ValueError(
-            f"predictions[{i}], references[{i}]: expected a map (H, W) and a mask of the same shape, "
-            f"got {tuple(score_map.shape)} and {tuple(mask.shape)}"
+            "per_image: pixels of several images have been counted together; give it at load, not at compute"
         )
-    xp = array_namespace(mask)
-    if mask.dtype != xp.bool:
-        ones = mask == 1
-        if bool(xp.any(~ones & (mask != 0))):
-            other = mask[~ones & (mask != 0)][0].item()
-            swapped = is_floating(mask) and not is_floating(score_map)
-            raise ValueError(
-                f"references[{i}]: expected a mask of 0 and 1 or booleans, got {other!r}; "
-                + ("are predictions and references swapped?" if swapped else "binarise it, for example mask > 0")
-            )
-        mask = ones
-    if not is_narrow(score_map):
-        score_map = widen(score_map, f"predictions[{i}]")
-    check_no_nan(score_map, f"predictions[{i}]")
-    return score_map, mask
+    num_pixels = regions_of(state)["aupro"].num_pixels
+    tp = reaching(state["anomalous"], num_pixels, threshold)
+    fp = reaching(state["normal"], to_numpy(state["num_normal"]), threshold)
+    pairs = zip(tp.tolist(), (num_pixels + fp).tolist())
+    return [common / either if either else None for common, either in pairs]
 
 
-def _image_labels(masks: Any) -> Array:
-    """Whether each mask has an anomaly."""
-    if not isinstance(masks, list):
-        return array_namespace(masks).any(masks, axis=(1, 2))
-    return np.asarray([bool(array_namespace(mask).any(mask)) for mask in masks], dtype=bool)
+def reaching(scores: Array, numbers: np.ndarray, threshold: float) -> np.ndarray:
+    """How many of each image's scores are at least the threshold, (N,); numbers, how many scores each image has.
+
+    >>> reaching(np.asarray([0.1, 0.9, 0.5, 0.7]), np.asarray([2, 0, 2]), 0.5).tolist()
+    [1, 0, 2]
+    """
+    xp = array_namespace(scores)
+    # as an array, float32 scores are compared in float64
+    at = xp.asarray([threshold], dtype=xp.float64, device=device_of(scores))
+    places = to_numpy(xp.nonzero(scores >= at)[0])
+    return np.bincount(np.searchsorted(np.cumsum(numbers), places, side="right"), minlength=len(numbers))
+
+
+# ---- anomaly/canonical.py --------------------------------------------------------------------------------------------
+#
+# Images of a state by what they are, so that their order does not depend on how they came.
+
+def kinds_of_images(state: AnomalyState) -> np.ndarray:
+    """Of each image, its label and whether it has normal and anomalous pixels, in three bits."""
+    columns = (state["image_labels"], state["num_normal"], state["num_regions"])
+    anomalous, normal, regions = (to_numpy(column).astype(np.int64) > 0 for column in columns)
+    return 4 * anomalous + 2 * normal + regions
+
+
+def canonical_order(state: AnomalyState) -> np.ndarray:
+    """The images by their scores, and those of one score by what their pixels and regions are."""
+    scores, contents = to_numpy(state["image_scores"]), [*_contents(state)]
+    return np.asarray(sorted(range(len(scores)), key=lambda i: (scores[i], contents[i])), np.int64)
+
+
+def _contents(state: AnomalyState) -> Iterator[bytes]:
+    """A digest of each image's pixels, whatever type they came in, and of its regions."""
+    normal = np.split(to_numpy(state["normal"]), np.cumsum(to_numpy(state["num_normal"])))
+    regions = [
+        (
+            np.split(each.sizes, np.cumsum(each.numbers)),
+            np.split(to_numpy(each.scores), np.cumsum(each.num_pixels)),
+        )
+        for each in regions_of(state).values()
+    ]
+    for i in range(len(normal) - 1):
+        digest = hashlib.blake2b(digest_size=16)
+        for part in (normal[i], *(column[i] for pair in regions for column in pair)):
+            digest.update((part.astype(np.float64) + 0.0).tobytes())  # 0.0 for −0.0
+        yield digest.digest()
+
+
+# ---- anomaly/pimo_resampling.py --------------------------------------------------------------------------------------
+#
+# AUPIMO of resampled images: each occurs another number of times, and so do the normal pixels that it is judged by.
+#
+# Of the normal pixels only the highest are looked at, until their false-positive rate in the resample reaches the upper
+# bound; for these all is as of `aupimo` itself. So a resample has the AUPIMO of its images, but for the rounding of sums.
+
+_FIRST = 1 << 12  # normal pixels that are looked at first
+
+
+def pimo_rates(state: AnomalyState, bounds: tuple[float, float]) -> Callable[[np.ndarray], dict[str, float]]:
+    """A function from how often each image occurs to the mean AUPIMO.
+
+    Parameters: state of `reduce_maps`; bounds as of `aupimo`. Raises as `aupimo_of_images`.
+    """
+    pixels = pimo_pixels(state, bounds)
+    ascending, owners_of_normal = sorted_with(to_numpy(pixels.normal), np.repeat(pixels.normal_images, pixels.sizes))
+    scores, image = ascending[::-1], owners_of_normal[::-1]
+    anomalous = to_numpy(pixels.anomalous)
+    ordered, at = sorted_with(anomalous, indices(anomalous))
+    sides = sort_sides(Side(ordered), Side(ascending))
+    above, reached = (to_numpy(rows) for rows in counts_of_pixels(at).of(runs(*sides)))
+    # pixels between the same two of the normal ones are found alike: how many each image has of them
+    steps, step = np.unique(above * (len(scores) + 1) + reached, return_inverse=True)
+    owner = np.repeat(pixels.judged_images, pixels.num_pixels)
+    numbers = len(state["num_normal"])
+    pairs, counts = np.unique(step * numbers + owner, return_counts=True)
+    steps_of_pairs, owners = np.divmod(pairs, numbers)
+    above, reached = np.divmod(steps, len(scores) + 1)
+    weights, sizes = np.zeros(numbers, np.int64), np.zeros(numbers, np.int64)
+    weights[pixels.normal_images], sizes[pixels.normal_images] = pixels.weights, pixels.sizes
+    of_images = np.zeros(numbers, np.int64)
+    of_images[pixels.judged_images] = pixels.num_pixels
+
+    def rates(occurring: np.ndarray) -> dict[str, float]:
+        drawn = weights * occurring
+        total = int(drawn @ sizes)
+        running = _running(scores, image, drawn, bounds[1] * total)
+        seen = int(np.searchsorted(above, len(running) - 1))  # of the steps; the others are beyond the upper bound
+        shares = shares_of_pixels(running[above[:seen]] / total, running[reached[:seen]] / total, bounds)
+        end = int(np.searchsorted(steps_of_pairs, seen))
+        found = np.bincount(owners[:end], counts[:end] * shares[steps_of_pairs[:end]], numbers)
+        there = (of_images > 0) & (occurring > 0)
+        values = found[there] / of_images[there] * occurring[there]
+        return {"aupimo": math.fsum(values.tolist()) / int(occurring[there].sum())}
+
+    return rates
+
+
+def _running(scores: np.ndarray, image: np.ndarray, drawn: np.ndarray, reach: float) -> np.ndarray:
+    """Sums of weights of so many of the highest scores, from 0 on, until they reach so much where a score ends."""
+    size = min(_FIRST, len(scores))
+    while True:
+        running: Any = np.concatenate([[0], np.cumsum(drawn[image[:size]])])
+        ends = np.append(scores[1:size] != scores[: size - 1], size == len(scores))
+        enough = np.flatnonzero(ends & (running[1:] >= reach))
+        if len(enough) or size == len(scores):
+            return running[: int(enough[0]) + 2] if len(enough) else running
+        size = min(4 * size, len(scores))
 
 
 # ---- anomaly/resampling.py -------------------------------------------------------------------------------------------
@@ -3572,10 +3982,11 @@ def anomaly_units(
     image_threshold: Any = None,
     pixel_threshold: Any = None,
     pimo_bounds: Any = None,
+    per_image: Any = None,
 ) -> Units:
     """The images, for resampling: equal ones in any order, the others by their content.
 
-    Results are the rates; an AUPRO of sampled thresholds and AUPIMO have no interval. Pixels are merged in bins for the
+    Results are the rates; an AUPRO of sampled thresholds has no interval. Pixels are merged in bins for the
     curves, and are counted one by one at a pixel_threshold. Strata are kinds of images by their labels and by whether
     they have normal and anomalous pixels, so that no resample lacks either.
     Raises ValueError for states in which pixels of several images have been counted together.
@@ -3584,7 +3995,7 @@ def anomaly_units(
         raise ValueError(
             "confidence_level: pixels of several images have been counted together; give it at load, not at compute"
         )
-    order, kinds = _canonical_order(state), _kinds(state)
+    order, kinds = canonical_order(state), kinds_of_images(state)
     strata = [order[kinds[order] == kind] for kind in range(8)]
     limits = [] if num_thresholds is not None else as_fractions(integration_limits, "integration_limits")
     thresholds = as_thresholds(image_threshold, pixel_threshold)
@@ -3593,6 +4004,9 @@ def anomaly_units(
     parts = [makers[level]() for level in chosen]
     if "pixel" in chosen and thresholds["pixel"] is not None:
         parts.append(_pixel_decisions(state, thresholds["pixel"]))
+    bounds = check_pimo_bounds(pimo_bounds)
+    if "pixel" in chosen and bounds is not None:
+        parts.append(pimo_rates(state, bounds))
 
     def results(counts: Sequence[np.ndarray]) -> dict[str, float]:
         occurring = np.zeros(len(kinds), np.int64)
@@ -3607,35 +4021,6 @@ def anomaly_units(
         return place, kinds
 
     return Units(tuple(np.ones(len(images), np.int64) for images in strata), results, members)
-
-
-def _kinds(state: AnomalyState) -> np.ndarray:
-    """Of each image, its label and whether it has normal and anomalous pixels, in three bits."""
-    columns = (state["image_labels"], state["num_normal"], state["num_regions"])
-    anomalous, normal, regions = (to_numpy(column).astype(np.int64) > 0 for column in columns)
-    return 4 * anomalous + 2 * normal + regions
-
-
-def _canonical_order(state: AnomalyState) -> np.ndarray:
-    """The images by their scores, and those of one score by what their pixels and regions are."""
-    scores, contents = to_numpy(state["image_scores"]), [*_contents(state)]
-    return np.asarray(sorted(range(len(scores)), key=lambda i: (scores[i], contents[i])), np.int64)
-
-
-def _contents(state: AnomalyState) -> Iterator[bytes]:
-    """A digest of each image's pixels, whatever type they came in, and of its regions."""
-    num_regions, sizes = to_numpy(state["num_regions"]), to_numpy(state["region_sizes"])
-    ends = np.cumsum(num_regions)
-    regions = [sizes[end - number : end] for end, number in zip(ends.tolist(), num_regions.tolist())]
-    normal, anomalous = to_numpy(state["normal"]), to_numpy(state["anomalous"])
-    first, second = 0, 0
-    for number, own in zip(to_numpy(state["num_normal"]).tolist(), regions):
-        parts = normal[first : first + number], anomalous[second : second + int(own.sum())]
-        first, second = first + number, second + int(own.sum())
-        digest = hashlib.blake2b(own.astype(np.int64).tobytes(), digest_size=16)
-        for pixels in parts:
-            digest.update((pixels.astype(np.float64) + 0.0).tobytes())  # 0.0 for −0.0
-        yield digest.digest()
 
 
 def _image_rates(state: AnomalyState, threshold: float | None) -> Rates:
@@ -3655,10 +4040,6 @@ def _pixel_rates(state: AnomalyState, limits: Sequence[float]) -> Rates:
     rows = rows_of_sides(as_side(anomalous), as_side(normal), most=MAX_BINS)
     edges = np.unique(np.concatenate([each.scores for each in rows]))
     bins = Rows(edges, np.ones(len(edges), np.int64))
-    num_regions, sizes = to_numpy(state["num_regions"]), to_numpy(state["region_sizes"])
-    region_of_pixel = np.repeat(np.arange(len(sizes)), sizes)
-    image_of_pixel = np.repeat(np.arange(len(num_regions)), num_regions)[region_of_pixel]
-    pixels_of_images = np.bincount(image_of_pixel, minlength=len(num_regions))
 
     def histograms(scores: np.ndarray, numbers: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
         """(bins, images), how many pixels there are of each, or sums of integer weights."""
@@ -3670,9 +4051,14 @@ def _pixel_rates(state: AnomalyState, limits: Sequence[float]) -> Rates:
             start = stop
         return table
 
+    def overlaps(regions: Regions) -> np.ndarray:
+        """The same of the pixels of regions, each as its share of its region."""
+        weights = np.repeat(np.rint(_OF_A_REGION / regions.sizes), regions.sizes)
+        return histograms(to_numpy(regions.scores), regions.num_pixels, weights)
+
     of_normal = histograms(normal, to_numpy(state["num_normal"]))
-    of_anomalous = histograms(anomalous, pixels_of_images)
-    shares = histograms(anomalous, pixels_of_images, np.rint(_OF_A_REGION / sizes)[region_of_pixel])
+    of_anomalous = histograms(anomalous, regions_of(state)["aupro"].num_pixels)
+    regions = {name: (overlaps(each), each.numbers) for name, each in regions_of(state).items()}
 
     def rates(occurring: np.ndarray) -> dict[str, float]:
         # products of integers are exact, and those of float64 would start threads for each
@@ -3680,8 +4066,10 @@ def _pixel_rates(state: AnomalyState, limits: Sequence[float]) -> Rates:
         sides = (bins.side(numbers) for numbers in (positives, negatives))
         found = curve_rates(quantities(runs(*sort_sides(*sides)), CURVE), "pixel_")
         fp = np.cumsum(negatives[::-1])[::-1]
-        overlap = shares @ occurring / (_OF_A_REGION * int(num_regions @ occurring))
-        return {**found, **{f"aupro@{limit}": _area(overlap, fp - negatives, fp, limit) for limit in limits}}
+        for name, (shares, numbers) in regions.items():
+            overlap = shares @ occurring / (_OF_A_REGION * int(numbers @ occurring))
+            found |= by_limit(name, limits, (_area(overlap, fp - negatives, fp, limit) for limit in limits))
+        return found
 
     return rates
 
@@ -3689,14 +4077,10 @@ def _pixel_rates(state: AnomalyState, limits: Sequence[float]) -> Rates:
 def _pixel_decisions(state: AnomalyState, threshold: float) -> Rates:
     """Rates at a threshold, from how many pixels of each image reach it."""
     bits = state.get("significant_bits")
-    at = np.asarray([threshold if bits is None else cut_threshold(threshold, int(bits))])
-    anomalous, normal = (to_numpy(state[name]) >= at for name in ("anomalous", "normal"))
-    num_regions = to_numpy(state["num_regions"])
-    num_images = len(num_regions)
-    image_of_pixel = np.repeat(np.repeat(np.arange(num_images), num_regions), to_numpy(state["region_sizes"]))
-    image_of_normal = np.repeat(np.arange(num_images), to_numpy(state["num_normal"]))
-    images = (image_of_pixel[anomalous], image_of_normal[normal], image_of_pixel)
-    numbers = [np.bincount(each, minlength=num_images) for each in images]
+    at = threshold if bits is None else cut_threshold(threshold, int(bits))
+    num_pixels = regions_of(state)["aupro"].num_pixels
+    normal = reaching(state["normal"], to_numpy(state["num_normal"]), at)
+    numbers = (reaching(state["anomalous"], num_pixels, at), normal, num_pixels)
 
     def rates(occurring: np.ndarray) -> dict[str, float]:
         tp, fp, num_positives = (int(each @ occurring) for each in numbers)
@@ -3712,6 +4096,73 @@ def _area(overlap: np.ndarray, above: np.ndarray, fp: np.ndarray, limit: float) 
     with np.errstate(divide="ignore", invalid="ignore"):
         cut = np.where(above < reach, (reach - above) ** 2 / (2 * (fp - above)), 0.0)
     return math.fsum((overlap * np.where(fp <= reach, whole, cut) / reach).tolist())
+
+
+# ---- anomaly/results.py ----------------------------------------------------------------------------------------------
+#
+# Results of a level: of curves, of overlaps up to limits of the false-positive rate, and at a threshold.
+
+def image_results(anomalous: Array, normal: Array, threshold: float | None) -> dict[str, float]:
+    """Those of images, from the scores of the anomalous and of the normal ones."""
+    both = sort_sides(anomalous, normal)
+    results = curve_metrics(quantities(runs(*both), CURVE), "image_")
+    return results if threshold is None else {**results, **decision_rates(*both, threshold, "image_")}
+
+
+def _against(scores: Array, negatives: Side) -> tuple[tuple[Side, Side], Quantity]:
+    """Pixels and the normal ones, sorted, and the quantity of how these count at each of the pixels."""
+    ordered, order = sorted_with(scores, indices(scores))
+    return sort_sides(Side(ordered), negatives), counts_of_pixels(order)
+
+
+def pixel_results(
+    state: AnomalyState,
+    negatives: Side,
+    limits: Sequence[float],
+    num_thresholds: int | None,
+    threshold: float | None,
+) -> dict[str, float]:
+    """Those of pixels, against the normal ones. Parameters as of `anomaly_metrics`, checked."""
+    results: dict[str, float] = {}
+    for name, (scores, sizes, _) in regions_of(state).items():
+        both, pixels = _against(scores, negatives)
+        curve = CURVE if name == "aupro" else {}
+        values = quantities(runs(*both), {**curve, "pixels": pixels})
+        if num_thresholds is None:
+            areas = areas_up_to(values.pop("pixels"), sizes, negatives.total, limits)
+        else:
+            areas = sampled_aupro(scores, sizes, negatives.repeated(), limits, num_thresholds)
+        if curve:
+            results |= curve_metrics(values, "pixel_")
+            if threshold is not None:
+                results |= decision_rates(*both, threshold, "pixel_")
+        results |= by_limit(name, limits, areas)
+    return results
+
+
+def bounded_pixel_results(
+    state: AnomalyState,
+    negatives: Side,
+    limits: Sequence[float],
+    num_thresholds: int | None,
+    threshold: float | None,
+) -> dict[str, float]:
+    """As `pixel_results`, of scores that were cut: each with its error, and without what has no bound."""
+    bits = int(state["significant_bits"])
+    named: dict[str, tuple[float, ...]] = {}
+    for name, (scores, sizes, _) in regions_of(state).items():
+        both, pixels = _against(scores, negatives)
+        curve = CURVE if name == "aupro" else {}
+        values: dict[str, Any] = quantities(runs(*both), bounded({**curve, "pixels": pixels}, bits))
+        areas = [areas_up_to(counts, sizes, negatives.total, limits) for counts in values.pop("pixels")]
+        named |= {f"pixel_{key}": three for key, three in values.items()}
+        if curve:
+            named["pixel_f1_max"] = tuple(best for best, _ in values["f1_max"])
+            if threshold is not None:
+                named |= bounded_decision_rates(*both, threshold, bits, "pixel_")
+        if num_thresholds is None:
+            named |= by_limit(name, limits, zip(*areas))
+    return results_with_errors({name: value for name, (value, *_) in named.items()}, named)
 
 
 # ---- anomaly/anomaly_suite.py ----------------------------------------------------------------------------------------
@@ -3736,6 +4187,7 @@ class AnomalySuiteOptions(IntervalOptions, total=False):
     image_threshold: float | None
     pixel_threshold: float | None
     pimo_bounds: tuple[float, float] | None
+    per_image: bool
 
 
 def level_counts(state: AnomalyState, level: str) -> Counts:
@@ -3772,17 +4224,20 @@ def anomaly_metrics(
     image_threshold: float | None = None,
     pixel_threshold: float | None = None,
     pimo_bounds: Any = None,
+    per_image: bool = False,
     owned: bool = False,
-) -> dict[str, float]:
+) -> dict[str, Any]:
     """All metrics of the levels asked for: those of `curve_metrics`, and for pixels AUPRO up to each limit.
 
     Parameters: state of `reduce_maps`; the others as of `aupro` and `sampled_aupro`, which num_thresholds asks for;
     image_threshold and pixel_threshold, to add F1, precision and recall of the decision score ≥ threshold;
-    pimo_bounds, to add AUPIMO between these (see `aupimo`); owned, whether the state's normal pixels may be sorted
-    where they lie, which saves a copy.
-    Returns {"image_auroc": …, "pixel_auroc": …, "aupro@0.3": …}; of pixels whose scores were cut, each with
-    `<name>_error`, |value − value of the scores before| ≤ error, and without what has no such bound: the threshold of
-    the best F1, and AUPRO of sampled thresholds. Raises ValueError if a level has one class only.
+    pimo_bounds, to add AUPIMO between these (see `aupimo`); per_image, to add "per_image", the `per_image_table` at the
+    thresholds of the best F1; owned, whether the state's normal pixels may be sorted where they lie, which saves a
+    copy.
+    Returns {"image_auroc": …, "pixel_auroc": …, "aupro@0.3": …}, and "auspro@0.3" and so on where references told
+    defects apart; of pixels whose scores were cut, each with `<name>_error`, |value − value of the scores before| ≤
+    error, and without what has no such bound: the threshold of the best F1, and AUPRO of sampled thresholds.
+    Raises ValueError if a level has one class only.
     """
     chosen = check_levels(levels)
     if num_thresholds is not None:
@@ -3792,47 +4247,22 @@ def anomaly_metrics(
     sides = {level: _level_sides(state, level) for level in chosen}
     limits = as_fractions(integration_limits, "integration_limits")
     # first, while the pixels lie image by image
-    pimo = {} if bounds is None or "pixel" not in chosen else {"aupimo": aupimo_of_state(state, bounds)}
-    results: dict[str, float] = {}
+    pimo = aupimo_of_images(state, bounds) if bounds is not None and "pixel" in chosen else None
+    with_table = as_bool(per_image, "per_image")
+    results: dict[str, Any] = {}
     for level, (positives, normal, counts) in sides.items():
         if level == "image":
-            both = sort_sides(positives, normal)
-            results.update(curve_metrics(quantities(runs(*both), CURVE), "image_"))
-            if thresholds[level] is not None:
-                results.update(decision_rates(*both, thresholds[level], "image_"))
-            continue
-        negatives = as_side(normal, counts, owned=owned)
-        ordered, order = sorted_with(positives, indices(positives))
-        wanted = {**CURVE, "pixels": counts_of_pixels(order)}
-        both, sizes = sort_sides(Side(ordered), negatives), state["region_sizes"]
-        if "significant_bits" in state:
-            bits = int(state["significant_bits"])
-            values = quantities(runs(*both), bounded(wanted, bits))
-            areas = [areas_up_to(counted, sizes, negatives.total, limits) for counted in values.pop("pixels")]
-            named = _with_ends(values, limits if num_thresholds is None else [], areas)
-            if thresholds[level] is not None:
-                named |= bounded_decision_rates(*both, thresholds[level], bits, "pixel_")
-            results.update(results_with_errors({name: value for name, (value, *_) in named.items()}, named))
-            continue
-        values = quantities(runs(*both), wanted)
-        results.update(curve_metrics(values, "pixel_"))
-        if thresholds[level] is not None:
-            results.update(decision_rates(*both, thresholds[level], "pixel_"))
-        if num_thresholds is None:
-            found = areas_up_to(values["pixels"], sizes, negatives.total, limits)
+            results |= image_results(positives, normal, thresholds[level])
         else:
-            found = sampled_aupro(positives, sizes, negatives.repeated(), limits, num_thresholds)
-        results.update({f"aupro@{limit}": area for limit, area in zip(limits, found)})
-    return {**results, **pimo}
-
-
-def _with_ends(
-    values: dict[str, Any], limits: Sequence[float], areas: Sequence[Sequence[float]]
-) -> dict[str, tuple[float, ...]]:
-    """Results of pixels with the two ends of each, from values and theirs, and areas and theirs."""
-    named = {f"pixel_{name}": three for name, three in values.items()}
-    named["pixel_f1_max"] = tuple(best for best, _ in values["f1_max"])
-    return named | {f"aupro@{limit}": three for limit, three in zip(limits, zip(*areas))}
+            of_pixels = pixel_results if "significant_bits" not in state else bounded_pixel_results
+            negatives = as_side(normal, counts, owned=owned and not with_table)
+            results |= of_pixels(state, negatives, limits, num_thresholds, thresholds[level])
+    if pimo is not None:
+        results["aupimo"] = mean_aupimo(pimo)
+    if with_table:
+        best = {f"{level}_threshold": results.get(f"{level}_f1_max_threshold") for level in LEVELS}
+        results["per_image"] = per_image_table(state, **best, pimo=pimo)
+    return results
 
 
 def anomaly_suite_results(
@@ -3844,7 +4274,8 @@ def anomaly_suite_results(
     image_threshold: float | None = None,
     pixel_threshold: float | None = None,
     pimo_bounds: Any = None,
-) -> dict[str, float]:
+    per_image: bool = False,
+) -> dict[str, Any]:
     """As `anomaly_metrics`, of a state whose normal pixels are then sorted where they lie."""
     return anomaly_metrics(
         state,
@@ -3854,6 +4285,7 @@ def anomaly_suite_results(
         image_threshold=image_threshold,
         pixel_threshold=pixel_threshold,
         pimo_bounds=pimo_bounds,
+        per_image=per_image,
         owned=True,
     )
 
@@ -3879,8 +4311,10 @@ class AnomalySuite(Metric):
 
     @staticmethod
     def counts_rows(options: Mapping[str, Any]) -> bool:
-        """Not for intervals and AUPIMO, which need to know of which image a pixel is."""
-        return options["confidence_level"] is None and options["pimo_bounds"] is None
+        """Not for intervals, AUPIMO and the table of images, which need to know of which image a pixel is."""
+        # of pixels that were cut, the table says nothing
+        table = options["per_image"] and options["significant_bits"] is None
+        return options["confidence_level"] is None and options["pimo_bounds"] is None and not table
 
 
 # ---- core/processes.py -----------------------------------------------------------------------------------------------

@@ -500,7 +500,7 @@ def read_npy(path: Path) -> np.ndarray:
         if not dtype.itemsize or min(shape, default=0) < 0:
             raise ValueError
         return np.asarray(np.lib.format.open_memmap(path, mode="r"))
-    except ValueError:
+    except (ValueError, RecursionError, MemoryError):  # the last two for a header that is nested too deep
         raise ValueError("expected numbers as numpy.save writes them, got objects, or no whole .npy file") from None
 
 
@@ -2388,7 +2388,8 @@ def _draw(computed: Computed) -> Sequence[Any]:
 
 
 def _costs(state: Mapping[str, Any], options: Mapping[str, Any]) -> Iterator[Cost]:
-    regions, limits = len(state["region_sizes"]), items(options["integration_limits"])
+    regions = len(state["region_sizes"]) + len(state.get("saturation_areas", ()))
+    limits = items(options["integration_limits"])
     yield Cost("regions times integration_limits", regions * limits, 10_000_000)
     thresholds = options["num_thresholds"]
     if isinstance(thresholds, int):
@@ -2436,6 +2437,7 @@ PAGE = Page(
         Option("image_threshold", "number"),
         Option("pixel_threshold", "number"),
         Option("pimo_bounds", "numbers"),
+        Option("per_image", "flag"),
     ),
     examples=(
         Example("Four maps of 6 × 6 pixels, two with anomalies", (_table(_MAPS, 10), _table(_MASKS, 1))),

@@ -20,6 +20,14 @@ _CITATION = """
   pages={1038--1059},
   year={2021}
 }
+@article{bergmann2022beyond,
+  title={Beyond Dents and Scratches: Logical Constraints in Unsupervised Anomaly Detection and Localization},
+  author={Bergmann, Paul and Batzner, Kilian and Fauser, Michael and Sattlegger, David and Steger, Carsten},
+  journal={International Journal of Computer Vision},
+  volume={130},
+  pages={947--969},
+  year={2022}
+}
 @inproceedings{zou2022spot,
   title={Spot-the-difference self-supervised pre-training for anomaly detection and segmentation},
   author={Zou, Yang and Jeong, Jongheon and Pemula, Latha and Zhang, Dongqing and Dabeer, Onkar},
@@ -38,7 +46,9 @@ _CITATION = """
 _KWARGS_DESCRIPTION = """
 Args:
     predictions: (N, H, W) anomaly maps, higher is more anomalous, or a list of maps of different shapes (H, W).
-    references: masks of the same shapes; 0 or False is normal, 1 or True anomalous.
+    references: masks of the same shapes; 0 or False is normal, 1 or True anomalous. Or a dict for each image,
+        {"masks": (D, H, W), "saturation_areas": (D,)}: a mask of each defect, and how many of its pixels are enough;
+        D may be 0. Then sPRO is reported, and all else is of the union of the masks.
     image_scores: optional (N,) scores of the images. Default to the maps' maxima, see `image_reduction`.
     image_labels: optional (N,) 1 for anomalous, 0 for normal. Default to whether the mask has an anomaly.
     groups: optional (N,) strings or integers, of each image the group, such as a category, a data set or a
@@ -56,6 +66,7 @@ Args:
         anomalous is what scores at least the threshold. Default to None and None.
     pimo_bounds: two false-positive rates such as (1e-5, 1e-4), the lower one first, to add AUPIMO between them; not
         with `significant_bits`. Give it at load when you add batches. Defaults to None: no AUPIMO.
+    per_image: add "per_image", a table of the images. Give it at load when you add batches. Defaults to False.
     confidence_level, n_resamples, random_state: with a level such as 0.95, rates get `<key>_low` and `<key>_high`, a
         percentile bootstrap of normal and anomalous images. Defaults to None and 1000 and 0.
 
@@ -69,8 +80,14 @@ Returns:
         the rates there; 0/0 is 0.
     aupro@0.3 and so on: 1/L times the area under the mean overlap of the regions (8-connected per image) over the
         false-positive rate of the normal pixels, up to L.
+    auspro@0.3 and so on, where references tell defects apart: the same, where each defect is a region, and is found
+        whole as soon as as many of its pixels are as its saturation area says.
     aupimo, with `pimo_bounds`: the mean, over the anomalous images, of the recall of the image's anomalous pixels,
         averaged over the logarithm of the false-positive rate of the pixels of normal images, between the bounds.
+    per_image, with `per_image`: a table {"image": [0, …], "score": […], "label": […], "decision": […], "iou": […],
+        "aupimo": […]}. The decision and the IoU are those at the thresholds of image_f1_max and pixel_f1_max. IoU is
+        None where no pixel is anomalous or called so, AUPIMO for normal images. Columns of a level that was not asked
+        for are left out, the IoU with `significant_bits` too, AUPIMO without `pimo_bounds`.
     pixel_auroc_error, aupro@0.3_error and so on, with `significant_bits`: the value of the whole scores is at most that
         far off. What has no such bound (pixel_f1_max_threshold, AUPRO of `num_thresholds`) is left out.
     groups, with that column: a table, {"group": [names, sorted], "<key>": [of each], …}, with a row for what is before
@@ -78,7 +95,7 @@ Returns:
 
 Raises:
     ValueError: NaN, maps and masks of different shapes, masks that are not binary, a level with one class only, a
-        limit out of range, a lower bound of AUPIMO that so few normal pixels cannot reach.
+        saturation area below 1, a limit out of range, a lower bound of AUPIMO that so few normal pixels cannot reach.
     TypeError: missing columns, unknown arguments, values that are not numbers.
 
 Examples:
@@ -105,5 +122,9 @@ class AnomalySuite(Evaluated, Core, evaluate.Metric):
                     "references": datasets.Sequence(datasets.Sequence(datasets.Value("uint8"))),
                 }
             ),
-            reference_urls=["https://doi.org/10.1007/s11263-020-01400-4", "https://arxiv.org/abs/2207.14315"],
+            reference_urls=[
+                "https://doi.org/10.1007/s11263-020-01400-4",
+                "https://arxiv.org/abs/2207.14315",
+                "https://doi.org/10.1007/s11263-022-01578-9",
+            ],
         )

@@ -6,18 +6,16 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..core.arrays import Array
-from ..core.bounds import results_with_errors
-from ..core.counts import Counts, Side, as_side, exceedance_counts, runs, sort_sides, split
-from ..core.curves import CURVE, bounded, curve_metrics, quantities
+from ..core.counts import Counts, as_side, exceedance_counts, split
 from ..core.metric import IntervalOptions, Metric
-from ..core.options import as_choice, as_fractions, as_int
-from ..core.sorting import indices, sorted_with
-from .aupimo import aupimo_of_state, check_pimo_bounds
-from .aupro import areas_up_to, counts_of_pixels, sampled_aupro
-from .decisions import as_thresholds, bounded_decision_rates, decision_rates
+from ..core.options import as_bool, as_choice, as_fractions, as_int
+from .aupimo import aupimo_of_images, check_pimo_bounds, mean_aupimo
+from .decisions import as_thresholds
 from .levels import LEVELS, check_levels
 from .maps import AnomalyState, as_anomaly_state, reduce_maps
+from .per_image import per_image_table
 from .resampling import anomaly_units
+from .results import bounded_pixel_results, image_results, pixel_results
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -37,6 +35,7 @@ class AnomalySuiteOptions(IntervalOptions, total=False):
     image_threshold: float | None
     pixel_threshold: float | None
     pimo_bounds: tuple[float, float] | None
+    per_image: bool
 
 
 def level_counts(state: AnomalyState, level: str) -> Counts:
@@ -73,17 +72,20 @@ def anomaly_metrics(
     image_threshold: float | None = None,
     pixel_threshold: float | None = None,
     pimo_bounds: Any = None,
+    per_image: bool = False,
     owned: bool = False,
-) -> dict[str, float]:
+) -> dict[str, Any]:
     """All metrics of the levels asked for: those of `curve_metrics`, and for pixels AUPRO up to each limit.
 
     Parameters: state of `reduce_maps`; the others as of `aupro` and `sampled_aupro`, which num_thresholds asks for;
     image_threshold and pixel_threshold, to add F1, precision and recall of the decision score ≥ threshold;
-    pimo_bounds, to add AUPIMO between these (see `aupimo`); owned, whether the state's normal pixels may be sorted
-    where they lie, which saves a copy.
-    Returns {"image_auroc": …, "pixel_auroc": …, "aupro@0.3": …}; of pixels whose scores were cut, each with
-    `<name>_error`, |value − value of the scores before| ≤ error, and without what has no such bound: the threshold of
-    the best F1, and AUPRO of sampled thresholds. Raises ValueError if a level has one class only.
+    pimo_bounds, to add AUPIMO between these (see `aupimo`); per_image, to add "per_image", the `per_image_table` at the
+    thresholds of the best F1; owned, whether the state's normal pixels may be sorted where they lie, which saves a
+    copy.
+    Returns {"image_auroc": …, "pixel_auroc": …, "aupro@0.3": …}, and "auspro@0.3" and so on where references told
+    defects apart; of pixels whose scores were cut, each with `<name>_error`, |value − value of the scores before| ≤
+    error, and without what has no such bound: the threshold of the best F1, and AUPRO of sampled thresholds.
+    Raises ValueError if a level has one class only.
     """
     chosen = check_levels(levels)
     if num_thresholds is not None:
@@ -93,47 +95,22 @@ def anomaly_metrics(
     sides = {level: _level_sides(state, level) for level in chosen}
     limits = as_fractions(integration_limits, "integration_limits")
     # first, while the pixels lie image by image
-    pimo = {} if bounds is None or "pixel" not in chosen else {"aupimo": aupimo_of_state(state, bounds)}
-    results: dict[str, float] = {}
+    pimo = aupimo_of_images(state, bounds) if bounds is not None and "pixel" in chosen else None
+    with_table = as_bool(per_image, "per_image")
+    results: dict[str, Any] = {}
     for level, (positives, normal, counts) in sides.items():
         if level == "image":
-            both = sort_sides(positives, normal)
-            results.update(curve_metrics(quantities(runs(*both), CURVE), "image_"))
-            if thresholds[level] is not None:
-                results.update(decision_rates(*both, thresholds[level], "image_"))
-            continue
-        negatives = as_side(normal, counts, owned=owned)
-        ordered, order = sorted_with(positives, indices(positives))
-        wanted = {**CURVE, "pixels": counts_of_pixels(order)}
-        both, sizes = sort_sides(Side(ordered), negatives), state["region_sizes"]
-        if "significant_bits" in state:
-            bits = int(state["significant_bits"])
-            values = quantities(runs(*both), bounded(wanted, bits))
-            areas = [areas_up_to(counted, sizes, negatives.total, limits) for counted in values.pop("pixels")]
-            named = _with_ends(values, limits if num_thresholds is None else [], areas)
-            if thresholds[level] is not None:
-                named |= bounded_decision_rates(*both, thresholds[level], bits, "pixel_")
-            results.update(results_with_errors({name: value for name, (value, *_) in named.items()}, named))
-            continue
-        values = quantities(runs(*both), wanted)
-        results.update(curve_metrics(values, "pixel_"))
-        if thresholds[level] is not None:
-            results.update(decision_rates(*both, thresholds[level], "pixel_"))
-        if num_thresholds is None:
-            found = areas_up_to(values["pixels"], sizes, negatives.total, limits)
+            results |= image_results(positives, normal, thresholds[level])
         else:
-            found = sampled_aupro(positives, sizes, negatives.repeated(), limits, num_thresholds)
-        results.update({f"aupro@{limit}": area for limit, area in zip(limits, found)})
-    return {**results, **pimo}
-
-
-def _with_ends(
-    values: dict[str, Any], limits: Sequence[float], areas: Sequence[Sequence[float]]
-) -> dict[str, tuple[float, ...]]:
-    """Results of pixels with the two ends of each, from values and theirs, and areas and theirs."""
-    named = {f"pixel_{name}": three for name, three in values.items()}
-    named["pixel_f1_max"] = tuple(best for best, _ in values["f1_max"])
-    return named | {f"aupro@{limit}": three for limit, three in zip(limits, zip(*areas))}
+            of_pixels = pixel_results if "significant_bits" not in state else bounded_pixel_results
+            negatives = as_side(normal, counts, owned=owned and not with_table)
+            results |= of_pixels(state, negatives, limits, num_thresholds, thresholds[level])
+    if pimo is not None:
+        results["aupimo"] = mean_aupimo(pimo)
+    if with_table:
+        best = {f"{level}_threshold": results.get(f"{level}_f1_max_threshold") for level in LEVELS}
+        results["per_image"] = per_image_table(state, **best, pimo=pimo)
+    return results
 
 
 def anomaly_suite_results(
@@ -145,7 +122,8 @@ def anomaly_suite_results(
     image_threshold: float | None = None,
     pixel_threshold: float | None = None,
     pimo_bounds: Any = None,
-) -> dict[str, float]:
+    per_image: bool = False,
+) -> dict[str, Any]:
     """As `anomaly_metrics`, of a state whose normal pixels are then sorted where they lie."""
     return anomaly_metrics(
         state,
@@ -155,6 +133,7 @@ def anomaly_suite_results(
         image_threshold=image_threshold,
         pixel_threshold=pixel_threshold,
         pimo_bounds=pimo_bounds,
+        per_image=per_image,
         owned=True,
     )
 
@@ -180,5 +159,7 @@ class AnomalySuite(Metric):
 
     @staticmethod
     def counts_rows(options: Mapping[str, Any]) -> bool:
-        """Not for intervals and AUPIMO, which need to know of which image a pixel is."""
-        return options["confidence_level"] is None and options["pimo_bounds"] is None
+        """Not for intervals, AUPIMO and the table of images, which need to know of which image a pixel is."""
+        # of pixels that were cut, the table says nothing
+        table = options["per_image"] and options["significant_bits"] is None
+        return options["confidence_level"] is None and options["pimo_bounds"] is None and not table

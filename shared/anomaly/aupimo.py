@@ -8,8 +8,8 @@ say: so an image's score is a mean over its pixels, and no curve has to be built
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from ..core.counts import Side, as_side, runs, sort_sides
 from ..core.options import as_fractions
 from ..core.sorting import indices, sorted_with
 from .aupro import counts_of_pixels
+from .spro import regions_of
 
 _MAX_WEIGHT = 1 << 53  # of all normal pixels together: float64 holds it
 
@@ -32,8 +33,32 @@ def check_pimo_bounds(pimo_bounds: Any) -> tuple[float, float] | None:
     return bounds[0], bounds[1]
 
 
-def aupimo_of_state(state: Mapping[str, Any], bounds: tuple[float, float]) -> float:
-    """The mean AUPIMO of the anomalous images of a state; see `aupimo`.
+def mean_aupimo(values: Sequence[float | None]) -> float:
+    """The mean of the images that have one."""
+    there = [value for value in values if value is not None]
+    return math.fsum(there) / len(there)
+
+
+class PimoPixels(NamedTuple):
+    """What AUPIMO is of.
+
+    normal: (P,) the pixels of normal images, image by image
+    normal_images, sizes, weights: (M,) indices of these images, how many pixels they have, what one of these weighs
+    anomalous: (A,) the anomalous pixels of anomalous images, image by image
+    judged_images, num_pixels: (J,) indices of these images, how many such pixels they have
+    """
+
+    normal: Array
+    normal_images: np.ndarray
+    sizes: np.ndarray
+    weights: np.ndarray
+    anomalous: Array
+    judged_images: np.ndarray
+    num_pixels: np.ndarray
+
+
+def pimo_pixels(state: Mapping[str, Any], bounds: tuple[float, float]) -> PimoPixels:
+    """The pixels of a state that AUPIMO is of.
 
     Raises ValueError for scores that were cut or counted, without normal or anomalous pixels in images of that kind,
     and where the lower bound is below the smallest false-positive rate that the normal pixels can give.
@@ -45,27 +70,43 @@ def aupimo_of_state(state: Mapping[str, Any], bounds: tuple[float, float]) -> fl
             "pimo_bounds: pixels of several images have been counted together; give it at load, not at compute"
         )
     labels, sizes = to_numpy(state["image_labels"]), to_numpy(state["num_normal"])
-    normal = _of_images(state["normal"], sizes, ~labels)
-    weights = pixel_weights(sizes[~labels & (sizes > 0)])
-    regions, image_of_region = to_numpy(state["region_sizes"]), np.repeat(np.arange(len(labels)), state["num_regions"])
-    num_pixels = np.bincount(image_of_region, regions, len(labels)).astype(np.int64)
-    anomalous = _of_images(state["anomalous"], num_pixels, labels)
-    if not len(weights) or not anomalous.shape[0]:
+    num_pixels = regions_of(state)["aupro"].num_pixels
+    normal, judged = (np.flatnonzero(here) for here in (~labels & (sizes > 0), labels & (num_pixels > 0)))
+    if not len(normal) or not len(judged):
         raise ValueError(
             "references: expected normal images, and anomalous ones with anomalous pixels, for aupimo; got "
-            f"{len(weights)} and {np.count_nonzero(num_pixels[labels])}; leave pimo_bounds out to go without"
+            f"{len(normal)} and {len(judged)}; leave pimo_bounds out to go without"
         )
-    each = np.repeat(weights, sizes[~labels & (sizes > 0)])
-    smallest = int(weights.min()) / int(each.sum())
+    weights = pixel_weights(sizes[normal])
+    smallest = int(weights.min()) / int(weights @ sizes[normal])
     if smallest > bounds[0]:
         raise ValueError(
             f"pimo_bounds: expected a lower bound of at least {smallest!r}, the smallest false-positive rate that the "
-            f"{len(each)} pixels of {len(weights)} normal images can give; got {bounds[0]!r}"
+            f"{int(sizes[normal].sum())} pixels of {len(normal)} normal images can give; got {bounds[0]!r}"
         )
+    return PimoPixels(
+        _of_images(state["normal"], sizes, ~labels),
+        normal,
+        sizes[normal],
+        weights,
+        _of_images(state["anomalous"], num_pixels, labels),
+        judged,
+        num_pixels[judged],
+    )
+
+
+def aupimo_of_images(state: Mapping[str, Any], bounds: tuple[float, float]) -> list[float | None]:
+    """The AUPIMO of each image of a state; None for normal ones, and for those without anomalous pixels.
+
+    See `aupimo`; raises as `pimo_pixels`.
+    """
+    normal, _, sizes, weights, anomalous, judged, num_pixels = pimo_pixels(state, bounds)
     # all of one weight are counted, which is the same
-    side = as_side(normal, None if (weights == 1).all() else on_device(each, normal))
-    values = aupimo(anomalous, num_pixels[labels & (num_pixels > 0)], side, bounds)
-    return math.fsum(values) / len(values)
+    each = None if (weights == 1).all() else on_device(np.repeat(weights, sizes), normal)
+    found: list[float | None] = [None] * len(state["num_normal"])
+    for i, value in zip(judged.tolist(), aupimo(anomalous, num_pixels, as_side(normal, each), bounds)):
+        found[i] = value
+    return found
 
 
 def _of_images(scores: Array, sizes: np.ndarray, chosen: np.ndarray) -> Array:
@@ -107,12 +148,12 @@ def aupimo(anomalous: Array, num_pixels: np.ndarray, normal: Array | Side, bound
     ordered, order = sorted_with(anomalous, indices(anomalous))
     positives, negatives = sort_sides(Side(ordered), normal)
     above, fp = counts_of_pixels(order).of(runs(positives, negatives))
-    shares = _shares(to_numpy(above) / negatives.total, to_numpy(fp) / negatives.total, bounds)
+    shares = shares_of_pixels(to_numpy(above) / negatives.total, to_numpy(fp) / negatives.total, bounds)
     parts = np.split(shares, np.cumsum(num_pixels)[:-1])
     return [math.fsum(part.tolist()) / len(part) for part in parts]
 
 
-def _shares(first: np.ndarray, last: np.ndarray, bounds: tuple[float, float]) -> np.ndarray:
+def shares_of_pixels(first: np.ndarray, last: np.ndarray, bounds: tuple[float, float]) -> np.ndarray:
     """What share of the way from ln L to ln U pixels are found on, that are found from F = first to F = last on."""
     low, high = bounds
     shares = np.where(last <= low, 1.0, 0.0)

@@ -8,8 +8,8 @@ then, for every region, a sum of integers over its pixels, so no curve has to be
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -19,6 +19,8 @@ from ..core.counts import Counts, Side, check_both_classes, runs, sort_sides
 from ..core.curves import Quantity
 from ..core.options import as_fractions, as_int
 from ..core.sorting import indices, sorted_with
+
+Area = TypeVar("Area")
 
 
 def aupro(region_scores: Array, region_sizes: np.ndarray, normal: Array, limits: Any) -> list[float]:
@@ -41,6 +43,15 @@ def aupro(region_scores: Array, region_sizes: np.ndarray, normal: Array, limits:
     ordered, order = sorted_with(region_scores, indices(region_scores))
     counts = counts_of_pixels(order).of(runs(*sort_sides(Side(ordered), normal)))
     return areas_up_to(counts, region_sizes, normal.shape[0], limits)
+
+
+def by_limit(name: str, limits: Sequence[float], areas: Iterable[Area]) -> dict[str, Area]:
+    """Areas by their names in results, such as aupro@0.3.
+
+    >>> by_limit("aupro", [0.3, 1.0], [0.5, 0.75])
+    {'aupro@0.3': 0.5, 'aupro@1.0': 0.75}
+    """
+    return {f"{name}@{limit}": area for limit, area in zip(limits, areas)}
 
 
 def counts_of_pixels(order: Array) -> Quantity:

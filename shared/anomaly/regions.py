@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
 import numpy as np
 
@@ -34,6 +34,24 @@ class RegionPixels(TypedDict):
     num_normal: np.ndarray
     num_regions: np.ndarray
     normal_counts: NotRequired[Array]
+
+
+class Regions(NamedTuple):
+    """Scores of pixels region by region, the regions' sizes, and how many of these are of each map."""
+
+    scores: Array
+    sizes: np.ndarray
+    numbers: np.ndarray
+
+    @property
+    def num_pixels(self) -> np.ndarray:
+        """(N,) of each map, how many of the pixels are its own.
+
+        >>> Regions(np.zeros(9), np.asarray([4, 2, 3]), np.asarray([1, 0, 2])).num_pixels.tolist()
+        [4, 0, 5]
+        """
+        map_of_region = np.repeat(np.arange(len(self.numbers)), self.numbers)
+        return np.bincount(map_of_region, self.sizes, len(self.numbers)).astype(np.int64)  # float64 holds them
 
 
 def pixels_by_region(pairs: Sequence[tuple[Array, Array]], voids: Sequence[Array] | None = None) -> RegionPixels:
@@ -93,6 +111,12 @@ def split_regions(score_map: Array, mask: Array, void: Array | None = None) -> t
     order = np.argsort(regions, kind="stable")
     inside, outside = split(pixels, flat)
     return outside, inside[on_device(order, inside)], np.bincount(regions)[1:]
+
+
+def check_sum(sizes: np.ndarray, name: str, total: int, what: str) -> None:
+    """Raise ValueError unless the sizes of a state, by their name, are those of so many things together."""
+    if sum(sizes.tolist()) != total:
+        raise ValueError(f"state: expected {name} of {total} {what} together, got {sum(sizes.tolist())}")
 
 
 def _components(mask: np.ndarray, anomalous: np.ndarray) -> np.ndarray:

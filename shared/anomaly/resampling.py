@@ -7,9 +7,8 @@ sums of them.
 
 from __future__ import annotations
 
-import hashlib
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -20,9 +19,16 @@ from ..core.counts import as_side, runs, sort_sides
 from ..core.curves import CURVE, curve_rates, quantities
 from ..core.options import as_fractions
 from ..core.units import Rows, Units, rows_of_sides
+from .aupimo import check_pimo_bounds
+from .aupro import by_limit
+from .canonical import canonical_order, kinds_of_images
 from .decisions import as_thresholds, cut_threshold, decision_rates, rates_of_decision
 from .levels import check_levels
 from .maps import AnomalyState
+from .per_image import reaching
+from .pimo_resampling import pimo_rates
+from .regions import Regions
+from .spro import regions_of
 
 MAX_BINS = 1 << 12  # of the pixels of either kind
 _OF_A_REGION = 1 << 30  # shares of a region's pixels are multiples of 2^-30, whose sums are exact
@@ -39,10 +45,11 @@ def anomaly_units(
     image_threshold: Any = None,
     pixel_threshold: Any = None,
     pimo_bounds: Any = None,
+    per_image: Any = None,
 ) -> Units:
     """The images, for resampling: equal ones in any order, the others by their content.
 
-    Results are the rates; an AUPRO of sampled thresholds and AUPIMO have no interval. Pixels are merged in bins for the
+    Results are the rates; an AUPRO of sampled thresholds has no interval. Pixels are merged in bins for the
     curves, and are counted one by one at a pixel_threshold. Strata are kinds of images by their labels and by whether
     they have normal and anomalous pixels, so that no resample lacks either.
     Raises ValueError for states in which pixels of several images have been counted together.
@@ -51,7 +58,7 @@ def anomaly_units(
         raise ValueError(
             "confidence_level: pixels of several images have been counted together; give it at load, not at compute"
         )
-    order, kinds = _canonical_order(state), _kinds(state)
+    order, kinds = canonical_order(state), kinds_of_images(state)
     strata = [order[kinds[order] == kind] for kind in range(8)]
     limits = [] if num_thresholds is not None else as_fractions(integration_limits, "integration_limits")
     thresholds = as_thresholds(image_threshold, pixel_threshold)
@@ -60,6 +67,9 @@ def anomaly_units(
     parts = [makers[level]() for level in chosen]
     if "pixel" in chosen and thresholds["pixel"] is not None:
         parts.append(_pixel_decisions(state, thresholds["pixel"]))
+    bounds = check_pimo_bounds(pimo_bounds)
+    if "pixel" in chosen and bounds is not None:
+        parts.append(pimo_rates(state, bounds))
 
     def results(counts: Sequence[np.ndarray]) -> dict[str, float]:
         occurring = np.zeros(len(kinds), np.int64)
@@ -74,35 +84,6 @@ def anomaly_units(
         return place, kinds
 
     return Units(tuple(np.ones(len(images), np.int64) for images in strata), results, members)
-
-
-def _kinds(state: AnomalyState) -> np.ndarray:
-    """Of each image, its label and whether it has normal and anomalous pixels, in three bits."""
-    columns = (state["image_labels"], state["num_normal"], state["num_regions"])
-    anomalous, normal, regions = (to_numpy(column).astype(np.int64) > 0 for column in columns)
-    return 4 * anomalous + 2 * normal + regions
-
-
-def _canonical_order(state: AnomalyState) -> np.ndarray:
-    """The images by their scores, and those of one score by what their pixels and regions are."""
-    scores, contents = to_numpy(state["image_scores"]), [*_contents(state)]
-    return np.asarray(sorted(range(len(scores)), key=lambda i: (scores[i], contents[i])), np.int64)
-
-
-def _contents(state: AnomalyState) -> Iterator[bytes]:
-    """A digest of each image's pixels, whatever type they came in, and of its regions."""
-    num_regions, sizes = to_numpy(state["num_regions"]), to_numpy(state["region_sizes"])
-    ends = np.cumsum(num_regions)
-    regions = [sizes[end - number : end] for end, number in zip(ends.tolist(), num_regions.tolist())]
-    normal, anomalous = to_numpy(state["normal"]), to_numpy(state["anomalous"])
-    first, second = 0, 0
-    for number, own in zip(to_numpy(state["num_normal"]).tolist(), regions):
-        parts = normal[first : first + number], anomalous[second : second + int(own.sum())]
-        first, second = first + number, second + int(own.sum())
-        digest = hashlib.blake2b(own.astype(np.int64).tobytes(), digest_size=16)
-        for pixels in parts:
-            digest.update((pixels.astype(np.float64) + 0.0).tobytes())  # 0.0 for −0.0
-        yield digest.digest()
 
 
 def _image_rates(state: AnomalyState, threshold: float | None) -> Rates:
@@ -122,10 +103,6 @@ def _pixel_rates(state: AnomalyState, limits: Sequence[float]) -> Rates:
     rows = rows_of_sides(as_side(anomalous), as_side(normal), most=MAX_BINS)
     edges = np.unique(np.concatenate([each.scores for each in rows]))
     bins = Rows(edges, np.ones(len(edges), np.int64))
-    num_regions, sizes = to_numpy(state["num_regions"]), to_numpy(state["region_sizes"])
-    region_of_pixel = np.repeat(np.arange(len(sizes)), sizes)
-    image_of_pixel = np.repeat(np.arange(len(num_regions)), num_regions)[region_of_pixel]
-    pixels_of_images = np.bincount(image_of_pixel, minlength=len(num_regions))
 
     def histograms(scores: np.ndarray, numbers: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
         """(bins, images), how many pixels there are of each, or sums of integer weights."""
@@ -137,9 +114,14 @@ def _pixel_rates(state: AnomalyState, limits: Sequence[float]) -> Rates:
             start = stop
         return table
 
+    def overlaps(regions: Regions) -> np.ndarray:
+        """The same of the pixels of regions, each as its share of its region."""
+        weights = np.repeat(np.rint(_OF_A_REGION / regions.sizes), regions.sizes)
+        return histograms(to_numpy(regions.scores), regions.num_pixels, weights)
+
     of_normal = histograms(normal, to_numpy(state["num_normal"]))
-    of_anomalous = histograms(anomalous, pixels_of_images)
-    shares = histograms(anomalous, pixels_of_images, np.rint(_OF_A_REGION / sizes)[region_of_pixel])
+    of_anomalous = histograms(anomalous, regions_of(state)["aupro"].num_pixels)
+    regions = {name: (overlaps(each), each.numbers) for name, each in regions_of(state).items()}
 
     def rates(occurring: np.ndarray) -> dict[str, float]:
         # products of integers are exact, and those of float64 would start threads for each
@@ -147,8 +129,10 @@ def _pixel_rates(state: AnomalyState, limits: Sequence[float]) -> Rates:
         sides = (bins.side(numbers) for numbers in (positives, negatives))
         found = curve_rates(quantities(runs(*sort_sides(*sides)), CURVE), "pixel_")
         fp = np.cumsum(negatives[::-1])[::-1]
-        overlap = shares @ occurring / (_OF_A_REGION * int(num_regions @ occurring))
-        return {**found, **{f"aupro@{limit}": _area(overlap, fp - negatives, fp, limit) for limit in limits}}
+        for name, (shares, numbers) in regions.items():
+            overlap = shares @ occurring / (_OF_A_REGION * int(numbers @ occurring))
+            found |= by_limit(name, limits, (_area(overlap, fp - negatives, fp, limit) for limit in limits))
+        return found
 
     return rates
 
@@ -156,14 +140,10 @@ def _pixel_rates(state: AnomalyState, limits: Sequence[float]) -> Rates:
 def _pixel_decisions(state: AnomalyState, threshold: float) -> Rates:
     """Rates at a threshold, from how many pixels of each image reach it."""
     bits = state.get("significant_bits")
-    at = np.asarray([threshold if bits is None else cut_threshold(threshold, int(bits))])
-    anomalous, normal = (to_numpy(state[name]) >= at for name in ("anomalous", "normal"))
-    num_regions = to_numpy(state["num_regions"])
-    num_images = len(num_regions)
-    image_of_pixel = np.repeat(np.repeat(np.arange(num_images), num_regions), to_numpy(state["region_sizes"]))
-    image_of_normal = np.repeat(np.arange(num_images), to_numpy(state["num_normal"]))
-    images = (image_of_pixel[anomalous], image_of_normal[normal], image_of_pixel)
-    numbers = [np.bincount(each, minlength=num_images) for each in images]
+    at = threshold if bits is None else cut_threshold(threshold, int(bits))
+    num_pixels = regions_of(state)["aupro"].num_pixels
+    normal = reaching(state["normal"], to_numpy(state["num_normal"]), at)
+    numbers = (reaching(state["anomalous"], num_pixels, at), normal, num_pixels)
 
     def rates(occurring: np.ndarray) -> dict[str, float]:
         tp, fp, num_positives = (int(each @ occurring) for each in numbers)

@@ -26,17 +26,21 @@ _HELP = f"""Evaluate anomaly maps of a data set on disk, category by category.
 Layouts: {", ".join(f"{layout.name} ({layout.title})" for layout in LAYOUTS)}, and {PAIR}, a plain folder of masks,
 where a map without a mask is one of a normal image. Maps are .tiff, .npy, .npz, or .png of 16 bits, as in
 maps/bottle/test/crack/000.tiff: found by category, name, and the folder of the defect where names repeat.
-What is above 0 in a mask is anomalous. Results are tables on a terminal, JSON in a pipe.
+What is above 0 in a mask is anomalous, but for the --ignore-value. Results are tables on a terminal, JSON in a pipe.
 """
 _MEANINGS = {
     "integration_limits": "False-positive rates up to which AUPRO is taken.",
     "image_reduction": "An image's score: max, mean, or a number k: the mean of the k highest pixels.",
     "num_thresholds": "Thresholds of an approximate AUPRO, as of MVTec 3D-AD; exact without.",
+    "ignore_value": "Value of void pixels in masks, such as 255.",
     "levels": "What to judge: image, pixel or both.",
-    "confidence_level": "Intervals of each group's rates, such as 0.95; images are resampled.",
+    "confidence_level": "Intervals of groups' rates, such as 0.95, and p-values of differences; images are resampled.",
     "n_resamples": "Resamples of the images.",
     "random_state": "Seed of the resamples.",
 }
+
+
+_OF_THE_COMMAND = ("per_image",)  # which takes a file
 
 
 class _Lists(SpaceSeparated):
@@ -45,7 +49,7 @@ class _Lists(SpaceSeparated):
 
 def _metric_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add an option for each of the metric's, so that its defaults stand once."""
-    for name, default in reversed(list(AnomalySuite.options.items())):
+    for name, default in reversed([(n, d) for n, d in AnomalySuite.options.items() if n not in _OF_THE_COMMAND]):
         shown = " ".join(map(str, default)) if isinstance(default, (list, tuple)) else default
         words = _MEANINGS.get(name, "Of anomaly_suite: see openworld-metrics describe anomaly_suite.")
         more = "" if default is None else f"  [default: {shown}]"
@@ -64,7 +68,9 @@ def _metric_options(command: Callable[..., None]) -> Callable[..., None]:
 @click.option("--compare", type=click.Path(path_type=Path), help="Folder of another model's maps of the same images.")
 @click.option("--save", multiple=True, type=click.Path(dir_okay=False, path_type=Path), help="Write a .txt or .json.")
 @click.option(
-    "--per-image", type=click.Path(dir_okay=False, path_type=Path), help="Write a .csv of the images' scores."
+    "--per-image",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write a .csv of the images: score, decision, IoU.",
 )
 @click.option("--report", type=click.Path(file_okay=False, path_type=Path), help="Draw curves and the worst images.")
 @_metric_options
@@ -79,10 +85,10 @@ def anomaly(
 ) -> None:
     """Evaluate anomaly maps of a data set on disk; see `_HELP`."""
     from ..evaluation.anomaly import evaluate_maps
+    from ..evaluation.anomaly_comparison import compared_runs
     from ..evaluation.anomaly_text import (
         anomaly_summary,
         check_same_images,
-        compared,
         per_image_csv,
         save_anomaly_results,
     )
@@ -93,13 +99,13 @@ def anomaly(
     logging.getLogger("tifffile").addHandler(logging.NullHandler())  # what is wrong is one line
     folders = [maps] if compare is None else [maps, compare]
     _check_outputs(save, per_image, report, [data, *folders])
-    options = _options(given)
+    options = {**_options(given), "per_image": per_image is not None}
     models = [
         list_anomaly_maps(folder, data, layout=given["layout"], categories=given["categories"] or None)
         for folder in folders
     ]
     if given["list_problems"]:
-        _list_problems(models, given["resize"])
+        _list_problems(models, given["resize"], AnomalySuite(**options).loaded_options["ignore_value"])
         return
     runs = [
         evaluate_maps(model, resize=given["resize"], progress=True, curves=report is not None, **options)
@@ -109,7 +115,7 @@ def anomaly(
     results, other = runs[0].results, runs[1] if compare is not None else None
     if other is not None:
         check_same_images(runs[0], other)
-        results = compared(results, other.results)
+        results = {**results, "other": other.results, "comparison": compared_runs(runs[0], other, **options)}
     writes: list[Callable[[], object]] = [partial(save_anomaly_results, results, path) for path in save]
     if per_image is not None:
         writes.append(partial(write_file, per_image, per_image_csv(runs[0], other)))
@@ -133,7 +139,7 @@ def _warn_of_empty_masks(images: Sequence[Any]) -> None:
 def _options(given: Mapping[str, Any]) -> dict[str, Any]:
     """The options of the metric, those that were given."""
     return read_options(
-        AnomalySuite, [f"{name}={','.join(given[name])}" for name in AnomalySuite.options if given[name]]
+        AnomalySuite, [f"{name}={','.join(given[name])}" for name in AnomalySuite.options if given.get(name)]
     )
 
 
@@ -155,11 +161,11 @@ def _check_outputs(save: Sequence[Path], per_image: Path | None, report: Path | 
         check_report_folder(report, folders)
 
 
-def _list_problems(models: Sequence[Any], resize: str | None) -> None:
+def _list_problems(models: Sequence[Any], resize: str | None, ignore_value: int | None) -> None:
     """Say what is wrong with the files, and exit with 2 if anything is."""
     from ..evaluation.map_reading import file_problems
 
-    problems = [line for model in models for line in file_problems(model, resize, progress=True)]
+    problems = [line for model in models for line in file_problems(model, resize, ignore_value, progress=True)]
     problems = list(dict.fromkeys(problems))  # masks are the same for both models
     if problems:
         show("\n".join(map(one_line, problems)))

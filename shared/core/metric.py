@@ -125,10 +125,10 @@ class Metric:
         return results
 
     def results_and_units(self, **kwargs: Any) -> tuple[dict[str, Any], Units]:
-        """The results of columns, and what is resampled of them; batches added before have no part in either."""
+        """The results of columns, and what is resampled of them; without columns, those of the batches, which stay."""
         columns, overrides = self._sort_arguments(kwargs)
         options = {**self.loaded_options, **overrides}
-        return self._results_and_units([self._reduced(columns, options)], options)
+        return self._results_and_units([self._reduced(columns, options)] if columns else self._batches, options)
 
     def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
         """Add a batch of columns. An empty one adds nothing; one that raises leaves those before it untouched."""

@@ -10,24 +10,18 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ..anomaly.anomaly_suite import AnomalySuite
-from ..anomaly.image_scores import check_reduction, reduced_maps
+from ..anomaly.image_scores import check_reduction
 from ..anomaly.levels import check_levels
 from ..core.group_results import Results, grouped_results
 from ..core.options import as_fractions, plain_value
-from ..formats.anomaly_folders import AnomalyImage
 from ..formats.anomaly_maps import AnomalyMaps, list_anomaly_maps
-from ..formats.reasons import named
+from .anomaly_batches import add_images, batches_of, groups_of, scored_images
 from .anomaly_curves import Curves, curves_of
-from .anomaly_run import AnomalyRun, ScoredImage, belongs_to
-from .map_reading import MapAndMask, check_names, map_reader, read_ahead
+from .anomaly_run import AnomalyRun, ScoredImage, belongs_to, images_table
+from .map_reading import check_names, map_reader, read_ahead
 
-_BATCH = 64  # images
-_BATCH_PIXELS = 1 << 22
 _VERSIONS = ("openworld-metrics", "numpy", "scipy")
-_Pair = tuple[AnomalyImage, Path]
 
 
 def evaluate_anomaly_folder(
@@ -48,15 +42,17 @@ def evaluate_anomaly_folder(
     bar on a terminal; options of the metric, such as integration_limits or image_reduction.
 
     An image is anomalous if its folder says so, even if its mask is empty; in a plain folder, if its mask has a pixel
-    that is. Where a layout has kinds of defects that are judged apart (MVTec LOCO), each is a group with the normal
-    images of its category.
+    that is. What is above 0 in a mask is anomalous, and what has the `ignore_value` is void. Where a layout has kinds
+    of defects that are judged apart (MVTec LOCO), each is a group with the normal images of its category; where it says
+    how many pixels of a defect are enough (defects_config.json there), results have the areas of sPRO.
 
     Returns each rate's unweighted mean over the groups; "groups", a table of them; "evaluation", what was evaluated:
-    folders, layout, options, how many files, versions. Raises ValueError with the name of the file for the first thing
-    that is wrong, TypeError for unknown options.
+    folders, layout, options, how many files, versions; with per_image=True, "per_image", the `images_table`. Raises
+    ValueError with the name of the file for the first thing that is wrong, TypeError for unknown options.
     """
     listed = list_anomaly_maps(maps, data, layout=layout, categories=categories)
-    return evaluate_maps(listed, resize=resize, progress=progress, **options).results
+    run = evaluate_maps(listed, resize=resize, progress=progress, **options)
+    return {**run.results, "per_image": images_table(run)} if run.tables else run.results
 
 
 def evaluate_maps(
@@ -69,28 +65,25 @@ def evaluate_maps(
     from tqdm import tqdm
 
     check_names(listed)
-    read = map_reader(listed, resize)
     settings = AnomalySuite(**options).loaded_options
+    read = map_reader(listed, resize, settings["ignore_value"])
     check_reduction(settings["image_reduction"])  # before the files are read
     check_levels(settings["levels"])
     as_fractions(settings["integration_limits"], "integration_limits")
-    if settings["ignore_value"] is not None:  # it would be taken for anomalous
-        raise ValueError(
-            f"ignore_value: expected None, since a mask of a folder is anomalous wherever it is above 0; got "
-            f"{settings['ignore_value']!r}"
-        )
     by_group: dict[str, Results] = {}
     images: list[ScoredImage] = []
     drawn: dict[str, Curves] = {}
+    tables: dict[str, Results] = {}
     # disable=None: no bar where standard error is not a terminal
     with tqdm(total=len(listed.pairs), unit=" images", disable=None if progress else True) as bar:
         for category, pairs in groupby(listed.pairs, key=lambda pair: pair[0].category):
             own = list(pairs)
-            metrics = {name: AnomalySuite(**options) for name in _groups(listed, own)}
-            for batch, contents in _batches(own, read_ahead(read, own)):
-                scored = _scored(batch, contents, settings["image_reduction"])
+            metrics = {name: AnomalySuite(**options) for name in groups_of(listed, own)}
+            for batch, contents in batches_of(own, read_ahead(read, own)):
+                scored = scored_images(batch, contents, settings["image_reduction"])
                 for name, metric in metrics.items():
-                    _add(metric, contents, scored, name)
+                    chosen = [i for i, image in enumerate(scored) if belongs_to(image, name)]
+                    add_images(metric, [contents[i] for i in chosen], [scored[i] for i in chosen])
                 images += scored
                 bar.update(len(batch))
             for name in list(metrics):
@@ -100,8 +93,11 @@ def evaluate_maps(
                     if curves:
                         drawn[name] = curves_of(metric.state(), settings["levels"])
                     by_group[name] = {**_counts(scored), **metric.compute()}
+                if "per_image" in by_group[name]:
+                    names = {"image": [image.image.name for image in scored]}
+                    tables[name] = {**by_group[name].pop("per_image"), **names}
     record = _record(listed, resize, settings, sum(image.lacks_pixels for image in images))
-    return AnomalyRun(listed, {**grouped_results(by_group), "evaluation": record}, images, drawn)
+    return AnomalyRun(listed, {**grouped_results(by_group), "evaluation": record}, images, drawn, tables)
 
 
 @contextmanager
@@ -111,50 +107,6 @@ def _in_group(name: str) -> Iterator[None]:
         yield
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from error
-
-
-def _groups(listed: AnomalyMaps, pairs: Sequence[_Pair]) -> list[str]:
-    """The names of a category's groups: its own, or one for each defect."""
-    category, layout = pairs[0][0].category, listed.data.layout
-    if layout is None or not layout.by_defect:
-        return [category]
-    defects = sorted({image.defect for image, _ in pairs} - {*layout.normal})
-    return [f"{category}/{defect}" for defect in defects] or [category]
-
-
-def _batches(
-    pairs: Sequence[_Pair], contents: Iterator[MapAndMask]
-) -> Iterator[tuple[Sequence[_Pair], list[MapAndMask]]]:
-    """Images and what was read of them, a few at a time."""
-    start, held, pixels = 0, [], 0
-    for end, content in enumerate(contents, 1):
-        held.append(content)
-        pixels += content.mask.size
-        if len(held) == _BATCH or pixels >= _BATCH_PIXELS or end == len(pairs):
-            yield pairs[start:end], held
-            start, held, pixels = end, [], 0
-
-
-def _scored(batch: Sequence[_Pair], contents: Sequence[MapAndMask], image_reduction: str | int) -> list[ScoredImage]:
-    found = []
-    for (image, path), (score_map, mask) in zip(batch, contents):
-        with named(path):
-            score = float(reduced_maps([score_map], image_reduction)[0])
-        marked = bool(mask.any())
-        anomalous = marked if image.anomalous is None else image.anomalous
-        found.append(ScoredImage(image, path, anomalous, score, marked))
-    return found
-
-
-def _add(metric: AnomalySuite, contents: Sequence[MapAndMask], scored: Sequence[ScoredImage], group: str) -> None:
-    """Add to a group's metric the images of a batch that belong to it."""
-    chosen = [i for i, image in enumerate(scored) if belongs_to(image, group)]
-    metric.add_batch(
-        predictions=[contents[i].score_map for i in chosen],
-        references=[contents[i].mask for i in chosen],
-        image_scores=np.asarray([scored[i].score for i in chosen], dtype=np.float64),
-        image_labels=np.asarray([scored[i].anomalous for i in chosen], dtype=bool),
-    )
 
 
 def _counts(scored: Sequence[ScoredImage]) -> dict[str, int]:

@@ -33,18 +33,33 @@ class AnomalyRun(NamedTuple):
     results: the numbers, and what they are of
     images: each test image with its score
     curves: by group, if they were asked for
+    tables: by group, a table of its images as `per_image_table` has it, by their names, if it was asked for
     """
 
     listed: AnomalyMaps
     results: Results
     images: list[ScoredImage]
     curves: dict[str, Curves]
+    tables: dict[str, Results]
 
     @property
     def groups(self) -> list[str]:
         """The groups that were evaluated by themselves, sorted; not those that are means of others."""
         names = self.results["groups"]["group"]
         return [name for name in names if not any(other.startswith(f"{name}/") for other in names)]
+
+
+def images_table(run: AnomalyRun) -> Results:
+    """A row for each image of each group: of `run.tables`, with the name of the group first.
+
+    A normal image is in all groups of its category, and judged in each.
+    """
+    rows: Results = {"group": []}
+    for group, table in run.tables.items():
+        rows["group"] += [group] * len(table["image"])
+        for key, column in table.items():
+            rows.setdefault(key, []).extend(column)
+    return rows
 
 
 def images_of(run: AnomalyRun, group: str) -> list[ScoredImage]:

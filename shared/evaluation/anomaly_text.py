@@ -12,20 +12,17 @@ from ..core.group_results import Results
 from ..formats.anomaly_layouts import LAYOUTS
 from ..formats.results import as_json, value_text
 from ..formats.writing import write_file
-from .anomaly_run import AnomalyRun
-from .differences import differences
+from .anomaly_run import AnomalyRun, ScoredImage, images_table
 
 _WIDTH = 110  # of a table: further columns are a table below
 _TITLES = {layout.name: layout.title for layout in LAYOUTS}
 
 
-def compared(first: Results, second: Results) -> Results:
-    """The results of a model, with those of another ("other") and the differences ("comparison")."""
-    return {**first, "other": second, "comparison": differences(first, second)}
-
-
 def anomaly_summary(results: Results) -> str:
-    """The results as a text to read: tables of the groups and of their mean; of two models, the differences too."""
+    """The results as a text to read: tables of the groups and of their mean; of two models, the differences too.
+
+    Parameters: results, of `evaluate_maps`; of two models, with those of the other as "other" and "comparison".
+    """
     if "comparison" not in results:
         return f"{described(results)}\n\n{_tables(group_rows(results))}"
     first, second = results, results["other"]
@@ -56,7 +53,9 @@ def group_rows(results: Results) -> dict[str, list[Any]]:
 
 def difference_rows(comparison: Mapping[str, Any]) -> dict[str, list[Any]]:
     """The table of the differences by group, with that of the means below."""
-    last = {"group": "mean", **dict(zip(comparison["key"], comparison["difference"]))}
+    last: dict[str, Any] = {"group": "mean", **dict(zip(comparison["key"], comparison["difference"]))}
+    for end in ("low", "high", "p_value"):
+        last |= {f"{key}_{end}": value for key, value in zip(comparison["key"], comparison.get(end, ()))}
     return {key: [*column, last[key]] for key, column in comparison["groups"].items()}
 
 
@@ -83,22 +82,32 @@ def _tables(columns: Mapping[str, Sequence[Any]]) -> str:
 
 
 def per_image_csv(run: AnomalyRun, other: AnomalyRun | None = None) -> str:
-    """A line for each image: category, name, 1 if it is anomalous, score, map, masks (with ; between several).
+    """A line for each row of `images_table`, with the files: the map, the masks (with ; between several).
 
-    Parameters: run, of a model; other, of another model on the same images, which adds its score and map.
+    Parameters: run, of a model with tables; other, of another model on the same images, which adds what it makes of
+    them, and its map. What there is not, such as an IoU of nothing with nothing, is left empty.
     """
+    table, files = images_table(run), _files_of(run)
+    places = [(group.partition("/")[0], name) for group, name in zip(table["group"], table["image"])]
+    columns = {**table, "map": [files[place].map_file for place in places]}
+    columns["mask"] = [";".join(map(str, files[place].image.masks)) for place in places]
+    if other:
+        theirs, maps = images_table(other), _files_of(other)
+        at = {row: i for i, row in enumerate(zip(theirs["group"], theirs["image"]))}
+        order = [at[row] for row in zip(table["group"], table["image"])]
+        own = {key: column for key, column in theirs.items() if key not in ("group", "image", "label")}
+        columns |= {f"other_{key}": [column[i] for i in order] for key, column in own.items()}
+        columns["other_map"] = [maps[place].map_file for place in places]
     text = io.StringIO()
-    table = csv.writer(text, lineterminator="\n")
-    header = ["category", "image", "label", "image_score", "map", "mask"]
-    table.writerow(header + (["other_image_score", "other_map"] if other else []))
-    by_name = {(image.image.category, image.image.name): image for image in (other.images if other else ())}
-    for image, map_file, anomalous, score, _ in run.images:
-        row = [image.category, image.name, int(anomalous), repr(score), map_file, ";".join(map(str, image.masks))]
-        if other:
-            same = by_name[image.category, image.name]
-            row += [repr(same.score), same.map_file]
-        table.writerow(row)
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*columns.values()))
     return text.getvalue()
+
+
+def _files_of(run: AnomalyRun) -> dict[tuple[str, str], ScoredImage]:
+    """The images of a run, by category and name."""
+    return {(image.image.category, image.image.name): image for image in run.images}
 
 
 def check_same_images(first: AnomalyRun, second: AnomalyRun) -> None:

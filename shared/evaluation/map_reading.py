@@ -12,12 +12,14 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from ..anomaly.void import check_ignore_value
 from ..core.arrays import widen
 from ..formats.anomaly_folders import AnomalyImage
 from ..formats.anomaly_maps import AnomalyMaps
 from ..formats.images import image_size
-from ..formats.map_files import read_map, read_mask, size_text, united_mask
+from ..formats.map_files import read_map, read_mask, size_text
 from ..formats.reasons import named
+from .mask_reading import Masks, Saturations, read_masks, saturations_of
 from .resizing import WAYS, resized_map
 
 THREADS = min(8, (os.cpu_count() or 1) + 2)  # some wait for the disk while others decode
@@ -26,26 +28,30 @@ _Read = TypeVar("_Read")
 
 
 class MapAndMask(NamedTuple):
-    """What was read of an image: its map (H, W) in float32 or float64, and its mask (H, W) of booleans."""
+    """What was read of an image: its map (H, W) in float32 or float64, and what its masks say."""
 
     score_map: np.ndarray
-    mask: np.ndarray
+    masks: Masks
 
 
-def map_reader(listed: AnomalyMaps, resize: str | None) -> Callable[[tuple[AnomalyImage, Path]], MapAndMask]:
-    """A function that reads an image's map and mask; of a normal image without a mask, no pixel is anomalous.
+def map_reader(
+    listed: AnomalyMaps, resize: str | None, ignore_value: int | None = None
+) -> Callable[[tuple[AnomalyImage, Path]], MapAndMask]:
+    """A function that reads an image's map and masks; of a normal image without a mask, no pixel is anomalous.
 
     Parameters: listed, the files; resize, how maps become as large as masks, or as the image where there is none:
-    "nearest" or "bilinear"; None, the default everywhere, for not at all. The function raises ValueError with the name
-    of the file for one that cannot be read, and for a map of another size. Raises ValueError for another `resize`, and
-    if maps of normal images are to be resized in a plain folder whose masks have several sizes.
+    "nearest" or "bilinear"; None, the default everywhere, for not at all; ignore_value, that of void pixels in masks.
+    The function raises ValueError with the name of the file for one that cannot be read, and for a map of another size.
+    Raises ValueError for another `resize`, if maps of normal images are to be resized in a plain folder whose masks
+    have several sizes, and for what is wrong with a file of saturation areas.
     """
     if resize is not None and resize not in WAYS:
         raise ValueError(f"resize: expected one of {', '.join(WAYS)}, got {resize!r}")
-    size = None
+    size, value = None, check_ignore_value(ignore_value)
     if resize is not None and listed.data.layout is None:
         size = _common_size(listed)
-    return partial(_read, resize=resize, size=size)
+    saturations = saturations_of(listed, value)
+    return partial(_read, resize=resize, size=size, saturations=saturations, ignore_value=value)
 
 
 def _common_size(listed: AnomalyMaps) -> tuple[int, int] | None:
@@ -64,20 +70,28 @@ def _common_size(listed: AnomalyMaps) -> tuple[int, int] | None:
     return next(iter(sizes), None)
 
 
-def _read(pair: tuple[AnomalyImage, Path], resize: str | None, size: tuple[int, int] | None) -> MapAndMask:
+def _read(
+    pair: tuple[AnomalyImage, Path],
+    resize: str | None,
+    size: tuple[int, int] | None,
+    saturations: Saturations | None,
+    ignore_value: int | None,
+) -> MapAndMask:
     image, path = pair
-    score_map = read_map(path)
+    score_map, masks = read_map(path), None
     if image.masks:
-        mask, told_by = united_mask(image.masks), image.masks[0]
-        wanted = mask.shape
-        if image.anomalous is False and mask.any():
-            count = np.count_nonzero(mask)
+        masks, told_by = read_masks(image, saturations, ignore_value), image.masks[0]
+        wanted = masks.mask.shape
+        if image.anomalous is False and masks.mask.any():
+            count = np.count_nonzero(masks.mask)
             raise ValueError(f"{told_by}: expected no anomalous pixel of a normal image, got {count:,}")
+        if masks.void is not None and masks.void.all():
+            raise ValueError(f"{told_by}: expected a pixel that is not void, got none")
     elif image.image is not None:
         width, height = image_size(image.image)
-        mask, wanted, told_by = None, (height, width), image.image
+        wanted, told_by = (height, width), image.image
     else:
-        mask, wanted, told_by = None, size or score_map.shape, path
+        wanted, told_by = size or score_map.shape, path
     if score_map.shape != wanted:
         if resize is None:
             raise ValueError(
@@ -89,7 +103,9 @@ def _read(pair: tuple[AnomalyImage, Path], resize: str | None, size: tuple[int, 
         score_map = widen(score_map, "map")
         if np.isnan(np.max(score_map)):
             raise ValueError("expected a map that can be resized, got +inf beside -inf")
-    return MapAndMask(score_map, np.zeros(wanted, dtype=bool) if mask is None else mask)
+    if masks is None:
+        masks = Masks(np.zeros(wanted, dtype=bool), defects=None if saturations is None else ())
+    return MapAndMask(score_map, masks)
 
 
 def read_ahead(read: Callable[[_Item], _Read], items: Iterable[_Item], threads: int = THREADS) -> Iterator[_Read]:
@@ -112,7 +128,9 @@ def read_ahead(read: Callable[[_Item], _Read], items: Iterable[_Item], threads: 
                 future.cancel()
 
 
-def file_problems(listed: AnomalyMaps, resize: str | None = None, *, progress: bool = False) -> list[str]:
+def file_problems(
+    listed: AnomalyMaps, resize: str | None = None, ignore_value: int | None = None, *, progress: bool = False
+) -> list[str]:
     """All that is wrong with the files: their names first, and then, read one by one, what is in them; a line each."""
     from tqdm import tqdm
 
@@ -124,8 +142,8 @@ def file_problems(listed: AnomalyMaps, resize: str | None = None, *, progress: b
         return None
 
     try:
-        read = map_reader(listed, resize)
-    except ValueError as error:
+        read = map_reader(listed, resize, ignore_value)
+    except (ValueError, TypeError) as error:
         return [*listed.problems, str(error)]
     bar = tqdm(total=len(listed.pairs), unit=" images", disable=None if progress else True)
     with bar:

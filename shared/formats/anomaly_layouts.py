@@ -19,6 +19,7 @@ class Layout:
     marks: patterns that all match in the folder of a category in this layout, and do not all match in layouts below
     united: whether masks are a folder, whose files are united
     by_defect: whether each defect is a group of its own, with the normal images in all
+    saturation: a file in the folder of a category that says how many pixels of a defect are enough, by values of masks
     split: a table beside the categories, with columns image and split, that says which images are of the test
     other_names: of a defect, further names of its folder among the maps
     """
@@ -31,6 +32,7 @@ class Layout:
     marks: tuple[str, ...]
     united: bool = False
     by_defect: bool = False
+    saturation: str | None = None
     split: str | None = None
     other_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
@@ -46,6 +48,7 @@ LAYOUTS = (
         marks=("defects_config.json", "test"),
         united=True,
         by_defect=True,
+        saturation="defects_config.json",
     ),
     Layout(
         name="mvtec-3d",

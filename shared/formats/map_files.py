@@ -17,6 +17,7 @@ from .reasons import named
 
 MAP_SUFFIXES = frozenset([".npy", ".npz", ".png", ".tif", ".tiff"])
 MAX_PIXELS = 89_478_485  # of a map or a mask, as of Pillow: a header that says more is not followed
+MAX_SIDE = (1 << 16) - 1  # of JPEG; a line takes memory however short it is
 _ARRAY_SUFFIXES = MAP_SUFFIXES - {".png"}
 _UNCOMPRESSED, _DEFLATE = 1, (8, 32946)  # by tifffile itself; others take imagecodecs
 _QUIET = logging.NullHandler()  # what tifffile finds wrong with a file is not printed beside the error
@@ -47,36 +48,39 @@ def _checked(plane: np.ndarray, expected: str, kinds: str) -> np.ndarray:
 
 
 def read_mask(path: str | Path) -> np.ndarray:
-    """Read a mask: an image of any kind, or an array; whatever is above 0 is anomalous.
+    """Read a mask as booleans (H, W): whatever is above 0 is anomalous. Of files, and raises, as `read_mask_values`."""
+    return read_mask_values(path) > 0
 
-    Returns (H, W) booleans. Of an image with a palette, the places in the palette count; of one in colour, the largest
+
+def read_mask_values(path: str | Path) -> np.ndarray:
+    """Read a mask: an image of any kind, or an array.
+
+    Returns (H, W) numbers. Of an image with a palette, the places in the palette count; of one in colour, the largest
     channel, and transparency not. Raises ValueError with the name of the file for what is none.
     """
     path = Path(path)
     with named(path):
         if path.suffix.lower() in (".npy", ".npz"):
-            return _checked(_as_plane(_read_array(path)), "a mask of numbers", "bfiu") > 0
+            return _checked(_as_plane(_read_array(path)), "a mask of numbers", "bfiu")
         with extra("anomaly"):
             from PIL import Image
         with Image.open(path) as image:
             check_size(image.size)
             if image.mode in ("LA", "La", "PA", "RGBA", "RGBa"):
                 image = image.convert("RGB" if image.mode.startswith("RGB") else "L")
-            mask = np.asarray(image) > 0
-        return mask if mask.ndim == 2 else np.asarray(mask.any(axis=2))
+            values = np.asarray(image)
+        return values if values.ndim == 2 else np.asarray(values.max(axis=2))
 
 
-def united_mask(paths: Sequence[Path]) -> np.ndarray:
-    """The union of the masks of some files. Raises ValueError, with the name of the file, for one of another size."""
-    mask = read_mask(paths[0])
-    for path in paths[1:]:
-        other = read_mask(path)
-        if other.shape != mask.shape:
+def read_masks_values(paths: Sequence[Path]) -> list[np.ndarray]:
+    """The masks of an image, as `read_mask_values`. Raises ValueError, with the name, for one of another size."""
+    found = [read_mask_values(path) for path in paths]
+    for path, values in zip(paths, found):
+        if values.shape != found[0].shape:
             raise ValueError(
-                f"{path}: expected {size_text(mask.shape)} as {paths[0].name}, got {size_text(other.shape)}"
+                f"{path}: expected {size_text(found[0].shape)} as {paths[0].name}, got {size_text(values.shape)}"
             )
-        mask |= other
-    return mask
+    return found
 
 
 def size_text(shape: Sequence[int]) -> str:
@@ -89,9 +93,11 @@ def size_text(shape: Sequence[int]) -> str:
 
 
 def check_size(shape: Sequence[int]) -> None:
-    """Raise ValueError for a file with no pixels, or with more than MAX_PIXELS."""
-    if not 0 < math.prod(shape) <= MAX_PIXELS:
-        raise ValueError(f"expected 1 to {MAX_PIXELS:,} pixels, got {size_text(shape) or 'a number'}")
+    """Raise ValueError for a file with no pixels, or with more than MAX_PIXELS or MAX_SIDE."""
+    if not 0 < math.prod(shape) <= MAX_PIXELS or max(shape) > MAX_SIDE:
+        raise ValueError(
+            f"expected 1 to {MAX_PIXELS:,} pixels, at most {MAX_SIDE:,} a side, got {size_text(shape) or 'a number'}"
+        )
 
 
 def _as_plane(array: np.ndarray) -> np.ndarray:

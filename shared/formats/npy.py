@@ -19,7 +19,7 @@ def read_npy(path: Path) -> np.ndarray:
         if not dtype.itemsize or min(shape, default=0) < 0:
             raise ValueError
         return np.asarray(np.lib.format.open_memmap(path, mode="r"))
-    except ValueError:
+    except (ValueError, RecursionError, MemoryError):  # the last two for a header that is nested too deep
         raise ValueError("expected numbers as numpy.save writes them, got objects, or no whole .npy file") from None
 
 

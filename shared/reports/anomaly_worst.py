@@ -54,12 +54,13 @@ def figures_of(chosen: Sequence[ScoredImage], models: Sequence[Model]) -> Iterat
     """The pictures of some images, with one scale of colours for each model's maps."""
     read: list[list[MapAndMask]] = []
     for model in models:
-        reader = map_reader(model.run.listed, model.run.results["evaluation"]["resize"])
+        record = model.run.results["evaluation"]
+        reader = map_reader(model.run.listed, record["resize"], record["options"]["ignore_value"])
         pairs = {(image.category, image.name): (image, path) for image, path in model.run.listed.pairs}
         read.append([reader(pairs[one.image.category, one.image.name]) for one in chosen])
     scales = [_scale([content.score_map for content in contents]) for contents in read]
     for image, *contents in zip(chosen, *read):
-        score_map, mask = contents[0]
+        score_map, mask = contents[0].score_map, contents[0].masks.mask
         path = image.image.image
         files: list[_File] = []
         if path is not None:

@@ -10,6 +10,7 @@ import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -90,23 +91,46 @@ def test_options_of_the_metric(words: list[str], made: list[Drawn], run: Run) ->
 def test_every_option_is_in_the_help(made: list[Drawn], run: Run) -> None:
     _, output, _ = run("--help")
     for name in AnomalySuite.options:
-        assert f"--{name.replace('_', '-')} VALUE" in output
+        assert f"--{name.replace('_', '-')} {'FILE' if name == 'per_image' else 'VALUE'}" in output
 
 
 def test_a_line_for_each_image(made: list[Drawn], run: Run) -> None:
     assert run(*FILES, "--per-image", "x.csv", "--compare", "other")[0] == 0
     rows = list(csv.DictReader(Path("x.csv").read_text().splitlines()))
-    by_name = {(row["category"], row["image"]): row for row in rows}
+    by_name = {(row["group"], row["image"]): row for row in rows}
     assert len(rows) == len(by_name) == len(made)
     for one in made:
         defect = one.defect or "good"
         row = by_name[one.category, f"test/{defect}/{one.number:03}"]
         assert row["label"] == str(int(bool(one.defect)))
-        assert float(row["image_score"]) == float(row["other_image_score"]) == one.score_map.max()
+        assert float(row["score"]) == float(row["other_score"]) == one.score_map.max()
         assert row["map"] == f"maps/{one.category}/test/{defect}/{one.number:03}.tiff"
         mask = f"data/{one.category}/ground_truth/{defect}/{one.number:03}_mask.png"
         assert row["mask"] == (mask if one.defect else "")
         assert row["other_map"] == row["map"].replace("maps", "other")
+    assert [*rows[0]] == [
+        *("group", "image", "score", "label", "decision", "iou", "map", "mask"),
+        *("other_score", "other_decision", "other_iou", "other_map"),
+    ]
+    table = evaluate_anomaly_folder("maps", "data", per_image=True)["per_image"]
+    assert [row["iou"] for row in rows] == ["" if iou is None else repr(iou) for iou in table["iou"]]
+    assert [row["decision"] for row in rows] == [*map(str, table["decision"])]
+
+
+def test_normal_images_of_loco_are_judged_in_both_groups(tmp_path: Path) -> None:
+    drawn = write_tree("mvtec-loco", tmp_path)
+    options: dict[str, Any] = dict(per_image=True, pimo_bounds=(0.1, 0.5))
+    table = evaluate_anomaly_folder(tmp_path / "maps", tmp_path / "data", **options)["per_image"]
+    assert 3 * len(table["image"]) == 4 * len(drawn)
+    group = "nut/logical_anomalies"
+    own = [one for one in drawn if one.category == "nut" and one.defect in ("", "logical_anomalies")]
+    wanted = AnomalySuite(**options).compute(
+        predictions=[one.score_map for one in own], references=[one.mask for one in own]
+    )["per_image"]
+    at = [i for i, name in enumerate(table["group"]) if name == group]
+    for key in ("score", "label", "decision", "iou", "aupimo"):
+        assert [table[key][i] for i in at] == wanted[key]
+    assert [table["image"][i] for i in at] == [f"test/{one.defect or 'good'}/{one.number:03}" for one in own]
 
 
 def test_two_models(made: list[Drawn], run: Run) -> None:
@@ -124,6 +148,7 @@ def test_two_models(made: list[Drawn], run: Run) -> None:
     assert Path("x.txt").read_text().count("mean") == 2 * 3 + 2
     same = json.loads(run(*FILES, "--compare", "maps")[1])["comparison"]
     assert set(same["difference"]) == {0.0}
+    assert "p_value" not in same
 
 
 def test_what_is_wrong(made: list[Drawn], run: Run) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import tifffile
@@ -28,6 +28,13 @@ class Drawn(NamedTuple):
     def mask(self) -> np.ndarray:
         """The union of its masks."""
         return np.asarray(self.masks.any(axis=0))
+
+    @property
+    def defects(self) -> dict[str, Any]:
+        """Its masks with the areas that `_mvtec_loco` writes."""
+        if not self.defect:
+            return {"masks": [], "saturation_areas": []}
+        return {"masks": self.masks, "saturation_areas": [2, max(1, int(0.5 * self.masks[1].sum()))]}
 
 
 def scene(seed: int, defects: tuple[str, ...], categories: tuple[str, ...] = CATEGORIES) -> list[Drawn]:
@@ -105,7 +112,10 @@ def _mvtec_loco(made: list[Drawn], data: Path, maps: Path) -> None:
         if one.defect:
             for i, mask in enumerate(one.masks):
                 write_mask(folder / "ground_truth" / defect / stem / f"{i:03}.png", mask, 200 + i)
-        config = [{"defect_name": "a", "pixel_value": 200, "saturation_threshold": 2, "relative_saturation": False}]
+        config = [
+            {"defect_name": "a", "pixel_value": 200, "saturation_threshold": 2, "relative_saturation": False},
+            {"defect_name": "b", "pixel_value": 201, "saturation_threshold": 0.5, "relative_saturation": True},
+        ]
         (folder / "defects_config.json").write_text(json.dumps(config))
     write_maps(made, maps)
 

@@ -61,8 +61,9 @@ def _rounds(names: list[str], seconds: float, first: int) -> int:
                 known = found.setdefault((name, finding.how), [])
                 known.append(finding)
                 if len(known) == 1:
-                    (_saved(name, finding.number) / "finding.txt").write_text(f"{finding.how}\n{finding.detail}\n")
-                    print(f"{name} {finding.number}: {finding.how}\n  {_saved(name, finding.number)}", flush=True)
+                    folder = _saved(name, finding.number)
+                    (folder / "finding.txt").write_text(f"{finding.how}\n{finding.detail}\n")
+                    print(f"{name} {finding.number}: {finding.how}\n  {folder}", flush=True)
     print()
     for name in names:
         defects = sum(target == name for target, _ in found)

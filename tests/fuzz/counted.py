@@ -12,6 +12,8 @@ import numpy as np
 from openworld_metrics import METRICS, metric_class
 from openworld_metrics.core import metric as metric_module
 from openworld_metrics.core.compacting import compact_table
+from openworld_metrics.core.groups import as_parts
+from openworld_metrics.core.joining import num_samples
 from tests import cases
 from tests.fuzz import states
 from tests.fuzz.engine import BrokenError, Case, Refused, Target
@@ -83,9 +85,9 @@ def run(case: Case) -> None:
         check_same(expected, results, "the result of counted parts")
 
 
-def _size(state: states.State) -> int:
-    first = next(iter(state.values()), ())
-    return int(np.sum(state["counts"])) if "counts" in state else len(first)
+def _size(state: dict[str, Any]) -> int:
+    own = {name: array for name, array in state.items() if name != "metric"}
+    return sum(map(num_samples, as_parts(own).values()))
 
 
 TARGETS = [Target("states in parts", make, damage, run)]

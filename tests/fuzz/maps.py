@@ -140,17 +140,17 @@ def _read_all(case: Case, resize: Any) -> None:
     read = map_reader(listed, resize)
     for pair in listed.pairs:
         try:
-            score_map, mask = read(pair)
+            score_map, masks = read(pair)
         except (ValueError, TypeError) as error:
             if str(error) not in problems:
                 raise BrokenError("a problem is not listed", (error, problems)) from None
             raise
         if (
-            score_map.shape != mask.shape
+            score_map.shape != masks.mask.shape
             or score_map.dtype not in (np.float32, np.float64)
             or np.isnan(score_map).any()
         ):
-            raise BrokenError("a map does not fit its mask", (score_map, mask))
+            raise BrokenError("a map does not fit its mask", (score_map, masks))
     if len(problems) > len(listed.problems):
         raise BrokenError("a problem is listed that is none", problems)
 

@@ -27,7 +27,8 @@ def _draw(computed: Computed) -> Sequence[Any]:
 
 
 def _costs(state: Mapping[str, Any], options: Mapping[str, Any]) -> Iterator[Cost]:
-    regions, limits = len(state["region_sizes"]), items(options["integration_limits"])
+    regions = len(state["region_sizes"]) + len(state.get("saturation_areas", ()))
+    limits = items(options["integration_limits"])
     yield Cost("regions times integration_limits", regions * limits, 10_000_000)
     thresholds = options["num_thresholds"]
     if isinstance(thresholds, int):
@@ -75,6 +76,7 @@ PAGE = Page(
         Option("image_threshold", "number"),
         Option("pixel_threshold", "number"),
         Option("pimo_bounds", "numbers"),
+        Option("per_image", "flag"),
     ),
     examples=(
         Example("Four maps of 6 × 6 pixels, two with anomalies", (_table(_MAPS, 10), _table(_MASKS, 1))),

@@ -1,0 +1,80 @@
+"""References that tell the defects of an image apart: a mask of each, and how many of its pixels are enough."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..core.arrays import MAX_EXACT, Array, array_namespace, is_numpy_array, is_torch_array, to_numpy, without_arrow
+from ..core.columns import as_labels, as_numbers, check_lengths
+from .masks import as_binary, as_images
+from .void import without_void
+
+KEYS = ("masks", "saturation_areas")  # of such a reference
+
+
+class Defects(NamedTuple):
+    """The defects of an image: their masks (D, H, W), booleans, and how many pixels of each are enough, (D,)."""
+
+    masks: Array
+    areas: np.ndarray
+
+
+def as_rows(references: Any) -> Any:
+    """References as a list if they come one by one, so that they can be looked at; an array as it is."""
+    rows = without_arrow(references)
+    is_array = is_torch_array(rows) or (is_numpy_array(rows) and rows.dtype != object)
+    if is_array or isinstance(rows, (str, bytes, Mapping)) or not isinstance(rows, Iterable):
+        return references
+    return list(rows)
+
+
+def has_defects(references: Any) -> bool:
+    """Whether references tell defects apart: rows of which any is a dict."""
+    return isinstance(references, list) and any(isinstance(row, Mapping) for row in references)
+
+
+def split_defects(
+    references: Sequence[Any], predictions: Any, ignore_value: int | None
+) -> tuple[list[Array], list[Array] | None, list[Defects]]:
+    """The union of each image's masks, where its void pixels are (None if there is no such value), and its defects.
+
+    Parameters: references, dicts {"masks": (D, H, W), "saturation_areas": (D,)}, D ≥ 0; predictions, the maps, whose
+    shape the union has where D is 0; ignore_value, that of pixels which are void, in whatever mask.
+    Raises TypeError for what is no such dict, ValueError for shapes, values other than 0 and 1, areas below 1.
+    """
+    maps = as_images(predictions, "predictions")
+    check_lengths(predictions=maps, references=references)
+    found = [
+        _as_defects(row, score_map, f"references[{i}]", ignore_value)
+        for i, (row, score_map) in enumerate(zip(references, maps))
+    ]
+    unions = [array_namespace(defects.masks).any(defects.masks, axis=0) for _, defects in found]
+    voids = None if ignore_value is None else [void for void, _ in found]
+    return unions, voids, [defects for _, defects in found]
+
+
+def _as_defects(row: Any, score_map: Array, name: str, ignore_value: int | None) -> tuple[Array, Defects]:
+    """Where the void pixels of an image are, and its defects, which these are no part of."""
+    if not isinstance(row, Mapping) or set(row) != set(KEYS):
+        came = ", ".join(map(str, row)) or "nothing" if isinstance(row, Mapping) else type(row).__name__
+        raise TypeError(f"{name}: expected a dict of {' and '.join(KEYS)}, as the others are, got {came}")
+    masks = as_numbers(row["masks"], f"{name}['masks']")
+    if masks.shape == (0,):  # an empty list
+        masks = masks.reshape((0, *score_map.shape))
+    if masks.ndim != 3:
+        raise ValueError(f"{name}['masks']: expected (D, H, W), got shape {tuple(masks.shape)}")
+    areas = to_numpy(as_labels(row["saturation_areas"], f"{name}['saturation_areas']"))
+    if len(areas) != len(masks) or not 1 <= int(areas.min(initial=1)) <= int(areas.max(initial=1)) <= MAX_EXACT:
+        raise ValueError(
+            f"{name}['saturation_areas']: expected numbers of pixels, at least 1, of {len(masks)} masks, "
+            f"got {', '.join(map(str, areas.tolist()[:9])) or 'none'}"
+        )
+    xp = array_namespace(masks)
+    void = xp.zeros(masks.shape[1:], dtype=xp.bool, device=masks.device)
+    if ignore_value is not None:
+        masks, voids = without_void(masks, ignore_value)
+        void = void if voids is None else xp.any(voids, axis=0)
+    return void, Defects(as_binary(masks, f"{name}['masks']") & ~void, areas)

@@ -1,0 +1,100 @@
+"""Saturated per-region overlap (sPRO): a defect is found whole as soon as enough of its pixels are.
+
+With saturation area s, a defect of which o pixels are found counts min(o, s)/s. So its s highest pixels rise by 1/s
+each, and the others by nothing: sPRO is PRO of regions that hold the s highest pixels of each defect, and these are all
+that is kept. PRO is the case of s = area.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, TypedDict
+
+import numpy as np
+
+from ..core.arrays import MAX_EXACT, Array, concatenate, on_device, to_numpy, widen
+from ..core.counts import ascending
+from ..core.states import integer_column, score_column
+from .defects import Defects
+from .regions import Regions, check_sum
+
+if TYPE_CHECKING:
+    from typing_extensions import NotRequired
+
+_COLUMNS = ("defect_pixels", "saturation_areas", "num_defects")
+
+
+class DefectPixels(TypedDict):
+    """Scores of the pixels that decide whether defects are found; absent where references were plain masks.
+
+    defect_pixels: (B,) the highest of each defect, as many as its saturation area, defect by defect
+    saturation_areas: (D,) how many these are, Σ = B
+    num_defects: (N,) of each map, how many of the entries of `saturation_areas` are its own
+    """
+
+    defect_pixels: NotRequired[Array]
+    saturation_areas: NotRequired[np.ndarray]
+    num_defects: NotRequired[np.ndarray]
+
+
+def saturated_pixels(maps: Iterable[Array], defects: Iterable[Defects]) -> DefectPixels:
+    """The highest pixels of each defect, as many as its saturation area, or all; a defect without pixels is none.
+
+    >>> scores, masks = np.asarray([[0.9, 0.3, 0.5]]), np.asarray([[[1, 1, 1]], [[0, 1, 0]], [[0, 0, 0]]]) == 1
+    >>> found = saturated_pixels([scores], [Defects(masks, np.asarray([2, 7, 1]))])
+    >>> {name: column.tolist() for name, column in found.items()}
+    {'defect_pixels': [0.5, 0.9, 0.3], 'saturation_areas': [2, 1], 'num_defects': [2]}
+    """
+    parts, sizes, numbers = [], [], []
+    for score_map, own in zip(maps, defects):
+        highest = [
+            ascending(score_map[on_device(mask, score_map)])[-area:]
+            for mask, area in zip(own.masks, own.areas.tolist())
+        ]
+        found = [len(pixels) for pixels in highest if len(pixels)]
+        sizes += found
+        numbers.append(len(found))
+        parts.append(concatenate([widen(score_map[:0, 0]), *highest]))
+    return {
+        "defect_pixels": concatenate(parts or [np.zeros(0, np.float32)]),
+        "saturation_areas": np.asarray(sizes, np.int64),
+        "num_defects": np.asarray(numbers, np.int64),
+    }
+
+
+def regions_of(state: Mapping[str, Any]) -> dict[str, Regions]:
+    """The regions of a state, by the name of the area under their mean overlap; what is kept of defects is one, too."""
+    regions = {"aupro": Regions(state["anomalous"], to_numpy(state["region_sizes"]), to_numpy(state["num_regions"]))}
+    if "defect_pixels" in state:
+        sizes, numbers = to_numpy(state["saturation_areas"]), to_numpy(state["num_defects"])
+        regions["auspro"] = Regions(state["defect_pixels"], sizes, numbers)
+    return regions
+
+
+def defect_columns(state: Mapping[str, Any]) -> tuple[str, ...]:
+    """The names of the columns of `DefectPixels`, if a state has one of them; else none."""
+    return _COLUMNS if any(name in state for name in _COLUMNS) else ()
+
+
+def checked_defects(state: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    """These columns of a state from elsewhere, each by itself."""
+    if not defect_columns(state):
+        return {}
+    return {
+        "defect_pixels": score_column(state, "defect_pixels"),
+        "saturation_areas": integer_column(state, "saturation_areas", 1, MAX_EXACT),
+        "num_defects": integer_column(state, "num_defects", 0, MAX_EXACT),
+    }
+
+
+def check_defects(state: Mapping[str, Any]) -> None:
+    """Raise ValueError unless these columns fit each other, and the regions, which are the same pixels."""
+    if not defect_columns(state):
+        return
+    check_sum(state["saturation_areas"], "saturation_areas", len(state["defect_pixels"]), "pixels of defects")
+    check_sum(state["num_defects"], "num_defects", len(state["saturation_areas"]), "defects")
+    differing = (state["num_defects"] > 0) != (state["num_regions"] > 0)
+    if differing.any():
+        i = int(differing.argmax())
+        regions, defects = int(state["num_regions"][i]), int(state["num_defects"][i])
+        raise ValueError(f"state: expected defects where there are regions, got {defects} and {regions} of image {i}")

@@ -1,0 +1,87 @@
+"""The masks of an image, read: where it is anomalous, where it is void, and its defects where these are told apart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..formats.anomaly_folders import AnomalyImage
+from ..formats.anomaly_maps import AnomalyMaps
+from ..formats.anomaly_saturation import Saturation, read_defects_config
+from ..formats.map_files import read_masks_values
+
+Saturations = Mapping[str, Mapping[int, Saturation]]  # by category, and by value of the mask's pixels
+
+
+class Masks(NamedTuple):
+    """What the masks of an image say.
+
+    mask: (H, W) booleans, where it is anomalous
+    void: (H, W) booleans, the pixels that do not count; None where there are none
+    defects: the mask of each defect with its saturation area; None where they are not told apart
+    """
+
+    mask: np.ndarray
+    void: np.ndarray | None = None
+    defects: tuple[tuple[np.ndarray, int], ...] | None = None
+
+    def reference(self, ignore_value: int | None) -> Any:
+        """The image's reference, as the metric takes it, with that value for void pixels."""
+        if self.defects is None:
+            return self._with_void(self.mask, ignore_value)
+        masks = np.asarray([mask for mask, _ in self.defects], bool).reshape(-1, *self.mask.shape)
+        if not len(masks) and self.void is not None:  # they have to be told of somewhere
+            masks = self.mask[None]
+        areas = [area for _, area in self.defects] or [1] * len(masks)
+        return {"masks": self._with_void(masks, ignore_value), "saturation_areas": areas}
+
+    def _with_void(self, masks: np.ndarray, ignore_value: int | None) -> np.ndarray:
+        return masks if self.void is None else np.where(self.void, np.int32(ignore_value or 0), masks)
+
+
+def saturations_of(listed: AnomalyMaps, ignore_value: int | None) -> Saturations | None:
+    """The saturations of all categories; None where the layout has none.
+
+    Raises ValueError for a file that is not there or wrong, and where one is of the value of void pixels.
+    """
+    layout = listed.data.layout
+    if layout is None or layout.saturation is None:
+        return None
+    found = {}
+    for category in sorted({image.category for image, _ in listed.pairs}):
+        path = listed.data.categories[category] / layout.saturation
+        found[category] = read_defects_config(path)
+        if ignore_value in found[category]:
+            raise ValueError(f"ignore_value: expected a value that is no defect's in {path}, got {ignore_value}")
+    return found
+
+
+def read_masks(image: AnomalyImage, saturations: Saturations | None, ignore_value: int | None) -> Masks:
+    """Read the masks of an image, of which it has one at least: what is above 0 is anomalous, unless it is void.
+
+    Raises ValueError with the name of the file for one that cannot be read, or is of another size than the first, or
+    of another value than the defects of its category.
+    """
+    values, void = read_masks_values(image.masks), None
+    if ignore_value is not None:
+        void = np.any([each == ignore_value for each in values], axis=0)
+        void = void if void.any() else None
+    masks = [each > 0 if void is None else (each > 0) & ~void for each in values]
+    union, defects = np.any(masks, axis=0), None
+    if saturations is not None:
+        known = saturations[image.category]
+        each_mask = zip(image.masks, values, masks)
+        defects = tuple((mask, _area(path, each[mask], known)) for path, each, mask in each_mask if mask.any())
+    return Masks(union, void, defects)
+
+
+def _area(path: Path, values: np.ndarray, known: Mapping[int, Saturation]) -> int:
+    """The saturation area of a defect, from the values of its pixels."""
+    lowest, highest = values.min().item(), values.max().item()
+    if lowest != highest or highest not in known:
+        came = f"{lowest} to {highest}" if lowest != highest else str(highest)
+        raise ValueError(f"{path}: expected one of the pixel values {', '.join(map(str, known))}, got {came}")
+    return known[int(highest)].area(len(values))
