@@ -15,7 +15,7 @@ import openworld_metrics as om
 from openworld_metrics.evaluation import evaluate_ood
 
 ROOT = Path(__file__).resolve().parent.parent
-SECTION = (ROOT / "docs" / "coming-from.md").read_text(encoding="utf-8")
+SECTION = (ROOT / "docs" / "coming-from.md").read_text(encoding="utf-8").partition("\n## Their call")[2]
 LIBRARIES = [
     "OpenOOD",
     "pytorch-ood",
