@@ -10,20 +10,14 @@ from .anomaly.regions import split_regions
 from .classification.accuracyk import AccuracyK
 from .classification.autkc import AUTKC
 from .classification.ranks import listed_ranks, true_class_ranks
-from .classification.topk import accuracy, autkc, known_ranks, reduce_topk, reduce_topk_scores, topk_accuracy
+from .classification.topk import reduce_topk, reduce_topk_scores
+from .classification.topk_rates import accuracy, autkc, known_ranks, topk_accuracy
 from .comparing import compare
 from .core.counts import Counts, exceedance_counts
-from .core.curves import (
-    OperatingPoint,
-    aupr,
-    auroc,
-    average_precision,
-    detection_accuracy,
-    f1_max,
-    operating_point,
-)
+from .core.curves import aupr, auroc, average_precision, detection_accuracy, f1_max
 from .core.delong import AUROCInterval, PairedTest, delong, delong_test
 from .core.metric import Metric
+from .core.operating import OperatingPoint, operating_point
 from .core.proportions import ProportionInterval, proportion_interval
 from .core.roc import precision_recall_curve, roc_curve
 from .detection.boxes import reduce_boxes

@@ -2380,7 +2380,6 @@ if TYPE_CHECKING:
 TOPK_ALIASES = {"y_pred": "predictions", "preds": "predictions", "y_true": "references", "labels": "references"}
 # rows in the order of their classes are those whose sums class by class take no sorting
 TOPK_TABLES = {"counts": ("classes", "above", "tied", "correct")}
-TIES = ("strict", "optimistic", "expected")
 
 
 class TopkState(TypedDict):
@@ -2508,6 +2507,13 @@ def topk_units(state: TopkState, summarise: Callable[..., dict[str, Any]], optio
     summarise = partial(summarise, **{**options, "per_class": False})
     units = units_of_table(kept, TOPK_TABLES["counts"], lambda rows: rows["tied"] * 0, summarise)
     return with_left_out(units, to_numpy(known))
+
+
+# ---- classification/topk_rates.py ------------------------------------------------------------------------------------
+#
+# Top-k rates from the ranks of the true classes.
+
+TIES = ("strict", "optimistic", "expected")
 
 
 class Ranks(NamedTuple):
@@ -3209,17 +3215,13 @@ def checked_bits(state: Mapping[str, Any], significant_bits: int | None) -> dict
     return {"significant_bits": bits}
 
 
-# ---- core/curves.py --------------------------------------------------------------------------------------------------
+# ---- core/quantities.py ----------------------------------------------------------------------------------------------
 #
-# What ROC and precision-recall curves say: areas, best points and operating points, from exceedance counts.
+# What is computed from the runs of thresholds, any number of them in one pass.
 #
-# Each is a `Quantity`: a part from every run of thresholds, and a value from the parts, so that one pass over the runs
-# gives any number of them. Parts that are summed are integers, ratios of float64 as multiples of 2^-117; parts of which
-# the best is taken are single divisions. So neither the order of the samples, nor their batches, nor where runs end can
-# change a bit of a result.
-
-RATES = ("fpr", "tpr", "fnr", "tnr")
-
+# Parts that are summed are integers, ratios of float64 as multiples of 2^-117 (see ratios.py); parts of which the best is
+# taken are single divisions. So neither the order of the samples, nor their batches, nor where runs end can change a bit
+# of a result.
 
 class Quantity(NamedTuple):
     """A quantity of a curve: value(parts, num_positives, num_negatives) from the part(counts) of each run, in order.
@@ -3263,12 +3265,21 @@ def _bounded(quantity: Quantity, bounds: Bounds, bits: int) -> Quantity:
     return Quantity(part, lambda parts, *totals: tuple(quantity.value([*one], *totals) for one in zip(*parts)))
 
 
-def _ratio(count: Array, total: Array | int) -> Array:
+# ---- core/ratios.py --------------------------------------------------------------------------------------------------
+#
+# Ratios of counts, and sums of them that are exact.
+
+RATIO_UNIT = 64 + 53  # ratios of counts below 2^64 are float64s of at least 2^-64: multiples of 2^-117
+_SPAN = 10  # exponents whose mantissas fit int64 in one unit
+
+
+def ratio_of(count: Array, total: Array | int) -> Array:
+    """Counts by totals, each a float64 that is rounded once."""
     xp = array_namespace(count)
     return xp.astype(count, xp.float64) / (total if isinstance(total, int) else xp.astype(total, xp.float64))
 
 
-def _weighted_sum(sizes: Array, values: Array, bits: int, total: int) -> int:
+def weighted_sum(sizes: Array, values: Array, bits: int, total: int) -> int:
     """Σ sizes·values of integers of at least 0 with so many bits, exactly; the sizes sum to `total` at most.
 
     It is a sum for each piece of the bits, as long as int64 holds.
@@ -3281,31 +3292,31 @@ def _weighted_sum(sizes: Array, values: Array, bits: int, total: int) -> int:
     return sum(int(xp.sum(sizes * part)) << low for low, part in zip(range(0, bits, piece), pieces))
 
 
-_UNIT = 64 + 53  # ratios of counts below 2^64 are float64s of at least 2^-64: multiples of 2^-117
-_SPAN = 10  # exponents whose mantissas fit int64 in one unit
-
-
-def _sum_of_ratios(sizes: Array, counts: Array, totals: Array, total: int) -> int:
+def sum_of_ratios(sizes: Array, counts: Array, totals: Array, total: int) -> int:
     """Σ sizes·(counts/totals), at most 1 each, of ratios that are rounded to float64; exactly, in units of 2^-117."""
     xp = array_namespace(sizes)
-    ratios = _ratio(counts, totals)
+    ratios = ratio_of(counts, totals)
     smallest = float(xp.min(ratios)) or float(xp.min(xp.where(ratios > 0, ratios, 1.0)))
     lowest, highest = math.frexp(smallest)[1], math.frexp(float(xp.max(ratios)))[1]
     if highest - lowest < _SPAN:  # in almost all runs
         units = xp.astype(ratios * 2.0 ** (53 - lowest), xp.int64)
-        return _weighted_sum(sizes, units, 53 + highest - lowest, total) << (_UNIT - 53 + lowest)
+        return weighted_sum(sizes, units, 53 + highest - lowest, total) << (RATIO_UNIT - 53 + lowest)
     found = 0
     for low in range(lowest, highest + 1, _SPAN):
         chosen = (ratios >= 2.0 ** (low - 1)) & (ratios < 2.0 ** (low - 1 + _SPAN))
         units = xp.astype(ratios[chosen] * 2.0 ** (53 - low), xp.int64)
-        found += _weighted_sum(sizes[chosen], units, 53 + _SPAN, total) << (_UNIT - 53 + low)
+        found += weighted_sum(sizes[chosen], units, 53 + _SPAN, total) << (RATIO_UNIT - 53 + low)
     return found
 
+
+# ---- core/curves.py --------------------------------------------------------------------------------------------------
+#
+# What ROC and precision-recall curves say: areas and best points, from exceedance counts.
 
 def twice_wins(counts: Counts) -> int:
     """Twice the number of (positive, negative) pairs in which the positive scores higher, plus the tied pairs."""
     twice = 2 * counts.num_negatives
-    return _weighted_sum(counts.sizes, twice - counts.above - counts.fp, twice.bit_length(), counts.num_positives)
+    return weighted_sum(counts.sizes, twice - counts.above - counts.fp, twice.bit_length(), counts.num_positives)
 
 
 AUROC = Quantity(
@@ -3330,7 +3341,7 @@ def auroc(counts: Counts) -> float:
 
 
 def _precision_sum(counts: Counts) -> int:
-    return _sum_of_ratios(counts.sizes, counts.tp, counts.tp + counts.fp, counts.num_positives)
+    return sum_of_ratios(counts.sizes, counts.tp, counts.tp + counts.fp, counts.num_positives)
 
 
 def _sum_with(sum_of: Callable[[Counts], int], shares: Callable[[Counts], Array], counts: Counts, unsure: Array) -> int:
@@ -3341,13 +3352,15 @@ def _sum_with(sum_of: Callable[[Counts], int], shares: Callable[[Counts], Array]
     )
     found = sum_of(sure) if sure.sizes.shape[0] else 0
     if others.sizes.shape[0]:
-        found += _weighted_sum(others.sizes, shares(others), UNIT_BITS + 2, counts.num_positives) << (_UNIT - UNIT_BITS)
+        found += weighted_sum(others.sizes, shares(others), UNIT_BITS + 2, counts.num_positives) << (
+            RATIO_UNIT - UNIT_BITS
+        )
     return found
 
 
 AVERAGE_PRECISION = Quantity(
     _precision_sum,
-    lambda sums, positives, _: sum(sums) / (positives << _UNIT),
+    lambda sums, positives, _: sum(sums) / (positives << RATIO_UNIT),
     Bounds(
         lambda counts, flags: _sum_with(_precision_sum, least_precision, counts, unsure_precision(counts, flags)),
         lambda counts, flags: _precision_sum(positives_first(counts, flags)),
@@ -3379,13 +3392,13 @@ def _trapezoid_sum(counts: Counts) -> int:
     accepted = tp + counts.above
     none = accepted == 0
     ratios = xp.where(none, 1, tp), xp.where(none, 1, accepted)
-    before = _sum_of_ratios(counts.sizes, *ratios, counts.num_positives)
+    before = sum_of_ratios(counts.sizes, *ratios, counts.num_positives)
     return _precision_sum(counts) + before
 
 
 AUPR = Quantity(
     _trapezoid_sum,
-    lambda sums, positives, _: sum(sums) / (positives << (_UNIT + 1)),
+    lambda sums, positives, _: sum(sums) / (positives << (RATIO_UNIT + 1)),
     Bounds(
         lambda counts, flags: _trapezoid_sum(negatives_first(counts, flags)),
         lambda counts, flags: _sum_with(_trapezoid_sum, most_twice_precision, counts, unsure_precision(counts, flags)),
@@ -3411,7 +3424,7 @@ def aupr(counts: Counts) -> float:
 
 
 def _best_f1(counts: Counts) -> tuple[float, float]:
-    f1 = _ratio(2 * counts.tp, counts.tp + counts.fp + counts.num_positives)
+    f1 = ratio_of(2 * counts.tp, counts.tp + counts.fp + counts.num_positives)
     at = int(array_namespace(f1).argmax(f1))
     return float(f1[at]), float(counts.thresholds[at]) + 0.0  # 0.0 for −0.0
 
@@ -3464,88 +3477,6 @@ def detection_accuracy(counts: Counts) -> float:
     0.75
     """
     return float(DETECTION_ACCURACY.of([counts]))
-
-
-class OperatingPoint(NamedTuple):
-    """A point of the ROC curve.
-
-    rate: the rate that was asked for
-    threshold: the highest score at which it is reached, where a sample is detected iff score ≥ threshold; inf if
-        nothing is to be detected
-    fpr, tpr: the rates there
-    """
-
-    rate: float
-    threshold: float
-    fpr: float
-    tpr: float
-
-
-def operating_point(counts: Counts, rate: str, bounded: str, bound: float) -> OperatingPoint:
-    """Best value of one rate among the thresholds at which another meets its bound, and where it is reached.
-
-    Rates are fpr and fnr (lower is better, bounded from above), tpr and tnr (higher is better, bounded from below).
-    Thresholds are all scores and "detect nothing". So ("fpr", "tpr", 0.95) is the lowest FPR with TPR ≥ 0.95, and
-    ("tpr", "fpr", 0.05) the highest TPR with FPR ≤ 0.05.
-
-    Parameters: counts of `exceedance_counts`, at all thresholds; rate and bounded, of `RATES`; bound in (0, 1].
-    Returns an `OperatingPoint`. Raises ValueError for an unknown rate or a bound outside (0, 1].
-
-    >>> import numpy as np
-    >>> from openworld_metrics import exceedance_counts
-    >>> operating_point(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1])), "fpr", "tpr", 0.95)
-    OperatingPoint(rate=0.5, threshold=0.4, fpr=0.5, tpr=1.0)
-    """
-    found: OperatingPoint = best_point(rate, bounded, bound).of([counts])
-    return found
-
-
-def best_point(rate: str, bounded: str, bound: float) -> Quantity:
-    """The quantity of `operating_point`."""
-    bound = as_fraction(bound, "bound")
-    as_choice(rate, "rate", RATES)
-    as_choice(bounded, "bounded", RATES)
-    best, worst = (max, -math.inf) if rate in ("tpr", "tnr") else (min, math.inf)
-
-    def meets(limits: Any) -> Any:
-        return limits >= bound if bounded in ("tpr", "tnr") else limits <= bound
-
-    def part(counts: Counts) -> list[OperatingPoint]:
-        xp = array_namespace(counts.tp)
-        allowed = meets(_rate(bounded, counts))
-        if not bool(xp.any(allowed)):
-            return []
-        values = xp.where(allowed, _rate(rate, counts), worst)
-        at = int(xp.argmax(values) if best is max else xp.argmin(values))  # the first, whose threshold is highest
-        here = (values, counts.thresholds, _rate("fpr", counts), _rate("tpr", counts))
-        return [OperatingPoint(*(float(column[at]) for column in here))]
-
-    def value(parts: list[list[OperatingPoint]], *_: int) -> OperatingPoint:
-        nothing = OperatingPoint(_AT_NOTHING[rate], math.inf, _AT_NOTHING["fpr"], _AT_NOTHING["tpr"])
-        points = [point for found in parts for point in found]
-        return best([*points, nothing] if meets(_AT_NOTHING[bounded]) else points, key=lambda point: point.rate)
-
-    return Quantity(part, value, at_best(part))
-
-
-def best_rate(rate: str, bounded: str, bound: float) -> Quantity:
-    """The rate of an `operating_point`."""
-    point = best_point(rate, bounded, bound)
-    return Quantity(point.part, lambda parts, *totals: point.value(parts, *totals).rate, point.bounds)
-
-
-_AT_NOTHING = {"tpr": 0.0, "fnr": 1.0, "fpr": 0.0, "tnr": 1.0}  # the rates where nothing is detected
-
-
-def _rate(name: str, counts: Counts) -> Array:
-    tp, fp, positives, negatives = counts.tp, counts.fp, counts.num_positives, counts.num_negatives
-    numerator, total = {
-        "tpr": (tp, positives),
-        "fnr": (positives - tp, positives),
-        "fpr": (fp, negatives),
-        "tnr": (negatives - fp, negatives),
-    }[name]
-    return _ratio(numerator, total)
 
 
 CURVE = {"auroc": AUROC, "ap": AVERAGE_PRECISION, "aupr": AUPR, "f1_max": F1_MAX}

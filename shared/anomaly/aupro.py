@@ -16,8 +16,8 @@ import numpy as np
 from ..core.arrays import Array, array_namespace, on_device, to_numpy
 from ..core.bounds import in_either_order
 from ..core.counts import Counts, Side, check_both_classes, runs, sort_sides
-from ..core.curves import Quantity
 from ..core.options import as_fractions, as_int
+from ..core.quantities import Quantity
 from ..core.sorting import indices, sorted_with
 
 Area = TypeVar("Area")

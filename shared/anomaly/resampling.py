@@ -16,8 +16,9 @@ import numpy as np
 
 from ..core.arrays import to_numpy
 from ..core.counts import as_side, runs, sort_sides
-from ..core.curves import CURVE, curve_rates, quantities
+from ..core.curves import CURVE, curve_rates
 from ..core.options import as_fractions
+from ..core.quantities import quantities
 from ..core.units import Rows, Units, rows_of_sides
 from .aupimo import check_pimo_bounds
 from .aupro import by_limit

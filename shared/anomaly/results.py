@@ -8,7 +8,8 @@ from typing import Any
 from ..core.arrays import Array
 from ..core.bounds import results_with_errors
 from ..core.counts import Side, runs, sort_sides
-from ..core.curves import CURVE, Quantity, bounded, curve_metrics, quantities
+from ..core.curves import CURVE, curve_metrics
+from ..core.quantities import Quantity, bounded, quantities
 from ..core.sorting import indices, sorted_with
 from .aupro import areas_up_to, by_limit, counts_of_pixels, sampled_aupro
 from .decisions import bounded_decision_rates, decision_rates

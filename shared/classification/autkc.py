@@ -9,7 +9,8 @@ from ..core.metric import IntervalOptions, Metric
 from ..core.options import as_int_list
 from ..core.units import Units
 from .averages import topk_results
-from .topk import TOPK_ALIASES, TOPK_TABLES, TopkState, as_topk_state, known_ranks, reduce_topk_scores, topk_units
+from .topk import TOPK_ALIASES, TOPK_TABLES, TopkState, as_topk_state, reduce_topk_scores, topk_units
+from .topk_rates import known_ranks
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..core.arrays import Array, array_namespace
 from ..core.options import as_bool, as_choice
-from .topk import TIES, Ranks, accuracy, hits_among_top, mean_hits
+from .topk_rates import TIES, Ranks, accuracy, hits_among_top, mean_hits
 
 AVERAGES = ("micro", "macro")
 

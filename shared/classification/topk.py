@@ -6,10 +6,9 @@ once (see ranks.py); the true class itself is kept for means over the classes.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
@@ -22,7 +21,7 @@ from ..core.columns import (
     check_not_negative,
     check_orientation,
 )
-from ..core.options import as_bool, as_choice
+from ..core.options import as_bool
 from ..core.states import check_arrays, check_rows, count_column, flag_column, integer_column, integer_scalar
 from ..core.units import Units, units_of_table, with_left_out
 from .ranks import listed_ranks, ranks_in_range
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
 TOPK_ALIASES = {"y_pred": "predictions", "preds": "predictions", "y_true": "references", "labels": "references"}
 # rows in the order of their classes are those whose sums class by class take no sorting
 TOPK_TABLES = {"counts": ("classes", "above", "tied", "correct")}
-TIES = ("strict", "optimistic", "expected")
 
 
 class TopkState(TypedDict):
@@ -161,128 +159,3 @@ def topk_units(state: TopkState, summarise: Callable[..., dict[str, Any]], optio
     summarise = partial(summarise, **{**options, "per_class": False})
     units = units_of_table(kept, TOPK_TABLES["counts"], lambda rows: rows["tied"] * 0, summarise)
     return with_left_out(units, to_numpy(known))
-
-
-class Ranks(NamedTuple):
-    """The columns of the known samples of a `TopkState`; `counts` are None for one each."""
-
-    above: Array
-    tied: Array
-    correct: Array
-    counts: Array | None
-    classes: Array
-
-
-def known_ranks(state: TopkState, *, ignore_unknown: bool = False) -> Ranks:
-    """The ranks of the known samples of a state.
-
-    Returns `Ranks`, of (K,) arrays.
-    Raises ValueError if there are none, or if there are unknown ones and `ignore_unknown` is false.
-    """
-    known = state["above"] >= 0
-    xp = array_namespace(known)
-    if not bool(xp.any(known)):
-        raise ValueError("references: expected at least one known sample (a class id of at least 0), got none")
-    if not as_bool(ignore_unknown, "ignore_unknown") and not bool(xp.all(known)):
-        raise ValueError("references: unknown samples were added under ignore_unknown=True; it is now False")
-    counts = state.get("counts")
-    parts = (state["above"], state["tied"], state["correct"], counts, state["classes"])
-    return Ranks(*(None if part is None else part[known] for part in parts))
-
-
-def accuracy(correct: Array, *, percent: bool = False, counts: Array | None = None) -> float:
-    """Share of correct samples, (N,) booleans, in [0, 1], or in [0, 100] with `percent`.
-
-    counts (N,) says how many samples each entry stands for; by default one.
-
-    >>> import numpy as np
-    >>> accuracy(np.asarray([True, False, True, True]))
-    0.75
-    """
-    return _full_scale(percent) * _sum(correct, counts) / _total(correct, counts)
-
-
-def topk_accuracy(
-    above: Array, tied: Array, k: int, *, ties: str = "strict", percent: bool = False, counts: Array | None = None
-) -> float:
-    """Top-k accuracy: the share of samples whose true class is among the k highest scores.
-
-    strict:      [s_y > s_(k+1)], the true class must beat the (k+1)-th score: above + tied < k
-    optimistic:  [s_y ≥ s_(k)], ties are decided in its favour: above < k
-    expected:    the chance of a hit when ties are broken at random
-
-    Parameters: above, tied (N,) from `true_class_ranks`; k ≥ 1; counts (N,), how many samples each entry stands
-    for, by default one. Returns a float in [0, 1], or in [0, 100] with `percent`.
-    Raises ValueError for an unknown `ties`.
-    Source: Lapin, Hein and Schiele, Top-k Multiclass SVM, NeurIPS 2015; the strict form is that of Wang et al.,
-    Optimizing Partial Area Under the Top-k Curve, T-PAMI 2023.
-
-    >>> import numpy as np
-    >>> above, tied = np.asarray([0, 0, 2]), np.asarray([0, 2, 0])
-    >>> topk_accuracy(above, tied, 2), topk_accuracy(above, tied, 2, ties="optimistic")
-    (0.3333333333333333, 0.6666666666666666)
-    """
-    return mean_hits(above, tied, range(k, k + 1), ties=ties, percent=percent, counts=counts)
-
-
-def autkc(
-    above: Array, tied: Array, k: int, *, ties: str = "strict", percent: bool = False, counts: Array | None = None
-) -> float:
-    """AUTKC@K, the area under the top-k curve: the mean of the top-1 to top-K accuracies.
-
-    AUTKC@K = 1/(N·K) Σ_i Σ_{k=1..K} [s_i,y > s_i,(k+1)],  s_(C+1) = −∞
-
-    Parameters: above, tied (N,) from `true_class_ranks`; k is K ≥ 1; counts (N,), how many samples each entry
-    stands for, by default one. Returns a float in [0, 1], or in [0, 100] with `percent`.
-    Raises ValueError for an unknown `ties`.
-    Source: Wang et al., Optimizing Partial Area Under the Top-k Curve, T-PAMI 2023.
-
-    >>> import numpy as np
-    >>> autkc(np.asarray([0, 2]), np.asarray([0, 0]), 3)
-    0.6666666666666666
-    """
-    return mean_hits(above, tied, range(1, k + 1), ties=ties, percent=percent, counts=counts)
-
-
-def mean_hits(above: Array, tied: Array, ks: range, *, ties: str, percent: bool, counts: Array | None) -> float:
-    """Mean over the samples and over consecutive `ks` of the chance that the true class is among the top k.
-
-    Hits are counted in integers, apart for each number of ties where the chance is a fraction of them.
-    """
-    as_choice(ties, "ties", TIES)
-    total, one = _total(above, counts) * len(ks), _full_scale(percent)
-    hits = hits_among_top(above, tied, ks, ties)
-    if ties != "expected":
-        return one * _sum(hits, counts) / total
-    xp = array_namespace(above, tied)
-    hits = hits if counts is None else hits * counts
-    shares = [(_sum(hits[tied == count]), count + 1) for count in map(int, xp.unique_values(tied))]
-    return math.fsum(one * good / possible for good, possible in shares) / total
-
-
-def hits_among_top(above: Array, tied: Array, ks: range, ties: str) -> Array:
-    """At how many of consecutive `ks` the true class of each sample is among the top k, (N,) int64.
-
-    With "expected", how many of the tied + 1 places that it may take are, over all ks.
-    """
-    xp = array_namespace(above, tied)
-    above, tied = xp.astype(above, xp.int64), xp.astype(tied, xp.int64)
-    if ties != "expected":
-        needed = above + tied if ties == "strict" else above  # a hit at every k > needed
-        return xp.clip(ks[-1] - needed, 0, len(ks))
-    return sum(xp.clip(k - above, 0, None) - xp.clip(k - above - tied - 1, 0, None) for k in ks)
-
-
-def _sum(values: Array, counts: Array | None = None) -> int:
-    """Sum of integers or flags, each `counts` times."""
-    xp = array_namespace(values)
-    values = xp.astype(values, xp.int64)
-    return int(xp.sum(values if counts is None else values * counts))
-
-
-def _total(entries: Array, counts: Array | None) -> int:
-    return entries.shape[0] if counts is None else _sum(counts)
-
-
-def _full_scale(percent: bool) -> int:
-    return 100 if as_bool(percent, "percent") else 1

@@ -13,8 +13,10 @@ from typing import Any
 from ..core.arrays import Array
 from ..core.bounds import results_with_errors
 from ..core.counts import Counts, Side, check_both_classes
-from ..core.curves import AUPR, AUROC, AVERAGE_PRECISION, RATES, Quantity, bounded, quantities
+from ..core.curves import AUPR, AUROC, AVERAGE_PRECISION
+from ..core.operating import RATES
 from ..core.options import as_bool, as_int, as_real, plain_value
+from ..core.quantities import Quantity, bounded, quantities
 from ..core.rounding import check_bits
 from .measures import Measure, OfInside, Sides
 from .oodeel import curve_of_sides, sampled_measure

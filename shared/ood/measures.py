@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core.arrays import Array, to_numpy
 from ..core.counts import Counts, Side, runs, sort_sides
-from ..core.curves import Quantity
+from ..core.quantities import Quantity
 
 
 class Sides:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core.arrays import Array, array_namespace, to_numpy
 from ..core.counts import check_both_classes
-from ..core.curves import RATES
+from ..core.operating import RATES
 from ..core.options import as_int, as_real
 from .measures import Measure, Sides
 from .points import parse_point

@@ -12,8 +12,9 @@ from ..core.arrays import array_namespace
 from ..core.bounds import at_best
 from ..core.columns import as_scores
 from ..core.counts import Counts, Side, as_side
-from ..core.curves import RATES, Quantity, best_point
+from ..core.operating import RATES, best_point
 from ..core.options import as_share
+from ..core.quantities import Quantity
 from ..core.shares import bound_between_counts, most_within
 
 _POINT = re.compile(rf"({'|'.join(RATES)})((?!0\d)\d{{1,3}}(?:\.\d+)?)({'|'.join(RATES)})")

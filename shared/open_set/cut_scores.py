@@ -9,7 +9,8 @@ import numpy as np
 
 from ..core.bounds import in_either_order
 from ..core.counts import Side, runs, sort_sides
-from ..core.curves import Quantity, bounded, twice_wins
+from ..core.curves import twice_wins
+from ..core.quantities import Quantity, bounded
 from ..core.rounding import was_cut
 from ..core.shares import least_reaching, most_within, percent
 

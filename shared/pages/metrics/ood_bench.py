@@ -11,7 +11,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from ...core.counts import Counts, exceedance_counts
-from ...core.curves import OperatingPoint, operating_point
+from ...core.operating import OperatingPoint, operating_point
 from ...ood.ood_bench import OODBench
 from ...ood.points import parse_point
 from ...ood.sides import check_label_values, is_ood, split_ood

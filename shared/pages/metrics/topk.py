@@ -9,7 +9,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from ...classification.averages import AVERAGES, topk_results
-from ...classification.topk import TIES, known_ranks
+from ...classification.topk_rates import TIES, known_ranks
 from ...core.options import as_int_list
 from ..digits import short
 from ..figures.style import BLUE, GREY, LINES, ORANGE, figure

@@ -1,0 +1,91 @@
+"""Operating points: the best value of one rate among the thresholds at which another meets its bound."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+from .arrays import Array, array_namespace
+from .bounds import at_best
+from .counts import Counts
+from .options import as_choice, as_fraction
+from .quantities import Quantity
+from .ratios import ratio_of
+
+RATES = ("fpr", "tpr", "fnr", "tnr")
+
+
+class OperatingPoint(NamedTuple):
+    """A point of the ROC curve.
+
+    rate: the rate that was asked for
+    threshold: the highest score at which it is reached, where a sample is detected iff score ≥ threshold; inf if
+        nothing is to be detected
+    fpr, tpr: the rates there
+    """
+
+    rate: float
+    threshold: float
+    fpr: float
+    tpr: float
+
+
+def operating_point(counts: Counts, rate: str, bounded: str, bound: float) -> OperatingPoint:
+    """Best value of one rate among the thresholds at which another meets its bound, and where it is reached.
+
+    Rates are fpr and fnr (lower is better, bounded from above), tpr and tnr (higher is better, bounded from below).
+    Thresholds are all scores and "detect nothing". So ("fpr", "tpr", 0.95) is the lowest FPR with TPR ≥ 0.95, and
+    ("tpr", "fpr", 0.05) the highest TPR with FPR ≤ 0.05.
+
+    Parameters: counts of `exceedance_counts`, at all thresholds; rate and bounded, of `RATES`; bound in (0, 1].
+    Returns an `OperatingPoint`. Raises ValueError for an unknown rate or a bound outside (0, 1].
+
+    >>> import numpy as np
+    >>> from openworld_metrics import exceedance_counts
+    >>> operating_point(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1])), "fpr", "tpr", 0.95)
+    OperatingPoint(rate=0.5, threshold=0.4, fpr=0.5, tpr=1.0)
+    """
+    found: OperatingPoint = best_point(rate, bounded, bound).of([counts])
+    return found
+
+
+def best_point(rate: str, bounded: str, bound: float) -> Quantity:
+    """The quantity of `operating_point`."""
+    bound = as_fraction(bound, "bound")
+    as_choice(rate, "rate", RATES)
+    as_choice(bounded, "bounded", RATES)
+    best, worst = (max, -math.inf) if rate in ("tpr", "tnr") else (min, math.inf)
+
+    def meets(limits: Any) -> Any:
+        return limits >= bound if bounded in ("tpr", "tnr") else limits <= bound
+
+    def part(counts: Counts) -> list[OperatingPoint]:
+        xp = array_namespace(counts.tp)
+        allowed = meets(_rate(bounded, counts))
+        if not bool(xp.any(allowed)):
+            return []
+        values = xp.where(allowed, _rate(rate, counts), worst)
+        at = int(xp.argmax(values) if best is max else xp.argmin(values))  # the first, whose threshold is highest
+        here = (values, counts.thresholds, _rate("fpr", counts), _rate("tpr", counts))
+        return [OperatingPoint(*(float(column[at]) for column in here))]
+
+    def value(parts: list[list[OperatingPoint]], *_: int) -> OperatingPoint:
+        nothing = OperatingPoint(_AT_NOTHING[rate], math.inf, _AT_NOTHING["fpr"], _AT_NOTHING["tpr"])
+        points = [point for found in parts for point in found]
+        return best([*points, nothing] if meets(_AT_NOTHING[bounded]) else points, key=lambda point: point.rate)
+
+    return Quantity(part, value, at_best(part))
+
+
+_AT_NOTHING = {"tpr": 0.0, "fnr": 1.0, "fpr": 0.0, "tnr": 1.0}  # the rates where nothing is detected
+
+
+def _rate(name: str, counts: Counts) -> Array:
+    tp, fp, positives, negatives = counts.tp, counts.fp, counts.num_positives, counts.num_negatives
+    numerator, total = {
+        "tpr": (tp, positives),
+        "fnr": (positives - tp, positives),
+        "fpr": (fp, negatives),
+        "tnr": (negatives - fp, negatives),
+    }[name]
+    return ratio_of(numerator, total)
