@@ -1252,10 +1252,10 @@ _TRIES = 100
 
 def read_npy(path: Path) -> np.ndarray:
     """The array of an .npy file, mapped: no more memory is taken than the file has, whatever its header says."""
-    return _tried(lambda: _mapped(path))
+    return tried(lambda: _mapped(path))
 
 
-def _tried(read: Callable[[], _Read]) -> _Read:
+def tried(read: Callable[[], _Read]) -> _Read:
     """What a function reads that parses headers: CPython 3.11 fails at random where threads parse at the same time.
 
     It says "SystemError: AST constructor recursion depth mismatch", since it counts the depth once for all threads.
@@ -1284,7 +1284,7 @@ def _mapped(path: Path) -> np.ndarray:
 
 def read_npz(path: Path) -> dict[str, np.ndarray]:
     """The arrays of an .npz archive, by name."""
-    return _tried(lambda: _members(path))
+    return tried(lambda: _members(path))
 
 
 def _members(path: Path) -> dict[str, np.ndarray]:

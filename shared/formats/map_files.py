@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..extras import extra
-from .npy import read_npy
+from .npy import read_npy, tried
 from .reasons import named
 
 MAP_SUFFIXES = frozenset([".npy", ".npz", ".png", ".tif", ".tiff"])
@@ -112,7 +112,9 @@ def _as_plane(array: np.ndarray) -> np.ndarray:
 
 
 def _read_array(path: Path) -> np.ndarray:
-    return {".npy": _read_npy, ".npz": _read_npz}.get(path.suffix.lower(), _read_tiff)(path)
+    return {".npy": _read_npy, ".npz": lambda path: tried(lambda: _read_npz(path))}.get(
+        path.suffix.lower(), _read_tiff
+    )(path)
 
 
 def _read_npy(path: Path) -> np.ndarray:
