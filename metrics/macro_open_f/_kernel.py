@@ -1887,6 +1887,7 @@ def summary(
     The samples of no group have a part in each. Raises what the functions raise, with the name of the group.
     """
     by_group = {group: own for group, own in sorted(states.items()) if group != ALL}
+    check_names(by_group)  # each batch's are, but not those of one with those of another
     shared = states.get(ALL, [])
     if not by_group:
         return _summary(joined(shared), summarise, units)
