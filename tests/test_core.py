@@ -130,6 +130,8 @@ def test_copies(name: str, duplicate: Callable[[Metric], Metric], load: Load) ->
     other = duplicate(metric)
     assert type(other) is type(metric)
     assert other.loaded_options == metric.loaded_options
+    states = [{key: array.tolist() for key, array in each.state().items()} for each in (metric, other)]
+    assert states[0] == states[1]
     assert metric.compute() == expected
     assert len(other) == length(columns)
     assert other.compute() == expected

@@ -121,6 +121,16 @@ def test_shared_samples_are_drawn_once_for_all_groups() -> None:
     assert low[0] == low[1] == results["auroc_low"] < results["auroc_high"] == high[0] == high[1]
 
 
+def test_a_group_of_one_batch_is_no_prefix_of_that_of_another() -> None:
+    """Its row would be the mean of the others."""
+    metric, other = OODBench(), OODBench()
+    metric.add_batch(**SCORES, groups=["a"] * 5)
+    other.add_batch(**SCORES, groups=["a/b"] * 5)
+    metric.merge(other.state())
+    with pytest.raises(ValueError, match="expected a name of a group or of what is before a slash, got 'a' for both"):
+        metric.compute()
+
+
 def test_a_comparison_by_group() -> None:
     other = [0.1, 0.2, 0.9, 0.8, 0.3]
     groups = ["", "", "near/x", "near/x", "far"]

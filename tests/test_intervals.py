@@ -78,6 +78,17 @@ def test_a_perfect_score_has_an_interval_of_one() -> None:
     }
 
 
+def test_a_resample_without_the_largest_class_id_has_as_many_classes() -> None:
+    """A class that few samples have is missing from one resample in three; the number of classes is that of all."""
+    references = [*range(5), 0, 1, 2, 3, -1, -1]
+    columns = dict(predictions=[max(0, c) for c in references], references=references, open_scores=[0.5] * 11)
+    metric = metric_class("macro_open_f")
+    options = dict(confidence_level=0.9, n_resamples=50)
+    assert metric(**options).compute(**columns) == metric(**options, num_classes=5).compute(**columns)
+    scores = np.eye(5)[columns["predictions"]]
+    assert metric(**options).compute(**columns) == metric(**options).compute(**{**columns, "predictions": scores})
+
+
 def test_draws_keep_the_total() -> None:
     rng = np.random.default_rng(0)
     for counts in np.ones(9, np.int64), np.asarray([3, 1, 5]), np.asarray([10**6, 10**12]), np.zeros(0, np.int64):

@@ -78,6 +78,37 @@ def test_a_few_numbers_of_each_sample_are_enough(score: str) -> None:
         compute(SimpleNamespace(predictions={**arrays, "num_classes": np.arange(22) % 2 + 3}, label_ids=LABELS))
 
 
+@pytest.mark.parametrize("num_classes", [None, 2, 9])
+def test_classes_that_no_logit_is_highest_of_are_counted(num_classes: int | None) -> None:
+    """Of preprocessed logits, too, the number of classes is that of the columns, and another one is refused."""
+    torch = pytest.importorskip("torch")
+    labels = np.where(LABELS == CLASSES - 1, 0, LABELS)
+    logits = LOGITS - np.eye(CLASSES, dtype=np.float32)[-1] * 99
+    found = []
+    for whole in (True, False):
+        compute = compute_metrics([om.MacroOpenF(num_classes=num_classes), "micro_open_f", "openauc"])
+        kept: Any = compute.preprocess_logits(torch.tensor(logits), torch.tensor(labels)) if whole else logits
+        try:
+            found.append(compute(SimpleNamespace(predictions=kept, label_ids=labels)))
+        except ValueError as error:
+            found.append({"error": str(error)})
+    assert found[0] == found[1]
+    assert ("error" in found[0]) == (num_classes is not None)
+
+
+def test_preprocessed_batches_on_an_accelerator_are_as_on_the_cpu() -> None:
+    torch = pytest.importorskip("torch")
+    from tests.emulated_cuda import EmulatedCuda
+
+    compute, expected = compute_metrics(four()), direct(LOGITS, LABELS)
+    with EmulatedCuda():
+        for rows in (slice(0, 8), slice(8, 22)):
+            logits, labels = (torch.tensor(numbers[rows]).to("cuda:0") for numbers in (LOGITS, LABELS))
+            batch = SimpleNamespace(predictions=compute.preprocess_logits(logits, labels), label_ids=labels)
+            results = compute(batch, compute_result=rows.start > 0)
+    assert results == expected
+
+
 def test_batches_that_were_not_concatenated_and_models_of_more_outputs() -> None:
     parts = [slice(0, 8), slice(8, 22)]
     batches = SimpleNamespace(predictions=[(LOGITS[i], "hidden") for i in parts], label_ids=[LABELS[i] for i in parts])

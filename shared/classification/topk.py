@@ -59,7 +59,7 @@ def as_topk_state(state: Mapping[str, Any], *, ignore_unknown: bool = False) -> 
     """Check a state from elsewhere. Raises ValueError and TypeError for one that `reduce_topk` cannot have made."""
     check_arrays(state, [*TopkState.__annotations__], ["counts"])
     width = integer_scalar(state, "predictions_width", 1, MAX_EXACT)
-    scored = integer_scalar(state, "predictions_are_scores", 0, 1) == 1
+    scored = np.asarray(integer_scalar(state, "predictions_are_scores", 0, 1) == 1)
     lowest, highest = -1 if ignore_unknown else 0, min(int(width), np.iinfo(np.int32).max)
     greatest, class_type = (highest - 1, np.int32) if scored else (np.iinfo(np.int64).max, np.int64)
     checked: TopkState = {

@@ -9,7 +9,7 @@ import numpy as np
 from .arrays import State, to_numpy
 from .group_results import Results, grouped_results
 from .group_units import units_of_groups
-from .groups import ALL
+from .groups import ALL, check_names
 from .joining import joined, num_samples
 from .units import Units
 
@@ -22,6 +22,7 @@ def summary(
     The samples of no group have a part in each. Raises what the functions raise, with the name of the group.
     """
     by_group = {group: own for group, own in sorted(states.items()) if group != ALL}
+    check_names(by_group)  # each batch's are, but not those of one with those of another
     shared = states.get(ALL, [])
     if not by_group:
         return _summary(joined(shared), summarise, units)

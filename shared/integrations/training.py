@@ -21,7 +21,7 @@ import numpy as np
 from ..classification.accuracyk import AccuracyK
 from ..classification.autkc import AUTKC
 from ..classification.topk import reduce_topk_scores
-from ..core.arrays import array_namespace, on_one_device
+from ..core.arrays import array_namespace, on_one_device, to_numpy
 from ..core.columns import as_labels, as_matrix, as_scores, check_lengths
 from ..core.metric import Metric
 from ..formats.flat import flat
@@ -98,10 +98,12 @@ class ComputeMetrics:
             self.metrics[name].add_batch(**columns(logits, labels, scores))
 
     def _add_preprocessed(self, kept: Mapping[str, Any], labels: Any) -> None:
-        """Add what `preprocess_logits` left; ranks are the state of the metrics that take logits alone."""
+        """Add what `preprocess_logits` left, as states: ranks are that of the metrics that take logits alone."""
         if not len(labels):
             return
-        classes = np.maximum(as_labels(labels, "label_ids"), -1)
+        kept = {name: to_numpy(numbers) for name, numbers in kept.items()}
+        labels = to_numpy(as_labels(labels, "label_ids"))
+        classes = np.maximum(labels, -1)
         widths = np.unique(kept["num_classes"])
         if len(widths) > 1:
             raise ValueError(f"logits: expected one number of classes, got {', '.join(map(str, widths.tolist()))}")
@@ -117,8 +119,13 @@ class ComputeMetrics:
             metric = self.metrics[name]
             if name in self._ranked:
                 metric.merge({**ranks, "metric": metric.name})
-            else:
-                metric.add_batch(**columns(kept["predicted"], labels, lambda: kept["scores"]))
+                continue
+            batch = metric_class(metric.name)(**metric.loaded_options)
+            batch.add_batch(**columns(kept["predicted"], labels, lambda: kept["scores"]))
+            state = batch.state()
+            if "predictions_width" in state:  # the classes are those of the logits, whether or not they were predicted
+                state["predictions_width"] = widths[0]
+            metric.merge(state)
 
     def _results(self) -> dict[str, float]:
         results = {name: flat(metric.compute()) for name, metric in self.metrics.items()}

@@ -66,6 +66,7 @@ def macro_open_f_results(
 def macro_open_f_units(state: OpenSetState, **options: Any) -> Units:
     """The known and the unknown samples, for resampling; of the results, the best F-score."""
     options["per_sample"] = False  # resamples are counts of rows
+    options["num_classes"] = count_classes(state, options.get("num_classes"))  # also where they lack the largest id
 
     def best(rows: OpenSetState) -> dict[str, float]:
         return {"macro_open_f": macro_open_f_results(rows, **options)["macro_open_f"]}
