@@ -271,3 +271,9 @@ def test_no_picture_of_groups(tmp_path: Path) -> None:
     found = CliRunner().invoke(cli, ["compute", "ood_bench", *names, "--plot", str(tmp_path / "a.png")])
     assert found.exit_code == 2
     assert "expected --plot or --groups, got both" in found.output
+
+
+def test_arrays_of_known_and_of_unknown_samples_have_no_groups() -> None:
+    sides = dict(open_set_pred_known=[0.1], open_set_pred_unknown=[0.9], close_set_pred_class=[0], close_set_labels=[0])
+    with pytest.raises(TypeError, match="groups: expected columns with an entry per sample, got open_set_pred_known"):
+        metric_class("openauc")().compute(**sides, groups=["a"])

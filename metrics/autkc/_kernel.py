@@ -920,6 +920,7 @@ def _place(name: str) -> str:
 
 # entries of a state that say how its scores were rounded, so that there are few different ones
 ROUNDED = frozenset({"thresholds", "significant_bits"})
+_SMALL = 1 << 12  # samples
 
 
 def joined(states: Iterable[State]) -> State:
@@ -941,16 +942,22 @@ def check_total(number: int) -> None:
 
 
 def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> list[State]:
-    """The states as one, whose table of these columns has no two equal rows; as they are, where few would be equal."""
+    """The states as one, whose table of these columns has no two equal rows; uncounted, where few would be equal."""
     states = [state for state in states if state]
     plain = [state for state in states if counts not in state]
     grows = any(not (ROUNDED & state.keys() or all(has_few_values(state[name]) for name in columns)) for state in plain)
     if grows and len(plain) == len(states):
-        return states
+        return _gathered(states)
     parts = [state for state in states if counts in state]
     if plain:  # those without counts first, which is faster
         parts.append(compact_table(joined(plain), columns, counts))
     return parts if len(parts) < 2 else [compact_table(joined(parts), columns, counts)]
+
+
+def _gathered(states: Sequence[State]) -> list[State]:
+    """The states, with small ones as one: an array takes memory of its own, however short it is."""
+    small = [state for state in states if num_samples(state) < _SMALL]
+    return [*(state for state in states if num_samples(state) >= _SMALL), *([joined(small)] if small else [])]
 
 
 def check_agreement(state: Mapping[str, Any], others: Iterable[State]) -> None:
@@ -1889,6 +1896,7 @@ def summary(
     The samples of no group have a part in each. Raises what the functions raise, with the name of the group.
     """
     by_group = {group: own for group, own in sorted(states.items()) if group != ALL}
+    check_names(by_group)  # each batch's are, but not those of one with those of another
     shared = states.get(ALL, [])
     if not by_group:
         return _summary(joined(shared), summarise, units)
@@ -1972,6 +1980,7 @@ class Metric:
     units: a function from a state and the options of `summarise` to what is resampled for intervals
     tables: the columns of each table of its states whose rows may be counted, by the name of the counts
     aliases: other names for columns
+    of_sides: columns that have no entry per sample, and so no groups
 
     The rest is read from the two signatures:
 
@@ -1991,6 +2000,7 @@ class Metric:
     units: ClassVar[Callable[..., Units]]
     tables: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     aliases: ClassVar[Mapping[str, str]] = {}
+    of_sides: ClassVar[frozenset[str]] = frozenset()
 
     columns: ClassVar[tuple[str, ...]]
     required: ClassVar[tuple[str, ...]]
@@ -2186,6 +2196,8 @@ class Metric:
 
         own = {name: column for name, column in columns.items() if name != GROUPS}
         groups = columns.get(GROUPS)
+        if groups is not None and self.of_sides & own.keys():
+            raise TypeError(f"groups: expected columns with an entry per sample, got {', '.join(own)}")
         parts = {ALL: reduce(own)} if groups is None else reduced_by_group(reduce, own, groups)
         self._check_agreement(parts, self._batches)
         return parts
@@ -2407,7 +2419,7 @@ def as_topk_state(state: Mapping[str, Any], *, ignore_unknown: bool = False) -> 
     """Check a state from elsewhere. Raises ValueError and TypeError for one that `reduce_topk` cannot have made."""
     check_arrays(state, [*TopkState.__annotations__], ["counts"])
     width = integer_scalar(state, "predictions_width", 1, MAX_EXACT)
-    scored = integer_scalar(state, "predictions_are_scores", 0, 1) == 1
+    scored = np.asarray(integer_scalar(state, "predictions_are_scores", 0, 1) == 1)
     lowest, highest = -1 if ignore_unknown else 0, min(int(width), np.iinfo(np.int32).max)
     greatest, class_type = (highest - 1, np.int32) if scored else (np.iinfo(np.int64).max, np.int64)
     checked: TopkState = {

@@ -11,6 +11,7 @@ from .states import MAX_COUNT
 
 # entries of a state that say how its scores were rounded, so that there are few different ones
 ROUNDED = frozenset({"thresholds", "significant_bits"})
+_SMALL = 1 << 12  # samples
 
 
 def joined(states: Iterable[State]) -> State:
@@ -32,16 +33,22 @@ def check_total(number: int) -> None:
 
 
 def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> list[State]:
-    """The states as one, whose table of these columns has no two equal rows; as they are, where few would be equal."""
+    """The states as one, whose table of these columns has no two equal rows; uncounted, where few would be equal."""
     states = [state for state in states if state]
     plain = [state for state in states if counts not in state]
     grows = any(not (ROUNDED & state.keys() or all(has_few_values(state[name]) for name in columns)) for state in plain)
     if grows and len(plain) == len(states):
-        return states
+        return _gathered(states)
     parts = [state for state in states if counts in state]
     if plain:  # those without counts first, which is faster
         parts.append(compact_table(joined(plain), columns, counts))
     return parts if len(parts) < 2 else [compact_table(joined(parts), columns, counts)]
+
+
+def _gathered(states: Sequence[State]) -> list[State]:
+    """The states, with small ones as one: an array takes memory of its own, however short it is."""
+    small = [state for state in states if num_samples(state) < _SMALL]
+    return [*(state for state in states if num_samples(state) >= _SMALL), *([joined(small)] if small else [])]
 
 
 def check_agreement(state: Mapping[str, Any], others: Iterable[State]) -> None:

@@ -57,6 +57,7 @@ class Metric:
     units: a function from a state and the options of `summarise` to what is resampled for intervals
     tables: the columns of each table of its states whose rows may be counted, by the name of the counts
     aliases: other names for columns
+    of_sides: columns that have no entry per sample, and so no groups
 
     The rest is read from the two signatures:
 
@@ -76,6 +77,7 @@ class Metric:
     units: ClassVar[Callable[..., Units]]
     tables: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     aliases: ClassVar[Mapping[str, str]] = {}
+    of_sides: ClassVar[frozenset[str]] = frozenset()
 
     columns: ClassVar[tuple[str, ...]]
     required: ClassVar[tuple[str, ...]]
@@ -271,6 +273,8 @@ class Metric:
 
         own = {name: column for name, column in columns.items() if name != GROUPS}
         groups = columns.get(GROUPS)
+        if groups is not None and self.of_sides & own.keys():
+            raise TypeError(f"groups: expected columns with an entry per sample, got {', '.join(own)}")
         parts = {ALL: reduce(own)} if groups is None else reduced_by_group(reduce, own, groups)
         self._check_agreement(parts, self._batches)
         return parts

@@ -112,9 +112,8 @@ def _as_plane(array: np.ndarray) -> np.ndarray:
 
 
 def _read_array(path: Path) -> np.ndarray:
-    return {".npy": _read_npy, ".npz": lambda path: tried(lambda: _read_npz(path))}.get(
-        path.suffix.lower(), _read_tiff
-    )(path)
+    read = {".npy": _read_npy, ".npz": _read_npz}.get(path.suffix.lower(), _read_tiff)
+    return tried(lambda: read(path))
 
 
 def _read_npy(path: Path) -> np.ndarray:

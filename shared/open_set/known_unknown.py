@@ -12,6 +12,10 @@ from ..core.columns import as_labels, as_scores, check_lengths, check_not_negati
 from ..core.rounding import check_bits, cut
 from .samples import OpenSetState, as_open_set_state, reduce_open_set
 
+SIDES_OF_XCURVE = frozenset(
+    {"open_set_pred_known", "open_set_pred_unknown", "close_set_pred_class", "close_set_labels"}  # N_k or N_u entries
+)
+
 
 def reduce_known_unknown(
     open_set_pred_known: Any, open_set_pred_unknown: Any, close_set_pred_class: Any, close_set_labels: Any

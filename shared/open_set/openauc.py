@@ -22,7 +22,7 @@ from ..core.units import Units, members_of, rows_of_sides
 from .at_tpr import accuracy_of_sides, threshold_at_tpr
 from .ccr import ccr_of_sides
 from .cut_scores import ends_of_cut
-from .known_unknown import as_openauc_state, reduce_openauc
+from .known_unknown import SIDES_OF_XCURVE, as_openauc_state, reduce_openauc
 from .per_sample import open_set_samples
 from .samples import OPEN_SET_ALIASES, OPEN_SET_TABLES, OpenSetState
 
@@ -165,6 +165,7 @@ class OpenAUC(Metric):
     units = staticmethod(openauc_units)
     tables = OPEN_SET_TABLES
     aliases = OPEN_SET_ALIASES
+    of_sides = SIDES_OF_XCURVE
 
     def __init__(self, **options: Unpack[OpenAUCOptions]) -> None:
         super().__init__(**options)
