@@ -71,15 +71,18 @@ def suite_files(folder: Path) -> None:
 
 
 def anomaly_files(folder: Path) -> None:
-    """A data set as MVTec AD lies on disk, and two models' maps."""
+    """A data set as MVTec AD lies on disk, and two models' maps; one as MVTec LOCO AD does."""
     from tests.anomaly_folders.trees import write_tree
 
     write_tree("mvtec-ad", folder)
     (folder / "maps").rename(folder / "patches")
     (folder / "maps").mkdir()
     (folder / "patches").rename(folder / "maps" / "patches")
-    write_tree("mvtec-ad", folder / "other", seed=0)
+    write_tree("mvtec-ad", folder / "other", seed=1)
     (folder / "other" / "maps").rename(folder / "maps" / "contrast")
+    write_tree("mvtec-loco", folder / "third")
+    (folder / "third" / "data").rename(folder / "loco")
+    (folder / "third" / "maps").rename(folder / "maps" / "loco")
 
 
 # what a page takes to be there
