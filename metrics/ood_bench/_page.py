@@ -41,7 +41,7 @@ from functools import cache
 from itertools import count, cycle
 from numbers import Real
 from pathlib import Path, PurePosixPath
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, TypeVar
 from urllib.parse import unquote, urlencode
 
 import gradio as gr
@@ -1234,8 +1234,29 @@ def by_column(content: Any) -> Any:
 #
 # Arrays as NumPy saves them, alone (.npy) or several by name (.npz). Neither is unpickled.
 
+_Read = TypeVar("_Read")
+_TRIES = 100
+
+
 def read_npy(path: Path) -> np.ndarray:
     """The array of an .npy file, mapped: no more memory is taken than the file has, whatever its header says."""
+    return _tried(lambda: _mapped(path))
+
+
+def _tried(read: Callable[[], _Read]) -> _Read:
+    """What a function reads that parses headers: CPython 3.11 fails at random where threads parse at the same time.
+
+    It says "SystemError: AST constructor recursion depth mismatch", since it counts the depth once for all threads.
+    """
+    for _ in range(_TRIES):
+        try:
+            return read()
+        except SystemError:
+            continue
+    return read()
+
+
+def _mapped(path: Path) -> np.ndarray:
     try:
         with path.open("rb") as file:
             version = np.lib.format.read_magic(file)
@@ -1251,6 +1272,10 @@ def read_npy(path: Path) -> np.ndarray:
 
 def read_npz(path: Path) -> dict[str, np.ndarray]:
     """The arrays of an .npz archive, by name."""
+    return _tried(lambda: _members(path))
+
+
+def _members(path: Path) -> dict[str, np.ndarray]:
     # numpy.load takes what is no archive for a pickle, and advises to load it unsafely; it leaves a broken file open
     with path.open("rb") as file, NpzFile(file, allow_pickle=False) as arrays:
         return {name: arrays[name] for name in arrays.files}

@@ -1747,13 +1747,15 @@ def intervals(
     """
     level = as_confidence_level(confidence_level)
     number, seed = as_resamples(n_resamples), as_int(random_state, "random_state", 0)
+    found = replicates(units, results, number, seed)
+    return with_ends(results, {key: percentiles(values, level) for key, values in found.items()})
+
+
+def replicates(units: Units, results: Mapping[str, Any], n_resamples: int, random_state: int) -> dict[Key, np.ndarray]:
+    """The rates in so many resamples, (B,) each; moved by what the value was moved by, where rows were merged."""
     merged, values = rates(units.results(units.strata)), flat_rates(results)
-    ends: dict[Key, Any] = {}
-    for key, found in resampled(units, [*merged], number, seed).items():
-        low_and_high = percentiles(found, level)
-        by = values[key] - merged[key]
-        ends[key] = moved(low_and_high, by, found) if by else low_and_high
-    return with_ends(results, ends)
+    found = resampled(units, [*merged], n_resamples, random_state)
+    return {key: moved(each, values[key] - merged[key]) for key, each in found.items()}
 
 
 def percentiles(values: np.ndarray, level: float) -> tuple[float, float]:
@@ -1762,15 +1764,16 @@ def percentiles(values: np.ndarray, level: float) -> tuple[float, float]:
     return low, high
 
 
-def moved(bounds: Sequence[float], by: float, values: np.ndarray) -> tuple[float, float]:
-    """Bounds of some values, moved by so much; in [0, 1] where the values are.
+def moved(values: np.ndarray, by: float) -> np.ndarray:
+    """Some values, moved by so much; in [0, 1] where they are.
 
-    >>> moved([0.0, 0.5], -0.25, np.asarray([0.0, 1.0]))
-    (0.0, 0.25)
+    >>> moved(np.asarray([0.0, 0.5, 1.0]), -0.25).tolist()
+    [0.0, 0.25, 0.75]
     """
+    if not by:
+        return values
     lowest, highest = -np.inf if values.min() < 0 else 0.0, np.inf if values.max() > 1 else 1.0
-    low, high = np.clip(np.add(bounds, by), lowest, highest).tolist()
-    return low, high
+    return np.clip(values + by, lowest, highest)
 
 
 def rates(results: Mapping[Any, Any]) -> dict[Any, float]:

@@ -20,6 +20,7 @@ from .anomaly_batches import add_images, batches_of, groups_of, scored_images
 from .anomaly_curves import Curves, curves_of
 from .anomaly_run import AnomalyRun, ScoredImage, belongs_to, images_table
 from .map_reading import check_names, map_reader, read_ahead
+from .replicates import Replicates, results_and_replicates, shuffled, with_intervals
 
 _VERSIONS = ("openworld-metrics", "numpy", "scipy")
 
@@ -74,6 +75,7 @@ def evaluate_maps(
     images: list[ScoredImage] = []
     drawn: dict[str, Curves] = {}
     tables: dict[str, Results] = {}
+    resampled: Replicates = {}
     # disable=None: no bar where standard error is not a terminal
     with tqdm(total=len(listed.pairs), unit=" images", disable=None if progress else True) as bar:
         for category, pairs in groupby(listed.pairs, key=lambda pair: pair[0].category):
@@ -92,12 +94,17 @@ def evaluate_maps(
                 with _in_group(name):
                     if curves:
                         drawn[name] = curves_of(metric.state(), settings["levels"])
-                    by_group[name] = {**_counts(scored), **metric.compute()}
+                    own_results, found = results_and_replicates(metric)
+                    by_group[name] = {**_counts(scored), **own_results}
+                    resampled |= {
+                        (name, key): x for key, x in shuffled(found, category, settings["random_state"]).items()
+                    }
                 if "per_image" in by_group[name]:
                     names = {"image": [image.image.name for image in scored]}
                     tables[name] = {**by_group[name].pop("per_image"), **names}
     record = _record(listed, resize, settings, sum(image.lacks_pixels for image in images))
-    return AnomalyRun(listed, {**grouped_results(by_group), "evaluation": record}, images, drawn, tables)
+    results = with_intervals(grouped_results(by_group), resampled, settings["confidence_level"])
+    return AnomalyRun(listed, {**results, "evaluation": record}, images, drawn, tables)
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
@@ -19,6 +18,7 @@ from .anomaly_batches import Pair, add_images, batches_of, groups_of, scored_ima
 from .anomaly_run import AnomalyRun
 from .differences import differences
 from .map_reading import map_reader, read_ahead
+from .replicates import Replicates, with_means
 
 ENDS = ("low", "high", "p_value")
 
@@ -40,14 +40,14 @@ def compared_runs(first: AnomalyRun, second: AnomalyRun, **options: Any) -> Resu
         return table
     level = as_confidence_level(settings["confidence_level"])
     number, seed = as_resamples(settings["n_resamples"]), as_int(settings["random_state"], "random_state", 0)
-    found: dict[Key, np.ndarray] = {}
+    found: Replicates = {}
     per_category = zip(*(groupby(run.listed.pairs, key=lambda pair: pair[0].category) for run in (first, second)))
     for (category, own), (_, theirs) in per_category:
         models = [_model(run, list(pairs), options) for run, pairs in ((first, own), (second, theirs))]
         # of a stream of its own: equal draws in all categories would not be draws of their mean
         rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=tuple(category.encode())))
         values, units = zip(*models)
-        found |= paired_differences(values, units, number, rng)
+        found |= {key: x for key, x in paired_differences(values, units, number, rng).items() if isinstance(key, tuple)}
     return _with_ends(table, found, level)
 
 
@@ -68,28 +68,14 @@ def _model(run: AnomalyRun, pairs: Sequence[Pair], options: dict[str, Any]) -> t
     return flat_rates(results), units
 
 
-def _with_ends(table: Results, found: dict[Key, np.ndarray], level: float) -> Results:
+def _with_ends(table: Results, found: Replicates, level: float) -> Results:
     """Differences with their intervals and p-values, from those in resamples by (group, key)."""
-    leaves = list(dict.fromkeys(key[0] for key in found if isinstance(key, tuple)))
+    ends = {key: (*percentiles(values, level), p_value(values)) for key, values in with_means(found).items()}
     groups: Results = {"group": table["groups"]["group"]}
-    means: Results = {end: [] for end in ENDS}
     for key in table["key"]:
         groups[key] = table["groups"][key]
-        columns = {leaf: found[leaf, key] for leaf in leaves if (leaf, key) in found}
-        if not columns:
-            for end in ENDS:
-                means[end].append(None)
-            continue
-        below = [[c for leaf, c in columns.items() if f"{leaf}/".startswith(f"{name}/")] for name in groups["group"]]
-        rows = [_ends(each, level) for each in below]
-        groups |= {f"{key}_{end}": list(column) for end, column in zip(ENDS, zip(*rows))}
-        for end, value in zip(ENDS, _ends([*columns.values()], level)):
-            means[end].append(value)
-    return {**table, **means, "groups": groups}
-
-
-def _ends(columns: Sequence[np.ndarray], level: float) -> tuple[float, float, float]:
-    """The interval and the p-value of the mean of some groups' differences."""
-    # the sum of each resample is exact, so that it does not depend on the groups' order
-    values = np.asarray([math.fsum(row) / len(columns) for row in zip(*(column.tolist() for column in columns))])
-    return *percentiles(values, level), p_value(values)
+        if key in ends:
+            columns = zip(*(ends[name, key] for name in groups["group"]))
+            groups |= {f"{key}_{end}": list(column) for end, column in zip(ENDS, columns)}
+    means = zip(*(ends.get(key, (None, None, None)) for key in table["key"]))
+    return {**table, **{end: list(column) for end, column in zip(ENDS, means)}, "groups": groups}

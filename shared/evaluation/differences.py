@@ -14,7 +14,9 @@ def differences(first: Mapping[str, Any], second: Mapping[str, Any]) -> Results:
     Parameters: first and second, as `grouped_results` gives them, of the same groups.
     Returns {"key": [rates], "first": […], "second": […], "difference": […], "groups": {"group": […], rate: […]}}.
     """
-    keys = [key for key, value in first.items() if type(value) is float and type(second.get(key)) is float]
+    ends = {f"{key}_{end}" for key in first for end in ("low", "high")}
+    rates = [key for key, value in first.items() if type(value) is float and type(second.get(key)) is float]
+    keys = [key for key in rates if key not in ends]
     by_group = {key: [one - other for one, other in zip(first["groups"][key], second["groups"][key])] for key in keys}
     return {
         "key": keys,

@@ -41,7 +41,8 @@ def checked_thresholds(state: Mapping[str, Any], t_list: Any) -> dict[str, np.nd
     """The entry of that name of a state from elsewhere. Raises ValueError unless it fits t_list, where there is one."""
     if "thresholds" not in state:
         return {}
-    text = str(state["thresholds"]) if np.ndim(state["thresholds"]) == 0 else ""
+    given: Any = state["thresholds"]
+    text = str(given) if isinstance(given, str) or getattr(given, "ndim", None) == 0 else ""
     try:
         known = as_text(check_thresholds([float(number) for number in text.split()]))
     except ValueError:
