@@ -153,8 +153,8 @@ def _figure(svg: str, caption: str) -> str:
 
 
 def as_part(svg: str, label: str) -> str:
-    """An SVG file as part of a page: what is black has the colour of the text."""
-    svg = svg[svg.index("<svg") :].replace("#000000", "currentColor")
+    """An SVG file as part of a page: what is black has the colour of the text, grids are faint on light and on dark."""
+    svg = svg[svg.index("<svg") :].replace("#000000", "currentColor").replace("#dddddd", "#88888855")
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     svg = re.sub(r'<svg ([^>]*?)height="[^"]*"', r"<svg \1", svg, count=1)
     width = re.search(r' width="([\d.]+)pt"', svg)
