@@ -19,8 +19,9 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 
 from demo import compute as demo_compute, image_panels, open_set_panels
-from openworld_metrics import compare
-from openworld_metrics.reports import draw_differences
+from openworld_metrics import OODBench, compare, oscr_curve
+from openworld_metrics.reports import draw_differences, draw_intervals, draw_oscr
+from openworld_metrics.scores import max_logit, msp
 
 PLACE = re.compile(r'<div data-figure="(\w+)"></div>')
 STYLE: Any = {
@@ -50,15 +51,37 @@ def _one(panel: Draw) -> Draw:
     return lambda figure, found: panel(figure.subplots(), found)
 
 
-def differences() -> Any:
-    """The table of the guide to uncertainty: two models on the same samples."""
+def models() -> tuple[list[int], list[float], list[float]]:
+    """Labels and scores of the guide to uncertainty: two models on the same samples."""
     rng = random.Random(3)
     labels, ours, theirs = [0] * 1000 + [1] * 1000, [], []
     for label in labels:
         score = rng.gauss(1.5 * label, 1)
         ours.append(score + rng.gauss(0, 0.03))
         theirs.append(score + rng.gauss(0, 0.13))
+    return labels, ours, theirs
+
+
+def differences() -> Any:
+    """The table of that guide."""
+    labels, ours, theirs = models()
     return compare("ood_bench", ours, theirs, references=labels, metrics=["auroc", "fpr95tpr", "aupr_out"])
+
+
+def intervals() -> Any:
+    """The results of one of its models, with intervals."""
+    labels, ours, _ = models()
+    metric = OODBench(metrics=["auroc", "fpr95tpr", "aupr_out"], confidence_level=0.95)
+    return metric.compute(predictions=ours, references=labels)
+
+
+def oscr_curves() -> Any:
+    """OSCR curves of the demo's digits, by two scores of the same logits."""
+    digits = results().digits
+    unknown, correct = digits.is_unknown == 1, digits.logits.argmax(axis=1) == digits.references
+    scores = {"max_logit": max_logit(digits.logits), "msp": msp(digits.logits)}
+    known = int((~unknown).sum())
+    return {name: oscr_curve(each[unknown], each[correct], num_known=known) for name, each in scores.items()}
 
 
 # by name: captions, sizes in inches and what draws
@@ -80,19 +103,37 @@ FIGURES: dict[str, Sequence[tuple[str, tuple[float, float], Draw]]] = {
 }
 
 
+# by name: captions and what writes the file
+WRITTEN: dict[str, tuple[str, Callable[[Path], None]]] = {
+    "forest": (
+        "ours − theirs, with 95 % intervals; the dashed line is no difference",
+        lambda path: draw_differences(differences(), path, title="ood_bench"),
+    ),
+    "intervals": (
+        "One model's rates, with 95 % intervals",
+        lambda path: draw_intervals(intervals(), path, title="ood_bench"),
+    ),
+    "oscr": (
+        "OSCR curves of the digits, 0 to 5 known and 6 to 9 unknown, by two scores of the same logits",
+        lambda path: draw_oscr(oscr_curves(), path),
+    ),
+}
+
+
 @cache
 def html(name: str) -> str:
     """The pictures of a name, each in a figure of its own."""
-    if name == "forest":
-        return _figure(_forest(), "ours − theirs, with 95 % intervals; the dashed line is no difference")
+    if name in WRITTEN:
+        caption, write = WRITTEN[name]
+        return _figure(_written(write), caption)
     parts = enumerate(FIGURES[name])
     return "".join(_figure(_drawn(f"{name}-{i}", size, draw), caption) for i, (caption, size, draw) in parts)
 
 
-def _forest() -> str:
+def _written(write: Callable[[Path], None]) -> str:
     with mpl.rc_context({**STYLE, "savefig.transparent": True}), TemporaryDirectory() as folder:
-        path = Path(folder) / "forest.svg"
-        draw_differences(differences(), path, title="ood_bench")
+        path = Path(folder) / "figure.svg"
+        write(path)
         return path.read_text(encoding="utf-8")
 
 
@@ -112,8 +153,8 @@ def _figure(svg: str, caption: str) -> str:
 
 
 def as_part(svg: str, label: str) -> str:
-    """An SVG file as part of a page: what is black has the colour of the text."""
-    svg = svg[svg.index("<svg") :].replace("#000000", "currentColor")
+    """An SVG file as part of a page: what is black has the colour of the text, grids are faint on light and on dark."""
+    svg = svg[svg.index("<svg") :].replace("#000000", "currentColor").replace("#dddddd", "#88888855")
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     svg = re.sub(r'<svg ([^>]*?)height="[^"]*"', r"<svg \1", svg, count=1)
     width = re.search(r' width="([\d.]+)pt"', svg)

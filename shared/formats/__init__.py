@@ -8,6 +8,7 @@ from .coco import read_coco, read_coco_results
 from .dataset import Dataset, Detections, rename_classes
 from .dicts import read_dict_predictions, read_dicts
 from .flat import flat
+from .hub import to_eval_results, to_model_index
 from .opening import read_detections, read_references
 from .results import read_results
 from .score_files import Scores, read_scores, score_files
@@ -37,6 +38,8 @@ __all__ = [
     "read_yolo_predictions",
     "rename_classes",
     "score_files",
+    "to_eval_results",
+    "to_model_index",
     "write_coco",
     "write_coco_results",
     "write_yolo",
