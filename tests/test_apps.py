@@ -363,6 +363,8 @@ def gallery_data(name: str) -> Path:
 @needs_browser
 def test_ones_own_scores(opened: Callable[[str], Page], load: Load, tmp_path: Path) -> None:
     """Semicolons, words as labels, a score of the other sign; then two columns of two values, so that one is asked."""
+    from playwright.sync_api import expect
+
     page, out = opened("ood_bench"), np.arange(40) % 2
     confidence = np.round(1 - out + np.random.default_rng(0).normal(0, 0.5, 40), 3)
     table = pd.DataFrame({"certainty": confidence, "set": np.where(out, "ood", "id")})
@@ -370,7 +372,7 @@ def test_ones_own_scores(opened: Callable[[str], Page], load: Load, tmp_path: Pa
     page.set_option("step", "text", "7")
     page.upload([tmp_path / "mine.csv"])
     page.tab.locator("#ood_bench-results.stale").wait_for()
-    assert page.option("step", "text").input_value() == "", "an option of the example is not that of one's own data"
+    expect(page.option("step", "text")).to_have_value("")  # an option of the example is not that of one's own data
     page.part("read").get_by_text("Is higher more in-distribution here?").wait_for()
     page.part("flip").click()
     page.part("read").get_by_text("minus score").wait_for()

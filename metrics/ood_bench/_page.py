@@ -134,6 +134,20 @@ class RefusedError(ValueError):
     """A file that is too large, or not what its name says. The message names the file, never its folder."""
 
 
+def check_header(where: str, names: Sequence[str]) -> None:
+    """Raise RefusedError for a first line with a decimal among its names: then it is a sample, and would be lost."""
+    for name in names:
+        if _DECIMAL.fullmatch(name.strip()):
+            line = ", ".join(names[:5])
+            raise RefusedError(
+                f"{where}: expected names in the first line, or numbers only, got {line}; {name} is a value, so put a "
+                "line of names above"
+            )
+
+
+_DECIMAL = re.compile(r"[-+]?\d*[.,]\d+([eE][-+]?\d+)?")
+
+
 def check_files(paths: list[Path]) -> None:
     """Raise RefusedError if there are too many files or they are too large; nothing is read."""
     if len(paths) > MAX_FILES:
@@ -1494,6 +1508,7 @@ def _csv(paths: list[Path], tag: str) -> Data:
     options += f", convert_options=pyarrow.csv.ConvertOptions(decimal_point={decimal!r})" if decimal != "." else ""
     found = _columns(table, [*setup, f"{variable} = pyarrow.csv.read_csv({source}{options})"], variable)
     if not headless:
+        check_header(path.name, table.column_names)
         if not table.num_rows:
             raise RefusedError(
                 f"{path.name}: expected rows below the names {', '.join(table.column_names[:5])}, got none"
@@ -2770,6 +2785,8 @@ def read_pasted(text: str) -> pd.DataFrame:
     table, headless = read_csv(text.encode())
     if table.num_columns > MAX_COLUMNS:
         raise RefusedError(f"expected at most {MAX_COLUMNS:,} columns, got {table.num_columns:,}")
+    if not headless:
+        check_header("pasted", table.column_names)
     names = [letters(i) for i in range(table.num_columns)] if headless else table.column_names
     return pd.DataFrame(dict(zip(names, (from_arrow(column, gaps=True) for column in table.columns))))
 
