@@ -249,10 +249,10 @@ def run_form(case: Case) -> None:
         return
     compile(found.call, "call", "exec")
     json.loads(found.json)
-    (found.table + found.call).encode()
+    (found.numbers + found.call).encode()
     for figure in found.figures:
         figure.to_json().encode()
-    if str(case.folder) in found.call + found.table + found.json:
+    if str(case.folder) in found.call + found.numbers + found.json:
         raise BrokenError("a result names a folder of the server", found.call)
 
 
