@@ -139,7 +139,7 @@ spaces: $(VENV)/installed
 	$(BIN)/python spaces/gallery.py
 
 screenshots: $(VENV)/installed chromium
-	$(BIN)/python spaces/screenshots/take.py
+	$(BIN)/python spaces/screenshots.py
 
 docs: $(VENV)/installed-docs chromium
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet

@@ -131,6 +131,20 @@ class RefusedError(ValueError):
     """A file that is too large, or not what its name says. The message names the file, never its folder."""
 
 
+def check_header(where: str, names: Sequence[str]) -> None:
+    """Raise RefusedError for a first line with a decimal among its names: then it is a sample, and would be lost."""
+    for name in names:
+        if _DECIMAL.fullmatch(name.strip()):
+            line = ", ".join(names[:5])
+            raise RefusedError(
+                f"{where}: expected names in the first line, or numbers only, got {line}; {name} is a value, so put a "
+                "line of names above"
+            )
+
+
+_DECIMAL = re.compile(r"[-+]?\d*[.,]\d+([eE][-+]?\d+)?")
+
+
 def check_files(paths: list[Path]) -> None:
     """Raise RefusedError if there are too many files or they are too large; nothing is read."""
     if len(paths) > MAX_FILES:
@@ -322,13 +336,20 @@ def thin(length: int, most: int = MAX_POINTS) -> np.ndarray:
     return np.linspace(0, length - 1, min(length, most)).round().astype(int)
 
 
-def photograph_behind(fig: go.Figure, photograph: Any, size: tuple[float, float] | None, start: float = 0.0) -> None:
+def photograph_behind(
+    fig: go.Figure,
+    photograph: Any,
+    size: tuple[float, float] | None,
+    start: float = 0.0,
+    xaxis: str = "x",
+    yaxis: str = "y",
+) -> None:
     """Lay a photograph behind a picture whose coordinates run over `size`, by default the photograph's pixels."""
     if photograph is not None:
         image, pixels = photograph
         width, height = size or pixels
-        where = dict(xref="x", yref="y", x=start, y=start, sizex=width, sizey=height, sizing="stretch", layer="below")
-        fig.add_layout_image(source=image, **where)
+        where = dict(xref=xaxis, yref=yaxis, x=start, y=start, sizex=width, sizey=height)
+        fig.add_layout_image(source=image, **where, sizing="stretch", layer="below")
 
 
 # ---- pages/figures/threshold.py --------------------------------------------------------------------------------------
@@ -1509,6 +1530,7 @@ def _csv(paths: list[Path], tag: str) -> Data:
     options += f", convert_options=pyarrow.csv.ConvertOptions(decimal_point={decimal!r})" if decimal != "." else ""
     found = _columns(table, [*setup, f"{variable} = pyarrow.csv.read_csv({source}{options})"], variable)
     if not headless:
+        check_header(path.name, table.column_names)
         if not table.num_rows:
             raise RefusedError(
                 f"{path.name}: expected rows below the names {', '.join(table.column_names[:5])}, got none"
@@ -2113,9 +2135,13 @@ def _guess(column: Column, data: Data, taken: set[str]) -> list[str]:
 
 
 def _guess_images(column: Column, data: Data, runs: Mapping[str, list[str]]) -> list[str]:
-    """A stack of images by its name; otherwise, of a table, the image column and the columns in their order."""
+    """A stack of images by its name, or the only one, or those whose images have the same names, each of a detector.
+
+    Otherwise, of a table, the image column and the columns in their order.
+    """
     stacks = [name for name, array in data.arrays.items() if num_dimensions(array) != 1]
-    named = _named(column, stacks) or (stacks if len(stacks) == 1 else [])
+    alike = len({tuple(data.names.get(name, [name])) for name in stacks}) == 1
+    named = _named(column, stacks) or (stacks if alike else [])
     if named:
         return named
     image = [name for name in data.arrays if plain(name) in IMAGE_NAMES][:1]
@@ -2781,6 +2807,8 @@ def read_pasted(text: str) -> pd.DataFrame:
     table, headless = read_csv(text.encode())
     if table.num_columns > MAX_COLUMNS:
         raise RefusedError(f"expected at most {MAX_COLUMNS:,} columns, got {table.num_columns:,}")
+    if not headless:
+        check_header("pasted", table.column_names)
     names = [letters(i) for i in range(table.num_columns)] if headless else table.column_names
     return pd.DataFrame(dict(zip(names, (from_arrow(column, gaps=True) for column in table.columns))))
 
@@ -3617,8 +3645,36 @@ def with_groups(page: Page, given: Given) -> Given:
 # Read images: anomaly maps and masks (PNG), and photographs to lay behind (or JPEG). Sizes are checked first.
 
 def read_maps(paths: list[Path], tag: str = "") -> Data:
-    """Grey PNG images of 8 or 16 bits, as they are: higher is more anomalous."""
-    return _read_images(paths, "predictions", "np.asarray(Image.open(path))", lambda image: np.asarray(_grey(image)))
+    """Grey PNG images of 8 or 16 bits, as they are: higher is more anomalous.
+
+    Archives of which all hold files of the same names are detectors, each named like its archive.
+    """
+    code = "np.asarray(Image.open(path))"
+    parts = {
+        path.stem: _read_images([path], "predictions", code, lambda image: np.asarray(_grey(image)))
+        for path in (paths if _are_detectors(paths) else ())
+    }
+    if not parts:
+        return _read_images(paths, "predictions", code, lambda image: np.asarray(_grey(image)))
+    check_unpacked(paths[0].name, sum(8 * one.size for part in parts.values() for one in part.arrays["predictions"]))
+    setup = [
+        *next(iter(parts.values())).setup[:-1],
+        f"detectors = {{name: images(name, lambda path: {code}) for name in {[*parts]!r}}}  # folders of your files",
+        f"predictions = detectors[{next(iter(parts))!r}]",
+    ]
+    return Data(
+        {name: part.arrays["predictions"] for name, part in parts.items()},
+        setup,
+        {name: f"[*detectors[{name!r}].values()]" for name in parts},
+        names={name: part.names["predictions"] for name, part in parts.items()},
+    )
+
+
+def _are_detectors(paths: Sequence[Path]) -> bool:
+    """Whether there are several archives, and the names in them are the same."""
+    if len(paths) < 2 or any(path.suffix.lower() != ".zip" for path in paths):
+        return False
+    return len({tuple(member.name for member in members([path], (".png",))) for path in paths}) == 1
 
 
 def read_masks(paths: list[Path], tag: str = "") -> Data:
@@ -5135,28 +5191,52 @@ def draw_pr(
 # Pictures of anomaly maps: a map over its photograph and mask, and the PRO and ROC curves up to a limit.
 
 MAX_SIDE = 256  # pixels of a map that are drawn along each side
+MAX_BESIDE = 4  # maps, each of a detector
+GAP = 0.05  # between them, of the width
 MAX_EDGES = 20_000  # between pixels, that an outline has
 
 
 def draw_map(computed: Computed) -> go.Figure:
-    """One map in colours, the outline of its mask, and what the best threshold of the pixels calls anomalous."""
+    """One map in colours, the outline of its mask, and what the best threshold of the pixels calls anomalous.
+
+    Of several detectors their maps beside each other, that of the one that is looked at first.
+    """
     fig = figure("column", "row", height=460)
+    others = [rival._replace(title=name, image=computed.image) for name, rival in computed.rivals.items()]
+    sides = [computed, *others][:MAX_BESIDE]
+    x, y = fig.layout.xaxis.to_plotly_json(), fig.layout.yaxis.to_plotly_json()
+    style = dict(constrain="domain", showgrid=False, zeroline=False)
+    across = (1 + GAP) / len(sides)
+    for i, side in enumerate(sides):
+        place = f"{i + 1}" if i else ""
+        _panel(fig, side._replace(photograph=computed.photograph), dict(xaxis=f"x{place}", yaxis=f"y{place}"))
+        title = {**x["title"], "text": f"column, {side.title}" if others else "column"}
+        own = dict(domain=[i * across, (i + 1) * across - GAP], title=title, **({"matches": "x"} if i else {}))
+        beside = dict(matches="y", showticklabels=False, title=None, anchor=f"x{place}") if i else {}
+        fig.layout[f"xaxis{place}"] = {**x, **style, **own}
+        fig.layout[f"yaxis{place}"] = {**y, **style, "autorange": "reversed", "scaleanchor": f"x{place}", **beside}
+    return fig
+
+
+def _panel(fig: go.Figure, computed: Computed, axes: Mapping[str, str]) -> None:
+    """The map of one detector."""
     score_map = np.asarray(computed.columns["predictions"][computed.image], dtype=np.float64)
     mask = np.asarray(computed.columns["references"][computed.image], dtype=np.float64)
     step = max(1, -(-max(score_map.shape) // MAX_SIDE))
     rows, columns = (np.arange(0, n, step) for n in score_map.shape)
-    photograph_behind(fig, computed.photograph, (score_map.shape[1], score_map.shape[0]), -0.5)
+    photograph_behind(fig, computed.photograph, (score_map.shape[1], score_map.shape[0]), -0.5, **axes)
     every = "" if step == 1 else f" (every {step}. pixel)"
     fig.add_heatmap(
         z=score_map[np.ix_(rows, columns)].tolist(),
         x=columns.tolist(),
         y=rows.tolist(),
-        name="score",
+        name=f"score{computed.title and ' of '}{computed.title}",
         colorscale="Viridis",
         opacity=1 if computed.photograph is None else 0.55,
         hovertemplate="row %{y}, column %{x}: %{z:.4g}<extra></extra>",
+        showscale=axes["xaxis"] == "x",
         colorbar=dict(
-            title=dict(text=f"score{every}", side="top"),
+            title=dict(text=f"score{computed.title and ' of '}{computed.title}{every}", side="top"),
             orientation="h",
             thickness=10,
             len=0.9,
@@ -5164,17 +5244,16 @@ def draw_map(computed: Computed) -> go.Figure:
             yanchor="bottom",
             outlinewidth=0,
         ),
+        **axes,
     )
     threshold = computed.results.get("pixel_f1_max_threshold")
     if threshold is not None:
-        name = f"score ≥ {short(threshold)} (best F1)"
-        _outline(fig, score_map >= threshold, name, ORANGE, "dot")
-    _outline(fig, mask > 0, "mask", BLUE, "solid")
-    fig.update_yaxes(autorange="reversed", scaleanchor="x", constrain="domain", showgrid=False, zeroline=False)
-    return fig.update_xaxes(constrain="domain", showgrid=False, zeroline=False)
+        name = f"score ≥ {short(threshold)} (best F1{computed.title and ' of '}{computed.title})"
+        _outline(fig, score_map >= threshold, name, ORANGE, "dot", **axes)
+    _outline(fig, mask > 0, "mask", BLUE, "solid", **axes)
 
 
-def _outline(fig: go.Figure, inside: np.ndarray, name: str, color: str, dash: str) -> None:
+def _outline(fig: go.Figure, inside: np.ndarray, name: str, color: str, dash: str, **axes: str) -> None:
     """The edges between pixels that are inside and those that are not; of every k. pixel where there are too many."""
     step = 1
     while sum(map(np.count_nonzero, _borders(inside[::step, ::step]))) > MAX_EDGES:
@@ -5185,7 +5264,7 @@ def _outline(fig: go.Figure, inside: np.ndarray, name: str, color: str, dash: st
     if step > 1 or len(edges):
         x, y = ([v for pair in edges[:, :, i].tolist() for v in (*pair, None)] for i in (0, 1))
         thinned = "" if step == 1 else f" (of every {step}. pixel)"
-        style = dict(x=x, y=y, name=f"{name}{thinned}", mode="lines", hoverinfo="skip")
+        style = dict(x=x, y=y, name=f"{name}{thinned}", mode="lines", hoverinfo="skip", **axes)
         # some part of a map or photograph is as dark as any colour
         fig.add_scatter(**style, line=dict(color="white", width=5), showlegend=False)
         fig.add_scatter(**style, line=dict(color=color, width=2.5, dash=dash))

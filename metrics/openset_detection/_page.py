@@ -146,6 +146,20 @@ class RefusedError(ValueError):
     """A file that is too large, or not what its name says. The message names the file, never its folder."""
 
 
+def check_header(where: str, names: Sequence[str]) -> None:
+    """Raise RefusedError for a first line with a decimal among its names: then it is a sample, and would be lost."""
+    for name in names:
+        if _DECIMAL.fullmatch(name.strip()):
+            line = ", ".join(names[:5])
+            raise RefusedError(
+                f"{where}: expected names in the first line, or numbers only, got {line}; {name} is a value, so put a "
+                "line of names above"
+            )
+
+
+_DECIMAL = re.compile(r"[-+]?\d*[.,]\d+([eE][-+]?\d+)?")
+
+
 def check_files(paths: list[Path]) -> None:
     """Raise RefusedError if there are too many files or they are too large; nothing is read."""
     if len(paths) > MAX_FILES:
@@ -337,13 +351,20 @@ def thin(length: int, most: int = MAX_POINTS) -> np.ndarray:
     return np.linspace(0, length - 1, min(length, most)).round().astype(int)
 
 
-def photograph_behind(fig: go.Figure, photograph: Any, size: tuple[float, float] | None, start: float = 0.0) -> None:
+def photograph_behind(
+    fig: go.Figure,
+    photograph: Any,
+    size: tuple[float, float] | None,
+    start: float = 0.0,
+    xaxis: str = "x",
+    yaxis: str = "y",
+) -> None:
     """Lay a photograph behind a picture whose coordinates run over `size`, by default the photograph's pixels."""
     if photograph is not None:
         image, pixels = photograph
         width, height = size or pixels
-        where = dict(xref="x", yref="y", x=start, y=start, sizex=width, sizey=height, sizing="stretch", layer="below")
-        fig.add_layout_image(source=image, **where)
+        where = dict(xref=xaxis, yref=yaxis, x=start, y=start, sizex=width, sizey=height)
+        fig.add_layout_image(source=image, **where, sizing="stretch", layer="below")
 
 
 # ---- pages/figures/threshold.py --------------------------------------------------------------------------------------
@@ -1524,6 +1545,7 @@ def _csv(paths: list[Path], tag: str) -> Data:
     options += f", convert_options=pyarrow.csv.ConvertOptions(decimal_point={decimal!r})" if decimal != "." else ""
     found = _columns(table, [*setup, f"{variable} = pyarrow.csv.read_csv({source}{options})"], variable)
     if not headless:
+        check_header(path.name, table.column_names)
         if not table.num_rows:
             raise RefusedError(
                 f"{path.name}: expected rows below the names {', '.join(table.column_names[:5])}, got none"
@@ -2128,9 +2150,13 @@ def _guess(column: Column, data: Data, taken: set[str]) -> list[str]:
 
 
 def _guess_images(column: Column, data: Data, runs: Mapping[str, list[str]]) -> list[str]:
-    """A stack of images by its name; otherwise, of a table, the image column and the columns in their order."""
+    """A stack of images by its name, or the only one, or those whose images have the same names, each of a detector.
+
+    Otherwise, of a table, the image column and the columns in their order.
+    """
     stacks = [name for name, array in data.arrays.items() if num_dimensions(array) != 1]
-    named = _named(column, stacks) or (stacks if len(stacks) == 1 else [])
+    alike = len({tuple(data.names.get(name, [name])) for name in stacks}) == 1
+    named = _named(column, stacks) or (stacks if alike else [])
     if named:
         return named
     image = [name for name in data.arrays if plain(name) in IMAGE_NAMES][:1]
@@ -2796,6 +2822,8 @@ def read_pasted(text: str) -> pd.DataFrame:
     table, headless = read_csv(text.encode())
     if table.num_columns > MAX_COLUMNS:
         raise RefusedError(f"expected at most {MAX_COLUMNS:,} columns, got {table.num_columns:,}")
+    if not headless:
+        check_header("pasted", table.column_names)
     names = [letters(i) for i in range(table.num_columns)] if headless else table.column_names
     return pd.DataFrame(dict(zip(names, (from_arrow(column, gaps=True) for column in table.columns))))
 
@@ -3632,8 +3660,36 @@ def with_groups(page: Page, given: Given) -> Given:
 # Read images: anomaly maps and masks (PNG), and photographs to lay behind (or JPEG). Sizes are checked first.
 
 def read_maps(paths: list[Path], tag: str = "") -> Data:
-    """Grey PNG images of 8 or 16 bits, as they are: higher is more anomalous."""
-    return _read_images(paths, "predictions", "np.asarray(Image.open(path))", lambda image: np.asarray(_grey(image)))
+    """Grey PNG images of 8 or 16 bits, as they are: higher is more anomalous.
+
+    Archives of which all hold files of the same names are detectors, each named like its archive.
+    """
+    code = "np.asarray(Image.open(path))"
+    parts = {
+        path.stem: _read_images([path], "predictions", code, lambda image: np.asarray(_grey(image)))
+        for path in (paths if _are_detectors(paths) else ())
+    }
+    if not parts:
+        return _read_images(paths, "predictions", code, lambda image: np.asarray(_grey(image)))
+    check_unpacked(paths[0].name, sum(8 * one.size for part in parts.values() for one in part.arrays["predictions"]))
+    setup = [
+        *next(iter(parts.values())).setup[:-1],
+        f"detectors = {{name: images(name, lambda path: {code}) for name in {[*parts]!r}}}  # folders of your files",
+        f"predictions = detectors[{next(iter(parts))!r}]",
+    ]
+    return Data(
+        {name: part.arrays["predictions"] for name, part in parts.items()},
+        setup,
+        {name: f"[*detectors[{name!r}].values()]" for name in parts},
+        names={name: part.names["predictions"] for name, part in parts.items()},
+    )
+
+
+def _are_detectors(paths: Sequence[Path]) -> bool:
+    """Whether there are several archives, and the names in them are the same."""
+    if len(paths) < 2 or any(path.suffix.lower() != ".zip" for path in paths):
+        return False
+    return len({tuple(member.name for member in members([path], (".png",))) for path in paths}) == 1
 
 
 def read_masks(paths: list[Path], tag: str = "") -> Data:

@@ -84,9 +84,13 @@ def _guess(column: Column, data: Data, taken: set[str]) -> list[str]:
 
 
 def _guess_images(column: Column, data: Data, runs: Mapping[str, list[str]]) -> list[str]:
-    """A stack of images by its name; otherwise, of a table, the image column and the columns in their order."""
+    """A stack of images by its name, or the only one, or those whose images have the same names, each of a detector.
+
+    Otherwise, of a table, the image column and the columns in their order.
+    """
     stacks = [name for name, array in data.arrays.items() if num_dimensions(array) != 1]
-    named = _named(column, stacks) or (stacks if len(stacks) == 1 else [])
+    alike = len({tuple(data.names.get(name, [name])) for name in stacks}) == 1
+    named = _named(column, stacks) or (stacks if alike else [])
     if named:
         return named
     image = [name for name in data.arrays if plain(name) in IMAGE_NAMES][:1]

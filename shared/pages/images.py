@@ -16,8 +16,36 @@ from .uploads import Data
 
 
 def read_maps(paths: list[Path], tag: str = "") -> Data:
-    """Grey PNG images of 8 or 16 bits, as they are: higher is more anomalous."""
-    return _read_images(paths, "predictions", "np.asarray(Image.open(path))", lambda image: np.asarray(_grey(image)))
+    """Grey PNG images of 8 or 16 bits, as they are: higher is more anomalous.
+
+    Archives of which all hold files of the same names are detectors, each named like its archive.
+    """
+    code = "np.asarray(Image.open(path))"
+    parts = {
+        path.stem: _read_images([path], "predictions", code, lambda image: np.asarray(_grey(image)))
+        for path in (paths if _are_detectors(paths) else ())
+    }
+    if not parts:
+        return _read_images(paths, "predictions", code, lambda image: np.asarray(_grey(image)))
+    check_unpacked(paths[0].name, sum(8 * one.size for part in parts.values() for one in part.arrays["predictions"]))
+    setup = [
+        *next(iter(parts.values())).setup[:-1],
+        f"detectors = {{name: images(name, lambda path: {code}) for name in {[*parts]!r}}}  # folders of your files",
+        f"predictions = detectors[{next(iter(parts))!r}]",
+    ]
+    return Data(
+        {name: part.arrays["predictions"] for name, part in parts.items()},
+        setup,
+        {name: f"[*detectors[{name!r}].values()]" for name in parts},
+        names={name: part.names["predictions"] for name, part in parts.items()},
+    )
+
+
+def _are_detectors(paths: Sequence[Path]) -> bool:
+    """Whether there are several archives, and the names in them are the same."""
+    if len(paths) < 2 or any(path.suffix.lower() != ".zip" for path in paths):
+        return False
+    return len({tuple(member.name for member in members([path], (".png",))) for path in paths}) == 1
 
 
 def read_masks(paths: list[Path], tag: str = "") -> Data:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import struct
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -55,6 +56,20 @@ CALLS = Allowance(MAX_BODY, MAX_LISTS, at_once=64, seconds=60, advice="; larger 
 
 class RefusedError(ValueError):
     """A file that is too large, or not what its name says. The message names the file, never its folder."""
+
+
+def check_header(where: str, names: Sequence[str]) -> None:
+    """Raise RefusedError for a first line with a decimal among its names: then it is a sample, and would be lost."""
+    for name in names:
+        if _DECIMAL.fullmatch(name.strip()):
+            line = ", ".join(names[:5])
+            raise RefusedError(
+                f"{where}: expected names in the first line, or numbers only, got {line}; {name} is a value, so put a "
+                "line of names above"
+            )
+
+
+_DECIMAL = re.compile(r"[-+]?\d*[.,]\d+([eE][-+]?\d+)?")
 
 
 def check_files(paths: list[Path]) -> None:

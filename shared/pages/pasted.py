@@ -6,7 +6,7 @@ import pandas as pd
 
 from ..formats.arrow import from_arrow
 from ..formats.csv import read_csv
-from .limits import MAX_COLUMNS, RefusedError
+from .limits import MAX_COLUMNS, RefusedError, check_header
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -22,6 +22,8 @@ def read_pasted(text: str) -> pd.DataFrame:
     table, headless = read_csv(text.encode())
     if table.num_columns > MAX_COLUMNS:
         raise RefusedError(f"expected at most {MAX_COLUMNS:,} columns, got {table.num_columns:,}")
+    if not headless:
+        check_header("pasted", table.column_names)
     names = [letters(i) for i in range(table.num_columns)] if headless else table.column_names
     return pd.DataFrame(dict(zip(names, (from_arrow(column, gaps=True) for column in table.columns))))
 

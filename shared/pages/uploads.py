@@ -20,7 +20,7 @@ from ..formats.csv import read_csv, separators
 from ..formats.json import by_column, parse_json
 from ..formats.npy import read_npy, read_npz
 from ..formats.parquet import read_parquet, unpacked_bytes
-from .limits import RefusedError, check_archive, check_files, check_unpacked, without_paths
+from .limits import RefusedError, check_archive, check_files, check_header, check_unpacked, without_paths
 
 
 class Data(NamedTuple):
@@ -120,6 +120,7 @@ def _csv(paths: list[Path], tag: str) -> Data:
     options += f", convert_options=pyarrow.csv.ConvertOptions(decimal_point={decimal!r})" if decimal != "." else ""
     found = _columns(table, [*setup, f"{variable} = pyarrow.csv.read_csv({source}{options})"], variable)
     if not headless:
+        check_header(path.name, table.column_names)
         if not table.num_rows:
             raise RefusedError(
                 f"{path.name}: expected rows below the names {', '.join(table.column_names[:5])}, got none"

@@ -52,7 +52,9 @@ def test_real_data(name: str, forms: Any, root: Path) -> None:
     form = opened(here)
     assert form.example == here.page.samples[0].title
     found = here.runner.show(*form[1:])
-    assert all(value is not None for value in json.loads(found.json).values())
+    results = json.loads(found.json)
+    assert all(value is not None for value in results.values())
+    assert all(value > 0.7 for key, value in results.items() if key.startswith(("accuracy@", "autkc@")))
     assert len(found.figures) == len(here.page.pictures)
 
 
@@ -62,7 +64,7 @@ def test_the_address_is_read_and_written(forms: Any) -> None:
     form = opened(here, tab="openauc", example=title, tpr="0.9", fpr_list="0.1,0.2", nonsense="1")
     assert form.example == title
     values = dict(zip([option.name for option in here.page.options], form.controls))
-    assert values == {"tpr": 0.9, "fpr_list": "0.1,0.2"}
+    assert values == {"tpr": 0.9, "fpr_list": "0.1,0.2", "confidence_level": ""}
     query = query_of(here.page, here.runner.defaults, form)
     assert query.startswith("?tab=openauc&example=To+type+in")
     assert query.endswith("&tpr=0.9&fpr_list=0.1%2C0.2")

@@ -83,6 +83,30 @@ def test_maps_and_masks(
     assert names["results"] == results
 
 
+def test_maps_of_two_detectors(runner: Runner, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Archives with files of the same names: a row in the table and a map in the picture for each; one call."""
+    _, masks = flat(tmp_path)
+    columns = {"one": MAPS, "two": 255 - MAPS}
+    for name, maps in columns.items():
+        for i, one in enumerate(maps):
+            save(tmp_path / name / f"{i}.png", one)
+    archives = [packed(tmp_path, name) for name in columns]
+    found = show(runner, [archives, masks])
+    expected = {name: runner.results({"predictions": maps, "references": MASKS}, {}) for name, maps in columns.items()}
+    assert json.loads(found.json) == expected
+    picture = found.figures[0]
+    shown = [trace.z for trace in picture.data if trace.type == "heatmap"]
+    assert [np.asarray(one).tolist() for one in shown] == [maps[0].tolist() for maps in columns.values()]
+    assert [axis.title.text for axis in (picture.layout.xaxis, picture.layout.xaxis2)] == ["column, one", "column, two"]
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    exec(found.call.replace('load("metrics/', f'load("{root}/metrics/'), names)
+    assert names["results"] == expected
+    (tmp_path / "two" / "0.png").rename(tmp_path / "two" / "4.png")
+    other = read_sources(runner.page, [None, None], [[archives[0], packed(tmp_path, "two")], masks])
+    assert [*other[0].arrays] == ["predictions"], "files of different names are those of one detector"
+
+
 def test_photographs_by_name(tmp_path: Path) -> None:
     files = [save(tmp_path / f"{name}.jpg", MAPS[i]) for i, name in enumerate(("b", "a"))]
     names = ["test/a", "test/b", "test/c"]

@@ -30,6 +30,7 @@ from openworld_metrics.pages.inputs import gather, read_sources
 from openworld_metrics.pages.join import split_images
 from openworld_metrics.pages.limits import RefusedError
 from openworld_metrics.pages.page import argument_help
+from openworld_metrics.pages.pasted import read_pasted
 from openworld_metrics.pages.runner import Runner, explain
 from tests.apps import steps
 from tests.apps.steps import BOXES, STEPS, drawn
@@ -378,6 +379,17 @@ def zip_bomb(path: Path) -> Path:
         archive.writestr("predictions.npy", bytes(limits.MAX_UNPACKED + 1))
     assert path.with_suffix(".npz").stat().st_size < 1_000_000
     return path.with_suffix(".npz")
+
+
+def test_a_sample_is_no_header(tmp_path: Path) -> None:
+    """A label in a word beside a score, without names above: the first sample would be lost."""
+    (tmp_path / "mine.csv").write_text("0.3,id\n0.6,ood\n")
+    told = "expected names in the first line, or numbers only, got 0.3, id; 0.3 is a value, so put a line of names"
+    with pytest.raises(RefusedError, match=f"mine.csv: {told}"):
+        uploads.read_files([tmp_path / "mine.csv"], {})
+    with pytest.raises(RefusedError, match=f"pasted: {told}"):
+        read_pasted("0.3\tid\n0.6\tood")
+    assert [*read_pasted("label,0,1\n1,0.5,0.5")] == ["label", "0", "1"]
 
 
 def npy_header_of(path: Path, shape: str) -> Path:

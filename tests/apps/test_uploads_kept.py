@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import socket
+import subprocess
+import sys
 import time
 from contextlib import ExitStack
 from pathlib import Path
@@ -40,6 +42,8 @@ guard = Middleware(Guard, silence=1.0, uploads=UPLOADS._replace(at_once=2))
 launch(build(PAGE, Path("FOLDER")), app_kwargs={"middleware": [guard]})
 """
 
+BEGIN = "from openworld_metrics.pages.folder import own_folder; own_folder()"
+
 
 def upload(address: str) -> Path:
     answer = httpx.post(f"{address}/gradio_api/upload", files={"files": ("secret.csv", SECRET)}, timeout=60)
@@ -74,18 +78,21 @@ def test_what_a_process_left_is_deleted_by_the_next(root: Path, tmp_path: Path) 
         assert not left.parent.parent.exists()
         assert [path.read_text() for path in kept] == ["not ours"] * len(kept)
         mine = upload(address)
-        with serve(app, tmp_path):  # a second page beside it
-            assert computed(address, str(mine))["success"]
-            assert mine.is_file()
+        # as a second page beside it begins
+        environment = {**os.environ, "GRADIO_TEMP_DIR": str(tmp_path / "uploads")}
+        subprocess.run([sys.executable, "-c", BEGIN], env=environment, check=True, timeout=120)
+        assert computed(address, str(mine))["success"]
+        assert mine.is_file()
 
 
-@pytest.fixture
-def page(root: Path, tmp_path: Path) -> Any:
-    script = tmp_path / "page.py"
+@pytest.fixture(scope="module")
+def page(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    folder = tmp_path_factory.mktemp("page")
+    script = folder / "page.py"
     script.write_text(SCRIPT.replace("FOLDER", str(root / "metrics" / "ood_bench")))
-    (tmp_path / "tmp").mkdir()
-    with serve(script, tmp_path, TMPDIR=str(tmp_path / "tmp")) as address:
-        yield address, tmp_path
+    (folder / "tmp").mkdir()
+    with serve(script, folder, TMPDIR=str(folder / "tmp")) as address:
+        yield address, folder
 
 
 def begun(address: str) -> socket.socket:
@@ -98,9 +105,9 @@ def begun(address: str) -> socket.socket:
     return connection
 
 
-def parts_of(folder: Path) -> list[Path]:
+def parts_of(folder: Path) -> set[Path]:
     """What there is of an upload; older versions of gradio begin it in the folder for all temporary files."""
-    return [path for place in (f"uploads/{PREFIX}*/*", "tmp/tmp*") for path in folder.glob(place) if path.is_file()]
+    return {path for place in (f"uploads/{PREFIX}*/*", "tmp/tmp*") for path in folder.glob(place) if path.is_file()}
 
 
 def wait_until(true: Any) -> None:
@@ -112,16 +119,17 @@ def wait_until(true: Any) -> None:
 
 def test_an_upload_that_ends_early_leaves_nothing(page: tuple[str, Path]) -> None:
     address, folder = page
+    before = parts_of(folder)
     connection = begun(address)
-    wait_until(lambda: parts_of(folder))
+    wait_until(lambda: parts_of(folder) > before)
     connection.close()
-    wait_until(lambda: not parts_of(folder))
+    wait_until(lambda: parts_of(folder) == before)
     # half of one, and silence
     with begun(address) as connection:
-        wait_until(lambda: parts_of(folder))
+        wait_until(lambda: parts_of(folder) > before)
         with connection.makefile("rb") as answer:
             assert answer.readline().startswith(b"HTTP/1.1 408 ")
-    assert parts_of(folder) == []
+    assert parts_of(folder) == before
 
 
 def test_unfinished_uploads_are_few_and_short(page: tuple[str, Path]) -> None:

@@ -18,7 +18,9 @@ import gradio_client
 import httpx
 import pytest
 
+from openworld_metrics.pages.form import TABLE
 from openworld_metrics.pages.limits import CALLS, MAX_LISTS, UPLOADS, Allowance
+from openworld_metrics.pages.metrics.ood_bench import PAGE
 from tests.apps.serving import serve
 
 SECRET = b"predictions,references\n0.123456,0\n0.654321,1\n"
@@ -80,6 +82,15 @@ def pressed(address: str, change: Callable[[list[Any], Callable[[str], int]], No
     assert joined.status_code == 200, joined.text
     with httpx.stream("GET", f"{address}/gradio_api/queue/data?session_hash={session}", timeout=60) as stream:
         return dict(next(json.loads(line[6:]) for line in stream.iter_lines() if "process_completed" in line))
+
+
+def pressed_with(address: str, typed: dict[str, Any]) -> dict[str, Any]:
+    """What a press gives for a table that a person has filled in, where the example is one to type in."""
+
+    def change(data: list[Any], place: Callable[[str], int]) -> None:
+        data[place("dropdown")], data[place("dataframe")] = f"{TABLE}{PAGE.examples[0].title}", typed
+
+    return pressed(address, change)
 
 
 def table(names: str, rows: list[list[Any]]) -> dict[str, Any]:
@@ -191,7 +202,7 @@ def test_a_large_call_does_not_hold_the_others(one: bytes, address: str) -> None
 def test_a_table_of_many_rows(address: str) -> None:
     """What the limits allow works on the page."""
     rows = [[0.123456 * (i % 7), i % 2] for i in range(20_000)]
-    done = pressed(address, lambda data, place: data.__setitem__(place("dataframe"), table("scores labels", rows)))
+    done = pressed_with(address, table("scores labels", rows))
     assert done["success"]
     assert "auroc" in json.dumps(done["output"])
 
@@ -199,7 +210,7 @@ def test_a_table_of_many_rows(address: str) -> None:
 def test_two_columns_of_one_name_in_a_table(address: str) -> None:
     rows = [[0.1, 0.9, 0], [0.9, 0.1, 1]]
     twice = table("scores scores labels", rows)
-    done = pressed(address, lambda data, place: data.__setitem__(place("dataframe"), twice))
+    done = pressed_with(address, twice)
     assert "expected columns of different names, got 2 named" in json.dumps(done["output"])
 
 

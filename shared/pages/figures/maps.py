@@ -19,28 +19,52 @@ from .style import BLUE, GREEN, LINES, ORANGE, SHADE, curve, figure, photograph_
 from .threshold import Sweep, moving_point
 
 MAX_SIDE = 256  # pixels of a map that are drawn along each side
+MAX_BESIDE = 4  # maps, each of a detector
+GAP = 0.05  # between them, of the width
 MAX_EDGES = 20_000  # between pixels, that an outline has
 
 
 def draw_map(computed: Computed) -> go.Figure:
-    """One map in colours, the outline of its mask, and what the best threshold of the pixels calls anomalous."""
+    """One map in colours, the outline of its mask, and what the best threshold of the pixels calls anomalous.
+
+    Of several detectors their maps beside each other, that of the one that is looked at first.
+    """
     fig = figure("column", "row", height=460)
+    others = [rival._replace(title=name, image=computed.image) for name, rival in computed.rivals.items()]
+    sides = [computed, *others][:MAX_BESIDE]
+    x, y = fig.layout.xaxis.to_plotly_json(), fig.layout.yaxis.to_plotly_json()
+    style = dict(constrain="domain", showgrid=False, zeroline=False)
+    across = (1 + GAP) / len(sides)
+    for i, side in enumerate(sides):
+        place = f"{i + 1}" if i else ""
+        _panel(fig, side._replace(photograph=computed.photograph), dict(xaxis=f"x{place}", yaxis=f"y{place}"))
+        title = {**x["title"], "text": f"column, {side.title}" if others else "column"}
+        own = dict(domain=[i * across, (i + 1) * across - GAP], title=title, **({"matches": "x"} if i else {}))
+        beside = dict(matches="y", showticklabels=False, title=None, anchor=f"x{place}") if i else {}
+        fig.layout[f"xaxis{place}"] = {**x, **style, **own}
+        fig.layout[f"yaxis{place}"] = {**y, **style, "autorange": "reversed", "scaleanchor": f"x{place}", **beside}
+    return fig
+
+
+def _panel(fig: go.Figure, computed: Computed, axes: Mapping[str, str]) -> None:
+    """The map of one detector."""
     score_map = np.asarray(computed.columns["predictions"][computed.image], dtype=np.float64)
     mask = np.asarray(computed.columns["references"][computed.image], dtype=np.float64)
     step = max(1, -(-max(score_map.shape) // MAX_SIDE))
     rows, columns = (np.arange(0, n, step) for n in score_map.shape)
-    photograph_behind(fig, computed.photograph, (score_map.shape[1], score_map.shape[0]), -0.5)
+    photograph_behind(fig, computed.photograph, (score_map.shape[1], score_map.shape[0]), -0.5, **axes)
     every = "" if step == 1 else f" (every {step}. pixel)"
     fig.add_heatmap(
         z=score_map[np.ix_(rows, columns)].tolist(),
         x=columns.tolist(),
         y=rows.tolist(),
-        name="score",
+        name=f"score{computed.title and ' of '}{computed.title}",
         colorscale="Viridis",
         opacity=1 if computed.photograph is None else 0.55,
         hovertemplate="row %{y}, column %{x}: %{z:.4g}<extra></extra>",
+        showscale=axes["xaxis"] == "x",
         colorbar=dict(
-            title=dict(text=f"score{every}", side="top"),
+            title=dict(text=f"score{computed.title and ' of '}{computed.title}{every}", side="top"),
             orientation="h",
             thickness=10,
             len=0.9,
@@ -48,17 +72,16 @@ def draw_map(computed: Computed) -> go.Figure:
             yanchor="bottom",
             outlinewidth=0,
         ),
+        **axes,
     )
     threshold = computed.results.get("pixel_f1_max_threshold")
     if threshold is not None:
-        name = f"score ≥ {short(threshold)} (best F1)"
-        _outline(fig, score_map >= threshold, name, ORANGE, "dot")
-    _outline(fig, mask > 0, "mask", BLUE, "solid")
-    fig.update_yaxes(autorange="reversed", scaleanchor="x", constrain="domain", showgrid=False, zeroline=False)
-    return fig.update_xaxes(constrain="domain", showgrid=False, zeroline=False)
+        name = f"score ≥ {short(threshold)} (best F1{computed.title and ' of '}{computed.title})"
+        _outline(fig, score_map >= threshold, name, ORANGE, "dot", **axes)
+    _outline(fig, mask > 0, "mask", BLUE, "solid", **axes)
 
 
-def _outline(fig: go.Figure, inside: np.ndarray, name: str, color: str, dash: str) -> None:
+def _outline(fig: go.Figure, inside: np.ndarray, name: str, color: str, dash: str, **axes: str) -> None:
     """The edges between pixels that are inside and those that are not; of every k. pixel where there are too many."""
     step = 1
     while sum(map(np.count_nonzero, _borders(inside[::step, ::step]))) > MAX_EDGES:
@@ -69,7 +92,7 @@ def _outline(fig: go.Figure, inside: np.ndarray, name: str, color: str, dash: st
     if step > 1 or len(edges):
         x, y = ([v for pair in edges[:, :, i].tolist() for v in (*pair, None)] for i in (0, 1))
         thinned = "" if step == 1 else f" (of every {step}. pixel)"
-        style = dict(x=x, y=y, name=f"{name}{thinned}", mode="lines", hoverinfo="skip")
+        style = dict(x=x, y=y, name=f"{name}{thinned}", mode="lines", hoverinfo="skip", **axes)
         # some part of a map or photograph is as dark as any colour
         fig.add_scatter(**style, line=dict(color="white", width=5), showlegend=False)
         fig.add_scatter(**style, line=dict(color=color, width=2.5, dash=dash))

@@ -86,10 +86,17 @@ def thin(length: int, most: int = MAX_POINTS) -> np.ndarray:
     return np.linspace(0, length - 1, min(length, most)).round().astype(int)
 
 
-def photograph_behind(fig: go.Figure, photograph: Any, size: tuple[float, float] | None, start: float = 0.0) -> None:
+def photograph_behind(
+    fig: go.Figure,
+    photograph: Any,
+    size: tuple[float, float] | None,
+    start: float = 0.0,
+    xaxis: str = "x",
+    yaxis: str = "y",
+) -> None:
     """Lay a photograph behind a picture whose coordinates run over `size`, by default the photograph's pixels."""
     if photograph is not None:
         image, pixels = photograph
         width, height = size or pixels
-        where = dict(xref="x", yref="y", x=start, y=start, sizex=width, sizey=height, sizing="stretch", layer="below")
-        fig.add_layout_image(source=image, **where)
+        where = dict(xref=xaxis, yref=yaxis, x=start, y=start, sizex=width, sizey=height)
+        fig.add_layout_image(source=image, **where, sizing="stretch", layer="below")

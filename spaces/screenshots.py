@@ -1,4 +1,4 @@
-"""Write the pictures of pages that the README shows: `make screenshots`."""
+"""Write the pictures of pages that the documentation shows: `make screenshots`."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from playwright.sync_api import sync_playwright
 
 from openworld_metrics.pages.build import build, launch
 
-HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
+ROOT = Path(__file__).resolve().parent.parent
+PICTURES = ROOT / "docs" / "assets" / "screenshots"
 PAGES = {"openauc": "light", "openset_detection": "light", "anomaly_suite": "dark"}
 WIDTH = 640  # of a picture, half that of the window
 
@@ -44,7 +44,7 @@ def take(browser: Any, address: str, name: str) -> None:
     page.wait_for_timeout(1000)
     shot = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
     small = shot.resize((WIDTH, WIDTH * shot.height // shot.width), Image.Resampling.LANCZOS)
-    small.quantize(256, Image.Quantize.MAXCOVERAGE).save(HERE / f"{name}.png", optimize=True)
+    small.quantize(256, Image.Quantize.MAXCOVERAGE).save(PICTURES / f"{name}.png", optimize=True)
     page.close()
 
 
