@@ -249,18 +249,11 @@ def run_form(case: Case) -> None:
         return
     compile(found.call, "call", "exec")
     json.loads(found.json)
-<<<<<<< HEAD
     said = "".join((found.numbers, found.threshold, found.strip, found.worst, found.report, found.cite, *found.tables))
     (said + found.call).encode()
     for figure in found.figures:
         figure.to_json().encode()
     if str(case.folder) in found.call + said + found.json:
-=======
-    (found.numbers + found.call).encode()
-    for figure in found.figures:
-        figure.to_json().encode()
-    if str(case.folder) in found.call + found.numbers + found.json:
->>>>>>> pagesshow
         raise BrokenError("a result names a folder of the server", found.call)
 
 
