@@ -1021,9 +1021,8 @@ def check_cells(column: Column, name: str, value: Any, line: int | None) -> None
     if not isinstance(value, np.ndarray) or value.ndim != 1 or column.kind not in _NUMBERS or column.part_of:
         return
     if value.dtype.kind in "OU":
-        numbers = pd.to_numeric(pd.Series(value.astype(object)), errors="coerce").to_numpy(dtype=np.float64)
         empty = np.asarray(pd.isna(pd.Series(value.astype(object))))
-        wrong = np.isnan(numbers) & ~empty
+        wrong = ~np.asarray([_is_number_cell(cell) for cell in value.tolist()], dtype=bool) & ~empty
         said, advice = "is not a number", "Correct it, or leave the row out"
     elif value.dtype.kind == "f":
         wrong = np.isnan(value)
@@ -1036,6 +1035,15 @@ def check_cells(column: Column, name: str, value: Any, line: int | None) -> None
         others = f" and {count - 1:,} more" if count > 1 else ""
         what = f"{str(value[first])[:60]!r} " if value.dtype.kind in "OU" else ""
         raise ValueError(f"{name}, {place}{others}: {what}{said}. {advice}.")
+
+
+def _is_number_cell(cell: Any) -> bool:
+    try:
+        return not math.isnan(float(cell))
+    except (ValueError, TypeError):
+        return False
+    except OverflowError:  # an integer of more digits than a float holds, which the metric refuses in words
+        return True
 
 
 # ---- formats/arrow.py ------------------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ def check_cells(column: Column, name: str, value: Any, line: int | None) -> None
         return
     if value.dtype.kind in "OU":
         empty = np.asarray(pd.isna(pd.Series(value.astype(object))))
-        wrong = ~np.asarray([_is_number(cell) for cell in value.tolist()], dtype=bool) & ~empty
+        wrong = ~np.asarray([_is_number_cell(cell) for cell in value.tolist()], dtype=bool) & ~empty
         said, advice = "is not a number", "Correct it, or leave the row out"
     elif value.dtype.kind == "f":
         wrong = np.isnan(value)
@@ -37,7 +37,7 @@ def check_cells(column: Column, name: str, value: Any, line: int | None) -> None
         raise ValueError(f"{name}, {place}{others}: {what}{said}. {advice}.")
 
 
-def _is_number(cell: Any) -> bool:
+def _is_number_cell(cell: Any) -> bool:
     try:
         return not math.isnan(float(cell))
     except (ValueError, TypeError):
