@@ -277,3 +277,12 @@ def test_arrays_of_known_and_of_unknown_samples_have_no_groups() -> None:
     sides = dict(open_set_pred_known=[0.1], open_set_pred_unknown=[0.9], close_set_pred_class=[0], close_set_labels=[0])
     with pytest.raises(TypeError, match="groups: expected columns with an entry per sample, got open_set_pred_known"):
         metric_class("openauc")().compute(**sides, groups=["a"])
+
+
+def test_images_without_boxes() -> None:
+    columns = dict(predictions=[[], []], references=[[], [[0, 0, 1, 1, 0]]], groups=["a", "b"])
+    found = metric_class("openset_detection")(known_classes=[0], per_image=True).compute(**columns)
+    assert found["groups"]["group"] == ["a", "b"]
+    metric = metric_class("openset_detection")(known_classes=[0])
+    metric.add_batch(predictions=[np.zeros((0, 6))] * 2, references=[np.zeros((0, 5))] * 2, groups=["a", "b"])
+    assert len(metric) == 2

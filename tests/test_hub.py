@@ -97,7 +97,7 @@ ERRORS: list[tuple[Callable[..., Any], dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("function", "given", "message"), ERRORS, ids=lambda value: str(value)[:40])
+@pytest.mark.parametrize(("function", "given", "message"), ERRORS, ids=[message for _, _, message in ERRORS])
 def test_errors(function: Callable[..., Any], given: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message.replace("(", r"\(")):
         function(**{"results": {"auroc": 0.5}, "dataset": "d", **NEEDED[function], **given})

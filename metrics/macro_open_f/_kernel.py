@@ -526,10 +526,12 @@ def _indexable(column: Any, name: str) -> Any:
     """A column as an array, or as a list where it has no numbers."""
     if is_torch_array(column):
         return as_dense(column, name)
+    if isinstance(column, Sequence):  # of tables too, which an array might stack
+        return column if isinstance(column, (list, tuple)) else list(column)
     try:
         return as_array(column, name)
     except (ValueError, TypeError):
-        return column if hasattr(column, "__len__") and isinstance(column, Sequence) else list(column)
+        return list(column)
 
 
 def _rows_of_column(column: Any, rows: np.ndarray) -> Any:

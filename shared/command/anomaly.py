@@ -15,7 +15,7 @@ from ..formats.anomaly_layouts import LAYOUTS, NAMES, PAIR
 from ..formats.results import as_json
 from .detect import SpaceSeparated
 from .messages import one_line, warn
-from .options import read_options
+from .options import FOLDER, read_options
 from .outputs import check_outputs, deliver, on_terminal, show
 
 _HELP = f"""Evaluate anomaly maps of a data set on disk, category by category.
@@ -72,7 +72,7 @@ def _metric_options(command: Callable[..., None]) -> Callable[..., None]:
     type=click.Path(dir_okay=False, path_type=Path),
     help="Write a .csv of the images: score, decision, IoU.",
 )
-@click.option("--report", type=click.Path(file_okay=False, path_type=Path), help="Draw curves and the worst images.")
+@click.option("--report", type=FOLDER, help="Draw curves and the worst images.")
 @_metric_options
 def anomaly(
     maps: Path,

@@ -19,7 +19,7 @@ from .anomaly import anomaly
 from .compare import compare
 from .detect import detect
 from .ood import ood
-from .options import read_options
+from .options import FOLDER, read_options
 from .outputs import check_outputs, deliver, on_terminal, show
 from .report import check_report, error_report
 from .table import table
@@ -73,9 +73,7 @@ def describe(name: str) -> None:
     "--save", type=click.Path(dir_okay=False, writable=True, path_type=Path), help="Write results to a .json."
 )
 @click.option("--plot", type=click.Path(dir_okay=False, writable=True, path_type=Path), help="Draw results.")
-@click.option(
-    "--report", type=click.Path(file_okay=False, path_type=Path), help="Draw the samples that are most wrong: a folder."
-)
+@click.option("--report", type=FOLDER, help="Draw the samples that are most wrong: a folder.")
 @click.option(
     "--images",
     metavar="FOLDER|FILE",

@@ -13,7 +13,7 @@ import click
 from ..detection.openset_detection import OpenSetDetection
 from ..formats.results import as_json
 from .messages import warn
-from .options import read_options
+from .options import FOLDER, read_options
 from .outputs import check_outputs, deliver, on_terminal, show
 
 _Run = tuple[Any, list[int], Any, dict[str, Any]]  # detections, known classes, results, options
@@ -80,7 +80,7 @@ class SpaceSeparated(click.Command):
 @click.option("--voc-from-zero", is_flag=True, help="Pascal VOC files whose pixels count from 0, not 1.")
 @click.option("--option", "more", multiple=True, metavar="KEY=VALUE", help="Another option of openset_detection.")
 @click.option("--save", multiple=True, type=click.Path(dir_okay=False, path_type=Path), help="Write a .txt or .json.")
-@click.option("--report", type=click.Path(file_okay=False, path_type=Path), help="Draw the worst images to a folder.")
+@click.option("--report", type=FOLDER, help="Draw the worst images to a folder.")
 def detect(save: tuple[Path, ...], report: Path | None, **arguments: Any) -> None:
     """Evaluate a detector where some objects are of unknown classes; see `_HELP`."""
     from ..evaluation.detection import check_ending, save_results, summary

@@ -4,11 +4,24 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import click
 
 from ..core.metric import Metric
+
+
+class _Folder(click.Path):
+    """A folder to write to; a name without letters would be the folder at hand."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        if value == "":
+            self.fail("expected a folder, got an empty name", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+FOLDER = _Folder(file_okay=False, path_type=Path)
 
 
 def read_option(text: str) -> tuple[str, Any]:
