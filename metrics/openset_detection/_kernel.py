@@ -528,6 +528,7 @@ def _indexable(column: Any, name: str) -> Any:
     """A column as an array, or as a list where it has no numbers."""
     if is_torch_array(column):
         return as_dense(column, name)
+    column = without_arrow(column)
     if isinstance(column, Sequence):  # of tables too, which an array might stack
         return column if isinstance(column, (list, tuple)) else list(column)
     try:

@@ -34,7 +34,7 @@ def with_means(found: Mapping[Any, np.ndarray]) -> dict[Key, np.ndarray]:
 
 
 def below(name: str, prefix: str) -> bool:
-    """Whether a group is one of those that begin so."""
+    """Whether a group is one of those whose names begin so, with a slash."""
     return name.startswith(f"{prefix}/")
 
 
