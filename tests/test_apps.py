@@ -274,10 +274,11 @@ def test_the_endpoint(app: App, load: Load) -> None:
 @needs_browser
 def test_a_cell_is_edited(opened: Callable[[str], Page], load: Load) -> None:
     page, columns = opened("ood_bench"), STEPS["ood_bench"].columns
-    page.part("table0").get_by_role("gridcell").first.dblclick()
-    page.tab.keyboard.press("Control+A")
-    page.tab.keyboard.type("0.05")
-    page.tab.keyboard.press("Enter")
+    cell = page.part("table0").get_by_role("gridcell").first
+    cell.dblclick()
+    editor = cell.locator("textarea, input").first
+    editor.fill("0.05")
+    editor.press("Enter")
     page.compute()
     edited = [0.05, *columns["predictions"][1:]]
     assert page.numbers() == load("ood_bench").compute(predictions=edited, references=columns["references"])
@@ -400,6 +401,8 @@ def test_pasted_cells(opened: Callable[[str], Page], load: Load) -> None:
     html = page.part("read").inner_html()
     page.part("pasted0").locator("textarea").fill("0,25\t0\n0,5\t1\n0,75\t0\n1,5\t1")
     page.tab.wait_for_function("html => document.querySelector('#ood_bench-read').innerHTML !== html", arg=html)
+    page.part("columns").get_by_role("button", name="Columns").click()
+    page.part("from-predictions").get_by_text("A", exact=True).wait_for()
     page.compute()
     assert page.numbers() == load("ood_bench").compute(predictions=[0.25, 0.5, 0.75, 1.5], references=[0, 1, 0, 1])
 
