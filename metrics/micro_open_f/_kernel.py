@@ -470,6 +470,11 @@ def prefixes(names: Iterable[str]) -> set[str]:
     return {"/".join(part[:end]) for part in parts for end in range(1, len(part))}
 
 
+def is_below(name: str, prefix: str) -> bool:
+    """Whether a group is one of those whose names begin so, with a slash behind it: near/cifar100 is below near."""
+    return name.startswith(f"{prefix}/")
+
+
 def states_by_group(batches: Iterable[Parts]) -> dict[str, list[State]]:
     """The states of batches, those of each group in their order."""
     found: dict[str, list[State]] = {}
@@ -1028,7 +1033,7 @@ def grouped_results(by_group: Mapping[str, Mapping[str, Any]]) -> Results:
     keys = list(dict.fromkeys(key for results in by_group.values() for key in results))
     rows = dict(by_group)
     for prefix in prefixes(by_group):
-        own = [results for name, results in by_group.items() if name.startswith(f"{prefix}/")]
+        own = [results for name, results in by_group.items() if is_below(name, prefix)]
         rows[prefix] = _together(own, keys)
     names = sorted(rows, key=int if all(map(_is_integer, rows)) else None)
     table = {"group": names, **{key: [rows[name].get(key) for name in names] for key in keys}}
@@ -1855,9 +1860,9 @@ def units_of_groups(units: Mapping[str, Units], own: Mapping[str, np.ndarray], s
     number = np.full(len(kind), -1)
     for i in np.unique(kind[kind >= 0]).tolist():
         here = kind == i
-        table = [rows[here] for rows in tables]
-        different, counts = compact_rows(table, shared[here])
-        places[here], number[here] = _row_places(table), len(strata)
+        different, _, places[here] = rows_and_places([rows[here] for rows in tables])
+        counts = _tally(places[here], shared[here], len(different[0]))
+        number[here] = len(strata)
         common.append((i, different))
         strata.append(counts)
 
@@ -1877,15 +1882,6 @@ def units_of_groups(units: Mapping[str, Units], own: Mapping[str, np.ndarray], s
 
 def _tally(rows: np.ndarray, counts: np.ndarray, length: int) -> np.ndarray:
     return np.bincount(rows, counts, length).astype(np.int64)  # float64 holds them
-
-
-def _row_places(table: Sequence[np.ndarray]) -> np.ndarray:
-    """The place of each row of a table among its different rows, which are in ascending order."""
-    order = np.lexsort(table[::-1])
-    changes = np.any([column[order][1:] != column[order][:-1] for column in table], axis=0)
-    places = np.empty(len(order), np.int64)
-    places[order] = np.concatenate([[0], np.cumsum(changes)])[: len(order)]
-    return places
 
 
 # ---- core/summaries.py -----------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .groups import GROUPS, prefixes
+from .groups import GROUPS, is_below, prefixes
 
 Results = dict[str, Any]
 Key = str | tuple[str, str]  # of a rate: its name, or a group and its name
@@ -31,7 +31,7 @@ def grouped_results(by_group: Mapping[str, Mapping[str, Any]]) -> Results:
     keys = list(dict.fromkeys(key for results in by_group.values() for key in results))
     rows = dict(by_group)
     for prefix in prefixes(by_group):
-        own = [results for name, results in by_group.items() if name.startswith(f"{prefix}/")]
+        own = [results for name, results in by_group.items() if is_below(name, prefix)]
         rows[prefix] = _together(own, keys)
     names = sorted(rows, key=int if all(map(_is_integer, rows)) else None)
     table = {"group": names, **{key: [rows[name].get(key) for name in names] for key in keys}}

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .compacting import compact_rows
+from .compacting import rows_and_places
 from .group_results import flat_rates, grouped_results
 from .units import Units
 
@@ -38,9 +38,9 @@ def units_of_groups(units: Mapping[str, Units], own: Mapping[str, np.ndarray], s
     number = np.full(len(kind), -1)
     for i in np.unique(kind[kind >= 0]).tolist():
         here = kind == i
-        table = [rows[here] for rows in tables]
-        different, counts = compact_rows(table, shared[here])
-        places[here], number[here] = _row_places(table), len(strata)
+        different, _, places[here] = rows_and_places([rows[here] for rows in tables])
+        counts = _tally(places[here], shared[here], len(different[0]))
+        number[here] = len(strata)
         common.append((i, different))
         strata.append(counts)
 
@@ -60,12 +60,3 @@ def units_of_groups(units: Mapping[str, Units], own: Mapping[str, np.ndarray], s
 
 def _tally(rows: np.ndarray, counts: np.ndarray, length: int) -> np.ndarray:
     return np.bincount(rows, counts, length).astype(np.int64)  # float64 holds them
-
-
-def _row_places(table: Sequence[np.ndarray]) -> np.ndarray:
-    """The place of each row of a table among its different rows, which are in ascending order."""
-    order = np.lexsort(table[::-1])
-    changes = np.any([column[order][1:] != column[order][:-1] for column in table], axis=0)
-    places = np.empty(len(order), np.int64)
-    places[order] = np.concatenate([[0], np.cumsum(changes)])[: len(order)]
-    return places

@@ -105,6 +105,11 @@ def prefixes(names: Iterable[str]) -> set[str]:
     return {"/".join(part[:end]) for part in parts for end in range(1, len(part))}
 
 
+def is_below(name: str, prefix: str) -> bool:
+    """Whether a group is one of those whose names begin so, with a slash behind it: near/cifar100 is below near."""
+    return name.startswith(f"{prefix}/")
+
+
 def states_by_group(batches: Iterable[Parts]) -> dict[str, list[State]]:
     """The states of batches, those of each group in their order."""
     found: dict[str, list[State]] = {}

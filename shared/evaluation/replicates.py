@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..core.group_results import Key, Results, with_ends
-from ..core.groups import prefixes
+from ..core.groups import is_below, prefixes
 from ..core.metric import Metric
 from ..core.options import as_confidence_level, as_int
 from ..core.resampling import as_resamples, percentiles, replicates
@@ -28,14 +28,9 @@ def with_means(found: Mapping[Any, np.ndarray]) -> dict[Key, np.ndarray]:
     names = list(dict.fromkeys(name for name, _ in found))
     for key in dict.fromkeys(key for _, key in found):
         for prefix in sorted(prefixes(names)):
-            every[prefix, key] = _mean([x for (name, own), x in found.items() if own == key and below(name, prefix)])
+            every[prefix, key] = _mean([x for (name, own), x in found.items() if own == key and is_below(name, prefix)])
         every[key] = _mean([x for (_, own), x in found.items() if own == key])
     return every
-
-
-def below(name: str, prefix: str) -> bool:
-    """Whether a group is one of those whose names begin so, with a slash."""
-    return name.startswith(f"{prefix}/")
 
 
 def shuffled(found: Mapping[str, np.ndarray], category: str, random_state: int) -> dict[str, np.ndarray]:

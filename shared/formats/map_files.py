@@ -112,8 +112,7 @@ def _as_plane(array: np.ndarray) -> np.ndarray:
 
 
 def _read_array(path: Path) -> np.ndarray:
-    read = {".npy": _read_npy, ".npz": _read_npz}.get(path.suffix.lower(), _read_tiff)
-    return tried(lambda: read(path))
+    return {".npy": _read_npy, ".npz": _read_npz}.get(path.suffix.lower(), _read_tiff)(path)
 
 
 def _read_npy(path: Path) -> np.ndarray:
@@ -123,6 +122,10 @@ def _read_npy(path: Path) -> np.ndarray:
 
 
 def _read_npz(path: Path) -> np.ndarray:
+    return tried(lambda: _only_array(path))
+
+
+def _only_array(path: Path) -> np.ndarray:
     """The only array of an archive, whose header is read before it is unpacked."""
     with zipfile.ZipFile(path) as archive:
         names = archive.namelist()
