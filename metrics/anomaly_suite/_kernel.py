@@ -4135,8 +4135,13 @@ def level_counts(state: AnomalyState, level: str) -> Counts:
     Parameters: state of `reduce_maps`; level, "image" or "pixel".
     Returns `Counts`, at all thresholds. Raises ValueError if there are no anomalous or no normal ones.
     """
+    return exceedance_counts(*level_sides(state, level))
+
+
+def level_sides(state: AnomalyState, level: str) -> tuple[Side, Side]:
+    """What is anomalous and what is normal; parameters and errors as of `level_counts`."""
     positives, negatives, counts = _level_sides(state, level)
-    return exceedance_counts(positives, as_side(negatives, counts))
+    return as_side(positives), as_side(negatives, counts)
 
 
 def _level_sides(state: AnomalyState, level: str) -> tuple[Array, Array, Array | None]:
@@ -4461,3 +4466,251 @@ class Evaluated(Metric):
 
         receive(folder, key, self.num_process, self.timeout, self._batches, check)
         return super()._results([*batches, *self._batches[first:]], options)
+
+
+# ---- core/vertices.py ------------------------------------------------------------------------------------------------
+#
+# The vertices of curves over thresholds, from exceedance counts; as many as a picture needs of them.
+#
+# Between two distinct scores a curve is straight: so its vertices are all of it, and the area under them is exact. Where
+# there are more than a picture can show they are thinned run by run, so no more than a run of them is held at a time.
+
+MAX_POINTS = 1000
+_PER_CELL = 4  # the first, the last, the lowest and the highest
+
+
+class Vertices(NamedTuple):
+    """Vertices of a curve, from "nothing is detected" to "everything is".
+
+    thresholds: (V,) float64, a sample is detected iff score ≥ threshold; the first is inf, where nothing is
+    tp: (V,) int64, positives detected
+    fp: (V,) int64, negatives detected
+    """
+
+    thresholds: np.ndarray
+    tp: np.ndarray
+    fp: np.ndarray
+
+
+# where vertices lie: positions in [0, 1] that do not fall, and heights
+Place = Callable[[Vertices], tuple[np.ndarray, np.ndarray]]
+
+
+def checked_sides(**sides: Any) -> tuple[Side, Side]:
+    """Check the scores of two sides by their names, and sort them. Raises ValueError for NaN and an empty side."""
+    positives, negatives = two_sides(**sides)
+    check_both_classes(positives.total, negatives.total)
+    return positives, negatives
+
+
+def two_sides(**sides: Any) -> tuple[Side, Side]:
+    """As `checked_sides`, of sides that may be empty; a `Side`, whose rows may stand for many, is taken as it is."""
+    columns = [side if isinstance(side, Side) else as_scores(side, name) for name, side in sides.items()]
+    if not any(isinstance(column, Side) for column in columns):
+        columns = on_one_device(*columns)
+    return sort_sides(*columns)
+
+
+def curve_vertices(positives: Side, negatives: Side, place: Place, max_points: int | None) -> Vertices:
+    """The vertices of a curve, thinned as `thinned` does where there are more than `max_points`; None keeps all.
+
+    Parameters: both sides in one type and without NaN, the positives not empty; place, where vertices lie.
+    """
+    limit = None if max_points is None else as_int(max_points, "max_points", _PER_CELL)
+    held: list[Vertices] = []
+    count, crowded = 0, False
+    for part in _parts(positives, negatives):
+        held.append(part)
+        count += len(part.tp)
+        if limit is not None and count > limit:
+            # those before are thinned once, and from then on each part
+            held = [*held[:-1], thinned(part, place, limit)] if crowded else [thinned(_joined(held), place, limit)]
+            crowded = True
+    vertices = _joined(held)
+    return thinned(vertices, place, limit) if crowded and limit is not None else vertices
+
+
+def thinned(vertices: Any, place: Callable[[Any], tuple[np.ndarray, np.ndarray]], max_points: int) -> Any:
+    """At most so many of the vertices, the first and the last among them.
+
+    Positions are cut into max_points // 4 cells of one width w, and of each cell the first, the last, the first lowest
+    and the first highest vertex are kept. So a vertex that is dropped has a point of the drawn line at its own height,
+    at most w away in position. Where the position is the mean of two coordinates that both rise, the line is at most
+    w/√2 away.
+
+    Parameters: vertices, a NamedTuple of arrays (V,); place, their positions and heights; max_points of at least 4.
+    """
+    position, height = place(vertices)
+    num_cells = max_points // _PER_CELL
+    cells = np.minimum((position * num_cells).astype(np.int64), num_cells - 1)
+    starts = np.flatnonzero(np.concatenate([[True], cells[1:] != cells[:-1]]))
+    group = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(cells)))
+    chosen = [starts, np.append(starts[1:], len(cells)) - 1]
+    for extreme in (np.minimum, np.maximum):
+        attained = np.flatnonzero(height == extreme.reduceat(height, starts)[group])
+        chosen.append(attained[np.unique(group[attained], return_index=True)[1]])
+    kept = np.unique(np.concatenate(chosen))
+    return type(vertices)(*(column[kept] for column in vertices))
+
+
+def _parts(positives: Side, negatives: Side) -> Iterator[Vertices]:
+    """The vertices, run by run, none of them twice."""
+    num_positives, num_negatives = positives.total, negatives.total
+    yield Vertices(np.asarray([np.inf]), np.zeros(1, np.int64), np.zeros(1, np.int64))
+    tp, fp = 0, 0
+    for run in runs(positives, negatives):
+        # before a threshold, the curve has run along the negatives above it
+        columns = (
+            (_scores_at(negatives, num_negatives - run.above, run.thresholds), run.thresholds),
+            (run.tp - run.sizes, run.tp),
+            (run.above, run.fp),
+        )
+        thresholds, hits, alarms = (np.stack([*map(to_numpy, pair)], axis=1).reshape(-1) for pair in columns)
+        new = (np.diff(hits, prepend=tp) > 0) | (np.diff(alarms, prepend=fp) > 0)
+        yield Vertices(thresholds[new].astype(np.float64) + 0.0, hits[new], alarms[new])  # 0.0 for −0.0
+        tp, fp = int(hits[-1]), int(alarms[-1])
+    if fp < num_negatives:
+        lowest = float(negatives.scores[0]) + 0.0
+        yield Vertices(np.asarray([lowest]), np.asarray([num_positives]), np.asarray([num_negatives]))
+
+
+def _scores_at(side: Side, places: Array, otherwise: Array) -> Array:
+    """The scores of samples by their places in ascending order; past the end, where no vertex is, any."""
+    num_rows = side.scores.shape[0]
+    if not num_rows:
+        return otherwise
+    xp = array_namespace(places)
+    rows = places if side.before is None else xp.searchsorted(side.before, places, side="right") - 1
+    return side.scores[xp.clip(rows, 0, num_rows - 1)]
+
+
+def _joined(parts: list[Vertices]) -> Vertices:
+    return Vertices(*(np.concatenate(columns) for columns in zip(*parts)))
+
+
+def table(**columns: np.ndarray) -> dict[str, list[float]]:
+    """A table of Python floats."""
+    return {name: column.tolist() for name, column in columns.items()}
+
+
+# ---- anomaly/pro.py --------------------------------------------------------------------------------------------------
+#
+# The per-region overlap (PRO) curve, as a table of vertices.
+
+# a pixel's share of the curve is an integer in units of 2^-61, and one of what is left of it in units of 2^-91: both
+# add up within int64 over as many as 2^32 pixels, and what is lost is far below the rounding of a float64
+_UNIT, _REST = 61, 30
+
+
+def pro_curve(
+    region_scores: Any, region_sizes: Any, normal: Any, *, max_points: int | None = MAX_POINTS
+) -> dict[str, list[float]]:
+    """The per-region overlap curve, a pixel being anomalous iff score ≥ threshold.
+
+    PRO(t) = 1/K Σ_k |{p ∈ C_k : s_p ≥ t}| / |C_k|,  FPR(t) = |{normal p : s_p ≥ t}| / N
+
+    It starts at a threshold of inf and ends at the lowest score. The trapezoids under all vertices are AUPRO@1.
+
+    Parameters: region_scores (A,), the anomalous pixels region by region; region_sizes (K,), Σ = A; normal (N,), the
+    normal pixels; max_points, as of `roc_curve`, whose distance holds here.
+    Returns {"threshold", "fpr", "pro"}, lists of one length.
+    Raises ValueError for NaN, an empty side, and sizes that do not add up. Source: as of `aupro`.
+
+    >>> pro_curve([0.9, 0.2], [1, 1], [0.1, 0.5])
+    {'threshold': [inf, 0.9, 0.5, 0.2, 0.1], 'fpr': [0.0, 0.0, 0.5, 0.5, 1.0], 'pro': [0.0, 0.5, 0.5, 1.0, 1.0]}
+    """
+    pixels = to_numpy(as_scores(region_scores, "region_scores"))
+    others = as_side(normal if isinstance(normal, Side) else to_numpy(as_scores(normal, "normal")))
+    sizes = to_numpy(as_labels(region_sizes, "region_sizes"))
+    num_pixels, num_normal = len(pixels), others.total
+    check_both_classes(num_pixels, num_normal)
+    if int(sizes.min(initial=1)) < 1 or int(sizes.sum()) != num_pixels:
+        raise ValueError(
+            f"region_sizes: expected sizes of at least 1 that add up to {num_pixels} pixels, "
+            f"got {len(sizes)} of at least {int(sizes.min(initial=1))} that add up to {int(sizes.sum())}"
+        )
+    scores, overlap = mean_overlap(pixels, sizes)
+
+    def place(vertices: Vertices) -> tuple[np.ndarray, np.ndarray]:
+        pro = overlap[vertices.tp]
+        return (pro + vertices.fp / num_normal) / 2, pro
+
+    found = curve_vertices(*sort_sides(Side(scores), others), place, max_points)
+    return table(threshold=found.thresholds, fpr=found.fp / num_normal, pro=overlap[found.tp])
+
+
+def mean_overlap(region_scores: Array, sizes: np.ndarray) -> tuple[Array, np.ndarray]:
+    """The scores in ascending order, and the mean overlap of all regions (A + 1,) with the highest so many of them."""
+    scores, regions = sorted_with(region_scores, np.repeat(np.arange(len(sizes)), sizes))
+    totals = [len(sizes) * size for size in sizes.tolist()]
+    shares = np.asarray([(1 << _UNIT) // total for total in totals], np.int64)
+    rests = np.asarray([((1 << _UNIT) % total << _REST) // total for total in totals], np.int64)
+    whole, rest = (np.concatenate([[0], np.cumsum(part[regions[::-1]])]) for part in (shares, rests))
+    return scores, (whole.astype(np.float64) + rest.astype(np.float64) / 2**_REST) / 2**_UNIT
+
+
+# ---- core/roc.py -----------------------------------------------------------------------------------------------------
+#
+# The ROC curve and the precision-recall curve, as tables of vertices.
+
+def roc_curve(positives: Any, negatives: Any, *, max_points: int | None = MAX_POINTS) -> dict[str, list[float]]:
+    """The ROC curve: both rates at every threshold, a sample being detected iff score ≥ threshold.
+
+    TPR(t) = |{i : p_i ≥ t}| / P,  FPR(t) = |{j : n_j ≥ t}| / N
+
+    It starts at a threshold of inf, where nothing is detected, and ends at the lowest score. Ties rise slantwise, so
+    that the trapezoids under all vertices are the AUROC.
+
+    Parameters: positives (P,) and negatives (N,), real scores, higher is more positive, no NaN, at least one of each;
+    max_points, at least 4, or None for every vertex. Of more vertices than that, those are dropped from which the drawn
+    line is less than 1/(max_points // 4) away.
+    Returns {"threshold", "fpr", "tpr"}, lists of one length.
+    Raises ValueError for NaN and an empty side. Source: Fawcett, An Introduction to ROC Analysis, 2006.
+
+    >>> roc_curve([0.9, 0.4], [0.4, 0.1])
+    {'threshold': [inf, 0.9, 0.4, 0.1], 'fpr': [0.0, 0.0, 0.5, 1.0], 'tpr': [0.0, 0.5, 1.0, 1.0]}
+    """
+    sides = checked_sides(positives=positives, negatives=negatives)
+    num_positives, num_negatives = (side.total for side in sides)
+    found = curve_vertices(*sides, rising(num_positives, num_negatives), max_points)
+    return table(threshold=found.thresholds, fpr=found.fp / num_negatives, tpr=found.tp / num_positives)
+
+
+def rising(num_positives: int, num_negatives: int) -> Any:
+    """Where the vertices of a curve of both rates lie: half-way between the two, as high as the TPR."""
+
+    def place(vertices: Vertices) -> tuple[np.ndarray, np.ndarray]:
+        tpr = vertices.tp / num_positives
+        return (tpr + vertices.fp / max(1, num_negatives)) / 2, tpr
+
+    return place
+
+
+def precision_recall_curve(
+    positives: Any, negatives: Any, *, max_points: int | None = MAX_POINTS
+) -> dict[str, list[float]]:
+    """The precision-recall curve at every threshold, a sample being detected iff score ≥ threshold.
+
+    R(t) = TP(t)/P,  P(t) = TP(t)/(TP(t) + FP(t));  where nothing is detected, at a threshold of inf, the precision is 1
+
+    Of the scores of negatives those are left out between which precision falls at one recall. The trapezoids under all
+    vertices are the area of `aupr`; the steps are the average precision.
+
+    Parameters and errors: as of `roc_curve`. A vertex that is dropped has a point of the drawn line at its own
+    precision, at most 1/(max_points // 4) of recall away.
+    Returns {"threshold", "recall", "precision"}, lists of one length. Source: Davis and Goadrich, ICML 2006.
+
+    >>> precision_recall_curve([0.9, 0.4], [0.4, 0.1])["precision"]
+    [1.0, 1.0, 0.6666666666666666, 0.5]
+    """
+    sides = checked_sides(positives=positives, negatives=negatives)
+    num_positives = sides[0].total
+
+    def place(vertices: Vertices) -> tuple[np.ndarray, np.ndarray]:
+        detected = vertices.tp + vertices.fp
+        precision = np.where(detected, vertices.tp, 1) / np.maximum(detected, 1)
+        return vertices.tp / num_positives, precision
+
+    found = curve_vertices(*sides, place, max_points)
+    recall, precision = place(found)
+    return table(threshold=found.thresholds, recall=recall, precision=precision)

@@ -66,6 +66,7 @@ from _kernel import (
     GROUPS,
     INTERVAL_OPTIONS,
     Metric,
+    Side,
     as_bool,
     as_choice,
     as_fractions,
@@ -73,8 +74,13 @@ from _kernel import (
     auroc,
     check_levels,
     exceedance_counts,
-    level_counts,
+    level_sides,
+    mean_overlap,
+    precision_recall_curve,
     prefixes,
+    pro_curve,
+    roc_curve,
+    thinned,
 )
 
 
@@ -258,7 +264,7 @@ def step_costs(options: Mapping[str, Any], state: Mapping[str, Any]) -> Iterator
 
 # ---- pages/figures/style.py ------------------------------------------------------------------------------------------
 #
-# What the figures share: their style, how many points of a curve are drawn, and what lies behind.
+# What the figures share: their style, lines and points, and what lies behind.
 
 # Okabe and Ito's, of these the ones with a contrast of at least 3 on white and on the dark ground of `layout.THEME`
 BLUE, ORANGE, GREEN, PURPLE, GREY = "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#7f7f86"
@@ -302,21 +308,12 @@ def curve(
     y: Any,
     name: str,
     color: str = BLUE,
-    said: Callable[[int], str] | None = None,
+    said: Sequence[str] | None = None,
     **kwargs: Any,
 ) -> go.Figure:
-    """Add a line through at most MAX_POINTS points; its name says so when they are fewer than there are.
-
-    said: what is said of a point, by its place, when it is pointed at; a hovertemplate has it as %{text}.
-    """
-    at = thin(len(x))
-    drawn = "" if len(at) == len(x) else f" ({len(at):,} of {len(x):,} points)"
+    """Add a line; `said` is what is said of each point that is pointed at, which a hovertemplate has as %{text}."""
     line = {"color": color, "width": 2, **kwargs.pop("line", {})}
-    if said is not None:
-        kwargs["text"] = [said(i) for i in at.tolist()]
-    return fig.add_scatter(
-        x=np.asarray(x)[at].tolist(), y=np.asarray(y)[at].tolist(), name=name + drawn, mode="lines", line=line, **kwargs
-    )
+    return fig.add_scatter(x=x, y=y, name=name, mode="lines", line=line, text=said, **kwargs)
 
 
 def point(
@@ -325,15 +322,6 @@ def point(
     """Add a point that stands out, told from others by its symbol too."""
     marker = dict(color=color, size=11, symbol=symbol, line=dict(color="white", width=2))
     return fig.add_scatter(x=[x], y=[y], name=name, mode="markers", marker=marker, **kwargs)
-
-
-def thin(length: int, most: int = MAX_POINTS) -> np.ndarray:
-    """Indices of at most so many of the points of a curve, evenly spread, its ends included.
-
-    >>> thin(5, 3).tolist(), thin(2, 3).tolist()
-    ([0, 2, 4], [0, 1])
-    """
-    return np.linspace(0, length - 1, min(length, most)).round().astype(int)
 
 
 def photograph_behind(
@@ -402,7 +390,7 @@ class Sweep(NamedTuple):
 
     def thinned(self) -> Sweep:
         """At most 2,000 of the thresholds, evenly spread, and those of the presets; from the lowest on."""
-        at = np.union1d(thin(len(self.thresholds)), [*self.presets.values()]).astype(int)
+        at = np.union1d(spread(len(self.thresholds), MAX_POINTS), [*self.presets.values()]).astype(int)
         at = at[np.argsort(self.thresholds[at], kind="stable")]
         return self._replace(
             thresholds=self.thresholds[at],
@@ -421,6 +409,15 @@ class Sweep(NamedTuple):
             "presets": self.presets,
         }
         return json.dumps(content, separators=(",", ":")).replace("Infinity", "null").replace("NaN", "null")
+
+
+def spread(length: int, most: int) -> np.ndarray:
+    """Places of at most so many of some thresholds, evenly spread, the first and the last among them.
+
+    >>> spread(5, 3).tolist(), spread(2, 3).tolist()
+    ([0, 2, 4], [0, 1])
+    """
+    return np.linspace(0, length - 1, min(length, most)).round().astype(int)
 
 
 RATES: Mapping[str, tuple[Sequence[str], Sequence[str]]] = {
@@ -5109,8 +5106,9 @@ def _add_api(runner: Runner, endpoint: str) -> None:
 
 # ---- pages/figures/roc.py --------------------------------------------------------------------------------------------
 #
-# ROC curves from the counts of the kernel.
+# Pictures of curves over thresholds: lines of detectors over each other, ROC, and precision over recall.
 
+Curve = Mapping[str, Sequence[float]]  # a table of the public curve functions
 ROC_HOVER = "%{text}<br>FPR %{x:.2%}, TPR %{y:.2%}"
 
 
@@ -5119,78 +5117,57 @@ def unit_square(fig: go.Figure) -> go.Figure:
     return fig.update_xaxes(range=[-0.02, 1.02]).update_yaxes(range=[-0.02, 1.04])
 
 
-def chance(fig: go.Figure) -> go.Figure:
-    """Add the diagonal that a random ranking gives."""
+def chance(fig: go.Figure, x: Sequence[float] = (0, 1), y: Sequence[float] = (0, 1), name: str = "chance") -> go.Figure:
+    """Add the line that a random ranking gives: the diagonal, where none is given."""
     return fig.add_scatter(
-        x=[0, 1], y=[0, 1], name="chance", mode="lines", line=dict(color=GREY, width=1, dash="dot"), hoverinfo="skip"
+        x=x, y=y, name=name, mode="lines", line=dict(color=GREY, width=1, dash="dot"), hoverinfo="skip"
     )
 
 
-def said_of_corner(counts: Counts) -> Callable[[int], str]:
-    """What the decision is at a corner of `roc_points`, by its place."""
-    thresholds = counts.thresholds
+def found_at(thresholds: Sequence[float]) -> list[str]:
+    """What the decision is at each vertex of a curve, in words.
 
-    def said(i: int) -> str:
-        if not 0 < i <= 2 * len(thresholds):
-            return "no sample is found" if i == 0 else "every sample is found"
-        return f"score {'≥' if i % 2 == 0 else '>'} {short(float(thresholds[(i - 1) // 2]))}"
-
-    return said
-
-
-def roc_points(counts: Counts, hits: Any = None) -> tuple[np.ndarray, np.ndarray]:
-    """Corners of the ROC curve: false-positive rates, and true-positive rates (or `hits`, in place of them).
-
-    Before each threshold the curve has run along the negatives above it; ties rise slantwise, so that the area under
-    the corners is the AUROC.
-
-    >>> from openworld_metrics import exceedance_counts
-    >>> fpr, tpr = roc_points(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.4, 0.1])))
-    >>> fpr.tolist(), tpr.tolist()
-    ([0.0, 0.0, 0.0, 0.0, 0.5, 1.0], [0.0, 0.0, 0.5, 0.5, 1.0, 1.0])
+    >>> found_at([float("inf"), 0.9])
+    ['no sample is found', 'score ≥ 0.900']
     """
-    hits = np.asarray(counts.tp) / counts.num_positives if hits is None else hits
-    fpr = np.stack([counts.above, counts.fp], axis=1).reshape(-1) / counts.num_negatives
-    tpr = np.stack([np.concatenate([[0.0], hits[:-1]]), hits], axis=1).reshape(-1)
-    return np.concatenate([[0.0], fpr, [1.0]]), np.concatenate([[0.0], tpr, [1.0]])
+    return ["no sample is found", *(f"score ≥ {short(threshold)}" for threshold in thresholds[1:])]
 
 
-def pr_points(counts: Counts) -> tuple[np.ndarray, np.ndarray]:
-    """Recall and precision at each threshold, from the highest on; they begin at recall 0 with the first precision.
-
-    >>> from openworld_metrics import exceedance_counts
-    >>> recall, precision = pr_points(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.4, 0.1])))
-    >>> recall.tolist(), precision.round(3).tolist()
-    ([0.0, 0.5, 1.0], [1.0, 1.0, 0.667])
-    """
-    tp, fp = np.asarray(counts.tp), np.asarray(counts.fp)
-    recall, precision = tp / counts.num_positives, tp / (tp + fp)
-    return np.concatenate([[0.0], recall]), np.concatenate([precision[:1], precision])
-
-
-def _reached(counts: Counts) -> Callable[[int], str]:
-    return lambda i: f"score ≥ {short(float(counts.thresholds[max(0, i - 1)]))}"
-
-
-def draw_pr(
-    counts: Counts, sweep: Sweep, positive: str, computed: Computed, others: Mapping[str, Counts], key: str
+def overlay(
+    fig: go.Figure,
+    curves: Mapping[str, Curve],
+    x: str,
+    y: str,
+    hover: str,
+    said: Callable[[Sequence[float]], list[str]] = found_at,
+    first: Mapping[str, Any] = {},
+    **line: Any,
 ) -> go.Figure:
-    """Precision over recall, steps as average precision takes them, and the share that chance finds.
+    """Lines of curves by their names, in colours and dashes of their own.
 
-    others: the counts of the rivals; key: of the result that is the area.
+    x, y: the columns of their tables; hover, said: what is said of a point; first: the style of the first one alone
     """
+    for (name, table), (color, dash) in zip(curves.items(), cycle(LINES)):
+        style = {"line": {**line, "dash": dash}, "hovertemplate": f"{name}<br>{hover}<extra></extra>", **first}
+        curve(fig, table[x], table[y], name, color, said(table["threshold"]), **style)
+        first = {}
+    return fig
+
+
+def draw_roc_curves(fig: go.Figure, sides: Mapping[str, tuple[Side, Side]]) -> go.Figure:
+    """Add ROC curves by their names, and chance."""
+    curves = {name: roc_curve(*both, max_points=MAX_POINTS) for name, both in sides.items()}
+    return unit_square(chance(overlay(fig, curves, "fpr", "tpr", ROC_HOVER)))
+
+
+def draw_pr(sides: Mapping[str, tuple[Side, Side]], sweep: Sweep, positive: str) -> go.Figure:
+    """Precision over recall by name, steps as average precision takes them, and the share that chance finds."""
     fig = unit_square(figure(f"recall ({positive})", "precision"))
-    found = {computed.title or "precision": (counts, computed)}
-    found |= {name: (other, computed.rivals[name]) for name, other in others.items()}
-    for (name, (one, of)), (color, dash) in zip(found.items(), cycle(LINES)):
-        area = of.results.get(key)
-        title = name if area is None else f"{name}, area = {short(area)}"
-        hover = f"{name}<br>%{{text}}<br>recall %{{x:.2%}}, precision %{{y:.2%}}<extra></extra>"
-        curve(fig, *pr_points(one), title, color, _reached(one), line=dict(shape="vh", dash=dash), hovertemplate=hover)
-    share = counts.num_positives / (counts.num_positives + counts.num_negatives)
-    line = dict(color=GREY, width=1, dash="dot")
-    name = f"chance = {short(share)}"
-    fig.add_scatter(x=[0, 1], y=[share, share], name=name, mode="lines", line=line, hoverinfo="skip")
+    curves = {name: precision_recall_curve(*both, max_points=MAX_POINTS) for name, both in sides.items()}
+    overlay(fig, curves, "recall", "precision", "%{text}<br>recall %{x:.2%}, precision %{y:.2%}", shape="vh")
+    positives, negatives = (side.total for side in next(iter(sides.values())))
+    share = positives / (positives + negatives)
+    chance(fig, y=(share, share), name=f"chance = {short(share)}")
     return moving_point(fig, sweep, "TPR", "precision")
 
 
@@ -5202,6 +5179,7 @@ MAX_SIDE = 256  # pixels of a map that are drawn along each side
 MAX_BESIDE = 4  # maps, each of a detector
 GAP = 0.05  # between them, of the width
 MAX_EDGES = 20_000  # between pixels, that an outline has
+_FINE = 100 * MAX_POINTS  # of a PRO curve, of which the part up to a small limit is drawn
 
 
 def draw_map(computed: Computed) -> go.Figure:
@@ -5284,66 +5262,71 @@ def _borders(inside: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return padded[1:] != padded[:-1], padded[:, 1:] != padded[:, :-1]
 
 
-def pro_points(state: Mapping[str, Any], counts: Counts) -> tuple[np.ndarray, np.ndarray]:
-    """Corners of the PRO curve: the mean overlap of the regions over the false-positive rate of the normal pixels."""
-    return roc_points(counts, pro_values(state, counts))
-
-
 def pro_values(state: Mapping[str, Any], counts: Counts) -> np.ndarray:
     """The mean overlap of the regions at each threshold."""
-    sizes, scores = np.asarray(state["region_sizes"]), np.asarray(state["anomalous"], np.float64)
-    weights = np.repeat(1.0 / (len(sizes) * sizes), sizes)
-    thresholds = np.asarray(counts.thresholds, np.float64)
-    group = np.searchsorted(-thresholds, -scores)
-    return np.cumsum(np.bincount(group, weights, minlength=len(thresholds)))
+    return mean_overlap(state["anomalous"], state["region_sizes"])[1][counts.tp]
 
 
-def draw_pro(computed: Computed, counts: Counts, sweep: Sweep) -> go.Figure:
+class _Points(NamedTuple):
+    fpr: np.ndarray
+    pro: np.ndarray
+    threshold: np.ndarray
+
+
+def pro_up_to(limit: float, state: Any, normal: Side) -> Curve:
+    """The PRO curve up to a limit of the false-positive rate, cut there; as many points as the picture of it needs."""
+    found = pro_curve(state["anomalous"], state["region_sizes"], normal, max_points=_FINE)
+    fpr, pro = until(limit, np.asarray(found["fpr"]), np.asarray(found["pro"]))
+    points = _Points(fpr, pro, np.append(found["threshold"][: len(fpr) - 1], np.nan))
+    if len(fpr) > MAX_POINTS:
+        points = thinned(points, lambda some: ((some.fpr / limit + some.pro) / 2, some.pro), MAX_POINTS)
+    return {name: column.tolist() for name, column in points._asdict().items()}
+
+
+def _found_up_to(thresholds: Sequence[float]) -> list[str]:
+    return [*found_at(thresholds[:-1]), "at the limit"]
+
+
+def draw_pro(computed: Computed, normal: Side, sweep: Sweep) -> go.Figure:
     """The PRO curve up to the largest limit, and the limits."""
     limits = as_fractions(computed.options["integration_limits"], "integration_limits")
     areas = {limit: computed.results[f"aupro@{limit}"] for limit in limits}
-    fig = figure("false-positive rate (normal pixels)", "per-region overlap (PRO)")
-    fpr, pro = until(max(areas), *pro_points(computed.state, counts))
+    fig, most = figure("false-positive rate (normal pixels)", "per-region overlap (PRO)"), max(areas)
     sampled = "" if computed.options["num_thresholds"] is None else " (every score; the numbers are sampled)"
-    hover = "FPR of pixels %{x:.2%}, mean overlap %{y:.2%}<extra></extra>"
-    curve(fig, fpr, pro, f"PRO{sampled}", fill="tozeroy", fillcolor=SHADE, hovertemplate=hover)
+    curves = {f"{computed.title or 'PRO'}{sampled}": pro_up_to(most, computed.state, normal)}
+    for name, rival in computed.rivals.items():
+        curves[name] = pro_up_to(most, rival.state, level_sides(rival.state, "pixel")[1])
+    hover = "%{text}<br>FPR of pixels %{x:.2%}, mean overlap %{y:.2%}"
+    overlay(fig, curves, "fpr", "pro", hover, _found_up_to, first=dict(fill="tozeroy", fillcolor=SHADE))
     for (limit, value), (color, dash) in zip(sorted(areas.items(), reverse=True), LINES[1:]):
         line = dict(color=color, dash=dash, width=2)
         fig.add_scatter(x=[limit, limit], y=[0, 1], name=f"AUPRO@{limit:g} = {short(value)}", mode="lines", line=line)
-    for (name, rival), (color, dash) in zip(computed.rivals.items(), cycle(LINES[1:])):
-        other = until(max(areas), *pro_points(rival.state, level_counts(rival.state, "pixel")))
-        curve(fig, *other, name, color, line=dict(dash=dash, width=3), hovertemplate=hover)
     moving_point(fig, sweep, "FPR", "PRO")
-    return fig.update_yaxes(range=[-0.02, 1.04]).update_xaxes(range=[-0.02 * max(areas), 1.04 * max(areas)])
+    return fig.update_yaxes(range=[-0.02, 1.04]).update_xaxes(range=[-0.02 * most, 1.04 * most])
 
 
-def draw_roc(computed: Computed, counts: Mapping[str, Counts], limit: float, sweep: Sweep) -> go.Figure:
-    """ROC curves of images and of pixels; the shade ends at the limit of PRO."""
-    fig = figure("false-positive rate", "true-positive rate")
-    styles = {"image": (GREEN, "dash"), "pixel": (BLUE, "solid")}
-    for level, sides in counts.items():
-        color, dash = styles[level]
-        fpr, tpr = roc_points(sides)
-        name = f"{level}s, AUROC = {short(computed.results[f'{level}_auroc'])}"
-        hover = f"{level}s: {ROC_HOVER}<extra></extra>"
-        curve(fig, fpr, tpr, name, color, line=dict(dash=dash), said=said_of_corner(sides), hovertemplate=hover)
-        if level == "pixel":
-            x, y = until(limit, fpr, tpr)
-            shade: dict[str, Any] = dict(line=dict(width=0), fill="tozeroy", fillcolor=SHADE, hoverinfo="skip")
-            curve(fig, x, y, f"pixels up to {limit:g}", color, **shade)
-    level = [*counts][-1]
-    for (name, rival), (color, dash) in zip(computed.rivals.items(), cycle(LINES[1:])):
-        sides = level_counts(rival.state, level)
-        title = f"{name}, {level}s, AUROC = {short(rival.results[f'{level}_auroc'])}"
-        hover = f"{name}: {ROC_HOVER}<extra></extra>"
-        curve(fig, *roc_points(sides), title, color, said_of_corner(sides), line=dict(dash=dash), hovertemplate=hover)
-    return unit_square(moving_point(chance(fig), sweep, "FPR", "TPR"))
+def draw_roc(computed: Computed, sides: Mapping[str, tuple[Side, Side]], limit: float, sweep: Sweep) -> go.Figure:
+    """ROC curves of pixels and of images; the shade ends at the limit of PRO."""
+    level = next(iter(sides))
+
+    def titled(found: Computed, level: str, name: str = "") -> str:
+        return f"{name}{level}s, AUROC = {short(found.results[f'{level}_auroc'])}"
+
+    named = {titled(computed, level): both for level, both in sides.items()}
+    for name, rival in computed.rivals.items():
+        named[titled(rival, level, f"{name}, ")] = level_sides(rival.state, level)
+    fig = draw_roc_curves(figure("false-positive rate", "true-positive rate"), named)
+    if level == "pixel":
+        x, y = until(limit, *map(np.asarray, (fig.data[0].x, fig.data[0].y)))
+        shade: Any = dict(line=dict(width=0), fill="tozeroy", fillcolor=SHADE, hoverinfo="skip")
+        curve(fig, x.tolist(), y.tolist(), f"pixels up to {limit:g}", **shade)
+    return moving_point(fig, sweep, "FPR", "TPR")
 
 
 def until(limit: float, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The part of a curve up to a limit of x, cut there."""
     inside = x <= limit
-    return np.append(x[inside], limit), np.append(y[inside], np.interp(limit, x, y) if limit < x[-1] else y[-1])
+    return np.append(x[inside], limit), np.append(y[inside], np.interp(limit, x, y))
 
 
 # ---- pages/metrics/anomaly_suite.py ----------------------------------------------------------------------------------
@@ -5352,15 +5335,21 @@ def until(limit: float, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.nd
 
 def sweep_maps(computed: Computed) -> Sweep:
     """What is counted at each score of an anomalous pixel; of an anomalous image, if only images are judged."""
-    levels = check_levels(computed.options["levels"])
-    return _sweep(computed.state, {level: level_counts(computed.state, level) for level in levels})
+    return _sweep(computed.state, _sides(computed))
 
 
-def _sweep(state: Any, counts: Mapping[str, Counts]) -> Sweep:
-    if "pixel" not in counts:
-        return binary_sweep(counts["image"], "anomalous images", "normal images")
-    values = {"PRO": pro_values(state, counts["pixel"])}
-    sweep = binary_sweep(counts["pixel"], "anomalous pixels", "normal pixels", values)
+def _sides(computed: Computed) -> dict[str, tuple[Side, Side]]:
+    """What is anomalous and what is normal by level, pixels first."""
+    levels = sorted(check_levels(computed.options["levels"]), reverse=True)
+    return {level: level_sides(computed.state, level) for level in levels}
+
+
+def _sweep(state: Any, sides: Mapping[str, tuple[Side, Side]]) -> Sweep:
+    level, both = next(iter(sides.items()))
+    counts = exceedance_counts(*both)
+    if level == "image":
+        return binary_sweep(counts, "anomalous images", "normal images")
+    sweep = binary_sweep(counts, "anomalous pixels", "normal pixels", {"PRO": pro_values(state, counts)})
     return sweep._replace(presets=dict(sorted(sweep.presets.items(), key=lambda preset: preset[0] != "best F1")))
 
 
@@ -5398,13 +5387,11 @@ def no_pixels() -> Any:
 
 
 def _draw(computed: Computed) -> Sequence[Any]:
-    options = computed.options
-    counts = {level: level_counts(computed.state, level) for level in check_levels(options["levels"])}
-    has_pro = "pixel" in counts
-    limit = max(as_fractions(options["integration_limits"], "integration_limits")) if has_pro else 1.0
-    sweep = _sweep(computed.state, counts)
-    pro = draw_pro(computed, counts["pixel"], sweep) if has_pro else no_pixels()
-    return [draw_map(computed), pro, draw_roc(computed, counts, limit, sweep)]
+    sides = _sides(computed)
+    sweep = _sweep(computed.state, sides)
+    limit = max(as_fractions(computed.options["integration_limits"], "integration_limits"))
+    pro = draw_pro(computed, sides["pixel"][1], sweep) if "pixel" in sides else no_pixels()
+    return [draw_map(computed), pro, draw_roc(computed, sides, limit, sweep)]
 
 
 def _costs(state: Mapping[str, Any], options: Mapping[str, Any]) -> Iterator[Cost]:

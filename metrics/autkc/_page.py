@@ -260,7 +260,7 @@ def step_costs(options: Mapping[str, Any], state: Mapping[str, Any]) -> Iterator
 
 # ---- pages/figures/style.py ------------------------------------------------------------------------------------------
 #
-# What the figures share: their style, how many points of a curve are drawn, and what lies behind.
+# What the figures share: their style, lines and points, and what lies behind.
 
 # Okabe and Ito's, of these the ones with a contrast of at least 3 on white and on the dark ground of `layout.THEME`
 BLUE, ORANGE, GREEN, PURPLE, GREY = "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#7f7f86"
@@ -304,21 +304,12 @@ def curve(
     y: Any,
     name: str,
     color: str = BLUE,
-    said: Callable[[int], str] | None = None,
+    said: Sequence[str] | None = None,
     **kwargs: Any,
 ) -> go.Figure:
-    """Add a line through at most MAX_POINTS points; its name says so when they are fewer than there are.
-
-    said: what is said of a point, by its place, when it is pointed at; a hovertemplate has it as %{text}.
-    """
-    at = thin(len(x))
-    drawn = "" if len(at) == len(x) else f" ({len(at):,} of {len(x):,} points)"
+    """Add a line; `said` is what is said of each point that is pointed at, which a hovertemplate has as %{text}."""
     line = {"color": color, "width": 2, **kwargs.pop("line", {})}
-    if said is not None:
-        kwargs["text"] = [said(i) for i in at.tolist()]
-    return fig.add_scatter(
-        x=np.asarray(x)[at].tolist(), y=np.asarray(y)[at].tolist(), name=name + drawn, mode="lines", line=line, **kwargs
-    )
+    return fig.add_scatter(x=x, y=y, name=name, mode="lines", line=line, text=said, **kwargs)
 
 
 def point(
@@ -327,15 +318,6 @@ def point(
     """Add a point that stands out, told from others by its symbol too."""
     marker = dict(color=color, size=11, symbol=symbol, line=dict(color="white", width=2))
     return fig.add_scatter(x=[x], y=[y], name=name, mode="markers", marker=marker, **kwargs)
-
-
-def thin(length: int, most: int = MAX_POINTS) -> np.ndarray:
-    """Indices of at most so many of the points of a curve, evenly spread, its ends included.
-
-    >>> thin(5, 3).tolist(), thin(2, 3).tolist()
-    ([0, 2, 4], [0, 1])
-    """
-    return np.linspace(0, length - 1, min(length, most)).round().astype(int)
 
 
 def photograph_behind(
@@ -404,7 +386,7 @@ class Sweep(NamedTuple):
 
     def thinned(self) -> Sweep:
         """At most 2,000 of the thresholds, evenly spread, and those of the presets; from the lowest on."""
-        at = np.union1d(thin(len(self.thresholds)), [*self.presets.values()]).astype(int)
+        at = np.union1d(spread(len(self.thresholds), MAX_POINTS), [*self.presets.values()]).astype(int)
         at = at[np.argsort(self.thresholds[at], kind="stable")]
         return self._replace(
             thresholds=self.thresholds[at],
@@ -423,6 +405,15 @@ class Sweep(NamedTuple):
             "presets": self.presets,
         }
         return json.dumps(content, separators=(",", ":")).replace("Infinity", "null").replace("NaN", "null")
+
+
+def spread(length: int, most: int) -> np.ndarray:
+    """Places of at most so many of some thresholds, evenly spread, the first and the last among them.
+
+    >>> spread(5, 3).tolist(), spread(2, 3).tolist()
+    ([0, 2, 4], [0, 1])
+    """
+    return np.linspace(0, length - 1, min(length, most)).round().astype(int)
 
 
 RATES: Mapping[str, tuple[Sequence[str], Sequence[str]]] = {

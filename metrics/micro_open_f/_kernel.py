@@ -3594,3 +3594,194 @@ def curve_rates(values: Mapping[str, Any], prefix: str) -> dict[str, float]:
     """As `curve_metrics`, without the threshold."""
     rates = {**values, "f1_max": values["f1_max"][0]}
     return {f"{prefix}{name}": rates[name] for name in CURVE}
+
+
+# ---- core/vertices.py ------------------------------------------------------------------------------------------------
+#
+# The vertices of curves over thresholds, from exceedance counts; as many as a picture needs of them.
+#
+# Between two distinct scores a curve is straight: so its vertices are all of it, and the area under them is exact. Where
+# there are more than a picture can show they are thinned run by run, so no more than a run of them is held at a time.
+
+MAX_POINTS = 1000
+_PER_CELL = 4  # the first, the last, the lowest and the highest
+
+
+class Vertices(NamedTuple):
+    """Vertices of a curve, from "nothing is detected" to "everything is".
+
+    thresholds: (V,) float64, a sample is detected iff score ≥ threshold; the first is inf, where nothing is
+    tp: (V,) int64, positives detected
+    fp: (V,) int64, negatives detected
+    """
+
+    thresholds: np.ndarray
+    tp: np.ndarray
+    fp: np.ndarray
+
+
+# where vertices lie: positions in [0, 1] that do not fall, and heights
+Place = Callable[[Vertices], tuple[np.ndarray, np.ndarray]]
+
+
+def checked_sides(**sides: Any) -> tuple[Side, Side]:
+    """Check the scores of two sides by their names, and sort them. Raises ValueError for NaN and an empty side."""
+    positives, negatives = two_sides(**sides)
+    check_both_classes(positives.total, negatives.total)
+    return positives, negatives
+
+
+def two_sides(**sides: Any) -> tuple[Side, Side]:
+    """As `checked_sides`, of sides that may be empty; a `Side`, whose rows may stand for many, is taken as it is."""
+    columns = [side if isinstance(side, Side) else as_scores(side, name) for name, side in sides.items()]
+    if not any(isinstance(column, Side) for column in columns):
+        columns = on_one_device(*columns)
+    return sort_sides(*columns)
+
+
+def curve_vertices(positives: Side, negatives: Side, place: Place, max_points: int | None) -> Vertices:
+    """The vertices of a curve, thinned as `thinned` does where there are more than `max_points`; None keeps all.
+
+    Parameters: both sides in one type and without NaN, the positives not empty; place, where vertices lie.
+    """
+    limit = None if max_points is None else as_int(max_points, "max_points", _PER_CELL)
+    held: list[Vertices] = []
+    count, crowded = 0, False
+    for part in _parts(positives, negatives):
+        held.append(part)
+        count += len(part.tp)
+        if limit is not None and count > limit:
+            # those before are thinned once, and from then on each part
+            held = [*held[:-1], thinned(part, place, limit)] if crowded else [thinned(_joined(held), place, limit)]
+            crowded = True
+    vertices = _joined(held)
+    return thinned(vertices, place, limit) if crowded and limit is not None else vertices
+
+
+def thinned(vertices: Any, place: Callable[[Any], tuple[np.ndarray, np.ndarray]], max_points: int) -> Any:
+    """At most so many of the vertices, the first and the last among them.
+
+    Positions are cut into max_points // 4 cells of one width w, and of each cell the first, the last, the first lowest
+    and the first highest vertex are kept. So a vertex that is dropped has a point of the drawn line at its own height,
+    at most w away in position. Where the position is the mean of two coordinates that both rise, the line is at most
+    w/√2 away.
+
+    Parameters: vertices, a NamedTuple of arrays (V,); place, their positions and heights; max_points of at least 4.
+    """
+    position, height = place(vertices)
+    num_cells = max_points // _PER_CELL
+    cells = np.minimum((position * num_cells).astype(np.int64), num_cells - 1)
+    starts = np.flatnonzero(np.concatenate([[True], cells[1:] != cells[:-1]]))
+    group = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(cells)))
+    chosen = [starts, np.append(starts[1:], len(cells)) - 1]
+    for extreme in (np.minimum, np.maximum):
+        attained = np.flatnonzero(height == extreme.reduceat(height, starts)[group])
+        chosen.append(attained[np.unique(group[attained], return_index=True)[1]])
+    kept = np.unique(np.concatenate(chosen))
+    return type(vertices)(*(column[kept] for column in vertices))
+
+
+def _parts(positives: Side, negatives: Side) -> Iterator[Vertices]:
+    """The vertices, run by run, none of them twice."""
+    num_positives, num_negatives = positives.total, negatives.total
+    yield Vertices(np.asarray([np.inf]), np.zeros(1, np.int64), np.zeros(1, np.int64))
+    tp, fp = 0, 0
+    for run in runs(positives, negatives):
+        # before a threshold, the curve has run along the negatives above it
+        columns = (
+            (_scores_at(negatives, num_negatives - run.above, run.thresholds), run.thresholds),
+            (run.tp - run.sizes, run.tp),
+            (run.above, run.fp),
+        )
+        thresholds, hits, alarms = (np.stack([*map(to_numpy, pair)], axis=1).reshape(-1) for pair in columns)
+        new = (np.diff(hits, prepend=tp) > 0) | (np.diff(alarms, prepend=fp) > 0)
+        yield Vertices(thresholds[new].astype(np.float64) + 0.0, hits[new], alarms[new])  # 0.0 for −0.0
+        tp, fp = int(hits[-1]), int(alarms[-1])
+    if fp < num_negatives:
+        lowest = float(negatives.scores[0]) + 0.0
+        yield Vertices(np.asarray([lowest]), np.asarray([num_positives]), np.asarray([num_negatives]))
+
+
+def _scores_at(side: Side, places: Array, otherwise: Array) -> Array:
+    """The scores of samples by their places in ascending order; past the end, where no vertex is, any."""
+    num_rows = side.scores.shape[0]
+    if not num_rows:
+        return otherwise
+    xp = array_namespace(places)
+    rows = places if side.before is None else xp.searchsorted(side.before, places, side="right") - 1
+    return side.scores[xp.clip(rows, 0, num_rows - 1)]
+
+
+def _joined(parts: list[Vertices]) -> Vertices:
+    return Vertices(*(np.concatenate(columns) for columns in zip(*parts)))
+
+
+def table(**columns: np.ndarray) -> dict[str, list[float]]:
+    """A table of Python floats."""
+    return {name: column.tolist() for name, column in columns.items()}
+
+
+# ---- open_set/open_f_curve.py ----------------------------------------------------------------------------------------
+#
+# The open-set F-score over its threshold.
+
+_AT_A_TIME = 1 << 20  # thresholds, whose F-scores come as Python floats
+
+
+class _Points(NamedTuple):
+    thresholds: np.ndarray
+    accepted: np.ndarray
+    f: np.ndarray
+
+
+def open_f_curve(
+    predicted: Any,
+    classes: Any,
+    scores: Any,
+    num_classes: int | None = None,
+    *,
+    average: str = "macro",
+    max_points: int | None = MAX_POINTS,
+) -> dict[str, list[float]]:
+    """The open-set F-score at every distinct score, a sample being accepted as known iff score ≤ threshold.
+
+    F(t) as of `macro_open_f` or `micro_open_f`; at the threshold that those return it is their value.
+
+    Parameters: predicted (N,) class ids; classes (N,) true class ids, negative for unknown; scores (N,), higher is more
+    unknown; num_classes is C, by default one more than the largest id; average, "macro" or "micro"; max_points, at
+    least 4, or None for every threshold. A point that is dropped has a point of the drawn line at its own height, at
+    most 1/(max_points // 4) of the samples away.
+    Returns {"threshold", "accepted", "open_f"}, lists of one length; accepted is the share of all samples.
+    Raises ValueError for NaN, lengths that differ, no samples, and ids out of range.
+    Source: as of `macro_open_f`.
+
+    >>> open_f_curve([0, 1, 1], [0, 1, -1], [0.1, 0.2, 0.9], average="micro")["open_f"]
+    [0.6666666666666666, 1.0, 0.8]
+    """
+    average = as_choice(average, "average", ("macro", "micro"))
+    limit = None if max_points is None else as_int(max_points, "max_points", 4)
+    columns = as_labels(predicted, "predicted"), as_labels(classes, "classes"), as_scores(scores, "scores")
+    check_lengths(predicted=columns[0], classes=columns[1], scores=columns[2])
+    ids, true, values = on_one_device(*columns)
+    if not values.shape[0]:
+        raise ValueError("scores: expected at least one sample, got none")
+    check_not_negative(ids, "predicted")
+    xp = array_namespace(ids, true)
+    true = xp.where(true < 0, -1, true)
+    largest = max(int(xp.max(ids)), int(xp.max(true)))
+    total = 1 + largest if num_classes is None else as_int(num_classes, "num_classes", 1)
+    for name, column in (("predicted", ids), ("classes", true)):
+        check_class_ids(column, name, total)
+    ordered = np.sort(to_numpy(values))
+    last = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True))  # of each group of equal scores
+    thresholds = ordered[last].astype(np.float64) + 0.0  # 0.0 for −0.0
+    parts = []
+    for start in range(0, len(thresholds), _AT_A_TIME):
+        part = thresholds[start : start + _AT_A_TIME]
+        macro = average == "macro"
+        found = macro_open_f(ids, true, values, total, part) if macro else micro_open_f(ids, true, values, part)
+        parts.append(np.asarray(found[2], np.float64))
+    points = _Points(thresholds, (last + 1) / len(ordered), np.concatenate(parts))
+    if limit is not None and len(last) > limit:
+        points = thinned(points, lambda some: (some.accepted, some.f), limit)
+    return table(threshold=points.thresholds, accepted=points.accepted, open_f=points.f)

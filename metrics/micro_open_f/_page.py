@@ -70,8 +70,9 @@ from _kernel import (
     as_choice,
     as_int,
     auroc,
+    count_classes,
     exceedance_counts,
-    micro_open_f,
+    open_f_curve,
     prefixes,
 )
 
@@ -256,7 +257,7 @@ def step_costs(options: Mapping[str, Any], state: Mapping[str, Any]) -> Iterator
 
 # ---- pages/figures/style.py ------------------------------------------------------------------------------------------
 #
-# What the figures share: their style, how many points of a curve are drawn, and what lies behind.
+# What the figures share: their style, lines and points, and what lies behind.
 
 # Okabe and Ito's, of these the ones with a contrast of at least 3 on white and on the dark ground of `layout.THEME`
 BLUE, ORANGE, GREEN, PURPLE, GREY = "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#7f7f86"
@@ -300,21 +301,12 @@ def curve(
     y: Any,
     name: str,
     color: str = BLUE,
-    said: Callable[[int], str] | None = None,
+    said: Sequence[str] | None = None,
     **kwargs: Any,
 ) -> go.Figure:
-    """Add a line through at most MAX_POINTS points; its name says so when they are fewer than there are.
-
-    said: what is said of a point, by its place, when it is pointed at; a hovertemplate has it as %{text}.
-    """
-    at = thin(len(x))
-    drawn = "" if len(at) == len(x) else f" ({len(at):,} of {len(x):,} points)"
+    """Add a line; `said` is what is said of each point that is pointed at, which a hovertemplate has as %{text}."""
     line = {"color": color, "width": 2, **kwargs.pop("line", {})}
-    if said is not None:
-        kwargs["text"] = [said(i) for i in at.tolist()]
-    return fig.add_scatter(
-        x=np.asarray(x)[at].tolist(), y=np.asarray(y)[at].tolist(), name=name + drawn, mode="lines", line=line, **kwargs
-    )
+    return fig.add_scatter(x=x, y=y, name=name, mode="lines", line=line, text=said, **kwargs)
 
 
 def point(
@@ -323,15 +315,6 @@ def point(
     """Add a point that stands out, told from others by its symbol too."""
     marker = dict(color=color, size=11, symbol=symbol, line=dict(color="white", width=2))
     return fig.add_scatter(x=[x], y=[y], name=name, mode="markers", marker=marker, **kwargs)
-
-
-def thin(length: int, most: int = MAX_POINTS) -> np.ndarray:
-    """Indices of at most so many of the points of a curve, evenly spread, its ends included.
-
-    >>> thin(5, 3).tolist(), thin(2, 3).tolist()
-    ([0, 2, 4], [0, 1])
-    """
-    return np.linspace(0, length - 1, min(length, most)).round().astype(int)
 
 
 def photograph_behind(
@@ -400,7 +383,7 @@ class Sweep(NamedTuple):
 
     def thinned(self) -> Sweep:
         """At most 2,000 of the thresholds, evenly spread, and those of the presets; from the lowest on."""
-        at = np.union1d(thin(len(self.thresholds)), [*self.presets.values()]).astype(int)
+        at = np.union1d(spread(len(self.thresholds), MAX_POINTS), [*self.presets.values()]).astype(int)
         at = at[np.argsort(self.thresholds[at], kind="stable")]
         return self._replace(
             thresholds=self.thresholds[at],
@@ -419,6 +402,15 @@ class Sweep(NamedTuple):
             "presets": self.presets,
         }
         return json.dumps(content, separators=(",", ":")).replace("Infinity", "null").replace("NaN", "null")
+
+
+def spread(length: int, most: int) -> np.ndarray:
+    """Places of at most so many of some thresholds, evenly spread, the first and the last among them.
+
+    >>> spread(5, 3).tolist(), spread(2, 3).tolist()
+    ([0, 2, 4], [0, 1])
+    """
+    return np.linspace(0, length - 1, min(length, most)).round().astype(int)
 
 
 RATES: Mapping[str, tuple[Sequence[str], Sequence[str]]] = {
@@ -5126,11 +5118,9 @@ DIGITS = Sample(
     note="A logistic regression learnt scikit-learn's handwritten digits 0 to 5; it is tested on all ten.",
 )
 
-Curve = Callable[[Computed, list[float]], list[float]]  # F at each of some thresholds
 
-
-def open_f_page(metric: type[Metric], question: str, f_at: Curve, *examples: Example) -> Page:
-    """The page of one of the two F-scores."""
+def open_f_page(metric: type[Metric], question: str, average: str, *examples: Example) -> Page:
+    """The page of one of the two F-scores; average, as of `open_f_curve`."""
     return Page(
         metric=metric,
         question=question,
@@ -5138,8 +5128,8 @@ def open_f_page(metric: type[Metric], question: str, f_at: Curve, *examples: Exa
         options=OPTIONS,
         examples=examples,
         pictures=("F over the threshold",),
-        draw=lambda computed: draw_f(computed, metric.name, f_at),
-        sweep=lambda computed: sweep_f(computed, metric.name, f_at),
+        draw=lambda computed: draw_f(computed, metric.name, average),
+        sweep=lambda computed: sweep_f(computed, metric.name, average),
         worst=worst_open_set,
         headline=metric.name,
         samples=(DIGITS,),
@@ -5157,27 +5147,29 @@ def worst_open_set(computed: Computed) -> Sequence[Worst]:
     return worst_samples(state["scores"], classes < 0, ("known", "unknown"), others)
 
 
-def sweep_f(computed: Computed, name: str, f_at: Curve) -> Sweep | None:
-    """F and what becomes of the samples at every distinct score, or 2,000 of them: unknown is score > threshold."""
+def sweep_f(computed: Computed, name: str, average: str) -> Sweep | None:
+    """F and what becomes of the samples at the thresholds of its curve and the best: unknown is score > threshold."""
     state = computed.state
-    scores, classes = np.asarray(state["scores"], np.float64), np.asarray(state["classes"])
-    weights = np.asarray(state["counts"]) if "counts" in state else np.ones(len(scores), np.int64)
-    distinct = np.unique(scores[np.isfinite(scores)])
-    if not len(distinct):
+    columns = (np.asarray(state[key]) for key in ("predicted", "classes", "scores"))
+    predicted, classes, scores = (np.repeat(column, state.get("counts", 1)) for column in columns)
+    num_classes = count_classes(state, computed.options["num_classes"])
+    found = open_f_curve(predicted, classes, scores, num_classes, average=average, max_points=MAX_POINTS)
+    f = {t: value for t, value in zip(found["threshold"], found["open_f"]) if np.isfinite(t)}
+    if not f:
         return None
     best = computed.results[f"{name}_threshold"]
-    at = np.union1d(distinct[thin(len(distinct))], [best] if np.isfinite(best) else [])
+    if np.isfinite(best):
+        f[best] = computed.results[name]
+    at = np.sort([*f])
     kinds = {
         "unknown": classes < 0,
-        "known, right class": (classes >= 0) & (np.asarray(state["predicted"]) == classes),
-        "known, wrong class": (classes >= 0) & (np.asarray(state["predicted"]) != classes),
+        "known, right class": (classes >= 0) & (predicted == classes),
+        "known, wrong class": (classes >= 0) & (predicted != classes),
     }
     counts: dict[str, np.ndarray] = {}
     for kind, is_kind in kinds.items():
-        order = np.argsort(scores[is_kind], kind="stable")
-        until = np.concatenate([[0], np.cumsum(weights[is_kind][order])])
-        accepted = until[np.searchsorted(scores[is_kind][order], at, side="right")]
-        counts |= {f"{kind}, accepted": accepted, f"{kind}, rejected": until[-1] - accepted}
+        accepted = np.searchsorted(np.sort(scores[is_kind]), at, side="right")
+        counts |= {f"{kind}, accepted": accepted, f"{kind}, rejected": np.count_nonzero(is_kind) - accepted}
     table = {kind: {told: f"{kind}, {told}" for told in ("accepted", "rejected")} for kind in kinds}
     known = [part for kind in [*kinds][1:] for part in table[kind].values()]
     rates = {
@@ -5190,38 +5182,26 @@ def sweep_f(computed: Computed, name: str, f_at: Curve) -> Sweep | None:
     enough = np.flatnonzero(20 * sum(counts[part] for part in rates["known accepted"][0]) >= 19 * total)
     if len(enough):
         presets["95 % of known accepted"] = int(enough[0])
-    values = {"F": np.asarray(f_at(computed, at.tolist()))}
+    values = {"F": np.asarray([f[t] for t in at.tolist()])}
     return Sweep(at, counts, rates, values, table, presets, "rejected as unknown at score > threshold")
 
 
-def draw_f(computed: Computed, name: str, f_at: Curve) -> Sequence[Any]:
-    """F over every distinct score (at most 2,000 of them), the thresholds of t_list, and the best one.
+def draw_f(computed: Computed, name: str, average: str) -> Sequence[Any]:
+    """F over its thresholds, those of t_list, and the best one.
 
     Rivals are not drawn: their thresholds are on scales of their own.
     """
-    scores = np.unique(np.asarray(computed.state["scores"], dtype=np.float64))
-    scores = scores[np.isfinite(scores)]
-    thresholds = scores[thin(len(scores))]
+    sweep = sweep_f(computed, name, average)
     best, threshold = computed.results[name], computed.results[f"{name}_threshold"]
     fig = figure("threshold (unknown above it)", "F")
-    if len(scores):
-        margin = 0.05 * (scores[-1] - scores[0]) or 0.5
+    if sweep is not None:
+        at, f = sweep.thresholds.tolist(), sweep.values["F"].tolist()
+        margin = 0.05 * (at[-1] - at[0]) or 0.5
         # F is constant from one score to the next, and 0 before the first
-        x = np.concatenate([[scores[0] - margin], thresholds, [scores[-1] + margin]])
-        y = f_at(computed, x.tolist())
-        drawn = "" if len(thresholds) == len(scores) else f" (at {len(thresholds):,} of {len(scores):,} scores)"
-        style = dict(shape="hv")
-        curve(
-            fig,
-            x,
-            y,
-            f"{computed.title or 'F'}{drawn}",
-            BLUE,
-            line=style,
-            fill="tozeroy",
-            fillcolor=SHADE,
-            hovertemplate=_HOVER,
-        )
+        before = [at[0] - margin] if np.isfinite(computed.state["scores"]).all() else []
+        x, y = [*before, *at, at[-1] + margin], [*(0.0 for _ in before), *f, f[-1]]
+        style: Any = dict(line=dict(shape="hv"), fill="tozeroy", fillcolor=SHADE, hovertemplate=_HOVER)
+        curve(fig, x, y, computed.title or "F", BLUE, **style)
     if f"{name}_curve" in computed.results:
         given = np.atleast_1d(np.asarray(computed.options["t_list"], dtype=np.float64))
         fig.add_scatter(
@@ -5235,7 +5215,7 @@ def draw_f(computed: Computed, name: str, f_at: Curve) -> Sequence[Any]:
     if np.isfinite(threshold):
         name_of_best = f"best F = {short(best)} at {short(threshold)}"
         point(fig, threshold, best, name_of_best, ORANGE, "square", hovertemplate=_HOVER)
-    moving_point(fig, sweep_f(computed, name, f_at), THRESHOLD, "F")
+    moving_point(fig, sweep, THRESHOLD, "F")
     return [fig.update_yaxes(range=[-0.02, 1.04])]
 
 
@@ -5243,15 +5223,10 @@ def draw_f(computed: Computed, name: str, f_at: Curve) -> Sequence[Any]:
 #
 # The page of micro_open_f.
 
-def _f_at(computed: Computed, thresholds: list[float]) -> list[float]:
-    state = computed.state
-    return micro_open_f(state["predicted"], state["classes"], state["scores"], thresholds)[2] or []
-
-
 PAGE = open_f_page(
     MicroOpenF,
     "Are known classes recognised and unknown samples rejected, each sample counting the same?",
-    _f_at,
+    "micro",
     Example(
         "Scores of five classes, three of ten samples known",
         (

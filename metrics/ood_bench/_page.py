@@ -67,6 +67,7 @@ from _kernel import (
     Metric,
     OODBench,
     OperatingPoint,
+    Side,
     as_bool,
     as_choice,
     as_int,
@@ -74,10 +75,12 @@ from _kernel import (
     check_label_values,
     exceedance_counts,
     is_ood,
+    ood_sides,
     operating_point,
     parse_point,
+    precision_recall_curve,
     prefixes,
-    split_ood,
+    roc_curve,
 )
 
 
@@ -261,7 +264,7 @@ def step_costs(options: Mapping[str, Any], state: Mapping[str, Any]) -> Iterator
 
 # ---- pages/figures/style.py ------------------------------------------------------------------------------------------
 #
-# What the figures share: their style, how many points of a curve are drawn, and what lies behind.
+# What the figures share: their style, lines and points, and what lies behind.
 
 # Okabe and Ito's, of these the ones with a contrast of at least 3 on white and on the dark ground of `layout.THEME`
 BLUE, ORANGE, GREEN, PURPLE, GREY = "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#7f7f86"
@@ -305,21 +308,12 @@ def curve(
     y: Any,
     name: str,
     color: str = BLUE,
-    said: Callable[[int], str] | None = None,
+    said: Sequence[str] | None = None,
     **kwargs: Any,
 ) -> go.Figure:
-    """Add a line through at most MAX_POINTS points; its name says so when they are fewer than there are.
-
-    said: what is said of a point, by its place, when it is pointed at; a hovertemplate has it as %{text}.
-    """
-    at = thin(len(x))
-    drawn = "" if len(at) == len(x) else f" ({len(at):,} of {len(x):,} points)"
+    """Add a line; `said` is what is said of each point that is pointed at, which a hovertemplate has as %{text}."""
     line = {"color": color, "width": 2, **kwargs.pop("line", {})}
-    if said is not None:
-        kwargs["text"] = [said(i) for i in at.tolist()]
-    return fig.add_scatter(
-        x=np.asarray(x)[at].tolist(), y=np.asarray(y)[at].tolist(), name=name + drawn, mode="lines", line=line, **kwargs
-    )
+    return fig.add_scatter(x=x, y=y, name=name, mode="lines", line=line, text=said, **kwargs)
 
 
 def point(
@@ -328,15 +322,6 @@ def point(
     """Add a point that stands out, told from others by its symbol too."""
     marker = dict(color=color, size=11, symbol=symbol, line=dict(color="white", width=2))
     return fig.add_scatter(x=[x], y=[y], name=name, mode="markers", marker=marker, **kwargs)
-
-
-def thin(length: int, most: int = MAX_POINTS) -> np.ndarray:
-    """Indices of at most so many of the points of a curve, evenly spread, its ends included.
-
-    >>> thin(5, 3).tolist(), thin(2, 3).tolist()
-    ([0, 2, 4], [0, 1])
-    """
-    return np.linspace(0, length - 1, min(length, most)).round().astype(int)
 
 
 def photograph_behind(
@@ -405,7 +390,7 @@ class Sweep(NamedTuple):
 
     def thinned(self) -> Sweep:
         """At most 2,000 of the thresholds, evenly spread, and those of the presets; from the lowest on."""
-        at = np.union1d(thin(len(self.thresholds)), [*self.presets.values()]).astype(int)
+        at = np.union1d(spread(len(self.thresholds), MAX_POINTS), [*self.presets.values()]).astype(int)
         at = at[np.argsort(self.thresholds[at], kind="stable")]
         return self._replace(
             thresholds=self.thresholds[at],
@@ -424,6 +409,15 @@ class Sweep(NamedTuple):
             "presets": self.presets,
         }
         return json.dumps(content, separators=(",", ":")).replace("Infinity", "null").replace("NaN", "null")
+
+
+def spread(length: int, most: int) -> np.ndarray:
+    """Places of at most so many of some thresholds, evenly spread, the first and the last among them.
+
+    >>> spread(5, 3).tolist(), spread(2, 3).tolist()
+    ([0, 2, 4], [0, 1])
+    """
+    return np.linspace(0, length - 1, min(length, most)).round().astype(int)
 
 
 RATES: Mapping[str, tuple[Sequence[str], Sequence[str]]] = {
@@ -5147,8 +5141,9 @@ def histograms(title: str, sides: Sequence[tuple[Any, str, str, str]]) -> tuple[
 
 # ---- pages/figures/roc.py --------------------------------------------------------------------------------------------
 #
-# ROC curves from the counts of the kernel.
+# Pictures of curves over thresholds: lines of detectors over each other, ROC, and precision over recall.
 
+Curve = Mapping[str, Sequence[float]]  # a table of the public curve functions
 ROC_HOVER = "%{text}<br>FPR %{x:.2%}, TPR %{y:.2%}"
 
 
@@ -5157,78 +5152,57 @@ def unit_square(fig: go.Figure) -> go.Figure:
     return fig.update_xaxes(range=[-0.02, 1.02]).update_yaxes(range=[-0.02, 1.04])
 
 
-def chance(fig: go.Figure) -> go.Figure:
-    """Add the diagonal that a random ranking gives."""
+def chance(fig: go.Figure, x: Sequence[float] = (0, 1), y: Sequence[float] = (0, 1), name: str = "chance") -> go.Figure:
+    """Add the line that a random ranking gives: the diagonal, where none is given."""
     return fig.add_scatter(
-        x=[0, 1], y=[0, 1], name="chance", mode="lines", line=dict(color=GREY, width=1, dash="dot"), hoverinfo="skip"
+        x=x, y=y, name=name, mode="lines", line=dict(color=GREY, width=1, dash="dot"), hoverinfo="skip"
     )
 
 
-def said_of_corner(counts: Counts) -> Callable[[int], str]:
-    """What the decision is at a corner of `roc_points`, by its place."""
-    thresholds = counts.thresholds
+def found_at(thresholds: Sequence[float]) -> list[str]:
+    """What the decision is at each vertex of a curve, in words.
 
-    def said(i: int) -> str:
-        if not 0 < i <= 2 * len(thresholds):
-            return "no sample is found" if i == 0 else "every sample is found"
-        return f"score {'≥' if i % 2 == 0 else '>'} {short(float(thresholds[(i - 1) // 2]))}"
-
-    return said
-
-
-def roc_points(counts: Counts, hits: Any = None) -> tuple[np.ndarray, np.ndarray]:
-    """Corners of the ROC curve: false-positive rates, and true-positive rates (or `hits`, in place of them).
-
-    Before each threshold the curve has run along the negatives above it; ties rise slantwise, so that the area under
-    the corners is the AUROC.
-
-    >>> from openworld_metrics import exceedance_counts
-    >>> fpr, tpr = roc_points(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.4, 0.1])))
-    >>> fpr.tolist(), tpr.tolist()
-    ([0.0, 0.0, 0.0, 0.0, 0.5, 1.0], [0.0, 0.0, 0.5, 0.5, 1.0, 1.0])
+    >>> found_at([float("inf"), 0.9])
+    ['no sample is found', 'score ≥ 0.900']
     """
-    hits = np.asarray(counts.tp) / counts.num_positives if hits is None else hits
-    fpr = np.stack([counts.above, counts.fp], axis=1).reshape(-1) / counts.num_negatives
-    tpr = np.stack([np.concatenate([[0.0], hits[:-1]]), hits], axis=1).reshape(-1)
-    return np.concatenate([[0.0], fpr, [1.0]]), np.concatenate([[0.0], tpr, [1.0]])
+    return ["no sample is found", *(f"score ≥ {short(threshold)}" for threshold in thresholds[1:])]
 
 
-def pr_points(counts: Counts) -> tuple[np.ndarray, np.ndarray]:
-    """Recall and precision at each threshold, from the highest on; they begin at recall 0 with the first precision.
-
-    >>> from openworld_metrics import exceedance_counts
-    >>> recall, precision = pr_points(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.4, 0.1])))
-    >>> recall.tolist(), precision.round(3).tolist()
-    ([0.0, 0.5, 1.0], [1.0, 1.0, 0.667])
-    """
-    tp, fp = np.asarray(counts.tp), np.asarray(counts.fp)
-    recall, precision = tp / counts.num_positives, tp / (tp + fp)
-    return np.concatenate([[0.0], recall]), np.concatenate([precision[:1], precision])
-
-
-def _reached(counts: Counts) -> Callable[[int], str]:
-    return lambda i: f"score ≥ {short(float(counts.thresholds[max(0, i - 1)]))}"
-
-
-def draw_pr(
-    counts: Counts, sweep: Sweep, positive: str, computed: Computed, others: Mapping[str, Counts], key: str
+def overlay(
+    fig: go.Figure,
+    curves: Mapping[str, Curve],
+    x: str,
+    y: str,
+    hover: str,
+    said: Callable[[Sequence[float]], list[str]] = found_at,
+    first: Mapping[str, Any] = {},
+    **line: Any,
 ) -> go.Figure:
-    """Precision over recall, steps as average precision takes them, and the share that chance finds.
+    """Lines of curves by their names, in colours and dashes of their own.
 
-    others: the counts of the rivals; key: of the result that is the area.
+    x, y: the columns of their tables; hover, said: what is said of a point; first: the style of the first one alone
     """
+    for (name, table), (color, dash) in zip(curves.items(), cycle(LINES)):
+        style = {"line": {**line, "dash": dash}, "hovertemplate": f"{name}<br>{hover}<extra></extra>", **first}
+        curve(fig, table[x], table[y], name, color, said(table["threshold"]), **style)
+        first = {}
+    return fig
+
+
+def draw_roc_curves(fig: go.Figure, sides: Mapping[str, tuple[Side, Side]]) -> go.Figure:
+    """Add ROC curves by their names, and chance."""
+    curves = {name: roc_curve(*both, max_points=MAX_POINTS) for name, both in sides.items()}
+    return unit_square(chance(overlay(fig, curves, "fpr", "tpr", ROC_HOVER)))
+
+
+def draw_pr(sides: Mapping[str, tuple[Side, Side]], sweep: Sweep, positive: str) -> go.Figure:
+    """Precision over recall by name, steps as average precision takes them, and the share that chance finds."""
     fig = unit_square(figure(f"recall ({positive})", "precision"))
-    found = {computed.title or "precision": (counts, computed)}
-    found |= {name: (other, computed.rivals[name]) for name, other in others.items()}
-    for (name, (one, of)), (color, dash) in zip(found.items(), cycle(LINES)):
-        area = of.results.get(key)
-        title = name if area is None else f"{name}, area = {short(area)}"
-        hover = f"{name}<br>%{{text}}<br>recall %{{x:.2%}}, precision %{{y:.2%}}<extra></extra>"
-        curve(fig, *pr_points(one), title, color, _reached(one), line=dict(shape="vh", dash=dash), hovertemplate=hover)
-    share = counts.num_positives / (counts.num_positives + counts.num_negatives)
-    line = dict(color=GREY, width=1, dash="dot")
-    name = f"chance = {short(share)}"
-    fig.add_scatter(x=[0, 1], y=[share, share], name=name, mode="lines", line=line, hoverinfo="skip")
+    curves = {name: precision_recall_curve(*both, max_points=MAX_POINTS) for name, both in sides.items()}
+    overlay(fig, curves, "recall", "precision", "%{text}<br>recall %{x:.2%}, precision %{y:.2%}", shape="vh")
+    positives, negatives = (side.total for side in next(iter(sides.values())))
+    share = positives / (positives + negatives)
+    chance(fig, y=(share, share), name=f"chance = {short(share)}")
     return moving_point(fig, sweep, "TPR", "precision")
 
 
@@ -5237,16 +5211,13 @@ def draw_pr(
 # The page of ood_bench: histograms of both sets' scores, and the ROC curve with the operating points.
 
 MAX_MARKED = 4  # operating points in the picture
+_SAMPLED = " (every score; the numbers are sampled)"
 _SYMBOLS = (("diamond", 17), ("square", 12), ("cross", 9), ("triangle-up", 6))  # one may lie on another
 
 
-def _sides(computed: Computed) -> tuple[Any, Any]:
+def _sides(computed: Computed) -> tuple[Side, Side]:
     """Scores of the OOD samples and of the in-distribution ones."""
-    options, state = computed.options, computed.state
-    scores, labels = state["scores"], state["labels"]
-    if "counts" in state:
-        scores, labels = (np.repeat(column, state["counts"]) for column in (scores, labels))
-    return split_ood(scores, labels, **{name: options[name] for name in ("in_value", "out_value", "ignore_value")})
+    return ood_sides(computed.state, *(computed.options[name] for name in ("in_value", "out_value", "ignore_value")))
 
 
 def _worst(computed: Computed) -> Sequence[Worst]:
@@ -5268,14 +5239,24 @@ def _draw(computed: Computed) -> Sequence[Any]:
     out, inside = _sides(computed)
     counts = exceedance_counts(out, inside)
     sweep = binary_sweep(counts, "OOD", "in-distribution")
-    named = ((name, parse_point(name)) for name in computed.results)
-    found = {name: operating_point(counts, *point[:2], float(point[2])) for name, point in named if point is not None}
+    parsed = ((name, parse_point(name)) for name in computed.results)
+    found = {name: operating_point(counts, *point[:2], float(point[2])) for name, point in parsed if point is not None}
     points = {name: point for name, point in [*found.items()][:MAX_MARKED] if math.isfinite(point.threshold)}
-    others = {name: exceedance_counts(*_sides(rival)) for name, rival in computed.rivals.items()}
+    sides = [(computed.title, computed, (out, inside))]
+    sides += [(name, rival, _sides(rival)) for name, rival in computed.rivals.items()]
+    sampled = computed.options["step"] is not None
+
+    def named(alone: str, said: str, key: str) -> dict[str, tuple[Side, Side]]:
+        """Both sides of each detector by its name, with the area where it is that of the curve."""
+        areas = [None if sampled else found.results.get(key) for _, found, _ in sides]
+        ends = [f", {said} = {short(area)}" if area is not None else _SAMPLED * sampled for area in areas]
+        return {f"{name or alone}{end}": both for (name, _, both), end in zip(sides, ends)}
+
+    fig = draw_roc_curves(figure("false-positive rate", "true-positive rate (OOD)"), named("ROC", "AUROC", "auroc"))
     return [
-        _histograms(inside, out, points, computed.options["threshold"], sweep),
-        _roc(counts, computed, points, sweep, others),
-        draw_pr(counts, sweep, "OOD", computed, others, "aupr_out"),
+        _histograms(inside.repeated(), out.repeated(), points, computed.options["threshold"], sweep),
+        _with_points(fig, computed, points, sweep),
+        draw_pr(named("precision", "area", "aupr_out"), sweep, "OOD"),
     ]
 
 
@@ -5303,30 +5284,12 @@ def _line(fig: go.Figure, at: float, top: float, name: str, color: str, dash: st
         )
 
 
-def _roc(
-    counts: Counts, computed: Computed, points: Mapping[str, OperatingPoint], sweep: Sweep, others: Mapping[str, Counts]
-) -> go.Figure:
-    fig = unit_square(figure("false-positive rate", "true-positive rate (OOD)"))
-    sampled = computed.options["step"] is not None
-    ending = " (every score; the numbers are sampled)" if sampled else ""
-
-    def name_of(title: str, found: Computed) -> str:
-        value = found.results.get("auroc")
-        return title + (f", AUROC = {short(value)}" if value is not None and not sampled else ending)
-
-    hover = f"{ROC_HOVER}<extra></extra>"
-    title = name_of(computed.title or "ROC", computed)
-    curve(fig, *roc_points(counts), title, said=said_of_corner(counts), hovertemplate=hover)
-    for (name, other), (color, dash) in zip(others.items(), cycle(LINES[1:])):
-        said = name_of(name, computed.rivals[name])
-        hover = f"{name}: {ROC_HOVER}<extra></extra>"
-        style = dict(dash=dash)
-        curve(fig, *roc_points(other), said, color, said_of_corner(other), line=style, hovertemplate=hover)
+def _with_points(fig: go.Figure, computed: Computed, points: Mapping[str, OperatingPoint], sweep: Sweep) -> go.Figure:
     for (key, found), (color, _), (symbol, size) in zip(points.items(), LINES[1:], _SYMBOLS):
         said = f"{key} = {short(computed.results[key])}"
         hover = f"{said}<br>score ≥ {short(found.threshold)}<br>FPR %{{x:.2%}}, TPR %{{y:.2%}}<extra></extra>"
         point(fig, found.fpr, found.tpr, said, color, symbol, hovertemplate=hover, marker_size=size)
-    return moving_point(chance(fig), sweep, "FPR", "TPR")
+    return moving_point(fig, sweep, "FPR", "TPR")
 
 
 PAGE = Page(

@@ -3647,3 +3647,584 @@ class OpenAUC(Metric):
 
     def __init__(self, **options: Unpack[OpenAUCOptions]) -> None:
         super().__init__(**options)
+
+
+# ---- core/vertices.py ------------------------------------------------------------------------------------------------
+#
+# The vertices of curves over thresholds, from exceedance counts; as many as a picture needs of them.
+#
+# Between two distinct scores a curve is straight: so its vertices are all of it, and the area under them is exact. Where
+# there are more than a picture can show they are thinned run by run, so no more than a run of them is held at a time.
+
+MAX_POINTS = 1000
+_PER_CELL = 4  # the first, the last, the lowest and the highest
+
+
+class Vertices(NamedTuple):
+    """Vertices of a curve, from "nothing is detected" to "everything is".
+
+    thresholds: (V,) float64, a sample is detected iff score ≥ threshold; the first is inf, where nothing is
+    tp: (V,) int64, positives detected
+    fp: (V,) int64, negatives detected
+    """
+
+    thresholds: np.ndarray
+    tp: np.ndarray
+    fp: np.ndarray
+
+
+# where vertices lie: positions in [0, 1] that do not fall, and heights
+Place = Callable[[Vertices], tuple[np.ndarray, np.ndarray]]
+
+
+def checked_sides(**sides: Any) -> tuple[Side, Side]:
+    """Check the scores of two sides by their names, and sort them. Raises ValueError for NaN and an empty side."""
+    positives, negatives = two_sides(**sides)
+    check_both_classes(positives.total, negatives.total)
+    return positives, negatives
+
+
+def two_sides(**sides: Any) -> tuple[Side, Side]:
+    """As `checked_sides`, of sides that may be empty; a `Side`, whose rows may stand for many, is taken as it is."""
+    columns = [side if isinstance(side, Side) else as_scores(side, name) for name, side in sides.items()]
+    if not any(isinstance(column, Side) for column in columns):
+        columns = on_one_device(*columns)
+    return sort_sides(*columns)
+
+
+def curve_vertices(positives: Side, negatives: Side, place: Place, max_points: int | None) -> Vertices:
+    """The vertices of a curve, thinned as `thinned` does where there are more than `max_points`; None keeps all.
+
+    Parameters: both sides in one type and without NaN, the positives not empty; place, where vertices lie.
+    """
+    limit = None if max_points is None else as_int(max_points, "max_points", _PER_CELL)
+    held: list[Vertices] = []
+    count, crowded = 0, False
+    for part in _parts(positives, negatives):
+        held.append(part)
+        count += len(part.tp)
+        if limit is not None and count > limit:
+            # those before are thinned once, and from then on each part
+            held = [*held[:-1], thinned(part, place, limit)] if crowded else [thinned(_joined(held), place, limit)]
+            crowded = True
+    vertices = _joined(held)
+    return thinned(vertices, place, limit) if crowded and limit is not None else vertices
+
+
+def thinned(vertices: Any, place: Callable[[Any], tuple[np.ndarray, np.ndarray]], max_points: int) -> Any:
+    """At most so many of the vertices, the first and the last among them.
+
+    Positions are cut into max_points // 4 cells of one width w, and of each cell the first, the last, the first lowest
+    and the first highest vertex are kept. So a vertex that is dropped has a point of the drawn line at its own height,
+    at most w away in position. Where the position is the mean of two coordinates that both rise, the line is at most
+    w/√2 away.
+
+    Parameters: vertices, a NamedTuple of arrays (V,); place, their positions and heights; max_points of at least 4.
+    """
+    position, height = place(vertices)
+    num_cells = max_points // _PER_CELL
+    cells = np.minimum((position * num_cells).astype(np.int64), num_cells - 1)
+    starts = np.flatnonzero(np.concatenate([[True], cells[1:] != cells[:-1]]))
+    group = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(cells)))
+    chosen = [starts, np.append(starts[1:], len(cells)) - 1]
+    for extreme in (np.minimum, np.maximum):
+        attained = np.flatnonzero(height == extreme.reduceat(height, starts)[group])
+        chosen.append(attained[np.unique(group[attained], return_index=True)[1]])
+    kept = np.unique(np.concatenate(chosen))
+    return type(vertices)(*(column[kept] for column in vertices))
+
+
+def _parts(positives: Side, negatives: Side) -> Iterator[Vertices]:
+    """The vertices, run by run, none of them twice."""
+    num_positives, num_negatives = positives.total, negatives.total
+    yield Vertices(np.asarray([np.inf]), np.zeros(1, np.int64), np.zeros(1, np.int64))
+    tp, fp = 0, 0
+    for run in runs(positives, negatives):
+        # before a threshold, the curve has run along the negatives above it
+        columns = (
+            (_scores_at(negatives, num_negatives - run.above, run.thresholds), run.thresholds),
+            (run.tp - run.sizes, run.tp),
+            (run.above, run.fp),
+        )
+        thresholds, hits, alarms = (np.stack([*map(to_numpy, pair)], axis=1).reshape(-1) for pair in columns)
+        new = (np.diff(hits, prepend=tp) > 0) | (np.diff(alarms, prepend=fp) > 0)
+        yield Vertices(thresholds[new].astype(np.float64) + 0.0, hits[new], alarms[new])  # 0.0 for −0.0
+        tp, fp = int(hits[-1]), int(alarms[-1])
+    if fp < num_negatives:
+        lowest = float(negatives.scores[0]) + 0.0
+        yield Vertices(np.asarray([lowest]), np.asarray([num_positives]), np.asarray([num_negatives]))
+
+
+def _scores_at(side: Side, places: Array, otherwise: Array) -> Array:
+    """The scores of samples by their places in ascending order; past the end, where no vertex is, any."""
+    num_rows = side.scores.shape[0]
+    if not num_rows:
+        return otherwise
+    xp = array_namespace(places)
+    rows = places if side.before is None else xp.searchsorted(side.before, places, side="right") - 1
+    return side.scores[xp.clip(rows, 0, num_rows - 1)]
+
+
+def _joined(parts: list[Vertices]) -> Vertices:
+    return Vertices(*(np.concatenate(columns) for columns in zip(*parts)))
+
+
+def table(**columns: np.ndarray) -> dict[str, list[float]]:
+    """A table of Python floats."""
+    return {name: column.tolist() for name, column in columns.items()}
+
+
+# ---- core/roc.py -----------------------------------------------------------------------------------------------------
+#
+# The ROC curve and the precision-recall curve, as tables of vertices.
+
+def roc_curve(positives: Any, negatives: Any, *, max_points: int | None = MAX_POINTS) -> dict[str, list[float]]:
+    """The ROC curve: both rates at every threshold, a sample being detected iff score ≥ threshold.
+
+    TPR(t) = |{i : p_i ≥ t}| / P,  FPR(t) = |{j : n_j ≥ t}| / N
+
+    It starts at a threshold of inf, where nothing is detected, and ends at the lowest score. Ties rise slantwise, so
+    that the trapezoids under all vertices are the AUROC.
+
+    Parameters: positives (P,) and negatives (N,), real scores, higher is more positive, no NaN, at least one of each;
+    max_points, at least 4, or None for every vertex. Of more vertices than that, those are dropped from which the drawn
+    line is less than 1/(max_points // 4) away.
+    Returns {"threshold", "fpr", "tpr"}, lists of one length.
+    Raises ValueError for NaN and an empty side. Source: Fawcett, An Introduction to ROC Analysis, 2006.
+
+    >>> roc_curve([0.9, 0.4], [0.4, 0.1])
+    {'threshold': [inf, 0.9, 0.4, 0.1], 'fpr': [0.0, 0.0, 0.5, 1.0], 'tpr': [0.0, 0.5, 1.0, 1.0]}
+    """
+    sides = checked_sides(positives=positives, negatives=negatives)
+    num_positives, num_negatives = (side.total for side in sides)
+    found = curve_vertices(*sides, rising(num_positives, num_negatives), max_points)
+    return table(threshold=found.thresholds, fpr=found.fp / num_negatives, tpr=found.tp / num_positives)
+
+
+def rising(num_positives: int, num_negatives: int) -> Any:
+    """Where the vertices of a curve of both rates lie: half-way between the two, as high as the TPR."""
+
+    def place(vertices: Vertices) -> tuple[np.ndarray, np.ndarray]:
+        tpr = vertices.tp / num_positives
+        return (tpr + vertices.fp / max(1, num_negatives)) / 2, tpr
+
+    return place
+
+
+def precision_recall_curve(
+    positives: Any, negatives: Any, *, max_points: int | None = MAX_POINTS
+) -> dict[str, list[float]]:
+    """The precision-recall curve at every threshold, a sample being detected iff score ≥ threshold.
+
+    R(t) = TP(t)/P,  P(t) = TP(t)/(TP(t) + FP(t));  where nothing is detected, at a threshold of inf, the precision is 1
+
+    Of the scores of negatives those are left out between which precision falls at one recall. The trapezoids under all
+    vertices are the area of `aupr`; the steps are the average precision.
+
+    Parameters and errors: as of `roc_curve`. A vertex that is dropped has a point of the drawn line at its own
+    precision, at most 1/(max_points // 4) of recall away.
+    Returns {"threshold", "recall", "precision"}, lists of one length. Source: Davis and Goadrich, ICML 2006.
+
+    >>> precision_recall_curve([0.9, 0.4], [0.4, 0.1])["precision"]
+    [1.0, 1.0, 0.6666666666666666, 0.5]
+    """
+    sides = checked_sides(positives=positives, negatives=negatives)
+    num_positives = sides[0].total
+
+    def place(vertices: Vertices) -> tuple[np.ndarray, np.ndarray]:
+        detected = vertices.tp + vertices.fp
+        precision = np.where(detected, vertices.tp, 1) / np.maximum(detected, 1)
+        return vertices.tp / num_positives, precision
+
+    found = curve_vertices(*sides, place, max_points)
+    recall, precision = place(found)
+    return table(threshold=found.thresholds, recall=recall, precision=precision)
+
+
+# ---- open_set/oscr.py ------------------------------------------------------------------------------------------------
+#
+# The OSCR curve: correct classification of the known samples against acceptance of the unknown ones.
+
+def oscr_curve(
+    unknown: Any, correct_known: Any, num_known: int, *, max_points: int | None = MAX_POINTS
+) -> dict[str, list[float]]:
+    """The open-set classification rate curve, a sample being accepted as known iff score < threshold.
+
+    CCR(t) = |{known i : h(x_i) = y_i, r(x_i) < t}| / N_k,  FPR(t) = |{unknown j : r(x_j) < t}| / N_u
+
+    It runs from (0, 0), at the lowest score, to (1, closed-set accuracy), at a threshold of inf. Ties of unknown with
+    known samples rise slantwise, so that the trapezoids under all vertices are OpenAUC.
+
+    Parameters: unknown (N_u,), open-set scores of the unknown samples, higher is more unknown; correct_known, those of
+    the correctly classified known samples; num_known is N_k, the number of all known samples; max_points, as of
+    `roc_curve`, whose distance holds here.
+    Returns {"threshold", "fpr", "ccr"}, lists of one length.
+    Raises ValueError for NaN, no unknown or no known samples, or fewer known samples than correct ones.
+    Source: Dhamija, Günther and Boult, Reducing Network Agnostophobia, NeurIPS 2018.
+
+    >>> oscr_curve([0.3, 0.5], [0.1, 0.4], num_known=4)
+    {'threshold': [0.1, 0.3, 0.4, 0.5, inf], 'fpr': [0.0, 0.0, 0.5, 0.5, 1.0], 'ccr': [0.0, 0.25, 0.25, 0.5, 0.5]}
+    """
+    sides = two_sides(unknown=unknown, correct_known=correct_known)
+    num_unknown, num_correct = (side.total for side in sides)
+    num_known = as_int(num_known, "num_known", num_correct)
+    check_both_classes(num_unknown, num_known)
+    found = curve_vertices(*sides, rising(num_unknown, num_correct), max_points)
+    # what is not detected as unknown is accepted
+    accepted, right = (num_unknown - found.tp)[::-1], (num_correct - found.fp)[::-1]
+    return table(threshold=found.thresholds[::-1], fpr=accepted / num_unknown, ccr=right / num_known)
+
+
+# ---- open_set/sweep.py -----------------------------------------------------------------------------------------------
+#
+# One sweep over samples in the order of their open-set scores: the F-scores after each of them.
+#
+# Macro averages need a sum over classes of ratios that change one at a time. Floating sums would depend on the order
+# of those changes, so ratios are rounded to a multiple of 2^−b, as large a b as lets the sum over the known classes that
+# occur fit int64 (at least 2^−52 for up to 1,023 of them, near float64's own resolution): integer sums are exact in every
+# order.
+
+_SWEPT = 1 << 15  # samples
+_SWEPT_ON_DEVICE = 1 << 26
+
+
+def macro_sweep(outcomes: Array, totals: Array, num_classes: int, scale: float, sizes: Array | None = None) -> Array:
+    """Macro F after each sample, in score order; `totals` are the samples of each class that is predicted.
+
+    An outcome is twice the predicted class, plus one if it is the true one. `scale` is that of the known classes that
+    occur: no other adds to a sum. `sizes` are how many equal samples each entry stands for, by default one.
+    """
+    xp = array_namespace(outcomes)
+    hits, accepted = xp.zeros_like(totals), xp.zeros_like(totals)
+    precision, recall = 0, 0
+    f = xp.empty_like(outcomes, dtype=xp.float64)
+    loop = worth_compiling(sweep_loop, 8 * outcomes.shape[0], outcomes)
+    for block in _blocks(outcomes):
+        part = xp.astype(outcomes[block], xp.int64)
+        ids, flags = part >> 1, (part & 1) == 1
+        here = xp.ones_like(ids) if sizes is None else sizes[block]
+        if loop is not None:
+            changes = np.empty(len(ids), np.int64), np.empty(len(ids), np.int64)
+            loop(ids, flags, here, hits, accepted, totals, scale, *changes)
+        else:
+            changes = _changes(ids, flags, here, hits, accepted, totals, scale)
+        precisions, recalls = (xp.cumulative_sum(change) for change in changes)
+        f[block] = macro_f(precision + precisions, recall + recalls, num_classes, scale)
+        precision, recall = precision + int(precisions[-1]), recall + int(recalls[-1])
+    return f
+
+
+def micro_sweep(correct: Array, known: int, sizes: Array | None = None) -> Array:
+    """Micro F after each sample, in score order, of so many known samples."""
+    xp = array_namespace(correct)
+    f, hits, accepted = xp.empty_like(correct, dtype=xp.float64), 0, 0
+    for block in _blocks(correct):
+        right = xp.astype(correct[block], xp.int64)
+        here = xp.ones_like(right) if sizes is None else sizes[block]
+        running, entered = hits + xp.cumulative_sum(right * here), accepted + xp.cumulative_sum(here)
+        f[block] = micro_f(running, entered, known)
+        hits, accepted = int(running[-1]), int(entered[-1])
+    return f
+
+
+def _blocks(samples: Array) -> list[slice]:
+    length = _SWEPT if is_numpy_array(samples) else _SWEPT_ON_DEVICE
+    return [slice(start, start + length) for start in range(0, samples.shape[0], length)]
+
+
+def _changes(
+    ids: Array, flags: Array, sizes: Array, hits: Array, accepted: Array, totals: Array, scale: float
+) -> tuple[Array, Array]:
+    """As `sweep_loop`: what each sample adds to the sums over classes of precision and of recall."""
+    xp = array_namespace(ids)
+    order = xp.argsort(ids, stable=True)
+    groups, entering = ids[order], sizes[order]
+    right = xp.astype(flags[order], xp.int64) * entering
+    first = xp.searchsorted(groups, groups, side="left")
+    before, entered = (xp.cumulative_sum(column, include_initial=True) for column in (right, entering))
+    hits_after = hits[groups] + before[1:] - before[first]
+    accepted_after = accepted[groups] + entered[1:] - entered[first]
+    hits_before, accepted_before = hits_after - right, accepted_after - entering
+    precision = fixed_ratio(hits_after, accepted_after, scale) - fixed_ratio(hits_before, accepted_before, scale)
+    recall = fixed_ratio(hits_after, totals[groups], scale) - fixed_ratio(hits_before, totals[groups], scale)
+    last = xp.searchsorted(groups, groups, side="right") - 1
+    hits[groups], accepted[groups] = hits_after[last], accepted_after[last]
+    changes = xp.empty_like(precision), xp.empty_like(recall)
+    changes[0][order], changes[1][order] = precision, recall
+    return changes
+
+
+def sweep_loop(
+    ids: Any, flags: Any, sizes: Any, hits: Any, accepted: Any, totals: Any, scale: float, precision: Any, recall: Any
+) -> None:
+    """Accept entry by entry: what each adds to the sums over classes of precision and of recall, times `scale`.
+
+    `hits` and `accepted` count by class, before and after; ratios are rounded as in `fixed_ratio`.
+    """
+    for i in range(len(ids)):
+        c = ids[i]
+        total = max(totals[c], 1)
+        precision[i] = -np.int64(np.rint(hits[c] / max(accepted[c], 1) * scale))
+        recall[i] = -np.int64(np.rint(hits[c] / total * scale))
+        hits[c] += flags[i] * sizes[i]
+        accepted[c] += sizes[i]
+        precision[i] += np.int64(np.rint(hits[c] / accepted[c] * scale))
+        recall[i] += np.int64(np.rint(hits[c] / total * scale))
+
+
+def macro_scale(num_classes: int) -> float:
+    """The denominator of ratios whose sum over so many classes fits int64."""
+    return 2.0 ** min(52, 62 - num_classes.bit_length())
+
+
+def fixed_ratio(count: Array, total: Array, scale: float) -> Array:
+    """count/total as an integer multiple of 1/scale; 0/0 is 0."""
+    xp = array_namespace(count)
+    ratio = xp.astype(count, xp.float64) / xp.astype(xp.clip(total, 1, None), xp.float64)
+    return xp.astype(xp.round(ratio * scale), xp.int64)
+
+
+def macro_f(precision: Array, recall: Array, num_classes: int, scale: float) -> Array:
+    """F of the means over classes, from sums of `fixed_ratio` over them; 0/0 is 0."""
+    xp = array_namespace(precision)
+    unit = num_classes * scale
+    precision, recall = xp.astype(precision, xp.float64) / unit, xp.astype(recall, xp.float64) / unit
+    total = precision + recall
+    return 2 * precision * recall / xp.where(total == 0, xp.ones_like(total), total)
+
+
+def micro_f(hits: Array, accepted: Array, known: int) -> Array:
+    """F of pooled counts: samples accepted correctly, samples accepted, and known samples."""
+    xp = array_namespace(hits)
+    return xp.astype(2 * hits, xp.float64) / xp.astype(accepted + known, xp.float64)
+
+
+# ---- open_set/open_f.py ----------------------------------------------------------------------------------------------
+#
+# Open-set F-scores at every distinct score, or at a list of thresholds.
+#
+# A sample is accepted as known when its score is at most the threshold t, and rejected as unknown when it is greater.
+# As t rises, each sample enters once and changes the counts of one class only: so one sort of the samples and one sweep
+# over them give F after each (see sweep.py), and any list of thresholds reads from the same sweep.
+
+def macro_open_f(
+    predicted: Array,
+    classes: Array,
+    scores: Array,
+    num_classes: int,
+    t_list: Any = None,
+    *,
+    counts: Array | None = None,
+) -> tuple[float, float, list[float] | None]:
+    """Macro open-set F-score: F of the precision and recall averaged over the known classes.
+
+    F(t) = 2 P(t) R(t) / (P(t) + R(t)),  P(t) = 1/C Σ_c TP_c/(TP_c + FP_c),  R(t) = 1/C Σ_c TP_c/(TP_c + FN_c)
+
+    A known sample counts for its class, an unknown one that is accepted is a false positive of the class predicted;
+    samples are accepted when score ≤ t. 0/0 is 0.
+
+    Parameters: predicted (N,) class ids; classes (N,) true class ids, −1 for unknown; scores (N,), higher is more
+    unknown; num_classes is C; t_list, thresholds to use instead of every distinct score; counts (N,), how many equal
+    samples each entry stands for, by default one.
+    Returns (best F in [0, 1], lowest threshold that attains it (of a t_list: the first), F per threshold of t_list).
+    Raises ValueError for an empty t_list, or NaN in it.
+    Source: Mendes Júnior et al., Nearest neighbors distance ratio open-set classifier, Machine Learning 2017.
+
+    >>> import numpy as np
+    >>> macro_open_f(np.asarray([0, 1, 1]), np.asarray([0, 1, -1]), np.asarray([0.1, 0.2, 0.9]), 2)
+    (1.0, 0.2, None)
+    """
+    xp = array_namespace(predicted)
+    predicted = xp.astype(predicted, xp.int64, copy=False)
+    correct = predicted == classes
+    if num_classes > predicted.shape[0]:  # counts by class are kept for those that are predicted
+        known, distinct = classes[classes >= 0], xp.unique_values(predicted)
+        occurring = xp.unique_values(known).shape[0]
+        predicted = _index_of(distinct, predicted)
+        among = _is_among(distinct, known)
+        of_known = None if counts is None else counts[classes >= 0][among]
+        totals = _totals(_index_of(distinct, known[among]), distinct.shape[0], of_known)
+    else:
+        totals = _totals(classes + 1, num_classes + 1, counts)[1:]
+        occurring = int(xp.count_nonzero(totals))
+    thresholds, outcomes, sizes = _sorted_rows(scores, 2 * predicted + correct, counts)
+    f = macro_sweep(outcomes, totals, num_classes, macro_scale(max(1, occurring)), sizes)
+    return _best(thresholds, f, t_list, _exact_after(outcomes, totals, sizes))
+
+
+def _sorted_rows(scores: Array, outcomes: Array, counts: Array | None) -> tuple[Array, Array, Array | None]:
+    """Scores in ascending order with their outcomes and, where there are any, counts."""
+    if counts is None:
+        return *sorted_with(scores, outcomes), None
+    ordered, order = sorted_with(scores, indices(scores))
+    return ordered, outcomes[order], counts[order]
+
+
+def _totals(ids: Array, length: int, counts: Array | None) -> Array:
+    """How many samples there are of each id."""
+    xp = array_namespace(ids)
+    if counts is None:
+        return xp.bincount(ids, minlength=length)
+    # float64 holds the sums of up to 2^53 samples
+    return xp.astype(xp.bincount(ids, weights=xp.astype(counts, xp.float64), minlength=length), xp.int64)
+
+
+def _index_of(distinct: Array, ids: Array) -> Array:
+    """Place of each id among ascending ones, all of which are there."""
+    return array_namespace(ids).searchsorted(distinct, ids)
+
+
+def _is_among(distinct: Array, ids: Array) -> Array:
+    """Whether each id is one of ascending ones."""
+    xp = array_namespace(ids)
+    return distinct[xp.clip(xp.searchsorted(distinct, ids), 0, distinct.shape[0] - 1)] == ids
+
+
+def micro_open_f(
+    predicted: Array, classes: Array, scores: Array, t_list: Any = None, *, counts: Array | None = None
+) -> tuple[float, float, list[float] | None]:
+    """Micro open-set F-score: F of the precision and recall of the counts pooled over the known classes.
+
+    F(t) = 2 P(t) R(t) / (P(t) + R(t)),  P(t) = Σ_c TP_c / Σ_c (TP_c + FP_c),  R(t) = Σ_c TP_c / Σ_c (TP_c + FN_c)
+
+    which is 2 Σ TP / (accepted + known samples). Parameters, returns and source as of `macro_open_f`, without C.
+
+    >>> import numpy as np
+    >>> micro_open_f(np.asarray([0, 1, 1]), np.asarray([0, 0, -1]), np.asarray([0.1, 0.2, 0.9]), [0.5, 1.0])
+    (0.5, 0.5, [0.5, 0.4])
+    """
+    xp = array_namespace(classes)
+    thresholds, correct, sizes = _sorted_rows(scores, predicted == classes, counts)
+    known = int(xp.count_nonzero(classes >= 0) if counts is None else xp.sum(counts[classes >= 0]))
+    return _best(thresholds, micro_sweep(correct, known, sizes), t_list)
+
+
+def _exact_after(outcomes: Array, totals: Array, sizes: Array | None) -> Callable[[int], Fraction]:
+    """A function that gives `exact_macro_f` after a sample, in score order; sample −1 is none."""
+    start, hits, accepted = 0, np.zeros(len(totals), np.int64), np.zeros(len(totals), np.int64)
+
+    def exact(sample: int) -> Fraction:
+        nonlocal start, hits, accepted
+        if sample + 1 < start:
+            start, hits, accepted = 0, np.zeros_like(hits), np.zeros_like(accepted)
+        # counted on from the sample of the last call: those that are compared mostly come in ascending order
+        part = to_numpy(outcomes[start : sample + 1])
+        counts, right = None if sizes is None else to_numpy(sizes[start : sample + 1]), part & 1 == 1
+        hits = hits + _totals(part[right] >> 1, len(hits), None if counts is None else counts[right])
+        accepted = accepted + _totals(part >> 1, len(accepted), counts)
+        start = sample + 1
+        return exact_macro_f(hits, accepted, to_numpy(totals))
+
+    return exact
+
+
+def exact_macro_f(hits: np.ndarray, accepted: np.ndarray, samples: np.ndarray) -> Fraction:
+    """Macro F from counts by class, times the same factor for all: C is left out of P and R alike."""
+    found = np.flatnonzero(hits).tolist()
+    precision = sum((Fraction(int(hits[c]), int(accepted[c])) for c in found), Fraction())
+    recall = sum((Fraction(int(hits[c]), int(samples[c])) for c in found), Fraction())
+    return precision * recall / (precision + recall) if found else Fraction()
+
+
+_ROUNDING = 2.0**-36  # relative; far above that of F, and only says which thresholds are compared in fractions
+
+
+def first_best(f: Array, exact: Callable[[int], Fraction] | None) -> int:
+    """Index of the first maximum; values so close that rounding may have changed their order are compared exactly."""
+    xp = array_namespace(f)
+    best = int(xp.argmax(f))
+    if exact is None or float(f[best]) == 0:
+        return best
+    near = xp.nonzero(f >= f[best] * (1 - _ROUNDING))[0]
+    _, first = np.unique(to_numpy(f[near]), return_index=True)
+    if len(first) == 1:
+        return best
+    candidates = np.sort(to_numpy(near)[first]).tolist()
+    values = [exact(i) for i in candidates]
+    return candidates[values.index(max(values))]
+
+
+def _best(
+    scores: Array, f: Array, t_list: Any, exact: Callable[[int], Fraction] | None = None
+) -> tuple[float, float, list[float] | None]:
+    """Pick from F after each sample, in ascending order of the scores; only the last of equal scores is a threshold.
+
+    `f` may be overwritten, which spares a copy of it. `exact` gives a number in the same order as F after a sample,
+    without rounding.
+    """
+    xp = array_namespace(scores)
+    if t_list is None:
+        f[:-1][scores[1:] == scores[:-1]] = -1.0
+        at = first_best(f, exact)
+        return float(f[at]), float(scores[at]) + 0.0, None  # 0.0 for −0.0
+    thresholds = check_thresholds(t_list)
+    accepted = xp.searchsorted(xp.astype(scores, xp.float64), on_device(thresholds, scores), side="right")
+    curve = to_numpy(xp.where(accepted > 0, f[xp.clip(accepted - 1, 0, None)], 0.0))
+    best = first_best(curve, None if exact is None else lambda i: exact(int(accepted[i]) - 1))
+    return float(curve[best]), float(thresholds[best]), curve.tolist()
+
+
+# ---- open_set/open_f_curve.py ----------------------------------------------------------------------------------------
+#
+# The open-set F-score over its threshold.
+
+_AT_A_TIME = 1 << 20  # thresholds, whose F-scores come as Python floats
+
+
+class _Points(NamedTuple):
+    thresholds: np.ndarray
+    accepted: np.ndarray
+    f: np.ndarray
+
+
+def open_f_curve(
+    predicted: Any,
+    classes: Any,
+    scores: Any,
+    num_classes: int | None = None,
+    *,
+    average: str = "macro",
+    max_points: int | None = MAX_POINTS,
+) -> dict[str, list[float]]:
+    """The open-set F-score at every distinct score, a sample being accepted as known iff score ≤ threshold.
+
+    F(t) as of `macro_open_f` or `micro_open_f`; at the threshold that those return it is their value.
+
+    Parameters: predicted (N,) class ids; classes (N,) true class ids, negative for unknown; scores (N,), higher is more
+    unknown; num_classes is C, by default one more than the largest id; average, "macro" or "micro"; max_points, at
+    least 4, or None for every threshold. A point that is dropped has a point of the drawn line at its own height, at
+    most 1/(max_points // 4) of the samples away.
+    Returns {"threshold", "accepted", "open_f"}, lists of one length; accepted is the share of all samples.
+    Raises ValueError for NaN, lengths that differ, no samples, and ids out of range.
+    Source: as of `macro_open_f`.
+
+    >>> open_f_curve([0, 1, 1], [0, 1, -1], [0.1, 0.2, 0.9], average="micro")["open_f"]
+    [0.6666666666666666, 1.0, 0.8]
+    """
+    average = as_choice(average, "average", ("macro", "micro"))
+    limit = None if max_points is None else as_int(max_points, "max_points", 4)
+    columns = as_labels(predicted, "predicted"), as_labels(classes, "classes"), as_scores(scores, "scores")
+    check_lengths(predicted=columns[0], classes=columns[1], scores=columns[2])
+    ids, true, values = on_one_device(*columns)
+    if not values.shape[0]:
+        raise ValueError("scores: expected at least one sample, got none")
+    check_not_negative(ids, "predicted")
+    xp = array_namespace(ids, true)
+    true = xp.where(true < 0, -1, true)
+    largest = max(int(xp.max(ids)), int(xp.max(true)))
+    total = 1 + largest if num_classes is None else as_int(num_classes, "num_classes", 1)
+    for name, column in (("predicted", ids), ("classes", true)):
+        check_class_ids(column, name, total)
+    ordered = np.sort(to_numpy(values))
+    last = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True))  # of each group of equal scores
+    thresholds = ordered[last].astype(np.float64) + 0.0  # 0.0 for −0.0
+    parts = []
+    for start in range(0, len(thresholds), _AT_A_TIME):
+        part = thresholds[start : start + _AT_A_TIME]
+        macro = average == "macro"
+        found = macro_open_f(ids, true, values, total, part) if macro else micro_open_f(ids, true, values, part)
+        parts.append(np.asarray(found[2], np.float64))
+    points = _Points(thresholds, (last + 1) / len(ordered), np.concatenate(parts))
+    if limit is not None and len(last) > limit:
+        points = thinned(points, lambda some: (some.accepted, some.f), limit)
+    return table(threshold=points.thresholds, accepted=points.accepted, open_f=points.f)

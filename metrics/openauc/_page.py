@@ -66,14 +66,21 @@ from _kernel import (
     INTERVAL_OPTIONS,
     Metric,
     OpenAUC,
+    Side,
     as_bool,
     as_choice,
     as_fraction,
     as_int,
     auroc,
+    count_classes,
     exceedance_counts,
     least_reaching,
+    open_f_curve,
+    open_set_sides,
+    oscr_curve,
+    precision_recall_curve,
     prefixes,
+    roc_curve,
     split_open_set,
 )
 
@@ -258,7 +265,7 @@ def step_costs(options: Mapping[str, Any], state: Mapping[str, Any]) -> Iterator
 
 # ---- pages/figures/style.py ------------------------------------------------------------------------------------------
 #
-# What the figures share: their style, how many points of a curve are drawn, and what lies behind.
+# What the figures share: their style, lines and points, and what lies behind.
 
 # Okabe and Ito's, of these the ones with a contrast of at least 3 on white and on the dark ground of `layout.THEME`
 BLUE, ORANGE, GREEN, PURPLE, GREY = "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#7f7f86"
@@ -302,21 +309,12 @@ def curve(
     y: Any,
     name: str,
     color: str = BLUE,
-    said: Callable[[int], str] | None = None,
+    said: Sequence[str] | None = None,
     **kwargs: Any,
 ) -> go.Figure:
-    """Add a line through at most MAX_POINTS points; its name says so when they are fewer than there are.
-
-    said: what is said of a point, by its place, when it is pointed at; a hovertemplate has it as %{text}.
-    """
-    at = thin(len(x))
-    drawn = "" if len(at) == len(x) else f" ({len(at):,} of {len(x):,} points)"
+    """Add a line; `said` is what is said of each point that is pointed at, which a hovertemplate has as %{text}."""
     line = {"color": color, "width": 2, **kwargs.pop("line", {})}
-    if said is not None:
-        kwargs["text"] = [said(i) for i in at.tolist()]
-    return fig.add_scatter(
-        x=np.asarray(x)[at].tolist(), y=np.asarray(y)[at].tolist(), name=name + drawn, mode="lines", line=line, **kwargs
-    )
+    return fig.add_scatter(x=x, y=y, name=name, mode="lines", line=line, text=said, **kwargs)
 
 
 def point(
@@ -325,15 +323,6 @@ def point(
     """Add a point that stands out, told from others by its symbol too."""
     marker = dict(color=color, size=11, symbol=symbol, line=dict(color="white", width=2))
     return fig.add_scatter(x=[x], y=[y], name=name, mode="markers", marker=marker, **kwargs)
-
-
-def thin(length: int, most: int = MAX_POINTS) -> np.ndarray:
-    """Indices of at most so many of the points of a curve, evenly spread, its ends included.
-
-    >>> thin(5, 3).tolist(), thin(2, 3).tolist()
-    ([0, 2, 4], [0, 1])
-    """
-    return np.linspace(0, length - 1, min(length, most)).round().astype(int)
 
 
 def photograph_behind(
@@ -402,7 +391,7 @@ class Sweep(NamedTuple):
 
     def thinned(self) -> Sweep:
         """At most 2,000 of the thresholds, evenly spread, and those of the presets; from the lowest on."""
-        at = np.union1d(thin(len(self.thresholds)), [*self.presets.values()]).astype(int)
+        at = np.union1d(spread(len(self.thresholds), MAX_POINTS), [*self.presets.values()]).astype(int)
         at = at[np.argsort(self.thresholds[at], kind="stable")]
         return self._replace(
             thresholds=self.thresholds[at],
@@ -421,6 +410,15 @@ class Sweep(NamedTuple):
             "presets": self.presets,
         }
         return json.dumps(content, separators=(",", ":")).replace("Infinity", "null").replace("NaN", "null")
+
+
+def spread(length: int, most: int) -> np.ndarray:
+    """Places of at most so many of some thresholds, evenly spread, the first and the last among them.
+
+    >>> spread(5, 3).tolist(), spread(2, 3).tolist()
+    ([0, 2, 4], [0, 1])
+    """
+    return np.linspace(0, length - 1, min(length, most)).round().astype(int)
 
 
 RATES: Mapping[str, tuple[Sequence[str], Sequence[str]]] = {
@@ -5144,8 +5142,9 @@ def histograms(title: str, sides: Sequence[tuple[Any, str, str, str]]) -> tuple[
 
 # ---- pages/figures/roc.py --------------------------------------------------------------------------------------------
 #
-# ROC curves from the counts of the kernel.
+# Pictures of curves over thresholds: lines of detectors over each other, ROC, and precision over recall.
 
+Curve = Mapping[str, Sequence[float]]  # a table of the public curve functions
 ROC_HOVER = "%{text}<br>FPR %{x:.2%}, TPR %{y:.2%}"
 
 
@@ -5154,78 +5153,57 @@ def unit_square(fig: go.Figure) -> go.Figure:
     return fig.update_xaxes(range=[-0.02, 1.02]).update_yaxes(range=[-0.02, 1.04])
 
 
-def chance(fig: go.Figure) -> go.Figure:
-    """Add the diagonal that a random ranking gives."""
+def chance(fig: go.Figure, x: Sequence[float] = (0, 1), y: Sequence[float] = (0, 1), name: str = "chance") -> go.Figure:
+    """Add the line that a random ranking gives: the diagonal, where none is given."""
     return fig.add_scatter(
-        x=[0, 1], y=[0, 1], name="chance", mode="lines", line=dict(color=GREY, width=1, dash="dot"), hoverinfo="skip"
+        x=x, y=y, name=name, mode="lines", line=dict(color=GREY, width=1, dash="dot"), hoverinfo="skip"
     )
 
 
-def said_of_corner(counts: Counts) -> Callable[[int], str]:
-    """What the decision is at a corner of `roc_points`, by its place."""
-    thresholds = counts.thresholds
+def found_at(thresholds: Sequence[float]) -> list[str]:
+    """What the decision is at each vertex of a curve, in words.
 
-    def said(i: int) -> str:
-        if not 0 < i <= 2 * len(thresholds):
-            return "no sample is found" if i == 0 else "every sample is found"
-        return f"score {'≥' if i % 2 == 0 else '>'} {short(float(thresholds[(i - 1) // 2]))}"
-
-    return said
-
-
-def roc_points(counts: Counts, hits: Any = None) -> tuple[np.ndarray, np.ndarray]:
-    """Corners of the ROC curve: false-positive rates, and true-positive rates (or `hits`, in place of them).
-
-    Before each threshold the curve has run along the negatives above it; ties rise slantwise, so that the area under
-    the corners is the AUROC.
-
-    >>> from openworld_metrics import exceedance_counts
-    >>> fpr, tpr = roc_points(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.4, 0.1])))
-    >>> fpr.tolist(), tpr.tolist()
-    ([0.0, 0.0, 0.0, 0.0, 0.5, 1.0], [0.0, 0.0, 0.5, 0.5, 1.0, 1.0])
+    >>> found_at([float("inf"), 0.9])
+    ['no sample is found', 'score ≥ 0.900']
     """
-    hits = np.asarray(counts.tp) / counts.num_positives if hits is None else hits
-    fpr = np.stack([counts.above, counts.fp], axis=1).reshape(-1) / counts.num_negatives
-    tpr = np.stack([np.concatenate([[0.0], hits[:-1]]), hits], axis=1).reshape(-1)
-    return np.concatenate([[0.0], fpr, [1.0]]), np.concatenate([[0.0], tpr, [1.0]])
+    return ["no sample is found", *(f"score ≥ {short(threshold)}" for threshold in thresholds[1:])]
 
 
-def pr_points(counts: Counts) -> tuple[np.ndarray, np.ndarray]:
-    """Recall and precision at each threshold, from the highest on; they begin at recall 0 with the first precision.
-
-    >>> from openworld_metrics import exceedance_counts
-    >>> recall, precision = pr_points(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.4, 0.1])))
-    >>> recall.tolist(), precision.round(3).tolist()
-    ([0.0, 0.5, 1.0], [1.0, 1.0, 0.667])
-    """
-    tp, fp = np.asarray(counts.tp), np.asarray(counts.fp)
-    recall, precision = tp / counts.num_positives, tp / (tp + fp)
-    return np.concatenate([[0.0], recall]), np.concatenate([precision[:1], precision])
-
-
-def _reached(counts: Counts) -> Callable[[int], str]:
-    return lambda i: f"score ≥ {short(float(counts.thresholds[max(0, i - 1)]))}"
-
-
-def draw_pr(
-    counts: Counts, sweep: Sweep, positive: str, computed: Computed, others: Mapping[str, Counts], key: str
+def overlay(
+    fig: go.Figure,
+    curves: Mapping[str, Curve],
+    x: str,
+    y: str,
+    hover: str,
+    said: Callable[[Sequence[float]], list[str]] = found_at,
+    first: Mapping[str, Any] = {},
+    **line: Any,
 ) -> go.Figure:
-    """Precision over recall, steps as average precision takes them, and the share that chance finds.
+    """Lines of curves by their names, in colours and dashes of their own.
 
-    others: the counts of the rivals; key: of the result that is the area.
+    x, y: the columns of their tables; hover, said: what is said of a point; first: the style of the first one alone
     """
+    for (name, table), (color, dash) in zip(curves.items(), cycle(LINES)):
+        style = {"line": {**line, "dash": dash}, "hovertemplate": f"{name}<br>{hover}<extra></extra>", **first}
+        curve(fig, table[x], table[y], name, color, said(table["threshold"]), **style)
+        first = {}
+    return fig
+
+
+def draw_roc_curves(fig: go.Figure, sides: Mapping[str, tuple[Side, Side]]) -> go.Figure:
+    """Add ROC curves by their names, and chance."""
+    curves = {name: roc_curve(*both, max_points=MAX_POINTS) for name, both in sides.items()}
+    return unit_square(chance(overlay(fig, curves, "fpr", "tpr", ROC_HOVER)))
+
+
+def draw_pr(sides: Mapping[str, tuple[Side, Side]], sweep: Sweep, positive: str) -> go.Figure:
+    """Precision over recall by name, steps as average precision takes them, and the share that chance finds."""
     fig = unit_square(figure(f"recall ({positive})", "precision"))
-    found = {computed.title or "precision": (counts, computed)}
-    found |= {name: (other, computed.rivals[name]) for name, other in others.items()}
-    for (name, (one, of)), (color, dash) in zip(found.items(), cycle(LINES)):
-        area = of.results.get(key)
-        title = name if area is None else f"{name}, area = {short(area)}"
-        hover = f"{name}<br>%{{text}}<br>recall %{{x:.2%}}, precision %{{y:.2%}}<extra></extra>"
-        curve(fig, *pr_points(one), title, color, _reached(one), line=dict(shape="vh", dash=dash), hovertemplate=hover)
-    share = counts.num_positives / (counts.num_positives + counts.num_negatives)
-    line = dict(color=GREY, width=1, dash="dot")
-    name = f"chance = {short(share)}"
-    fig.add_scatter(x=[0, 1], y=[share, share], name=name, mode="lines", line=line, hoverinfo="skip")
+    curves = {name: precision_recall_curve(*both, max_points=MAX_POINTS) for name, both in sides.items()}
+    overlay(fig, curves, "recall", "precision", "%{text}<br>recall %{x:.2%}, precision %{y:.2%}", shape="vh")
+    positives, negatives = (side.total for side in next(iter(sides.values())))
+    share = positives / (positives + negatives)
+    chance(fig, y=(share, share), name=f"chance = {short(share)}")
     return moving_point(fig, sweep, "TPR", "precision")
 
 
@@ -5250,11 +5228,9 @@ DIGITS = Sample(
     note="A logistic regression learnt scikit-learn's handwritten digits 0 to 5; it is tested on all ten.",
 )
 
-Curve = Callable[[Computed, list[float]], list[float]]  # F at each of some thresholds
 
-
-def open_f_page(metric: type[Metric], question: str, f_at: Curve, *examples: Example) -> Page:
-    """The page of one of the two F-scores."""
+def open_f_page(metric: type[Metric], question: str, average: str, *examples: Example) -> Page:
+    """The page of one of the two F-scores; average, as of `open_f_curve`."""
     return Page(
         metric=metric,
         question=question,
@@ -5262,8 +5238,8 @@ def open_f_page(metric: type[Metric], question: str, f_at: Curve, *examples: Exa
         options=OPTIONS,
         examples=examples,
         pictures=("F over the threshold",),
-        draw=lambda computed: draw_f(computed, metric.name, f_at),
-        sweep=lambda computed: sweep_f(computed, metric.name, f_at),
+        draw=lambda computed: draw_f(computed, metric.name, average),
+        sweep=lambda computed: sweep_f(computed, metric.name, average),
         worst=worst_open_set,
         headline=metric.name,
         samples=(DIGITS,),
@@ -5281,27 +5257,29 @@ def worst_open_set(computed: Computed) -> Sequence[Worst]:
     return worst_samples(state["scores"], classes < 0, ("known", "unknown"), others)
 
 
-def sweep_f(computed: Computed, name: str, f_at: Curve) -> Sweep | None:
-    """F and what becomes of the samples at every distinct score, or 2,000 of them: unknown is score > threshold."""
+def sweep_f(computed: Computed, name: str, average: str) -> Sweep | None:
+    """F and what becomes of the samples at the thresholds of its curve and the best: unknown is score > threshold."""
     state = computed.state
-    scores, classes = np.asarray(state["scores"], np.float64), np.asarray(state["classes"])
-    weights = np.asarray(state["counts"]) if "counts" in state else np.ones(len(scores), np.int64)
-    distinct = np.unique(scores[np.isfinite(scores)])
-    if not len(distinct):
+    columns = (np.asarray(state[key]) for key in ("predicted", "classes", "scores"))
+    predicted, classes, scores = (np.repeat(column, state.get("counts", 1)) for column in columns)
+    num_classes = count_classes(state, computed.options["num_classes"])
+    found = open_f_curve(predicted, classes, scores, num_classes, average=average, max_points=MAX_POINTS)
+    f = {t: value for t, value in zip(found["threshold"], found["open_f"]) if np.isfinite(t)}
+    if not f:
         return None
     best = computed.results[f"{name}_threshold"]
-    at = np.union1d(distinct[thin(len(distinct))], [best] if np.isfinite(best) else [])
+    if np.isfinite(best):
+        f[best] = computed.results[name]
+    at = np.sort([*f])
     kinds = {
         "unknown": classes < 0,
-        "known, right class": (classes >= 0) & (np.asarray(state["predicted"]) == classes),
-        "known, wrong class": (classes >= 0) & (np.asarray(state["predicted"]) != classes),
+        "known, right class": (classes >= 0) & (predicted == classes),
+        "known, wrong class": (classes >= 0) & (predicted != classes),
     }
     counts: dict[str, np.ndarray] = {}
     for kind, is_kind in kinds.items():
-        order = np.argsort(scores[is_kind], kind="stable")
-        until = np.concatenate([[0], np.cumsum(weights[is_kind][order])])
-        accepted = until[np.searchsorted(scores[is_kind][order], at, side="right")]
-        counts |= {f"{kind}, accepted": accepted, f"{kind}, rejected": until[-1] - accepted}
+        accepted = np.searchsorted(np.sort(scores[is_kind]), at, side="right")
+        counts |= {f"{kind}, accepted": accepted, f"{kind}, rejected": np.count_nonzero(is_kind) - accepted}
     table = {kind: {told: f"{kind}, {told}" for told in ("accepted", "rejected")} for kind in kinds}
     known = [part for kind in [*kinds][1:] for part in table[kind].values()]
     rates = {
@@ -5314,38 +5292,26 @@ def sweep_f(computed: Computed, name: str, f_at: Curve) -> Sweep | None:
     enough = np.flatnonzero(20 * sum(counts[part] for part in rates["known accepted"][0]) >= 19 * total)
     if len(enough):
         presets["95 % of known accepted"] = int(enough[0])
-    values = {"F": np.asarray(f_at(computed, at.tolist()))}
+    values = {"F": np.asarray([f[t] for t in at.tolist()])}
     return Sweep(at, counts, rates, values, table, presets, "rejected as unknown at score > threshold")
 
 
-def draw_f(computed: Computed, name: str, f_at: Curve) -> Sequence[Any]:
-    """F over every distinct score (at most 2,000 of them), the thresholds of t_list, and the best one.
+def draw_f(computed: Computed, name: str, average: str) -> Sequence[Any]:
+    """F over its thresholds, those of t_list, and the best one.
 
     Rivals are not drawn: their thresholds are on scales of their own.
     """
-    scores = np.unique(np.asarray(computed.state["scores"], dtype=np.float64))
-    scores = scores[np.isfinite(scores)]
-    thresholds = scores[thin(len(scores))]
+    sweep = sweep_f(computed, name, average)
     best, threshold = computed.results[name], computed.results[f"{name}_threshold"]
     fig = figure("threshold (unknown above it)", "F")
-    if len(scores):
-        margin = 0.05 * (scores[-1] - scores[0]) or 0.5
+    if sweep is not None:
+        at, f = sweep.thresholds.tolist(), sweep.values["F"].tolist()
+        margin = 0.05 * (at[-1] - at[0]) or 0.5
         # F is constant from one score to the next, and 0 before the first
-        x = np.concatenate([[scores[0] - margin], thresholds, [scores[-1] + margin]])
-        y = f_at(computed, x.tolist())
-        drawn = "" if len(thresholds) == len(scores) else f" (at {len(thresholds):,} of {len(scores):,} scores)"
-        style = dict(shape="hv")
-        curve(
-            fig,
-            x,
-            y,
-            f"{computed.title or 'F'}{drawn}",
-            BLUE,
-            line=style,
-            fill="tozeroy",
-            fillcolor=SHADE,
-            hovertemplate=_HOVER,
-        )
+        before = [at[0] - margin] if np.isfinite(computed.state["scores"]).all() else []
+        x, y = [*before, *at, at[-1] + margin], [*(0.0 for _ in before), *f, f[-1]]
+        style: Any = dict(line=dict(shape="hv"), fill="tozeroy", fillcolor=SHADE, hovertemplate=_HOVER)
+        curve(fig, x, y, computed.title or "F", BLUE, **style)
     if f"{name}_curve" in computed.results:
         given = np.atleast_1d(np.asarray(computed.options["t_list"], dtype=np.float64))
         fig.add_scatter(
@@ -5359,26 +5325,23 @@ def draw_f(computed: Computed, name: str, f_at: Curve) -> Sequence[Any]:
     if np.isfinite(threshold):
         name_of_best = f"best F = {short(best)} at {short(threshold)}"
         point(fig, threshold, best, name_of_best, ORANGE, "square", hovertemplate=_HOVER)
-    moving_point(fig, sweep_f(computed, name, f_at), THRESHOLD, "F")
+    moving_point(fig, sweep, THRESHOLD, "F")
     return [fig.update_yaxes(range=[-0.02, 1.04])]
 
 
 # ---- pages/metrics/openauc.py ----------------------------------------------------------------------------------------
 #
-# The page of openauc: the open-set ROC curve, whose area it is.
+# The page of openauc: the OSCR curve, whose area it is, and the scores by kind.
 
-def open_set_roc(state: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Corners of the correct-classification rate over the false-positive rate, as the threshold rises.
+def open_set_curve(state: Any) -> Curve:
+    """The OSCR curve of a state, whose area is OpenAUC."""
+    unknown, correct, wrong = open_set_sides(state)
+    return oscr_curve(unknown, correct, correct.total + wrong.total, max_points=MAX_POINTS)
 
-    At a threshold, the first is the share of the known samples that are accepted and of the right class, the second
-    the share of the unknown samples that are accepted. The area is OpenAUC.
-    """
-    unknown, correct, wrong = split_open_set(state)
-    if not len(correct):
-        return np.asarray([0.0, 1.0]), np.zeros(2)
-    # accepted first is what scores lowest
-    fpr, hits = roc_points(exceedance_counts(-correct, -unknown))
-    return fpr, hits * (len(correct) / (len(correct) + len(wrong)))
+
+def _accepted_at(thresholds: Sequence[float]) -> list[str]:
+    """What the decision is at each vertex of it, in words."""
+    return [*(f"accepted at score < {short(threshold)}" for threshold in thresholds[:-1]), "every sample is accepted"]
 
 
 def sweep_openauc(computed: Computed) -> Sweep:
@@ -5431,21 +5394,11 @@ def _histogram(computed: Computed, sweep: Sweep) -> Any:
 def _draw(computed: Computed) -> Sequence[Any]:
     sweep = sweep_openauc(computed)
     fig = unit_square(figure("false-positive rate (unknown accepted)", "correct-classification rate"))
-    fpr, rate = open_set_roc(computed.state)
-    area = short(computed.results["openauc"])
-    curve(
-        fig,
-        fpr,
-        rate,
-        f"{computed.title or 'area = OpenAUC'} = {area}",
-        fill="tozeroy",
-        fillcolor=SHADE,
-        hovertemplate=_OSCR_HOVER,
-    )
-    for (name, rival), (color, dash) in zip(computed.rivals.items(), cycle(LINES[1:])):
-        title = f"{name} = {short(rival.results['openauc'])}"
-        hover = f"{name}<br>{_OSCR_HOVER}"
-        curve(fig, *open_set_roc(rival.state), title, color, line=dict(dash=dash), hovertemplate=hover)
+    found = {computed.title or "OSCR": computed, **computed.rivals}
+    curves = {
+        f"{name}, OpenAUC = {short(one.results['openauc'])}": open_set_curve(one.state) for name, one in found.items()
+    }
+    overlay(fig, curves, "fpr", "ccr", _OSCR_HOVER, _accepted_at, first=dict(fill="tozeroy", fillcolor=SHADE))
     accuracy = computed.results["closed_set_accuracy"]
     fig.add_scatter(
         x=[0, 1],
@@ -5459,7 +5412,7 @@ def _draw(computed: Computed) -> Sequence[Any]:
     return [_histogram(computed, sweep), fig]
 
 
-_OSCR_HOVER = "unknown accepted %{x:.2%}<br>known accepted, right class %{y:.2%}<extra></extra>"
+_OSCR_HOVER = "%{text}<br>unknown accepted %{x:.2%}<br>known accepted, right class %{y:.2%}"
 
 
 _PARTS = ("open_set_pred_known", "open_set_pred_unknown", "close_set_pred_class", "close_set_labels")
@@ -5521,12 +5474,12 @@ PAGE = Page(
             ),
         ),
     ),
-    pictures=("Scores by kind", "Open-set ROC curve"),
+    pictures=("Scores by kind", "OSCR curve"),
     draw=_draw,
     sweep=sweep_openauc,
     worst=worst_open_set,
     headline=r"openauc",
-    method=", the area under the open-set ROC curve over every score",
+    method=", the area under the open-set classification rate curve (OSCR) over every score",
     sections={"Its parts": r"closed_set_accuracy|open_set_auroc", "At a threshold": r"open_set_accuracy@.*|ccr@.*"},
     samples=(DIGITS,),
     outside=labelled_outside,

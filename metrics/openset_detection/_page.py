@@ -273,7 +273,7 @@ def step_costs(options: Mapping[str, Any], state: Mapping[str, Any]) -> Iterator
 
 # ---- pages/figures/style.py ------------------------------------------------------------------------------------------
 #
-# What the figures share: their style, how many points of a curve are drawn, and what lies behind.
+# What the figures share: their style, lines and points, and what lies behind.
 
 # Okabe and Ito's, of these the ones with a contrast of at least 3 on white and on the dark ground of `layout.THEME`
 BLUE, ORANGE, GREEN, PURPLE, GREY = "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#7f7f86"
@@ -317,21 +317,12 @@ def curve(
     y: Any,
     name: str,
     color: str = BLUE,
-    said: Callable[[int], str] | None = None,
+    said: Sequence[str] | None = None,
     **kwargs: Any,
 ) -> go.Figure:
-    """Add a line through at most MAX_POINTS points; its name says so when they are fewer than there are.
-
-    said: what is said of a point, by its place, when it is pointed at; a hovertemplate has it as %{text}.
-    """
-    at = thin(len(x))
-    drawn = "" if len(at) == len(x) else f" ({len(at):,} of {len(x):,} points)"
+    """Add a line; `said` is what is said of each point that is pointed at, which a hovertemplate has as %{text}."""
     line = {"color": color, "width": 2, **kwargs.pop("line", {})}
-    if said is not None:
-        kwargs["text"] = [said(i) for i in at.tolist()]
-    return fig.add_scatter(
-        x=np.asarray(x)[at].tolist(), y=np.asarray(y)[at].tolist(), name=name + drawn, mode="lines", line=line, **kwargs
-    )
+    return fig.add_scatter(x=x, y=y, name=name, mode="lines", line=line, text=said, **kwargs)
 
 
 def point(
@@ -340,15 +331,6 @@ def point(
     """Add a point that stands out, told from others by its symbol too."""
     marker = dict(color=color, size=11, symbol=symbol, line=dict(color="white", width=2))
     return fig.add_scatter(x=[x], y=[y], name=name, mode="markers", marker=marker, **kwargs)
-
-
-def thin(length: int, most: int = MAX_POINTS) -> np.ndarray:
-    """Indices of at most so many of the points of a curve, evenly spread, its ends included.
-
-    >>> thin(5, 3).tolist(), thin(2, 3).tolist()
-    ([0, 2, 4], [0, 1])
-    """
-    return np.linspace(0, length - 1, min(length, most)).round().astype(int)
 
 
 def photograph_behind(
@@ -417,7 +399,7 @@ class Sweep(NamedTuple):
 
     def thinned(self) -> Sweep:
         """At most 2,000 of the thresholds, evenly spread, and those of the presets; from the lowest on."""
-        at = np.union1d(thin(len(self.thresholds)), [*self.presets.values()]).astype(int)
+        at = np.union1d(spread(len(self.thresholds), MAX_POINTS), [*self.presets.values()]).astype(int)
         at = at[np.argsort(self.thresholds[at], kind="stable")]
         return self._replace(
             thresholds=self.thresholds[at],
@@ -436,6 +418,15 @@ class Sweep(NamedTuple):
             "presets": self.presets,
         }
         return json.dumps(content, separators=(",", ":")).replace("Infinity", "null").replace("NaN", "null")
+
+
+def spread(length: int, most: int) -> np.ndarray:
+    """Places of at most so many of some thresholds, evenly spread, the first and the last among them.
+
+    >>> spread(5, 3).tolist(), spread(2, 3).tolist()
+    ([0, 2, 4], [0, 1])
+    """
+    return np.linspace(0, length - 1, min(length, most)).round().astype(int)
 
 
 RATES: Mapping[str, tuple[Sequence[str], Sequence[str]]] = {
@@ -5447,28 +5438,28 @@ def draw_sweep(computed: Computed) -> go.Figure:
     fig = figure(
         "confidence threshold<br>(matched by confidence)" if by_iou else "confidence threshold", "rate", height=300
     )
-    sweep = _levels(computed)
-    order = np.argsort(sweep["confidence"])
-    for name, (color, dash) in RATE_STYLES.items():
-        if name in sweep:
-            counted = isinstance(sweep[name][0], int)
-            x, y = (np.asarray(sweep[key])[order] for key in ("confidence", name))
-            # between two confidences that occur, the higher one's predictions reach the threshold
-            axis, line = "y2" if counted else "y", {"shape": "vh", "dash": dash}
-            hover = f"confidence ≥ %{{x:.4g}}: {name} = %{{y:.4g}}<extra></extra>"
-            title = f"{name}, count" if counted else name
-            curve(fig, x, y, title, color, yaxis=axis, line=line, hovertemplate=hover)
+    levels = _levels(computed)
+    sweep = _as_sweep(levels).thinned()
+    for name, values in sweep.values.items():
+        color, dash = RATE_STYLES[name]
+        counted = isinstance(levels[name][0], int)
+        # between two confidences that occur, the higher one's predictions reach the threshold
+        axis, line = "y2" if counted else "y", {"shape": "vh", "dash": dash}
+        hover = f"confidence ≥ %{{x:.4g}}: {name} = %{{y:.4g}}<extra></extra>"
+        title = f"{name}, count" if counted else name
+        x, y = sweep.thresholds.tolist(), values.tolist()
+        curve(fig, x, y, title, color, yaxis=axis, line=line, hovertemplate=hover)
     if any(trace.yaxis == "y2" for trace in fig.data):
         right = dict(overlaying="y", side="right", showgrid=False, rangemode="tozero", automargin=True)
         fig.update_layout(yaxis2=right)
-    return moving_point(fig, _as_sweep(sweep), THRESHOLD, "U-Recall").update_yaxes(rangemode="tozero")
+    return moving_point(fig, sweep, THRESHOLD, "U-Recall").update_yaxes(rangemode="tozero")
 
 
 def _sweep(computed: Computed, by_iou: bool) -> Mapping[str, Any]:
     """The sweep at confidences that occur, for options that ask for none."""
     confidences = computed.state["predictions"][:, 4]
     levels = np.unique(confidences[np.isfinite(confidences) & (confidences >= computed.options["conf_threshold"])])
-    chosen = levels[thin(len(levels), MAX_LEVELS)].tolist() or [0.0]
+    chosen = levels[spread(len(levels), MAX_LEVELS)].tolist() or [0.0]
     options = {name: computed.options[name] for name in keyword_options(detection_results)}
     options |= {"conf_list": chosen, "per_class": False, "per_image": False}
     if by_iou:

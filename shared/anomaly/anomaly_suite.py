@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..core.arrays import Array
-from ..core.counts import Counts, as_side, exceedance_counts, split
+from ..core.counts import Counts, Side, as_side, exceedance_counts, split
 from ..core.metric import IntervalOptions, Metric
 from ..core.options import as_bool, as_choice, as_fractions, as_int
 from .aupimo import aupimo_of_images, check_pimo_bounds, mean_aupimo
@@ -44,8 +44,13 @@ def level_counts(state: AnomalyState, level: str) -> Counts:
     Parameters: state of `reduce_maps`; level, "image" or "pixel".
     Returns `Counts`, at all thresholds. Raises ValueError if there are no anomalous or no normal ones.
     """
+    return exceedance_counts(*level_sides(state, level))
+
+
+def level_sides(state: AnomalyState, level: str) -> tuple[Side, Side]:
+    """What is anomalous and what is normal; parameters and errors as of `level_counts`."""
     positives, negatives, counts = _level_sides(state, level)
-    return exceedance_counts(positives, as_side(negatives, counts))
+    return as_side(positives), as_side(negatives, counts)
 
 
 def _level_sides(state: AnomalyState, level: str) -> tuple[Array, Array, Array | None]:

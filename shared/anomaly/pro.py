@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..core.arrays import on_one_device, to_numpy
+from ..core.arrays import Array, to_numpy
 from ..core.columns import as_labels, as_scores
-from ..core.counts import Side, check_both_classes, sort_sides
+from ..core.counts import Side, as_side, check_both_classes, sort_sides
 from ..core.sorting import sorted_with
 from ..core.vertices import MAX_POINTS, Vertices, curve_vertices, table
 
@@ -34,30 +34,31 @@ def pro_curve(
     >>> pro_curve([0.9, 0.2], [1, 1], [0.1, 0.5])
     {'threshold': [inf, 0.9, 0.5, 0.2, 0.1], 'fpr': [0.0, 0.0, 0.5, 0.5, 1.0], 'pro': [0.0, 0.5, 0.5, 1.0, 1.0]}
     """
-    pixels, others = on_one_device(as_scores(region_scores, "region_scores"), as_scores(normal, "normal"))
+    pixels = to_numpy(as_scores(region_scores, "region_scores"))
+    others = as_side(normal if isinstance(normal, Side) else to_numpy(as_scores(normal, "normal")))
     sizes = to_numpy(as_labels(region_sizes, "region_sizes"))
-    num_pixels, num_normal = pixels.shape[0], others.shape[0]
+    num_pixels, num_normal = len(pixels), others.total
     check_both_classes(num_pixels, num_normal)
     if int(sizes.min(initial=1)) < 1 or int(sizes.sum()) != num_pixels:
         raise ValueError(
             f"region_sizes: expected sizes of at least 1 that add up to {num_pixels} pixels, "
             f"got {len(sizes)} of at least {int(sizes.min(initial=1))} that add up to {int(sizes.sum())}"
         )
-    scores, regions = sorted_with(to_numpy(pixels), np.repeat(np.arange(len(sizes)), sizes))
-    overlap = _mean_overlap(regions[::-1], sizes)
+    scores, overlap = mean_overlap(pixels, sizes)
 
     def place(vertices: Vertices) -> tuple[np.ndarray, np.ndarray]:
         pro = overlap[vertices.tp]
         return (pro + vertices.fp / num_normal) / 2, pro
 
-    found = curve_vertices(*sort_sides(Side(scores), to_numpy(others)), place, max_points)
+    found = curve_vertices(*sort_sides(Side(scores), others), place, max_points)
     return table(threshold=found.thresholds, fpr=found.fp / num_normal, pro=overlap[found.tp])
 
 
-def _mean_overlap(regions: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """(A + 1,) mean overlap of all regions after so many of the pixels, which come with their regions."""
+def mean_overlap(region_scores: Array, sizes: np.ndarray) -> tuple[Array, np.ndarray]:
+    """The scores in ascending order, and the mean overlap of all regions (A + 1,) with the highest so many of them."""
+    scores, regions = sorted_with(region_scores, np.repeat(np.arange(len(sizes)), sizes))
     totals = [len(sizes) * size for size in sizes.tolist()]
     shares = np.asarray([(1 << _UNIT) // total for total in totals], np.int64)
     rests = np.asarray([((1 << _UNIT) % total << _REST) // total for total in totals], np.int64)
-    whole, rest = (np.concatenate([[0], np.cumsum(part[regions])]) for part in (shares, rests))
-    return (whole.astype(np.float64) + rest.astype(np.float64) / 2**_REST) / 2**_UNIT
+    whole, rest = (np.concatenate([[0], np.cumsum(part[regions[::-1]])]) for part in (shares, rests))
+    return scores, (whole.astype(np.float64) + rest.astype(np.float64) / 2**_REST) / 2**_UNIT

@@ -39,9 +39,17 @@ Place = Callable[[Vertices], tuple[np.ndarray, np.ndarray]]
 
 def checked_sides(**sides: Any) -> tuple[Side, Side]:
     """Check the scores of two sides by their names, and sort them. Raises ValueError for NaN and an empty side."""
-    positives, negatives = on_one_device(*(as_scores(side, name) for name, side in sides.items()))
-    check_both_classes(positives.shape[0], negatives.shape[0])
-    return sort_sides(positives, negatives)
+    positives, negatives = two_sides(**sides)
+    check_both_classes(positives.total, negatives.total)
+    return positives, negatives
+
+
+def two_sides(**sides: Any) -> tuple[Side, Side]:
+    """As `checked_sides`, of sides that may be empty; a `Side`, whose rows may stand for many, is taken as it is."""
+    columns = [side if isinstance(side, Side) else as_scores(side, name) for name, side in sides.items()]
+    if not any(isinstance(column, Side) for column in columns):
+        columns = on_one_device(*columns)
+    return sort_sides(*columns)
 
 
 def curve_vertices(positives: Side, negatives: Side, place: Place, max_points: int | None) -> Vertices:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..core.arrays import on_one_device
-from ..core.columns import as_scores
-from ..core.counts import check_both_classes, sort_sides
+from ..core.counts import check_both_classes
 from ..core.options import as_int
 from ..core.roc import rising
-from ..core.vertices import MAX_POINTS, curve_vertices, table
+from ..core.vertices import MAX_POINTS, curve_vertices, table, two_sides
 
 
 def oscr_curve(
@@ -32,12 +30,10 @@ def oscr_curve(
     >>> oscr_curve([0.3, 0.5], [0.1, 0.4], num_known=4)
     {'threshold': [0.1, 0.3, 0.4, 0.5, inf], 'fpr': [0.0, 0.0, 0.5, 0.5, 1.0], 'ccr': [0.0, 0.25, 0.25, 0.5, 0.5]}
     """
-    positives, negatives = on_one_device(as_scores(unknown, "unknown"), as_scores(correct_known, "correct_known"))
-    num_correct = negatives.shape[0]
+    sides = two_sides(unknown=unknown, correct_known=correct_known)
+    num_unknown, num_correct = (side.total for side in sides)
     num_known = as_int(num_known, "num_known", num_correct)
-    check_both_classes(positives.shape[0], num_known)
-    sides = sort_sides(positives, negatives)
-    num_unknown = sides[0].total
+    check_both_classes(num_unknown, num_known)
     found = curve_vertices(*sides, rising(num_unknown, num_correct), max_points)
     # what is not detected as unknown is accepted
     accepted, right = (num_unknown - found.tp)[::-1], (num_correct - found.fp)[::-1]

@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 
 import openworld_metrics
+from openworld_metrics.core.compacting import compact_table
 from openworld_metrics.detection import words as outcomes
 from openworld_metrics.ood.points import parse_point
 from openworld_metrics.pages import limits, numbers
-from openworld_metrics.pages.figures import boxes, maps, roc, sweep
-from openworld_metrics.pages.metrics import openauc, openset_detection
+from openworld_metrics.pages.figures import boxes, maps, sweep
+from openworld_metrics.pages.metrics import openset_detection
 from openworld_metrics.pages.page import Computed, Page
 from tests import cases
 
@@ -39,7 +40,14 @@ def draw(found: Computed, name: str) -> list[Any]:
     return list(page(name).draw(found))
 
 
-def area(x: Any, y: Any) -> float:
+def drawn(found: Computed, name: str, picture: int, line: int = 0) -> tuple[Any, Any]:
+    trace = draw(found, name)[picture].data[line]
+    return trace.x, trace.y
+
+
+def area_of(found: Computed, name: str, picture: int, line: int = 0) -> float:
+    """Under a line of a picture."""
+    x, y = drawn(found, name, picture, line)
     return float(np.trapezoid(y, x))
 
 
@@ -79,15 +87,21 @@ def test_the_outline_of_noise_is_thinned(load: Load) -> None:
 def test_areas_are_the_results(seed: int, load: Load) -> None:
     columns, _ = cases.draw("openauc", seed)
     found = computed("openauc", load, columns, {})
-    assert area(*openauc.open_set_roc(found.state)) == pytest.approx(found.results["openauc"], abs=1e-12)
+    assert area_of(found, "openauc", 1) == pytest.approx(found.results["openauc"], abs=1e-12)
 
     columns, _ = cases.draw("anomaly_suite", seed)
-    found = computed("anomaly_suite", load, columns, {"integration_limits": [1.0, 0.3, 0.01]})
-    counts = openworld_metrics.level_counts(dict(found.state), "pixel")
-    assert area(*roc.roc_points(counts)) == pytest.approx(found.results["pixel_auroc"], abs=1e-12)
     for limit in (1.0, 0.3, 0.01):
-        part = maps.until(limit, *maps.pro_points(found.state, counts))
-        assert area(*part) / limit == pytest.approx(found.results[f"aupro@{limit}"], abs=1e-9)
+        found = computed("anomaly_suite", load, columns, {"integration_limits": limit})
+        assert area_of(found, "anomaly_suite", 2) == pytest.approx(found.results["pixel_auroc"], abs=1e-12)
+        assert area_of(found, "anomaly_suite", 2, 1) == pytest.approx(found.results["image_auroc"], abs=1e-12)
+        assert area_of(found, "anomaly_suite", 1) / limit == pytest.approx(found.results[f"aupro@{limit}"], abs=1e-9)
+
+    columns, options = cases.draw("ood_bench", seed)
+    found = computed("ood_bench", load, columns, {**options, "metrics": ["auroc", "aupr_out", "aupr_out_trapezoid"]})
+    assert area_of(found, "ood_bench", 1) == pytest.approx(found.results["auroc"], abs=1e-12)
+    assert area_of(found, "ood_bench", 2) == pytest.approx(found.results["aupr_out_trapezoid"], abs=1e-12)
+    recall, precision = (np.asarray(column) for column in drawn(found, "ood_bench", 2))
+    assert np.sum(np.diff(recall) * precision[1:]) == pytest.approx(found.results["aupr_out"], abs=1e-12)
 
     columns, options = cases.draw("autkc", seed)
     for average in ("micro", "macro"):
@@ -185,18 +199,39 @@ def test_no_more_is_drawn_than_is_said(load: Load) -> None:
     columns: dict[str, Any] = {"predictions": rng.random(n), "references": rng.integers(0, 2, n)}
     for figure in draw(computed("ood_bench", load, columns, {}), "ood_bench"):
         assert max(len(trace.x) for trace in figure.data) <= limits.MAX_POINTS
-    roc = draw(computed("ood_bench", load, columns, {}), "ood_bench")[1]
-    assert "2,000 of" in roc.data[0].name
     columns = {"predictions": rng.integers(0, 9, n), "references": rng.integers(-1, 9, n), "open_scores": rng.random(n)}
     for name in ("macro_open_f", "micro_open_f", "openauc"):
         figure = draw(computed(name, load, columns, {}), name)[-1]
-        assert max(len(trace.x) for trace in figure.data) <= limits.MAX_POINTS + 2
-        assert any("2,000 of" in trace.name for trace in figure.data), name
+        assert 1_000 < max(len(trace.x) for trace in figure.data) <= limits.MAX_POINTS + 3
     large = rng.random((2, 600, 500))
     found = computed("anomaly_suite", load, {"predictions": large, "references": large > 0.9995}, {"levels": ["pixel"]})
     heatmap = draw(found, "anomaly_suite")[0].data[0]
     assert len(heatmap.z) <= maps.MAX_SIDE
     assert "3. pixel" in heatmap.colorbar.title.text
+
+
+def test_a_small_part_of_a_curve_keeps_its_shape(load: Load) -> None:
+    """PRO up to 5 % of the normal pixels: of thousands of vertices no more are drawn than of a whole curve."""
+    rng = np.random.default_rng(0)
+    masks = np.zeros((2, 300, 300), int)
+    masks[:, :60] = 1
+    columns: dict[str, Any] = {"predictions": rng.normal(size=masks.shape) + masks, "references": masks}
+    found = computed("anomaly_suite", load, columns, {"levels": ["pixel"], "integration_limits": 0.05})
+    x, y = drawn(found, "anomaly_suite", 1)
+    assert limits.MAX_POINTS / 4 < len(x) <= limits.MAX_POINTS
+    assert max(np.diff(x)) < 0.05 / 100
+    assert np.trapezoid(y, x) / 0.05 == pytest.approx(found.results["aupro@0.05"], abs=1e-4)
+
+
+@pytest.mark.parametrize("name", ["ood_bench", "openauc", "macro_open_f", "micro_open_f", "anomaly_suite"])
+def test_rows_with_counts_are_drawn_as_the_rows_repeated(name: str, load: Load) -> None:
+    found = computed(name, load, cases.draw(name, 5)[0], {})
+    state = found.state
+    for counts, columns in openworld_metrics.metric_class(name).tables.items():
+        state = compact_table(state, columns, counts)
+    assert len(state) > len(found.state)
+    for figure, other in zip(draw(found._replace(state=state), name), draw(found, name)):
+        assert figure.to_json() == other.to_json()
 
 
 def test_infinite_scores_are_left_out_of_pictures(load: Load) -> None:

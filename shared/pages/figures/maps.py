@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from itertools import cycle
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import plotly.graph_objects as go
 
-from ...anomaly.anomaly_suite import level_counts
-from ...core.counts import Counts
+from ...anomaly.anomaly_suite import level_sides
+from ...anomaly.pro import mean_overlap, pro_curve
+from ...core.counts import Counts, Side
 from ...core.options import as_fractions
+from ...core.vertices import thinned
 from ..digits import short
+from ..limits import MAX_POINTS
 from ..page import Computed
-from .roc import ROC_HOVER, chance, roc_points, said_of_corner, unit_square
-from .style import BLUE, GREEN, LINES, ORANGE, SHADE, curve, figure, photograph_behind
+from .roc import Curve, draw_roc_curves, found_at, overlay
+from .style import BLUE, LINES, ORANGE, SHADE, curve, figure, photograph_behind
 from .threshold import Sweep, moving_point
 
 MAX_SIDE = 256  # pixels of a map that are drawn along each side
 MAX_BESIDE = 4  # maps, each of a detector
 GAP = 0.05  # between them, of the width
 MAX_EDGES = 20_000  # between pixels, that an outline has
+_FINE = 100 * MAX_POINTS  # of a PRO curve, of which the part up to a small limit is drawn
 
 
 def draw_map(computed: Computed) -> go.Figure:
@@ -104,63 +107,68 @@ def _borders(inside: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return padded[1:] != padded[:-1], padded[:, 1:] != padded[:, :-1]
 
 
-def pro_points(state: Mapping[str, Any], counts: Counts) -> tuple[np.ndarray, np.ndarray]:
-    """Corners of the PRO curve: the mean overlap of the regions over the false-positive rate of the normal pixels."""
-    return roc_points(counts, pro_values(state, counts))
-
-
 def pro_values(state: Mapping[str, Any], counts: Counts) -> np.ndarray:
     """The mean overlap of the regions at each threshold."""
-    sizes, scores = np.asarray(state["region_sizes"]), np.asarray(state["anomalous"], np.float64)
-    weights = np.repeat(1.0 / (len(sizes) * sizes), sizes)
-    thresholds = np.asarray(counts.thresholds, np.float64)
-    group = np.searchsorted(-thresholds, -scores)
-    return np.cumsum(np.bincount(group, weights, minlength=len(thresholds)))
+    return mean_overlap(state["anomalous"], state["region_sizes"])[1][counts.tp]
 
 
-def draw_pro(computed: Computed, counts: Counts, sweep: Sweep) -> go.Figure:
+class _Points(NamedTuple):
+    fpr: np.ndarray
+    pro: np.ndarray
+    threshold: np.ndarray
+
+
+def pro_up_to(limit: float, state: Any, normal: Side) -> Curve:
+    """The PRO curve up to a limit of the false-positive rate, cut there; as many points as the picture of it needs."""
+    found = pro_curve(state["anomalous"], state["region_sizes"], normal, max_points=_FINE)
+    fpr, pro = until(limit, np.asarray(found["fpr"]), np.asarray(found["pro"]))
+    points = _Points(fpr, pro, np.append(found["threshold"][: len(fpr) - 1], np.nan))
+    if len(fpr) > MAX_POINTS:
+        points = thinned(points, lambda some: ((some.fpr / limit + some.pro) / 2, some.pro), MAX_POINTS)
+    return {name: column.tolist() for name, column in points._asdict().items()}
+
+
+def _found_up_to(thresholds: Sequence[float]) -> list[str]:
+    return [*found_at(thresholds[:-1]), "at the limit"]
+
+
+def draw_pro(computed: Computed, normal: Side, sweep: Sweep) -> go.Figure:
     """The PRO curve up to the largest limit, and the limits."""
     limits = as_fractions(computed.options["integration_limits"], "integration_limits")
     areas = {limit: computed.results[f"aupro@{limit}"] for limit in limits}
-    fig = figure("false-positive rate (normal pixels)", "per-region overlap (PRO)")
-    fpr, pro = until(max(areas), *pro_points(computed.state, counts))
+    fig, most = figure("false-positive rate (normal pixels)", "per-region overlap (PRO)"), max(areas)
     sampled = "" if computed.options["num_thresholds"] is None else " (every score; the numbers are sampled)"
-    hover = "FPR of pixels %{x:.2%}, mean overlap %{y:.2%}<extra></extra>"
-    curve(fig, fpr, pro, f"PRO{sampled}", fill="tozeroy", fillcolor=SHADE, hovertemplate=hover)
+    curves = {f"{computed.title or 'PRO'}{sampled}": pro_up_to(most, computed.state, normal)}
+    for name, rival in computed.rivals.items():
+        curves[name] = pro_up_to(most, rival.state, level_sides(rival.state, "pixel")[1])
+    hover = "%{text}<br>FPR of pixels %{x:.2%}, mean overlap %{y:.2%}"
+    overlay(fig, curves, "fpr", "pro", hover, _found_up_to, first=dict(fill="tozeroy", fillcolor=SHADE))
     for (limit, value), (color, dash) in zip(sorted(areas.items(), reverse=True), LINES[1:]):
         line = dict(color=color, dash=dash, width=2)
         fig.add_scatter(x=[limit, limit], y=[0, 1], name=f"AUPRO@{limit:g} = {short(value)}", mode="lines", line=line)
-    for (name, rival), (color, dash) in zip(computed.rivals.items(), cycle(LINES[1:])):
-        other = until(max(areas), *pro_points(rival.state, level_counts(rival.state, "pixel")))
-        curve(fig, *other, name, color, line=dict(dash=dash, width=3), hovertemplate=hover)
     moving_point(fig, sweep, "FPR", "PRO")
-    return fig.update_yaxes(range=[-0.02, 1.04]).update_xaxes(range=[-0.02 * max(areas), 1.04 * max(areas)])
+    return fig.update_yaxes(range=[-0.02, 1.04]).update_xaxes(range=[-0.02 * most, 1.04 * most])
 
 
-def draw_roc(computed: Computed, counts: Mapping[str, Counts], limit: float, sweep: Sweep) -> go.Figure:
-    """ROC curves of images and of pixels; the shade ends at the limit of PRO."""
-    fig = figure("false-positive rate", "true-positive rate")
-    styles = {"image": (GREEN, "dash"), "pixel": (BLUE, "solid")}
-    for level, sides in counts.items():
-        color, dash = styles[level]
-        fpr, tpr = roc_points(sides)
-        name = f"{level}s, AUROC = {short(computed.results[f'{level}_auroc'])}"
-        hover = f"{level}s: {ROC_HOVER}<extra></extra>"
-        curve(fig, fpr, tpr, name, color, line=dict(dash=dash), said=said_of_corner(sides), hovertemplate=hover)
-        if level == "pixel":
-            x, y = until(limit, fpr, tpr)
-            shade: dict[str, Any] = dict(line=dict(width=0), fill="tozeroy", fillcolor=SHADE, hoverinfo="skip")
-            curve(fig, x, y, f"pixels up to {limit:g}", color, **shade)
-    level = [*counts][-1]
-    for (name, rival), (color, dash) in zip(computed.rivals.items(), cycle(LINES[1:])):
-        sides = level_counts(rival.state, level)
-        title = f"{name}, {level}s, AUROC = {short(rival.results[f'{level}_auroc'])}"
-        hover = f"{name}: {ROC_HOVER}<extra></extra>"
-        curve(fig, *roc_points(sides), title, color, said_of_corner(sides), line=dict(dash=dash), hovertemplate=hover)
-    return unit_square(moving_point(chance(fig), sweep, "FPR", "TPR"))
+def draw_roc(computed: Computed, sides: Mapping[str, tuple[Side, Side]], limit: float, sweep: Sweep) -> go.Figure:
+    """ROC curves of pixels and of images; the shade ends at the limit of PRO."""
+    level = next(iter(sides))
+
+    def titled(found: Computed, level: str, name: str = "") -> str:
+        return f"{name}{level}s, AUROC = {short(found.results[f'{level}_auroc'])}"
+
+    named = {titled(computed, level): both for level, both in sides.items()}
+    for name, rival in computed.rivals.items():
+        named[titled(rival, level, f"{name}, ")] = level_sides(rival.state, level)
+    fig = draw_roc_curves(figure("false-positive rate", "true-positive rate"), named)
+    if level == "pixel":
+        x, y = until(limit, *map(np.asarray, (fig.data[0].x, fig.data[0].y)))
+        shade: Any = dict(line=dict(width=0), fill="tozeroy", fillcolor=SHADE, hoverinfo="skip")
+        curve(fig, x.tolist(), y.tolist(), f"pixels up to {limit:g}", **shade)
+    return moving_point(fig, sweep, "FPR", "TPR")
 
 
 def until(limit: float, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The part of a curve up to a limit of x, cut there."""
     inside = x <= limit
-    return np.append(x[inside], limit), np.append(y[inside], np.interp(limit, x, y) if limit < x[-1] else y[-1])
+    return np.append(x[inside], limit), np.append(y[inside], np.interp(limit, x, y))

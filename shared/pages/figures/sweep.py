@@ -11,8 +11,8 @@ import plotly.graph_objects as go
 from ...core.metric import keyword_options
 from ...detection.protocols import detection_results
 from ..page import Computed
-from .style import BLUE, GREEN, ORANGE, curve, figure, thin
-from .threshold import THRESHOLD, Sweep, moving_point
+from .style import BLUE, GREEN, ORANGE, curve, figure
+from .threshold import THRESHOLD, Sweep, moving_point, spread
 
 RATE_STYLES = {"U-Recall": (BLUE, "solid"), "WI": (ORANGE, "dash"), "A-OSE": (GREEN, "dot")}
 MAX_LEVELS = 200  # of a sweep that is not asked for
@@ -43,28 +43,28 @@ def draw_sweep(computed: Computed) -> go.Figure:
     fig = figure(
         "confidence threshold<br>(matched by confidence)" if by_iou else "confidence threshold", "rate", height=300
     )
-    sweep = _levels(computed)
-    order = np.argsort(sweep["confidence"])
-    for name, (color, dash) in RATE_STYLES.items():
-        if name in sweep:
-            counted = isinstance(sweep[name][0], int)
-            x, y = (np.asarray(sweep[key])[order] for key in ("confidence", name))
-            # between two confidences that occur, the higher one's predictions reach the threshold
-            axis, line = "y2" if counted else "y", {"shape": "vh", "dash": dash}
-            hover = f"confidence ≥ %{{x:.4g}}: {name} = %{{y:.4g}}<extra></extra>"
-            title = f"{name}, count" if counted else name
-            curve(fig, x, y, title, color, yaxis=axis, line=line, hovertemplate=hover)
+    levels = _levels(computed)
+    sweep = _as_sweep(levels).thinned()
+    for name, values in sweep.values.items():
+        color, dash = RATE_STYLES[name]
+        counted = isinstance(levels[name][0], int)
+        # between two confidences that occur, the higher one's predictions reach the threshold
+        axis, line = "y2" if counted else "y", {"shape": "vh", "dash": dash}
+        hover = f"confidence ≥ %{{x:.4g}}: {name} = %{{y:.4g}}<extra></extra>"
+        title = f"{name}, count" if counted else name
+        x, y = sweep.thresholds.tolist(), values.tolist()
+        curve(fig, x, y, title, color, yaxis=axis, line=line, hovertemplate=hover)
     if any(trace.yaxis == "y2" for trace in fig.data):
         right = dict(overlaying="y", side="right", showgrid=False, rangemode="tozero", automargin=True)
         fig.update_layout(yaxis2=right)
-    return moving_point(fig, _as_sweep(sweep), THRESHOLD, "U-Recall").update_yaxes(rangemode="tozero")
+    return moving_point(fig, sweep, THRESHOLD, "U-Recall").update_yaxes(rangemode="tozero")
 
 
 def _sweep(computed: Computed, by_iou: bool) -> Mapping[str, Any]:
     """The sweep at confidences that occur, for options that ask for none."""
     confidences = computed.state["predictions"][:, 4]
     levels = np.unique(confidences[np.isfinite(confidences) & (confidences >= computed.options["conf_threshold"])])
-    chosen = levels[thin(len(levels), MAX_LEVELS)].tolist() or [0.0]
+    chosen = levels[spread(len(levels), MAX_LEVELS)].tolist() or [0.0]
     options = {name: computed.options[name] for name in keyword_options(detection_results)}
     options |= {"conf_list": chosen, "per_class": False, "per_image": False}
     if by_iou:

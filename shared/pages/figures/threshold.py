@@ -13,7 +13,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from ...core.counts import Counts
-from .style import GREY, thin
+from ..limits import MAX_POINTS
+from .style import GREY
 
 THRESHOLD = "threshold"
 
@@ -59,7 +60,7 @@ class Sweep(NamedTuple):
 
     def thinned(self) -> Sweep:
         """At most 2,000 of the thresholds, evenly spread, and those of the presets; from the lowest on."""
-        at = np.union1d(thin(len(self.thresholds)), [*self.presets.values()]).astype(int)
+        at = np.union1d(spread(len(self.thresholds), MAX_POINTS), [*self.presets.values()]).astype(int)
         at = at[np.argsort(self.thresholds[at], kind="stable")]
         return self._replace(
             thresholds=self.thresholds[at],
@@ -78,6 +79,15 @@ class Sweep(NamedTuple):
             "presets": self.presets,
         }
         return json.dumps(content, separators=(",", ":")).replace("Infinity", "null").replace("NaN", "null")
+
+
+def spread(length: int, most: int) -> np.ndarray:
+    """Places of at most so many of some thresholds, evenly spread, the first and the last among them.
+
+    >>> spread(5, 3).tolist(), spread(2, 3).tolist()
+    ([0, 2, 4], [0, 1])
+    """
+    return np.linspace(0, length - 1, min(length, most)).round().astype(int)
 
 
 RATES: Mapping[str, tuple[Sequence[str], Sequence[str]]] = {

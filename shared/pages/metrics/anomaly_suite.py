@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ...anomaly.anomaly_suite import AnomalySuite, level_counts
+from ...anomaly.anomaly_suite import AnomalySuite, level_sides
 from ...anomaly.levels import check_levels
-from ...core.counts import Counts
+from ...core.counts import Side, exceedance_counts
 from ...core.options import as_fractions
 from ..costs import Cost, items
 from ..figures.maps import draw_map, draw_pro, draw_roc, pro_values
@@ -24,15 +24,21 @@ from ..worst import Thumbnail
 
 def sweep_maps(computed: Computed) -> Sweep:
     """What is counted at each score of an anomalous pixel; of an anomalous image, if only images are judged."""
-    levels = check_levels(computed.options["levels"])
-    return _sweep(computed.state, {level: level_counts(computed.state, level) for level in levels})
+    return _sweep(computed.state, _sides(computed))
 
 
-def _sweep(state: Any, counts: Mapping[str, Counts]) -> Sweep:
-    if "pixel" not in counts:
-        return binary_sweep(counts["image"], "anomalous images", "normal images")
-    values = {"PRO": pro_values(state, counts["pixel"])}
-    sweep = binary_sweep(counts["pixel"], "anomalous pixels", "normal pixels", values)
+def _sides(computed: Computed) -> dict[str, tuple[Side, Side]]:
+    """What is anomalous and what is normal by level, pixels first."""
+    levels = sorted(check_levels(computed.options["levels"]), reverse=True)
+    return {level: level_sides(computed.state, level) for level in levels}
+
+
+def _sweep(state: Any, sides: Mapping[str, tuple[Side, Side]]) -> Sweep:
+    level, both = next(iter(sides.items()))
+    counts = exceedance_counts(*both)
+    if level == "image":
+        return binary_sweep(counts, "anomalous images", "normal images")
+    sweep = binary_sweep(counts, "anomalous pixels", "normal pixels", {"PRO": pro_values(state, counts)})
     return sweep._replace(presets=dict(sorted(sweep.presets.items(), key=lambda preset: preset[0] != "best F1")))
 
 
@@ -70,13 +76,11 @@ def no_pixels() -> Any:
 
 
 def _draw(computed: Computed) -> Sequence[Any]:
-    options = computed.options
-    counts = {level: level_counts(computed.state, level) for level in check_levels(options["levels"])}
-    has_pro = "pixel" in counts
-    limit = max(as_fractions(options["integration_limits"], "integration_limits")) if has_pro else 1.0
-    sweep = _sweep(computed.state, counts)
-    pro = draw_pro(computed, counts["pixel"], sweep) if has_pro else no_pixels()
-    return [draw_map(computed), pro, draw_roc(computed, counts, limit, sweep)]
+    sides = _sides(computed)
+    sweep = _sweep(computed.state, sides)
+    limit = max(as_fractions(computed.options["integration_limits"], "integration_limits"))
+    pro = draw_pro(computed, sides["pixel"][1], sweep) if "pixel" in sides else no_pixels()
+    return [draw_map(computed), pro, draw_roc(computed, sides, limit, sweep)]
 
 
 def _costs(state: Mapping[str, Any], options: Mapping[str, Any]) -> Iterator[Cost]:

@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 from ...open_set.macro_open_f import MacroOpenF
-from ...open_set.open_f import macro_open_f
-from ...open_set.samples import count_classes
-from ..page import Computed, Example, rows
+from ..page import Example, rows
 from .open_f import CLASS_IDS, open_f_page
-
-
-def _f_at(computed: Computed, thresholds: list[float]) -> list[float]:
-    state = computed.state
-    classes = count_classes(state, computed.options["num_classes"])
-    return macro_open_f(state["predicted"], state["classes"], state["scores"], classes, thresholds)[2] or []
-
 
 PAGE = open_f_page(
     MacroOpenF,
     "Are known classes recognised and unknown samples rejected, each class counting the same?",
-    _f_at,
+    "macro",
     Example(
         "Scores of five classes, half of the samples unknown",
         (

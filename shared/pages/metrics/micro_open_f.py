@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 from ...open_set.micro_open_f import MicroOpenF
-from ...open_set.open_f import micro_open_f
-from ..page import Computed, Example, rows
+from ..page import Example, rows
 from .open_f import CLASS_IDS, open_f_page
-
-
-def _f_at(computed: Computed, thresholds: list[float]) -> list[float]:
-    state = computed.state
-    return micro_open_f(state["predicted"], state["classes"], state["scores"], thresholds)[2] or []
-
 
 PAGE = open_f_page(
     MicroOpenF,
     "Are known classes recognised and unknown samples rejected, each sample counting the same?",
-    _f_at,
+    "micro",
     Example(
         "Scores of five classes, three of ten samples known",
         (

@@ -4,36 +4,32 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import cycle
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
-from ...core.counts import Counts, exceedance_counts
+from ...core.counts import Side, exceedance_counts
 from ...core.operating import OperatingPoint, operating_point
 from ...ood.ood_bench import OODBench
 from ...ood.points import parse_point
-from ...ood.sides import check_label_values, is_ood, split_ood
+from ...ood.sides import check_label_values, is_ood, ood_sides
 from ..digits import short
 from ..figures.histograms import histograms
-from ..figures.roc import ROC_HOVER, chance, draw_pr, roc_points, said_of_corner, unit_square
-from ..figures.style import BLUE, GREY, LINES, ORANGE, curve, figure, point
+from ..figures.roc import draw_pr, draw_roc_curves
+from ..figures.style import BLUE, GREY, LINES, ORANGE, figure, point
 from ..figures.threshold import Sweep, binary_sweep, moving_line, moving_point
 from ..page import CONFIDENCE, DATA_SETS, Column, Computed, Example, Option, Page, Sample, rows
 from ..worst import Worst, worst_samples
 
 MAX_MARKED = 4  # operating points in the picture
+_SAMPLED = " (every score; the numbers are sampled)"
 _SYMBOLS = (("diamond", 17), ("square", 12), ("cross", 9), ("triangle-up", 6))  # one may lie on another
 
 
-def _sides(computed: Computed) -> tuple[Any, Any]:
+def _sides(computed: Computed) -> tuple[Side, Side]:
     """Scores of the OOD samples and of the in-distribution ones."""
-    options, state = computed.options, computed.state
-    scores, labels = state["scores"], state["labels"]
-    if "counts" in state:
-        scores, labels = (np.repeat(column, state["counts"]) for column in (scores, labels))
-    return split_ood(scores, labels, **{name: options[name] for name in ("in_value", "out_value", "ignore_value")})
+    return ood_sides(computed.state, *(computed.options[name] for name in ("in_value", "out_value", "ignore_value")))
 
 
 def _worst(computed: Computed) -> Sequence[Worst]:
@@ -55,14 +51,24 @@ def _draw(computed: Computed) -> Sequence[Any]:
     out, inside = _sides(computed)
     counts = exceedance_counts(out, inside)
     sweep = binary_sweep(counts, "OOD", "in-distribution")
-    named = ((name, parse_point(name)) for name in computed.results)
-    found = {name: operating_point(counts, *point[:2], float(point[2])) for name, point in named if point is not None}
+    parsed = ((name, parse_point(name)) for name in computed.results)
+    found = {name: operating_point(counts, *point[:2], float(point[2])) for name, point in parsed if point is not None}
     points = {name: point for name, point in [*found.items()][:MAX_MARKED] if math.isfinite(point.threshold)}
-    others = {name: exceedance_counts(*_sides(rival)) for name, rival in computed.rivals.items()}
+    sides = [(computed.title, computed, (out, inside))]
+    sides += [(name, rival, _sides(rival)) for name, rival in computed.rivals.items()]
+    sampled = computed.options["step"] is not None
+
+    def named(alone: str, said: str, key: str) -> dict[str, tuple[Side, Side]]:
+        """Both sides of each detector by its name, with the area where it is that of the curve."""
+        areas = [None if sampled else found.results.get(key) for _, found, _ in sides]
+        ends = [f", {said} = {short(area)}" if area is not None else _SAMPLED * sampled for area in areas]
+        return {f"{name or alone}{end}": both for (name, _, both), end in zip(sides, ends)}
+
+    fig = draw_roc_curves(figure("false-positive rate", "true-positive rate (OOD)"), named("ROC", "AUROC", "auroc"))
     return [
-        _histograms(inside, out, points, computed.options["threshold"], sweep),
-        _roc(counts, computed, points, sweep, others),
-        draw_pr(counts, sweep, "OOD", computed, others, "aupr_out"),
+        _histograms(inside.repeated(), out.repeated(), points, computed.options["threshold"], sweep),
+        _with_points(fig, computed, points, sweep),
+        draw_pr(named("precision", "area", "aupr_out"), sweep, "OOD"),
     ]
 
 
@@ -90,30 +96,12 @@ def _line(fig: go.Figure, at: float, top: float, name: str, color: str, dash: st
         )
 
 
-def _roc(
-    counts: Counts, computed: Computed, points: Mapping[str, OperatingPoint], sweep: Sweep, others: Mapping[str, Counts]
-) -> go.Figure:
-    fig = unit_square(figure("false-positive rate", "true-positive rate (OOD)"))
-    sampled = computed.options["step"] is not None
-    ending = " (every score; the numbers are sampled)" if sampled else ""
-
-    def name_of(title: str, found: Computed) -> str:
-        value = found.results.get("auroc")
-        return title + (f", AUROC = {short(value)}" if value is not None and not sampled else ending)
-
-    hover = f"{ROC_HOVER}<extra></extra>"
-    title = name_of(computed.title or "ROC", computed)
-    curve(fig, *roc_points(counts), title, said=said_of_corner(counts), hovertemplate=hover)
-    for (name, other), (color, dash) in zip(others.items(), cycle(LINES[1:])):
-        said = name_of(name, computed.rivals[name])
-        hover = f"{name}: {ROC_HOVER}<extra></extra>"
-        style = dict(dash=dash)
-        curve(fig, *roc_points(other), said, color, said_of_corner(other), line=style, hovertemplate=hover)
+def _with_points(fig: go.Figure, computed: Computed, points: Mapping[str, OperatingPoint], sweep: Sweep) -> go.Figure:
     for (key, found), (color, _), (symbol, size) in zip(points.items(), LINES[1:], _SYMBOLS):
         said = f"{key} = {short(computed.results[key])}"
         hover = f"{said}<br>score ≥ {short(found.threshold)}<br>FPR %{{x:.2%}}, TPR %{{y:.2%}}<extra></extra>"
         point(fig, found.fpr, found.tpr, said, color, symbol, hovertemplate=hover, marker_size=size)
-    return moving_point(chance(fig), sweep, "FPR", "TPR")
+    return moving_point(fig, sweep, "FPR", "TPR")
 
 
 PAGE = Page(

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ...core.metric import Metric
+from ...open_set.open_f_curve import open_f_curve
+from ...open_set.samples import count_classes
 from ..digits import short
 from ..direction import labelled_outside
-from ..figures.style import BLUE, GREEN, ORANGE, SHADE, curve, figure, point, thin
+from ..figures.style import BLUE, GREEN, ORANGE, SHADE, curve, figure, point
 from ..figures.threshold import THRESHOLD, Sweep, moving_point
+from ..limits import MAX_POINTS
 from ..page import CONFIDENCE, DATA_SETS, Column, Computed, Example, Option, Page, Sample, Table
 from ..worst import Worst, worst_samples
 
@@ -32,11 +35,9 @@ DIGITS = Sample(
     note="A logistic regression learnt scikit-learn's handwritten digits 0 to 5; it is tested on all ten.",
 )
 
-Curve = Callable[[Computed, list[float]], list[float]]  # F at each of some thresholds
 
-
-def open_f_page(metric: type[Metric], question: str, f_at: Curve, *examples: Example) -> Page:
-    """The page of one of the two F-scores."""
+def open_f_page(metric: type[Metric], question: str, average: str, *examples: Example) -> Page:
+    """The page of one of the two F-scores; average, as of `open_f_curve`."""
     return Page(
         metric=metric,
         question=question,
@@ -44,8 +45,8 @@ def open_f_page(metric: type[Metric], question: str, f_at: Curve, *examples: Exa
         options=OPTIONS,
         examples=examples,
         pictures=("F over the threshold",),
-        draw=lambda computed: draw_f(computed, metric.name, f_at),
-        sweep=lambda computed: sweep_f(computed, metric.name, f_at),
+        draw=lambda computed: draw_f(computed, metric.name, average),
+        sweep=lambda computed: sweep_f(computed, metric.name, average),
         worst=worst_open_set,
         headline=metric.name,
         samples=(DIGITS,),
@@ -63,27 +64,29 @@ def worst_open_set(computed: Computed) -> Sequence[Worst]:
     return worst_samples(state["scores"], classes < 0, ("known", "unknown"), others)
 
 
-def sweep_f(computed: Computed, name: str, f_at: Curve) -> Sweep | None:
-    """F and what becomes of the samples at every distinct score, or 2,000 of them: unknown is score > threshold."""
+def sweep_f(computed: Computed, name: str, average: str) -> Sweep | None:
+    """F and what becomes of the samples at the thresholds of its curve and the best: unknown is score > threshold."""
     state = computed.state
-    scores, classes = np.asarray(state["scores"], np.float64), np.asarray(state["classes"])
-    weights = np.asarray(state["counts"]) if "counts" in state else np.ones(len(scores), np.int64)
-    distinct = np.unique(scores[np.isfinite(scores)])
-    if not len(distinct):
+    columns = (np.asarray(state[key]) for key in ("predicted", "classes", "scores"))
+    predicted, classes, scores = (np.repeat(column, state.get("counts", 1)) for column in columns)
+    num_classes = count_classes(state, computed.options["num_classes"])
+    found = open_f_curve(predicted, classes, scores, num_classes, average=average, max_points=MAX_POINTS)
+    f = {t: value for t, value in zip(found["threshold"], found["open_f"]) if np.isfinite(t)}
+    if not f:
         return None
     best = computed.results[f"{name}_threshold"]
-    at = np.union1d(distinct[thin(len(distinct))], [best] if np.isfinite(best) else [])
+    if np.isfinite(best):
+        f[best] = computed.results[name]
+    at = np.sort([*f])
     kinds = {
         "unknown": classes < 0,
-        "known, right class": (classes >= 0) & (np.asarray(state["predicted"]) == classes),
-        "known, wrong class": (classes >= 0) & (np.asarray(state["predicted"]) != classes),
+        "known, right class": (classes >= 0) & (predicted == classes),
+        "known, wrong class": (classes >= 0) & (predicted != classes),
     }
     counts: dict[str, np.ndarray] = {}
     for kind, is_kind in kinds.items():
-        order = np.argsort(scores[is_kind], kind="stable")
-        until = np.concatenate([[0], np.cumsum(weights[is_kind][order])])
-        accepted = until[np.searchsorted(scores[is_kind][order], at, side="right")]
-        counts |= {f"{kind}, accepted": accepted, f"{kind}, rejected": until[-1] - accepted}
+        accepted = np.searchsorted(np.sort(scores[is_kind]), at, side="right")
+        counts |= {f"{kind}, accepted": accepted, f"{kind}, rejected": np.count_nonzero(is_kind) - accepted}
     table = {kind: {told: f"{kind}, {told}" for told in ("accepted", "rejected")} for kind in kinds}
     known = [part for kind in [*kinds][1:] for part in table[kind].values()]
     rates = {
@@ -96,38 +99,26 @@ def sweep_f(computed: Computed, name: str, f_at: Curve) -> Sweep | None:
     enough = np.flatnonzero(20 * sum(counts[part] for part in rates["known accepted"][0]) >= 19 * total)
     if len(enough):
         presets["95 % of known accepted"] = int(enough[0])
-    values = {"F": np.asarray(f_at(computed, at.tolist()))}
+    values = {"F": np.asarray([f[t] for t in at.tolist()])}
     return Sweep(at, counts, rates, values, table, presets, "rejected as unknown at score > threshold")
 
 
-def draw_f(computed: Computed, name: str, f_at: Curve) -> Sequence[Any]:
-    """F over every distinct score (at most 2,000 of them), the thresholds of t_list, and the best one.
+def draw_f(computed: Computed, name: str, average: str) -> Sequence[Any]:
+    """F over its thresholds, those of t_list, and the best one.
 
     Rivals are not drawn: their thresholds are on scales of their own.
     """
-    scores = np.unique(np.asarray(computed.state["scores"], dtype=np.float64))
-    scores = scores[np.isfinite(scores)]
-    thresholds = scores[thin(len(scores))]
+    sweep = sweep_f(computed, name, average)
     best, threshold = computed.results[name], computed.results[f"{name}_threshold"]
     fig = figure("threshold (unknown above it)", "F")
-    if len(scores):
-        margin = 0.05 * (scores[-1] - scores[0]) or 0.5
+    if sweep is not None:
+        at, f = sweep.thresholds.tolist(), sweep.values["F"].tolist()
+        margin = 0.05 * (at[-1] - at[0]) or 0.5
         # F is constant from one score to the next, and 0 before the first
-        x = np.concatenate([[scores[0] - margin], thresholds, [scores[-1] + margin]])
-        y = f_at(computed, x.tolist())
-        drawn = "" if len(thresholds) == len(scores) else f" (at {len(thresholds):,} of {len(scores):,} scores)"
-        style = dict(shape="hv")
-        curve(
-            fig,
-            x,
-            y,
-            f"{computed.title or 'F'}{drawn}",
-            BLUE,
-            line=style,
-            fill="tozeroy",
-            fillcolor=SHADE,
-            hovertemplate=_HOVER,
-        )
+        before = [at[0] - margin] if np.isfinite(computed.state["scores"]).all() else []
+        x, y = [*before, *at, at[-1] + margin], [*(0.0 for _ in before), *f, f[-1]]
+        style: Any = dict(line=dict(shape="hv"), fill="tozeroy", fillcolor=SHADE, hovertemplate=_HOVER)
+        curve(fig, x, y, computed.title or "F", BLUE, **style)
     if f"{name}_curve" in computed.results:
         given = np.atleast_1d(np.asarray(computed.options["t_list"], dtype=np.float64))
         fig.add_scatter(
@@ -141,5 +132,5 @@ def draw_f(computed: Computed, name: str, f_at: Curve) -> Sequence[Any]:
     if np.isfinite(threshold):
         name_of_best = f"best F = {short(best)} at {short(threshold)}"
         point(fig, threshold, best, name_of_best, ORANGE, "square", hovertemplate=_HOVER)
-    moving_point(fig, sweep_f(computed, name, f_at), THRESHOLD, "F")
+    moving_point(fig, sweep, THRESHOLD, "F")
     return [fig.update_yaxes(range=[-0.02, 1.04])]

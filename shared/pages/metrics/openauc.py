@@ -1,39 +1,36 @@
-"""The page of openauc: the open-set ROC curve, whose area it is."""
+"""The page of openauc: the OSCR curve, whose area it is, and the scores by kind."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import cycle
 from typing import Any
 
 import numpy as np
 
-from ...core.counts import exceedance_counts
 from ...core.options import as_fraction
 from ...core.shares import least_reaching
-from ...open_set.openauc import OpenAUC, split_open_set
+from ...open_set.openauc import OpenAUC, open_set_sides, split_open_set
+from ...open_set.oscr import oscr_curve
 from ..digits import short
 from ..direction import labelled_outside
 from ..figures.histograms import histograms
-from ..figures.roc import roc_points, unit_square
-from ..figures.style import BLUE, GREY, LINES, ORANGE, PURPLE, SHADE, curve, figure
+from ..figures.roc import Curve, overlay, unit_square
+from ..figures.style import BLUE, GREY, ORANGE, PURPLE, SHADE, figure
 from ..figures.threshold import Sweep, moving_line, moving_point
+from ..limits import MAX_POINTS
 from ..page import CONFIDENCE, Column, Computed, Example, Option, Page, rows
 from .open_f import COLUMNS, DIGITS, worst_open_set
 
 
-def open_set_roc(state: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Corners of the correct-classification rate over the false-positive rate, as the threshold rises.
+def open_set_curve(state: Any) -> Curve:
+    """The OSCR curve of a state, whose area is OpenAUC."""
+    unknown, correct, wrong = open_set_sides(state)
+    return oscr_curve(unknown, correct, correct.total + wrong.total, max_points=MAX_POINTS)
 
-    At a threshold, the first is the share of the known samples that are accepted and of the right class, the second
-    the share of the unknown samples that are accepted. The area is OpenAUC.
-    """
-    unknown, correct, wrong = split_open_set(state)
-    if not len(correct):
-        return np.asarray([0.0, 1.0]), np.zeros(2)
-    # accepted first is what scores lowest
-    fpr, hits = roc_points(exceedance_counts(-correct, -unknown))
-    return fpr, hits * (len(correct) / (len(correct) + len(wrong)))
+
+def _accepted_at(thresholds: Sequence[float]) -> list[str]:
+    """What the decision is at each vertex of it, in words."""
+    return [*(f"accepted at score < {short(threshold)}" for threshold in thresholds[:-1]), "every sample is accepted"]
 
 
 def sweep_openauc(computed: Computed) -> Sweep:
@@ -86,21 +83,11 @@ def _histogram(computed: Computed, sweep: Sweep) -> Any:
 def _draw(computed: Computed) -> Sequence[Any]:
     sweep = sweep_openauc(computed)
     fig = unit_square(figure("false-positive rate (unknown accepted)", "correct-classification rate"))
-    fpr, rate = open_set_roc(computed.state)
-    area = short(computed.results["openauc"])
-    curve(
-        fig,
-        fpr,
-        rate,
-        f"{computed.title or 'area = OpenAUC'} = {area}",
-        fill="tozeroy",
-        fillcolor=SHADE,
-        hovertemplate=_OSCR_HOVER,
-    )
-    for (name, rival), (color, dash) in zip(computed.rivals.items(), cycle(LINES[1:])):
-        title = f"{name} = {short(rival.results['openauc'])}"
-        hover = f"{name}<br>{_OSCR_HOVER}"
-        curve(fig, *open_set_roc(rival.state), title, color, line=dict(dash=dash), hovertemplate=hover)
+    found = {computed.title or "OSCR": computed, **computed.rivals}
+    curves = {
+        f"{name}, OpenAUC = {short(one.results['openauc'])}": open_set_curve(one.state) for name, one in found.items()
+    }
+    overlay(fig, curves, "fpr", "ccr", _OSCR_HOVER, _accepted_at, first=dict(fill="tozeroy", fillcolor=SHADE))
     accuracy = computed.results["closed_set_accuracy"]
     fig.add_scatter(
         x=[0, 1],
@@ -114,7 +101,7 @@ def _draw(computed: Computed) -> Sequence[Any]:
     return [_histogram(computed, sweep), fig]
 
 
-_OSCR_HOVER = "unknown accepted %{x:.2%}<br>known accepted, right class %{y:.2%}<extra></extra>"
+_OSCR_HOVER = "%{text}<br>unknown accepted %{x:.2%}<br>known accepted, right class %{y:.2%}"
 
 
 _PARTS = ("open_set_pred_known", "open_set_pred_unknown", "close_set_pred_class", "close_set_labels")
@@ -176,12 +163,12 @@ PAGE = Page(
             ),
         ),
     ),
-    pictures=("Scores by kind", "Open-set ROC curve"),
+    pictures=("Scores by kind", "OSCR curve"),
     draw=_draw,
     sweep=sweep_openauc,
     worst=worst_open_set,
     headline=r"openauc",
-    method=", the area under the open-set ROC curve over every score",
+    method=", the area under the open-set classification rate curve (OSCR) over every score",
     sections={"Its parts": r"closed_set_accuracy|open_set_auroc", "At a threshold": r"open_set_accuracy@.*|ccr@.*"},
     samples=(DIGITS,),
     outside=labelled_outside,
