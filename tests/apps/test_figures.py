@@ -40,15 +40,9 @@ def draw(found: Computed, name: str) -> list[Any]:
     return list(page(name).draw(found))
 
 
-def drawn(found: Computed, name: str, picture: int, line: int = 0) -> tuple[Any, Any]:
-    trace = draw(found, name)[picture].data[line]
-    return trace.x, trace.y
-
-
-def area_of(found: Computed, name: str, picture: int, line: int = 0) -> float:
+def area(trace: Any) -> float:
     """Under a line of a picture."""
-    x, y = drawn(found, name, picture, line)
-    return float(np.trapezoid(y, x))
+    return float(np.trapezoid(trace.y, trace.x))
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -87,21 +81,23 @@ def test_the_outline_of_noise_is_thinned(load: Load) -> None:
 def test_areas_are_the_results(seed: int, load: Load) -> None:
     columns, _ = cases.draw("openauc", seed)
     found = computed("openauc", load, columns, {})
-    assert area_of(found, "openauc", 1) == pytest.approx(found.results["openauc"], abs=1e-12)
+    assert area(draw(found, "openauc")[1].data[0]) == pytest.approx(found.results["openauc"], abs=1e-12)
 
     columns, _ = cases.draw("anomaly_suite", seed)
     for limit in (1.0, 0.3, 0.01):
         found = computed("anomaly_suite", load, columns, {"integration_limits": limit})
-        assert area_of(found, "anomaly_suite", 2) == pytest.approx(found.results["pixel_auroc"], abs=1e-12)
-        assert area_of(found, "anomaly_suite", 2, 1) == pytest.approx(found.results["image_auroc"], abs=1e-12)
-        assert area_of(found, "anomaly_suite", 1) / limit == pytest.approx(found.results[f"aupro@{limit}"], abs=1e-9)
+        _, overlap, rates = draw(found, "anomaly_suite")
+        assert area(overlap.data[0]) / limit == pytest.approx(found.results[f"aupro@{limit}"], abs=1e-9)
+    for trace, level in zip(rates.data, ("pixel", "image")):
+        assert area(trace) == pytest.approx(found.results[f"{level}_auroc"], abs=1e-12)
 
     columns, options = cases.draw("ood_bench", seed)
-    found = computed("ood_bench", load, columns, {**options, "metrics": ["auroc", "aupr_out", "aupr_out_trapezoid"]})
-    assert area_of(found, "ood_bench", 1) == pytest.approx(found.results["auroc"], abs=1e-12)
-    assert area_of(found, "ood_bench", 2) == pytest.approx(found.results["aupr_out_trapezoid"], abs=1e-12)
-    recall, precision = (np.asarray(column) for column in drawn(found, "ood_bench", 2))
-    assert np.sum(np.diff(recall) * precision[1:]) == pytest.approx(found.results["aupr_out"], abs=1e-12)
+    names = ["auroc", "aupr_out", "aupr_out_trapezoid"]
+    found = computed("ood_bench", load, columns, {**options, "metrics": names})
+    _, rates, precisions = (figure.data[0] for figure in draw(found, "ood_bench"))
+    steps = np.sum(np.diff(precisions.x) * np.asarray(precisions.y)[1:])
+    areas = dict(zip(names, (area(rates), steps, area(precisions))))
+    assert areas == pytest.approx(found.results, abs=1e-12)
 
     columns, options = cases.draw("autkc", seed)
     for average in ("micro", "macro"):
@@ -217,10 +213,10 @@ def test_a_small_part_of_a_curve_keeps_its_shape(load: Load) -> None:
     masks[:, :60] = 1
     columns: dict[str, Any] = {"predictions": rng.normal(size=masks.shape) + masks, "references": masks}
     found = computed("anomaly_suite", load, columns, {"levels": ["pixel"], "integration_limits": 0.05})
-    x, y = drawn(found, "anomaly_suite", 1)
-    assert limits.MAX_POINTS / 4 < len(x) <= limits.MAX_POINTS
-    assert max(np.diff(x)) < 0.05 / 100
-    assert np.trapezoid(y, x) / 0.05 == pytest.approx(found.results["aupro@0.05"], abs=1e-4)
+    line = draw(found, "anomaly_suite")[1].data[0]
+    assert limits.MAX_POINTS / 4 < len(line.x) <= limits.MAX_POINTS
+    assert max(np.diff(line.x)) < 0.05 / 100
+    assert area(line) / 0.05 == pytest.approx(found.results["aupro@0.05"], abs=1e-4)
 
 
 @pytest.mark.parametrize("name", ["ood_bench", "openauc", "macro_open_f", "micro_open_f", "anomaly_suite"])

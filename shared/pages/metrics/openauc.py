@@ -85,7 +85,7 @@ def _draw(computed: Computed) -> Sequence[Any]:
     fig = unit_square(figure("false-positive rate (unknown accepted)", "correct-classification rate"))
     found = {computed.title or "OSCR": computed, **computed.rivals}
     curves = {
-        f"{name}, OpenAUC = {short(one.results['openauc'])}": open_set_curve(one.state) for name, one in found.items()
+        f"{name}, OpenAUC {short(one.results['openauc'])}": open_set_curve(one.state) for name, one in found.items()
     }
     overlay(fig, curves, "fpr", "ccr", _OSCR_HOVER, _accepted_at, first=dict(fill="tozeroy", fillcolor=SHADE))
     accuracy = computed.results["closed_set_accuracy"]
