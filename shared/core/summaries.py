@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 import numpy as np
 
@@ -50,9 +50,12 @@ def _summary(
     return summarise(copied(state)), found  # resampling may be refused or interrupted when pixels have been sorted
 
 
-def copied(state: State) -> State:
-    """A state whose arrays are its own."""
-    return {name: array.copy() if isinstance(array, np.ndarray) else array.clone() for name, array in state.items()}
+def copied(state: State, but: Collection[str] = ()) -> State:
+    """A state whose arrays are its own; those that are named `but` are so before."""
+    return {
+        name: array if name in but else array.copy() if isinstance(array, np.ndarray) else array.clone()
+        for name, array in state.items()
+    }
 
 
 def _counts(state: State) -> np.ndarray:
