@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
+
+import numpy as np
 
 from .arrays import Array, State, array_namespace, concatenate
 from .compacting import compact_table, has_few_values
@@ -86,3 +88,11 @@ def _column(state: State, name: str) -> Array:
         return state[name]
     rows = state[name.removesuffix("_counts")] if name != "counts" else next(iter(state.values()))
     return array_namespace(rows).ones_like(rows, dtype=array_namespace(rows).int64)
+
+
+def copied(state: State, but: Collection[str] = ()) -> State:
+    """A state whose arrays are its own; those that are named `but` are so before."""
+    return {
+        name: array if name in but else array.copy() if isinstance(array, np.ndarray) else array.clone()
+        for name, array in state.items()
+    }
