@@ -95,6 +95,7 @@ bench: $(VENV)/installed-bench
 	$(BIN)/python -m tests.benchmarks.files
 	$(BIN)/python -m tests.benchmarks.folders
 	$(BIN)/python -m tests.benchmarks.intervals
+	$(BIN)/python -m tests.benchmarks.maps
 
 bench-scale: $(VENV)/installed-bench
 	$(BIN)/python -m tests.benchmarks.scale
@@ -215,6 +216,7 @@ $(VENV)-ultralytics/installed: setup.cfg pyproject.toml
 
 $(VENV)/installed-bench: $(VENV)/installed
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[bench]'
+	$(BIN)/python -m pip install --quiet --no-deps --constraint constraints.txt anomalib
 	touch $@
 
 clean:

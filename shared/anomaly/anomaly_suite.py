@@ -130,6 +130,7 @@ class AnomalySuite(Metric):
     summarise = staticmethod(anomaly_metrics)
     units = staticmethod(anomaly_units)
     tables = {"normal_counts": ("normal",)}
+    made = frozenset({"normal"})  # by far the most of a state
 
     def __init__(self, **options: Unpack[AnomalySuiteOptions]) -> None:
         super().__init__(**options)

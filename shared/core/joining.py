@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -90,6 +90,9 @@ def _column(state: State, name: str) -> Array:
     return array_namespace(rows).ones_like(rows, dtype=array_namespace(rows).int64)
 
 
-def copied(state: State) -> State:
-    """A state whose arrays are its own."""
-    return {name: array.copy() if isinstance(array, np.ndarray) else array.clone() for name, array in state.items()}
+def copied(state: State, but: Collection[str] = ()) -> State:
+    """A state whose arrays are its own; those that are named `but` are so before."""
+    return {
+        name: array if name in but else array.copy() if isinstance(array, np.ndarray) else array.clone()
+        for name, array in state.items()
+    }

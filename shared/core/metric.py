@@ -58,6 +58,7 @@ class Metric:
     tables: the columns of each table of its states whose rows may be counted, by the name of the counts
     aliases: other names for columns
     of_sides: columns that have no entry per sample, and so no groups
+    made: arrays of its states that `reduce` always makes, and that are never a caller's
 
     The rest is read from the two signatures:
 
@@ -78,6 +79,7 @@ class Metric:
     tables: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     aliases: ClassVar[Mapping[str, str]] = {}
     of_sides: ClassVar[frozenset[str]] = frozenset()
+    made: ClassVar[frozenset[str]] = frozenset()
 
     columns: ClassVar[tuple[str, ...]]
     required: ClassVar[tuple[str, ...]]
@@ -138,7 +140,8 @@ class Metric:
         if options:
             raise TypeError(f"{next(iter(options))}: it is an option; give it at load or to compute")
         parts = self._reduced(columns, self.loaded_options)
-        self._keep({group: copied(state) for group, state in parts.items()})  # the caller may reuse its buffers
+        # the caller may reuse its buffers
+        self._keep({group: copied(state, but=self.made) for group, state in parts.items()})
 
     def add(self, *, prediction: Any = None, reference: Any = None, **kwargs: Any) -> None:
         """Add one sample: the columns of add_batch, with one entry each."""

@@ -100,10 +100,10 @@ def _read(
                 " maps are resized with --resize nearest or bilinear only"
             )
         score_map = resized_map(score_map, wanted, resize)
+        if np.isnan(np.max(score_map)):
+            raise ValueError(f"{path}: expected a map that can be resized, got +inf beside -inf")
     with named(path):
         score_map = widen(score_map, "map")
-        if np.isnan(np.max(score_map)):
-            raise ValueError("expected a map that can be resized, got +inf beside -inf")
     if masks is None:
         masks = Masks(np.zeros(wanted, dtype=bool), defects=None if saturations is None else ())
     return MapAndMask(score_map, masks)

@@ -7,6 +7,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from ..anomaly.aupro import by_limit
 from ..core.options import as_fractions
 from ..evaluation.anomaly_run import AnomalyRun, images_of
 from ..evaluation.anomaly_text import described, difference_rows, group_rows
@@ -83,8 +84,9 @@ def _charts(group: str, models: Sequence[Model]) -> str:
         "pixel_roc": ("ROC of pixels", "true-positive rate", "pixel_auroc", 1.0),
     }
     limits = as_fractions(models[0].run.results["evaluation"]["options"]["integration_limits"], "integration_limits")
-    reach = max(limits)
-    kinds["pro"] = ("Overlap of regions", "mean overlap (PRO)", f"aupro@{reach}", reach)
+    reaches = by_limit("aupro", limits, limits)
+    widest = max(reaches, key=lambda name: reaches[name])
+    kinds["pro"] = ("Overlap of regions", "mean overlap (PRO)", widest, reaches[widest])
     names = [str(model.run.listed.folder) for model in models]
     charts = []
     for kind, (title, label, key, end) in kinds.items():
