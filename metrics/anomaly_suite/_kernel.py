@@ -11,7 +11,7 @@ import numbers
 import os
 import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial, reduce
 from numbers import Integral, Real
 from operator import or_
@@ -1519,9 +1519,12 @@ def _column(state: State, name: str) -> Array:
     return array_namespace(rows).ones_like(rows, dtype=array_namespace(rows).int64)
 
 
-def copied(state: State) -> State:
-    """A state whose arrays are its own."""
-    return {name: array.copy() if isinstance(array, np.ndarray) else array.clone() for name, array in state.items()}
+def copied(state: State, but: Collection[str] = ()) -> State:
+    """A state whose arrays are its own; those that are named `but` are so before."""
+    return {
+        name: array if name in but else array.copy() if isinstance(array, np.ndarray) else array.clone()
+        for name, array in state.items()
+    }
 
 
 # ---- core/group_results.py -------------------------------------------------------------------------------------------
@@ -1977,6 +1980,7 @@ class Metric:
     tables: the columns of each table of its states whose rows may be counted, by the name of the counts
     aliases: other names for columns
     of_sides: columns that have no entry per sample, and so no groups
+    made: arrays of its states that `reduce` always makes, and that are never a caller's
 
     The rest is read from the two signatures:
 
@@ -1997,6 +2001,7 @@ class Metric:
     tables: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     aliases: ClassVar[Mapping[str, str]] = {}
     of_sides: ClassVar[frozenset[str]] = frozenset()
+    made: ClassVar[frozenset[str]] = frozenset()
 
     columns: ClassVar[tuple[str, ...]]
     required: ClassVar[tuple[str, ...]]
@@ -2057,7 +2062,8 @@ class Metric:
         if options:
             raise TypeError(f"{next(iter(options))}: it is an option; give it at load or to compute")
         parts = self._reduced(columns, self.loaded_options)
-        self._keep({group: copied(state) for group, state in parts.items()})  # the caller may reuse its buffers
+        # the caller may reuse its buffers
+        self._keep({group: copied(state, but=self.made) for group, state in parts.items()})
 
     def add(self, *, prediction: Any = None, reference: Any = None, **kwargs: Any) -> None:
         """Add one sample: the columns of add_batch, with one entry each."""
@@ -4218,6 +4224,7 @@ class AnomalySuite(Metric):
     summarise = staticmethod(anomaly_metrics)
     units = staticmethod(anomaly_units)
     tables = {"normal_counts": ("normal",)}
+    made = frozenset({"normal"})  # by far the most of a state
 
     def __init__(self, **options: Unpack[AnomalySuiteOptions]) -> None:
         super().__init__(**options)
