@@ -76,7 +76,7 @@ test-lowest: $(VENV)-lowest/installed
 
 test-integrations: $(VENV)-integrations/installed
 	$(VENV)-integrations/$(FOLDER)/python -m pytest -rs tests/test_training_guide.py tests/test_array_types.py \
-		tests/test_flat.py tests/test_torchmetrics.py
+		tests/test_flat.py tests/test_torchmetrics.py tests/test_migration.py
 	$(VENV)-mlflow/$(FOLDER)/python -m pytest -rs tests/test_flat.py
 
 test-latex: $(VENV)/installed latex

@@ -123,7 +123,12 @@ PAGE = Page(
     metric=OpenAUC,
     question="Is a known sample classified rightly, and ranked below an unknown one?",
     columns=(*COLUMNS, *(Column(name, (), part_of=name) for name in _PARTS)),
-    options=(Option("tpr", "fraction"), Option("fpr_list", "numbers"), CONFIDENCE),
+    options=(
+        Option("tpr", "fraction"),
+        Option("fpr_list", "numbers"),
+        Option("risk_metrics", "several", ("aurc", "augrc", "risk@cov80", "coverage@risk5")),
+        CONFIDENCE,
+    ),
     examples=(
         Example(
             "Eighteen samples, eight of them unknown",
@@ -182,7 +187,11 @@ PAGE = Page(
     worst=worst_open_set,
     headline=r"openauc",
     method=", the area under the open-set ROC curve over every score",
-    sections={"Its parts": r"closed_set_accuracy|open_set_auroc", "At a threshold": r"open_set_accuracy@.*|ccr@.*"},
+    sections={
+        "Its parts": r"closed_set_accuracy|open_set_auroc",
+        "At a threshold": r"open_set_accuracy@.*|ccr@.*",
+        "Where the least sure are left out": r"aurc|augrc|risk@.*|coverage@.*",
+    },
     samples=(DIGITS,),
     outside=labelled_outside,
 )
