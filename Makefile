@@ -9,7 +9,8 @@
 #   make test-versions           the same on each Python of PYTHONS, e.g. PYTHONS="python3.10 python3.13"
 #   make test-core               the tests of arrays and mathematics, which need little (on macOS and Windows too)
 #   make test-lowest             the same with the lowest versions that setup.cfg allows
-#   make test-integrations       what needs Lightning, Keras, JAX, Polars, TensorBoard or MLflow, in environments of 2 GB
+#   make test-integrations       what needs Lightning, Keras, JAX, Polars, TensorBoard or MLflow, in environments of 3 GB
+#   make test-latex              that tables compile, with a TeX that apt gets where there is none
 #   make test-ultralytics        the detection tests with a real model, in an environment of 6 GB of its own
 #   make bench    measure against the peers, and write the tables into docs/benchmarks.md
 #   make bench-scale             time and memory of 10⁹ scores, which are added in batches, and of Dask (half an hour)
@@ -38,8 +39,8 @@ export HF_HUB_OFFLINE := 1
 export HF_EVALUATE_OFFLINE := 1
 
 .PHONY: bench bench-gpu bench-scale demo demo-anomaly demo-detection dist docs docs-serve examples fuzz lint-workflows \
-	test test-core test-integrations test-lowest test-ultralytics test-without-torch test-versions lint \
-	sync spaces screenshots chromium clean
+	test test-core test-integrations test-latex test-lowest test-ultralytics test-without-torch test-versions lint \
+	sync spaces screenshots chromium latex clean
 
 demo: $(VENV)/installed-demo
 	$(BIN)/python -m demo
@@ -75,8 +76,11 @@ test-lowest: $(VENV)-lowest/installed
 
 test-integrations: $(VENV)-integrations/installed
 	$(VENV)-integrations/$(FOLDER)/python -m pytest -rs tests/test_training_guide.py tests/test_array_types.py \
-		tests/test_flat.py tests/test_torchmetrics.py
+		tests/test_flat.py tests/test_torchmetrics.py tests/test_migration.py
 	$(VENV)-mlflow/$(FOLDER)/python -m pytest -rs tests/test_flat.py
+
+test-latex: $(VENV)/installed latex
+	$(BIN)/python -m pytest -rs tests/test_tables.py
 
 # ultralytics is under the AGPL-3.0 licence; its torch is not the one of constraints.txt
 test-ultralytics: $(VENV)-ultralytics/installed
@@ -156,6 +160,13 @@ chromium:
 	|| { test "$$(id -u)" = 0 && command -v apt-get >/dev/null \
 	     && apt-get -qq update && apt-get -qq install -y --no-install-recommends chromium >/dev/null; } \
 	|| echo "There is no Chromium, and it cannot be installed here: tests in a browser are skipped."
+
+# the TeX that compiles tables in a test, where it may be installed
+latex:
+	@command -v pdflatex >/dev/null \
+	|| { test "$$(id -u)" = 0 && command -v apt-get >/dev/null \
+	     && apt-get -qq update && apt-get -qq install -y --no-install-recommends texlive-latex-base >/dev/null; } \
+	|| echo "There is no pdflatex, and it cannot be installed here: the test that tables compile is skipped."
 
 $(VENV)/installed-demo: setup.cfg pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)

@@ -44,6 +44,7 @@ from .open_set.open_f import macro_open_f, micro_open_f
 from .open_set.open_f_curve import open_f_curve
 from .open_set.openauc import OpenAUC, openauc, openauc_metrics, split_open_set
 from .open_set.oscr import oscr_curve
+from .open_set.risk import risk_coverage
 from .open_set.samples import count_classes, reduce_open_set
 
 __all__ = [
@@ -111,6 +112,7 @@ __all__ = [
     "reduce_openauc",
     "reduce_topk",
     "reduce_topk_scores",
+    "risk_coverage",
     "roc_curve",
     "sampled_aupro",
     "split_ood",

@@ -72,7 +72,12 @@ def open_f(rng: Rng, n: int) -> tuple[Columns, Options]:
 
 
 def openauc(rng: Rng, n: int) -> tuple[Columns, Options]:
-    return open_set(rng, n), {"tpr": float(rng.choice([0.5, 0.75, 0.9, 0.95, 1.0]))}
+    columns = open_set(rng, n)
+    options: Options = {"tpr": float(rng.choice([0.5, 0.75, 0.9, 0.95, 1.0]))}
+    if rng.random() < 0.5:
+        shares = [f"{share:g}" for share in rng.choice([1, 7, 12.5, 50, 80, 100], 2)]
+        options["risk_metrics"] = ["aurc", "augrc", f"risk@cov{shares[0]}", f"coverage@risk{shares[1]}"]
+    return columns, options
 
 
 def ood_bench(rng: Rng, n: int) -> tuple[Columns, Options]:

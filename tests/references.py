@@ -5,6 +5,7 @@ Each takes the columns as lists and returns what `compute` should, as fractions.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from itertools import pairwise, product
@@ -166,12 +167,39 @@ def operating_point(positives: Scores, negatives: Scores, rate: str, bounded: st
     return max(reached) if rate in ("tpr", "tnr") else min(reached)
 
 
+def risk_coverage(errors: Scores, right: Scores, metrics: Sequence[str]) -> Results:
+    """Errors expected among the first k samples, those that are tied being in random order, for each k."""
+    total, expected = len(errors) + len(right), [Fraction()]
+    for t in sorted({*errors, *right}):
+        tied = sum(s == t for s in (*errors, *right))
+        expected += [expected[-1] + Fraction(sum(e == t for e in errors) * j, tied) for j in range(1, tied + 1)]
+    risks = [errors_ / k for k, errors_ in enumerate(expected) if k]
+    reached = [0, *(sum(s <= t for s in (*errors, *right)) for t in {*errors, *right})]
+    found: Results = {}
+    for name in metrics:
+        if name == "aurc":
+            found[name] = sum(risks, Fraction()) / total
+        elif name == "augrc":  # trapezoids of e/N over k/N
+            found[name] = sum((Fraction(a + b, 2) for a, b in pairwise(expected)), Fraction()) / total**2
+        elif name.startswith("risk@cov"):
+            found[name] = risks[math.ceil(Fraction(name.removeprefix("risk@cov")) / 100 * total) - 1]
+        else:
+            bound = Fraction(name.removeprefix("coverage@risk")) / 100
+            found[name] = Fraction(max(k for k in reached if not k or risks[k - 1] <= bound), total)
+    return found
+
+
+def errors_and_right(scores: Scores, right: Sequence[bool]) -> tuple[Scores, Scores]:
+    return [s for s, hit in zip(scores, right) if not hit], [s for s, hit in zip(scores, right) if hit]
+
+
 def openauc(
     predictions: Any,
     references: Labels,
     open_scores: Scores,
     open_labels: Labels | None = None,
     tpr: float = 0.95,
+    risk_metrics: Sequence[str] = (),
 ) -> Results:
     unknown = [y < 0 if open_labels is None else bool(open_labels[i]) for i, y in enumerate(references)]
     predicted = [p if isinstance(p, int) else max(range(len(p)), key=p.__getitem__) for p in predictions]
@@ -194,6 +222,7 @@ def openauc(
         "closed_set_accuracy": Fraction(sum(right), len(known_scores)),
         "open_set_auroc": auroc(unknown_scores, known_scores),
         f"open_set_accuracy@tpr{100 * tpr:g}": Fraction(correct, len(open_scores)),
+        **risk_coverage(*errors_and_right(open_scores, right), risk_metrics),
     }
 
 

@@ -152,6 +152,16 @@ def test_osr_metrics(case: str) -> None:
     assert osr_metrics.fpr_at_95tpr(TIED, HALF) == 1.0
 
 
+def test_risk_of_osr_metrics() -> None:
+    """Theirs takes the mean over tied samples, as ours; a loss of 1 where a sample must not be accepted."""
+    osr_metrics = pytest.importorskip("osr_metrics")
+    rng = np.random.default_rng(0)
+    for levels in (2, 9, 1000):
+        scores, errors = rng.integers(0, levels, 60), rng.random(60) < 0.3
+        theirs = osr_metrics.aurc(scores, errors.astype(float))
+        assert om.risk_coverage(scores[errors], scores[~errors])["aurc"] == pytest.approx(theirs, rel=1e-13)
+
+
 MASKS = np.zeros((2, 8, 8), dtype=int)
 MASKS[0, 2:5, 2:5] = 1
 

@@ -21,7 +21,7 @@ from openworld_metrics import metric_class
 from openworld_metrics.reports import make_table, render
 from openworld_metrics.reports.directions import Direction, direction
 from openworld_metrics.reports.rendering import FORMS
-from openworld_metrics.reports.tables import Cell
+from openworld_metrics.reports.tables import Cell, ResultTable
 from tests import cases
 from tests.conftest import Run
 
@@ -257,18 +257,34 @@ def test_errors_of_forms(options: dict[str, Any], message: str) -> None:
 ODD = "[x] \\ & % $ # _ { } ~ ^ < > | * `a` é\nb"
 
 
-def test_odd_names_in_latex(tmp_path: Path) -> None:
-    latex = render(make_table({ODD: {"auroc@0.3": 0.5, "auroc": 0.5}, "b_c": {"auroc": 0.25}}, seeds="c"), "latex")
+def odd_names() -> ResultTable:
+    return make_table({ODD: {"auroc@0.3": 0.5, "auroc": 0.5}, "b_c": {"auroc": 0.25}}, seeds="c")
+
+
+def test_odd_names_in_latex() -> None:
+    latex = render(odd_names(), "latex")
     assert all("\n" not in line for line in latex.splitlines())
     assert len(latex.splitlines()) == 8
     assert re.search(r"(?<!\\)[&%$#_~^]", latex.splitlines()[4].replace(r"\&", "").split(" & ")[0]) is None
-    if shutil.which("pdflatex") is None:
-        pytest.skip("no pdflatex to compile it with")
-    document = rf"\documentclass{{article}}\begin{{document}}{latex}\end{{document}}"
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex: make test-latex gets one")
+def test_latex_compiles(tmp_path: Path) -> None:
+    """Every kind of cell: names of all signs, bold, ± of seeds, intervals in brackets and as ±, percent, groups."""
+    interval = {"auroc": 1 / 3, "auroc_low": 0.25, "auroc_high": 0.5, "total": 3, "WI": math.inf}
+    tables = [
+        render(odd_names(), "latex"),
+        render(make_table({"[a]": interval, "b": {"auroc": 0.5}}), "latex", percent=True),
+        render(make_table({"a": interval, "b": interval}), "latex", intervals="plusminus", digits=2),
+        render(make_table(MODELS, seeds=r"-s\d"), "latex"),
+        render(make_table({"a": GROUPED, "b": GROUPED}, rows="groups", keys=["auroc"]), "latex"),
+    ]
+    document = "\n\n".join([r"\documentclass{article}", r"\begin{document}", *tables, r"\end{document}"])
     (tmp_path / "table.tex").write_text(document, encoding="utf-8")
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "table.tex"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stdout[-500:]
+    assert "Missing character" not in (tmp_path / "table.log").read_text(encoding="utf-8", errors="replace")
 
 
 def test_odd_names_in_markdown_and_text() -> None:

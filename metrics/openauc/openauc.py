@@ -42,6 +42,8 @@ Args:
         bounded, and results that rank scores get an error bound. Given at load. Defaults to None, which keeps all.
     fpr_list: false-positive rates in [0, 1], such as (0.001, 0.01, 0.1), at which to give the correct-classification
         rate. Defaults to None.
+    risk_metrics: a name or names of what it costs to accept the samples that score lowest: "aurc", "augrc",
+        "risk@cov80" and "coverage@risk5" (of any percentage). Defaults to (), none.
     per_sample: whether to add a table of what became of each sample. Given at load where batches are added. Defaults to
         False.
     confidence_level, n_resamples, random_state: with a level such as 0.95, rates get `<key>_low` and `<key>_high`, a
@@ -56,8 +58,12 @@ Returns:
     ccr@fpr0.1 and so on, for `fpr_list` (in percent): the highest share of the known samples that are accepted and
         rightly classified, among thresholds that accept at most that share of the unknown ones: a point of the OSCR
         curve.
+    aurc, augrc, for `risk_metrics`: the area under the risk-coverage curve, and under the generalised one. An accepted
+        sample is an error if it is unknown or its class is wrong; tied samples are in random order.
+    risk@cov80, coverage@risk5 and so on: the share of errors among the 80 % of the samples that score lowest; the
+        highest share of the samples that a threshold accepts with at most 5 % errors among them.
     openauc_error and so on, with `significant_bits`: the value of the whole scores is at most that far off. The
-        closed-set accuracy has none, since it ranks no scores.
+        closed-set accuracy has none, since it ranks no scores; coverage@risk is left out.
     open_set_accuracy@tpr95_threshold, per_sample, with `per_sample`: the threshold of that accuracy, which is reached
         by what is called unknown, and a table: "sample" (its place in the order of addition, from 0), "score",
         "reference" and "decision" ("known" or "unknown"), and "outcome": "known, right class", "known, wrong class",

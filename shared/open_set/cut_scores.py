@@ -13,13 +13,13 @@ from ..core.curves import twice_wins
 from ..core.quantities import Quantity, bounded
 from ..core.rounding import was_cut
 from ..core.shares import least_reaching, most_within, percent
+from .rates import Asked
+from .risk import both_sides, risk_of_sides
 
 Ends = tuple[float, ...]
 
 
-def ends_of_cut(
-    unknown: Side, correct: Side, wrong: Side, bits: int, tpr: float, fprs: Sequence[float]
-) -> dict[str, Ends | None]:
+def ends_of_cut(unknown: Side, correct: Side, wrong: Side, bits: int, asked: Asked) -> dict[str, Ends | None]:
     """The ends of what each result was before scores were cut; None for the one that ranks none.
 
     Wins: the P·N pairs of each bin count half now, and were between none and all. Thresholds of operating points were
@@ -28,14 +28,15 @@ def ends_of_cut(
     num_known = correct.total + wrong.total
     pairs, total = 2 * unknown.total * num_known, unknown.total + num_known
     over_correct, over_wrong = (_ends_of_wins(unknown, side, bits) for side in (correct, wrong))
-    hits = _ends_of_hits(unknown, (correct, wrong), tpr, bits)
-    rights = {f"ccr@fpr{percent(fpr)}": _ends_of_correct(unknown, correct, fpr, bits) for fpr in fprs}
+    hits = _ends_of_hits(unknown, (correct, wrong), asked.tpr, bits)
+    rights = {f"ccr@fpr{percent(fpr)}": _ends_of_correct(unknown, correct, fpr, bits) for fpr in asked.fprs}
     return {
         "openauc": tuple(wins / pairs for wins in over_correct),
         "closed_set_accuracy": None,
         "open_set_auroc": tuple(sum(wins) / pairs for wins in zip(over_correct, over_wrong)),
-        f"open_set_accuracy@tpr{percent(tpr)}": tuple(count / total for count in hits),
+        f"open_set_accuracy@tpr{percent(asked.tpr)}": tuple(count / total for count in hits),
         **{name: tuple(count / num_known for count in ends) for name, ends in rights.items()},
+        **risk_of_sides(both_sides(unknown, wrong), correct, bounded(asked.risks, bits)),
     }
 
 

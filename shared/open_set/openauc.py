@@ -13,17 +13,16 @@ import numpy as np
 
 from ..core.arrays import Array, array_namespace
 from ..core.bounds import results_with_errors
-from ..core.counts import Side, as_side, check_both_classes, runs, sort_sides, split
-from ..core.curves import twice_wins
+from ..core.counts import Side, as_side, check_both_classes, split
 from ..core.metric import IntervalOptions, Metric
-from ..core.options import as_bool, as_fraction, as_shares
+from ..core.options import as_bool
 from ..core.shares import percent
 from ..core.units import Units, members_of, rows_of_sides
-from .at_tpr import accuracy_of_sides, threshold_at_tpr
-from .ccr import ccr_of_sides
+from .at_tpr import threshold_at_tpr
 from .cut_scores import ends_of_cut
 from .known_unknown import SIDES_OF_XCURVE, as_openauc_state, reduce_openauc
 from .per_sample import open_set_samples
+from .rates import checked_rates, rates_of_sides, twice_wins_over
 from .samples import OPEN_SET_ALIASES, OPEN_SET_TABLES, OpenSetState
 
 if TYPE_CHECKING:
@@ -36,48 +35,41 @@ class OpenAUCOptions(IntervalOptions, total=False):
     tpr: float
     significant_bits: int | None
     fpr_list: float | Sequence[float] | None
+    risk_metrics: str | Sequence[str]
     per_sample: bool
 
 
 def openauc_metrics(
-    state: OpenSetState, *, tpr: float = 0.95, fpr_list: Any = None, per_sample: bool = False
+    state: OpenSetState,
+    *,
+    tpr: float = 0.95,
+    fpr_list: Any = None,
+    risk_metrics: Any = (),
+    per_sample: bool = False,
 ) -> dict[str, Any]:
     """OpenAUC, closed-set accuracy, AUROC of unknown against known, and their accuracy at a true-positive rate.
 
     Parameters: state of `reduce_openauc`; tpr in (0, 1], as of `accuracy_at_tpr`; fpr_list, a number or numbers in
-    [0, 1], to add the correct-classification rate at each, as of `ccr_at_fpr`; per_sample, to add the threshold of
+    [0, 1], to add the correct-classification rate at each, as of `ccr_at_fpr`; risk_metrics, a name or names of
+    `risk_coverage`, to add them, unknown samples being errors too; per_sample, to add the threshold of
     `accuracy_at_tpr` and a table of what became of each sample there (see `open_set_samples`).
     Returns {"openauc", "closed_set_accuracy", "open_set_auroc", "open_set_accuracy@tpr95"}, and "ccr@fpr0.1" and so on;
-    of scores that were cut, all but the second with `<name>_error`, |value − value of the scores before| ≤ error.
+    of scores that were cut, all but the second with `<name>_error`, |value − value of the scores before| ≤ error, and
+    no coverage@risk.
     Raises ValueError if there are no unknown or no known samples, for a rate out of range, and per_sample of samples
     that have been counted or whose scores were cut.
     """
-    tpr, fprs = as_fraction(tpr, "tpr"), [] if fpr_list is None else as_shares(fpr_list, "fpr_list")
+    asked = checked_rates(tpr, fpr_list, risk_metrics)
     wanted = as_bool(per_sample, "per_sample")
     sides = open_set_sides(state)
-    results = rates_of_sides(*sides, tpr=tpr, fprs=fprs)
+    results = rates_of_sides(*sides, asked)
     if wanted:
-        threshold = threshold_at_tpr(sides[0], tpr)
+        threshold = threshold_at_tpr(sides[0], asked.tpr)
         samples = open_set_samples(state, threshold, reached=True)
-        return {**results, f"open_set_accuracy@tpr{percent(tpr)}_threshold": threshold, "per_sample": samples}
+        return {**results, f"open_set_accuracy@tpr{percent(asked.tpr)}_threshold": threshold, "per_sample": samples}
     if "significant_bits" not in state:
         return results
-    return results_with_errors(results, ends_of_cut(*sides, int(state["significant_bits"]), tpr, fprs))
-
-
-def rates_of_sides(unknown: Side, correct: Side, wrong: Side, *, tpr: float, fprs: Sequence[float]) -> dict[str, float]:
-    """As `openauc_metrics`, of the three kinds of samples, for rates that have been checked."""
-    num_known = correct.total + wrong.total
-    check_both_classes(unknown.total, num_known)
-    over_correct, over_wrong = _twice_wins_over(unknown, correct), _twice_wins_over(unknown, wrong)
-    pairs = 2 * unknown.total * num_known
-    return {
-        "openauc": over_correct / pairs,
-        "closed_set_accuracy": correct.total / num_known,
-        "open_set_auroc": (over_correct + over_wrong) / pairs,
-        f"open_set_accuracy@tpr{percent(tpr)}": accuracy_of_sides(unknown, (correct, wrong), tpr),
-        **{f"ccr@fpr{percent(fpr)}": ccr_of_sides(unknown, correct, num_known, fpr) for fpr in fprs},
-    }
+    return results_with_errors(results, ends_of_cut(*sides, int(state["significant_bits"]), asked))
 
 
 def split_open_set(state: OpenSetState) -> tuple[Array, Array, Array]:
@@ -123,24 +115,19 @@ def openauc(unknown: Array, correct_known: Array, num_known: int) -> float:
     check_both_classes(unknown.shape[0], num_known)
     if not correct_known.shape[0]:
         return 0.0
-    return _twice_wins_over(as_side(unknown), as_side(correct_known)) / (2 * unknown.shape[0] * num_known)
+    return twice_wins_over(as_side(unknown), as_side(correct_known)) / (2 * unknown.shape[0] * num_known)
 
 
-def _twice_wins_over(unknown: Side, known: Side) -> int:
-    """Twice the pairs in which the unknown sample scores higher, plus the tied ones."""
-    return sum(map(twice_wins, runs(*sort_sides(unknown, known)))) if known.total else 0
-
-
-def openauc_units(state: OpenSetState, *, tpr: float, fpr_list: Any, **_: Any) -> Units:
+def openauc_units(state: OpenSetState, *, tpr: float, fpr_list: Any, risk_metrics: Any, **_: Any) -> Units:
     """The unknown samples and the known ones, for resampling."""
-    tpr, fprs = as_fraction(tpr, "tpr"), [] if fpr_list is None else as_shares(fpr_list, "fpr_list")
+    asked = checked_rates(tpr, fpr_list, risk_metrics)
     unknown, correct, wrong = rows_of_sides(*open_set_sides(state))
     num_correct = len(correct.counts)
 
     def results(counts: Sequence[np.ndarray]) -> dict[str, float]:
         known = counts[1]
         sides = unknown.side(counts[0]), correct.side(known[:num_correct]), wrong.side(known[num_correct:])
-        return rates_of_sides(*sides, tpr=tpr, fprs=fprs)
+        return rates_of_sides(*sides, asked)
 
     def members() -> tuple[np.ndarray, np.ndarray]:
         known, right = state["classes"] >= 0, state["predicted"] == state["classes"]

@@ -64,7 +64,7 @@ def test_the_address_is_read_and_written(forms: Any) -> None:
     form = opened(here, tab="openauc", example=title, tpr="0.9", fpr_list="0.1,0.2", nonsense="1")
     assert form.example == title
     values = dict(zip([option.name for option in here.page.options], form.controls))
-    assert values == {"tpr": 0.9, "fpr_list": "0.1,0.2", "confidence_level": ""}
+    assert values == {"tpr": 0.9, "fpr_list": "0.1,0.2", "risk_metrics": [], "confidence_level": ""}
     query = query_of(here.page, here.runner.defaults, form)
     assert query.startswith("?tab=openauc&example=To+type+in")
     assert query.endswith("&tpr=0.9&fpr_list=0.1%2C0.2")

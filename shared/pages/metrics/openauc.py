@@ -110,7 +110,12 @@ PAGE = Page(
     metric=OpenAUC,
     question="Is a known sample classified rightly, and ranked below an unknown one?",
     columns=(*COLUMNS, *(Column(name, (), part_of=name) for name in _PARTS)),
-    options=(Option("tpr", "fraction"), Option("fpr_list", "numbers"), CONFIDENCE),
+    options=(
+        Option("tpr", "fraction"),
+        Option("fpr_list", "numbers"),
+        Option("risk_metrics", "several", ("aurc", "augrc", "risk@cov80", "coverage@risk5")),
+        CONFIDENCE,
+    ),
     examples=(
         Example(
             "Eighteen samples, eight of them unknown",
@@ -168,8 +173,17 @@ PAGE = Page(
     sweep=sweep_openauc,
     worst=worst_open_set,
     headline=r"openauc",
+<<<<<<< HEAD
     method=", the area under the open-set classification rate curve (OSCR) over every score",
     sections={"Its parts": r"closed_set_accuracy|open_set_auroc", "At a threshold": r"open_set_accuracy@.*|ccr@.*"},
+=======
+    method=", the area under the open-set ROC curve over every score",
+    sections={
+        "Its parts": r"closed_set_accuracy|open_set_auroc",
+        "At a threshold": r"open_set_accuracy@.*|ccr@.*",
+        "Where the least sure are left out": r"aurc|augrc|risk@.*|coverage@.*",
+    },
+>>>>>>> integ
     samples=(DIGITS,),
     outside=labelled_outside,
 )
