@@ -9,6 +9,7 @@ import io
 import math
 import numbers
 import os
+import re
 import time
 import uuid
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -2566,6 +2567,94 @@ def _error(value: float, ends: tuple[float, ...]) -> float:
     return min(1.0, error)
 
 
+# ---- core/shares.py --------------------------------------------------------------------------------------------------
+#
+# Shares of a total as whole counts, so that a bound is met exactly where it can be.
+
+def most_within(share: float, total: int) -> int:
+    """The largest count of a total whose share, count/total, is at most `share`, in [0, 1].
+
+    The division is rounded once, as in a rate that is reported: so 7 of 100 are within 0.07, although 0.07·100 is not
+    7 in float64.
+
+    >>> most_within(0.07, 100), most_within(0.29, 100), most_within(1 / 3, 3)
+    (7, 29, 1)
+    """
+    count = min(total, math.floor(share * total) + 1)
+    while count / total > share:
+        count -= 1
+    return count
+
+
+def least_reaching(share: float, total: int) -> int:
+    """The smallest count of a total, at least 1, whose share, count/total, is at least `share`, in (0, 1].
+
+    The division is rounded once, as in a rate that is reported.
+
+    >>> least_reaching(0.07, 100), least_reaching(0.29, 100), least_reaching(1 / 3, 3)
+    (7, 29, 1)
+    """
+    count = max(1, math.ceil(share * total) - 1)
+    while count / total < share:
+        count += 1
+    return count
+
+
+def bound_between_counts(bound: Fraction, total: int, *, from_below: bool) -> float:
+    """A bound in (0, 1] that a share of the total meets iff it meets the exact one, however both are rounded.
+
+    It lies half a count beyond the last share that does: below the least one that is ≥ the bound, if it is a bound
+    from below, or above the greatest one that is ≤ it.
+
+    >>> bound_between_counts(Fraction(995, 1000), 200, from_below=True)
+    0.9925
+    """
+    count = math.ceil(bound * total) - 0.5 if from_below else math.floor(bound * total) + 0.5
+    return min(1.0, count / total)
+
+
+def percent(share: float) -> str:
+    """A share in percent, as it stands in the names of results.
+
+    >>> percent(0.95), percent(0.07), percent(0.001)
+    ('95', '7', '0.1')
+    """
+    return f"{100 * share:.12g}"
+
+
+# ---- open_set/at_tpr.py ----------------------------------------------------------------------------------------------
+#
+# Accuracy of unknown against known at a true-positive rate, and the threshold that reaches it.
+
+def accuracy_at_tpr(unknown: Array, known: Array, tpr: float = 0.95) -> float:
+    """Accuracy of unknown against known at the highest threshold whose true-positive rate is at least `tpr`.
+
+    (TP + N − FP) / (P + N) at t* = max {t : TP(t)/P ≥ tpr}, unknown iff score ≥ t*
+
+    Parameters: unknown (P,) and known (N,) open-set scores, higher is more unknown; tpr in (0, 1].
+    Returns a float in [0, 1]. Raises ValueError for a tpr out of range, or if a side is empty.
+    Source: Vaze et al., Open-Set Recognition: A Good Closed-Set Classifier is All You Need, ICLR 2022.
+
+    >>> import numpy as np
+    >>> accuracy_at_tpr(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1]))
+    0.75
+    """
+    check_both_classes(unknown.shape[0], known.shape[0])
+    return accuracy_of_sides(as_side(unknown), (as_side(known),), tpr)
+
+
+def accuracy_of_sides(unknown: Side, known: Sequence[Side], tpr: float) -> float:
+    """As `accuracy_at_tpr`, of known samples on several sides."""
+    threshold = threshold_at_tpr(unknown, as_fraction(tpr, "tpr"))
+    hits = unknown.total - unknown.below_score(threshold) + sum(side.below_score(threshold) for side in known)
+    return hits / (unknown.total + sum(side.total for side in known))
+
+
+def threshold_at_tpr(unknown: Side, tpr: float) -> float:
+    """The highest threshold that at least a share of the unknown samples reaches."""
+    return unknown.at(unknown.total - least_reaching(tpr, unknown.total)) + 0.0  # 0.0 for −0.0
+
+
 # ---- core/rounding.py ------------------------------------------------------------------------------------------------
 #
 # Scores with fewer values, in the same order: cut to some significant bits, or rounded up to thresholds.
@@ -2727,8 +2816,12 @@ def weighted_sum(sizes: Array, values: Array, bits: int, total: int) -> int:
 
 def sum_of_ratios(sizes: Array, counts: Array, totals: Array, total: int) -> int:
     """Σ sizes·(counts/totals), at most 1 each, of ratios that are rounded to float64; exactly, in units of 2^-117."""
+    return sum_of_shares(sizes, ratio_of(counts, totals), total)
+
+
+def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
+    """Σ sizes·ratios of float64s that are 0 or in [2^-64, 1], exactly, in units of 2^-117; the sizes sum to `total`."""
     xp = array_namespace(sizes)
-    ratios = ratio_of(counts, totals)
     smallest = float(xp.min(ratios)) or float(xp.min(xp.where(ratios > 0, ratios, 1.0)))
     lowest, highest = math.frexp(smallest)[1], math.frexp(float(xp.max(ratios)))[1]
     if highest - lowest < _SPAN:  # in almost all runs
@@ -2926,94 +3019,6 @@ def curve_rates(values: Mapping[str, Any], prefix: str) -> dict[str, float]:
     return {f"{prefix}{name}": rates[name] for name in CURVE}
 
 
-# ---- core/shares.py --------------------------------------------------------------------------------------------------
-#
-# Shares of a total as whole counts, so that a bound is met exactly where it can be.
-
-def most_within(share: float, total: int) -> int:
-    """The largest count of a total whose share, count/total, is at most `share`, in [0, 1].
-
-    The division is rounded once, as in a rate that is reported: so 7 of 100 are within 0.07, although 0.07·100 is not
-    7 in float64.
-
-    >>> most_within(0.07, 100), most_within(0.29, 100), most_within(1 / 3, 3)
-    (7, 29, 1)
-    """
-    count = min(total, math.floor(share * total) + 1)
-    while count / total > share:
-        count -= 1
-    return count
-
-
-def least_reaching(share: float, total: int) -> int:
-    """The smallest count of a total, at least 1, whose share, count/total, is at least `share`, in (0, 1].
-
-    The division is rounded once, as in a rate that is reported.
-
-    >>> least_reaching(0.07, 100), least_reaching(0.29, 100), least_reaching(1 / 3, 3)
-    (7, 29, 1)
-    """
-    count = max(1, math.ceil(share * total) - 1)
-    while count / total < share:
-        count += 1
-    return count
-
-
-def bound_between_counts(bound: Fraction, total: int, *, from_below: bool) -> float:
-    """A bound in (0, 1] that a share of the total meets iff it meets the exact one, however both are rounded.
-
-    It lies half a count beyond the last share that does: below the least one that is ≥ the bound, if it is a bound
-    from below, or above the greatest one that is ≤ it.
-
-    >>> bound_between_counts(Fraction(995, 1000), 200, from_below=True)
-    0.9925
-    """
-    count = math.ceil(bound * total) - 0.5 if from_below else math.floor(bound * total) + 0.5
-    return min(1.0, count / total)
-
-
-def percent(share: float) -> str:
-    """A share in percent, as it stands in the names of results.
-
-    >>> percent(0.95), percent(0.07), percent(0.001)
-    ('95', '7', '0.1')
-    """
-    return f"{100 * share:.12g}"
-
-
-# ---- open_set/at_tpr.py ----------------------------------------------------------------------------------------------
-#
-# Accuracy of unknown against known at a true-positive rate, and the threshold that reaches it.
-
-def accuracy_at_tpr(unknown: Array, known: Array, tpr: float = 0.95) -> float:
-    """Accuracy of unknown against known at the highest threshold whose true-positive rate is at least `tpr`.
-
-    (TP + N − FP) / (P + N) at t* = max {t : TP(t)/P ≥ tpr}, unknown iff score ≥ t*
-
-    Parameters: unknown (P,) and known (N,) open-set scores, higher is more unknown; tpr in (0, 1].
-    Returns a float in [0, 1]. Raises ValueError for a tpr out of range, or if a side is empty.
-    Source: Vaze et al., Open-Set Recognition: A Good Closed-Set Classifier is All You Need, ICLR 2022.
-
-    >>> import numpy as np
-    >>> accuracy_at_tpr(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1]))
-    0.75
-    """
-    check_both_classes(unknown.shape[0], known.shape[0])
-    return accuracy_of_sides(as_side(unknown), (as_side(known),), tpr)
-
-
-def accuracy_of_sides(unknown: Side, known: Sequence[Side], tpr: float) -> float:
-    """As `accuracy_at_tpr`, of known samples on several sides."""
-    threshold = threshold_at_tpr(unknown, as_fraction(tpr, "tpr"))
-    hits = unknown.total - unknown.below_score(threshold) + sum(side.below_score(threshold) for side in known)
-    return hits / (unknown.total + sum(side.total for side in known))
-
-
-def threshold_at_tpr(unknown: Side, tpr: float) -> float:
-    """The highest threshold that at least a share of the unknown samples reaches."""
-    return unknown.at(unknown.total - least_reaching(tpr, unknown.total)) + 0.0  # 0.0 for −0.0
-
-
 # ---- open_set/ccr.py -------------------------------------------------------------------------------------------------
 #
 # The correct-classification rate at a false-positive rate: a point of the OSCR curve.
@@ -3047,6 +3052,230 @@ def ccr_of_sides(unknown: Side, correct: Side, num_known: int, fpr: float) -> fl
     return (correct.below_score(unknown.at(accepted)) if correct.total else 0) / num_known
 
 
+# ---- open_set/risk_areas.py ------------------------------------------------------------------------------------------
+#
+# Areas under the curves of risk over coverage, from the counts of errors, which score higher, and of the others.
+#
+# A sample that shares its score with m in all, above a others, is among the first k with probability (k − a)/m in [0, 1],
+# if those that are tied are in random order: so a mean over coverages is a sum over the errors.
+
+_LOG_BITS = 6  # a harmonic number of up to 2^63 terms is below 2^6
+_MARGIN_BITS = 44  # each of the terms with logarithms is off by less than 2^-44
+_SERIES = 32  # from where the series of harmonic numbers is exact in float64
+_NEAR = [math.fsum([-math.log(n + 0.5), -np.euler_gamma, *(1 / k for k in range(1, n + 1))]) for n in range(_SERIES)]
+
+
+def places(counts: Counts) -> tuple[Array, Array]:
+    """How many samples of both kinds score lower than each error, and how many the same."""
+    accepted = counts.num_positives - counts.tp + counts.num_negatives - counts.fp
+    return accepted, counts.sizes + counts.fp - counts.above
+
+
+def _correction(numbers: np.ndarray) -> np.ndarray:
+    """H(n) − γ − ln(n + ½), of harmonic numbers H."""
+    square = 1 / (numbers + 0.5) ** 2
+    series = square * (1 / 24 - square * (7 / 960 - square * (31 / 8064 - square * 127 / 30720)))
+    return np.where(numbers < _SERIES, np.asarray(_NEAR)[np.minimum(numbers, _SERIES - 1)], series)
+
+
+def _harmonic(start: np.ndarray, stop: np.ndarray | int) -> np.ndarray:
+    """Σ 1/k of start < k ≤ stop."""
+    stop = np.broadcast_to(stop, start.shape)
+    return np.log1p((stop - start) / (start + 0.5)) + (_correction(stop) - _correction(start))
+
+
+def _sum_over_errors(counts: Counts) -> int:
+    """Σ of what each error adds to Σ_k e(k)/k, in units of 2^-111: its share of the tied, and all of those after.
+
+    1/m Σ_(j=1..m) j/(a + j) + Σ_(k=a+m+1..N) 1/k. The mean lies between that of the chord and that at the middle.
+    """
+    # on the host: the logarithms of array libraries differ in their last bits
+    before, tied = (to_numpy(column) for column in places(counts))
+    mean = 1 - before / tied * _harmonic(before, before + tied)
+    middle = (tied + 1) / 2
+    mean = np.clip(mean, middle / (before + tied), middle / (before + middle))
+    terms = mean + _harmonic(before + tied, counts.num_positives + counts.num_negatives)
+    return sum_of_shares(to_numpy(counts.sizes), terms / 2**_LOG_BITS, counts.num_positives)
+
+
+def _margin(counts: Counts, was_cut: Array) -> int:
+    """What rounding may add to the sum where samples that were cut to one score were several."""
+    unsure = was_cut & (places(counts)[1] > 1)
+    return int(array_namespace(unsure).sum(counts.sizes[unsure])) << (RATIO_UNIT - _LOG_BITS - _MARGIN_BITS)
+
+
+def _area(sums: list[int], num_errors: int, num_right: int) -> float:
+    total = num_errors + num_right
+    return min(1.0, (sum(sums) << _LOG_BITS) / (total << RATIO_UNIT)) if num_right else 1.0
+
+
+def _generalised_area(wins: list[int], num_errors: int, num_right: int) -> float:
+    lost = 2 * num_errors * num_right - sum(wins)
+    return (lost + num_errors**2) / (2 * (num_errors + num_right) ** 2)
+
+
+AURC = Quantity(
+    _sum_over_errors,
+    _area,
+    Bounds(
+        lambda counts, flags: _sum_over_errors(negatives_first(counts, flags)) + _margin(counts, flags),
+        lambda counts, flags: _sum_over_errors(positives_first(counts, flags)) - _margin(counts, flags),
+    ),
+)
+AUGRC = Quantity(twice_wins, _generalised_area, in_either_order(twice_wins))
+
+
+# ---- open_set/risk.py ------------------------------------------------------------------------------------------------
+#
+# Risk and coverage of a classifier that abstains from what looks most unknown.
+#
+# Samples are accepted from the lowest score on. An error is a sample that must not be accepted: one that is classified
+# wrongly, or unknown. With e(k) errors expected among the first k of N, tied samples being in random order, the coverage
+# is k/N, the risk e(k)/k and the generalised risk e(k)/N.
+
+RISK_METRICS = ("aurc", "augrc")
+_AREAS = {"aurc": AURC, "augrc": AUGRC}
+_POINT = re.compile(r"(risk@cov|coverage@risk)((?!0\d)\d{1,3}(?:\.\d+)?)")
+
+
+def risk_coverage(errors: Any, right: Any, metrics: Any = RISK_METRICS) -> dict[str, float]:
+    """Risk of a classifier that abstains from the samples that score highest, by name.
+
+    aurc            1/N Σ_k e(k)/k, the area under the risk-coverage curve
+    augrc           ∫ e/N d(k/N) = (E·R·(1 − AUROC) + E²/2)/N², that under the generalised one, in [0, ½]
+    risk@cov80      e(k)/k of the first k = ⌈0.8·N⌉ samples; likewise any number in (0, 100]
+    coverage@risk5  the highest coverage of a threshold, all that score lower being accepted or all samples, at which
+                    the risk is at most 0.05, and 0 where there is none; likewise any number in [0, 100]
+
+    Parameters: errors (E,) and right (R,), scores of the samples that must not be accepted, and of the N − E = R
+    others, higher is more uncertain or unknown; metrics, a name or a list of names. AUROC is that of errors over right.
+    Returns {name: float in [0, 1]}. augrc, risk@ and coverage@ are divided once; aurc is off by 1e-14 at most.
+    Raises ValueError for NaN, an unknown name, and no samples at all.
+    Source: Geifman and El-Yaniv, Selective Classification for Deep Neural Networks, NeurIPS 2017; Traub et al.,
+    Overcoming Common Flaws in the Evaluation of Selective Classification Systems, NeurIPS 2024.
+
+    >>> risk_coverage([0.2, 0.4], [0.05, 0.1, 0.3], ["augrc", "risk@cov80", "coverage@risk5"])
+    {'augrc': 0.12, 'risk@cov80': 0.25, 'coverage@risk5': 0.4}
+    """
+    wanted = risk_quantities(metrics, "metrics")
+    if not wanted:
+        raise ValueError("metrics: expected at least one name, got none")
+    positives, negatives = on_one_device(as_scores(errors, "errors"), as_scores(right, "right"))
+    return risk_of_sides(as_side(positives), as_side(negatives), wanted)
+
+
+def risk_quantities(metrics: Any, name: str) -> dict[str, Quantity]:
+    """Those of some names, or of none, of the errors as positives and the others as negatives; see `risk_coverage`."""
+    given = plain_value(metrics)
+    names = [given] if isinstance(given, str) or not isinstance(given, Iterable) else [*given]
+    return {str(each): _quantity(each, name) for each in names}
+
+
+def risk_of_sides(errors: Side, right: Side, wanted: Mapping[str, Quantity]) -> dict[str, Any]:
+    """The values of quantities."""
+    if not errors.total and not right.total:
+        raise ValueError("errors: expected at least one sample that is an error or right, got none")
+    if not errors.total:
+        return {name: quantity.value([], 0, right.total) for name, quantity in wanted.items()}
+    return quantities(runs(*sort_sides(errors, right)), wanted)
+
+
+def both_sides(first: Side, second: Side) -> Side:
+    """The samples of two sides as one."""
+    xp = array_namespace(first.scores, second.scores)
+    scores = xp.concat([first.scores, second.scores])
+    if first.before is None or second.before is None:
+        return as_side(scores, owned=True)
+    return as_side(scores, xp.concat([xp.diff(first.before), xp.diff(second.before)]))
+
+
+def _quantity(metric: Any, name: str) -> Quantity:
+    if isinstance(metric, str) and metric in _AREAS:
+        return _AREAS[metric]
+    match = _POINT.fullmatch(metric) if isinstance(metric, str) else None
+    if match:
+        share = Fraction(match[2]) / 100
+        if share <= 1 and (share or match[1] == "coverage@risk"):
+            return _POINTS[match[1]](float(share))
+    points = "risk@cov<number in (0, 100]>, coverage@risk<number in [0, 100]>"
+    raise ValueError(f"{name}: unknown metric {metric!r}; known are {', '.join(_AREAS)}, {points}")
+
+
+def _risk_at(coverage: float) -> Quantity:
+    def part(counts: Counts) -> tuple[int, int, int]:
+        """Errors of scores that are accepted, and those of the score that is accepted in part, as a ratio."""
+        xp = array_namespace(counts.tp)
+        accepted = least_reaching(coverage, counts.num_positives + counts.num_negatives)
+        before, tied = places(counts)
+        whole, some = before + tied <= accepted, (before < accepted) & (accepted < before + tied)
+        errors, lower, equal = (int(xp.sum(column[some])) for column in (counts.sizes, before, tied))
+        return int(xp.sum(counts.sizes[whole])), errors * (accepted - lower), equal
+
+    def value(parts: list[tuple[int, int, int]], num_errors: int, num_right: int) -> float:
+        accepted = least_reaching(coverage, num_errors + num_right)
+        whole, split, tied = (sum(column) for column in zip((0, 0, 0), *parts))
+        return (whole * (tied or 1) + split) / (accepted * (tied or 1))
+
+    return Quantity(part, value, in_either_order(part))
+
+
+def _coverage_at(risk: float) -> Quantity:
+    def part(counts: Counts) -> int:
+        xp = array_namespace(counts.tp)
+        before, _ = places(counts)
+        some = before > 0
+        risks = ratio_of(counts.num_positives - counts.tp, xp.where(some, before, 1))
+        return int(xp.max(xp.where(some & (risks <= risk), before, 0)))
+
+    def value(parts: list[int], num_errors: int, num_right: int) -> float:
+        total = num_errors + num_right
+        return max([*parts, total if num_errors / total <= risk else 0]) / total
+
+    return Quantity(part, value)
+
+
+_POINTS = {"risk@cov": _risk_at, "coverage@risk": _coverage_at}
+
+
+# ---- open_set/rates.py -----------------------------------------------------------------------------------------------
+#
+# OpenAUC and its companions, of the three kinds of samples: unknown, rightly and wrongly classified.
+
+class Asked(NamedTuple):
+    """The rates that are asked for, checked: that of the operating point, those of OSCR, and those of risk by name."""
+
+    tpr: float
+    fprs: Sequence[float]
+    risks: Mapping[str, Quantity]
+
+
+def checked_rates(tpr: float, fpr_list: Any, risk_metrics: Any) -> Asked:
+    """The options of `openauc_metrics`, checked."""
+    fprs = [] if fpr_list is None else as_shares(fpr_list, "fpr_list")
+    return Asked(as_fraction(tpr, "tpr"), fprs, risk_quantities(risk_metrics, "risk_metrics"))
+
+
+def rates_of_sides(unknown: Side, correct: Side, wrong: Side, asked: Asked) -> dict[str, float]:
+    """As `openauc_metrics`, of the three kinds of samples."""
+    num_known = correct.total + wrong.total
+    check_both_classes(unknown.total, num_known)
+    over_correct, over_wrong = twice_wins_over(unknown, correct), twice_wins_over(unknown, wrong)
+    pairs = 2 * unknown.total * num_known
+    return {
+        "openauc": over_correct / pairs,
+        "closed_set_accuracy": correct.total / num_known,
+        "open_set_auroc": (over_correct + over_wrong) / pairs,
+        f"open_set_accuracy@tpr{percent(asked.tpr)}": accuracy_of_sides(unknown, (correct, wrong), asked.tpr),
+        **{f"ccr@fpr{percent(fpr)}": ccr_of_sides(unknown, correct, num_known, fpr) for fpr in asked.fprs},
+        **(risk_of_sides(both_sides(unknown, wrong), correct, asked.risks) if asked.risks else {}),
+    }
+
+
+def twice_wins_over(unknown: Side, known: Side) -> int:
+    """Twice the pairs in which the unknown sample scores higher, plus the tied ones."""
+    return sum(map(twice_wins, runs(*sort_sides(unknown, known)))) if known.total else 0
+
+
 # ---- open_set/cut_scores.py ------------------------------------------------------------------------------------------
 #
 # How far OpenAUC and its companions can be off whose scores were cut to some significant bits.
@@ -3054,9 +3283,7 @@ def ccr_of_sides(unknown: Side, correct: Side, num_known: int, fpr: float) -> fl
 Ends = tuple[float, ...]
 
 
-def ends_of_cut(
-    unknown: Side, correct: Side, wrong: Side, bits: int, tpr: float, fprs: Sequence[float]
-) -> dict[str, Ends | None]:
+def ends_of_cut(unknown: Side, correct: Side, wrong: Side, bits: int, asked: Asked) -> dict[str, Ends | None]:
     """The ends of what each result was before scores were cut; None for the one that ranks none.
 
     Wins: the P·N pairs of each bin count half now, and were between none and all. Thresholds of operating points were
@@ -3065,14 +3292,15 @@ def ends_of_cut(
     num_known = correct.total + wrong.total
     pairs, total = 2 * unknown.total * num_known, unknown.total + num_known
     over_correct, over_wrong = (_ends_of_wins(unknown, side, bits) for side in (correct, wrong))
-    hits = _ends_of_hits(unknown, (correct, wrong), tpr, bits)
-    rights = {f"ccr@fpr{percent(fpr)}": _ends_of_correct(unknown, correct, fpr, bits) for fpr in fprs}
+    hits = _ends_of_hits(unknown, (correct, wrong), asked.tpr, bits)
+    rights = {f"ccr@fpr{percent(fpr)}": _ends_of_correct(unknown, correct, fpr, bits) for fpr in asked.fprs}
     return {
         "openauc": tuple(wins / pairs for wins in over_correct),
         "closed_set_accuracy": None,
         "open_set_auroc": tuple(sum(wins) / pairs for wins in zip(over_correct, over_wrong)),
-        f"open_set_accuracy@tpr{percent(tpr)}": tuple(count / total for count in hits),
+        f"open_set_accuracy@tpr{percent(asked.tpr)}": tuple(count / total for count in hits),
         **{name: tuple(count / num_known for count in ends) for name, ends in rights.items()},
+        **risk_of_sides(both_sides(unknown, wrong), correct, bounded(asked.risks, bits)),
     }
 
 
@@ -3517,48 +3745,41 @@ class OpenAUCOptions(IntervalOptions, total=False):
     tpr: float
     significant_bits: int | None
     fpr_list: float | Sequence[float] | None
+    risk_metrics: str | Sequence[str]
     per_sample: bool
 
 
 def openauc_metrics(
-    state: OpenSetState, *, tpr: float = 0.95, fpr_list: Any = None, per_sample: bool = False
+    state: OpenSetState,
+    *,
+    tpr: float = 0.95,
+    fpr_list: Any = None,
+    risk_metrics: Any = (),
+    per_sample: bool = False,
 ) -> dict[str, Any]:
     """OpenAUC, closed-set accuracy, AUROC of unknown against known, and their accuracy at a true-positive rate.
 
     Parameters: state of `reduce_openauc`; tpr in (0, 1], as of `accuracy_at_tpr`; fpr_list, a number or numbers in
-    [0, 1], to add the correct-classification rate at each, as of `ccr_at_fpr`; per_sample, to add the threshold of
+    [0, 1], to add the correct-classification rate at each, as of `ccr_at_fpr`; risk_metrics, a name or names of
+    `risk_coverage`, to add them, unknown samples being errors too; per_sample, to add the threshold of
     `accuracy_at_tpr` and a table of what became of each sample there (see `open_set_samples`).
     Returns {"openauc", "closed_set_accuracy", "open_set_auroc", "open_set_accuracy@tpr95"}, and "ccr@fpr0.1" and so on;
-    of scores that were cut, all but the second with `<name>_error`, |value − value of the scores before| ≤ error.
+    of scores that were cut, all but the second with `<name>_error`, |value − value of the scores before| ≤ error, and
+    no coverage@risk.
     Raises ValueError if there are no unknown or no known samples, for a rate out of range, and per_sample of samples
     that have been counted or whose scores were cut.
     """
-    tpr, fprs = as_fraction(tpr, "tpr"), [] if fpr_list is None else as_shares(fpr_list, "fpr_list")
+    asked = checked_rates(tpr, fpr_list, risk_metrics)
     wanted = as_bool(per_sample, "per_sample")
     sides = open_set_sides(state)
-    results = rates_of_sides(*sides, tpr=tpr, fprs=fprs)
+    results = rates_of_sides(*sides, asked)
     if wanted:
-        threshold = threshold_at_tpr(sides[0], tpr)
+        threshold = threshold_at_tpr(sides[0], asked.tpr)
         samples = open_set_samples(state, threshold, reached=True)
-        return {**results, f"open_set_accuracy@tpr{percent(tpr)}_threshold": threshold, "per_sample": samples}
+        return {**results, f"open_set_accuracy@tpr{percent(asked.tpr)}_threshold": threshold, "per_sample": samples}
     if "significant_bits" not in state:
         return results
-    return results_with_errors(results, ends_of_cut(*sides, int(state["significant_bits"]), tpr, fprs))
-
-
-def rates_of_sides(unknown: Side, correct: Side, wrong: Side, *, tpr: float, fprs: Sequence[float]) -> dict[str, float]:
-    """As `openauc_metrics`, of the three kinds of samples, for rates that have been checked."""
-    num_known = correct.total + wrong.total
-    check_both_classes(unknown.total, num_known)
-    over_correct, over_wrong = _twice_wins_over(unknown, correct), _twice_wins_over(unknown, wrong)
-    pairs = 2 * unknown.total * num_known
-    return {
-        "openauc": over_correct / pairs,
-        "closed_set_accuracy": correct.total / num_known,
-        "open_set_auroc": (over_correct + over_wrong) / pairs,
-        f"open_set_accuracy@tpr{percent(tpr)}": accuracy_of_sides(unknown, (correct, wrong), tpr),
-        **{f"ccr@fpr{percent(fpr)}": ccr_of_sides(unknown, correct, num_known, fpr) for fpr in fprs},
-    }
+    return results_with_errors(results, ends_of_cut(*sides, int(state["significant_bits"]), asked))
 
 
 def split_open_set(state: OpenSetState) -> tuple[Array, Array, Array]:
@@ -3604,24 +3825,19 @@ def openauc(unknown: Array, correct_known: Array, num_known: int) -> float:
     check_both_classes(unknown.shape[0], num_known)
     if not correct_known.shape[0]:
         return 0.0
-    return _twice_wins_over(as_side(unknown), as_side(correct_known)) / (2 * unknown.shape[0] * num_known)
+    return twice_wins_over(as_side(unknown), as_side(correct_known)) / (2 * unknown.shape[0] * num_known)
 
 
-def _twice_wins_over(unknown: Side, known: Side) -> int:
-    """Twice the pairs in which the unknown sample scores higher, plus the tied ones."""
-    return sum(map(twice_wins, runs(*sort_sides(unknown, known)))) if known.total else 0
-
-
-def openauc_units(state: OpenSetState, *, tpr: float, fpr_list: Any, **_: Any) -> Units:
+def openauc_units(state: OpenSetState, *, tpr: float, fpr_list: Any, risk_metrics: Any, **_: Any) -> Units:
     """The unknown samples and the known ones, for resampling."""
-    tpr, fprs = as_fraction(tpr, "tpr"), [] if fpr_list is None else as_shares(fpr_list, "fpr_list")
+    asked = checked_rates(tpr, fpr_list, risk_metrics)
     unknown, correct, wrong = rows_of_sides(*open_set_sides(state))
     num_correct = len(correct.counts)
 
     def results(counts: Sequence[np.ndarray]) -> dict[str, float]:
         known = counts[1]
         sides = unknown.side(counts[0]), correct.side(known[:num_correct]), wrong.side(known[num_correct:])
-        return rates_of_sides(*sides, tpr=tpr, fprs=fprs)
+        return rates_of_sides(*sides, asked)
 
     def members() -> tuple[np.ndarray, np.ndarray]:
         known, right = state["classes"] >= 0, state["predicted"] == state["classes"]

@@ -2931,14 +2931,14 @@ class Direction(NamedTuple):
 _KEYS = {
     Direction(True, True): (
         r"accuracy(@\d+)?|closed_set_accuracy|autkc@\d+",
-        r"(macro|micro)_open_f|openauc|auoscr|open_set_auroc|open_set_accuracy@\w+|ccr@.+",
+        r"(macro|micro)_open_f|openauc|auoscr|open_set_auroc|open_set_accuracy@\w+|ccr@.+|coverage@risk.+",
         r"auroc|aupr_(in|out)(_trapezoid)?|detect_acc|t[pn]r([\d.]+[tf][pn]r)?",
         r"(image|pixel)_(auroc|ap|aupr|f1_max|f1|precision|recall)|aupro@.+|auspro@.+|aupimo",
         r"(U-)?(recall|precision|AP|mAP)(50|50-95|@.+|\((Known|(previously|newly) known)\))?",
         r"(balanced_)?accuracy_score|(f1|fbeta|jaccard|precision|recall|average_precision|roc_auc)_score",
     ),
     Direction(True, False): (r"cohen_kappa_score|matthews_corrcoef|d2_\w+_score",),
-    Direction(False, True): (r"f[pn]r([\d.]+[tf][pn]r)?", r"(hamming|zero_one)_loss"),
+    Direction(False, True): (r"f[pn]r([\d.]+[tf][pn]r)?", r"(hamming|zero_one)_loss", r"aurc|augrc|risk@cov.+"),
     Direction(False, False): (r"WI(\(OWOD\))?(@.+)?", r"A-OSE(\(detections\))?", r"(brier_score|hinge|log)_loss"),
 }
 
@@ -5421,7 +5421,12 @@ PAGE = Page(
     metric=OpenAUC,
     question="Is a known sample classified rightly, and ranked below an unknown one?",
     columns=(*COLUMNS, *(Column(name, (), part_of=name) for name in _PARTS)),
-    options=(Option("tpr", "fraction"), Option("fpr_list", "numbers"), CONFIDENCE),
+    options=(
+        Option("tpr", "fraction"),
+        Option("fpr_list", "numbers"),
+        Option("risk_metrics", "several", ("aurc", "augrc", "risk@cov80", "coverage@risk5")),
+        CONFIDENCE,
+    ),
     examples=(
         Example(
             "Eighteen samples, eight of them unknown",
@@ -5480,7 +5485,11 @@ PAGE = Page(
     worst=worst_open_set,
     headline=r"openauc",
     method=", the area under the open-set classification rate curve (OSCR) over every score",
-    sections={"Its parts": r"closed_set_accuracy|open_set_auroc", "At a threshold": r"open_set_accuracy@.*|ccr@.*"},
+    sections={
+        "Its parts": r"closed_set_accuracy|open_set_auroc",
+        "At a threshold": r"open_set_accuracy@.*|ccr@.*",
+        "Where the least sure are left out": r"aurc|augrc|risk@.*|coverage@.*",
+    },
     samples=(DIGITS,),
     outside=labelled_outside,
 )

@@ -4295,8 +4295,12 @@ def weighted_sum(sizes: Array, values: Array, bits: int, total: int) -> int:
 
 def sum_of_ratios(sizes: Array, counts: Array, totals: Array, total: int) -> int:
     """Σ sizes·(counts/totals), at most 1 each, of ratios that are rounded to float64; exactly, in units of 2^-117."""
+    return sum_of_shares(sizes, ratio_of(counts, totals), total)
+
+
+def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
+    """Σ sizes·ratios of float64s that are 0 or in [2^-64, 1], exactly, in units of 2^-117; the sizes sum to `total`."""
     xp = array_namespace(sizes)
-    ratios = ratio_of(counts, totals)
     smallest = float(xp.min(ratios)) or float(xp.min(xp.where(ratios > 0, ratios, 1.0)))
     lowest, highest = math.frexp(smallest)[1], math.frexp(float(xp.max(ratios)))[1]
     if highest - lowest < _SPAN:  # in almost all runs

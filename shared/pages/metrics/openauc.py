@@ -173,17 +173,12 @@ PAGE = Page(
     sweep=sweep_openauc,
     worst=worst_open_set,
     headline=r"openauc",
-<<<<<<< HEAD
     method=", the area under the open-set classification rate curve (OSCR) over every score",
-    sections={"Its parts": r"closed_set_accuracy|open_set_auroc", "At a threshold": r"open_set_accuracy@.*|ccr@.*"},
-=======
-    method=", the area under the open-set ROC curve over every score",
     sections={
         "Its parts": r"closed_set_accuracy|open_set_auroc",
         "At a threshold": r"open_set_accuracy@.*|ccr@.*",
         "Where the least sure are left out": r"aurc|augrc|risk@.*|coverage@.*",
     },
->>>>>>> integ
     samples=(DIGITS,),
     outside=labelled_outside,
 )
