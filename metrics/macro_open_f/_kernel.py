@@ -944,6 +944,11 @@ def joined(states: Iterable[State]) -> State:
     }
 
 
+def joined_parts(batches: Iterable[Parts]) -> Parts:
+    """The states of batches as those of one: each group's joined."""
+    return {group: joined(states) for group, states in states_by_group(batches).items()}
+
+
 def check_total(number: int) -> None:
     """Raise ValueError for more samples than sums of integers are made for."""
     if number > MAX_COUNT:
@@ -2046,8 +2051,10 @@ class Metric:
         for name in self.fixed_options & overrides.keys():
             if self._batches and _differ(overrides[name], self.loaded_options[name]):
                 raise ValueError(f"{name}: it was applied as batches were added; give it at load, not at compute")
-        batches = self._batches + ([self._reduced(columns, options)] if columns else [])
-        results = self._results(batches, options)
+        last = [self._reduced(columns, options)] if columns else []
+        if len(self._batches) > 1:  # joined here, so that those they came from are let go
+            self._batches = [joined_parts(self._batches)]
+        results = self._results([*self._batches, *last], options)
         self.reset()
         return results
 
@@ -2077,7 +2084,7 @@ class Metric:
 
         Those of groups are named 0/scores, 1/scores and so on, in the order of the names in `groups`.
         """
-        return self._as_numpy({group: joined(states) for group, states in states_by_group(self._batches).items()})
+        return self._as_numpy(joined_parts(self._batches))
 
     def states(self) -> list[dict[str, np.ndarray]]:
         """The same in parts, each a state: nothing is joined, and equal rows are counted where values are few."""
@@ -2442,8 +2449,7 @@ class Evaluated(Metric):
             return super()._results(batches, options)
         folder, key = Path(self.data_dir), run_key(self.experiment_id, self.num_process)
         if self.process_id:
-            own = {group: joined(states) for group, states in states_by_group(batches).items()}
-            state = {**as_one_state(own), "metric": np.asarray(self.name)}
+            state = {**as_one_state(joined_parts(batches)), "metric": np.asarray(self.name)}
             send(state, folder, key, self.process_id, self.timeout)
             return None
         # what the others hand over is this process's from now on, even if it fails

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from .arrays import State
-from .groups import Parts, as_one_state, states_by_group
-from .joining import joined
+from .groups import Parts, as_one_state
+from .joining import joined_parts
 from .metric import Metric
 from .options import as_real
 from .processes import receive, run_key, send
@@ -48,8 +48,7 @@ class Evaluated(Metric):
             return super()._results(batches, options)
         folder, key = Path(self.data_dir), run_key(self.experiment_id, self.num_process)
         if self.process_id:
-            own = {group: joined(states) for group, states in states_by_group(batches).items()}
-            state = {**as_one_state(own), "metric": np.asarray(self.name)}
+            state = {**as_one_state(joined_parts(batches)), "metric": np.asarray(self.name)}
             send(state, folder, key, self.process_id, self.timeout)
             return None
         # what the others hand over is this process's from now on, even if it fails

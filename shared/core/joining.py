@@ -9,6 +9,7 @@ import numpy as np
 
 from .arrays import Array, State, array_namespace, concatenate
 from .compacting import compact_table, has_few_values
+from .groups import Parts, states_by_group
 from .states import MAX_COUNT
 
 # entries of a state that say how its scores were rounded, so that there are few different ones
@@ -26,6 +27,11 @@ def joined(states: Iterable[State]) -> State:
         name: array if array.ndim == 0 else concatenate([_column(state, name) for state in states])
         for name, array in {name: array for state in states for name, array in state.items()}.items()
     }
+
+
+def joined_parts(batches: Iterable[Parts]) -> Parts:
+    """The states of batches as those of one: each group's joined."""
+    return {group: joined(states) for group, states in states_by_group(batches).items()}
 
 
 def check_total(number: int) -> None:

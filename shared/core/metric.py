@@ -21,7 +21,7 @@ import numpy as np
 
 from .arrays import State, is_numpy_array, to_numpy
 from .groups import ALL, GROUPS, Parts, as_one_state, as_parts, reduced_by_group, states_by_group
-from .joining import check_agreement, check_total, compacted, copied, joined, num_samples
+from .joining import check_agreement, check_total, compacted, copied, joined_parts, num_samples
 from .resampling import intervals
 from .summaries import summary
 from .units import Units
@@ -123,8 +123,10 @@ class Metric:
         for name in self.fixed_options & overrides.keys():
             if self._batches and _differ(overrides[name], self.loaded_options[name]):
                 raise ValueError(f"{name}: it was applied as batches were added; give it at load, not at compute")
-        batches = self._batches + ([self._reduced(columns, options)] if columns else [])
-        results = self._results(batches, options)
+        last = [self._reduced(columns, options)] if columns else []
+        if len(self._batches) > 1:  # joined here, so that those they came from are let go
+            self._batches = [joined_parts(self._batches)]
+        results = self._results([*self._batches, *last], options)
         self.reset()
         return results
 
@@ -154,7 +156,7 @@ class Metric:
 
         Those of groups are named 0/scores, 1/scores and so on, in the order of the names in `groups`.
         """
-        return self._as_numpy({group: joined(states) for group, states in states_by_group(self._batches).items()})
+        return self._as_numpy(joined_parts(self._batches))
 
     def states(self) -> list[dict[str, np.ndarray]]:
         """The same in parts, each a state: nothing is joined, and equal rows are counted where values are few."""
