@@ -61,6 +61,7 @@ from starlette.formparsers import MultiPartException
 from starlette.middleware import Middleware
 
 from _kernel import (
+    ALL,
     Counts,
     GROUPS,
     INTERVAL_OPTIONS,
@@ -72,6 +73,7 @@ from _kernel import (
     auroc,
     count_classes,
     exceedance_counts,
+    group_name,
     macro_open_f,
     prefixes,
 )
@@ -1434,11 +1436,9 @@ def unpacked_bytes(path: Path) -> int:
         return sum(8 * chunk.num_values + chunk.num_bytes for group in column_chunks(file) for chunk in group)
 
 
-# ---- pages/uploads.py ------------------------------------------------------------------------------------------------
+# ---- pages/readers.py ------------------------------------------------------------------------------------------------
 #
-# Read an upload: named arrays, and the Python that reads the same ones from the same files.
-#
-# Nothing is unpickled, and sizes are checked before a file is read whole. Errors name the file, never its folder.
+# Readers of tables and arrays, by the ending of a file: what it holds by name, and the Python that reads the same.
 
 class Data(NamedTuple):
     """Named arrays, the lines that read them, and an expression for each; nothing of these for a typed table.
@@ -1456,70 +1456,6 @@ class Data(NamedTuple):
 
 
 Reader = Callable[[list[Path], str], Data]  # the files, and what the names of its variables end on
-
-
-def read_table(frame: pd.DataFrame | None) -> Data:
-    """Columns of the page's table. Rows and columns that are empty are left out; what is no number stays as it is."""
-    frame = pd.DataFrame() if frame is None else frame.map(_filled).dropna(how="all").dropna(how="all", axis=1)
-    return Data({str(name).strip(): _as_numbers(frame[name]) for name in frame.columns})
-
-
-def _filled(cell: Any) -> Any:
-    return np.nan if isinstance(cell, str) and not cell.strip() else cell
-
-
-def _as_numbers(column: Any) -> Any:
-    try:
-        return pd.to_numeric(column).to_numpy()
-    except (ValueError, TypeError):
-        return column.to_numpy(dtype=object)
-
-
-def read_files(paths: list[Path], readers: Mapping[str, Reader], tag: str = "") -> Data:
-    """Pool the arrays of some files, each read by the reader of its suffix; a name that occurs twice gets its file's.
-
-    Raises RefusedError for what is too large, of another kind than its suffix says, or of a kind that no reader takes.
-    """
-    check_files(paths)
-    pooled, numbers = Data({}, [], {}, {}), count(1)
-    kinds = {path: _kind(path, readers) for path in paths}
-    for suffix in dict.fromkeys(kinds.values()):
-        group = [path for path in paths if kinds[path] == suffix]
-        reader = readers.get(suffix) or READERS.get(suffix)
-        if reader is None:
-            known = ", ".join([*readers, *READERS])
-            raise RefusedError(f"{group[0].name}: expected one of {known}, got {suffix or 'no suffix'}")
-        for part, number in zip([group] if suffix in readers else [[path] for path in group], numbers):
-            found = _read(part, reader, tag + (f"_file{number}" if number > 1 else ""))
-            for name, array in found.arrays.items():
-                label = f"{part[0].stem}: {name}" if name in pooled.arrays else name
-                pooled.arrays[label], pooled.code[label] = array, found.code[name]
-            pooled = pooled._replace(
-                setup=pooled.setup + found.setup,
-                options={**pooled.options, **found.options},
-                names={**pooled.names, **found.names},
-                lines={**pooled.lines, **found.lines},
-            )
-    return pooled
-
-
-def _kind(path: Path, readers: Mapping[str, Reader]) -> str:
-    """The ending of a file; an archive is read with the files of the kind that it holds."""
-    suffix = path.suffix.lower()
-    return next(iter(readers), suffix) if suffix == ".zip" else suffix
-
-
-def _read(paths: list[Path], reader: Reader, tag: str) -> Data:
-    try:
-        return reader(paths, tag)
-    except RefusedError:
-        raise
-    except MemoryError:
-        raise RefusedError(f"{paths[0].name}: it takes more memory than there is") from None
-    except Exception as error:  # of whatever library reads the format
-        kind = paths[0].suffix.lower()[1:]
-        reason = without_paths(str(error).splitlines()[0] if str(error) else type(error).__name__)[:200]
-        raise RefusedError(f"{paths[0].name}: cannot be read as {kind}: {reason}") from None
 
 
 def _csv(paths: list[Path], tag: str) -> Data:
@@ -1595,7 +1531,7 @@ def _npy(paths: list[Path], tag: str) -> Data:
     return Data({path.stem: read_npy(path)}, ["import numpy as np", read], {path.stem: variable})
 
 
-def _json(paths: list[Path], tag: str) -> Data:
+def read_json(paths: list[Path], tag: str) -> Data:
     """Columns of a JSON object of lists, or of a list of records; a list of anything else is named like its file."""
     path, variable = paths[0], f"data{tag}"
     setup = ["import json", "from pathlib import Path", f"{variable} = json.loads(Path({path.name!r}).read_bytes())"]
@@ -1628,7 +1564,7 @@ READERS: Mapping[str, Reader] = {
     ".parquet": _parquet,
     ".npz": _npz,
     ".npy": _npy,
-    ".json": _json,
+    ".json": read_json,
 }
 
 
@@ -2433,6 +2369,76 @@ def _ended(found: Found) -> Found:
     if value.dtype.kind == "f" and (value == np.round(value)).all():
         return Found(value.astype(int), code and f"{code}.astype(int)")
     return Found(value, code)
+
+
+# ---- pages/uploads.py ------------------------------------------------------------------------------------------------
+#
+# Read an upload: named arrays, and the Python that reads the same ones from the same files.
+#
+# Nothing is unpickled, and sizes are checked before a file is read whole. Errors name the file, never its folder.
+
+def read_table(frame: pd.DataFrame | None) -> Data:
+    """Columns of the page's table. Rows and columns that are empty are left out; what is no number stays as it is."""
+    frame = pd.DataFrame() if frame is None else frame.map(_filled).dropna(how="all").dropna(how="all", axis=1)
+    return Data({str(name).strip(): _as_numbers(frame[name]) for name in frame.columns})
+
+
+def _filled(cell: Any) -> Any:
+    return np.nan if isinstance(cell, str) and not cell.strip() else cell
+
+
+def _as_numbers(column: Any) -> Any:
+    try:
+        return pd.to_numeric(column).to_numpy()
+    except (ValueError, TypeError):
+        return column.to_numpy(dtype=object)
+
+
+def read_files(paths: list[Path], readers: Mapping[str, Reader], tag: str = "") -> Data:
+    """Pool the arrays of some files, each read by the reader of its suffix; a name that occurs twice gets its file's.
+
+    Raises RefusedError for what is too large, of another kind than its suffix says, or of a kind that no reader takes.
+    """
+    check_files(paths)
+    pooled, numbers = Data({}, [], {}, {}), count(1)
+    kinds = {path: _kind(path, readers) for path in paths}
+    for suffix in dict.fromkeys(kinds.values()):
+        group = [path for path in paths if kinds[path] == suffix]
+        reader = readers.get(suffix) or READERS.get(suffix)
+        if reader is None:
+            known = ", ".join([*readers, *READERS])
+            raise RefusedError(f"{group[0].name}: expected one of {known}, got {suffix or 'no suffix'}")
+        for part, number in zip([group] if suffix in readers else [[path] for path in group], numbers):
+            found = _read(part, reader, tag + (f"_file{number}" if number > 1 else ""))
+            for name, array in found.arrays.items():
+                label = f"{part[0].stem}: {name}" if name in pooled.arrays else name
+                pooled.arrays[label], pooled.code[label] = array, found.code[name]
+            pooled = pooled._replace(
+                setup=pooled.setup + found.setup,
+                options={**pooled.options, **found.options},
+                names={**pooled.names, **found.names},
+                lines={**pooled.lines, **found.lines},
+            )
+    return pooled
+
+
+def _kind(path: Path, readers: Mapping[str, Reader]) -> str:
+    """The ending of a file; an archive is read with the files of the kind that it holds."""
+    suffix = path.suffix.lower()
+    return next(iter(readers), suffix) if suffix == ".zip" else suffix
+
+
+def _read(paths: list[Path], reader: Reader, tag: str) -> Data:
+    try:
+        return reader(paths, tag)
+    except RefusedError:
+        raise
+    except MemoryError:
+        raise RefusedError(f"{paths[0].name}: it takes more memory than there is") from None
+    except Exception as error:  # of whatever library reads the format
+        kind = paths[0].suffix.lower()[1:]
+        reason = without_paths(str(error).splitlines()[0] if str(error) else type(error).__name__)[:200]
+        raise RefusedError(f"{paths[0].name}: cannot be read as {kind}: {reason}") from None
 
 
 # ---- pages/inputs.py -------------------------------------------------------------------------------------------------
@@ -3597,12 +3603,12 @@ def _html(table: ResultTable, percent: bool) -> str:
         f'<tr><th scope="row">{html.escape(name)}</th>{"".join(_cell_html(cell, percent) for cell in cells)}</tr>'
         for name, cells in table.rows
     )
-    words = "Rates in percent; the best in bold." if percent else "The best in bold."
+    best = any(cell is not None and cell.best for _, cells in table.rows for cell in cells)
+    words = "; ".join(["rates in percent"] * percent + ["the best in bold"] * best)
     content = f"<thead><tr><td>{html.escape(table.corner)}</td>{head}</tr></thead><tbody>{body}</tbody>"
     label = 'tabindex="0" role="region" aria-label="All results side by side"'
-    return (
-        f'<div class="wide" {label}><table class="results compared">{content}</table></div><p class="hint">{words}</p>'
-    )
+    hint = f'<p class="hint">{words[0].upper()}{words[1:]}.</p>' if words else ""
+    return f'<div class="wide" {label}><table class="results compared">{content}</table></div>{hint}'
 
 
 def _cell_html(cell: Cell | None, percent: bool) -> str:
@@ -3645,6 +3651,16 @@ def with_groups(page: Page, given: Given) -> Given:
     code = given.code.get(GROUPS)
     said = f"[None if group in {sorted(map(str, known))} else group for group in {code}]" if code else ""
     return given._replace(columns={**given.columns, GROUPS: values}, code={**given.code, GROUPS: said})
+
+
+def shares_of_groups(groups: Any) -> int:
+    """How many times over all samples are gone through, at most: those of no group once for each group.
+
+    >>> shares_of_groups(["near", "far"]), shares_of_groups([None, "near", "far"])
+    (1, 2)
+    """
+    names = {group_name(group) for group in np.asarray(groups, dtype=object).tolist()}
+    return max(1, len(names) - 1) if ALL in names else 1
 
 
 # ---- pages/images.py -------------------------------------------------------------------------------------------------
@@ -4140,14 +4156,14 @@ class Runner:
         metric = self.metric(**options)
         metric.add_batch(**columns)
         state = metric.state()
+        if GROUPS in columns:  # the costs are those of all samples, which have to be computed together too
+            rest = {name: column for name, column in columns.items() if name != GROUPS}
+            together = self.compute(rest, options, times * shares_of_groups(columns[GROUPS]))
+            return Computed(state, options, metric.compute(), columns, together=together)
         if state:
             costs = (step_costs(options, state), interval_costs(options, state), self.page.costs(state, options))
             check_costs(cost._replace(amount=times * cost.amount) for part in costs for cost in part)
-        found = Computed(state, options, metric.compute(), columns)
-        if GROUPS not in columns:
-            return found
-        rest = {name: column for name, column in columns.items() if name != GROUPS}
-        return found._replace(together=self.compute(rest, options, times))
+        return Computed(state, options, metric.compute(), columns)
 
     def run(
         self, tables: Sequence[Any], files: Sequence[Any], made_of: Sequence[Any], read_as: str, controls: Sequence[Any]

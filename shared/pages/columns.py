@@ -13,7 +13,7 @@ import numpy as np
 
 from .cells import check_cells
 from .page import Column
-from .uploads import Data
+from .readers import Data
 from .words import as_labels
 
 NUMBERED = re.compile(r"(.*?)[\s_.\-\[]*(\d+)\]?")

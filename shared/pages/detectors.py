@@ -8,7 +8,7 @@ from .columns import groups, num_dimensions
 from .guesses import guess
 from .inputs import Given, gather
 from .page import Column, Page
-from .uploads import Data
+from .readers import Data
 
 
 def detectors(

@@ -9,7 +9,7 @@ import pandas as pd
 
 from .columns import IMAGE_NAMES, NUMBERED, groups, num_dimensions, plain
 from .page import Column, Page
-from .uploads import Data
+from .readers import Data
 from .words import LOOKED_AT, is_label
 
 

@@ -12,7 +12,7 @@ from PIL import Image
 
 from .archives import keys, last_parts, members
 from .limits import RefusedError, check_files, check_unpacked, without_paths
-from .uploads import Data
+from .readers import Data
 
 
 def read_maps(paths: list[Path], tag: str = "") -> Data:

@@ -13,7 +13,8 @@ from .guesses import guess
 from .join import join_parts, split_images
 from .page import Column, Page
 from .pairing import pair
-from .uploads import Data, read_files, read_table
+from .readers import Data
+from .uploads import read_files, read_table
 
 
 class Given(NamedTuple):

@@ -13,7 +13,7 @@ from .guesses import guess
 from .inputs import missing_columns, offered
 from .page import Page
 from .preview import preview
-from .uploads import Data
+from .readers import Data
 
 
 class Seen(NamedTuple):

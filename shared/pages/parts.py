@@ -15,7 +15,8 @@ from .inputs import offered
 from .layout import data_frame
 from .limits import STATED
 from .page import Page, argument_help, one_line
-from .uploads import READERS, read_table
+from .readers import READERS
+from .uploads import read_table
 
 
 class Inputs(NamedTuple):

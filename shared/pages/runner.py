@@ -14,7 +14,7 @@ from ..texts import texts
 from .comparison import compared
 from .controls import options_of
 from .costs import Cost, check_costs, image_costs, interval_costs, option_costs, step_costs
-from .data_sets import with_groups
+from .data_sets import shares_of_groups, with_groups
 from .detectors import detectors
 from .form import as_names
 from .images import photograph_of
@@ -100,14 +100,14 @@ class Runner:
         metric = self.metric(**options)
         metric.add_batch(**columns)
         state = metric.state()
+        if GROUPS in columns:  # the costs are those of all samples, which have to be computed together too
+            rest = {name: column for name, column in columns.items() if name != GROUPS}
+            together = self.compute(rest, options, times * shares_of_groups(columns[GROUPS]))
+            return Computed(state, options, metric.compute(), columns, together=together)
         if state:
             costs = (step_costs(options, state), interval_costs(options, state), self.page.costs(state, options))
             check_costs(cost._replace(amount=times * cost.amount) for part in costs for cost in part)
-        found = Computed(state, options, metric.compute(), columns)
-        if GROUPS not in columns:
-            return found
-        rest = {name: column for name, column in columns.items() if name != GROUPS}
-        return found._replace(together=self.compute(rest, options, times))
+        return Computed(state, options, metric.compute(), columns)
 
     def run(
         self, tables: Sequence[Any], files: Sequence[Any], made_of: Sequence[Any], read_as: str, controls: Sequence[Any]

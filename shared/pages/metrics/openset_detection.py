@@ -17,8 +17,8 @@ from ..figures.boxes import OF_OBJECTS, STYLES, DrawnBoxes, boxes_to_draw, draw_
 from ..figures.sweep import draw_sweep, sweep_boxes
 from ..limits import MAX_IMAGES, RefusedError
 from ..page import CONFIDENCE, Column, Computed, Derived, Example, Option, Page, Sample, Source
+from ..readers import Data
 from ..strip import box_picture
-from ..uploads import Data
 from ..worst import Thumbnail
 
 
