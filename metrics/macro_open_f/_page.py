@@ -37,7 +37,7 @@ from collections.abc import (
 )
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
-from functools import cache
+from functools import cache, partial
 from itertools import count
 from numbers import Real
 from pathlib import Path, PurePosixPath
@@ -620,7 +620,10 @@ CONFIDENCE = Option("confidence_level", "number or none")
 
 
 class Source(NamedTuple):
-    """An input of the page: an editable table and a file. `readers` are those for suffixes of this input only."""
+    """An input of the page: an editable table and a file.
+
+    readers: those for suffixes of this input only; `apart` tells them that archives are data sets, not detectors
+    """
 
     label: str
     readers: Mapping[str, Callable[..., Any]] = {}
@@ -680,6 +683,7 @@ class Page(NamedTuple):
         photograph can be put
     samples: real data, of which the first is computed when the page opens; examples, in tables, come after them
     derive: from columns that were uploaded to options that only they can say, with the reason in words
+    joined: from what was read of each input to what is known of it beside the others
     outside: from the columns to which samples should score high, (N,) booleans, for the sign of the scores
     costs: what a computation takes that neither the size of the data nor the length of an option says, from the
         metric's reduced state and its options, which are not checked yet
@@ -710,6 +714,7 @@ class Page(NamedTuple):
     sections: Mapping[str, str] = {}
     samples: tuple[Sample, ...] = ()
     derive: Callable[[Mapping[str, Any]], Derived] = lambda columns: Derived({}, "")
+    joined: Callable[[list[Any]], list[Any]] = list
     outside: Callable[[Mapping[str, Any]], Any] | None = None
 
     @property
@@ -1642,6 +1647,7 @@ NUMBERED = re.compile(r"(.*?)[\s_.\-\[]*(\d+)\]?")
 _MAX_MEMBERS = 50  # columns of an array that are offered one by one
 IMAGE_NAMES = ("image", "img", "imageid", "file", "filename", "frame")
 FLIPPED = "−"  # before the name of scores whose sign is turned
+NO_GROUPS = "no groups"  # what a person chooses to have none
 KINDS = ("automatic", "scores", "class ids")
 
 
@@ -2125,20 +2131,30 @@ def _named(column: Column, names: Sequence[str], alike: bool = True) -> list[str
 #
 # Nothing is written to disk, and no member's name is ever a path on the server.
 
+_NAMED = 5  # names in a message
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # others may ask for gigabytes to unpack
 
 
+FOLDER = "folder"  # the column that says it of each image
+KIND_FOLDERS = ("test", "ground_truth", "labels")  # that say what the files in them are, not which
+
+
 class Member(NamedTuple):
-    """A file: its name, with the folders that an archive has it in, and what it holds, read when it is asked for."""
+    """A file: its name, with the folders that an archive has it in, and what it holds, read when it is asked for.
+
+    folder: the name of its archive, where there are several
+    """
 
     name: str
     path: Path
     archive: zipfile.ZipFile | None = None
+    folder: str = ""
 
     @property
     def key(self) -> str:
-        """The name without its ending and, of a mask, without `_mask`."""
-        return str(PurePosixPath(self.name).with_suffix("")).removesuffix("_mask")
+        """The name without its ending, without folders of `KIND_FOLDERS` and, of a mask, without `_mask`."""
+        *folders, name = PurePosixPath(self.folder, self.name).with_suffix("").parts
+        return "/".join([*(part for part in folders if part not in KIND_FOLDERS), name.removesuffix("_mask")])
 
     def read_bytes(self) -> bytes:
         """The content. Raises RefusedError for a member of an archive that cannot be read."""
@@ -2165,15 +2181,15 @@ def members(paths: Sequence[Path], suffixes: tuple[str, ...], skipped: Sequence[
         check_unpacked(path.name, total)
         if not listed:
             raise RefusedError(f"{path.name}: expected files that end on {' or '.join(suffixes)}, got none")
-        found += [member for member, _ in listed]
-    twice = [name for name, count in Counter(_label(member, len(archives)) for member in found).items() if count > 1]
+        found += [member._replace(folder=path.stem if len(archives) > 1 else "") for member, _ in listed]
+    twice = [name for name, count in Counter(map(_label, found)).items() if count > 1]
     if twice:
         raise RefusedError(f"{twice[0]}: expected files of different names, got two; a .zip keeps folders apart")
-    return sorted(found, key=lambda member: _label(member, len(archives)))
+    return sorted(found, key=_label)
 
 
-def _label(member: Member, archives: int) -> str:
-    return f"{member.path.stem}/{member.name}" if member.archive is not None and archives > 1 else member.name
+def _label(member: Member) -> str:
+    return str(PurePosixPath(member.folder, member.name))
 
 
 def _members_of(path: Path, suffixes: tuple[str, ...], skipped: Sequence[str]) -> Iterator[tuple[Member, int]]:
@@ -2210,11 +2226,40 @@ def last_parts(names: Sequence[str], parts: int) -> list[str]:
     return ["/".join(name.split("/")[-parts:]) for name in names]
 
 
+def folders_of(names: Sequence[str]) -> tuple[int, list[str]]:
+    """The place of the first folder that tells names apart, and that folder of each; none where there is no such one.
+
+    >>> folders_of(["mvtec/nut/0", "mvtec/nut/cut/1", "mvtec/bottle/0"]), folders_of(["mvtec/0", "1"])
+    ((1, ['nut', 'nut', 'bottle']), (0, []))
+    """
+    parts = [name.split("/")[:-1] for name in names]
+    for place in range(min(map(len, parts), default=0)):
+        found = [part[place] for part in parts]
+        if len(set(found)) > 1:
+            return place, found
+    return 0, []
+
+
+def are_data_sets(inputs: Sequence[Sequence[Path]]) -> bool:
+    """Whether all inputs come as several archives of the same names, so that each is a data set."""
+    stems = [sorted(path.stem for path in paths if path.suffix.lower() == ".zip") for paths in inputs]
+    return len(stems) > 1 and len(stems[0]) > 1 and all(each == stems[0] for each in stems)
+
+
+def some(names: Sequence[str]) -> str:
+    """The first of some names, and how many more there are.
+
+    >>> some(["a", "b"]), some(list("abcdefg"))
+    ('a, b', 'a, b, c, d, e and 2 more')
+    """
+    return ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else "")
+
+
 # ---- pages/pairing.py ------------------------------------------------------------------------------------------------
 #
 # Maps and masks of the same image, by the names of their files, in whatever order and folders they came.
 
-_NAMED = 5  # names in a message
+CATEGORY = "category"
 
 
 class Paired(NamedTuple):
@@ -2232,6 +2277,9 @@ def pair(maps: Found, map_names: Sequence[str], masks: Found, mask_names: Sequen
     for two masks of one map.
     """
     parts, wanted = keys(map_names)
+    if len(set(wanted)) < len(wanted):
+        twice = next(name for i, name in enumerate(wanted) if name in wanted[:i])
+        raise ValueError(f"maps: expected files of different names, got two named {twice}")
     held = last_parts(mask_names, parts)
     places = {name: i for i, name in enumerate(held)}
     if len(places) < len(held):
@@ -2239,7 +2287,7 @@ def pair(maps: Found, map_names: Sequence[str], masks: Found, mask_names: Sequen
         raise ValueError(f"masks: expected one for each map, got two named {twice}")
     if not places.keys() & set(wanted):
         raise ValueError(
-            f"masks: expected files named like the maps ({_some(wanted)}), got {_some(held)}: no name is in both"
+            f"masks: expected files named like the maps ({some(wanted)}), got {some(held)}: no name is in both"
         )
     found = [
         np.asarray(masks.value[places[name]]) if name in places else np.zeros(np.shape(score_map), dtype=bool)
@@ -2262,19 +2310,33 @@ def _told(wanted: Sequence[str], held: Sequence[str]) -> str:
     alone = [name for name in held if name not in set(wanted)]
     told = f"{len(wanted):,} maps, paired with their masks by name."
     if without:
-        told += f" {len(without):,} have no mask and count as normal: {_some(without)}."
-    return told + (f" Left out, since no map has their name: {len(alone):,} masks: {_some(alone)}." if alone else "")
+        told += f" {len(without):,} have no mask and count as normal: {some(without)}."
+    return told + (f" Left out, since no map has their name: {len(alone):,} masks: {some(alone)}." if alone else "")
 
 
-def _some(names: Sequence[str]) -> str:
-    return ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else "")
+def with_categories(sources: Sequence[Data]) -> list[Data]:
+    """Maps and masks; the folders of the maps are categories where each has normal and anomalous images."""
+    maps, masks = sources
+    if FOLDER not in maps.arrays or "references" not in masks.names:
+        return [maps, masks]
+    parts, wanted = keys(next(iter(maps.names.values())))
+    held = last_parts(masks.names["references"], parts)
+    anomalous = {name for name, mask in zip(held, masks.arrays["references"]) if np.any(mask)}
+    kinds = {(folder, name in anomalous) for folder, name in zip(maps.arrays[FOLDER], wanted)}
+    if len(kinds) < 2 * len(set(maps.arrays[FOLDER])):
+        return [maps, masks]
+
+    def renamed(columns: Mapping[str, Any]) -> dict[str, Any]:
+        return {CATEGORY if name == FOLDER else name: value for name, value in columns.items()}
+
+    return [maps._replace(arrays=renamed(maps.arrays), code=renamed(maps.code)), masks]
 
 
 def check_common(names: Mapping[str, Sequence[Any]]) -> None:
     """Raise ValueError where the rows of two columns name their images, and no image is in both."""
     sides = [side for side in names.values() if side and all(isinstance(name, str) for name in side)]
     if len(sides) == 2 and not set(sides[0]) & set(sides[1]):
-        first, second = (_some(list(dict.fromkeys(side))) for side in sides)
+        first, second = (some(list(dict.fromkeys(side))) for side in sides)
         raise ValueError(f"images: expected names that are in both inputs, got {first} and {second}: none is")
 
 
@@ -2464,10 +2526,12 @@ def read_sources(page: Page, tables: Sequence[Any], files: Sequence[Any]) -> lis
     paths = [[Path(path) for path in _listed(uploaded)] for uploaded in files]
     if not any(paths):
         return [read_table(table) for table in tables]
-    return [
-        read_files(sorted(part, key=lambda path: path.name), source.readers, f"_{i + 1}" if i else "")
-        for i, (source, part) in enumerate(zip(page.sources, paths))
-    ]
+    apart = are_data_sets(paths)
+    found = []
+    for i, (source, part) in enumerate(zip(page.sources, paths)):
+        readers = {suffix: partial(reader, apart=apart) for suffix, reader in source.readers.items()}
+        found.append(read_files(sorted(part, key=lambda path: path.name), readers, f"_{i + 1}" if i else ""))
+    return page.joined(found)
 
 
 def _listed(value: Any) -> list[Any]:
@@ -2481,6 +2545,8 @@ def offered(page: Page, sources: Sequence[Data]) -> dict[str, list[str]]:
         if column.kind == "score":
             arrays = source_of(column, None, sources).arrays
             offers[column.name] += [FLIPPED + name for name in offers[column.name] if _is_float(arrays.get(name))]
+        if column.kind == "group" and offers[column.name]:
+            offers[column.name].append(NO_GROUPS)
     return offers
 
 
@@ -2511,7 +2577,7 @@ def gather(
     for column in _form(page, made_of):
         names = made_of[column.name]
         data = source_of(column, names, sources)
-        if not names:
+        if not names or NO_GROUPS in names:
             if column.required:
                 raise TypeError(
                     f"{column.name}: no column of this name was found; choose what it is made of under Columns"
@@ -3667,15 +3733,16 @@ def shares_of_groups(groups: Any) -> int:
 #
 # Read images: anomaly maps and masks (PNG), and photographs to lay behind (or JPEG). Sizes are checked first.
 
-def read_maps(paths: list[Path], tag: str = "") -> Data:
+def read_maps(paths: list[Path], tag: str = "", apart: bool = False) -> Data:
     """Grey PNG images of 8 or 16 bits, as they are: higher is more anomalous.
 
-    Archives of which all hold files of the same names are detectors, each named like its archive.
+    Archives of which all hold files of the same names are detectors, each named like its archive, unless they are data
+    sets, which `apart` says.
     """
     code = "np.asarray(Image.open(path))"
     parts = {
         path.stem: _read_images([path], "predictions", code, lambda image: np.asarray(_grey(image)))
-        for path in (paths if _are_detectors(paths) else ())
+        for path in (paths if not apart and _are_detectors(paths) else ())
     }
     if not parts:
         return _read_images(paths, "predictions", code, lambda image: np.asarray(_grey(image)))
@@ -3685,22 +3752,36 @@ def read_maps(paths: list[Path], tag: str = "") -> Data:
         f"detectors = {{name: images(name, lambda path: {code}) for name in {[*parts]!r}}}  # folders of your files",
         f"predictions = detectors[{next(iter(parts))!r}]",
     ]
+    first = next(iter(parts.values()))
+    own = {name: first.arrays[name] for name in first.arrays if name != "predictions"}
     return Data(
-        {name: part.arrays["predictions"] for name, part in parts.items()},
+        {**{name: part.arrays["predictions"] for name, part in parts.items()}, **own},
         setup,
-        {name: f"[*detectors[{name!r}].values()]" for name in parts},
+        {**first.code, **{name: f"[*detectors[{name!r}].values()]" for name in parts}},
         names={name: part.names["predictions"] for name, part in parts.items()},
     )
 
 
 def _are_detectors(paths: Sequence[Path]) -> bool:
-    """Whether there are several archives, and the names in them are the same."""
+    """Whether there are several archives, and the names in them are the same.
+
+    Raises RefusedError where some names are in several archives, and others are not.
+    """
     if len(paths) < 2 or any(path.suffix.lower() != ".zip" for path in paths):
         return False
-    return len({tuple(member.name for member in members([path], (".png",))) for path in paths}) == 1
+    names = {path.name: {member.key for member in members([path], (".png",))} for path in paths}
+    every, common = set().union(*names.values()), set.intersection(*names.values())
+    if sum(map(len, names.values())) > len(every) > len(common):
+        alone = sorted(every - common)
+        where = "; ".join(f"{name} lacks {some(sorted(every - own))}" for name, own in names.items() if every - own)
+        raise RefusedError(
+            f"expected maps of the same images from each detector, got {len(alone):,} that not all have: {where}. Of data "
+            "sets, put the masks into archives of the same names as the maps"
+        )
+    return bool(common)
 
 
-def read_masks(paths: list[Path], tag: str = "") -> Data:
+def read_masks(paths: list[Path], tag: str = "", apart: bool = False) -> Data:
     """PNG images of any kind: what is not black is anomalous. Of an archive with a folder ground_truth, only those."""
     convert = 'np.asarray(Image.open(path).convert("L")) > 0'
     return _read_images(paths, "references", convert, lambda image: np.asarray(image.convert("L")) > 0)
@@ -3708,8 +3789,9 @@ def read_masks(paths: list[Path], tag: str = "") -> Data:
 
 def _read_images(paths: list[Path], name: str, code: str, convert: Callable[[Any], np.ndarray]) -> Data:
     total, found = 0, members(paths, (".png",))
-    if name == "references":
-        found = [member for member in found if "ground_truth" in member.name] or found
+    true = [member for member in found if name == "references" and "ground_truth" in member.name]
+    inside = ', "ground_truth"' if true and len(true) < len(found) else ""
+    found = true or found
     arrays = []
     for member in found:
         with Image.open(io.BytesIO(member.read_bytes()), formats=["PNG"]) as image:
@@ -3723,15 +3805,22 @@ def _read_images(paths: list[Path], name: str, code: str, convert: Callable[[Any
         "from pathlib import Path",
         "from PIL import Image",
         _IMAGES,
-        f'{name} = images("{name}", lambda path: {code})  # the folder of your files',
+        f'{name} = images("{name}", lambda path: {code}{inside})  # the folder of your files',
     ]
-    return Data({name: arrays}, setup, {name: f"[*{name}.values()]"}, names={name: [member.key for member in found]})
+    names = [member.key for member in found]
+    data = Data({name: arrays}, setup, {name: f"[*{name}.values()]"}, names={name: names})
+    place, folders = folders_of(names)
+    if name == "predictions" and folders:
+        data.arrays[FOLDER] = np.asarray(folders, dtype=object)
+        data.code[FOLDER] = f'[name.split("/")[{place}] for name in {name}]'
+    return data
 
 
-_IMAGES = """def images(folder, read):  # by their paths in the folder, less the ending and _mask
-    paths = sorted(Path(folder).rglob("*.png"))
-    names = [path.relative_to(folder).with_suffix("").as_posix().removesuffix("_mask") for path in paths]
-    return {name: read(path) for name, path in zip(names, paths)}"""
+_IMAGES = f"""def images(folder, read, within=""):  # by their paths in the folder, less the ending and _mask
+    paths = sorted(path for path in Path(folder).rglob("*.png") if within in path.as_posix())
+    parts = [path.relative_to(folder).with_suffix("").parts for path in paths]
+    parts = [[*(part for part in folders if part not in {KIND_FOLDERS}), name] for *folders, name in parts]
+    return {{"/".join(part).removesuffix("_mask"): read(path) for part, path in zip(parts, paths)}}"""
 
 
 def _grey(image: Any) -> Any:

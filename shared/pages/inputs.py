@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .columns import FLIPPED, IMAGE_NAMES, Found, choices, groups, plain, take
+from .archives import are_data_sets
+from .columns import FLIPPED, IMAGE_NAMES, NO_GROUPS, Found, choices, groups, plain, take
 from .guesses import guess
 from .join import join_parts, split_images
 from .page import Column, Page
@@ -36,10 +38,12 @@ def read_sources(page: Page, tables: Sequence[Any], files: Sequence[Any]) -> lis
     paths = [[Path(path) for path in _listed(uploaded)] for uploaded in files]
     if not any(paths):
         return [read_table(table) for table in tables]
-    return [
-        read_files(sorted(part, key=lambda path: path.name), source.readers, f"_{i + 1}" if i else "")
-        for i, (source, part) in enumerate(zip(page.sources, paths))
-    ]
+    apart = are_data_sets(paths)
+    found = []
+    for i, (source, part) in enumerate(zip(page.sources, paths)):
+        readers = {suffix: partial(reader, apart=apart) for suffix, reader in source.readers.items()}
+        found.append(read_files(sorted(part, key=lambda path: path.name), readers, f"_{i + 1}" if i else ""))
+    return page.joined(found)
 
 
 def _listed(value: Any) -> list[Any]:
@@ -53,6 +57,8 @@ def offered(page: Page, sources: Sequence[Data]) -> dict[str, list[str]]:
         if column.kind == "score":
             arrays = source_of(column, None, sources).arrays
             offers[column.name] += [FLIPPED + name for name in offers[column.name] if _is_float(arrays.get(name))]
+        if column.kind == "group" and offers[column.name]:
+            offers[column.name].append(NO_GROUPS)
     return offers
 
 
@@ -83,7 +89,7 @@ def gather(
     for column in _form(page, made_of):
         names = made_of[column.name]
         data = source_of(column, names, sources)
-        if not names:
+        if not names or NO_GROUPS in names:
             if column.required:
                 raise TypeError(
                     f"{column.name}: no column of this name was found; choose what it is made of under Columns"
