@@ -99,6 +99,7 @@ MAX_COLUMNS = 5_000  # of a table or file
 MAX_NAME = 200  # letters of a column's name
 MAX_POINTS = 2_000  # of a curve
 MAX_IMAGES = 200
+MAX_DETECTORS = 20
 STATED = (
     f"At most {MAX_FILES} files of {MAX_BYTES // 1_000_000} MB together ({MAX_JSON_BYTES // 1_000_000} MB of JSON), "
     f"{MAX_UNPACKED // 1_000_000} MB unpacked. They are deleted within two hours. Tables and calls of the endpoint: "
@@ -592,8 +593,9 @@ class Column(NamedTuple):
     name: the argument of the metric
     names: what tables and files call it, the likeliest first; stems, for a column that is made of several
     kind: "vector" (N,); "score" (N,), of which there may be several, one for each detector; "label" (N,) of two values,
-        words too; "group" (N,) of words or numbers; "matrix" (N, K) of scores or class ids; "scores", a matrix of
-        scores; "classes", a matrix of scores or a vector of class ids; "images", rows or arrays per image
+        words too; "group" (N,) of words or numbers; "detector", whose each row is; "matrix" (N, K) of scores or class
+        ids; "scores", a matrix of scores; "classes", a matrix of scores or a vector of class ids; "images", rows or
+        arrays per image
     required: whether the metric needs it
     source: which of the page's inputs it comes from
     part_of: for a column that stands in place of the others: the argument it makes, alone or as a tuple with those
@@ -2081,7 +2083,8 @@ def _guess(column: Column, data: Data, taken: set[str]) -> list[str]:
         named = [stems[plain(name)] for name in (column.name, *column.names) if plain(name) in stems]
         only = list(stems.values()) if len(stems) == 1 else []
         return named[:1] or _named(column, free, alike=False) or only or _named(column, free)
-    return _named(column, [name for name in free if num_dimensions(data.arrays[name]) == 1])
+    single = [name for name in free if num_dimensions(data.arrays[name]) == 1]
+    return _named(column, single, alike=column.kind != "detector")
 
 
 def _guess_images(column: Column, data: Data, runs: Mapping[str, list[str]]) -> list[str]:
@@ -2154,8 +2157,7 @@ class Member(NamedTuple):
     @property
     def key(self) -> str:
         """The name without its ending, without folders of `KIND_FOLDERS` and, of a mask, without `_mask`."""
-        *folders, name = PurePosixPath(self.folder, self.name).with_suffix("").parts
-        return "/".join([*(part for part in folders if part not in KIND_FOLDERS), name.removesuffix("_mask")])
+        return key_of(PurePosixPath(self.folder, self.name)).removesuffix("_mask")
 
     def read_bytes(self) -> bytes:
         """The content. Raises RefusedError for a member of an archive that cannot be read."""
@@ -2165,6 +2167,16 @@ class Member(NamedTuple):
             return self.archive.read(self.name)
         except Exception as error:  # of a damaged or encrypted member
             raise RefusedError(f"{self.path.name}: {self.name} cannot be read: {error}") from None
+
+
+def key_of(path: PurePosixPath) -> str:
+    """A path without its ending, and without folders of `KIND_FOLDERS`.
+
+    >>> key_of(PurePosixPath("nut/test/cut/000.png"))
+    'nut/cut/000'
+    """
+    *folders, name = path.with_suffix("").parts
+    return "/".join([*(part for part in folders if part not in KIND_FOLDERS), name])
 
 
 def members(paths: Sequence[Path], suffixes: tuple[str, ...], skipped: Sequence[str] = ()) -> list[Member]:
@@ -2333,6 +2345,22 @@ def with_categories(sources: Sequence[Data]) -> list[Data]:
     return [maps._replace(arrays=renamed(maps.arrays), code=renamed(maps.code)), masks]
 
 
+def told_of_boxes(files: Mapping[str, Sequence[Any]], detector: str = "") -> str:
+    """Which images have boxes, or a file, on one side only.
+
+    files: the images of predictions and of references
+    """
+    (first, found), (second, true) = ((name, [*dict.fromkeys(map(str, images))]) for name, images in files.items())
+    alone, empty = ([one for one in own if one not in set(other)] for own, other in ((found, true), (true, found)))
+    of = f" of {detector}" if detector else ""
+    told = []
+    if alone:
+        told.append(f"Images with {first}{of} and no {second}, so that all are wrong: {len(alone):,} ({some(alone)}).")
+    if empty:
+        told.append(f"Images with {second} and no {first}{of}: {len(empty):,} ({some(empty)}).")
+    return " ".join(told)
+
+
 def check_common(names: Mapping[str, Sequence[Any]]) -> None:
     """Raise ValueError where the rows of two columns name their images, and no image is in both."""
     sides = [side for side in names.values() if side and all(isinstance(name, str) for name in side)]
@@ -2345,17 +2373,38 @@ def check_common(names: Mapping[str, Sequence[Any]]) -> None:
 #
 # Columns that need more than taking: rows by image, one value an image, and sets of scores side by side.
 
-def split_images(page: Page, ids: Mapping[str, Found], found: dict[str, Found], origin: Mapping[str, int]) -> list[str]:
+class Owned(NamedTuple):
+    """Of a column of rows, the detector of each, and the one whose rows are to be taken."""
+
+    side: str
+    detectors: Found
+    name: str
+
+    @property
+    def rows(self) -> np.ndarray:
+        """Which rows are those of the one."""
+        return np.asarray(self.detectors.value).astype(str) == self.name
+
+
+def split_images(
+    page: Page,
+    ids: Mapping[str, Found],
+    found: dict[str, Found],
+    origin: Mapping[str, int],
+    owned: Owned | None = None,
+) -> list[str]:
     """Split rows by the image they belong to, in place; return the lines of Python that do the same.
 
     ids: for each column of rows, the image of each row. Images keep the order in which they come first. Beside such a
     column, one of a value for each row holds the same for all rows of an image, and gives that. `origin` says which
-    columns are of one input, since the images of another may come in another order.
+    columns are of one input, since the images of another may come in another order. `owned` leaves the rows of other
+    detectors out; the images stay.
     """
     listed = {name: _images(name, part) for name, part in ids.items()}
     check_common(listed)
     images = list(dict.fromkeys(image for rows in listed.values() for image in rows))
     split = {name: _splitter(rows, images) for name, rows in listed.items()}
+    images_of = {name: f"{name}_image == image" for name in listed}
     setup = []
     for name, part in ids.items():
         value, code = found[name]
@@ -2363,7 +2412,13 @@ def split_images(page: Page, ids: Mapping[str, Found], found: dict[str, Found], 
             setup.append(f"{name}_image, {name}_rows = {part.code}, {code}")
         if len(value) != len(listed[name]):
             raise ValueError(f"{name}: expected an image for each row, got {len(listed[name])} for {len(value)} rows")
-        found[name] = Found(split[name](value), code and f"[{name}_rows[{name}_image == image] for image in images]")
+        if owned is not None and owned.side == name:
+            rows = [image for image, kept in zip(listed[name], owned.rows.tolist()) if kept]
+            split[name], value = _splitter(rows, images), np.asarray(value)[owned.rows]
+            if code:
+                setup.append(f"{name}_detector = np.asarray({owned.detectors.code}).astype(str)")
+                images_of[name] = f"({images_of[name]}) & ({name}_detector == {owned.name!r})"
+        found[name] = Found(split[name](value), code and f"[{name}_rows[{images_of[name]}] for image in images]")
     if setup:
         spread = ", ".join(f"*{name}_image.tolist()" for name, part in ids.items() if part.code)
         setup.append(f"images = list(dict.fromkeys([{spread}]))")
@@ -2371,10 +2426,39 @@ def split_images(page: Page, ids: Mapping[str, Found], found: dict[str, Found], 
         if column.kind == "vector" and column.name in found:
             for side, rows in listed.items():
                 together = origin[side] == origin[column.name] and len(found[column.name].value) == len(rows)
-                if together and len(rows) > len(images):
+                if together and len(rows) > len(images) and (owned is None or owned.side != side):
                     parts = split[side](found[column.name].value)
                     found[column.name] = _one_each(column.name, found[column.name], side, parts, images)
     return setup
+
+
+def group_images(
+    column: Column, names: Sequence[str], sources: Sequence[Data], ids: Mapping[str, Found], origin: Mapping[str, int]
+) -> tuple[Found, list[str], list[str]]:
+    """The group of each image, the lines of Python for them, and the images of none.
+
+    The group is that of the image's rows, in either input, or of its file. Raises ValueError for an image of several.
+    """
+    of: dict[Any, Any] = {}
+    codes = []
+    data = next((data for data in reversed(sources) if {*names} & {*data.arrays}), sources[0])
+    if names[0] == FOLDER and FOLDER in data.names:
+        of |= dict(zip(data.names["image"], data.names[FOLDER]))
+        codes.append(data.code[FOLDER])
+    else:
+        for side in ids:
+            if {*names} <= {*sources[origin[side]].arrays}:
+                own = take(column, names, sources[origin[side]])
+                codes.append(own.code and f"dict(zip({side}_image.tolist(), {own.code}))")
+                for image, group in zip(_images(side, ids[side]), np.asarray(own.value, dtype=object)):
+                    if not pd.isna(group) and of.setdefault(image, group) != group:
+                        got = f"{of[image]} and {group} for {image}"
+                        raise ValueError(f"{names[0]}: expected one value for all rows of an image, got {got}")
+    images = list(dict.fromkeys(image for side, part in ids.items() for image in _images(side, part)))
+    setup = [f"group_of = {codes[0] if len(codes) == 1 else '{**' + ', **'.join(codes) + '}'}"] if all(codes) else []
+    groups = [of.get(image) for image in images]
+    found = Found(groups, "[group_of.get(image) for image in images]" if setup else "")
+    return found, setup, [str(image) for image, group in zip(images, groups) if group is None]
 
 
 def _images(name: str, part: Found) -> list[Any]:
@@ -2563,10 +2647,15 @@ def source_of(column: Column, chosen: Sequence[str] | None, sources: Sequence[Da
 
 
 def gather(
-    page: Page, sources: Sequence[Data], chosen: Mapping[str, Sequence[str]] | None = None, read_as: str = "automatic"
+    page: Page,
+    sources: Sequence[Data],
+    chosen: Mapping[str, Sequence[str]] | None = None,
+    read_as: str = "automatic",
+    detector: str = "",
 ) -> Given:
     """Put the metric's columns together; what they are made of is guessed from the names where it is not given.
 
+    detector: the one whose rows are taken, where a column says it of each row
     Raises TypeError for a required column without anything to make it of, ValueError for a name that is not there.
     """
     guesses = guess(page, sources)
@@ -2575,6 +2664,8 @@ def gather(
     found: dict[str, Found] = {}
     ids: dict[str, Found] = {}
     origin: dict[str, int] = {}
+    owned: Owned | None = None
+    grouped: Column | None = None
     for column in _form(page, made_of):
         names = made_of[column.name]
         data = source_of(column, names, sources)
@@ -2584,6 +2675,13 @@ def gather(
                     f"{column.name}: no column of this name was found; choose what it is made of under Columns"
                     + (f", from {', '.join(data.arrays)}" if data.arrays else "")
                 )
+            continue
+        if column.kind == "detector":
+            sides = (side for side in ids if sources[origin[side]] is data)
+            owned = Owned(next(sides), take(column, names, data), detector) if detector else None
+            continue
+        if column.kind == "group" and ids:
+            grouped = column
             continue
         if column.kind == "images" and len(names) > 1 and plain(names[0]) in IMAGE_NAMES:
             ids[column.name] = take(column, names[:1], data)
@@ -2595,7 +2693,12 @@ def gather(
             found[column.name] = Found([value], code and f"[{code}]")
     named, told = _names_of_images(page, sources, made_of, origin, found, ids), ""
     if ids:
-        setup += split_images(page, ids, found, origin)
+        setup += split_images(page, ids, found, origin, owned)
+        told = _told_of_images(sources, ids, origin, owned) if len(ids) == 2 else ""
+        if grouped is not None:
+            found[grouped.name], lines, alone = group_images(grouped, made_of[grouped.name], sources, ids, origin)
+            setup += lines
+            told += f" Images in no group, and so in each: {len(alone):,} ({some(alone)})." if alone else ""
     elif len(named) == 2:
         (maps, map_names), (masks, mask_names) = named.items()
         paired = pair(found[maps], map_names, found[masks], mask_names)
@@ -2604,6 +2707,20 @@ def gather(
     found = join_parts(page, found)
     codes = {name: part.code for name, part in found.items()}
     return Given({name: part.value for name, part in found.items()}, setup, codes, next(iter(named.values()), ()), told)
+
+
+def _told_of_images(
+    sources: Sequence[Data], ids: Mapping[str, Found], origin: Mapping[str, int], owned: Owned | None
+) -> str:
+    """What is said of images that have rows, or a file, on one side only."""
+    files: dict[str, list[Any]] = {}
+    for side, part in ids.items():
+        names, images = sources[origin[side]].names, np.asarray(part.value)
+        if owned is not None and owned.side == side:
+            files[side] = [*images[owned.rows].tolist(), *names.get(owned.name, ())]
+        else:
+            files[side] = [*images.tolist(), *names.get("image", ())]
+    return told_of_boxes(files, owned.name if owned is not None else "")
 
 
 def _names_of_images(
@@ -2652,11 +2769,41 @@ def detectors(
     """
     guesses = guess(page, sources)
     made_of = {name: list((chosen or {}).get(name) or found) for name, found in guesses.items()}
+    own = _names_of_rows(page, sources, made_of)
+    if own:
+        check_costs([Cost("detectors", len(own), MAX_DETECTORS)])
+        return {name: gather(page, sources, made_of, read_as, detector=name) for name in own}
     for column in page.columns:
         names = made_of[column.name]
         if len(names) > 1 and _is_several(column, names, sources):
             return {name: gather(page, sources, {**made_of, column.name: [name]}, read_as) for name in names}
     return {page.columns[0].name: gather(page, sources, made_of, read_as)}
+
+
+def _names_of_rows(page: Page, sources: Sequence[Data], made_of: Mapping[str, Sequence[str]]) -> list[str]:
+    """The detectors that a column says of each row; none where there is no such column.
+
+    Raises ValueError for a row without one.
+    """
+    column = next((column for column in page.columns if column.kind == "detector" and made_of[column.name]), None)
+    if column is None:
+        return []
+    names = made_of[column.name]
+    values = np.asarray(take(column, names, source_of(column, names, sources)).value, dtype=object)
+    missing = np.flatnonzero(pd.isna(values))
+    if len(missing):
+        raise ValueError(f"{names[0]}: expected a name for each row, got none in row {missing[0] + 1}")
+    return [str(value) for value in pd.unique(values)]
+
+
+def pooled(several: Mapping[str, Given]) -> dict[str, Any]:
+    """The columns of the first detector, with the images of all of them one after the other where they are lists."""
+    first, *others = several.values()
+    columns = dict(first.columns)
+    for one in others:
+        for name, value in one.columns.items():
+            columns[name] = [*columns[name], *value] if isinstance(value, list) else columns[name]
+    return columns
 
 
 def _is_several(column: Column, names: Sequence[str], sources: Sequence[Data]) -> bool:
@@ -2843,14 +2990,14 @@ def look(
         notes.append(f"Which column holds {which}? Choose below, under Columns.")
     else:
         several = detectors(page, sources, made_of, read_as)
-        given = next(iter(several.values()))
-        derived = page.derive(given.columns)
+        derived = page.derive(pooled(several))
         options |= derived.options
         score = next((column.name for column in page.columns if column.kind == "score"), "")
         turned = wrong_way(page, several)
         if len(several) == 1 and turned:
             turned = dict(zip(made_of[score], turned.values()))
-        notes += [html.escape(text) for text in (given.told, derived.reason) if text]
+        told = dict.fromkeys([*(one.told for one in several.values()), derived.reason])
+        notes += [html.escape(text) for text in told if text]
         notes += [_sign(name, value) for name, value in turned.items()]
     shown += "".join(f'<div class="message note" role="status">{note}</div>' for note in notes)
     names = made_of[score] if turned else []
@@ -3776,8 +3923,8 @@ def _are_detectors(paths: Sequence[Path]) -> bool:
         alone = sorted(every - common)
         where = "; ".join(f"{name} lacks {some(sorted(every - own))}" for name, own in names.items() if every - own)
         raise RefusedError(
-            f"expected maps of the same images from each detector, got {len(alone):,} that not all have: {where}. Of data "
-            "sets, put the masks into archives of the same names as the maps"
+            f"expected maps of the same images from each detector, got {len(alone):,} that not all have: {where}. Of "
+            "data sets, put the masks into archives of the same names as the maps"
         )
     return bool(common)
 
@@ -4178,7 +4325,6 @@ def as_png(image: Any) -> bytes:
 MAX_WORDS = 2_000  # letters of a message
 
 
-MAX_DETECTORS = 20
 NOT_ON_PAGES = frozenset({"significant_bits", "per_sample", *INTERVAL_OPTIONS} - {"confidence_level"})
 
 
@@ -5011,6 +5157,9 @@ def input_parts(page: Page, defaults: Mapping[str, Any], inputs_description: str
     return Inputs(example, tables, files, pasted, read, flip, panel, columns, read_as, controls, told, button, link)
 
 
+_DETECTORS = "The detector of each row, where there are several; each gives one row of results."
+
+
 def _sources(page: Page) -> tuple[list[Any], list[Any]]:
     """For each source a place for files, and one for cells of a spreadsheet."""
     files, pasted = [], []
@@ -5046,7 +5195,7 @@ def _mapping(page: Page, help_of: Mapping[str, str]) -> list[Any]:
     data = [read_table(data_frame(table)) for table in page.examples[0].tables]
     offers, guesses = offered(page, data), guess(page, data)
     for column in page.columns:
-        text = one_line(help_of[column.part_of or column.name])
+        text = one_line(help_of.get(column.part_of or column.name, _DETECTORS))
         text += " The column image first, then the others in their order." if column.kind == "images" else ""
         parts.append(
             gr.Dropdown(

@@ -40,6 +40,7 @@ from fnmatch import fnmatchcase
 from functools import cache, partial
 from itertools import chain, count
 from numbers import Real
+from operator import itemgetter
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, NamedTuple, Protocol, TypeVar
 from urllib.parse import unquote, urlencode
@@ -114,6 +115,7 @@ MAX_COLUMNS = 5_000  # of a table or file
 MAX_NAME = 200  # letters of a column's name
 MAX_POINTS = 2_000  # of a curve
 MAX_IMAGES = 200
+MAX_DETECTORS = 20
 STATED = (
     f"At most {MAX_FILES} files of {MAX_BYTES // 1_000_000} MB together ({MAX_JSON_BYTES // 1_000_000} MB of JSON), "
     f"{MAX_UNPACKED // 1_000_000} MB unpacked. They are deleted within two hours. Tables and calls of the endpoint: "
@@ -607,8 +609,9 @@ class Column(NamedTuple):
     name: the argument of the metric
     names: what tables and files call it, the likeliest first; stems, for a column that is made of several
     kind: "vector" (N,); "score" (N,), of which there may be several, one for each detector; "label" (N,) of two values,
-        words too; "group" (N,) of words or numbers; "matrix" (N, K) of scores or class ids; "scores", a matrix of
-        scores; "classes", a matrix of scores or a vector of class ids; "images", rows or arrays per image
+        words too; "group" (N,) of words or numbers; "detector", whose each row is; "matrix" (N, K) of scores or class
+        ids; "scores", a matrix of scores; "classes", a matrix of scores or a vector of class ids; "images", rows or
+        arrays per image
     required: whether the metric needs it
     source: which of the page's inputs it comes from
     part_of: for a column that stands in place of the others: the argument it makes, alone or as a tuple with those
@@ -2096,7 +2099,8 @@ def _guess(column: Column, data: Data, taken: set[str]) -> list[str]:
         named = [stems[plain(name)] for name in (column.name, *column.names) if plain(name) in stems]
         only = list(stems.values()) if len(stems) == 1 else []
         return named[:1] or _named(column, free, alike=False) or only or _named(column, free)
-    return _named(column, [name for name in free if num_dimensions(data.arrays[name]) == 1])
+    single = [name for name in free if num_dimensions(data.arrays[name]) == 1]
+    return _named(column, single, alike=column.kind != "detector")
 
 
 def _guess_images(column: Column, data: Data, runs: Mapping[str, list[str]]) -> list[str]:
@@ -2169,8 +2173,7 @@ class Member(NamedTuple):
     @property
     def key(self) -> str:
         """The name without its ending, without folders of `KIND_FOLDERS` and, of a mask, without `_mask`."""
-        *folders, name = PurePosixPath(self.folder, self.name).with_suffix("").parts
-        return "/".join([*(part for part in folders if part not in KIND_FOLDERS), name.removesuffix("_mask")])
+        return key_of(PurePosixPath(self.folder, self.name)).removesuffix("_mask")
 
     def read_bytes(self) -> bytes:
         """The content. Raises RefusedError for a member of an archive that cannot be read."""
@@ -2180,6 +2183,16 @@ class Member(NamedTuple):
             return self.archive.read(self.name)
         except Exception as error:  # of a damaged or encrypted member
             raise RefusedError(f"{self.path.name}: {self.name} cannot be read: {error}") from None
+
+
+def key_of(path: PurePosixPath) -> str:
+    """A path without its ending, and without folders of `KIND_FOLDERS`.
+
+    >>> key_of(PurePosixPath("nut/test/cut/000.png"))
+    'nut/cut/000'
+    """
+    *folders, name = path.with_suffix("").parts
+    return "/".join([*(part for part in folders if part not in KIND_FOLDERS), name])
 
 
 def members(paths: Sequence[Path], suffixes: tuple[str, ...], skipped: Sequence[str] = ()) -> list[Member]:
@@ -2348,6 +2361,22 @@ def with_categories(sources: Sequence[Data]) -> list[Data]:
     return [maps._replace(arrays=renamed(maps.arrays), code=renamed(maps.code)), masks]
 
 
+def told_of_boxes(files: Mapping[str, Sequence[Any]], detector: str = "") -> str:
+    """Which images have boxes, or a file, on one side only.
+
+    files: the images of predictions and of references
+    """
+    (first, found), (second, true) = ((name, [*dict.fromkeys(map(str, images))]) for name, images in files.items())
+    alone, empty = ([one for one in own if one not in set(other)] for own, other in ((found, true), (true, found)))
+    of = f" of {detector}" if detector else ""
+    told = []
+    if alone:
+        told.append(f"Images with {first}{of} and no {second}, so that all are wrong: {len(alone):,} ({some(alone)}).")
+    if empty:
+        told.append(f"Images with {second} and no {first}{of}: {len(empty):,} ({some(empty)}).")
+    return " ".join(told)
+
+
 def check_common(names: Mapping[str, Sequence[Any]]) -> None:
     """Raise ValueError where the rows of two columns name their images, and no image is in both."""
     sides = [side for side in names.values() if side and all(isinstance(name, str) for name in side)]
@@ -2360,17 +2389,38 @@ def check_common(names: Mapping[str, Sequence[Any]]) -> None:
 #
 # Columns that need more than taking: rows by image, one value an image, and sets of scores side by side.
 
-def split_images(page: Page, ids: Mapping[str, Found], found: dict[str, Found], origin: Mapping[str, int]) -> list[str]:
+class Owned(NamedTuple):
+    """Of a column of rows, the detector of each, and the one whose rows are to be taken."""
+
+    side: str
+    detectors: Found
+    name: str
+
+    @property
+    def rows(self) -> np.ndarray:
+        """Which rows are those of the one."""
+        return np.asarray(self.detectors.value).astype(str) == self.name
+
+
+def split_images(
+    page: Page,
+    ids: Mapping[str, Found],
+    found: dict[str, Found],
+    origin: Mapping[str, int],
+    owned: Owned | None = None,
+) -> list[str]:
     """Split rows by the image they belong to, in place; return the lines of Python that do the same.
 
     ids: for each column of rows, the image of each row. Images keep the order in which they come first. Beside such a
     column, one of a value for each row holds the same for all rows of an image, and gives that. `origin` says which
-    columns are of one input, since the images of another may come in another order.
+    columns are of one input, since the images of another may come in another order. `owned` leaves the rows of other
+    detectors out; the images stay.
     """
     listed = {name: _images(name, part) for name, part in ids.items()}
     check_common(listed)
     images = list(dict.fromkeys(image for rows in listed.values() for image in rows))
     split = {name: _splitter(rows, images) for name, rows in listed.items()}
+    images_of = {name: f"{name}_image == image" for name in listed}
     setup = []
     for name, part in ids.items():
         value, code = found[name]
@@ -2378,7 +2428,13 @@ def split_images(page: Page, ids: Mapping[str, Found], found: dict[str, Found], 
             setup.append(f"{name}_image, {name}_rows = {part.code}, {code}")
         if len(value) != len(listed[name]):
             raise ValueError(f"{name}: expected an image for each row, got {len(listed[name])} for {len(value)} rows")
-        found[name] = Found(split[name](value), code and f"[{name}_rows[{name}_image == image] for image in images]")
+        if owned is not None and owned.side == name:
+            rows = [image for image, kept in zip(listed[name], owned.rows.tolist()) if kept]
+            split[name], value = _splitter(rows, images), np.asarray(value)[owned.rows]
+            if code:
+                setup.append(f"{name}_detector = np.asarray({owned.detectors.code}).astype(str)")
+                images_of[name] = f"({images_of[name]}) & ({name}_detector == {owned.name!r})"
+        found[name] = Found(split[name](value), code and f"[{name}_rows[{images_of[name]}] for image in images]")
     if setup:
         spread = ", ".join(f"*{name}_image.tolist()" for name, part in ids.items() if part.code)
         setup.append(f"images = list(dict.fromkeys([{spread}]))")
@@ -2386,10 +2442,39 @@ def split_images(page: Page, ids: Mapping[str, Found], found: dict[str, Found], 
         if column.kind == "vector" and column.name in found:
             for side, rows in listed.items():
                 together = origin[side] == origin[column.name] and len(found[column.name].value) == len(rows)
-                if together and len(rows) > len(images):
+                if together and len(rows) > len(images) and (owned is None or owned.side != side):
                     parts = split[side](found[column.name].value)
                     found[column.name] = _one_each(column.name, found[column.name], side, parts, images)
     return setup
+
+
+def group_images(
+    column: Column, names: Sequence[str], sources: Sequence[Data], ids: Mapping[str, Found], origin: Mapping[str, int]
+) -> tuple[Found, list[str], list[str]]:
+    """The group of each image, the lines of Python for them, and the images of none.
+
+    The group is that of the image's rows, in either input, or of its file. Raises ValueError for an image of several.
+    """
+    of: dict[Any, Any] = {}
+    codes = []
+    data = next((data for data in reversed(sources) if {*names} & {*data.arrays}), sources[0])
+    if names[0] == FOLDER and FOLDER in data.names:
+        of |= dict(zip(data.names["image"], data.names[FOLDER]))
+        codes.append(data.code[FOLDER])
+    else:
+        for side in ids:
+            if {*names} <= {*sources[origin[side]].arrays}:
+                own = take(column, names, sources[origin[side]])
+                codes.append(own.code and f"dict(zip({side}_image.tolist(), {own.code}))")
+                for image, group in zip(_images(side, ids[side]), np.asarray(own.value, dtype=object)):
+                    if not pd.isna(group) and of.setdefault(image, group) != group:
+                        got = f"{of[image]} and {group} for {image}"
+                        raise ValueError(f"{names[0]}: expected one value for all rows of an image, got {got}")
+    images = list(dict.fromkeys(image for side, part in ids.items() for image in _images(side, part)))
+    setup = [f"group_of = {codes[0] if len(codes) == 1 else '{**' + ', **'.join(codes) + '}'}"] if all(codes) else []
+    groups = [of.get(image) for image in images]
+    found = Found(groups, "[group_of.get(image) for image in images]" if setup else "")
+    return found, setup, [str(image) for image, group in zip(images, groups) if group is None]
 
 
 def _images(name: str, part: Found) -> list[Any]:
@@ -2578,10 +2663,15 @@ def source_of(column: Column, chosen: Sequence[str] | None, sources: Sequence[Da
 
 
 def gather(
-    page: Page, sources: Sequence[Data], chosen: Mapping[str, Sequence[str]] | None = None, read_as: str = "automatic"
+    page: Page,
+    sources: Sequence[Data],
+    chosen: Mapping[str, Sequence[str]] | None = None,
+    read_as: str = "automatic",
+    detector: str = "",
 ) -> Given:
     """Put the metric's columns together; what they are made of is guessed from the names where it is not given.
 
+    detector: the one whose rows are taken, where a column says it of each row
     Raises TypeError for a required column without anything to make it of, ValueError for a name that is not there.
     """
     guesses = guess(page, sources)
@@ -2590,6 +2680,8 @@ def gather(
     found: dict[str, Found] = {}
     ids: dict[str, Found] = {}
     origin: dict[str, int] = {}
+    owned: Owned | None = None
+    grouped: Column | None = None
     for column in _form(page, made_of):
         names = made_of[column.name]
         data = source_of(column, names, sources)
@@ -2599,6 +2691,13 @@ def gather(
                     f"{column.name}: no column of this name was found; choose what it is made of under Columns"
                     + (f", from {', '.join(data.arrays)}" if data.arrays else "")
                 )
+            continue
+        if column.kind == "detector":
+            sides = (side for side in ids if sources[origin[side]] is data)
+            owned = Owned(next(sides), take(column, names, data), detector) if detector else None
+            continue
+        if column.kind == "group" and ids:
+            grouped = column
             continue
         if column.kind == "images" and len(names) > 1 and plain(names[0]) in IMAGE_NAMES:
             ids[column.name] = take(column, names[:1], data)
@@ -2610,7 +2709,12 @@ def gather(
             found[column.name] = Found([value], code and f"[{code}]")
     named, told = _names_of_images(page, sources, made_of, origin, found, ids), ""
     if ids:
-        setup += split_images(page, ids, found, origin)
+        setup += split_images(page, ids, found, origin, owned)
+        told = _told_of_images(sources, ids, origin, owned) if len(ids) == 2 else ""
+        if grouped is not None:
+            found[grouped.name], lines, alone = group_images(grouped, made_of[grouped.name], sources, ids, origin)
+            setup += lines
+            told += f" Images in no group, and so in each: {len(alone):,} ({some(alone)})." if alone else ""
     elif len(named) == 2:
         (maps, map_names), (masks, mask_names) = named.items()
         paired = pair(found[maps], map_names, found[masks], mask_names)
@@ -2619,6 +2723,20 @@ def gather(
     found = join_parts(page, found)
     codes = {name: part.code for name, part in found.items()}
     return Given({name: part.value for name, part in found.items()}, setup, codes, next(iter(named.values()), ()), told)
+
+
+def _told_of_images(
+    sources: Sequence[Data], ids: Mapping[str, Found], origin: Mapping[str, int], owned: Owned | None
+) -> str:
+    """What is said of images that have rows, or a file, on one side only."""
+    files: dict[str, list[Any]] = {}
+    for side, part in ids.items():
+        names, images = sources[origin[side]].names, np.asarray(part.value)
+        if owned is not None and owned.side == side:
+            files[side] = [*images[owned.rows].tolist(), *names.get(owned.name, ())]
+        else:
+            files[side] = [*images.tolist(), *names.get("image", ())]
+    return told_of_boxes(files, owned.name if owned is not None else "")
 
 
 def _names_of_images(
@@ -2667,11 +2785,41 @@ def detectors(
     """
     guesses = guess(page, sources)
     made_of = {name: list((chosen or {}).get(name) or found) for name, found in guesses.items()}
+    own = _names_of_rows(page, sources, made_of)
+    if own:
+        check_costs([Cost("detectors", len(own), MAX_DETECTORS)])
+        return {name: gather(page, sources, made_of, read_as, detector=name) for name in own}
     for column in page.columns:
         names = made_of[column.name]
         if len(names) > 1 and _is_several(column, names, sources):
             return {name: gather(page, sources, {**made_of, column.name: [name]}, read_as) for name in names}
     return {page.columns[0].name: gather(page, sources, made_of, read_as)}
+
+
+def _names_of_rows(page: Page, sources: Sequence[Data], made_of: Mapping[str, Sequence[str]]) -> list[str]:
+    """The detectors that a column says of each row; none where there is no such column.
+
+    Raises ValueError for a row without one.
+    """
+    column = next((column for column in page.columns if column.kind == "detector" and made_of[column.name]), None)
+    if column is None:
+        return []
+    names = made_of[column.name]
+    values = np.asarray(take(column, names, source_of(column, names, sources)).value, dtype=object)
+    missing = np.flatnonzero(pd.isna(values))
+    if len(missing):
+        raise ValueError(f"{names[0]}: expected a name for each row, got none in row {missing[0] + 1}")
+    return [str(value) for value in pd.unique(values)]
+
+
+def pooled(several: Mapping[str, Given]) -> dict[str, Any]:
+    """The columns of the first detector, with the images of all of them one after the other where they are lists."""
+    first, *others = several.values()
+    columns = dict(first.columns)
+    for one in others:
+        for name, value in one.columns.items():
+            columns[name] = [*columns[name], *value] if isinstance(value, list) else columns[name]
+    return columns
 
 
 def _is_several(column: Column, names: Sequence[str], sources: Sequence[Data]) -> bool:
@@ -2858,14 +3006,14 @@ def look(
         notes.append(f"Which column holds {which}? Choose below, under Columns.")
     else:
         several = detectors(page, sources, made_of, read_as)
-        given = next(iter(several.values()))
-        derived = page.derive(given.columns)
+        derived = page.derive(pooled(several))
         options |= derived.options
         score = next((column.name for column in page.columns if column.kind == "score"), "")
         turned = wrong_way(page, several)
         if len(several) == 1 and turned:
             turned = dict(zip(made_of[score], turned.values()))
-        notes += [html.escape(text) for text in (given.told, derived.reason) if text]
+        told = dict.fromkeys([*(one.told for one in several.values()), derived.reason])
+        notes += [html.escape(text) for text in told if text]
         notes += [_sign(name, value) for name, value in turned.items()]
     shown += "".join(f'<div class="message note" role="status">{note}</div>' for note in notes)
     names = made_of[score] if turned else []
@@ -3791,8 +3939,8 @@ def _are_detectors(paths: Sequence[Path]) -> bool:
         alone = sorted(every - common)
         where = "; ".join(f"{name} lacks {some(sorted(every - own))}" for name, own in names.items() if every - own)
         raise RefusedError(
-            f"expected maps of the same images from each detector, got {len(alone):,} that not all have: {where}. Of data "
-            "sets, put the masks into archives of the same names as the maps"
+            f"expected maps of the same images from each detector, got {len(alone):,} that not all have: {where}. Of "
+            "data sets, put the masks into archives of the same names as the maps"
         )
     return bool(common)
 
@@ -4193,7 +4341,6 @@ def as_png(image: Any) -> bytes:
 MAX_WORDS = 2_000  # letters of a message
 
 
-MAX_DETECTORS = 20
 NOT_ON_PAGES = frozenset({"significant_bits", "per_sample", *INTERVAL_OPTIONS} - {"confidence_level"})
 
 
@@ -5026,6 +5173,9 @@ def input_parts(page: Page, defaults: Mapping[str, Any], inputs_description: str
     return Inputs(example, tables, files, pasted, read, flip, panel, columns, read_as, controls, told, button, link)
 
 
+_DETECTORS = "The detector of each row, where there are several; each gives one row of results."
+
+
 def _sources(page: Page) -> tuple[list[Any], list[Any]]:
     """For each source a place for files, and one for cells of a spreadsheet."""
     files, pasted = [], []
@@ -5061,7 +5211,7 @@ def _mapping(page: Page, help_of: Mapping[str, str]) -> list[Any]:
     data = [read_table(data_frame(table)) for table in page.examples[0].tables]
     offers, guesses = offered(page, data), guess(page, data)
     for column in page.columns:
-        text = one_line(help_of[column.part_of or column.name])
+        text = one_line(help_of.get(column.part_of or column.name, _DETECTORS))
         text += " The column image first, then the others in their order." if column.kind == "images" else ""
         parts.append(
             gr.Dropdown(
@@ -5227,6 +5377,139 @@ def _add_api(runner: Runner, endpoint: str) -> None:
     gr.api(compute, api_name=endpoint, api_description=runner.texts.description.strip())
 
 
+# ---- formats/coco_table.py -------------------------------------------------------------------------------------------
+#
+# The entries of COCO's JSON as columns: half a million results are read in about the time that their JSON takes.
+
+# what a value raises that is none of those expected; a tensor has errors of its own
+_WRONG = (TypeError, LookupError, ValueError, OverflowError, RuntimeError)
+
+
+class Entries:
+    """A list of entries, read a column at a time; only where that fails, entry by entry to name the first bad one."""
+
+    def __init__(self, entries: Sequence[Any], where: str, places: dict[Any, int]) -> None:
+        self.entries, self.where = entries, where
+        self.objects = all(issubclass(kind, dict) for kind in {*map(type, entries)})
+        self.image = self._column("image_id", "an id of an image", places.__getitem__, np.int64)
+
+    def numbers(self, key: str) -> np.ndarray:
+        """A column of finite numbers."""
+        column = self._plain(key, np.float64, int, float)
+        if column is None:
+            column = self._column(key, "a number", _json_number, np.float64)
+        self.refuse(~np.isfinite(column), "a finite number", key)
+        return column
+
+    def integers(self, key: str) -> np.ndarray:
+        """A column of integers."""
+        column = self._plain(key, np.int64, int)
+        if column is None or max(-int(column.min(initial=0)), int(column.max(initial=0))) >= 2**53:
+            column = self._column(key, "an integer", _json_integer, np.int64)  # of which some are no float64
+        return column
+
+    def flags(self, key: str) -> np.ndarray:
+        """A column of 0, 1, false or true; 0 where an entry has none."""
+        return self._column(key, "0, 1, false or true", _json_flag, np.bool_, lambda entry: entry.get(key, 0))
+
+    def boxes(self) -> np.ndarray:
+        """The boxes, as x1, y1, x2, y2."""
+        boxes = self._plain_boxes()
+        if boxes is None:
+            rows = self._column("bbox", "x, y, width, height", lambda bbox: [*map(_json_number, _four(bbox))], object)
+            boxes = np.asarray(rows.tolist(), dtype=np.float64).reshape(-1, 4)
+        corners = boxes.copy()
+        with np.errstate(over="ignore", invalid="ignore"):
+            corners[:, 2:] += corners[:, :2]
+        bad = np.asarray(~(np.isfinite(boxes) & np.isfinite(corners)).all(axis=1) | (boxes[:, 2:] < 0).any(axis=1))
+        self.refuse(bad, "x, y, width, height of at least 0", "bbox")
+        return corners
+
+    def _plain(self, key: str, dtype: Any, *types: type) -> np.ndarray | None:
+        """A column all at once; None if one of its values is of another type, or does not fit."""
+        try:
+            values = [*map(itemgetter(key), self.entries)]
+            return np.fromiter(values, dtype, len(values)) if {*map(type, values)} <= {*types} else None
+        except _WRONG:
+            return None
+
+    def _plain_boxes(self) -> np.ndarray | None:
+        """All boxes at once; None if one of them is not four numbers."""
+        try:
+            boxes = [*map(itemgetter("bbox"), self.entries)]
+            flat = [*chain.from_iterable(boxes)]
+            types = {*map(type, flat)}
+            if bool in types or not {*map(len, boxes)} <= {4}:
+                return None
+            numbers = np.fromiter(flat, np.float64, len(flat)) if types <= {int, float} else np.asarray(flat)
+        except _WRONG:
+            return None
+        return numbers.astype(np.float64, copy=False).reshape(-1, 4) if numbers.dtype.kind in "iuf" else None
+
+    def refuse(self, bad: np.ndarray, expected: str, key: str) -> None:
+        """Raise ValueError for the first entry that is bad."""
+        if bad.any():
+            self._refuse(int(np.argmax(bad)), expected, key)
+
+    def _column(
+        self,
+        key: str,
+        expected: str,
+        convert: Callable[[Any], Any],
+        dtype: Any,
+        get: Callable[[Any], Any] | None = None,
+    ) -> np.ndarray:
+        get = get or itemgetter(key)
+        try:
+            if not self.objects:
+                raise TypeError(f"{self.where}: expected objects")
+            return np.fromiter(map(convert, map(get, self.entries)), dtype, len(self.entries))
+        except _WRONG:
+            for i, entry in enumerate(self.entries):
+                try:
+                    np.fromiter([convert(get(entry))] if isinstance(entry, dict) else [], dtype, 1)
+                except _WRONG:
+                    self._refuse(i, expected, key)
+            raise
+
+    def _refuse(self, i: int, expected: str, key: str) -> None:
+        entry = self.entries[i]
+        came = in_message(entry[key]) if isinstance(entry, dict) and key in entry else f"no {key}"
+        raise ValueError(f"{self.where}[{i}]: expected {key} to be {expected}, got {came}")
+
+
+def in_message(value: Any) -> str:
+    """A value in an error message; JSON may be nested deeper than repr can go."""
+    try:
+        return repr(value)
+    except RecursionError:
+        return "what is nested too deep"
+
+
+def _json_number(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise TypeError
+    return float(value)
+
+
+def _json_integer(value: Any) -> int:
+    if _json_number(value) != int(value):
+        raise ValueError
+    return int(value)
+
+
+def _json_flag(value: Any) -> bool:
+    if not isinstance(value, (bool, int, float)) or value not in (0, 1):
+        raise ValueError
+    return bool(value)
+
+
+def _four(value: Any) -> list[Any]:
+    if not isinstance(value, list) or len(value) != 4:
+        raise ValueError
+    return value
+
+
 # ---- formats/yolo_lines.py -------------------------------------------------------------------------------------------
 #
 # The lines of a YOLO text file: class, cx, cy, w, h (shares of the image), and of predictions the confidence.
@@ -5327,6 +5610,226 @@ def _reason(rows: np.ndarray) -> str | None:
     if not (math.isfinite(low[0]) and math.isfinite(high[0]) and np.array_equal(labels, np.round(labels))):
         return "an integer class"
     return None if low[0] > -_END_OF_IDS and high[0] < _END_OF_IDS else "a class of less than 2^53"
+
+
+# ---- pages/boxes.py --------------------------------------------------------------------------------------------------
+#
+# Read boxes: YOLO's text files, one an image, and COCO's JSON, as tables with a row for each box.
+
+DETECTOR = "detector"
+_FILES, _IDS = "files of images", "ids of images"  # names of Data that `with_names` replaces
+
+
+def read_yolo(paths: list[Path], tag: str = "", apart: bool = False) -> Data:
+    """YOLO text files, one an image: lines of class, cx, cy, w, h and, of predictions, the confidence.
+
+    Archives of predictions that have files of the same names are detectors, each named like its archive, unless they
+    are data sets, which `apart` says. The images are known by the files' paths until `with_names` shortens them.
+    """
+    folder, names = "predictions", ["class", "cx", "cy", "w", "h", "confidence"]
+    if tag.startswith("_2"):
+        folder, names = "references", names[:5]
+    detectors = _by_detector(paths) if len(names) == 6 and not apart else {}
+    found = [member for part in detectors.values() for member in part] or members(paths, (".txt",), LISTS_OF_CLASSES)
+    try:
+        tables = [read_lines(member, confidence=len(names) == 6, place=member.name) for member in found]
+    except ValueError as error:
+        raise RefusedError(str(error)) from None
+    table, sizes, files = np.concatenate(tables), [*map(len, tables)], [member.key for member in found]
+    end = "len(cells) - 1" if len(names) == 6 else "len(cells)"
+    setup = [
+        "import numpy as np",
+        "from pathlib import Path",
+        _BOX,
+        f'paths{tag} = sorted(Path("{folder}").rglob("*.txt"))  # the folder of your files',
+        f'texts{tag} = [path.read_text(encoding="utf-8-sig").splitlines() for path in paths{tag}]',
+        f"rows{tag} = [(path, row.split()) for path, rows in zip(paths{tag}, texts{tag}) for row in rows]",
+        f"rows{tag} = [(path, cells) for path, cells in rows{tag} if cells]",
+        f"table{tag} = np.asarray([box([*map(float, cells)], {end}) for _, cells in rows{tag}])",
+        f"table{tag} = table{tag}.reshape(-1, {len(names)})",
+    ]
+    arrays = {"image": _repeated(files, sizes), **{name: table[:, i] for i, name in enumerate(names)}}
+    code = {"image": f"np.asarray([name(path) for path, _ in rows{tag}])"}
+    code |= {name: f"table{tag}[:, {i}]" for i, name in enumerate(names)}
+    named = {_FILES: files}
+    if detectors:
+        owners = [name for name, part in detectors.items() for _ in part]
+        arrays[DETECTOR] = _repeated(owners, sizes)
+        code[DETECTOR] = f'np.asarray([path.relative_to("{folder}").parts[0] for path, _ in rows{tag}])'
+        named |= {name: [member.key for member in part] for name, part in detectors.items()}
+    place, folders = folders_of(files)
+    if folders and not detectors:
+        arrays[FOLDER], named[FOLDER] = _repeated(folders, sizes), folders
+        parts = _PARTS.format(f'path.relative_to("{folder}")')
+        code[FOLDER] = f"{{name(path): {parts}[{place}] for path in paths{tag}}}"
+    return Data(arrays, setup, code, {"box_format": "cxcywh"}, named)
+
+
+def _by_detector(paths: Sequence[Path]) -> dict[str, list[Member]]:
+    """The files of each archive, where several have files of the same names; otherwise nothing."""
+    archives = [path for path in paths if path.suffix.lower() == ".zip"]
+    if len(archives) < 2 or len(archives) < len(paths):
+        return {}
+    members(archives, (".txt",), LISTS_OF_CLASSES)  # which says what is wrong with them together
+    found = {path.stem: members([path], (".txt",), LISTS_OF_CLASSES) for path in archives}
+    images = [set(keys([member.key for member in part])[1]) for part in found.values()]
+    return found if len(set().union(*images)) < sum(map(len, images)) else {}
+
+
+def _repeated(values: Sequence[str], sizes: Sequence[int]) -> np.ndarray:
+    return np.repeat(np.asarray(values, dtype=object), sizes)
+
+
+_BOX = """def box(row, end):  # a polygon becomes the box around it
+    x1, y1, x2, y2 = min(row[1:end:2]), min(row[2:end:2]), max(row[1:end:2]), max(row[2:end:2])
+    return row if len(row) < 7 else [row[0], (x1 + x2) / 2, (y1 + y2) / 2, x2 - x1, y2 - y1, *row[end:]]"""
+
+
+def read_coco(paths: list[Path], tag: str = "", apart: bool = False) -> Data:
+    """COCO's results, each file a detector named like it, or its annotations; other JSON as everywhere.
+
+    The images are known by their ids until `with_names` finds their names.
+    """
+    contents = {path: parse_json(path.read_bytes()) for path in paths}
+    results = {path: rows for path, rows in contents.items() if _has(rows, "image_id", "bbox", "score")}
+    truths = {path: rows for path, rows in contents.items() if isinstance(rows, dict) and "annotations" in rows}
+    if not results and not truths:
+        return read_files(paths, {}, tag)
+    expected, right = ("annotations", truths) if tag.startswith("_2") else ("results", results)
+    wrong = next((path for path in paths if path not in right), None)
+    if wrong is not None or (expected == "annotations" and len(right) > 1):
+        got = f"{len(right)} files" if wrong is None else f"{wrong.name}, which holds none"
+        raise RefusedError(f"expected COCO's {expected}{' in one file' * (expected[0] == 'a')}, got {got}")
+    return _coco_results(results, tag) if expected == "results" else _coco_truth(*next(iter(truths.items())), tag)
+
+
+def _has(rows: Any, *names: str) -> bool:
+    return isinstance(rows, list) and bool(rows) and isinstance(rows[0], dict) and rows[0].keys() >= {*names}
+
+
+_READ = ["import json", "import numpy as np", "from pathlib import Path"]
+
+
+def _coco_results(results: Mapping[Path, Any], tag: str) -> Data:
+    rows = [row for entries in results.values() for row in entries]
+    for path, entries in results.items():
+        table = _coco_table(entries, f"{path.name}: results")
+        table.numbers("score")
+    detectors = [path.stem for path, entries in results.items() for _ in entries]
+    files = [path.name for path in results]
+    setup = [
+        *_READ,
+        f"read{tag} = {{name: json.loads(Path(name).read_bytes()) for name in {files!r}}}",
+        f"found{tag} = [row for rows in read{tag}.values() for row in rows]",
+    ]
+    data = _coco_columns(rows, f"found{tag}", setup, {"confidence": "score"})
+    if len(results) > 1:
+        data.arrays[DETECTOR] = np.asarray(detectors, dtype=object)
+        data.code[DETECTOR] = f"np.asarray([Path(name).stem for name, rows in read{tag}.items() for _ in rows])"
+    return data
+
+
+def _coco_truth(path: Path, content: Any, tag: str) -> Data:
+    rows, images = content["annotations"], content.get("images")
+    if not isinstance(rows, list) or not isinstance(images, list):
+        raise RefusedError(f"{path.name}: expected lists of images and annotations")
+    table = _coco_table(rows, f"{path.name}: annotations")
+    crowds = int(np.count_nonzero(table.flags("iscrowd") | table.flags("ignore")))
+    if crowds:
+        raise RefusedError(
+            f"{path.name}: expected objects that count, got {crowds:,} crowds (iscrowd), which the command "
+            "openworld-metrics detect takes"
+        )
+    setup = [
+        *_READ,
+        f"truth = json.loads(Path({path.name!r}).read_bytes())",
+        'files = {one["id"]: Path(str(one.get("file_name", one["id"]))) for one in truth["images"]}',
+    ]
+    data = _coco_columns(rows, 'truth["annotations"]', setup, {})
+    files = [key_of(PurePosixPath(str(one.get("file_name", one["id"])))) for one in images]
+    unknown = {row["image_id"] for row in rows} - {one["id"] for one in images}
+    if unknown:
+        raise RefusedError(f"{path.name}: expected annotations of its images, got {some(sorted(map(str, unknown)))}")
+    place, folders = folders_of(files)
+    ids = [one["id"] for one in images]
+    names: dict[str, Any] = {_FILES: files, _IDS: ids}
+    if folders:
+        own, names[FOLDER] = dict(zip(ids, folders)), folders
+        data.arrays[FOLDER] = np.asarray([own[row["image_id"]] for row in rows], dtype=object)
+        data.code[FOLDER] = f"{{name(path): {_PARTS.format('path')}[{place}] for path in files.values()}}"
+    return data._replace(names=names)
+
+
+def _coco_table(entries: Sequence[Any], where: str) -> Entries:
+    """Entries with a box and a class each, checked."""
+    ids = {entry.get("image_id") for entry in entries if isinstance(entry, dict)} - {None}
+    table = Entries(entries, where, {image: i for i, image in enumerate(ids)})
+    table.boxes()
+    table.integers("category_id")
+    return table
+
+
+def _coco_columns(rows: Sequence[Any], variable: str, setup: list[str], more: Mapping[str, str]) -> Data:
+    boxes = np.asarray([row["bbox"] for row in rows], dtype=np.float64).reshape(-1, 4)
+    arrays: dict[str, Any] = {"image": np.asarray([row["image_id"] for row in rows], dtype=object)}
+    code = {"image": f'[row["image_id"] for row in {variable}]'}
+    for i, name in enumerate("xywh"):
+        arrays[name], code[name] = boxes[:, i], f'np.asarray([row["bbox"][{i}] for row in {variable}], float)'
+    for name, key in {"class": "category_id", **more}.items():
+        arrays[name] = np.asarray([row[key] for row in rows])
+        code[name] = f'np.asarray([row["{key}"] for row in {variable}])'
+    return Data(arrays, setup, code, {"box_format": "xywh"})
+
+
+def with_names(sources: Sequence[Data]) -> list[Data]:
+    """Predictions and references whose images have the same names: the last parts of paths that tell them apart.
+
+    Raises ValueError for boxes of two forms, and for results of images that COCO's annotations do not have.
+    """
+    forms = [data.options["box_format"] for data in sources if "box_format" in data.options]
+    if len(set(forms)) > 1:
+        raise ValueError(
+            f"boxes: expected predictions and references in one form, got {' and '.join(forms)}; give YOLO's files for "
+            "both, in shares of the image, or COCO's for both, in pixels"
+        )
+    by_id = dict(zip(sources[-1].names.get(_IDS, ()), sources[-1].names.get(_FILES, ())))
+    parts = max((_parts(data) for data in sources), default=1)
+    return [_with_names_of_images(data, by_id, parts) for data in sources]
+
+
+def _parts(data: Data) -> int:
+    """How many last parts of the paths tell a detector's images, or the objects' ones, apart."""
+    own = [files for name, files in data.names.items() if name not in (_FILES, _IDS, FOLDER)]
+    return max((keys(files)[0] for files in own or [data.names.get(_FILES, [])]), default=1)
+
+
+def _with_names_of_images(data: Data, by_id: Mapping[Any, str], parts: int) -> Data:
+    if data.options.get("box_format") not in ("cxcywh", "xywh") or "image" not in data.arrays:
+        return data
+    images, code = data.arrays["image"].tolist(), data.code["image"]
+    if data.options["box_format"] == "xywh":
+        unknown = dict.fromkeys(str(image) for image in images if image not in by_id)
+        if unknown and by_id:
+            raise ValueError(f"predictions: expected results of images of the annotations, got {some([*unknown])}")
+        images = [by_id.get(image, str(image)) for image in images]
+        code = f"np.asarray([name(files[i]) for i in {code}])" if by_id else f"np.asarray([*map(str, {code})])"
+    names = {name: files for name, files in data.names.items() if name != _IDS}
+    names = {name: files if name == FOLDER else last_parts(files, parts) for name, files in names.items()}
+    if _FILES in names:
+        names["image"] = names.pop(_FILES)
+    shown = np.asarray(last_parts(images, parts), dtype=object)
+    setup = [*data.setup, _NAME if parts == 1 else _PATH.format(more=parts - 1)]
+    return data._replace(
+        arrays={**data.arrays, "image": shown}, code={**data.code, "image": code}, setup=setup, names=names
+    )
+
+
+_NAME = """def name(path):
+    return path.stem"""
+_PARTS = f"[part for part in {{}}.parts if part not in {KIND_FOLDERS}]"
+_PATH = f"""def name(path):
+    folders = [part for part in path.parts[:-1] if part not in {KIND_FOLDERS}]
+    return "/".join([*folders[-{{more}}:], path.stem])"""
 
 
 # ---- pages/figures/boxes.py ------------------------------------------------------------------------------------------
@@ -5672,46 +6175,11 @@ def _ranges(numbers: Sequence[int]) -> str:
     return ", ".join(f"{run[0]}–{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
 
 
-_BOX = """def box(row, end):  # a polygon becomes the box around it
-    x1, y1, x2, y2 = min(row[1:end:2]), min(row[2:end:2]), max(row[1:end:2]), max(row[2:end:2])
-    return row if len(row) < 7 else [row[0], (x1 + x2) / 2, (y1 + y2) / 2, x2 - x1, y2 - y1, *row[end:]]"""
-
-
-def read_yolo(paths: list[Path], tag: str = "") -> Data:
-    """YOLO text files, one an image: lines of class, cx, cy, w, h and, of predictions, the confidence."""
-    folder, names = "predictions", ["class", "cx", "cy", "w", "h", "confidence"]
-    if tag.startswith("_2"):
-        folder, names = "references", names[:5]
-    found = members(paths, (".txt",), LISTS_OF_CLASSES)
-    try:
-        tables = [read_lines(member, confidence=len(names) == 6, place=member.name) for member in found]
-    except ValueError as error:
-        raise RefusedError(str(error)) from None
-    table = np.concatenate(tables)
-    parts, images = keys([member.key for member in found])
-    image = np.repeat(np.asarray(images, dtype=object), [len(rows) for rows in tables])
-    stem = "path.stem" if parts == 1 else f'"/".join(path.with_suffix("").parts[-{parts}:])'
-    end = "len(cells) - 1" if len(names) == 6 else "len(cells)"
-    setup = [
-        "import numpy as np",
-        "from pathlib import Path",
-        _BOX,
-        f'texts{tag} = sorted(Path("{folder}").rglob("*.txt"))  # the folder of your files',
-        f'texts{tag} = {{{stem}: path.read_text(encoding="utf-8-sig").splitlines() for path in texts{tag}}}',
-        f"lines{tag} = [(name, line.split()) for name, lines in texts{tag}.items() for line in lines if line.strip()]",
-        f"image{tag} = np.asarray([name for name, _ in lines{tag}])",
-        f"rows{tag} = [box([*map(float, cells)], {end}) for _, cells in lines{tag}]",
-        f"table{tag} = np.asarray(rows{tag}).reshape(-1, {len(names)})",
-    ]
-    arrays = {"image": image, **{name: table[:, i] for i, name in enumerate(names)}}
-    code = {"image": f"image{tag}", **{name: f"table{tag}[:, {i}]" for i, name in enumerate(names)}}
-    return Data(arrays, setup, code, {"box_format": "cxcywh"}, {"image": images})
-
-
 def _table(rows: Sequence[Sequence[Any]], names: str) -> dict[str, list[Any]]:
     return {name: [row[i] for row in rows] for i, name in enumerate(names.split())}
 
 
+_READERS = {".txt": read_yolo, ".json": read_coco}
 _PREDICTED, _TRUE = "image x1 y1 x2 y2 confidence class", "image x1 y1 x2 y2 class"
 
 PAGE = Page(
@@ -5720,6 +6188,8 @@ PAGE = Page(
     columns=(
         Column("predictions", ("boxes", "detections"), "images"),
         Column("references", ("ground_truth", "targets", "boxes"), "images", source=1),
+        Column(DETECTOR, ("model", "method"), "detector", required=False),
+        DATA_SETS._replace(names=(*DATA_SETS.names, FOLDER), source=1),
     ),
     options=(
         Option("known_classes", "numbers"),
@@ -5792,7 +6262,7 @@ PAGE = Page(
     sweep=sweep_boxes,
     headline=r"U-Recall|WI|A-OSE",
     sections={"Rates": r"(U-|m)?(AP|Recall|Precision|A-OSE|WI).*", "Counts": r"(TP|FP|FN|total)_.*"},
-    sources=(Source("Predictions", {".txt": read_yolo}), Source("References", {".txt": read_yolo})),
+    sources=(Source("Predictions", _READERS), Source("References", _READERS)),
     images=True,
     costs=_costs,
     samples=(
@@ -5805,4 +6275,5 @@ PAGE = Page(
         ),
     ),
     derive=_derive,
+    joined=with_names,
 )

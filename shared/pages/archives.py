@@ -35,8 +35,7 @@ class Member(NamedTuple):
     @property
     def key(self) -> str:
         """The name without its ending, without folders of `KIND_FOLDERS` and, of a mask, without `_mask`."""
-        *folders, name = PurePosixPath(self.folder, self.name).with_suffix("").parts
-        return "/".join([*(part for part in folders if part not in KIND_FOLDERS), name.removesuffix("_mask")])
+        return key_of(PurePosixPath(self.folder, self.name)).removesuffix("_mask")
 
     def read_bytes(self) -> bytes:
         """The content. Raises RefusedError for a member of an archive that cannot be read."""
@@ -46,6 +45,16 @@ class Member(NamedTuple):
             return self.archive.read(self.name)
         except Exception as error:  # of a damaged or encrypted member
             raise RefusedError(f"{self.path.name}: {self.name} cannot be read: {error}") from None
+
+
+def key_of(path: PurePosixPath) -> str:
+    """A path without its ending, and without folders of `KIND_FOLDERS`.
+
+    >>> key_of(PurePosixPath("nut/test/cut/000.png"))
+    'nut/cut/000'
+    """
+    *folders, name = path.with_suffix("").parts
+    return "/".join([*(part for part in folders if part not in KIND_FOLDERS), name])
 
 
 def members(paths: Sequence[Path], suffixes: tuple[str, ...], skipped: Sequence[str] = ()) -> list[Member]:

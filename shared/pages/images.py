@@ -57,8 +57,8 @@ def _are_detectors(paths: Sequence[Path]) -> bool:
         alone = sorted(every - common)
         where = "; ".join(f"{name} lacks {some(sorted(every - own))}" for name, own in names.items() if every - own)
         raise RefusedError(
-            f"expected maps of the same images from each detector, got {len(alone):,} that not all have: {where}. Of data "
-            "sets, put the masks into archives of the same names as the maps"
+            f"expected maps of the same images from each detector, got {len(alone):,} that not all have: {where}. Of "
+            "data sets, put the masks into archives of the same names as the maps"
         )
     return bool(common)
 

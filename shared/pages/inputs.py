@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .archives import are_data_sets
+from .archives import are_data_sets, some
 from .columns import FLIPPED, IMAGE_NAMES, NO_GROUPS, Found, choices, groups, plain, take
 from .guesses import guess
-from .join import join_parts, split_images
+from .join import Owned, group_images, join_parts, split_images
 from .page import Column, Page
-from .pairing import pair
+from .pairing import pair, told_of_boxes
 from .readers import Data
 from .uploads import read_files, read_table
 
@@ -74,10 +74,15 @@ def source_of(column: Column, chosen: Sequence[str] | None, sources: Sequence[Da
 
 
 def gather(
-    page: Page, sources: Sequence[Data], chosen: Mapping[str, Sequence[str]] | None = None, read_as: str = "automatic"
+    page: Page,
+    sources: Sequence[Data],
+    chosen: Mapping[str, Sequence[str]] | None = None,
+    read_as: str = "automatic",
+    detector: str = "",
 ) -> Given:
     """Put the metric's columns together; what they are made of is guessed from the names where it is not given.
 
+    detector: the one whose rows are taken, where a column says it of each row
     Raises TypeError for a required column without anything to make it of, ValueError for a name that is not there.
     """
     guesses = guess(page, sources)
@@ -86,6 +91,8 @@ def gather(
     found: dict[str, Found] = {}
     ids: dict[str, Found] = {}
     origin: dict[str, int] = {}
+    owned: Owned | None = None
+    grouped: Column | None = None
     for column in _form(page, made_of):
         names = made_of[column.name]
         data = source_of(column, names, sources)
@@ -95,6 +102,13 @@ def gather(
                     f"{column.name}: no column of this name was found; choose what it is made of under Columns"
                     + (f", from {', '.join(data.arrays)}" if data.arrays else "")
                 )
+            continue
+        if column.kind == "detector":
+            sides = (side for side in ids if sources[origin[side]] is data)
+            owned = Owned(next(sides), take(column, names, data), detector) if detector else None
+            continue
+        if column.kind == "group" and ids:
+            grouped = column
             continue
         if column.kind == "images" and len(names) > 1 and plain(names[0]) in IMAGE_NAMES:
             ids[column.name] = take(column, names[:1], data)
@@ -106,7 +120,12 @@ def gather(
             found[column.name] = Found([value], code and f"[{code}]")
     named, told = _names_of_images(page, sources, made_of, origin, found, ids), ""
     if ids:
-        setup += split_images(page, ids, found, origin)
+        setup += split_images(page, ids, found, origin, owned)
+        told = _told_of_images(sources, ids, origin, owned) if len(ids) == 2 else ""
+        if grouped is not None:
+            found[grouped.name], lines, alone = group_images(grouped, made_of[grouped.name], sources, ids, origin)
+            setup += lines
+            told += f" Images in no group, and so in each: {len(alone):,} ({some(alone)})." if alone else ""
     elif len(named) == 2:
         (maps, map_names), (masks, mask_names) = named.items()
         paired = pair(found[maps], map_names, found[masks], mask_names)
@@ -115,6 +134,20 @@ def gather(
     found = join_parts(page, found)
     codes = {name: part.code for name, part in found.items()}
     return Given({name: part.value for name, part in found.items()}, setup, codes, next(iter(named.values()), ()), told)
+
+
+def _told_of_images(
+    sources: Sequence[Data], ids: Mapping[str, Found], origin: Mapping[str, int], owned: Owned | None
+) -> str:
+    """What is said of images that have rows, or a file, on one side only."""
+    files: dict[str, list[Any]] = {}
+    for side, part in ids.items():
+        names, images = sources[origin[side]].names, np.asarray(part.value)
+        if owned is not None and owned.side == side:
+            files[side] = [*images[owned.rows].tolist(), *names.get(owned.name, ())]
+        else:
+            files[side] = [*images.tolist(), *names.get("image", ())]
+    return told_of_boxes(files, owned.name if owned is not None else "")
 
 
 def _names_of_images(

@@ -20,8 +20,9 @@ class Column(NamedTuple):
     name: the argument of the metric
     names: what tables and files call it, the likeliest first; stems, for a column that is made of several
     kind: "vector" (N,); "score" (N,), of which there may be several, one for each detector; "label" (N,) of two values,
-        words too; "group" (N,) of words or numbers; "matrix" (N, K) of scores or class ids; "scores", a matrix of
-        scores; "classes", a matrix of scores or a vector of class ids; "images", rows or arrays per image
+        words too; "group" (N,) of words or numbers; "detector", whose each row is; "matrix" (N, K) of scores or class
+        ids; "scores", a matrix of scores; "classes", a matrix of scores or a vector of class ids; "images", rows or
+        arrays per image
     required: whether the metric needs it
     source: which of the page's inputs it comes from
     part_of: for a column that stands in place of the others: the argument it makes, alone or as a tuple with those

@@ -84,6 +84,22 @@ def with_categories(sources: Sequence[Data]) -> list[Data]:
     return [maps._replace(arrays=renamed(maps.arrays), code=renamed(maps.code)), masks]
 
 
+def told_of_boxes(files: Mapping[str, Sequence[Any]], detector: str = "") -> str:
+    """Which images have boxes, or a file, on one side only.
+
+    files: the images of predictions and of references
+    """
+    (first, found), (second, true) = ((name, [*dict.fromkeys(map(str, images))]) for name, images in files.items())
+    alone, empty = ([one for one in own if one not in set(other)] for own, other in ((found, true), (true, found)))
+    of = f" of {detector}" if detector else ""
+    told = []
+    if alone:
+        told.append(f"Images with {first}{of} and no {second}, so that all are wrong: {len(alone):,} ({some(alone)}).")
+    if empty:
+        told.append(f"Images with {second} and no {first}{of}: {len(empty):,} ({some(empty)}).")
+    return " ".join(told)
+
+
 def check_common(names: Mapping[str, Sequence[Any]]) -> None:
     """Raise ValueError where the rows of two columns name their images, and no image is in both."""
     sides = [side for side in names.values() if side and all(isinstance(name, str) for name in side)]

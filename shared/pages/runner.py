@@ -19,7 +19,7 @@ from .detectors import detectors
 from .form import as_names
 from .images import photograph_of
 from .inputs import Given
-from .limits import MAX_IMAGES, without_paths
+from .limits import MAX_DETECTORS, MAX_IMAGES, without_paths
 from .moving import threshold_html
 from .numbers import numbers_html, result_help
 from .page import Computed, Page
@@ -32,7 +32,6 @@ from .worst import worst_html
 MAX_WORDS = 2_000  # letters of a message
 
 
-MAX_DETECTORS = 20
 NOT_ON_PAGES = frozenset({"significant_bits", "per_sample", *INTERVAL_OPTIONS} - {"confidence_level"})
 
 
