@@ -55,7 +55,7 @@ def test_a_state_is_not_reordered() -> None:
     before = {name: array.copy() for name, array in state.items()}
     for array in state.values():
         array.setflags(write=False)
-    assert om.anomaly_metrics(state, [0.3]) == om.anomaly_metrics(before, [0.3])
+    assert om.anomaly_metrics(state, integration_limits=[0.3]) == om.anomaly_metrics(before, integration_limits=[0.3])
     assert all(np.array_equal(state[name], before[name]) for name in state)
 
 

@@ -1008,6 +1008,11 @@ def _column(state: State, name: str) -> Array:
     return array_namespace(rows).ones_like(rows, dtype=array_namespace(rows).int64)
 
 
+def copied(state: State) -> State:
+    """A state whose arrays are its own."""
+    return {name: array.copy() if isinstance(array, np.ndarray) else array.clone() for name, array in state.items()}
+
+
 # ---- core/group_results.py -------------------------------------------------------------------------------------------
 #
 # Results of groups in one: their means, and a table of them.
@@ -1905,8 +1910,7 @@ def summary(
     found = {}
     for group, own in by_group.items():
         try:
-            # of a copy, since summarise may sort pixels where they lie
-            found[group] = _summary(copied(joined([*own, *shared])), summarise, units)
+            found[group] = _summary(joined([*own, *shared]), summarise, units)
         except ValueError as error:
             raise ValueError(f"group {group!r}: {error}") from error
     results = grouped_results({group: results for group, (results, _) in found.items()})
@@ -1920,15 +1924,8 @@ def summary(
 def _summary(
     state: State, summarise: Callable[[State], Results], units: Callable[[State], Units] | None
 ) -> tuple[Results, Units | None]:
-    if units is None:
-        return summarise(state), None
-    found = units(state)
-    return summarise(copied(state)), found  # resampling may be refused or interrupted when pixels have been sorted
-
-
-def copied(state: State) -> State:
-    """A state whose arrays are its own."""
-    return {name: array.copy() if isinstance(array, np.ndarray) else array.clone() for name, array in state.items()}
+    found = None if units is None else units(state)  # first: resampling may be refused
+    return summarise(state), found
 
 
 def _counts(state: State) -> np.ndarray:

@@ -65,23 +65,21 @@ def _level_sides(state: AnomalyState, level: str) -> tuple[Array, Array, Array |
 
 def anomaly_metrics(
     state: AnomalyState,
+    *,
     integration_limits: Any = LIMITS,
     levels: Any = LEVELS,
-    *,
     num_thresholds: int | None = None,
     image_threshold: float | None = None,
     pixel_threshold: float | None = None,
     pimo_bounds: Any = None,
     per_image: bool = False,
-    owned: bool = False,
 ) -> dict[str, Any]:
     """All metrics of the levels asked for: those of `curve_metrics`, and for pixels AUPRO up to each limit.
 
     Parameters: state of `reduce_maps`; the others as of `aupro` and `sampled_aupro`, which num_thresholds asks for;
     image_threshold and pixel_threshold, to add F1, precision and recall of the decision score ≥ threshold;
     pimo_bounds, to add AUPIMO between these (see `aupimo`); per_image, to add "per_image", the `per_image_table` at the
-    thresholds of the best F1; owned, whether the state's normal pixels may be sorted where they lie, which saves a
-    copy.
+    thresholds of the best F1.
     Returns {"image_auroc": …, "pixel_auroc": …, "aupro@0.3": …}, and "auspro@0.3" and so on where references told
     defects apart; of pixels whose scores were cut, each with `<name>_error`, |value − value of the scores before| ≤
     error, and without what has no such bound: the threshold of the best F1, and AUPRO of sampled thresholds.
@@ -94,7 +92,6 @@ def anomaly_metrics(
     bounds = check_pimo_bounds(pimo_bounds)
     sides = {level: _level_sides(state, level) for level in chosen}
     limits = as_fractions(integration_limits, "integration_limits")
-    # first, while the pixels lie image by image
     pimo = aupimo_of_images(state, bounds) if bounds is not None and "pixel" in chosen else None
     with_table = as_bool(per_image, "per_image")
     results: dict[str, Any] = {}
@@ -103,7 +100,7 @@ def anomaly_metrics(
             results |= image_results(positives, normal, thresholds[level])
         else:
             of_pixels = pixel_results if "significant_bits" not in state else bounded_pixel_results
-            negatives = as_side(normal, counts, owned=owned and not with_table)
+            negatives = as_side(normal, counts)
             results |= of_pixels(state, negatives, limits, num_thresholds, thresholds[level])
     if pimo is not None:
         results["aupimo"] = mean_aupimo(pimo)
@@ -111,31 +108,6 @@ def anomaly_metrics(
         best = {f"{level}_threshold": results.get(f"{level}_f1_max_threshold") for level in LEVELS}
         results["per_image"] = per_image_table(state, **best, pimo=pimo)
     return results
-
-
-def anomaly_suite_results(
-    state: AnomalyState,
-    *,
-    integration_limits: Any = LIMITS,
-    num_thresholds: int | None = None,
-    levels: Any = LEVELS,
-    image_threshold: float | None = None,
-    pixel_threshold: float | None = None,
-    pimo_bounds: Any = None,
-    per_image: bool = False,
-) -> dict[str, Any]:
-    """As `anomaly_metrics`, of a state whose normal pixels are then sorted where they lie."""
-    return anomaly_metrics(
-        state,
-        integration_limits,
-        levels,
-        num_thresholds=num_thresholds,
-        image_threshold=image_threshold,
-        pixel_threshold=pixel_threshold,
-        pimo_bounds=pimo_bounds,
-        per_image=per_image,
-        owned=True,
-    )
 
 
 class AnomalySuite(Metric):
@@ -150,7 +122,7 @@ class AnomalySuite(Metric):
     name = "anomaly_suite"
     reduce = staticmethod(reduce_maps)
     as_state = staticmethod(as_anomaly_state)
-    summarise = staticmethod(anomaly_suite_results)
+    summarise = staticmethod(anomaly_metrics)
     units = staticmethod(anomaly_units)
     tables = {"normal_counts": ("normal",)}
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -96,7 +95,6 @@ def anomaly(
     from ..formats.writing import write_file
     from ..reports.anomaly import write_anomaly_report
 
-    logging.getLogger("tifffile").addHandler(logging.NullHandler())  # what is wrong is one line
     folders = [maps] if compare is None else [maps, compare]
     _check_outputs(save, per_image, report, [data, *folders])
     options = {**_options(given), "per_image": per_image is not None}

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from .arrays import Array, State, array_namespace, concatenate
 from .compacting import compact_table, has_few_values
 from .states import MAX_COUNT
@@ -86,3 +88,8 @@ def _column(state: State, name: str) -> Array:
         return state[name]
     rows = state[name.removesuffix("_counts")] if name != "counts" else next(iter(state.values()))
     return array_namespace(rows).ones_like(rows, dtype=array_namespace(rows).int64)
+
+
+def copied(state: State) -> State:
+    """A state whose arrays are its own."""
+    return {name: array.copy() if isinstance(array, np.ndarray) else array.clone() for name, array in state.items()}

@@ -21,9 +21,9 @@ import numpy as np
 
 from .arrays import State, is_numpy_array, to_numpy
 from .groups import ALL, GROUPS, Parts, as_one_state, as_parts, reduced_by_group, states_by_group
-from .joining import check_agreement, check_total, compacted, joined, num_samples
+from .joining import check_agreement, check_total, compacted, copied, joined, num_samples
 from .resampling import intervals
-from .summaries import copied, summary
+from .summaries import summary
 from .units import Units
 
 ROWS = 1 << 16  # of a table, up to which they are kept as they come

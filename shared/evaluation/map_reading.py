@@ -17,7 +17,8 @@ from ..core.arrays import widen
 from ..formats.anomaly_folders import AnomalyImage
 from ..formats.anomaly_maps import AnomalyMaps
 from ..formats.images import image_size
-from ..formats.map_files import read_map, read_mask, size_text
+from ..formats.map_files import read_map, read_mask
+from ..formats.pixels import size_text
 from ..formats.reasons import named
 from .mask_reading import Masks, Saturations, read_masks, saturations_of
 from .resizing import WAYS, resized_map

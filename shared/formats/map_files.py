@@ -1,11 +1,10 @@
-"""Anomaly maps and masks as files: one array of two dimensions each. Needs Pillow, and tifffile for .tiff."""
+"""Anomaly maps and masks as files: one array of two dimensions each. By Pillow; tifffile and imagecodecs for .tiff."""
 
 from __future__ import annotations
 
-import logging
-import math
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +12,13 @@ import numpy as np
 
 from ..extras import extra
 from .npy import read_npy, tried
+from .pixels import check_size, size_text
 from .reasons import named
+from .tiff import read_tiff, read_tiff_mask
 
 MAP_SUFFIXES = frozenset([".npy", ".npz", ".png", ".tif", ".tiff"])
-MAX_PIXELS = 89_478_485  # of a map or a mask, as of Pillow: a header that says more is not followed
-MAX_SIDE = (1 << 16) - 1  # of JPEG; a line takes memory however short it is
-_ARRAY_SUFFIXES = MAP_SUFFIXES - {".png"}
-_UNCOMPRESSED, _DEFLATE = 1, (8, 32946)  # by tifffile itself; others take imagecodecs
-_QUIET = logging.NullHandler()  # what tifffile finds wrong with a file is not printed beside the error
+_TIFF_SUFFIXES = (".tif", ".tiff")
+_PICTURES = ("BMP", "GIF", "JPEG", "PNG", "WEBP")  # not TIFF, whose library prints what is wrong with a file
 _SIXTEEN_BITS = ("I;16", "I;16B")
 
 
@@ -33,7 +31,8 @@ def read_map(path: str | Path) -> np.ndarray:
     """
     path = Path(path)
     with named(path):
-        found = _read_array(path) if path.suffix.lower() in _ARRAY_SUFFIXES else _read_png(path)
+        readers = {".npy": _read_npy, ".npz": _read_npz} | dict.fromkeys(_TIFF_SUFFIXES, read_tiff)
+        found = readers.get(path.suffix.lower(), _read_png)(path)
         return _checked(_as_plane(found), "a map of real numbers", "fiu")
 
 
@@ -60,15 +59,11 @@ def read_mask_values(path: str | Path) -> np.ndarray:
     """
     path = Path(path)
     with named(path):
-        if path.suffix.lower() in (".npy", ".npz"):
-            return _checked(_as_plane(_read_array(path)), "a mask of numbers", "bfiu")
-        with extra("anomaly"):
-            from PIL import Image
-        with Image.open(path) as image:
-            check_size(image.size)
-            if image.mode in ("LA", "La", "PA", "RGBA", "RGBa"):
-                image = image.convert("RGB" if image.mode.startswith("RGB") else "L")
-            values = np.asarray(image)
+        suffix = path.suffix.lower()
+        if suffix in (".npy", ".npz"):
+            found = _read_npy(path) if suffix == ".npy" else _read_npz(path)
+            return _checked(_as_plane(found), "a mask of numbers", "bfiu")
+        values = read_tiff_mask(path) if suffix in _TIFF_SUFFIXES else _read_picture(path)
         return values if values.ndim == 2 else np.asarray(values.max(axis=2))
 
 
@@ -83,23 +78,6 @@ def read_masks_values(paths: Sequence[Path]) -> list[np.ndarray]:
     return found
 
 
-def size_text(shape: Sequence[int]) -> str:
-    """The size of a map in words, rows × columns.
-
-    >>> size_text((480, 640))
-    '480 × 640'
-    """
-    return " × ".join(map(str, shape))
-
-
-def check_size(shape: Sequence[int]) -> None:
-    """Raise ValueError for a file with no pixels, or with more than MAX_PIXELS or MAX_SIDE."""
-    if not 0 < math.prod(shape) <= MAX_PIXELS or max(shape) > MAX_SIDE:
-        raise ValueError(
-            f"expected 1 to {MAX_PIXELS:,} pixels, at most {MAX_SIDE:,} a side, got {size_text(shape) or 'a number'}"
-        )
-
-
 def _as_plane(array: np.ndarray) -> np.ndarray:
     check_size(array.shape)
     shape = array.shape
@@ -109,10 +87,6 @@ def _as_plane(array: np.ndarray) -> np.ndarray:
     if len(shape) != 2:
         raise ValueError(f"expected one map (H, W), got the shape {array.shape}")
     return np.asarray(array).reshape(shape)
-
-
-def _read_array(path: Path) -> np.ndarray:
-    return {".npy": _read_npy, ".npz": _read_npz}.get(path.suffix.lower(), _read_tiff)(path)
 
 
 def _read_npy(path: Path) -> np.ndarray:
@@ -147,39 +121,24 @@ def _only_array(path: Path) -> np.ndarray:
             return np.asarray(np.lib.format.read_array(file, allow_pickle=False))
 
 
-def _read_tiff(path: Path) -> np.ndarray:
-    with extra("anomaly"):
-        import tifffile
-
-    logging.getLogger("tifffile").addHandler(_QUIET)
-    with tifffile.TiffFile(path) as file:
-        page = file.pages[0]
-        check_size(page.shape)
-        if _has_more(file.pages):
-            raise ValueError("expected one map, got a file of several pages")
-        if page.compression == _UNCOMPRESSED or (page.compression in _DEFLATE and page.predictor == 1):
-            return np.asarray(page.asarray(maxworkers=1))
-        what = f"{page.compression.name} in {page.dtype}"
-    return _read_picture(path, ("F", *_SIXTEEN_BITS), f"no compression or Deflate, got {what}")
-
-
-def _has_more(pages: Any) -> bool:
-    try:
-        return pages[1] is not None
-    except IndexError:
-        return False
-
-
 def _read_png(path: Path) -> np.ndarray:
-    return _read_picture(path, _SIXTEEN_BITS, "a map, which is a .png of 16 bits and one channel, got {mode}")
+    with _picture(path) as image:
+        if image.mode not in _SIXTEEN_BITS:
+            raise ValueError(f"expected a map, which is a .png of 16 bits and one channel, got {image.mode}")
+        return np.array(image)
 
 
-def _read_picture(path: Path, modes: Sequence[str], expected: str) -> np.ndarray:
-    """A picture by Pillow, in one of its modes."""
+def _read_picture(path: Path) -> np.ndarray:
+    with _picture(path) as image:
+        if image.mode in ("LA", "La", "PA", "RGBA", "RGBa"):
+            image = image.convert("RGB" if image.mode.startswith("RGB") else "L")
+        return np.asarray(image)
+
+
+@contextmanager
+def _picture(path: Path) -> Iterator[Any]:
     with extra("anomaly"):
         from PIL import Image
-    with Image.open(path) as image:
+    with Image.open(path, formats=_PICTURES) as image:
         check_size(image.size)
-        if image.mode not in modes:
-            raise ValueError(f"expected {expected.format(mode=image.mode)}")
-        return np.array(image)
+        yield image

@@ -13,7 +13,7 @@ import numpy as np
 from ..extras import extra
 from ..formats.columns import file_of, open_column, whole_column
 from ..formats.images import find_images
-from ..formats.map_files import check_size
+from ..formats.pixels import check_size
 from ..formats.reasons import named
 
 _SIDE = 256  # of a thumbnail, its longer one

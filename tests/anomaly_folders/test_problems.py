@@ -201,8 +201,11 @@ def test_every_kind_of_map(dtype: type, tmp_path: Path) -> None:
     tifffile.imwrite(tmp_path / "e.TIFF", score_map, compression="zlib")
     if dtype == np.uint16:
         Image.fromarray(score_map).save(tmp_path / "f.png")
+    for i, compression in enumerate(("lzw", "zstd", "packbits")):
+        tifffile.imwrite(tmp_path / f"{i}.tif", score_map, compression=compression, tile=(16, 16) if i else None)
+    tifffile.imwrite(tmp_path / "g.tif", score_map, compression="lzw", predictor=True)
     if dtype == np.float32:
-        Image.fromarray(score_map).save(tmp_path / "g.tiff", compression="tiff_lzw")
+        Image.fromarray(score_map).save(tmp_path / "h.tiff", compression="tiff_lzw")
     for path in tmp_path.iterdir():
         found = map_files.read_map(path)
         assert (found == score_map).all()
@@ -219,9 +222,45 @@ def test_every_kind_of_mask(mode: str, tmp_path: Path) -> None:
     if mode == "P":
         made.putpalette([9] * 768)
     made.save(tmp_path / "mask.png")
+    made.save(tmp_path / "mask.tiff", compression="tiff_lzw")
     np.save(tmp_path / "mask.npy", mask.astype(np.float32) * 0.1)
     for path in tmp_path.iterdir():
         assert (map_files.read_mask(path) == mask).all()
+
+
+def test_masks_in_tiff(tmp_path: Path) -> None:
+    """Where white is 0 the numbers are turned; transparency and the order of the channels change nothing."""
+    mask = np.random.default_rng(0).random(SHAPE) > 0.5
+    grey = mask.astype(np.uint8) * 255
+    turned = {"1": ~mask, "8": 255 - grey, "16": np.where(mask, 0, 65535).astype(np.uint16)}
+    for name, values in turned.items():
+        tifffile.imwrite(tmp_path / f"{name}.tif", values, photometric="miniswhite")
+    red = np.zeros((3, *SHAPE), np.uint8)
+    red[0] = grey
+    alpha = np.full((1, *SHAPE), 255, np.uint8)
+    clear = np.concatenate([red, alpha])
+    tifffile.imwrite(tmp_path / "planes.tif", red, photometric="rgb", planarconfig="separate")
+    tifffile.imwrite(tmp_path / "alpha.tif", np.moveaxis(clear, 0, 2), photometric="rgb", extrasamples=["unassalpha"])
+    tifffile.imwrite(tmp_path / "share.tif", mask * np.float32(0.1))
+    for path in tmp_path.iterdir():
+        assert (map_files.read_mask(path) == mask).all(), path
+    tifffile.imwrite(tmp_path / "1.tif", np.stack([grey, grey]), metadata=None, photometric="minisblack")
+    with pytest.raises(ValueError, match=r"1\.tif: expected one map or mask, got a file of several pages"):
+        map_files.read_mask(tmp_path / "1.tif")
+
+
+def test_damaged_tiff_is_one_error(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """The libraries behind print nothing of their own."""
+    path = tmp_path / "a.tiff"
+    for compression in ("lzw", "zlib", "zstd"):
+        tifffile.imwrite(path, np.random.default_rng(0).random((64, 64), np.float32), compression=compression)
+        content = bytearray(path.read_bytes())
+        content[-2000:-1000] = bytes(range(250)) * 4
+        path.write_bytes(content)
+        for read in (map_files.read_map, map_files.read_mask):
+            with pytest.raises(ValueError, match=r"a\.tiff: "):
+                read(path)
+    assert capfd.readouterr() == ("", "")
 
 
 def _huge_npy(shape: tuple[int, ...]) -> bytes:

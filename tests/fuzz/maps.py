@@ -50,7 +50,7 @@ def _map(rng: Random, ending: str, scores: np.ndarray) -> bytes:
         return _picture((65535 * scores).astype(np.uint16), "a.png")
     scores = (100 * scores).astype(rng.choice(("f2", "f4", "f8", "u1", "u2", "i4")))
     if ending == "tiff":
-        return _tiff(scores, compression=rng.choice((None, "zlib")))
+        return _tiff(scores, compression=rng.choice((None, "zlib", "lzw", "zstd")))
     return content(rng, ending, {"scores": scores})
 
 
@@ -101,7 +101,8 @@ def _other(rng: Random, kind: str) -> bytes:
         array = np.zeros(shape if len(shape) > 1 and 0 not in shape else (4, 3), rng.choice(("u1", "f4", "f8", "c8")))
         ways: tuple[dict[str, Any], ...] = (
             {"tile": (16, 16)},
-            {"compression": "zlib", "predictor": array.dtype.kind in "u"},
+            {"compression": rng.choice(("zlib", "lzw", "packbits")), "predictor": array.dtype.kind in "u"},
+            {"compression": "lzw", "tile": (16, 16)},
             {"bigtiff": True},
             {"byteorder": ">"},
             {"photometric": "minisblack"},
