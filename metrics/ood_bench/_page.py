@@ -2454,7 +2454,7 @@ def group_images(
                 own = take(column, names, sources[origin[side]])
                 codes.append(own.code and f"dict(zip({side}_image.tolist(), {own.code}))")
                 for image, group in zip(_images(side, ids[side]), np.asarray(own.value, dtype=object)):
-                    if not pd.isna(group) and of.setdefault(image, group) != group:
+                    if not is_blank(group) and of.setdefault(image, group) != group:
                         got = f"{of[image]} and {group} for {image}"
                         raise ValueError(f"{names[0]}: expected one value for all rows of an image, got {got}")
     images = list(dict.fromkeys(image for side, part in ids.items() for image in _images(side, part)))
@@ -2462,6 +2462,11 @@ def group_images(
     groups = [of.get(image) for image in images]
     found = Found(groups, "[group_of.get(image) for image in images]" if setup else "")
     return found, setup, [str(image) for image, group in zip(images, groups) if group is None]
+
+
+def is_blank(cell: Any) -> bool:
+    """Whether a cell of names holds none."""
+    return bool(pd.isna(cell)) or not str(cell).strip()
 
 
 def _images(name: str, part: Found) -> list[Any]:
@@ -2793,8 +2798,8 @@ def _names_of_rows(page: Page, sources: Sequence[Data], made_of: Mapping[str, Se
         return []
     names = made_of[column.name]
     values = np.asarray(take(column, names, source_of(column, names, sources)).value, dtype=object)
-    missing = np.flatnonzero(pd.isna(values))
-    if len(missing):
+    missing = [i for i, value in enumerate(values) if is_blank(value)]
+    if missing:
         raise ValueError(f"{names[0]}: expected a name for each row, got none in row {missing[0] + 1}")
     return [str(value) for value in pd.unique(values)]
 
@@ -4425,7 +4430,7 @@ class Runner:
     def picture(self, done: Done, detector: str = "", image: float = 1, photographs: Any = None) -> Any:
         """The first picture: that of an image, if the page has images."""
         with np.errstate(all="ignore"):
-            return self.page.draw_image(self._chosen(done, detector, image, photographs))
+            return self.page.draw_image(as_drawn(self._chosen(done, detector, image, photographs)))
 
     def _chosen(self, done: Done, detector: str, image: float, photographs: Any) -> Computed:
         """The detector that is looked at, with the others beside it, and the image of it."""
@@ -5168,7 +5173,7 @@ def _sources(page: Page) -> tuple[list[Any], list[Any]]:
     files, pasted = [], []
     for i, source in enumerate(page.sources):
         kinds = [*source.readers, *([".zip"] if source.readers else []), *READERS]
-        label = f"Your own {source.label.lower()}: {', '.join(kinds)}"
+        label = f"Your own {source.label.lower()}: {', '.join(dict.fromkeys(kinds))}"
         place = f"{page.name}-file{i}"
         files.append(gr.File(label=label, file_count="multiple", file_types=kinds, height=92, elem_id=place))
     with gr.Accordion("Or paste cells of a spreadsheet", open=False, elem_id=f"{page.name}-paste"):

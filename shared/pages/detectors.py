@@ -12,6 +12,7 @@ from .columns import groups, num_dimensions, take
 from .costs import Cost, check_costs
 from .guesses import guess
 from .inputs import Given, gather, source_of
+from .join import is_blank
 from .limits import MAX_DETECTORS
 from .page import Column, Page
 from .readers import Data
@@ -49,8 +50,8 @@ def _names_of_rows(page: Page, sources: Sequence[Data], made_of: Mapping[str, Se
         return []
     names = made_of[column.name]
     values = np.asarray(take(column, names, source_of(column, names, sources)).value, dtype=object)
-    missing = np.flatnonzero(pd.isna(values))
-    if len(missing):
+    missing = [i for i, value in enumerate(values) if is_blank(value)]
+    if missing:
         raise ValueError(f"{names[0]}: expected a name for each row, got none in row {missing[0] + 1}")
     return [str(value) for value in pd.unique(values)]
 

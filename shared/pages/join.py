@@ -93,7 +93,7 @@ def group_images(
                 own = take(column, names, sources[origin[side]])
                 codes.append(own.code and f"dict(zip({side}_image.tolist(), {own.code}))")
                 for image, group in zip(_images(side, ids[side]), np.asarray(own.value, dtype=object)):
-                    if not pd.isna(group) and of.setdefault(image, group) != group:
+                    if not is_blank(group) and of.setdefault(image, group) != group:
                         got = f"{of[image]} and {group} for {image}"
                         raise ValueError(f"{names[0]}: expected one value for all rows of an image, got {got}")
     images = list(dict.fromkeys(image for side, part in ids.items() for image in _images(side, part)))
@@ -101,6 +101,11 @@ def group_images(
     groups = [of.get(image) for image in images]
     found = Found(groups, "[group_of.get(image) for image in images]" if setup else "")
     return found, setup, [str(image) for image, group in zip(images, groups) if group is None]
+
+
+def is_blank(cell: Any) -> bool:
+    """Whether a cell of names holds none."""
+    return bool(pd.isna(cell)) or not str(cell).strip()
 
 
 def _images(name: str, part: Found) -> list[Any]:

@@ -82,7 +82,7 @@ def _sources(page: Page) -> tuple[list[Any], list[Any]]:
     files, pasted = [], []
     for i, source in enumerate(page.sources):
         kinds = [*source.readers, *([".zip"] if source.readers else []), *READERS]
-        label = f"Your own {source.label.lower()}: {', '.join(kinds)}"
+        label = f"Your own {source.label.lower()}: {', '.join(dict.fromkeys(kinds))}"
         place = f"{page.name}-file{i}"
         files.append(gr.File(label=label, file_count="multiple", file_types=kinds, height=92, elem_id=place))
     with gr.Accordion("Or paste cells of a spreadsheet", open=False, elem_id=f"{page.name}-paste"):

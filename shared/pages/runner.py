@@ -129,7 +129,7 @@ class Runner:
     def picture(self, done: Done, detector: str = "", image: float = 1, photographs: Any = None) -> Any:
         """The first picture: that of an image, if the page has images."""
         with np.errstate(all="ignore"):
-            return self.page.draw_image(self._chosen(done, detector, image, photographs))
+            return self.page.draw_image(as_drawn(self._chosen(done, detector, image, photographs)))
 
     def _chosen(self, done: Done, detector: str, image: float, photographs: Any) -> Computed:
         """The detector that is looked at, with the others beside it, and the image of it."""
