@@ -16,6 +16,7 @@ import pandas as pd
 import pytest
 
 import openworld_metrics
+from tests.apps.groups import boxes_of_two_detectors, maps_of_categories, ranks_of_groups
 from tests.apps.serving import CHROMIUM, CHROMIUM_OPTIONS, serve
 from tests.apps.steps import BOXES, STEPS, Columns, as_lists, csv, drawn, grey_maps, yolo
 
@@ -255,6 +256,47 @@ def test_a_file(page: Page, load: Load, tmp_path: Path) -> None:
     lists = {name: as_lists(column) for name, column in columns.items()}
     assert page.numbers() == load(page.name).compute(**lists, **_derived(page.name, columns))
     assert min(page.traces()) >= 1
+
+
+GROUPED = {
+    **dict.fromkeys(("accuracyk", "autkc"), ranks_of_groups),
+    "anomaly_suite": maps_of_categories,
+    "openset_detection": boxes_of_two_detectors,
+}
+
+
+@needs_browser
+def test_groups_and_detectors(page: Page, load: Load, tmp_path: Path) -> None:
+    """What folders and columns of files say: a row of the metric's numbers for each group, or for each detector."""
+    if page.name not in GROUPED:
+        return
+    files, columns = GROUPED[page.name](tmp_path)
+    for place in range(len(files)):
+        clear = page.part(f"file{place}").get_by_role("button", name=re.compile("[Cc]lear|[Rr]emove"))
+        if clear.count():  # of the test before
+            clear.first.click()
+            page.part(f"file{place}").locator("input[type=file]").wait_for(state="attached")
+    for place, paths in enumerate(files):
+        page.upload(paths, place)
+    page.compute()
+    page.tab.get_by_role("tab", name="JSON").click()
+    with page.tab.expect_download() as download:
+        page.part("download").click()
+    results = {name: load(page.name).compute(**one) for name, one in columns.items()}
+    found = json.loads(Path(download.value.path()).read_text())
+    assert found == (results if len(results) > 1 else results[""])
+    rows = [row.inner_text() for row in page.part("numbers").locator("table.compared tbody th").all()]
+    assert rows == [*results] if len(results) > 1 else [*results[""]["groups"]["group"], "mean"]
+    if len(results) > 1:
+        page.traces()
+        shown = "JSON.stringify(document.querySelector('#openset_detection-plot0 .js-plotly-plot')?.data.map(t => t.x))"
+        before = page.tab.evaluate(shown)
+        page.part("detector").get_by_label("two").check()
+        page.tab.wait_for_function(f"before => {shown} !== before", arg=before)
+        large = page.part("numbers").locator("table.large td span").all()
+        assert [json.loads(cell.get_attribute("title")) for cell in large] == [
+            results["two"][key] for key in ("U-Recall", "WI", "A-OSE")
+        ]
 
 
 def test_the_endpoint(app: App, load: Load) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .coco_table import Table, shown
+from .coco_table import Entries, in_message
 from .dataset import Dataset, Detections, Size, predicted_boxes, split_by_image, true_boxes
 from .json import loads, no_collection
 from .reasons import reason
@@ -74,7 +74,7 @@ def coco_dataset(content: Any, path: Path, images: str | Path | None = None) -> 
     entries = content.get("annotations")
     if not isinstance(entries, list):
         raise ValueError(f"{path}: expected a list of annotations, got {type(entries).__name__}")
-    table = Table(entries, f"{path}: annotations", places)
+    table = Entries(entries, f"{path}: annotations", places)
     labels = table.integers("category_id")
     table.refuse(~np.isin(labels, list(classes)), "a category of the file", "category_id")
     ignored = table.flags("iscrowd") | table.flags("ignore")
@@ -101,7 +101,7 @@ def coco_detections(content: Any, path: Path, dataset: Dataset) -> Detections:
     places = {key: i for i, key in enumerate(dataset.ids)}
     if len(places) < len(dataset.ids):
         raise ValueError(f"{path}: expected images with different ids, got {len(places)} of {len(dataset.ids)} images")
-    table = Table(content, f"{path}: results", places)
+    table = Entries(content, f"{path}: results", places)
     columns = {"boxes": table.boxes(), "scores": table.numbers("score"), "labels": table.integers("category_id")}
     return Detections(dataset, [predicted_boxes(**part) for part in split_by_image(columns, table.image, len(places))])
 
@@ -115,7 +115,7 @@ def _ids(entries: Sequence[Any], where: str, *keys: str) -> dict[Any, int]:
             raise ValueError(f"{where}[{i}]: expected {missing[0]}, got none")
         key = entry["id"]
         if not isinstance(key, int) and (keys or not isinstance(key, str)):
-            raise ValueError(f"{where}[{i}]: expected an integer id, got {shown(key)}")
+            raise ValueError(f"{where}[{i}]: expected an integer id, got {in_message(key)}")
         if key in found:
             raise ValueError(f"{where}[{i}]: expected an id of its own, got {key!r} again")
         found[key] = i

@@ -13,7 +13,7 @@ import numpy as np
 _WRONG = (TypeError, LookupError, ValueError, OverflowError, RuntimeError)
 
 
-class Table:
+class Entries:
     """A list of entries, read a column at a time; only where that fails, entry by entry to name the first bad one."""
 
     def __init__(self, entries: Sequence[Any], where: str, places: dict[Any, int]) -> None:
@@ -25,7 +25,7 @@ class Table:
         """A column of finite numbers."""
         column = self._plain(key, np.float64, int, float)
         if column is None:
-            column = self._column(key, "a number", _number, np.float64)
+            column = self._column(key, "a number", _json_number, np.float64)
         self.refuse(~np.isfinite(column), "a finite number", key)
         return column
 
@@ -33,18 +33,18 @@ class Table:
         """A column of integers."""
         column = self._plain(key, np.int64, int)
         if column is None or max(-int(column.min(initial=0)), int(column.max(initial=0))) >= 2**53:
-            column = self._column(key, "an integer", _integer, np.int64)  # of which some are no float64
+            column = self._column(key, "an integer", _json_integer, np.int64)  # of which some are no float64
         return column
 
     def flags(self, key: str) -> np.ndarray:
         """A column of 0, 1, false or true; 0 where an entry has none."""
-        return self._column(key, "0, 1, false or true", _flag, np.bool_, lambda entry: entry.get(key, 0))
+        return self._column(key, "0, 1, false or true", _json_flag, np.bool_, lambda entry: entry.get(key, 0))
 
     def boxes(self) -> np.ndarray:
         """The boxes, as x1, y1, x2, y2."""
         boxes = self._plain_boxes()
         if boxes is None:
-            rows = self._column("bbox", "x, y, width, height", lambda bbox: [*map(_number, _four(bbox))], object)
+            rows = self._column("bbox", "x, y, width, height", lambda bbox: [*map(_json_number, _four(bbox))], object)
             boxes = np.asarray(rows.tolist(), dtype=np.float64).reshape(-1, 4)
         corners = boxes.copy()
         with np.errstate(over="ignore", invalid="ignore"):
@@ -102,11 +102,11 @@ class Table:
 
     def _refuse(self, i: int, expected: str, key: str) -> None:
         entry = self.entries[i]
-        came = shown(entry[key]) if isinstance(entry, dict) and key in entry else f"no {key}"
+        came = in_message(entry[key]) if isinstance(entry, dict) and key in entry else f"no {key}"
         raise ValueError(f"{self.where}[{i}]: expected {key} to be {expected}, got {came}")
 
 
-def shown(value: Any) -> str:
+def in_message(value: Any) -> str:
     """A value in an error message; JSON may be nested deeper than repr can go."""
     try:
         return repr(value)
@@ -114,19 +114,19 @@ def shown(value: Any) -> str:
         return "what is nested too deep"
 
 
-def _number(value: Any) -> float:
+def _json_number(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise TypeError
     return float(value)
 
 
-def _integer(value: Any) -> int:
-    if _number(value) != int(value):
+def _json_integer(value: Any) -> int:
+    if _json_number(value) != int(value):
         raise ValueError
     return int(value)
 
 
-def _flag(value: Any) -> bool:
+def _json_flag(value: Any) -> bool:
     if not isinstance(value, (bool, int, float)) or value not in (0, 1):
         raise ValueError
     return bool(value)

@@ -13,13 +13,14 @@ import numpy as np
 
 from .cells import check_cells
 from .page import Column
-from .uploads import Data
+from .readers import Data
 from .words import as_labels
 
 NUMBERED = re.compile(r"(.*?)[\s_.\-\[]*(\d+)\]?")
 _MAX_MEMBERS = 50  # columns of an array that are offered one by one
 IMAGE_NAMES = ("image", "img", "imageid", "file", "filename", "frame")
 FLIPPED = "−"  # before the name of scores whose sign is turned
+NO_GROUPS = "no groups"  # what a person chooses to have none
 KINDS = ("automatic", "scores", "class ids")
 
 

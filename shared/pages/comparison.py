@@ -70,12 +70,12 @@ def _html(table: ResultTable, percent: bool) -> str:
         f'<tr><th scope="row">{html.escape(name)}</th>{"".join(_cell_html(cell, percent) for cell in cells)}</tr>'
         for name, cells in table.rows
     )
-    words = "Rates in percent; the best in bold." if percent else "The best in bold."
+    best = any(cell is not None and cell.best for _, cells in table.rows for cell in cells)
+    words = "; ".join(["rates in percent"] * percent + ["the best in bold"] * best)
     content = f"<thead><tr><td>{html.escape(table.corner)}</td>{head}</tr></thead><tbody>{body}</tbody>"
     label = 'tabindex="0" role="region" aria-label="All results side by side"'
-    return (
-        f'<div class="wide" {label}><table class="results compared">{content}</table></div><p class="hint">{words}</p>'
-    )
+    hint = f'<p class="hint">{words[0].upper()}{words[1:]}.</p>' if words else ""
+    return f'<div class="wide" {label}><table class="results compared">{content}</table></div>{hint}'
 
 
 def _cell_html(cell: Cell | None, percent: bool) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..core.groups import GROUPS
+from ..core.groups import ALL, GROUPS, group_name
 from .inputs import Given
 from .page import Page
 
@@ -34,3 +34,13 @@ def with_groups(page: Page, given: Given) -> Given:
     code = given.code.get(GROUPS)
     said = f"[None if group in {sorted(map(str, known))} else group for group in {code}]" if code else ""
     return given._replace(columns={**given.columns, GROUPS: values}, code={**given.code, GROUPS: said})
+
+
+def shares_of_groups(groups: Any) -> int:
+    """How many times over all samples are gone through, at most: those of no group once for each group.
+
+    >>> shares_of_groups(["near", "far"]), shares_of_groups([None, "near", "far"])
+    (1, 2)
+    """
+    names = {group_name(group) for group in np.asarray(groups, dtype=object).tolist()}
+    return max(1, len(names) - 1) if ALL in names else 1

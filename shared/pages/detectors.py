@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
-from .columns import groups, num_dimensions
+import numpy as np
+import pandas as pd
+
+from .columns import groups, num_dimensions, take
+from .costs import Cost, check_costs
 from .guesses import guess
-from .inputs import Given, gather
+from .inputs import Given, gather, source_of
+from .join import is_blank
+from .limits import MAX_DETECTORS
 from .page import Column, Page
-from .uploads import Data
+from .readers import Data
 
 
 def detectors(
@@ -22,11 +29,41 @@ def detectors(
     """
     guesses = guess(page, sources)
     made_of = {name: list((chosen or {}).get(name) or found) for name, found in guesses.items()}
+    own = _names_of_rows(page, sources, made_of)
+    if own:
+        check_costs([Cost("detectors", len(own), MAX_DETECTORS)])
+        return {name: gather(page, sources, made_of, read_as, detector=name) for name in own}
     for column in page.columns:
         names = made_of[column.name]
         if len(names) > 1 and _is_several(column, names, sources):
             return {name: gather(page, sources, {**made_of, column.name: [name]}, read_as) for name in names}
     return {page.columns[0].name: gather(page, sources, made_of, read_as)}
+
+
+def _names_of_rows(page: Page, sources: Sequence[Data], made_of: Mapping[str, Sequence[str]]) -> list[str]:
+    """The detectors that a column says of each row; none where there is no such column.
+
+    Raises ValueError for a row without one.
+    """
+    column = next((column for column in page.columns if column.kind == "detector" and made_of[column.name]), None)
+    if column is None:
+        return []
+    names = made_of[column.name]
+    values = np.asarray(take(column, names, source_of(column, names, sources)).value, dtype=object)
+    missing = [i for i, value in enumerate(values) if is_blank(value)]
+    if missing:
+        raise ValueError(f"{names[0]}: expected a name for each row, got none in row {missing[0] + 1}")
+    return [str(value) for value in pd.unique(values)]
+
+
+def pooled(several: Mapping[str, Given]) -> dict[str, Any]:
+    """The columns of the first detector, with the images of all of them one after the other where they are lists."""
+    first, *others = several.values()
+    columns = dict(first.columns)
+    for one in others:
+        for name, value in one.columns.items():
+            columns[name] = [*columns[name], *value] if isinstance(value, list) else columns[name]
+    return columns
 
 
 def _is_several(column: Column, names: Sequence[str], sources: Sequence[Data]) -> bool:

@@ -9,7 +9,7 @@ import pandas as pd
 
 from .columns import IMAGE_NAMES, NUMBERED, groups, num_dimensions, plain
 from .page import Column, Page
-from .uploads import Data
+from .readers import Data
 from .words import LOOKED_AT, is_label
 
 
@@ -80,7 +80,8 @@ def _guess(column: Column, data: Data, taken: set[str]) -> list[str]:
         named = [stems[plain(name)] for name in (column.name, *column.names) if plain(name) in stems]
         only = list(stems.values()) if len(stems) == 1 else []
         return named[:1] or _named(column, free, alike=False) or only or _named(column, free)
-    return _named(column, [name for name in free if num_dimensions(data.arrays[name]) == 1])
+    single = [name for name in free if num_dimensions(data.arrays[name]) == 1]
+    return _named(column, single, alike=column.kind != "detector")
 
 
 def _guess_images(column: Column, data: Data, runs: Mapping[str, list[str]]) -> list[str]:

@@ -10,20 +10,21 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from .archives import keys, last_parts, members
+from .archives import FOLDER, KIND_FOLDERS, folders_of, keys, last_parts, members, some
 from .limits import RefusedError, check_files, check_unpacked, without_paths
-from .uploads import Data
+from .readers import Data
 
 
-def read_maps(paths: list[Path], tag: str = "") -> Data:
+def read_maps(paths: list[Path], tag: str = "", apart: bool = False) -> Data:
     """Grey PNG images of 8 or 16 bits, as they are: higher is more anomalous.
 
-    Archives of which all hold files of the same names are detectors, each named like its archive.
+    Archives of which all hold files of the same names are detectors, each named like its archive, unless they are data
+    sets, which `apart` says.
     """
     code = "np.asarray(Image.open(path))"
     parts = {
         path.stem: _read_images([path], "predictions", code, lambda image: np.asarray(_grey(image)))
-        for path in (paths if _are_detectors(paths) else ())
+        for path in (paths if not apart and _are_detectors(paths) else ())
     }
     if not parts:
         return _read_images(paths, "predictions", code, lambda image: np.asarray(_grey(image)))
@@ -33,22 +34,36 @@ def read_maps(paths: list[Path], tag: str = "") -> Data:
         f"detectors = {{name: images(name, lambda path: {code}) for name in {[*parts]!r}}}  # folders of your files",
         f"predictions = detectors[{next(iter(parts))!r}]",
     ]
+    first = next(iter(parts.values()))
+    own = {name: first.arrays[name] for name in first.arrays if name != "predictions"}
     return Data(
-        {name: part.arrays["predictions"] for name, part in parts.items()},
+        {**{name: part.arrays["predictions"] for name, part in parts.items()}, **own},
         setup,
-        {name: f"[*detectors[{name!r}].values()]" for name in parts},
+        {**first.code, **{name: f"[*detectors[{name!r}].values()]" for name in parts}},
         names={name: part.names["predictions"] for name, part in parts.items()},
     )
 
 
 def _are_detectors(paths: Sequence[Path]) -> bool:
-    """Whether there are several archives, and the names in them are the same."""
+    """Whether there are several archives, and the names in them are the same.
+
+    Raises RefusedError where some names are in several archives, and others are not.
+    """
     if len(paths) < 2 or any(path.suffix.lower() != ".zip" for path in paths):
         return False
-    return len({tuple(member.name for member in members([path], (".png",))) for path in paths}) == 1
+    names = {path.name: {member.key for member in members([path], (".png",))} for path in paths}
+    every, common = set().union(*names.values()), set.intersection(*names.values())
+    if sum(map(len, names.values())) > len(every) > len(common):
+        alone = sorted(every - common)
+        where = "; ".join(f"{name} lacks {some(sorted(every - own))}" for name, own in names.items() if every - own)
+        raise RefusedError(
+            f"expected maps of the same images from each detector, got {len(alone):,} that not all have: {where}. Of "
+            "data sets, put the masks into archives of the same names as the maps"
+        )
+    return bool(common)
 
 
-def read_masks(paths: list[Path], tag: str = "") -> Data:
+def read_masks(paths: list[Path], tag: str = "", apart: bool = False) -> Data:
     """PNG images of any kind: what is not black is anomalous. Of an archive with a folder ground_truth, only those."""
     convert = 'np.asarray(Image.open(path).convert("L")) > 0'
     return _read_images(paths, "references", convert, lambda image: np.asarray(image.convert("L")) > 0)
@@ -56,8 +71,9 @@ def read_masks(paths: list[Path], tag: str = "") -> Data:
 
 def _read_images(paths: list[Path], name: str, code: str, convert: Callable[[Any], np.ndarray]) -> Data:
     total, found = 0, members(paths, (".png",))
-    if name == "references":
-        found = [member for member in found if "ground_truth" in member.name] or found
+    true = [member for member in found if name == "references" and "ground_truth" in member.name]
+    inside = ', "ground_truth"' if true and len(true) < len(found) else ""
+    found = true or found
     arrays = []
     for member in found:
         with Image.open(io.BytesIO(member.read_bytes()), formats=["PNG"]) as image:
@@ -71,15 +87,22 @@ def _read_images(paths: list[Path], name: str, code: str, convert: Callable[[Any
         "from pathlib import Path",
         "from PIL import Image",
         _IMAGES,
-        f'{name} = images("{name}", lambda path: {code})  # the folder of your files',
+        f'{name} = images("{name}", lambda path: {code}{inside})  # the folder of your files',
     ]
-    return Data({name: arrays}, setup, {name: f"[*{name}.values()]"}, names={name: [member.key for member in found]})
+    names = [member.key for member in found]
+    data = Data({name: arrays}, setup, {name: f"[*{name}.values()]"}, names={name: names})
+    place, folders = folders_of(names)
+    if name == "predictions" and folders:
+        data.arrays[FOLDER] = np.asarray(folders, dtype=object)
+        data.code[FOLDER] = f'[name.split("/")[{place}] for name in {name}]'
+    return data
 
 
-_IMAGES = """def images(folder, read):  # by their paths in the folder, less the ending and _mask
-    paths = sorted(Path(folder).rglob("*.png"))
-    names = [path.relative_to(folder).with_suffix("").as_posix().removesuffix("_mask") for path in paths]
-    return {name: read(path) for name, path in zip(names, paths)}"""
+_IMAGES = f"""def images(folder, read, within=""):  # by their paths in the folder, less the ending and _mask
+    paths = sorted(path for path in Path(folder).rglob("*.png") if within in path.as_posix())
+    parts = [path.relative_to(folder).with_suffix("").parts for path in paths]
+    parts = [[*(part for part in folders if part not in {KIND_FOLDERS}), name] for *folders, name in parts]
+    return {{"/".join(part).removesuffix("_mask"): read(path) for part, path in zip(parts, paths)}}"""
 
 
 def _grey(image: Any) -> Any:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .columns import FLIPPED, IMAGE_NAMES, Found, choices, groups, plain, take
+from .archives import are_data_sets, some
+from .columns import FLIPPED, IMAGE_NAMES, NO_GROUPS, Found, choices, groups, plain, take
 from .guesses import guess
-from .join import join_parts, split_images
+from .join import Owned, group_images, join_parts, split_images
 from .page import Column, Page
-from .pairing import pair
-from .uploads import Data, read_files, read_table
+from .pairing import pair, told_of_boxes
+from .readers import Data
+from .uploads import read_files, read_table
 
 
 class Given(NamedTuple):
@@ -35,10 +38,12 @@ def read_sources(page: Page, tables: Sequence[Any], files: Sequence[Any]) -> lis
     paths = [[Path(path) for path in _listed(uploaded)] for uploaded in files]
     if not any(paths):
         return [read_table(table) for table in tables]
-    return [
-        read_files(sorted(part, key=lambda path: path.name), source.readers, f"_{i + 1}" if i else "")
-        for i, (source, part) in enumerate(zip(page.sources, paths))
-    ]
+    apart = are_data_sets(paths)
+    found = []
+    for i, (source, part) in enumerate(zip(page.sources, paths)):
+        readers = {suffix: partial(reader, apart=apart) for suffix, reader in source.readers.items()}
+        found.append(read_files(sorted(part, key=lambda path: path.name), readers, f"_{i + 1}" if i else ""))
+    return page.joined(found)
 
 
 def _listed(value: Any) -> list[Any]:
@@ -52,6 +57,8 @@ def offered(page: Page, sources: Sequence[Data]) -> dict[str, list[str]]:
         if column.kind == "score":
             arrays = source_of(column, None, sources).arrays
             offers[column.name] += [FLIPPED + name for name in offers[column.name] if _is_float(arrays.get(name))]
+        if column.kind == "group" and offers[column.name]:
+            offers[column.name].append(NO_GROUPS)
     return offers
 
 
@@ -67,10 +74,15 @@ def source_of(column: Column, chosen: Sequence[str] | None, sources: Sequence[Da
 
 
 def gather(
-    page: Page, sources: Sequence[Data], chosen: Mapping[str, Sequence[str]] | None = None, read_as: str = "automatic"
+    page: Page,
+    sources: Sequence[Data],
+    chosen: Mapping[str, Sequence[str]] | None = None,
+    read_as: str = "automatic",
+    detector: str = "",
 ) -> Given:
     """Put the metric's columns together; what they are made of is guessed from the names where it is not given.
 
+    detector: the one whose rows are taken, where a column says it of each row
     Raises TypeError for a required column without anything to make it of, ValueError for a name that is not there.
     """
     guesses = guess(page, sources)
@@ -79,15 +91,24 @@ def gather(
     found: dict[str, Found] = {}
     ids: dict[str, Found] = {}
     origin: dict[str, int] = {}
+    owned: Owned | None = None
+    grouped: Column | None = None
     for column in _form(page, made_of):
         names = made_of[column.name]
         data = source_of(column, names, sources)
-        if not names:
+        if not names or NO_GROUPS in names:
             if column.required:
                 raise TypeError(
                     f"{column.name}: no column of this name was found; choose what it is made of under Columns"
                     + (f", from {', '.join(data.arrays)}" if data.arrays else "")
                 )
+            continue
+        if column.kind == "detector":
+            sides = (side for side in ids if sources[origin[side]] is data)
+            owned = Owned(next(sides), take(column, names, data), detector) if detector else None
+            continue
+        if column.kind == "group" and ids:
+            grouped = column
             continue
         if column.kind == "images" and len(names) > 1 and plain(names[0]) in IMAGE_NAMES:
             ids[column.name] = take(column, names[:1], data)
@@ -99,7 +120,12 @@ def gather(
             found[column.name] = Found([value], code and f"[{code}]")
     named, told = _names_of_images(page, sources, made_of, origin, found, ids), ""
     if ids:
-        setup += split_images(page, ids, found, origin)
+        setup += split_images(page, ids, found, origin, owned)
+        told = _told_of_images(sources, ids, origin, owned) if len(ids) == 2 else ""
+        if grouped is not None:
+            found[grouped.name], lines, alone = group_images(grouped, made_of[grouped.name], sources, ids, origin)
+            setup += lines
+            told += f" Images in no group, and so in each: {len(alone):,} ({some(alone)})." if alone else ""
     elif len(named) == 2:
         (maps, map_names), (masks, mask_names) = named.items()
         paired = pair(found[maps], map_names, found[masks], mask_names)
@@ -108,6 +134,20 @@ def gather(
     found = join_parts(page, found)
     codes = {name: part.code for name, part in found.items()}
     return Given({name: part.value for name, part in found.items()}, setup, codes, next(iter(named.values()), ()), told)
+
+
+def _told_of_images(
+    sources: Sequence[Data], ids: Mapping[str, Found], origin: Mapping[str, int], owned: Owned | None
+) -> str:
+    """What is said of images that have rows, or a file, on one side only."""
+    files: dict[str, list[Any]] = {}
+    for side, part in ids.items():
+        names, images = sources[origin[side]].names, np.asarray(part.value)
+        if owned is not None and owned.side == side:
+            files[side] = [*images[owned.rows].tolist(), *names.get(owned.name, ())]
+        else:
+            files[side] = [*images.tolist(), *names.get("image", ())]
+    return told_of_boxes(files, owned.name if owned is not None else "")
 
 
 def _names_of_images(

@@ -3,27 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from .columns import Found
-from .page import Page
+from .archives import FOLDER
+from .columns import Found, take
+from .page import Column, Page
 from .pairing import check_common
+from .readers import Data
 
 
-def split_images(page: Page, ids: Mapping[str, Found], found: dict[str, Found], origin: Mapping[str, int]) -> list[str]:
+class Owned(NamedTuple):
+    """Of a column of rows, the detector of each, and the one whose rows are to be taken."""
+
+    side: str
+    detectors: Found
+    name: str
+
+    @property
+    def rows(self) -> np.ndarray:
+        """Which rows are those of the one."""
+        return np.asarray(self.detectors.value).astype(str) == self.name
+
+
+def split_images(
+    page: Page,
+    ids: Mapping[str, Found],
+    found: dict[str, Found],
+    origin: Mapping[str, int],
+    owned: Owned | None = None,
+) -> list[str]:
     """Split rows by the image they belong to, in place; return the lines of Python that do the same.
 
     ids: for each column of rows, the image of each row. Images keep the order in which they come first. Beside such a
     column, one of a value for each row holds the same for all rows of an image, and gives that. `origin` says which
-    columns are of one input, since the images of another may come in another order.
+    columns are of one input, since the images of another may come in another order. `owned` leaves the rows of other
+    detectors out; the images stay.
     """
     listed = {name: _images(name, part) for name, part in ids.items()}
     check_common(listed)
     images = list(dict.fromkeys(image for rows in listed.values() for image in rows))
     split = {name: _splitter(rows, images) for name, rows in listed.items()}
+    images_of = {name: f"{name}_image == image" for name in listed}
     setup = []
     for name, part in ids.items():
         value, code = found[name]
@@ -31,7 +54,13 @@ def split_images(page: Page, ids: Mapping[str, Found], found: dict[str, Found], 
             setup.append(f"{name}_image, {name}_rows = {part.code}, {code}")
         if len(value) != len(listed[name]):
             raise ValueError(f"{name}: expected an image for each row, got {len(listed[name])} for {len(value)} rows")
-        found[name] = Found(split[name](value), code and f"[{name}_rows[{name}_image == image] for image in images]")
+        if owned is not None and owned.side == name:
+            rows = [image for image, kept in zip(listed[name], owned.rows.tolist()) if kept]
+            split[name], value = _splitter(rows, images), np.asarray(value)[owned.rows]
+            if code:
+                setup.append(f"{name}_detector = np.asarray({owned.detectors.code}).astype(str)")
+                images_of[name] = f"({images_of[name]}) & ({name}_detector == {owned.name!r})"
+        found[name] = Found(split[name](value), code and f"[{name}_rows[{images_of[name]}] for image in images]")
     if setup:
         spread = ", ".join(f"*{name}_image.tolist()" for name, part in ids.items() if part.code)
         setup.append(f"images = list(dict.fromkeys([{spread}]))")
@@ -39,10 +68,44 @@ def split_images(page: Page, ids: Mapping[str, Found], found: dict[str, Found], 
         if column.kind == "vector" and column.name in found:
             for side, rows in listed.items():
                 together = origin[side] == origin[column.name] and len(found[column.name].value) == len(rows)
-                if together and len(rows) > len(images):
+                if together and len(rows) > len(images) and (owned is None or owned.side != side):
                     parts = split[side](found[column.name].value)
                     found[column.name] = _one_each(column.name, found[column.name], side, parts, images)
     return setup
+
+
+def group_images(
+    column: Column, names: Sequence[str], sources: Sequence[Data], ids: Mapping[str, Found], origin: Mapping[str, int]
+) -> tuple[Found, list[str], list[str]]:
+    """The group of each image, the lines of Python for them, and the images of none.
+
+    The group is that of the image's rows, in either input, or of its file. Raises ValueError for an image of several.
+    """
+    of: dict[Any, Any] = {}
+    codes = []
+    data = next((data for data in reversed(sources) if {*names} & {*data.arrays}), sources[0])
+    if names[0] == FOLDER and FOLDER in data.names:
+        of |= dict(zip(data.names["image"], data.names[FOLDER]))
+        codes.append(data.code[FOLDER])
+    else:
+        for side in ids:
+            if {*names} <= {*sources[origin[side]].arrays}:
+                own = take(column, names, sources[origin[side]])
+                codes.append(own.code and f"dict(zip({side}_image.tolist(), {own.code}))")
+                for image, group in zip(_images(side, ids[side]), np.asarray(own.value, dtype=object)):
+                    if not is_blank(group) and of.setdefault(image, group) != group:
+                        got = f"{of[image]} and {group} for {image}"
+                        raise ValueError(f"{names[0]}: expected one value for all rows of an image, got {got}")
+    images = list(dict.fromkeys(image for side, part in ids.items() for image in _images(side, part)))
+    setup = [f"group_of = {codes[0] if len(codes) == 1 else '{**' + ', **'.join(codes) + '}'}"] if all(codes) else []
+    groups = [of.get(image) for image in images]
+    found = Found(groups, "[group_of.get(image) for image in images]" if setup else "")
+    return found, setup, [str(image) for image, group in zip(images, groups) if group is None]
+
+
+def is_blank(cell: Any) -> bool:
+    """Whether a cell of names holds none."""
+    return bool(pd.isna(cell)) or not str(cell).strip()
 
 
 def _images(name: str, part: Found) -> list[Any]:

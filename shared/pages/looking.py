@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .columns import FLIPPED
-from .detectors import detectors
+from .detectors import detectors, pooled
 from .direction import wrong_way
 from .guesses import guess
 from .inputs import missing_columns, offered
 from .page import Page
 from .preview import preview
-from .uploads import Data
+from .readers import Data
 
 
 class Seen(NamedTuple):
@@ -61,14 +61,14 @@ def look(
         notes.append(f"Which column holds {which}? Choose below, under Columns.")
     else:
         several = detectors(page, sources, made_of, read_as)
-        given = next(iter(several.values()))
-        derived = page.derive(given.columns)
+        derived = page.derive(pooled(several))
         options |= derived.options
         score = next((column.name for column in page.columns if column.kind == "score"), "")
         turned = wrong_way(page, several)
         if len(several) == 1 and turned:
             turned = dict(zip(made_of[score], turned.values()))
-        notes += [html.escape(text) for text in (given.told, derived.reason) if text]
+        told = dict.fromkeys([*(one.told for one in several.values()), derived.reason])
+        notes += [html.escape(text) for text in told if text]
         notes += [_sign(name, value) for name, value in turned.items()]
     shown += "".join(f'<div class="message note" role="status">{note}</div>' for note in notes)
     names = made_of[score] if turned else []

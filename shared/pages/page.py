@@ -20,8 +20,9 @@ class Column(NamedTuple):
     name: the argument of the metric
     names: what tables and files call it, the likeliest first; stems, for a column that is made of several
     kind: "vector" (N,); "score" (N,), of which there may be several, one for each detector; "label" (N,) of two values,
-        words too; "group" (N,) of words or numbers; "matrix" (N, K) of scores or class ids; "scores", a matrix of
-        scores; "classes", a matrix of scores or a vector of class ids; "images", rows or arrays per image
+        words too; "group" (N,) of words or numbers; "detector", whose each row is; "matrix" (N, K) of scores or class
+        ids; "scores", a matrix of scores; "classes", a matrix of scores or a vector of class ids; "images", rows or
+        arrays per image
     required: whether the metric needs it
     source: which of the page's inputs it comes from
     part_of: for a column that stands in place of the others: the argument it makes, alone or as a tuple with those
@@ -49,7 +50,10 @@ CONFIDENCE = Option("confidence_level", "number or none")
 
 
 class Source(NamedTuple):
-    """An input of the page: an editable table and a file. `readers` are those for suffixes of this input only."""
+    """An input of the page: an editable table and a file.
+
+    readers: those for suffixes of this input only; `apart` tells them that archives are data sets, not detectors
+    """
 
     label: str
     readers: Mapping[str, Callable[..., Any]] = {}
@@ -109,6 +113,7 @@ class Page(NamedTuple):
         photograph can be put
     samples: real data, of which the first is computed when the page opens; examples, in tables, come after them
     derive: from columns that were uploaded to options that only they can say, with the reason in words
+    joined: from what was read of each input to what is known of it beside the others
     outside: from the columns to which samples should score high, (N,) booleans, for the sign of the scores
     costs: what a computation takes that neither the size of the data nor the length of an option says, from the
         metric's reduced state and its options, which are not checked yet
@@ -139,6 +144,7 @@ class Page(NamedTuple):
     sections: Mapping[str, str] = {}
     samples: tuple[Sample, ...] = ()
     derive: Callable[[Mapping[str, Any]], Derived] = lambda columns: Derived({}, "")
+    joined: Callable[[list[Any]], list[Any]] = list
     outside: Callable[[Mapping[str, Any]], Any] | None = None
 
     @property

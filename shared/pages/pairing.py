@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .archives import keys, last_parts
+from .archives import FOLDER, keys, last_parts, some
 from .columns import Found
+from .readers import Data
 
-_NAMED = 5  # names in a message
+CATEGORY = "category"
 
 
 class Paired(NamedTuple):
@@ -28,6 +29,9 @@ def pair(maps: Found, map_names: Sequence[str], masks: Found, mask_names: Sequen
     for two masks of one map.
     """
     parts, wanted = keys(map_names)
+    if len(set(wanted)) < len(wanted):
+        twice = next(name for i, name in enumerate(wanted) if name in wanted[:i])
+        raise ValueError(f"maps: expected files of different names, got two named {twice}")
     held = last_parts(mask_names, parts)
     places = {name: i for i, name in enumerate(held)}
     if len(places) < len(held):
@@ -35,7 +39,7 @@ def pair(maps: Found, map_names: Sequence[str], masks: Found, mask_names: Sequen
         raise ValueError(f"masks: expected one for each map, got two named {twice}")
     if not places.keys() & set(wanted):
         raise ValueError(
-            f"masks: expected files named like the maps ({_some(wanted)}), got {_some(held)}: no name is in both"
+            f"masks: expected files named like the maps ({some(wanted)}), got {some(held)}: no name is in both"
         )
     found = [
         np.asarray(masks.value[places[name]]) if name in places else np.zeros(np.shape(score_map), dtype=bool)
@@ -58,17 +62,47 @@ def _told(wanted: Sequence[str], held: Sequence[str]) -> str:
     alone = [name for name in held if name not in set(wanted)]
     told = f"{len(wanted):,} maps, paired with their masks by name."
     if without:
-        told += f" {len(without):,} have no mask and count as normal: {_some(without)}."
-    return told + (f" Left out, since no map has their name: {len(alone):,} masks: {_some(alone)}." if alone else "")
+        told += f" {len(without):,} have no mask and count as normal: {some(without)}."
+    return told + (f" Left out, since no map has their name: {len(alone):,} masks: {some(alone)}." if alone else "")
 
 
-def _some(names: Sequence[str]) -> str:
-    return ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else "")
+def with_categories(sources: Sequence[Data]) -> list[Data]:
+    """Maps and masks; the folders of the maps are categories where each has normal and anomalous images."""
+    maps, masks = sources
+    if FOLDER not in maps.arrays or "references" not in masks.names:
+        return [maps, masks]
+    parts, wanted = keys(next(iter(maps.names.values())))
+    held = last_parts(masks.names["references"], parts)
+    anomalous = {name for name, mask in zip(held, masks.arrays["references"]) if np.any(mask)}
+    kinds = {(folder, name in anomalous) for folder, name in zip(maps.arrays[FOLDER], wanted)}
+    if len(kinds) < 2 * len(set(maps.arrays[FOLDER])):
+        return [maps, masks]
+
+    def renamed(columns: Mapping[str, Any]) -> dict[str, Any]:
+        return {CATEGORY if name == FOLDER else name: value for name, value in columns.items()}
+
+    return [maps._replace(arrays=renamed(maps.arrays), code=renamed(maps.code)), masks]
+
+
+def told_of_boxes(files: Mapping[str, Sequence[Any]], detector: str = "") -> str:
+    """Which images have boxes, or a file, on one side only.
+
+    files: the images of predictions and of references
+    """
+    (first, found), (second, true) = ((name, [*dict.fromkeys(map(str, images))]) for name, images in files.items())
+    alone, empty = ([one for one in own if one not in set(other)] for own, other in ((found, true), (true, found)))
+    of = f" of {detector}" if detector else ""
+    told = []
+    if alone:
+        told.append(f"Images with {first}{of} and no {second}, so that all are wrong: {len(alone):,} ({some(alone)}).")
+    if empty:
+        told.append(f"Images with {second} and no {first}{of}: {len(empty):,} ({some(empty)}).")
+    return " ".join(told)
 
 
 def check_common(names: Mapping[str, Sequence[Any]]) -> None:
     """Raise ValueError where the rows of two columns name their images, and no image is in both."""
     sides = [side for side in names.values() if side and all(isinstance(name, str) for name in side)]
     if len(sides) == 2 and not set(sides[0]) & set(sides[1]):
-        first, second = (_some(list(dict.fromkeys(side))) for side in sides)
+        first, second = (some(list(dict.fromkeys(side))) for side in sides)
         raise ValueError(f"images: expected names that are in both inputs, got {first} and {second}: none is")

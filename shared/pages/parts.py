@@ -15,7 +15,8 @@ from .inputs import offered
 from .layout import data_frame
 from .limits import STATED
 from .page import Page, argument_help, one_line
-from .uploads import READERS, read_table
+from .readers import READERS
+from .uploads import read_table
 
 
 class Inputs(NamedTuple):
@@ -73,12 +74,15 @@ def input_parts(page: Page, defaults: Mapping[str, Any], inputs_description: str
     return Inputs(example, tables, files, pasted, read, flip, panel, columns, read_as, controls, told, button, link)
 
 
+_DETECTORS = "The detector of each row, where there are several; each gives one row of results."
+
+
 def _sources(page: Page) -> tuple[list[Any], list[Any]]:
     """For each source a place for files, and one for cells of a spreadsheet."""
     files, pasted = [], []
     for i, source in enumerate(page.sources):
         kinds = [*source.readers, *([".zip"] if source.readers else []), *READERS]
-        label = f"Your own {source.label.lower()}: {', '.join(kinds)}"
+        label = f"Your own {source.label.lower()}: {', '.join(dict.fromkeys(kinds))}"
         place = f"{page.name}-file{i}"
         files.append(gr.File(label=label, file_count="multiple", file_types=kinds, height=92, elem_id=place))
     with gr.Accordion("Or paste cells of a spreadsheet", open=False, elem_id=f"{page.name}-paste"):
@@ -108,7 +112,7 @@ def _mapping(page: Page, help_of: Mapping[str, str]) -> list[Any]:
     data = [read_table(data_frame(table)) for table in page.examples[0].tables]
     offers, guesses = offered(page, data), guess(page, data)
     for column in page.columns:
-        text = one_line(help_of[column.part_of or column.name])
+        text = one_line(help_of.get(column.part_of or column.name, _DETECTORS))
         text += " The column image first, then the others in their order." if column.kind == "images" else ""
         parts.append(
             gr.Dropdown(

@@ -11,7 +11,7 @@ import numpy as np
 from .columns import FLIPPED, groups, num_dimensions
 from .inputs import source_of
 from .page import Column, Page
-from .uploads import Data
+from .readers import Data
 
 ROWS = 5  # of one source, of two a few less
 MAX_SHOWN = 9  # columns

@@ -14,12 +14,12 @@ from ..texts import texts
 from .comparison import compared
 from .controls import options_of
 from .costs import Cost, check_costs, image_costs, interval_costs, option_costs, step_costs
-from .data_sets import with_groups
+from .data_sets import shares_of_groups, with_groups
 from .detectors import detectors
 from .form import as_names
 from .images import photograph_of
 from .inputs import Given
-from .limits import MAX_IMAGES, without_paths
+from .limits import MAX_DETECTORS, MAX_IMAGES, without_paths
 from .moving import threshold_html
 from .numbers import numbers_html, result_help
 from .page import Computed, Page
@@ -32,7 +32,6 @@ from .worst import worst_html
 MAX_WORDS = 2_000  # letters of a message
 
 
-MAX_DETECTORS = 20
 NOT_ON_PAGES = frozenset({"significant_bits", "per_sample", *INTERVAL_OPTIONS} - {"confidence_level"})
 
 
@@ -100,14 +99,14 @@ class Runner:
         metric = self.metric(**options)
         metric.add_batch(**columns)
         state = metric.state()
+        if GROUPS in columns:  # the costs are those of all samples, which have to be computed together too
+            rest = {name: column for name, column in columns.items() if name != GROUPS}
+            together = self.compute(rest, options, times * shares_of_groups(columns[GROUPS]))
+            return Computed(state, options, metric.compute(), columns, together=together)
         if state:
             costs = (step_costs(options, state), interval_costs(options, state), self.page.costs(state, options))
             check_costs(cost._replace(amount=times * cost.amount) for part in costs for cost in part)
-        found = Computed(state, options, metric.compute(), columns)
-        if GROUPS not in columns:
-            return found
-        rest = {name: column for name, column in columns.items() if name != GROUPS}
-        return found._replace(together=self.compute(rest, options, times))
+        return Computed(state, options, metric.compute(), columns)
 
     def run(
         self, tables: Sequence[Any], files: Sequence[Any], made_of: Sequence[Any], read_as: str, controls: Sequence[Any]
@@ -130,7 +129,7 @@ class Runner:
     def picture(self, done: Done, detector: str = "", image: float = 1, photographs: Any = None) -> Any:
         """The first picture: that of an image, if the page has images."""
         with np.errstate(all="ignore"):
-            return self.page.draw_image(self._chosen(done, detector, image, photographs))
+            return self.page.draw_image(as_drawn(self._chosen(done, detector, image, photographs)))
 
     def _chosen(self, done: Done, detector: str, image: float, photographs: Any) -> Computed:
         """The detector that is looked at, with the others beside it, and the image of it."""

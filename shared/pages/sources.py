@@ -18,7 +18,7 @@ from .costs import MAX_SAMPLES, Cost, check_costs
 from .inputs import read_sources
 from .limits import MAX_COLUMNS, MAX_NAME, RefusedError, check_contents
 from .page import Page
-from .uploads import Data
+from .readers import Data
 
 MAX_LINE = 1_000_000  # bytes of a line of names; a longer one is no table for pyarrow either
 

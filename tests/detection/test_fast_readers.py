@@ -12,7 +12,7 @@ import pytest
 from openworld_metrics import metric_class
 from openworld_metrics.formats import yolo_lines
 from openworld_metrics.formats.coco import coco_detections, read_coco, read_coco_results
-from openworld_metrics.formats.coco_table import Table
+from openworld_metrics.formats.coco_table import Entries
 from openworld_metrics.formats.dataset import Dataset
 from openworld_metrics.formats.yolo_lines import read_lines
 
@@ -20,8 +20,8 @@ ENTRY = {"image_id": 7, "category_id": 3, "bbox": [1, 2.5, 3, 4], "score": 0.5}
 DATASET = Dataset(["x"], [], {}, [None], [None], [7])
 
 
-def table(*entries: Any) -> Table:
-    return Table(entries, "results", {7: 0, 2**70: 1})
+def table(*entries: Any) -> Entries:
+    return Entries(entries, "results", {7: 0, 2**70: 1})
 
 
 @pytest.mark.parametrize(

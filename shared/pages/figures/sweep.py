@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import plotly.graph_objects as go
 from ...core.metric import keyword_options
 from ...detection.protocols import detection_results
 from ..page import Computed
-from .style import BLUE, GREEN, ORANGE, curve, figure
+from .style import BLUE, GREEN, LINES, ORANGE, curve, figure
 from .threshold import THRESHOLD, Sweep, moving_point, spread
 
 RATE_STYLES = {"U-Recall": (BLUE, "solid"), "WI": (ORANGE, "dash"), "A-OSE": (GREEN, "dot")}
@@ -54,6 +55,11 @@ def draw_sweep(computed: Computed) -> go.Figure:
         title = f"{name}, count" if counted else name
         x, y = sweep.thresholds.tolist(), values.tolist()
         curve(fig, x, y, title, color, yaxis=axis, line=line, hovertemplate=hover)
+    for (name, rival), (color, dash) in zip(computed.rivals.items(), cycle(LINES[3:])):
+        other = _as_sweep(_levels(rival)).thinned()
+        hover = f"{name}: confidence ≥ %{{x:.4g}}: U-Recall = %{{y:.4g}}<extra></extra>"
+        x, y = other.thresholds.tolist(), other.values["U-Recall"].tolist()
+        curve(fig, x, y, f"U-Recall, {name}", color, line={"shape": "vh", "dash": dash}, hovertemplate=hover)
     if any(trace.yaxis == "y2" for trace in fig.data):
         right = dict(overlaying="y", side="right", showgrid=False, rangemode="tozero", automargin=True)
         fig.update_layout(yaxis2=right)

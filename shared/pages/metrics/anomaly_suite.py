@@ -17,7 +17,8 @@ from ..figures.style import figure
 from ..figures.threshold import Sweep, binary_sweep
 from ..images import read_maps, read_masks
 from ..limits import MAX_IMAGES
-from ..page import CONFIDENCE, Column, Computed, Example, Option, Page, Sample, Source, Table
+from ..page import CONFIDENCE, DATA_SETS, Column, Computed, Example, Option, Page, Sample, Source, Table
+from ..pairing import CATEGORY, with_categories
 from ..strip import map_picture
 from ..worst import Thumbnail
 
@@ -123,6 +124,7 @@ PAGE = Page(
         Column("references", ("masks", "mask", "ground_truth", "gt"), "images", source=1),
         Column("image_scores", (), required=False),
         Column("image_labels", (), required=False, source=1),
+        DATA_SETS._replace(names=(*DATA_SETS.names, CATEGORY)),
     ),
     options=(
         Option("integration_limits", "numbers"),
@@ -157,6 +159,7 @@ PAGE = Page(
     sources=(Source("Anomaly maps", {".png": read_maps}), Source("Masks", {".png": read_masks})),
     images=True,
     costs=_costs,
+    joined=with_categories,
     samples=(
         Sample(
             "A flower with scratches, stains and swapped parts",

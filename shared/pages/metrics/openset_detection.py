@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ...detection.openset_detection import OpenSetDetection
 from ...detection.words import CALLED_UNKNOWN, MISSED, TAKEN_FOR_KNOWN, WRONG_CLASS
-from ...formats.yolo_lines import LISTS_OF_CLASSES, read_lines
-from ..archives import keys, members
+from ..archives import FOLDER
+from ..boxes import DETECTOR, read_coco, read_yolo, with_names
 from ..costs import Cost, items
 from ..figures.boxes import OF_OBJECTS, STYLES, DrawnBoxes, boxes_to_draw, draw_boxes, draw_confusion
 from ..figures.sweep import draw_sweep, sweep_boxes
-from ..limits import MAX_IMAGES, RefusedError
-from ..page import CONFIDENCE, Column, Computed, Derived, Example, Option, Page, Sample, Source
+from ..limits import MAX_IMAGES
+from ..page import CONFIDENCE, DATA_SETS, Column, Computed, Derived, Example, Option, Page, Sample, Source
 from ..strip import box_picture
-from ..uploads import Data
 from ..worst import Thumbnail
 
 
@@ -109,46 +107,11 @@ def _ranges(numbers: Sequence[int]) -> str:
     return ", ".join(f"{run[0]}–{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
 
 
-_BOX = """def box(row, end):  # a polygon becomes the box around it
-    x1, y1, x2, y2 = min(row[1:end:2]), min(row[2:end:2]), max(row[1:end:2]), max(row[2:end:2])
-    return row if len(row) < 7 else [row[0], (x1 + x2) / 2, (y1 + y2) / 2, x2 - x1, y2 - y1, *row[end:]]"""
-
-
-def read_yolo(paths: list[Path], tag: str = "") -> Data:
-    """YOLO text files, one an image: lines of class, cx, cy, w, h and, of predictions, the confidence."""
-    folder, names = "predictions", ["class", "cx", "cy", "w", "h", "confidence"]
-    if tag.startswith("_2"):
-        folder, names = "references", names[:5]
-    found = members(paths, (".txt",), LISTS_OF_CLASSES)
-    try:
-        tables = [read_lines(member, confidence=len(names) == 6, place=member.name) for member in found]
-    except ValueError as error:
-        raise RefusedError(str(error)) from None
-    table = np.concatenate(tables)
-    parts, images = keys([member.key for member in found])
-    image = np.repeat(np.asarray(images, dtype=object), [len(rows) for rows in tables])
-    stem = "path.stem" if parts == 1 else f'"/".join(path.with_suffix("").parts[-{parts}:])'
-    end = "len(cells) - 1" if len(names) == 6 else "len(cells)"
-    setup = [
-        "import numpy as np",
-        "from pathlib import Path",
-        _BOX,
-        f'texts{tag} = sorted(Path("{folder}").rglob("*.txt"))  # the folder of your files',
-        f'texts{tag} = {{{stem}: path.read_text(encoding="utf-8-sig").splitlines() for path in texts{tag}}}',
-        f"lines{tag} = [(name, line.split()) for name, lines in texts{tag}.items() for line in lines if line.strip()]",
-        f"image{tag} = np.asarray([name for name, _ in lines{tag}])",
-        f"rows{tag} = [box([*map(float, cells)], {end}) for _, cells in lines{tag}]",
-        f"table{tag} = np.asarray(rows{tag}).reshape(-1, {len(names)})",
-    ]
-    arrays = {"image": image, **{name: table[:, i] for i, name in enumerate(names)}}
-    code = {"image": f"image{tag}", **{name: f"table{tag}[:, {i}]" for i, name in enumerate(names)}}
-    return Data(arrays, setup, code, {"box_format": "cxcywh"}, {"image": images})
-
-
 def _table(rows: Sequence[Sequence[Any]], names: str) -> dict[str, list[Any]]:
     return {name: [row[i] for row in rows] for i, name in enumerate(names.split())}
 
 
+_READERS = {".txt": read_yolo, ".json": read_coco}
 _PREDICTED, _TRUE = "image x1 y1 x2 y2 confidence class", "image x1 y1 x2 y2 class"
 
 PAGE = Page(
@@ -157,6 +120,8 @@ PAGE = Page(
     columns=(
         Column("predictions", ("boxes", "detections"), "images"),
         Column("references", ("ground_truth", "targets", "boxes"), "images", source=1),
+        Column(DETECTOR, ("model", "method"), "detector", required=False),
+        DATA_SETS._replace(names=(*DATA_SETS.names, FOLDER), source=1),
     ),
     options=(
         Option("known_classes", "numbers"),
@@ -229,7 +194,7 @@ PAGE = Page(
     sweep=sweep_boxes,
     headline=r"U-Recall|WI|A-OSE",
     sections={"Rates": r"(U-|m)?(AP|Recall|Precision|A-OSE|WI).*", "Counts": r"(TP|FP|FN|total)_.*"},
-    sources=(Source("Predictions", {".txt": read_yolo}), Source("References", {".txt": read_yolo})),
+    sources=(Source("Predictions", _READERS), Source("References", _READERS)),
     images=True,
     costs=_costs,
     samples=(
@@ -242,4 +207,5 @@ PAGE = Page(
         ),
     ),
     derive=_derive,
+    joined=with_names,
 )
