@@ -770,6 +770,7 @@ class Form(NamedTuple):
     made_of: Sequence[Any]
     read_as: str
     controls: Sequence[Any]
+    leave_out: bool = False
     image: Any = 1
     photographs: Any = None
 
@@ -1006,38 +1007,153 @@ def _held(option: Option, text: str) -> Any:
     return items if option.control == "several" else text
 
 
+# ---- pages/words.py --------------------------------------------------------------------------------------------------
+#
+# Labels that are words: `id` and `ood`, known and unknown, normal and anomaly, in any case, as 0 and 1.
+
+INSIDE = ("id", "ind", "in", "indistribution", "known", "normal", "good", "ok", "inlier", "nominal", "closed", "false")
+OUTSIDE = (
+    *("ood", "out", "outofdistribution", "unknown", "anomaly", "anomalous", "abnormal", "bad", "defect", "defective"),
+    *("outlier", "novel", "novelty", "open", "true"),
+)
+UNKNOWN_WORD = (
+    "is no label that is known; write 0 and 1, or id and ood, known and unknown, normal and anomaly"  # of a cell
+)
+LOOKED_AT = 1_000
+
+
+def is_label(array: np.ndarray) -> bool:
+    """Whether a column takes two values, whole numbers or words, or words that are all known; empty cells are none."""
+    if array.ndim == 1 and array.dtype.kind in "fOU":
+        array = _without_gaps(array)
+    if array.ndim != 1 or len(array) < 2 or (array.dtype.kind == "O" and not _is_text(array)):
+        return False
+    if len(pd.unique(array[:LOOKED_AT])) > 2 and not (_is_text(array) and _known(array[:LOOKED_AT])):
+        return False
+    if _is_text(array):
+        return len(distinct(array)) == 2 or _known(array)
+    return array.dtype.kind in "biuf" and len(pd.unique(array)) == 2 and bool((array == np.round(array)).all())
+
+
+def _without_gaps(array: np.ndarray) -> np.ndarray:
+    """The numbers of a column that is mostly numbers, otherwise its cells that are not empty."""
+    numbers = pd.to_numeric(pd.Series(array), errors="coerce")
+    if 2 * numbers.notna().sum() > len(array):
+        return np.asarray(numbers.dropna())
+    return array[pd.Series(array).replace("", None).notna().to_numpy()]
+
+
+def as_labels(array: np.ndarray, line: int | None = None) -> tuple[np.ndarray, str] | None:
+    """Words as 0 (in-distribution) and 1 (OOD), and a template of the Python that does it; None for what is no text.
+
+    Raises ValueError, with its line, for a word that is neither.
+
+    >>> as_labels(np.asarray(["id", "OOD", "id"], dtype=object))[0].tolist()
+    [0, 1, 0]
+    """
+    if not _is_text(array):
+        return None
+    words = array.astype(str)
+    known = {word: _letters(word) in OUTSIDE for word in distinct(array) if _letters(word) in INSIDE + OUTSIDE}
+    for word in distinct(array):
+        if word not in known:
+            row = int(np.flatnonzero(words == word)[0])
+            place = f"row {row + 1}" if line is None else f"line {line + row}"
+            raise ValueError(f"{place}: {word!r} {UNKNOWN_WORD}")
+    out = sorted(word for word, outside in known.items() if outside)
+    return np.isin(words, out).astype(int), f"np.isin({{}}, {out!r}).astype(int)"
+
+
+def is_known(word: str) -> bool:
+    """Whether a word is a label.
+
+    >>> is_known("OOD"), is_known("In-distribution"), is_known("cat")
+    (True, True, False)
+    """
+    return _letters(word) in INSIDE + OUTSIDE
+
+
+def distinct(array: np.ndarray) -> list[str]:
+    """The words of a column."""
+    return [str(word) for word in pd.unique(array)]
+
+
+def _is_text(array: np.ndarray) -> bool:
+    return array.dtype.kind == "U" or (array.dtype.kind == "O" and all(isinstance(cell, str) for cell in array))
+
+
+def _known(array: np.ndarray) -> bool:
+    return all(map(is_known, distinct(array)))
+
+
+def _letters(word: str) -> str:
+    return re.sub(r"[^a-z]", "", word.lower())
+
+
 # ---- pages/cells.py --------------------------------------------------------------------------------------------------
 #
-# Cells that are no numbers where numbers are expected: told by line, with what stands there and what helps.
+# Cells that are no values of their column: told by line, with what stands there and what helps.
 
 _NUMBERS = ("score", "vector", "scores", "matrix", "classes")
 
 
-def check_cells(column: Column, name: str, value: Any, line: int | None) -> None:
-    """Raise ValueError for the first cell of a column of numbers that is text or empty, with its line or row.
+def unreadable(column: Column, value: Any) -> np.ndarray:
+    """Which cells of a column are empty, or no number where numbers are expected, or no label: (N,) booleans.
+
+    None of what is no plain column, of groups, and of columns that may end before others do.
+
+    >>> unreadable(Column("scores", (), "score"), np.asarray(["0.5", "n/a", ""], dtype=object)).tolist()
+    [False, True, True]
+    """
+    looked_at = isinstance(value, np.ndarray) and value.ndim == 1 and column.kind in (*_NUMBERS, "label")
+    if looked_at and not column.part_of and value.dtype.kind == "f":
+        return np.asarray(np.isnan(value))
+    if not looked_at or column.part_of or value.dtype.kind not in "OU":
+        return np.zeros(len(value), bool)
+    if _are_words(column, value):
+        return ~np.asarray([isinstance(cell, str) and is_known(cell) for cell in value.tolist()], dtype=bool)
+    return ~_are_numbers(value)
+
+
+def _are_numbers(value: np.ndarray) -> np.ndarray:
+    return np.asarray([_is_numeric(cell) for cell in value.tolist()], dtype=bool)
+
+
+def _are_words(column: Column, value: np.ndarray) -> bool:
+    """Whether a column of text is one of labels in words, not one of 0 and 1 with other cells among them."""
+    return column.kind == "label" and bool(2 * np.count_nonzero(_are_numbers(value)) < len(value))
+
+
+def wrong_cells(column: Column, name: str, value: Any, line: int | None) -> str:
+    """What is wrong with the first unreadable cell of a column, with its line or row and how many more; "" for none.
 
     name: the column in the file; line: the line of its first value there, None for data without lines
     """
-    if not isinstance(value, np.ndarray) or value.ndim != 1 or column.kind not in _NUMBERS or column.part_of:
-        return
-    if value.dtype.kind in "OU":
-        empty = np.asarray(pd.isna(pd.Series(value.astype(object))))
-        wrong = ~np.asarray([_is_number_cell(cell) for cell in value.tolist()], dtype=bool) & ~empty
-        said, advice = "is not a number", "Correct it, or leave the row out"
-    elif value.dtype.kind == "f":
-        wrong = np.isnan(value)
-        said, advice = "no number stands there", "Fill it in, or leave the row out"
-    else:
-        return
-    if wrong.any():
-        first, count = int(np.argmax(wrong)), int(np.count_nonzero(wrong))
-        place = f"line {line + first}" if line is not None else f"row {first + 1}"
-        others = f" and {count - 1:,} more" if count > 1 else ""
-        what = f"{str(value[first])[:60]!r} " if value.dtype.kind in "OU" else ""
-        raise ValueError(f"{name}, {place}{others}: {what}{said}. {advice}.")
+    wrong = unreadable(column, value)
+    if not wrong.any():
+        return ""
+    first, count = int(np.argmax(wrong)), int(np.count_nonzero(wrong))
+    place = f"line {line + first}" if line is not None else f"row {first + 1}"
+    others = f" and {count - 1:,} more" if count > 1 else ""
+    if _is_empty(value[first]):
+        return f"{name}, {place}{others}: no {'label' if column.kind == 'label' else 'number'} stands there"
+    said = UNKNOWN_WORD if _are_words(column, value) else "is not a number"
+    return f"{name}, {place}{others}: {str(value[first])[:60]!r} {said}"
 
 
-def _is_number_cell(cell: Any) -> bool:
+def check_cells(column: Column, name: str, value: Any, line: int | None) -> None:
+    """Raise ValueError for the first cell of a column that is text or empty where a number or label is expected."""
+    said = wrong_cells(column, name, value, line)
+    if said:
+        advice = "Fill it in" if "stands there" in said else "Correct it"
+        raise ValueError(f"{said}. {advice}, or leave the row out.")
+
+
+def _is_empty(cell: Any) -> bool:
+    return not cell.strip() if isinstance(cell, str) else bool(pd.isna(cell))
+
+
+def _is_numeric(cell: Any) -> bool:
     try:
         return not math.isnan(float(cell))
     except (ValueError, TypeError):
@@ -1633,70 +1749,6 @@ READERS: Mapping[str, Reader] = {
     ".npy": _npy,
     ".json": _json,
 }
-
-
-# ---- pages/words.py --------------------------------------------------------------------------------------------------
-#
-# Labels that are words: `id` and `ood`, known and unknown, normal and anomaly, in any case, as 0 and 1.
-
-INSIDE = ("id", "ind", "in", "indistribution", "known", "normal", "good", "ok", "inlier", "nominal", "closed", "false")
-OUTSIDE = (
-    *("ood", "out", "outofdistribution", "unknown", "anomaly", "anomalous", "abnormal", "bad", "defect", "defective"),
-    *("outlier", "novel", "novelty", "open", "true"),
-)
-LOOKED_AT = 1_000
-
-
-def is_label(array: np.ndarray) -> bool:
-    """Whether a column takes two values, whole numbers or words, or words that are all known."""
-    if array.ndim != 1 or len(array) < 2 or (array.dtype.kind == "O" and not _is_text(array)):
-        return False
-    if len(pd.unique(array[:LOOKED_AT])) > 2 and not (_is_text(array) and _known(array[:LOOKED_AT])):
-        return False
-    if _is_text(array):
-        return len(distinct(array)) == 2 or _known(array)
-    return array.dtype.kind in "biuf" and len(pd.unique(array)) == 2 and bool((array == np.round(array)).all())
-
-
-def as_labels(array: np.ndarray, line: int | None = None) -> tuple[np.ndarray, str] | None:
-    """Words as 0 (in-distribution) and 1 (OOD), and a template of the Python that does it; None for what is no text.
-
-    Raises ValueError, with its line, for a word that is neither.
-
-    >>> as_labels(np.asarray(["id", "OOD", "id"], dtype=object))[0].tolist()
-    [0, 1, 0]
-    """
-    if not _is_text(array):
-        return None
-    words = array.astype(str)
-    known = {word: _letters(word) in OUTSIDE for word in distinct(array) if _letters(word) in INSIDE + OUTSIDE}
-    for word in distinct(array):
-        if word not in known:
-            row = int(np.flatnonzero(words == word)[0])
-            place = f"row {row + 1}" if line is None else f"line {line + row}"
-            raise ValueError(
-                f"{place}: {word!r} is no label that is known; write 0 and 1, or id and ood, known and unknown, "
-                "normal and anomaly"
-            )
-    out = sorted(word for word, outside in known.items() if outside)
-    return np.isin(words, out).astype(int), f"np.isin({{}}, {out!r}).astype(int)"
-
-
-def distinct(array: np.ndarray) -> list[str]:
-    """The words of a column."""
-    return [str(word) for word in pd.unique(array)]
-
-
-def _is_text(array: np.ndarray) -> bool:
-    return array.dtype.kind == "U" or (array.dtype.kind == "O" and all(isinstance(cell, str) for cell in array))
-
-
-def _known(array: np.ndarray) -> bool:
-    return all(_letters(word) in INSIDE + OUTSIDE for word in distinct(array))
-
-
-def _letters(word: str) -> str:
-    return re.sub(r"[^a-z]", "", word.lower())
 
 
 # ---- pages/columns.py ------------------------------------------------------------------------------------------------
@@ -2632,6 +2684,101 @@ def labelled_outside(columns: Mapping[str, Any]) -> Any:
     return np.asarray(columns["references"]) < 0 if labels is None else np.asarray(labels) == 1
 
 
+# ---- pages/left_out.py -----------------------------------------------------------------------------------------------
+#
+# Rows of a table with cells that cannot be read: which there are, and the data without them, if a person asks so.
+
+MAX_PLACES = 10  # lines that are named
+
+
+class Unread(NamedTuple):
+    """Rows that cannot be read.
+
+    rows: (n,) their places, from 0; size: of how many rows
+    wrong: what is wrong, a sentence for each column
+    columns: the column of the metric that each array with such cells is taken for, by the array's name
+    line: the line of the first row in its file, None where it has none
+    """
+
+    rows: np.ndarray
+    size: int
+    wrong: Sequence[str]
+    columns: Mapping[str, Column]
+    line: int | None
+
+    @property
+    def asked(self) -> str:
+        """What is wrong, and what helps."""
+        rows = "this row" if len(self.rows) == 1 else f"these {len(self.rows):,} rows"
+        return f"{'. '.join(self.wrong)}. Correct the file, or leave {rows} of {self.size:,} out."
+
+    @property
+    def told(self) -> str:
+        """That the rows are left out."""
+        first = 1 if self.line is None else self.line
+        places = ", ".join(f"{row + first:,}" for row in self.rows[:MAX_PLACES].tolist())
+        more = f" and {len(self.rows) - MAX_PLACES:,} more" if len(self.rows) > MAX_PLACES else ""
+        word = ("row" if self.line is None else "line") + ("s" if len(self.rows) > 1 else "")
+        are = "is" if len(self.rows) == 1 else "are"
+        return f"{len(self.rows):,} of {self.size:,} rows {are} left out, which cannot be read: {word} {places}{more}."
+
+
+def unread(page: Page, sources: Sequence[Data], made_of: Mapping[str, Sequence[str]]) -> Unread | None:
+    """The rows with a cell that cannot be read, in any column that is used.
+
+    None where there is none, where all are, where columns differ in length, and of pages with images, whose rows are
+    not their samples.
+    """
+    if page.images or len(sources) > 1:
+        return None
+    (data,) = sources
+    runs = groups(data)
+    used = {
+        member: column
+        for column in page.columns
+        for name in made_of.get(column.name, ())
+        for member in runs.get(name.removeprefix(FLIPPED), [name.removeprefix(FLIPPED)])
+        if member in data.arrays
+    }
+    wrong = {name: unreadable(column, data.arrays[name]) for name, column in used.items()}
+    sizes = {len(cells) for cells in wrong.values()}
+    if len(sizes) != 1:
+        return None
+    rows = np.flatnonzero(np.any([*wrong.values()], axis=0))
+    if len(rows) in (0, *sizes):
+        return None
+    columns = {name: used[name] for name, cells in wrong.items() if cells.any()}
+    said = [wrong_cells(column, name, data.arrays[name], data.lines.get(name)) for name, column in columns.items()]
+    return Unread(rows, sizes.pop(), said, columns, data.lines.get(next(iter(columns))))
+
+
+def without(data: Data, found: Unread) -> Data:
+    """The data without these rows, and the Python that leaves them out; what was text or had gaps is numbers again."""
+    kept = np.delete(np.arange(found.size), found.rows)
+    arrays, code = dict(data.arrays), dict(data.code)
+    for name, array in data.arrays.items():
+        if len(array) == found.size and isinstance(array, np.ndarray):
+            arrays[name], suffix = _numbers_of(array[kept], found.columns.get(name))
+            if code.get(name):
+                code[name] += f"[kept]{suffix}"
+    line = f"kept = np.delete(np.arange({found.size}), {found.rows.tolist()})  # the others cannot be read"
+    return data._replace(arrays=arrays, code=code, setup=[*data.setup, line] if code else data.setup, lines={})
+
+
+def _numbers_of(array: np.ndarray, column: Column | None) -> tuple[Any, str]:
+    """Numbers of a column that had other cells too, whole ones as integers where they may be ids; and the Python."""
+    if column is None:
+        return array, ""
+    try:
+        numbers = array.astype(np.float64)
+    except (ValueError, TypeError, OverflowError):  # labels in words, and integers that the metric refuses
+        return array, ""
+    suffix = "" if array.dtype.kind == "f" else ".astype(float)"
+    if column.kind != "score" and column.kind != "scores" and (numbers == np.round(numbers)).all():
+        return numbers.astype(np.int64), f"{suffix}.astype(int)"
+    return numbers, suffix
+
+
 # ---- pages/preview.py ------------------------------------------------------------------------------------------------
 #
 # Data as they were read: the first rows, and above each column what it is taken for.
@@ -2724,115 +2871,6 @@ def _shape(array: Any, names: Sequence[str] | None) -> str:
     return f"{len(array):,} images{each}{shown}"
 
 
-# ---- pages/looking.py ------------------------------------------------------------------------------------------------
-#
-# What is said of data before anything is computed: what they are taken for, what is missing, what follows of them.
-
-class Seen(NamedTuple):
-    """What a page shows of data.
-
-    html: the first rows with what each column is taken for, and notes below
-    offers, made_of: for each column of the metric, what it may be made of, and what it is made of
-    missing: columns that nothing was found for, so that a person is asked
-    options: those that the format brings, or that follow of the data
-    flipped: names of scores whose sign is to be turned
-    """
-
-    html: str
-    offers: Mapping[str, list[str]]
-    made_of: Mapping[str, list[str]]
-    missing: list[str]
-    options: Mapping[str, Any]
-    flipped: list[str]
-
-
-def look(
-    page: Page,
-    sources: Sequence[Data],
-    chosen: Mapping[str, Sequence[str]],
-    read_as: str = "automatic",
-    rows: bool = True,
-) -> Seen:
-    """Look at what was read. What a person chose stays as long as there are columns of these names.
-
-    Raises what putting the columns together raises.
-    """
-    offers, guesses = offered(page, sources), guess(page, sources)
-    made_of = {name: list(guesses[name]) for name in guesses}
-    for name, names in chosen.items():
-        if names and set(names) <= set(offers[name]):
-            made_of[name] = list(names)
-    missing = missing_columns(page, made_of)
-    options = {name: value for data in sources for name, value in data.options.items()}
-    notes: list[str] = []
-    turned: dict[str, float] = {}
-    score = ""
-    shown = preview(page, sources, made_of, rows)
-    if missing:
-        which = " and ".join(f"<strong>{html.escape(name)}</strong>" for name in missing)
-        notes.append(f"Which column holds {which}? Choose below, under Columns.")
-    else:
-        several = detectors(page, sources, made_of, read_as)
-        given = next(iter(several.values()))
-        derived = page.derive(given.columns)
-        options |= derived.options
-        score = next((column.name for column in page.columns if column.kind == "score"), "")
-        turned = wrong_way(page, several)
-        if len(several) == 1 and turned:
-            turned = dict(zip(made_of[score], turned.values()))
-        notes += [html.escape(text) for text in (given.told, derived.reason) if text]
-        notes += [_sign(name, value) for name, value in turned.items()]
-    shown += "".join(f'<div class="message note" role="status">{note}</div>' for note in notes)
-    names = made_of[score] if turned else []
-    flipped = [_turn(name) if name in turned else name for name in names]
-    return Seen(shown, offers, made_of, missing, options, flipped)
-
-
-def _turn(name: str) -> str:
-    return name.removeprefix(FLIPPED) if name.startswith(FLIPPED) else FLIPPED + name
-
-
-def _sign(name: str, value: float) -> str:
-    return (
-        f"<strong>{html.escape(name)}</strong>: AUROC {value:.3f} is below a half. Is higher more in-distribution "
-        "here? Then turn the sign."
-    )
-
-
-# ---- pages/pasted.py -------------------------------------------------------------------------------------------------
-#
-# Cells that were copied from a spreadsheet, or text with commas, semicolons or tabs, as a table.
-
-_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-
-
-def read_pasted(text: str) -> pd.DataFrame:
-    r"""The table of a text; without a line of names, columns are named by letters, as in a spreadsheet.
-
-    >>> read_pasted("0.5\t1\n0.25\t0").to_dict("list")
-    {'A': [0.5, 0.25], 'B': [1, 0]}
-    """
-    if "\t" not in text and "," not in text and ";" not in text and " " in text.strip().splitlines()[0]:
-        text = "\n".join("\t".join(line.split()) for line in text.splitlines())
-    table, headless = read_csv(text.encode())
-    if table.num_columns > MAX_COLUMNS:
-        raise RefusedError(f"expected at most {MAX_COLUMNS:,} columns, got {table.num_columns:,}")
-    if not headless:
-        check_header("pasted", table.column_names)
-    names = [letters(i) for i in range(table.num_columns)] if headless else table.column_names
-    return pd.DataFrame(dict(zip(names, (from_arrow(column, gaps=True) for column in table.columns))))
-
-
-def letters(place: int) -> str:
-    """The name of a column of a spreadsheet: A to Z, then AA.
-
-    >>> letters(0), letters(25), letters(26), letters(52)
-    ('A', 'Z', 'AA', 'BA')
-    """
-    more, last = divmod(place, 26)
-    return (letters(more - 1) if more else "") + _LETTERS[last]
-
-
 # ---- pages/results.py ------------------------------------------------------------------------------------------------
 #
 # What a person takes away: the numbers as JSON, and the Python call that gives them.
@@ -2886,6 +2924,128 @@ def _literal(value: Any) -> str:
     else:
         text = repr(rows)
     return re.sub(r"\b(inf)\b", 'float("inf")', text)
+
+
+# ---- pages/looking.py ------------------------------------------------------------------------------------------------
+#
+# What is said of data before anything is computed: what they are taken for, what is missing, what follows of them.
+
+class Seen(NamedTuple):
+    """What a page shows of data.
+
+    html: the first rows with what each column is taken for, and notes below
+    offers, made_of: for each column of the metric, what it may be made of, and what it is made of
+    missing: columns that nothing was found for, so that a person is asked
+    options: those that the format brings, or that follow of the data
+    flipped: names of scores whose sign is to be turned
+    unread: how many rows cannot be read, and whether they are left out
+    """
+
+    html: str
+    offers: Mapping[str, list[str]]
+    made_of: Mapping[str, list[str]]
+    missing: list[str]
+    options: Mapping[str, Any]
+    flipped: list[str]
+    unread: int = 0
+    leave_out: bool = False
+
+
+def look(
+    page: Page,
+    sources: Sequence[Data],
+    chosen: Mapping[str, Sequence[str]],
+    read_as: str = "automatic",
+    rows: bool = True,
+    leave_out: bool = False,
+) -> Seen:
+    """Look at what was read. What a person chose stays as long as there are columns of these names.
+
+    leave_out: whether a person wants rows that cannot be read left out.
+
+    Raises what putting the columns together raises.
+    """
+    offers, guesses = offered(page, sources), guess(page, sources)
+    made_of = {name: list(guesses[name]) for name in guesses}
+    for name, names in chosen.items():
+        if names and set(names) <= set(offers[name]):
+            made_of[name] = list(names)
+    missing = missing_columns(page, made_of)
+    options = {name: value for data in sources for name, value in data.options.items()}
+    notes: list[str] = []
+    turned: dict[str, float] = {}
+    score = ""
+    cannot = None if missing else unread(page, sources, made_of)
+    if cannot and leave_out:
+        sources = [without(sources[0], cannot)]
+        notes.append(html.escape(cannot.told))
+    shown = preview(page, sources, made_of, rows)
+    if cannot and not leave_out:
+        return Seen(shown + message(cannot.asked), offers, made_of, missing, options, [], len(cannot.rows))
+    if missing:
+        which = " and ".join(f"<strong>{html.escape(name)}</strong>" for name in missing)
+        notes.append(f"Which column holds {which}? Choose below, under Columns.")
+    else:
+        several = detectors(page, sources, made_of, read_as)
+        given = next(iter(several.values()))
+        derived = page.derive(given.columns)
+        options |= derived.options
+        score = next((column.name for column in page.columns if column.kind == "score"), "")
+        turned = wrong_way(page, several)
+        if len(several) == 1 and turned:
+            turned = dict(zip(made_of[score], turned.values()))
+        notes += [html.escape(text) for text in (given.told, derived.reason) if text]
+        notes += [_sign(name, value) for name, value in turned.items()]
+    shown += "".join(f'<div class="message note" role="status">{note}</div>' for note in notes)
+    names = made_of[score] if turned else []
+    flipped = [_turn(name) if name in turned else name for name in names]
+    left_out = len(cannot.rows) if cannot else 0
+    return Seen(shown, offers, made_of, missing, options, flipped, left_out, leave_out and cannot is not None)
+
+
+def _turn(name: str) -> str:
+    return name.removeprefix(FLIPPED) if name.startswith(FLIPPED) else FLIPPED + name
+
+
+def _sign(name: str, value: float) -> str:
+    return (
+        f"<strong>{html.escape(name)}</strong>: AUROC {value:.3f} is below a half. Is higher more in-distribution "
+        "here? Then turn the sign."
+    )
+
+
+# ---- pages/pasted.py -------------------------------------------------------------------------------------------------
+#
+# Cells that were copied from a spreadsheet, or text with commas, semicolons or tabs, as a table.
+
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+def read_pasted(text: str) -> pd.DataFrame:
+    r"""The table of a text; without a line of names, columns are named by letters, as in a spreadsheet.
+
+    >>> read_pasted("0.5\t1\n0.25\t0").to_dict("list")
+    {'A': [0.5, 0.25], 'B': [1, 0]}
+    """
+    if "\t" not in text and "," not in text and ";" not in text and " " in text.strip().splitlines()[0]:
+        text = "\n".join("\t".join(line.split()) for line in text.splitlines())
+    table, headless = read_csv(text.encode())
+    if table.num_columns > MAX_COLUMNS:
+        raise RefusedError(f"expected at most {MAX_COLUMNS:,} columns, got {table.num_columns:,}")
+    if not headless:
+        check_header("pasted", table.column_names)
+    names = [letters(i) for i in range(table.num_columns)] if headless else table.column_names
+    return pd.DataFrame(dict(zip(names, (from_arrow(column, gaps=True) for column in table.columns))))
+
+
+def letters(place: int) -> str:
+    """The name of a column of a spreadsheet: A to Z, then AA.
+
+    >>> letters(0), letters(25), letters(26), letters(52)
+    ('A', 'Z', 'AA', 'BA')
+    """
+    more, last = divmod(place, 26)
+    return (letters(more - 1) if more else "") + _LETTERS[last]
 
 
 # ---- texts.py --------------------------------------------------------------------------------------------------------
@@ -4099,10 +4259,11 @@ class Shown(NamedTuple):
 
 
 class Done(NamedTuple):
-    """What was computed of each detector by its name, and from what."""
+    """What was computed of each detector by its name, and from what; and what was left out, in words."""
 
     given: Mapping[str, Given]
     found: Mapping[str, Computed]
+    left_out: str = ""
 
 
 class Runner:
@@ -4153,12 +4314,27 @@ class Runner:
         return found._replace(together=self.compute(rest, options, times))
 
     def run(
-        self, tables: Sequence[Any], files: Sequence[Any], made_of: Sequence[Any], read_as: str, controls: Sequence[Any]
+        self,
+        tables: Sequence[Any],
+        files: Sequence[Any],
+        made_of: Sequence[Any],
+        read_as: str,
+        controls: Sequence[Any],
+        leave_out: bool = False,
     ) -> Done:
-        """Read and compute. Raises what the metric raises, and RefusedError for files that are not taken."""
-        page = self.page
+        """Read and compute. Raises what the metric raises, and RefusedError for files that are not taken.
+
+        leave_out: whether rows that cannot be read are left out.
+        """
+        page, left_out = self.page, ""
         chosen = {column.name: as_names(names) for column, names in zip(page.columns, made_of)}
-        several = detectors(page, checked_sources(page, tables, files), chosen, read_as)
+        sources = checked_sources(page, tables, files)
+        if leave_out:
+            chosen = {name: chosen[name] or found for name, found in guess(page, sources).items()}
+            cannot = unread(page, sources, chosen)
+            if cannot:
+                sources, left_out = [without(sources[0], cannot)], cannot.told
+        several = detectors(page, sources, chosen, read_as)
         given = {name: with_groups(page, one) for name, one in several.items()}
         check_costs([Cost("detectors", len(given), MAX_DETECTORS)])
         options = options_of(page.options, controls, self.defaults)
@@ -4168,7 +4344,7 @@ class Runner:
                 found[name] = self.compute(one.columns, options, len(given))
             except (ValueError, TypeError) as error:
                 raise type(error)(f"{name}: {error}" if len(given) > 1 else str(error)) from None
-        return Done(given, found)
+        return Done(given, found, left_out)
 
     def picture(self, done: Done, detector: str = "", image: float = 1, photographs: Any = None) -> Any:
         """The first picture: that of an image, if the page has images."""
@@ -4203,10 +4379,10 @@ class Runner:
             strip = strip_html(page, whole, names)
             numbers = numbers_html(page, computed.results, result_help(self.texts.inputs), names)
             worst = worst_html(page.name, page.worst(whole))
-        comparison = side_by_side.shown if side_by_side else ""
-        report = report_html(page, self.texts, computed, comparison + numbers, call, sweep is not None)
+        numbers = message(done.left_out, "note") + (side_by_side.shown if side_by_side else "") + numbers
+        report = report_html(page, self.texts, computed, numbers, call, sweep is not None)
         return Shown(
-            comparison + numbers,
+            numbers,
             threshold_html(page.name, sweep),
             strip,
             worst,
@@ -4226,11 +4402,12 @@ class Runner:
         made_of: Sequence[Any],
         read_as: str,
         controls: Sequence[Any],
+        leave_out: bool = False,
         image: float = 1,
         photographs: Any = None,
     ) -> Shown:
         """`run` and `display`."""
-        return self.display(self.run(tables, files, made_of, read_as, controls), "", image, photographs)
+        return self.display(self.run(tables, files, made_of, read_as, controls, leave_out), "", image, photographs)
 
 
 def as_drawn(computed: Computed) -> Computed:
@@ -4267,7 +4444,7 @@ class Forms:
         """Show an example, with its options, and what a link says of them."""
         page = self.page
         if title == OWN:  # is chosen already
-            return [gr.skip()] * (1 + 2 * len(page.sources) + 5 + len(page.columns) + len(page.options))
+            return [gr.skip()] * (1 + 2 * len(page.sources) + 7 + len(page.columns) + len(page.options))
         title = title if title in titles(page) else titles(page)[0]
         sample = sample_of(page, title)
         table = next((example for example in page.examples if f"{TABLE}{example.title}" == title), page.examples[0])
@@ -4294,14 +4471,14 @@ class Forms:
 
     def upload(self, *values: Any) -> list[Any]:
         """Look at files. The options of an example are not theirs: they return to the metric's defaults."""
-        form = form_of(self.page, values)
+        form = form_of(self.page, values)._replace(leave_out=False)
         if not form.uploaded:
             return self.load("")
         return self._own(form, tables=[gr.update(visible=False)] * len(self.page.sources))
 
     def own_table(self, *values: Any) -> list[Any]:
         """Look at cells that were pasted."""
-        form = form_of(self.page, values)._replace(files=[None] * len(self.page.sources))
+        form = form_of(self.page, values)._replace(files=[None] * len(self.page.sources), leave_out=False)
         return self._own(form, tables=[gr.update(visible=True)] * len(self.page.sources))
 
     def _own(self, form: Form, tables: list[Any]) -> list[Any]:
@@ -4318,6 +4495,11 @@ class Forms:
         """Look again, after other columns were chosen or a cell was changed; options stay."""
         form = form_of(self.page, values)
         return [box(""), *self._shown(self._look(form), [gr.skip()] * len(self.page.options), derive=False)]
+
+    def leave(self, *values: Any) -> list[Any]:
+        """Look again without the rows that cannot be read, or with them where they are left out."""
+        form = form_of(self.page, values)
+        return self.again(*values[:-1], not form.leave_out)
 
     def turn(self, *values: Any) -> list[Any]:
         """The columns, with those scores turned that rank the wrong way round."""
@@ -4349,7 +4531,7 @@ class Forms:
         chosen = {column.name: as_names(names) for column, names in zip(self.page.columns, form.made_of)}
         try:
             sources = checked_sources(self.page, form.tables, form.files)
-            return look(self.page, sources, chosen, form.read_as, rows=any(form.files))
+            return look(self.page, sources, chosen, form.read_as, any(form.files), form.leave_out)
         except Exception as error:  # whatever it is, the person is told where they look
             return explain(error)
 
@@ -4361,6 +4543,8 @@ class Forms:
                 box(note + message(seen)),
                 gr.skip(),
                 gr.update(visible=False),
+                gr.update(visible=False),
+                False,
                 *[gr.skip()] * len(page.columns),
                 *controls,
             ]
@@ -4371,7 +4555,14 @@ class Forms:
             for option, value in zip(page.options, controls)
         ]
         panel = gr.update(open=True) if seen.missing else gr.skip()
-        return [box(note + seen.html), panel, gr.update(visible=bool(seen.flipped)), *columns, *held]
+        flip, leave = gr.update(visible=bool(seen.flipped)), leave_button(seen)
+        return [box(note + seen.html), panel, flip, leave, seen.leave_out, *columns, *held]
+
+
+def leave_button(seen: Seen) -> Any:
+    """An update of the button that leaves out rows that cannot be read, or takes them in again."""
+    rows = "this row" if seen.unread == 1 else f"these {seen.unread:,} rows"
+    return gr.update(value=f"{'Do not leave' if seen.leave_out else 'Leave'} out {rows}", visible=seen.unread > 0)
 
 
 def box(text: str) -> Any:
@@ -4599,7 +4790,7 @@ class Answers:
         return with_sample(self.runner.page, self.folder, form), str(detector or ""), str(token or "")
 
     def _run(self, form: Form) -> Done:
-        return self.runner.run(form.tables, form.files, form.made_of, form.read_as, form.controls)
+        return self.runner.run(*form[1:7])  # from the tables to what is left out
 
     def _done(self, form: Form, token: str) -> tuple[Done, str]:
         """What was computed, as long as it is kept; otherwise it is computed again."""
@@ -4833,6 +5024,14 @@ async def _refuse(send: Send, refusal: RefusedRequestError, kind: str) -> None:
 
 INPUTS = """
 .go { position: sticky; bottom: 8px; top: 8px; z-index: 40; background: var(--body-background-fill); }
+/* on a narrow page the results come before the columns and options, and keys follow what is seen */
+@media (max-width: 767px) {
+  .halves { flex-direction: column !important; flex-wrap: nowrap !important; reading-flow: flex-visual; }
+  .inputs-column { display: contents !important; }
+  .halves > *, .inputs-column > * { width: 100%; }
+  .choices { order: 1; }
+  html { scroll-padding-top: 76px; }
+}
 .preview { margin: 0 0 6px; font-size: var(--text-sm); }
 .preview p { margin: 2px 0; }
 .preview .scroll { overflow-x: auto; }
@@ -4862,6 +5061,8 @@ class Inputs(NamedTuple):
     pasted: list[Any]
     read: Any
     flip: Any
+    leave: Any
+    leave_out: Any
     panel: Any
     columns: list[Any]
     read_as: Any
@@ -4887,25 +5088,46 @@ def input_parts(page: Page, defaults: Mapping[str, Any], inputs_description: str
     read = gr.HTML("", visible=False, apply_default_css=False, elem_id=f"{page.name}-read")
     tables = _tables(page)
     flip = gr.Button("Turn the sign of these scores", size="sm", visible=False, elem_id=f"{page.name}-flip")
+    leave = gr.Button("Leave out these rows", size="sm", visible=False, elem_id=f"{page.name}-leave")
+    leave_out = gr.State(False)
     with gr.Column(elem_classes="go", min_width=0):
         button = gr.Button("Compute", variant="primary", elem_id=f"{page.name}-compute")
     told = gr.HTML("", visible=False, apply_default_css=False, elem_id=f"{page.name}-told")
-    with gr.Accordion("Columns", open=False, elem_id=f"{page.name}-columns") as panel:
-        *columns, read_as = _mapping(page, help_of)
-    with gr.Accordion("Options", open=True):
-        controls = [
-            control(
-                option,
-                first.get(option.name, defaults[option.name]),
-                defaults[option.name],
-                help_of[option.name],
-                f"{page.name}-option-{option.name}",
-            )
-            for option in page.options
-        ]
-    link = gr.Button("Copy link", size="sm", elem_id=f"{page.name}-link")
-    gr.HTML('<p class="hint">The link holds this page, the example and the options. Data do not travel with it.</p>')
-    return Inputs(example, tables, files, pasted, read, flip, panel, columns, read_as, controls, told, button, link)
+    with gr.Column(elem_classes="choices", min_width=0):
+        with gr.Accordion("Columns", open=False, elem_id=f"{page.name}-columns") as panel:
+            *columns, read_as = _mapping(page, help_of)
+        with gr.Accordion("Options", open=True):
+            controls = [
+                control(
+                    option,
+                    first.get(option.name, defaults[option.name]),
+                    defaults[option.name],
+                    help_of[option.name],
+                    f"{page.name}-option-{option.name}",
+                )
+                for option in page.options
+            ]
+        link = gr.Button("Copy link", size="sm", elem_id=f"{page.name}-link")
+        gr.HTML(
+            '<p class="hint">The link holds this page, the example and the options. Data do not travel with it.</p>'
+        )
+    return Inputs(
+        example,
+        tables,
+        files,
+        pasted,
+        read,
+        flip,
+        leave,
+        leave_out,
+        panel,
+        columns,
+        read_as,
+        controls,
+        told,
+        button,
+        link,
+    )
 
 
 def _sources(page: Page) -> tuple[list[Any], list[Any]]:
@@ -5017,7 +5239,7 @@ def fill(page: Page, folder: Path, endpoint: str = "compute", opened: Any = None
     """Fill the blocks that are open with a metric's page, and add its endpoint; `opened` is the event that opens it."""
     runner = Runner(page, folder)
     gr.Markdown(f"# {page.name}\n{page.question}", elem_classes="heading")
-    with gr.Row(equal_height=False):
+    with gr.Row(equal_height=False, elem_classes="halves"):
         with gr.Column(min_width=320, elem_classes="inputs-column"):
             given = input_parts(page, runner.defaults, runner.texts.inputs)
         with gr.Column(min_width=320, elem_classes="results-column"):
@@ -5026,7 +5248,8 @@ def fill(page: Page, folder: Path, endpoint: str = "compute", opened: Any = None
     address, seen_before = gr.Textbox(visible=False), gr.Checkbox(visible=False)
 
     data = [given.example, *given.tables, *given.files, *given.columns, given.read_as, *given.controls]
-    seen = [given.read, given.panel, given.flip, *given.columns, *given.controls]
+    data.append(given.leave_out)
+    seen = [given.read, given.panel, given.flip, given.leave, given.leave_out, *given.columns, *given.controls]
     loaded = [given.example, *given.tables, *given.files, given.read_as, out.photograph, *seen]
     quiet: dict[str, Any] = dict(api_visibility="private", show_progress="hidden")
     answers, forms = Answers(runner, folder, data, out, given.told), Forms(runner, folder)
@@ -5056,6 +5279,8 @@ def fill(page: Page, folder: Path, endpoint: str = "compute", opened: Any = None
     for part in given.controls:
         part.change(None, None, None, js=stale, api_visibility="private")
     given.flip.click(forms.turn, data, [*given.columns], **quiet).then(forms.again, data, [given.told, *seen], **quiet)
+    left_out = given.leave.click(forms.leave, data, [given.told, *seen], **quiet)
+    shown_after(left_out.then(**pressed, **quiet))
     link = given.link.click(forms.query, data, [address], **quiet)
     link.then(None, [address, given.link], [given.link], js=_COPY, api_visibility="private")
     out.download.click(None, [out.full], None, js=_DOWNLOAD.replace("NAME", page.name), api_visibility="private")
