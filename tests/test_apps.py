@@ -211,6 +211,10 @@ def test_a_narrow_dark_page_by_keyboard(page: Page) -> None:
         " return top >= -5 && top < 760; }",
         arg=page.name,
     )
+    tab.wait_for_function(RESULTS_NEXT, arg=page.name)
+    page.part("compute").focus()
+    tab.keyboard.press("Tab")
+    assert tab.evaluate("name => document.activeElement.closest(`#${name}-results`) !== null", page.name)
     assert len(page.traces()) == STEPS[page.name].pictures
     assert tab.evaluate("document.documentElement.scrollWidth") <= 400
     for part in ("numbers", "compute", "table0", "plot0"):
@@ -221,6 +225,16 @@ def test_a_narrow_dark_page_by_keyboard(page: Page) -> None:
     assert min(map(int, re.findall(r"\d+", fill)[:3])) > 180, "labels have to be light on a dark page"
     tab.evaluate("document.body.classList.remove('dark')")
     tab.set_viewport_size(WIDE)
+
+
+# below the button come the results, then the columns and options
+RESULTS_NEXT = """name => {
+    const place = (part) => document.querySelector(part).getBoundingClientRect();
+    const button = place(`#${name}-compute`), results = place(`#${name}-results`);
+    const options = place(`[id^=${name}-option-]`);
+    const between = results.top - button.bottom;
+    return between < 100 && options.top > results.bottom;
+}"""
 
 
 @needs_browser

@@ -2007,11 +2007,21 @@ SCRIPT = r"""
   };
   // gradio's editors scroll, and cannot be reached by keys
   const reach = () => document.querySelectorAll(".cm-scroller[tabindex='-1']").forEach((part) => part.tabIndex = 0);
+  // the options of a narrow page come after the results, for keys and screen readers too; see `inputs_style`
+  const narrow = matchMedia("(max-width: 767px)");
+  const arrange = () => {
+    for (const choices of document.querySelectorAll(".choices")) {
+      const halves = choices.closest(".halves");
+      const home = narrow.matches ? halves : halves.querySelector(".inputs-column");
+      if (choices.parentElement !== home) home.append(choices);
+    }
+  };
+  narrow.addEventListener("change", arrange);
   let reaching = false;
   new MutationObserver(() => {
     if (reaching) return;
     reaching = true;
-    setTimeout(() => { reaching = false; reach(); }, 200);
+    setTimeout(() => { reaching = false; reach(); arrange(); }, 200);
   }).observe(document.documentElement, {childList: true, subtree: true});
 
   const actions = {digits, image, take, preset, report, rows};
@@ -5025,9 +5035,9 @@ async def _refuse(send: Send, refusal: RefusedRequestError, kind: str) -> None:
 
 INPUTS = """
 .go { position: sticky; bottom: 8px; top: 8px; z-index: 40; background: var(--body-background-fill); }
-/* on a narrow page the results come before the columns and options, and keys follow what is seen */
+/* on a narrow page the results come before the columns and options; `script.SCRIPT` moves what keys reach too */
 @media (max-width: 767px) {
-  .halves { flex-direction: column !important; flex-wrap: nowrap !important; reading-flow: flex-visual; }
+  .halves { flex-direction: column !important; flex-wrap: nowrap !important; }
   .inputs-column { display: contents !important; }
   .halves > *, .inputs-column > * { width: 100%; }
   .choices { order: 1; }

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 INPUTS = """
 .go { position: sticky; bottom: 8px; top: 8px; z-index: 40; background: var(--body-background-fill); }
-/* on a narrow page the results come before the columns and options, and keys follow what is seen */
+/* on a narrow page the results come before the columns and options; `script.SCRIPT` moves what keys reach too */
 @media (max-width: 767px) {
-  .halves { flex-direction: column !important; flex-wrap: nowrap !important; reading-flow: flex-visual; }
+  .halves { flex-direction: column !important; flex-wrap: nowrap !important; }
   .inputs-column { display: contents !important; }
   .halves > *, .inputs-column > * { width: 100%; }
   .choices { order: 1; }
