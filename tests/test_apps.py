@@ -407,6 +407,21 @@ def test_ones_own_scores(opened: Callable[[str], Page], load: Load, tmp_path: Pa
     page.part("read").get_by_text("Which column holds references?").wait_for()
     page.part("from-references").wait_for()
 
+    cells = table.assign(certainty=-confidence).astype(object)
+    cells.loc[[3, 8], "certainty"], cells.loc[5, "certainty"], cells.loc[21, "set"] = "", "n.a.", "?"
+    cells.to_csv(tmp_path / "gaps.csv", index=False)
+    page.part("file0").get_by_role("button", name=re.compile("[Cc]lear|[Rr]emove")).first.click()
+    page.part("read").get_by_text("1,256 rows, 5 columns").wait_for()
+    page.upload([tmp_path / "gaps.csv"])
+    page.part("read").get_by_text("certainty, line 5 and 2 more: no number stands there.").wait_for()
+    page.compute()
+    page.part("told").get_by_text("leave the row out").wait_for()
+    page.part("leave").get_by_text("Leave out these 4 rows").click()
+    page.part("numbers").get_by_text("4 of 40 rows are left out, which cannot be read: lines 5, 7, 10, 23.").wait_for()
+    rows = np.setdiff1d(np.arange(40), [3, 5, 8, 21])
+    assert page.numbers() == load("ood_bench").compute(predictions=-confidence[rows], references=out[rows])
+    page.part("leave").get_by_text("Do not leave out these 4 rows").wait_for()
+
 
 @needs_browser
 def test_pasted_cells(opened: Callable[[str], Page], load: Load) -> None:

@@ -19,15 +19,20 @@ LOOKED_AT = 1_000
 
 
 def is_label(array: np.ndarray) -> bool:
-    """Whether a column takes two values, whole numbers or words, or words that are all known; empty cells are none."""
+    """Whether a column takes two values, whole numbers or words, or words most of which are known.
+
+    Empty cells are none.
+    """
     if array.ndim == 1 and array.dtype.kind in "fOU":
         array = _without_gaps(array)
     if array.ndim != 1 or len(array) < 2 or (array.dtype.kind == "O" and not _is_text(array)):
         return False
-    if len(pd.unique(array[:LOOKED_AT])) > 2 and not (_is_text(array) and _known(array[:LOOKED_AT])):
+    if _is_text(array) and _mostly_known(array):
+        return True
+    if len(pd.unique(array[:LOOKED_AT])) > 2:
         return False
     if _is_text(array):
-        return len(distinct(array)) == 2 or _known(array)
+        return len(distinct(array)) == 2
     return array.dtype.kind in "biuf" and len(pd.unique(array)) == 2 and bool((array == np.round(array)).all())
 
 
@@ -78,8 +83,9 @@ def _is_text(array: np.ndarray) -> bool:
     return array.dtype.kind == "U" or (array.dtype.kind == "O" and all(isinstance(cell, str) for cell in array))
 
 
-def _known(array: np.ndarray) -> bool:
-    return all(map(is_known, distinct(array)))
+def _mostly_known(array: np.ndarray) -> bool:
+    """Whether more than half of the cells are words that are known."""
+    return 2 * sum(map(is_known, array[:LOOKED_AT].tolist())) > len(array[:LOOKED_AT])
 
 
 def _letters(word: str) -> str:

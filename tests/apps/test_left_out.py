@@ -97,7 +97,7 @@ def test_rows_that_are_not_left_out(tmp_path: Path) -> None:
     all_wrong = read_table(pd.DataFrame({"scores": ["a", "b"], "labels": [0, 1]}))
     assert unread(bench, [all_wrong], {"predictions": ["scores"], "references": ["labels"]}) is None
     uneven = read_table(pd.DataFrame({"ID scores": [0.1, 0.2, 0.3], "OOD scores": [0.4, np.nan, np.nan]}))
-    assert unread(bench, [uneven], {"id_scores": ["ID scores"], "ood_scores": ["OOD scores"]}) is None
+    assert unread(bench, [uneven], {"in-distribution scores": ["ID scores"], "OOD scores": ["OOD scores"]}) is None
     words = read_table(pd.DataFrame({"scores": [0.1, 0.2, 0.3], "labels": ["id", "cat", "ood"]}))
     found = unread(bench, [words], {"predictions": ["scores"], "references": ["labels"]})
     assert found is not None
