@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -14,10 +15,12 @@ import gradio_client
 import numpy as np
 import pandas as pd
 import pytest
+from PIL import Image
 
 import openworld_metrics
 from tests.apps.serving import CHROMIUM, CHROMIUM_OPTIONS, serve
 from tests.apps.steps import BOXES, STEPS, Columns, as_lists, csv, drawn, grey_maps, yolo
+from tests.apps.test_showing import contrast
 
 Load = Callable[..., Any]
 GALLERY_ORDER = (*openworld_metrics.METRICS,)
@@ -436,6 +439,17 @@ def test_pasted_cells(opened: Callable[[str], Page], load: Load) -> None:
     assert page.numbers() == load("ood_bench").compute(predictions=[0.25, 0.5, 0.75, 1.5], references=[0, 1, 0, 1])
 
 
+HOVER = """id => {
+    const plot = document.querySelector(`#${id} .js-plotly-plot`);
+    window.Plotly.Fx.hover(plot, [{curveNumber: 0, pointNumber: 9}]);
+}"""
+HOVERED = """id => {
+    const box = document.querySelector(`#${id} .hovertext`);
+    return [box.textContent, ...["text", "path"].map((part) => {
+        const fill = getComputedStyle(box.querySelector(part)).fill.match(/\\d+/g);
+        return "#" + fill.slice(0, 3).map((one) => (+one).toString(16).padStart(2, "0")).join("");
+    })];
+}"""
 POINTS = """[...document.querySelectorAll('#ood_bench-results .js-plotly-plot')].flatMap(
     (plot) => plot.data.filter((trace) => trace.meta).map((trace) => [trace.x[0], trace.y[0]]))"""
 
@@ -474,14 +488,34 @@ def test_the_threshold_moves_and_pictures_are_saved(gallery: tuple[str, Path], b
             assert (recall, precision) == (tpr, pytest.approx(np.mean(labels[called])))
             assert rates["FPR"] == f"{fpr:.3f}"
             assert fpr <= 0.05
-        tab.get_by_role("group", name="How numbers are shown").get_by_text("percent").click()
-        assert re.fullmatch(r"\d+\.\d\d %", tab.locator("#ood_bench-numbers .large .rate").first.inner_text())
+        switch, rate = (
+            tab.get_by_role("group", name="How numbers are shown"),
+            tab.locator("#ood_bench-numbers .large .rate"),
+        )
+        switch.get_by_text("percent").click()
+        assert re.fullmatch(r"\d+\.\d\d %", rate.first.inner_text())
+        switch.get_by_text("all digits").press("Enter")
+        assert rate.first.inner_text() == rate.first.get_attribute("title")
+        for place, words in enumerate(
+            (r"score .* to .*: .*% of in-.*", r".*score [≥>] .*FPR .*%, TPR .*%", r".*score ≥ .*")
+        ):
+            tab.locator(f"#ood_bench-plot{place}").scroll_into_view_if_needed()
+            tab.evaluate(HOVER, f"ood_bench-plot{place}")
+            tab.locator(f"#ood_bench-plot{place} .hovertext text").first.wait_for()
+            said, *colors = tab.evaluate(HOVERED, f"ood_bench-plot{place}")
+            assert re.fullmatch(words, said), said
+            assert contrast(*colors) >= 4.5
+        bars = tab.locator(".modebar").all()
+        assert not any(bar.is_visible() for bar in bars), "no buttons of plotly's over the heading"
         files = {}
-        for button in ("ROC curve as CSV", "ROC curve as SVG", "Download the report"):
+        for button in ("ROC curve as CSV", "ROC curve as SVG", "Download the report", "ROC curve as PNG × 3"):
             with tab.expect_download() as download:
                 tab.get_by_role("button", name=button).click()
-            files[download.value.suggested_filename] = Path(download.value.path()).read_text()
-        assert [*files] == ["ood_bench_roc.csv", "ood_bench_roc.svg", "ood_bench_report.html"]
+            files[download.value.suggested_filename] = Path(download.value.path()).read_text(errors="replace")
+        assert [*files] == ["ood_bench_roc.csv", "ood_bench_roc.svg", "ood_bench_report.html", "ood_bench_roc.png"]
+        with Image.open(download.value.path()) as picture:
+            assert picture.width >= 3 * 600
+        assert "ROC curve</text>" in files["ood_bench_roc.svg"], "the picture has a title"
         assert files["ood_bench_roc.csv"].startswith("trace,x,y,z,text\n")
         assert files["ood_bench_report.html"].count('<img src="data:image/svg+xml') == 3
         assert not re.search(r"(src|href)=.https?:", files["ood_bench_report.html"])
@@ -545,8 +579,30 @@ def test_an_image_is_chosen_by_key(gallery: tuple[str, Path], browser: Any) -> N
             arg=before,
         )
         assert image.get_attribute("aria-pressed") == "true"
-        chosen = tab.locator(f"#{name}-image input[type=number]").input_value()
-        assert image.inner_text().startswith(f"{chosen} ·")
+        chosen = tab.locator(f"#{name}-image input[type=number]")
+        assert image.inner_text().startswith(f"{chosen.input_value()} ·")
+
+        # the knob of the slider is seen, at its lowest value too
+        chosen.fill("1")
+        chosen.press("Enter")
+        for theme in ("dark", "light"):
+            tab.evaluate("theme => document.body.classList.toggle('dark', theme === 'dark')", theme)
+            knob = tab.locator(f"#{name}-image input[type=range]").screenshot()
+            colors = np.asarray(Image.open(io.BytesIO(knob)).convert("RGB")).reshape(-1, 3)
+            assert np.count_nonzero(np.abs(colors.astype(int) - [0x00, 0x72, 0xB2]).sum(axis=1) < 12) > 40
+
+        # a row for each image, whose numbers stay in one line, and which shows the image of its name
+        tab.locator(f"#{name}-option-per_image input").check()
+        tab.evaluate(BEFORE, name)
+        tab.locator(f"#{name}-compute").click()
+        table = tab.locator(f"#{name}-numbers details", has_text="per_image")
+        table.locator("summary").click()
+        cells = table.locator("td > *")
+        assert {*cells.evaluate_all("cells => cells.map((cell) => cell.getClientRects().length)")} == {1}
+        row = table.locator("tbody tr").nth(4)
+        row.get_by_role("button").click()
+        assert row.inner_text().startswith("5 · ")
+        assert chosen.input_value() == "5"
 
 
 def test_no_error_on_the_server(gallery: tuple[str, Path]) -> None:
