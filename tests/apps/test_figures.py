@@ -227,7 +227,7 @@ def as_said(trace: Any, place: int) -> str:
     return re.sub(r"%\{([^:}]+):?([^}]*)\}", lambda match: format(values[match[1]], match[2]), template)
 
 
-def words_of(pattern: str, trace: Any) -> list[tuple[str, ...]]:
+def words_of(pattern: str, trace: Any) -> list[tuple[Any, ...]]:
     """The groups of a pattern in what is said of each point of a trace, all of which it fits."""
     matches = [re.fullmatch(pattern, as_said(trace, place)) for place in range(len(trace.x))]
     assert all(matches)
