@@ -37,7 +37,7 @@ from collections.abc import (
 )
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
-from functools import cache
+from functools import cache, partial
 from itertools import count, cycle
 from numbers import Real
 from pathlib import Path, PurePosixPath
@@ -61,6 +61,7 @@ from starlette.formparsers import MultiPartException
 from starlette.middleware import Middleware
 
 from _kernel import (
+    ALL,
     AUTKC,
     AVERAGES,
     Counts,
@@ -74,6 +75,7 @@ from _kernel import (
     as_int_list,
     auroc,
     exceedance_counts,
+    group_name,
     known_ranks,
     prefixes,
     topk_results,
@@ -99,6 +101,7 @@ MAX_COLUMNS = 5_000  # of a table or file
 MAX_NAME = 200  # letters of a column's name
 MAX_POINTS = 2_000  # of a curve
 MAX_IMAGES = 200
+MAX_DETECTORS = 20
 STATED = (
     f"At most {MAX_FILES} files of {MAX_BYTES // 1_000_000} MB together ({MAX_JSON_BYTES // 1_000_000} MB of JSON), "
     f"{MAX_UNPACKED // 1_000_000} MB unpacked. They are deleted within two hours. Tables and calls of the endpoint: "
@@ -583,8 +586,9 @@ class Column(NamedTuple):
     name: the argument of the metric
     names: what tables and files call it, the likeliest first; stems, for a column that is made of several
     kind: "vector" (N,); "score" (N,), of which there may be several, one for each detector; "label" (N,) of two values,
-        words too; "group" (N,) of words or numbers; "matrix" (N, K) of scores or class ids; "scores", a matrix of
-        scores; "classes", a matrix of scores or a vector of class ids; "images", rows or arrays per image
+        words too; "group" (N,) of words or numbers; "detector", whose each row is; "matrix" (N, K) of scores or class
+        ids; "scores", a matrix of scores; "classes", a matrix of scores or a vector of class ids; "images", rows or
+        arrays per image
     required: whether the metric needs it
     source: which of the page's inputs it comes from
     part_of: for a column that stands in place of the others: the argument it makes, alone or as a tuple with those
@@ -612,7 +616,10 @@ CONFIDENCE = Option("confidence_level", "number or none")
 
 
 class Source(NamedTuple):
-    """An input of the page: an editable table and a file. `readers` are those for suffixes of this input only."""
+    """An input of the page: an editable table and a file.
+
+    readers: those for suffixes of this input only; `apart` tells them that archives are data sets, not detectors
+    """
 
     label: str
     readers: Mapping[str, Callable[..., Any]] = {}
@@ -672,6 +679,7 @@ class Page(NamedTuple):
         photograph can be put
     samples: real data, of which the first is computed when the page opens; examples, in tables, come after them
     derive: from columns that were uploaded to options that only they can say, with the reason in words
+    joined: from what was read of each input to what is known of it beside the others
     outside: from the columns to which samples should score high, (N,) booleans, for the sign of the scores
     costs: what a computation takes that neither the size of the data nor the length of an option says, from the
         metric's reduced state and its options, which are not checked yet
@@ -702,6 +710,7 @@ class Page(NamedTuple):
     sections: Mapping[str, str] = {}
     samples: tuple[Sample, ...] = ()
     derive: Callable[[Mapping[str, Any]], Derived] = lambda columns: Derived({}, "")
+    joined: Callable[[list[Any]], list[Any]] = list
     outside: Callable[[Mapping[str, Any]], Any] | None = None
 
     @property
@@ -761,6 +770,7 @@ class Form(NamedTuple):
     made_of: Sequence[Any]
     read_as: str
     controls: Sequence[Any]
+    leave_out: bool = False
     image: Any = 1
     photographs: Any = None
 
@@ -997,38 +1007,159 @@ def _held(option: Option, text: str) -> Any:
     return items if option.control == "several" else text
 
 
+# ---- pages/words.py --------------------------------------------------------------------------------------------------
+#
+# Labels that are words: `id` and `ood`, known and unknown, normal and anomaly, in any case, as 0 and 1.
+
+INSIDE = ("id", "ind", "in", "indistribution", "known", "normal", "good", "ok", "inlier", "nominal", "closed", "false")
+OUTSIDE = (
+    *("ood", "out", "outofdistribution", "unknown", "anomaly", "anomalous", "abnormal", "bad", "defect", "defective"),
+    *("outlier", "novel", "novelty", "open", "true"),
+)
+UNKNOWN_WORD = (
+    "is no label that is known; write 0 and 1, or id and ood, known and unknown, normal and anomaly"  # of a cell
+)
+LOOKED_AT = 1_000
+
+
+def is_label(array: np.ndarray) -> bool:
+    """Whether a column takes two values, whole numbers or words, or words most of which are known.
+
+    Empty cells are none.
+    """
+    if array.ndim == 1 and array.dtype.kind in "fOU":
+        array = _without_gaps(array)
+    if array.ndim != 1 or len(array) < 2 or (array.dtype.kind == "O" and not _is_text(array)):
+        return False
+    if _is_text(array) and _mostly_known(array):
+        return True
+    if len(pd.unique(array[:LOOKED_AT])) > 2:
+        return False
+    if _is_text(array):
+        return len(distinct(array)) == 2
+    return array.dtype.kind in "biuf" and len(pd.unique(array)) == 2 and bool((array == np.round(array)).all())
+
+
+def _without_gaps(array: np.ndarray) -> np.ndarray:
+    """The numbers of a column that is mostly numbers, otherwise its cells that are not empty."""
+    numbers = pd.to_numeric(pd.Series(array), errors="coerce")
+    if 2 * numbers.notna().sum() > len(array):
+        return np.asarray(numbers.dropna())
+    return array[pd.Series(array).replace("", None).notna().to_numpy()]
+
+
+def as_labels(array: np.ndarray, line: int | None = None) -> tuple[np.ndarray, str] | None:
+    """Words as 0 (in-distribution) and 1 (OOD), and a template of the Python that does it; None for what is no text.
+
+    Raises ValueError, with its line, for a word that is neither.
+
+    >>> as_labels(np.asarray(["id", "OOD", "id"], dtype=object))[0].tolist()
+    [0, 1, 0]
+    """
+    if not _is_text(array):
+        return None
+    words = array.astype(str)
+    known = {word: _letters(word) in OUTSIDE for word in distinct(array) if _letters(word) in INSIDE + OUTSIDE}
+    for word in distinct(array):
+        if word not in known:
+            row = int(np.flatnonzero(words == word)[0])
+            place = f"row {row + 1}" if line is None else f"line {line + row}"
+            raise ValueError(f"{place}: {word!r} {UNKNOWN_WORD}")
+    out = sorted(word for word, outside in known.items() if outside)
+    return np.isin(words, out).astype(int), f"np.isin({{}}, {out!r}).astype(int)"
+
+
+def is_known(word: str) -> bool:
+    """Whether a word is a label.
+
+    >>> is_known("OOD"), is_known("In-distribution"), is_known("cat")
+    (True, True, False)
+    """
+    return _letters(word) in INSIDE + OUTSIDE
+
+
+def distinct(array: np.ndarray) -> list[str]:
+    """The words of a column."""
+    return [str(word) for word in pd.unique(array)]
+
+
+def _is_text(array: np.ndarray) -> bool:
+    return array.dtype.kind == "U" or (array.dtype.kind == "O" and all(isinstance(cell, str) for cell in array))
+
+
+def _mostly_known(array: np.ndarray) -> bool:
+    """Whether more than half of the cells are words that are known."""
+    return 2 * sum(map(is_known, array[:LOOKED_AT].tolist())) > len(array[:LOOKED_AT])
+
+
+def _letters(word: str) -> str:
+    return re.sub(r"[^a-z]", "", word.lower())
+
+
 # ---- pages/cells.py --------------------------------------------------------------------------------------------------
 #
-# Cells that are no numbers where numbers are expected: told by line, with what stands there and what helps.
+# Cells that are no values of their column: told by line, with what stands there and what helps.
 
 _NUMBERS = ("score", "vector", "scores", "matrix", "classes")
 
 
-def check_cells(column: Column, name: str, value: Any, line: int | None) -> None:
-    """Raise ValueError for the first cell of a column of numbers that is text or empty, with its line or row.
+def unreadable(column: Column, value: Any) -> np.ndarray:
+    """Which cells of a column are empty, or no number where numbers are expected, or no label: (N,) booleans.
+
+    None of what is no plain column, of groups, and of columns that may end before others do.
+
+    >>> unreadable(Column("scores", (), "score"), np.asarray(["0.5", "n/a", ""], dtype=object)).tolist()
+    [False, True, True]
+    """
+    looked_at = isinstance(value, np.ndarray) and value.ndim == 1 and column.kind in (*_NUMBERS, "label")
+    if looked_at and not column.part_of and value.dtype.kind == "f":
+        return np.asarray(np.isnan(value))
+    if not looked_at or column.part_of or value.dtype.kind not in "OU":
+        return np.zeros(len(value), bool)
+    if _are_words(column, value):
+        return ~np.asarray([isinstance(cell, str) and is_known(cell) for cell in value.tolist()], dtype=bool)
+    return ~_are_numbers(value)
+
+
+def _are_numbers(value: np.ndarray) -> np.ndarray:
+    return np.asarray([_is_numeric(cell) for cell in value.tolist()], dtype=bool)
+
+
+def _are_words(column: Column, value: np.ndarray) -> bool:
+    """Whether a column of text is one of labels in words, not one of 0 and 1 with other cells among them."""
+    return column.kind == "label" and bool(2 * np.count_nonzero(_are_numbers(value)) < len(value))
+
+
+def wrong_cells(column: Column, name: str, value: Any, line: int | None) -> str:
+    """What is wrong with the first unreadable cell of a column, with its line or row and how many more; "" for none.
 
     name: the column in the file; line: the line of its first value there, None for data without lines
     """
-    if not isinstance(value, np.ndarray) or value.ndim != 1 or column.kind not in _NUMBERS or column.part_of:
-        return
-    if value.dtype.kind in "OU":
-        empty = np.asarray(pd.isna(pd.Series(value.astype(object))))
-        wrong = ~np.asarray([_is_number_cell(cell) for cell in value.tolist()], dtype=bool) & ~empty
-        said, advice = "is not a number", "Correct it, or leave the row out"
-    elif value.dtype.kind == "f":
-        wrong = np.isnan(value)
-        said, advice = "no number stands there", "Fill it in, or leave the row out"
-    else:
-        return
-    if wrong.any():
-        first, count = int(np.argmax(wrong)), int(np.count_nonzero(wrong))
-        place = f"line {line + first}" if line is not None else f"row {first + 1}"
-        others = f" and {count - 1:,} more" if count > 1 else ""
-        what = f"{str(value[first])[:60]!r} " if value.dtype.kind in "OU" else ""
-        raise ValueError(f"{name}, {place}{others}: {what}{said}. {advice}.")
+    wrong = unreadable(column, value)
+    if not wrong.any():
+        return ""
+    first, count = int(np.argmax(wrong)), int(np.count_nonzero(wrong))
+    place = f"line {line + first}" if line is not None else f"row {first + 1}"
+    others = f" and {count - 1:,} more" if count > 1 else ""
+    if _is_empty(value[first]):
+        return f"{name}, {place}{others}: no {'label' if column.kind == 'label' else 'number'} stands there"
+    said = UNKNOWN_WORD if _are_words(column, value) else "is not a number"
+    return f"{name}, {place}{others}: {str(value[first])[:60]!r} {said}"
 
 
-def _is_number_cell(cell: Any) -> bool:
+def check_cells(column: Column, name: str, value: Any, line: int | None) -> None:
+    """Raise ValueError for the first cell of a column that is text or empty where a number or label is expected."""
+    said = wrong_cells(column, name, value, line)
+    if said:
+        advice = "Fill it in" if "stands there" in said else "Correct it"
+        raise ValueError(f"{said}. {advice}, or leave the row out.")
+
+
+def _is_empty(cell: Any) -> bool:
+    return not cell.strip() if isinstance(cell, str) else bool(pd.isna(cell))
+
+
+def _is_numeric(cell: Any) -> bool:
     try:
         return not math.isnan(float(cell))
     except (ValueError, TypeError):
@@ -1428,11 +1559,9 @@ def unpacked_bytes(path: Path) -> int:
         return sum(8 * chunk.num_values + chunk.num_bytes for group in column_chunks(file) for chunk in group)
 
 
-# ---- pages/uploads.py ------------------------------------------------------------------------------------------------
+# ---- pages/readers.py ------------------------------------------------------------------------------------------------
 #
-# Read an upload: named arrays, and the Python that reads the same ones from the same files.
-#
-# Nothing is unpickled, and sizes are checked before a file is read whole. Errors name the file, never its folder.
+# Readers of tables and arrays, by the ending of a file: what it holds by name, and the Python that reads the same.
 
 class Data(NamedTuple):
     """Named arrays, the lines that read them, and an expression for each; nothing of these for a typed table.
@@ -1450,70 +1579,6 @@ class Data(NamedTuple):
 
 
 Reader = Callable[[list[Path], str], Data]  # the files, and what the names of its variables end on
-
-
-def read_table(frame: pd.DataFrame | None) -> Data:
-    """Columns of the page's table. Rows and columns that are empty are left out; what is no number stays as it is."""
-    frame = pd.DataFrame() if frame is None else frame.map(_filled).dropna(how="all").dropna(how="all", axis=1)
-    return Data({str(name).strip(): _as_numbers(frame[name]) for name in frame.columns})
-
-
-def _filled(cell: Any) -> Any:
-    return np.nan if isinstance(cell, str) and not cell.strip() else cell
-
-
-def _as_numbers(column: Any) -> Any:
-    try:
-        return pd.to_numeric(column).to_numpy()
-    except (ValueError, TypeError):
-        return column.to_numpy(dtype=object)
-
-
-def read_files(paths: list[Path], readers: Mapping[str, Reader], tag: str = "") -> Data:
-    """Pool the arrays of some files, each read by the reader of its suffix; a name that occurs twice gets its file's.
-
-    Raises RefusedError for what is too large, of another kind than its suffix says, or of a kind that no reader takes.
-    """
-    check_files(paths)
-    pooled, numbers = Data({}, [], {}, {}), count(1)
-    kinds = {path: _kind(path, readers) for path in paths}
-    for suffix in dict.fromkeys(kinds.values()):
-        group = [path for path in paths if kinds[path] == suffix]
-        reader = readers.get(suffix) or READERS.get(suffix)
-        if reader is None:
-            known = ", ".join([*readers, *READERS])
-            raise RefusedError(f"{group[0].name}: expected one of {known}, got {suffix or 'no suffix'}")
-        for part, number in zip([group] if suffix in readers else [[path] for path in group], numbers):
-            found = _read(part, reader, tag + (f"_file{number}" if number > 1 else ""))
-            for name, array in found.arrays.items():
-                label = f"{part[0].stem}: {name}" if name in pooled.arrays else name
-                pooled.arrays[label], pooled.code[label] = array, found.code[name]
-            pooled = pooled._replace(
-                setup=pooled.setup + found.setup,
-                options={**pooled.options, **found.options},
-                names={**pooled.names, **found.names},
-                lines={**pooled.lines, **found.lines},
-            )
-    return pooled
-
-
-def _kind(path: Path, readers: Mapping[str, Reader]) -> str:
-    """The ending of a file; an archive is read with the files of the kind that it holds."""
-    suffix = path.suffix.lower()
-    return next(iter(readers), suffix) if suffix == ".zip" else suffix
-
-
-def _read(paths: list[Path], reader: Reader, tag: str) -> Data:
-    try:
-        return reader(paths, tag)
-    except RefusedError:
-        raise
-    except MemoryError:
-        raise RefusedError(f"{paths[0].name}: it takes more memory than there is") from None
-    except Exception as error:  # of whatever library reads the format
-        kind = paths[0].suffix.lower()[1:]
-        reason = without_paths(str(error).splitlines()[0] if str(error) else type(error).__name__)[:200]
-        raise RefusedError(f"{paths[0].name}: cannot be read as {kind}: {reason}") from None
 
 
 def _csv(paths: list[Path], tag: str) -> Data:
@@ -1589,7 +1654,7 @@ def _npy(paths: list[Path], tag: str) -> Data:
     return Data({path.stem: read_npy(path)}, ["import numpy as np", read], {path.stem: variable})
 
 
-def _json(paths: list[Path], tag: str) -> Data:
+def read_json(paths: list[Path], tag: str) -> Data:
     """Columns of a JSON object of lists, or of a list of records; a list of anything else is named like its file."""
     path, variable = paths[0], f"data{tag}"
     setup = ["import json", "from pathlib import Path", f"{variable} = json.loads(Path({path.name!r}).read_bytes())"]
@@ -1622,72 +1687,8 @@ READERS: Mapping[str, Reader] = {
     ".parquet": _parquet,
     ".npz": _npz,
     ".npy": _npy,
-    ".json": _json,
+    ".json": read_json,
 }
-
-
-# ---- pages/words.py --------------------------------------------------------------------------------------------------
-#
-# Labels that are words: `id` and `ood`, known and unknown, normal and anomaly, in any case, as 0 and 1.
-
-INSIDE = ("id", "ind", "in", "indistribution", "known", "normal", "good", "ok", "inlier", "nominal", "closed", "false")
-OUTSIDE = (
-    *("ood", "out", "outofdistribution", "unknown", "anomaly", "anomalous", "abnormal", "bad", "defect", "defective"),
-    *("outlier", "novel", "novelty", "open", "true"),
-)
-LOOKED_AT = 1_000
-
-
-def is_label(array: np.ndarray) -> bool:
-    """Whether a column takes two values, whole numbers or words, or words that are all known."""
-    if array.ndim != 1 or len(array) < 2 or (array.dtype.kind == "O" and not _is_text(array)):
-        return False
-    if len(pd.unique(array[:LOOKED_AT])) > 2 and not (_is_text(array) and _known(array[:LOOKED_AT])):
-        return False
-    if _is_text(array):
-        return len(distinct(array)) == 2 or _known(array)
-    return array.dtype.kind in "biuf" and len(pd.unique(array)) == 2 and bool((array == np.round(array)).all())
-
-
-def as_labels(array: np.ndarray, line: int | None = None) -> tuple[np.ndarray, str] | None:
-    """Words as 0 (in-distribution) and 1 (OOD), and a template of the Python that does it; None for what is no text.
-
-    Raises ValueError, with its line, for a word that is neither.
-
-    >>> as_labels(np.asarray(["id", "OOD", "id"], dtype=object))[0].tolist()
-    [0, 1, 0]
-    """
-    if not _is_text(array):
-        return None
-    words = array.astype(str)
-    known = {word: _letters(word) in OUTSIDE for word in distinct(array) if _letters(word) in INSIDE + OUTSIDE}
-    for word in distinct(array):
-        if word not in known:
-            row = int(np.flatnonzero(words == word)[0])
-            place = f"row {row + 1}" if line is None else f"line {line + row}"
-            raise ValueError(
-                f"{place}: {word!r} is no label that is known; write 0 and 1, or id and ood, known and unknown, "
-                "normal and anomaly"
-            )
-    out = sorted(word for word, outside in known.items() if outside)
-    return np.isin(words, out).astype(int), f"np.isin({{}}, {out!r}).astype(int)"
-
-
-def distinct(array: np.ndarray) -> list[str]:
-    """The words of a column."""
-    return [str(word) for word in pd.unique(array)]
-
-
-def _is_text(array: np.ndarray) -> bool:
-    return array.dtype.kind == "U" or (array.dtype.kind == "O" and all(isinstance(cell, str) for cell in array))
-
-
-def _known(array: np.ndarray) -> bool:
-    return all(_letters(word) in INSIDE + OUTSIDE for word in distinct(array))
-
-
-def _letters(word: str) -> str:
-    return re.sub(r"[^a-z]", "", word.lower())
 
 
 # ---- pages/columns.py ------------------------------------------------------------------------------------------------
@@ -1700,6 +1701,7 @@ NUMBERED = re.compile(r"(.*?)[\s_.\-\[]*(\d+)\]?")
 _MAX_MEMBERS = 50  # columns of an array that are offered one by one
 IMAGE_NAMES = ("image", "img", "imageid", "file", "filename", "frame")
 FLIPPED = "−"  # before the name of scores whose sign is turned
+NO_GROUPS = "no groups"  # what a person chooses to have none
 KINDS = ("automatic", "scores", "class ids")
 
 
@@ -1945,11 +1947,21 @@ SCRIPT = r"""
   };
   // gradio's editors scroll, and cannot be reached by keys
   const reach = () => document.querySelectorAll(".cm-scroller[tabindex='-1']").forEach((part) => part.tabIndex = 0);
+  // the options of a narrow page come after the results, for keys and screen readers too; see `inputs_style`
+  const narrow = matchMedia("(max-width: 767px)");
+  const arrange = () => {
+    for (const choices of document.querySelectorAll(".choices")) {
+      const halves = choices.closest(".halves");
+      const home = narrow.matches ? halves : halves.querySelector(".inputs-column");
+      if (choices.parentElement !== home) home.append(choices);
+    }
+  };
+  narrow.addEventListener("change", arrange);
   let reaching = false;
   new MutationObserver(() => {
     if (reaching) return;
     reaching = true;
-    setTimeout(() => { reaching = false; reach(); }, 200);
+    setTimeout(() => { reaching = false; reach(); arrange(); }, 200);
   }).observe(document.documentElement, {childList: true, subtree: true});
 
   const actions = {digits, image, take, preset, report, rows};
@@ -2037,6 +2049,7 @@ button.see[aria-pressed=true] { border-color: var(--body-text-color); box-shadow
 .js-plotly-plot text { fill: var(--body-text-color) !important; }
 .js-plotly-plot .annotation text, .js-plotly-plot .hoverlayer text { fill: white !important; }
 .js-plotly-plot .hoverlayer path { fill: #27272a !important; stroke: #a1a1aa !important; }
+.js-plotly-plot .modebar { display: none !important; }
 button[role=tab].selected { color: var(--body-text-color) !important; }
 .cm-content span { color: var(--body-text-color) !important; }
 .card { margin-top: 2em; }
@@ -2132,7 +2145,8 @@ def _guess(column: Column, data: Data, taken: set[str]) -> list[str]:
         named = [stems[plain(name)] for name in (column.name, *column.names) if plain(name) in stems]
         only = list(stems.values()) if len(stems) == 1 else []
         return named[:1] or _named(column, free, alike=False) or only or _named(column, free)
-    return _named(column, [name for name in free if num_dimensions(data.arrays[name]) == 1])
+    single = [name for name in free if num_dimensions(data.arrays[name]) == 1]
+    return _named(column, single, alike=column.kind != "detector")
 
 
 def _guess_images(column: Column, data: Data, runs: Mapping[str, list[str]]) -> list[str]:
@@ -2183,20 +2197,29 @@ def _named(column: Column, names: Sequence[str], alike: bool = True) -> list[str
 #
 # Nothing is written to disk, and no member's name is ever a path on the server.
 
+_NAMED = 5  # names in a message
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # others may ask for gigabytes to unpack
 
 
+FOLDER = "folder"  # the column that says it of each image
+KIND_FOLDERS = ("test", "ground_truth", "labels")  # that say what the files in them are, not which
+
+
 class Member(NamedTuple):
-    """A file: its name, with the folders that an archive has it in, and what it holds, read when it is asked for."""
+    """A file: its name, with the folders that an archive has it in, and what it holds, read when it is asked for.
+
+    folder: the name of its archive, where there are several
+    """
 
     name: str
     path: Path
     archive: zipfile.ZipFile | None = None
+    folder: str = ""
 
     @property
     def key(self) -> str:
-        """The name without its ending and, of a mask, without `_mask`."""
-        return str(PurePosixPath(self.name).with_suffix("")).removesuffix("_mask")
+        """The name without its ending, without folders of `KIND_FOLDERS` and, of a mask, without `_mask`."""
+        return key_of(PurePosixPath(self.folder, self.name)).removesuffix("_mask")
 
     def read_bytes(self) -> bytes:
         """The content. Raises RefusedError for a member of an archive that cannot be read."""
@@ -2206,6 +2229,16 @@ class Member(NamedTuple):
             return self.archive.read(self.name)
         except Exception as error:  # of a damaged or encrypted member
             raise RefusedError(f"{self.path.name}: {self.name} cannot be read: {error}") from None
+
+
+def key_of(path: PurePosixPath) -> str:
+    """A path without its ending, and without folders of `KIND_FOLDERS`.
+
+    >>> key_of(PurePosixPath("nut/test/cut/000.png"))
+    'nut/cut/000'
+    """
+    *folders, name = path.with_suffix("").parts
+    return "/".join([*(part for part in folders if part not in KIND_FOLDERS), name])
 
 
 def members(paths: Sequence[Path], suffixes: tuple[str, ...], skipped: Sequence[str] = ()) -> list[Member]:
@@ -2223,15 +2256,15 @@ def members(paths: Sequence[Path], suffixes: tuple[str, ...], skipped: Sequence[
         check_unpacked(path.name, total)
         if not listed:
             raise RefusedError(f"{path.name}: expected files that end on {' or '.join(suffixes)}, got none")
-        found += [member for member, _ in listed]
-    twice = [name for name, count in Counter(_label(member, len(archives)) for member in found).items() if count > 1]
+        found += [member._replace(folder=path.stem if len(archives) > 1 else "") for member, _ in listed]
+    twice = [name for name, count in Counter(map(_label, found)).items() if count > 1]
     if twice:
         raise RefusedError(f"{twice[0]}: expected files of different names, got two; a .zip keeps folders apart")
-    return sorted(found, key=lambda member: _label(member, len(archives)))
+    return sorted(found, key=_label)
 
 
-def _label(member: Member, archives: int) -> str:
-    return f"{member.path.stem}/{member.name}" if member.archive is not None and archives > 1 else member.name
+def _label(member: Member) -> str:
+    return str(PurePosixPath(member.folder, member.name))
 
 
 def _members_of(path: Path, suffixes: tuple[str, ...], skipped: Sequence[str]) -> Iterator[tuple[Member, int]]:
@@ -2268,11 +2301,40 @@ def last_parts(names: Sequence[str], parts: int) -> list[str]:
     return ["/".join(name.split("/")[-parts:]) for name in names]
 
 
+def folders_of(names: Sequence[str]) -> tuple[int, list[str]]:
+    """The place of the first folder that tells names apart, and that folder of each; none where there is no such one.
+
+    >>> folders_of(["mvtec/nut/0", "mvtec/nut/cut/1", "mvtec/bottle/0"]), folders_of(["mvtec/0", "1"])
+    ((1, ['nut', 'nut', 'bottle']), (0, []))
+    """
+    parts = [name.split("/")[:-1] for name in names]
+    for place in range(min(map(len, parts), default=0)):
+        found = [part[place] for part in parts]
+        if len(set(found)) > 1:
+            return place, found
+    return 0, []
+
+
+def are_data_sets(inputs: Sequence[Sequence[Path]]) -> bool:
+    """Whether all inputs come as several archives of the same names, so that each is a data set."""
+    stems = [sorted(path.stem for path in paths if path.suffix.lower() == ".zip") for paths in inputs]
+    return len(stems) > 1 and len(stems[0]) > 1 and all(each == stems[0] for each in stems)
+
+
+def some(names: Sequence[str]) -> str:
+    """The first of some names, and how many more there are.
+
+    >>> some(["a", "b"]), some(list("abcdefg"))
+    ('a, b', 'a, b, c, d, e and 2 more')
+    """
+    return ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else "")
+
+
 # ---- pages/pairing.py ------------------------------------------------------------------------------------------------
 #
 # Maps and masks of the same image, by the names of their files, in whatever order and folders they came.
 
-_NAMED = 5  # names in a message
+CATEGORY = "category"
 
 
 class Paired(NamedTuple):
@@ -2290,6 +2352,9 @@ def pair(maps: Found, map_names: Sequence[str], masks: Found, mask_names: Sequen
     for two masks of one map.
     """
     parts, wanted = keys(map_names)
+    if len(set(wanted)) < len(wanted):
+        twice = next(name for i, name in enumerate(wanted) if name in wanted[:i])
+        raise ValueError(f"maps: expected files of different names, got two named {twice}")
     held = last_parts(mask_names, parts)
     places = {name: i for i, name in enumerate(held)}
     if len(places) < len(held):
@@ -2297,7 +2362,7 @@ def pair(maps: Found, map_names: Sequence[str], masks: Found, mask_names: Sequen
         raise ValueError(f"masks: expected one for each map, got two named {twice}")
     if not places.keys() & set(wanted):
         raise ValueError(
-            f"masks: expected files named like the maps ({_some(wanted)}), got {_some(held)}: no name is in both"
+            f"masks: expected files named like the maps ({some(wanted)}), got {some(held)}: no name is in both"
         )
     found = [
         np.asarray(masks.value[places[name]]) if name in places else np.zeros(np.shape(score_map), dtype=bool)
@@ -2320,19 +2385,49 @@ def _told(wanted: Sequence[str], held: Sequence[str]) -> str:
     alone = [name for name in held if name not in set(wanted)]
     told = f"{len(wanted):,} maps, paired with their masks by name."
     if without:
-        told += f" {len(without):,} have no mask and count as normal: {_some(without)}."
-    return told + (f" Left out, since no map has their name: {len(alone):,} masks: {_some(alone)}." if alone else "")
+        told += f" {len(without):,} have no mask and count as normal: {some(without)}."
+    return told + (f" Left out, since no map has their name: {len(alone):,} masks: {some(alone)}." if alone else "")
 
 
-def _some(names: Sequence[str]) -> str:
-    return ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else "")
+def with_categories(sources: Sequence[Data]) -> list[Data]:
+    """Maps and masks; the folders of the maps are categories where each has normal and anomalous images."""
+    maps, masks = sources
+    if FOLDER not in maps.arrays or "references" not in masks.names:
+        return [maps, masks]
+    parts, wanted = keys(next(iter(maps.names.values())))
+    held = last_parts(masks.names["references"], parts)
+    anomalous = {name for name, mask in zip(held, masks.arrays["references"]) if np.any(mask)}
+    kinds = {(folder, name in anomalous) for folder, name in zip(maps.arrays[FOLDER], wanted)}
+    if len(kinds) < 2 * len(set(maps.arrays[FOLDER])):
+        return [maps, masks]
+
+    def renamed(columns: Mapping[str, Any]) -> dict[str, Any]:
+        return {CATEGORY if name == FOLDER else name: value for name, value in columns.items()}
+
+    return [maps._replace(arrays=renamed(maps.arrays), code=renamed(maps.code)), masks]
+
+
+def told_of_boxes(files: Mapping[str, Sequence[Any]], detector: str = "") -> str:
+    """Which images have boxes, or a file, on one side only.
+
+    files: the images of predictions and of references
+    """
+    (first, found), (second, true) = ((name, [*dict.fromkeys(map(str, images))]) for name, images in files.items())
+    alone, empty = ([one for one in own if one not in set(other)] for own, other in ((found, true), (true, found)))
+    of = f" of {detector}" if detector else ""
+    told = []
+    if alone:
+        told.append(f"Images with {first}{of} and no {second}, so that all are wrong: {len(alone):,} ({some(alone)}).")
+    if empty:
+        told.append(f"Images with {second} and no {first}{of}: {len(empty):,} ({some(empty)}).")
+    return " ".join(told)
 
 
 def check_common(names: Mapping[str, Sequence[Any]]) -> None:
     """Raise ValueError where the rows of two columns name their images, and no image is in both."""
     sides = [side for side in names.values() if side and all(isinstance(name, str) for name in side)]
     if len(sides) == 2 and not set(sides[0]) & set(sides[1]):
-        first, second = (_some(list(dict.fromkeys(side))) for side in sides)
+        first, second = (some(list(dict.fromkeys(side))) for side in sides)
         raise ValueError(f"images: expected names that are in both inputs, got {first} and {second}: none is")
 
 
@@ -2340,17 +2435,38 @@ def check_common(names: Mapping[str, Sequence[Any]]) -> None:
 #
 # Columns that need more than taking: rows by image, one value an image, and sets of scores side by side.
 
-def split_images(page: Page, ids: Mapping[str, Found], found: dict[str, Found], origin: Mapping[str, int]) -> list[str]:
+class Owned(NamedTuple):
+    """Of a column of rows, the detector of each, and the one whose rows are to be taken."""
+
+    side: str
+    detectors: Found
+    name: str
+
+    @property
+    def rows(self) -> np.ndarray:
+        """Which rows are those of the one."""
+        return np.asarray(self.detectors.value).astype(str) == self.name
+
+
+def split_images(
+    page: Page,
+    ids: Mapping[str, Found],
+    found: dict[str, Found],
+    origin: Mapping[str, int],
+    owned: Owned | None = None,
+) -> list[str]:
     """Split rows by the image they belong to, in place; return the lines of Python that do the same.
 
     ids: for each column of rows, the image of each row. Images keep the order in which they come first. Beside such a
     column, one of a value for each row holds the same for all rows of an image, and gives that. `origin` says which
-    columns are of one input, since the images of another may come in another order.
+    columns are of one input, since the images of another may come in another order. `owned` leaves the rows of other
+    detectors out; the images stay.
     """
     listed = {name: _images(name, part) for name, part in ids.items()}
     check_common(listed)
     images = list(dict.fromkeys(image for rows in listed.values() for image in rows))
     split = {name: _splitter(rows, images) for name, rows in listed.items()}
+    images_of = {name: f"{name}_image == image" for name in listed}
     setup = []
     for name, part in ids.items():
         value, code = found[name]
@@ -2358,7 +2474,13 @@ def split_images(page: Page, ids: Mapping[str, Found], found: dict[str, Found], 
             setup.append(f"{name}_image, {name}_rows = {part.code}, {code}")
         if len(value) != len(listed[name]):
             raise ValueError(f"{name}: expected an image for each row, got {len(listed[name])} for {len(value)} rows")
-        found[name] = Found(split[name](value), code and f"[{name}_rows[{name}_image == image] for image in images]")
+        if owned is not None and owned.side == name:
+            rows = [image for image, kept in zip(listed[name], owned.rows.tolist()) if kept]
+            split[name], value = _splitter(rows, images), np.asarray(value)[owned.rows]
+            if code:
+                setup.append(f"{name}_detector = np.asarray({owned.detectors.code}).astype(str)")
+                images_of[name] = f"({images_of[name]}) & ({name}_detector == {owned.name!r})"
+        found[name] = Found(split[name](value), code and f"[{name}_rows[{images_of[name]}] for image in images]")
     if setup:
         spread = ", ".join(f"*{name}_image.tolist()" for name, part in ids.items() if part.code)
         setup.append(f"images = list(dict.fromkeys([{spread}]))")
@@ -2366,10 +2488,44 @@ def split_images(page: Page, ids: Mapping[str, Found], found: dict[str, Found], 
         if column.kind == "vector" and column.name in found:
             for side, rows in listed.items():
                 together = origin[side] == origin[column.name] and len(found[column.name].value) == len(rows)
-                if together and len(rows) > len(images):
+                if together and len(rows) > len(images) and (owned is None or owned.side != side):
                     parts = split[side](found[column.name].value)
                     found[column.name] = _one_each(column.name, found[column.name], side, parts, images)
     return setup
+
+
+def group_images(
+    column: Column, names: Sequence[str], sources: Sequence[Data], ids: Mapping[str, Found], origin: Mapping[str, int]
+) -> tuple[Found, list[str], list[str]]:
+    """The group of each image, the lines of Python for them, and the images of none.
+
+    The group is that of the image's rows, in either input, or of its file. Raises ValueError for an image of several.
+    """
+    of: dict[Any, Any] = {}
+    codes = []
+    data = next((data for data in reversed(sources) if {*names} & {*data.arrays}), sources[0])
+    if names[0] == FOLDER and FOLDER in data.names:
+        of |= dict(zip(data.names["image"], data.names[FOLDER]))
+        codes.append(data.code[FOLDER])
+    else:
+        for side in ids:
+            if {*names} <= {*sources[origin[side]].arrays}:
+                own = take(column, names, sources[origin[side]])
+                codes.append(own.code and f"dict(zip({side}_image.tolist(), {own.code}))")
+                for image, group in zip(_images(side, ids[side]), np.asarray(own.value, dtype=object)):
+                    if not is_blank(group) and of.setdefault(image, group) != group:
+                        got = f"{of[image]} and {group} for {image}"
+                        raise ValueError(f"{names[0]}: expected one value for all rows of an image, got {got}")
+    images = list(dict.fromkeys(image for side, part in ids.items() for image in _images(side, part)))
+    setup = [f"group_of = {codes[0] if len(codes) == 1 else '{**' + ', **'.join(codes) + '}'}"] if all(codes) else []
+    groups = [of.get(image) for image in images]
+    found = Found(groups, "[group_of.get(image) for image in images]" if setup else "")
+    return found, setup, [str(image) for image, group in zip(images, groups) if group is None]
+
+
+def is_blank(cell: Any) -> bool:
+    """Whether a cell of names holds none."""
+    return bool(pd.isna(cell)) or not str(cell).strip()
 
 
 def _images(name: str, part: Found) -> list[Any]:
@@ -2429,6 +2585,76 @@ def _ended(found: Found) -> Found:
     return Found(value, code)
 
 
+# ---- pages/uploads.py ------------------------------------------------------------------------------------------------
+#
+# Read an upload: named arrays, and the Python that reads the same ones from the same files.
+#
+# Nothing is unpickled, and sizes are checked before a file is read whole. Errors name the file, never its folder.
+
+def read_table(frame: pd.DataFrame | None) -> Data:
+    """Columns of the page's table. Rows and columns that are empty are left out; what is no number stays as it is."""
+    frame = pd.DataFrame() if frame is None else frame.map(_filled).dropna(how="all").dropna(how="all", axis=1)
+    return Data({str(name).strip(): _as_numbers(frame[name]) for name in frame.columns})
+
+
+def _filled(cell: Any) -> Any:
+    return np.nan if isinstance(cell, str) and not cell.strip() else cell
+
+
+def _as_numbers(column: Any) -> Any:
+    try:
+        return pd.to_numeric(column).to_numpy()
+    except (ValueError, TypeError):
+        return column.to_numpy(dtype=object)
+
+
+def read_files(paths: list[Path], readers: Mapping[str, Reader], tag: str = "") -> Data:
+    """Pool the arrays of some files, each read by the reader of its suffix; a name that occurs twice gets its file's.
+
+    Raises RefusedError for what is too large, of another kind than its suffix says, or of a kind that no reader takes.
+    """
+    check_files(paths)
+    pooled, numbers = Data({}, [], {}, {}), count(1)
+    kinds = {path: _kind(path, readers) for path in paths}
+    for suffix in dict.fromkeys(kinds.values()):
+        group = [path for path in paths if kinds[path] == suffix]
+        reader = readers.get(suffix) or READERS.get(suffix)
+        if reader is None:
+            known = ", ".join([*readers, *READERS])
+            raise RefusedError(f"{group[0].name}: expected one of {known}, got {suffix or 'no suffix'}")
+        for part, number in zip([group] if suffix in readers else [[path] for path in group], numbers):
+            found = _read(part, reader, tag + (f"_file{number}" if number > 1 else ""))
+            for name, array in found.arrays.items():
+                label = f"{part[0].stem}: {name}" if name in pooled.arrays else name
+                pooled.arrays[label], pooled.code[label] = array, found.code[name]
+            pooled = pooled._replace(
+                setup=pooled.setup + found.setup,
+                options={**pooled.options, **found.options},
+                names={**pooled.names, **found.names},
+                lines={**pooled.lines, **found.lines},
+            )
+    return pooled
+
+
+def _kind(path: Path, readers: Mapping[str, Reader]) -> str:
+    """The ending of a file; an archive is read with the files of the kind that it holds."""
+    suffix = path.suffix.lower()
+    return next(iter(readers), suffix) if suffix == ".zip" else suffix
+
+
+def _read(paths: list[Path], reader: Reader, tag: str) -> Data:
+    try:
+        return reader(paths, tag)
+    except RefusedError:
+        raise
+    except MemoryError:
+        raise RefusedError(f"{paths[0].name}: it takes more memory than there is") from None
+    except Exception as error:  # of whatever library reads the format
+        kind = paths[0].suffix.lower()[1:]
+        reason = without_paths(str(error).splitlines()[0] if str(error) else type(error).__name__)[:200]
+        raise RefusedError(f"{paths[0].name}: cannot be read as {kind}: {reason}") from None
+
+
 # ---- pages/inputs.py -------------------------------------------------------------------------------------------------
 #
 # From what a person gave, tables or files and what the columns are made of, to the metric's columns.
@@ -2452,10 +2678,12 @@ def read_sources(page: Page, tables: Sequence[Any], files: Sequence[Any]) -> lis
     paths = [[Path(path) for path in _listed(uploaded)] for uploaded in files]
     if not any(paths):
         return [read_table(table) for table in tables]
-    return [
-        read_files(sorted(part, key=lambda path: path.name), source.readers, f"_{i + 1}" if i else "")
-        for i, (source, part) in enumerate(zip(page.sources, paths))
-    ]
+    apart = are_data_sets(paths)
+    found = []
+    for i, (source, part) in enumerate(zip(page.sources, paths)):
+        readers = {suffix: partial(reader, apart=apart) for suffix, reader in source.readers.items()}
+        found.append(read_files(sorted(part, key=lambda path: path.name), readers, f"_{i + 1}" if i else ""))
+    return page.joined(found)
 
 
 def _listed(value: Any) -> list[Any]:
@@ -2469,6 +2697,8 @@ def offered(page: Page, sources: Sequence[Data]) -> dict[str, list[str]]:
         if column.kind == "score":
             arrays = source_of(column, None, sources).arrays
             offers[column.name] += [FLIPPED + name for name in offers[column.name] if _is_float(arrays.get(name))]
+        if column.kind == "group" and offers[column.name]:
+            offers[column.name].append(NO_GROUPS)
     return offers
 
 
@@ -2484,10 +2714,15 @@ def source_of(column: Column, chosen: Sequence[str] | None, sources: Sequence[Da
 
 
 def gather(
-    page: Page, sources: Sequence[Data], chosen: Mapping[str, Sequence[str]] | None = None, read_as: str = "automatic"
+    page: Page,
+    sources: Sequence[Data],
+    chosen: Mapping[str, Sequence[str]] | None = None,
+    read_as: str = "automatic",
+    detector: str = "",
 ) -> Given:
     """Put the metric's columns together; what they are made of is guessed from the names where it is not given.
 
+    detector: the one whose rows are taken, where a column says it of each row
     Raises TypeError for a required column without anything to make it of, ValueError for a name that is not there.
     """
     guesses = guess(page, sources)
@@ -2496,15 +2731,24 @@ def gather(
     found: dict[str, Found] = {}
     ids: dict[str, Found] = {}
     origin: dict[str, int] = {}
+    owned: Owned | None = None
+    grouped: Column | None = None
     for column in _form(page, made_of):
         names = made_of[column.name]
         data = source_of(column, names, sources)
-        if not names:
+        if not names or NO_GROUPS in names:
             if column.required:
                 raise TypeError(
                     f"{column.name}: no column of this name was found; choose what it is made of under Columns"
                     + (f", from {', '.join(data.arrays)}" if data.arrays else "")
                 )
+            continue
+        if column.kind == "detector":
+            sides = (side for side in ids if sources[origin[side]] is data)
+            owned = Owned(next(sides), take(column, names, data), detector) if detector else None
+            continue
+        if column.kind == "group" and ids:
+            grouped = column
             continue
         if column.kind == "images" and len(names) > 1 and plain(names[0]) in IMAGE_NAMES:
             ids[column.name] = take(column, names[:1], data)
@@ -2516,7 +2760,12 @@ def gather(
             found[column.name] = Found([value], code and f"[{code}]")
     named, told = _names_of_images(page, sources, made_of, origin, found, ids), ""
     if ids:
-        setup += split_images(page, ids, found, origin)
+        setup += split_images(page, ids, found, origin, owned)
+        told = _told_of_images(sources, ids, origin, owned) if len(ids) == 2 else ""
+        if grouped is not None:
+            found[grouped.name], lines, alone = group_images(grouped, made_of[grouped.name], sources, ids, origin)
+            setup += lines
+            told += f" Images in no group, and so in each: {len(alone):,} ({some(alone)})." if alone else ""
     elif len(named) == 2:
         (maps, map_names), (masks, mask_names) = named.items()
         paired = pair(found[maps], map_names, found[masks], mask_names)
@@ -2525,6 +2774,20 @@ def gather(
     found = join_parts(page, found)
     codes = {name: part.code for name, part in found.items()}
     return Given({name: part.value for name, part in found.items()}, setup, codes, next(iter(named.values()), ()), told)
+
+
+def _told_of_images(
+    sources: Sequence[Data], ids: Mapping[str, Found], origin: Mapping[str, int], owned: Owned | None
+) -> str:
+    """What is said of images that have rows, or a file, on one side only."""
+    files: dict[str, list[Any]] = {}
+    for side, part in ids.items():
+        names, images = sources[origin[side]].names, np.asarray(part.value)
+        if owned is not None and owned.side == side:
+            files[side] = [*images[owned.rows].tolist(), *names.get(owned.name, ())]
+        else:
+            files[side] = [*images.tolist(), *names.get("image", ())]
+    return told_of_boxes(files, owned.name if owned is not None else "")
 
 
 def _names_of_images(
@@ -2573,11 +2836,41 @@ def detectors(
     """
     guesses = guess(page, sources)
     made_of = {name: list((chosen or {}).get(name) or found) for name, found in guesses.items()}
+    own = _names_of_rows(page, sources, made_of)
+    if own:
+        check_costs([Cost("detectors", len(own), MAX_DETECTORS)])
+        return {name: gather(page, sources, made_of, read_as, detector=name) for name in own}
     for column in page.columns:
         names = made_of[column.name]
         if len(names) > 1 and _is_several(column, names, sources):
             return {name: gather(page, sources, {**made_of, column.name: [name]}, read_as) for name in names}
     return {page.columns[0].name: gather(page, sources, made_of, read_as)}
+
+
+def _names_of_rows(page: Page, sources: Sequence[Data], made_of: Mapping[str, Sequence[str]]) -> list[str]:
+    """The detectors that a column says of each row; none where there is no such column.
+
+    Raises ValueError for a row without one.
+    """
+    column = next((column for column in page.columns if column.kind == "detector" and made_of[column.name]), None)
+    if column is None:
+        return []
+    names = made_of[column.name]
+    values = np.asarray(take(column, names, source_of(column, names, sources)).value, dtype=object)
+    missing = [i for i, value in enumerate(values) if is_blank(value)]
+    if missing:
+        raise ValueError(f"{names[0]}: expected a name for each row, got none in row {missing[0] + 1}")
+    return [str(value) for value in pd.unique(values)]
+
+
+def pooled(several: Mapping[str, Given]) -> dict[str, Any]:
+    """The columns of the first detector, with the images of all of them one after the other where they are lists."""
+    first, *others = several.values()
+    columns = dict(first.columns)
+    for one in others:
+        for name, value in one.columns.items():
+            columns[name] = [*columns[name], *value] if isinstance(value, list) else columns[name]
+    return columns
 
 
 def _is_several(column: Column, names: Sequence[str], sources: Sequence[Data]) -> bool:
@@ -2621,6 +2914,101 @@ def labelled_outside(columns: Mapping[str, Any]) -> Any:
     """The unknown samples of an open-set metric: by `open_labels`, or by references below 0."""
     labels = columns.get("open_labels")
     return np.asarray(columns["references"]) < 0 if labels is None else np.asarray(labels) == 1
+
+
+# ---- pages/left_out.py -----------------------------------------------------------------------------------------------
+#
+# Rows of a table with cells that cannot be read: which there are, and the data without them, if a person asks so.
+
+MAX_PLACES = 10  # lines that are named
+
+
+class Unread(NamedTuple):
+    """Rows that cannot be read.
+
+    rows: (n,) their places, from 0; size: of how many rows
+    wrong: what is wrong, a sentence for each column
+    columns: the column of the metric that each array with such cells is taken for, by the array's name
+    line: the line of the first row in its file, None where it has none
+    """
+
+    rows: np.ndarray
+    size: int
+    wrong: Sequence[str]
+    columns: Mapping[str, Column]
+    line: int | None
+
+    @property
+    def asked(self) -> str:
+        """What is wrong, and what helps."""
+        rows = "this row" if len(self.rows) == 1 else f"these {len(self.rows):,} rows"
+        return f"{'. '.join(self.wrong)}. Correct the file, or leave {rows} of {self.size:,} out."
+
+    @property
+    def told(self) -> str:
+        """That the rows are left out."""
+        first = 1 if self.line is None else self.line
+        places = ", ".join(f"{row + first:,}" for row in self.rows[:MAX_PLACES].tolist())
+        more = f" and {len(self.rows) - MAX_PLACES:,} more" if len(self.rows) > MAX_PLACES else ""
+        word = ("row" if self.line is None else "line") + ("s" if len(self.rows) > 1 else "")
+        are = "is" if len(self.rows) == 1 else "are"
+        return f"{len(self.rows):,} of {self.size:,} rows {are} left out, which cannot be read: {word} {places}{more}."
+
+
+def unread(page: Page, sources: Sequence[Data], made_of: Mapping[str, Sequence[str]]) -> Unread | None:
+    """The rows with a cell that cannot be read, in any column that is used.
+
+    None where there is none, where all are, where columns differ in length, and of pages with images, whose rows are
+    not their samples.
+    """
+    if page.images or len(sources) > 1:
+        return None
+    (data,) = sources
+    runs = groups(data)
+    used = {
+        member: column
+        for column in page.columns
+        for name in made_of.get(column.name, ())
+        for member in runs.get(name.removeprefix(FLIPPED), [name.removeprefix(FLIPPED)])
+        if member in data.arrays
+    }
+    wrong = {name: unreadable(column, data.arrays[name]) for name, column in used.items()}
+    sizes = {len(cells) for cells in wrong.values()}
+    if len(sizes) != 1:
+        return None
+    rows = np.flatnonzero(np.any([*wrong.values()], axis=0))
+    if len(rows) in (0, *sizes):
+        return None
+    columns = {name: used[name] for name, cells in wrong.items() if cells.any()}
+    said = [wrong_cells(column, name, data.arrays[name], data.lines.get(name)) for name, column in columns.items()]
+    return Unread(rows, sizes.pop(), said, columns, data.lines.get(next(iter(columns))))
+
+
+def without(data: Data, found: Unread) -> Data:
+    """The data without these rows, and the Python that leaves them out; what was text or had gaps is numbers again."""
+    kept = np.delete(np.arange(found.size), found.rows)
+    arrays, code = dict(data.arrays), dict(data.code)
+    for name, array in data.arrays.items():
+        if len(array) == found.size and isinstance(array, np.ndarray):
+            arrays[name], suffix = _numbers_of(array[kept], found.columns.get(name))
+            if code.get(name):
+                code[name] += f"[kept]{suffix}"
+    line = f"kept = np.delete(np.arange({found.size}), {found.rows.tolist()})  # the others cannot be read"
+    return data._replace(arrays=arrays, code=code, setup=[*data.setup, line] if code else data.setup, lines={})
+
+
+def _numbers_of(array: np.ndarray, column: Column | None) -> tuple[Any, str]:
+    """Numbers of a column that had other cells too, whole ones as integers where they may be ids; and the Python."""
+    if column is None:
+        return array, ""
+    try:
+        numbers = array.astype(np.float64)
+    except (ValueError, TypeError, OverflowError):  # labels in words, and integers that the metric refuses
+        return array, ""
+    suffix = "" if array.dtype.kind == "f" else ".astype(float)"
+    if column.kind != "score" and column.kind != "scores" and (numbers == np.round(numbers)).all():
+        return numbers.astype(np.int64), f"{suffix}.astype(int)"
+    return numbers, suffix
 
 
 # ---- pages/preview.py ------------------------------------------------------------------------------------------------
@@ -2715,115 +3103,6 @@ def _shape(array: Any, names: Sequence[str] | None) -> str:
     return f"{len(array):,} images{each}{shown}"
 
 
-# ---- pages/looking.py ------------------------------------------------------------------------------------------------
-#
-# What is said of data before anything is computed: what they are taken for, what is missing, what follows of them.
-
-class Seen(NamedTuple):
-    """What a page shows of data.
-
-    html: the first rows with what each column is taken for, and notes below
-    offers, made_of: for each column of the metric, what it may be made of, and what it is made of
-    missing: columns that nothing was found for, so that a person is asked
-    options: those that the format brings, or that follow of the data
-    flipped: names of scores whose sign is to be turned
-    """
-
-    html: str
-    offers: Mapping[str, list[str]]
-    made_of: Mapping[str, list[str]]
-    missing: list[str]
-    options: Mapping[str, Any]
-    flipped: list[str]
-
-
-def look(
-    page: Page,
-    sources: Sequence[Data],
-    chosen: Mapping[str, Sequence[str]],
-    read_as: str = "automatic",
-    rows: bool = True,
-) -> Seen:
-    """Look at what was read. What a person chose stays as long as there are columns of these names.
-
-    Raises what putting the columns together raises.
-    """
-    offers, guesses = offered(page, sources), guess(page, sources)
-    made_of = {name: list(guesses[name]) for name in guesses}
-    for name, names in chosen.items():
-        if names and set(names) <= set(offers[name]):
-            made_of[name] = list(names)
-    missing = missing_columns(page, made_of)
-    options = {name: value for data in sources for name, value in data.options.items()}
-    notes: list[str] = []
-    turned: dict[str, float] = {}
-    score = ""
-    shown = preview(page, sources, made_of, rows)
-    if missing:
-        which = " and ".join(f"<strong>{html.escape(name)}</strong>" for name in missing)
-        notes.append(f"Which column holds {which}? Choose below, under Columns.")
-    else:
-        several = detectors(page, sources, made_of, read_as)
-        given = next(iter(several.values()))
-        derived = page.derive(given.columns)
-        options |= derived.options
-        score = next((column.name for column in page.columns if column.kind == "score"), "")
-        turned = wrong_way(page, several)
-        if len(several) == 1 and turned:
-            turned = dict(zip(made_of[score], turned.values()))
-        notes += [html.escape(text) for text in (given.told, derived.reason) if text]
-        notes += [_sign(name, value) for name, value in turned.items()]
-    shown += "".join(f'<div class="message note" role="status">{note}</div>' for note in notes)
-    names = made_of[score] if turned else []
-    flipped = [_turn(name) if name in turned else name for name in names]
-    return Seen(shown, offers, made_of, missing, options, flipped)
-
-
-def _turn(name: str) -> str:
-    return name.removeprefix(FLIPPED) if name.startswith(FLIPPED) else FLIPPED + name
-
-
-def _sign(name: str, value: float) -> str:
-    return (
-        f"<strong>{html.escape(name)}</strong>: AUROC {value:.3f} is below a half. Is higher more in-distribution "
-        "here? Then turn the sign."
-    )
-
-
-# ---- pages/pasted.py -------------------------------------------------------------------------------------------------
-#
-# Cells that were copied from a spreadsheet, or text with commas, semicolons or tabs, as a table.
-
-_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-
-
-def read_pasted(text: str) -> pd.DataFrame:
-    r"""The table of a text; without a line of names, columns are named by letters, as in a spreadsheet.
-
-    >>> read_pasted("0.5\t1\n0.25\t0").to_dict("list")
-    {'A': [0.5, 0.25], 'B': [1, 0]}
-    """
-    if "\t" not in text and "," not in text and ";" not in text and " " in text.strip().splitlines()[0]:
-        text = "\n".join("\t".join(line.split()) for line in text.splitlines())
-    table, headless = read_csv(text.encode())
-    if table.num_columns > MAX_COLUMNS:
-        raise RefusedError(f"expected at most {MAX_COLUMNS:,} columns, got {table.num_columns:,}")
-    if not headless:
-        check_header("pasted", table.column_names)
-    names = [letters(i) for i in range(table.num_columns)] if headless else table.column_names
-    return pd.DataFrame(dict(zip(names, (from_arrow(column, gaps=True) for column in table.columns))))
-
-
-def letters(place: int) -> str:
-    """The name of a column of a spreadsheet: A to Z, then AA.
-
-    >>> letters(0), letters(25), letters(26), letters(52)
-    ('A', 'Z', 'AA', 'BA')
-    """
-    more, last = divmod(place, 26)
-    return (letters(more - 1) if more else "") + _LETTERS[last]
-
-
 # ---- pages/results.py ------------------------------------------------------------------------------------------------
 #
 # What a person takes away: the numbers as JSON, and the Python call that gives them.
@@ -2877,6 +3156,128 @@ def _literal(value: Any) -> str:
     else:
         text = repr(rows)
     return re.sub(r"\b(inf)\b", 'float("inf")', text)
+
+
+# ---- pages/looking.py ------------------------------------------------------------------------------------------------
+#
+# What is said of data before anything is computed: what they are taken for, what is missing, what follows of them.
+
+class Seen(NamedTuple):
+    """What a page shows of data.
+
+    html: the first rows with what each column is taken for, and notes below
+    offers, made_of: for each column of the metric, what it may be made of, and what it is made of
+    missing: columns that nothing was found for, so that a person is asked
+    options: those that the format brings, or that follow of the data
+    flipped: names of scores whose sign is to be turned
+    unread: how many rows cannot be read, and whether they are left out
+    """
+
+    html: str
+    offers: Mapping[str, list[str]]
+    made_of: Mapping[str, list[str]]
+    missing: list[str]
+    options: Mapping[str, Any]
+    flipped: list[str]
+    unread: int = 0
+    leave_out: bool = False
+
+
+def look(
+    page: Page,
+    sources: Sequence[Data],
+    chosen: Mapping[str, Sequence[str]],
+    read_as: str = "automatic",
+    rows: bool = True,
+    leave_out: bool = False,
+) -> Seen:
+    """Look at what was read. What a person chose stays as long as there are columns of these names.
+
+    leave_out: whether a person wants rows that cannot be read left out.
+
+    Raises what putting the columns together raises.
+    """
+    offers, guesses = offered(page, sources), guess(page, sources)
+    made_of = {name: list(guesses[name]) for name in guesses}
+    for name, names in chosen.items():
+        if names and set(names) <= set(offers[name]):
+            made_of[name] = list(names)
+    missing = missing_columns(page, made_of)
+    options = {name: value for data in sources for name, value in data.options.items()}
+    notes: list[str] = []
+    turned: dict[str, float] = {}
+    score = ""
+    cannot = None if missing else unread(page, sources, made_of)
+    if cannot and leave_out:
+        sources = [without(sources[0], cannot)]
+        notes.append(html.escape(cannot.told))
+    shown = preview(page, sources, made_of, rows)
+    if cannot and not leave_out:
+        return Seen(shown + message(cannot.asked), offers, made_of, missing, options, [], len(cannot.rows))
+    if missing:
+        which = " and ".join(f"<strong>{html.escape(name)}</strong>" for name in missing)
+        notes.append(f"Which column holds {which}? Choose below, under Columns.")
+    else:
+        several = detectors(page, sources, made_of, read_as)
+        derived = page.derive(pooled(several))
+        options |= derived.options
+        score = next((column.name for column in page.columns if column.kind == "score"), "")
+        turned = wrong_way(page, several)
+        if len(several) == 1 and turned:
+            turned = dict(zip(made_of[score], turned.values()))
+        told = dict.fromkeys([*(one.told for one in several.values()), derived.reason])
+        notes += [html.escape(text) for text in told if text]
+        notes += [_sign(name, value) for name, value in turned.items()]
+    shown += "".join(f'<div class="message note" role="status">{note}</div>' for note in notes)
+    names = made_of[score] if turned else []
+    flipped = [_turn(name) if name in turned else name for name in names]
+    left_out = len(cannot.rows) if cannot else 0
+    return Seen(shown, offers, made_of, missing, options, flipped, left_out, leave_out and cannot is not None)
+
+
+def _turn(name: str) -> str:
+    return name.removeprefix(FLIPPED) if name.startswith(FLIPPED) else FLIPPED + name
+
+
+def _sign(name: str, value: float) -> str:
+    return (
+        f"<strong>{html.escape(name)}</strong>: AUROC {value:.3f} is below a half. Is higher more in-distribution "
+        "here? Then turn the sign."
+    )
+
+
+# ---- pages/pasted.py -------------------------------------------------------------------------------------------------
+#
+# Cells that were copied from a spreadsheet, or text with commas, semicolons or tabs, as a table.
+
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+def read_pasted(text: str) -> pd.DataFrame:
+    r"""The table of a text; without a line of names, columns are named by letters, as in a spreadsheet.
+
+    >>> read_pasted("0.5\t1\n0.25\t0").to_dict("list")
+    {'A': [0.5, 0.25], 'B': [1, 0]}
+    """
+    if "\t" not in text and "," not in text and ";" not in text and " " in text.strip().splitlines()[0]:
+        text = "\n".join("\t".join(line.split()) for line in text.splitlines())
+    table, headless = read_csv(text.encode())
+    if table.num_columns > MAX_COLUMNS:
+        raise RefusedError(f"expected at most {MAX_COLUMNS:,} columns, got {table.num_columns:,}")
+    if not headless:
+        check_header("pasted", table.column_names)
+    names = [letters(i) for i in range(table.num_columns)] if headless else table.column_names
+    return pd.DataFrame(dict(zip(names, (from_arrow(column, gaps=True) for column in table.columns))))
+
+
+def letters(place: int) -> str:
+    """The name of a column of a spreadsheet: A to Z, then AA.
+
+    >>> letters(0), letters(25), letters(26), letters(52)
+    ('A', 'Z', 'AA', 'BA')
+    """
+    more, last = divmod(place, 26)
+    return (letters(more - 1) if more else "") + _LETTERS[last]
 
 
 # ---- texts.py --------------------------------------------------------------------------------------------------------
@@ -3591,12 +3992,12 @@ def _html(table: ResultTable, percent: bool) -> str:
         f'<tr><th scope="row">{html.escape(name)}</th>{"".join(_cell_html(cell, percent) for cell in cells)}</tr>'
         for name, cells in table.rows
     )
-    words = "Rates in percent; the best in bold." if percent else "The best in bold."
+    best = any(cell is not None and cell.best for _, cells in table.rows for cell in cells)
+    words = "; ".join(["rates in percent"] * percent + ["the best in bold"] * best)
     content = f"<thead><tr><td>{html.escape(table.corner)}</td>{head}</tr></thead><tbody>{body}</tbody>"
     label = 'tabindex="0" role="region" aria-label="All results side by side"'
-    return (
-        f'<div class="wide" {label}><table class="results compared">{content}</table></div><p class="hint">{words}</p>'
-    )
+    hint = f'<p class="hint">{words[0].upper()}{words[1:]}.</p>' if words else ""
+    return f'<div class="wide" {label}><table class="results compared">{content}</table></div>{hint}'
 
 
 def _cell_html(cell: Cell | None, percent: bool) -> str:
@@ -3641,19 +4042,30 @@ def with_groups(page: Page, given: Given) -> Given:
     return given._replace(columns={**given.columns, GROUPS: values}, code={**given.code, GROUPS: said})
 
 
+def shares_of_groups(groups: Any) -> int:
+    """How many times over all samples are gone through, at most: those of no group once for each group.
+
+    >>> shares_of_groups(["near", "far"]), shares_of_groups([None, "near", "far"])
+    (1, 2)
+    """
+    names = {group_name(group) for group in np.asarray(groups, dtype=object).tolist()}
+    return max(1, len(names) - 1) if ALL in names else 1
+
+
 # ---- pages/images.py -------------------------------------------------------------------------------------------------
 #
 # Read images: anomaly maps and masks (PNG), and photographs to lay behind (or JPEG). Sizes are checked first.
 
-def read_maps(paths: list[Path], tag: str = "") -> Data:
+def read_maps(paths: list[Path], tag: str = "", apart: bool = False) -> Data:
     """Grey PNG images of 8 or 16 bits, as they are: higher is more anomalous.
 
-    Archives of which all hold files of the same names are detectors, each named like its archive.
+    Archives of which all hold files of the same names are detectors, each named like its archive, unless they are data
+    sets, which `apart` says.
     """
     code = "np.asarray(Image.open(path))"
     parts = {
         path.stem: _read_images([path], "predictions", code, lambda image: np.asarray(_grey(image)))
-        for path in (paths if _are_detectors(paths) else ())
+        for path in (paths if not apart and _are_detectors(paths) else ())
     }
     if not parts:
         return _read_images(paths, "predictions", code, lambda image: np.asarray(_grey(image)))
@@ -3663,22 +4075,36 @@ def read_maps(paths: list[Path], tag: str = "") -> Data:
         f"detectors = {{name: images(name, lambda path: {code}) for name in {[*parts]!r}}}  # folders of your files",
         f"predictions = detectors[{next(iter(parts))!r}]",
     ]
+    first = next(iter(parts.values()))
+    own = {name: first.arrays[name] for name in first.arrays if name != "predictions"}
     return Data(
-        {name: part.arrays["predictions"] for name, part in parts.items()},
+        {**{name: part.arrays["predictions"] for name, part in parts.items()}, **own},
         setup,
-        {name: f"[*detectors[{name!r}].values()]" for name in parts},
+        {**first.code, **{name: f"[*detectors[{name!r}].values()]" for name in parts}},
         names={name: part.names["predictions"] for name, part in parts.items()},
     )
 
 
 def _are_detectors(paths: Sequence[Path]) -> bool:
-    """Whether there are several archives, and the names in them are the same."""
+    """Whether there are several archives, and the names in them are the same.
+
+    Raises RefusedError where some names are in several archives, and others are not.
+    """
     if len(paths) < 2 or any(path.suffix.lower() != ".zip" for path in paths):
         return False
-    return len({tuple(member.name for member in members([path], (".png",))) for path in paths}) == 1
+    names = {path.name: {member.key for member in members([path], (".png",))} for path in paths}
+    every, common = set().union(*names.values()), set.intersection(*names.values())
+    if sum(map(len, names.values())) > len(every) > len(common):
+        alone = sorted(every - common)
+        where = "; ".join(f"{name} lacks {some(sorted(every - own))}" for name, own in names.items() if every - own)
+        raise RefusedError(
+            f"expected maps of the same images from each detector, got {len(alone):,} that not all have: {where}. Of "
+            "data sets, put the masks into archives of the same names as the maps"
+        )
+    return bool(common)
 
 
-def read_masks(paths: list[Path], tag: str = "") -> Data:
+def read_masks(paths: list[Path], tag: str = "", apart: bool = False) -> Data:
     """PNG images of any kind: what is not black is anomalous. Of an archive with a folder ground_truth, only those."""
     convert = 'np.asarray(Image.open(path).convert("L")) > 0'
     return _read_images(paths, "references", convert, lambda image: np.asarray(image.convert("L")) > 0)
@@ -3686,8 +4112,9 @@ def read_masks(paths: list[Path], tag: str = "") -> Data:
 
 def _read_images(paths: list[Path], name: str, code: str, convert: Callable[[Any], np.ndarray]) -> Data:
     total, found = 0, members(paths, (".png",))
-    if name == "references":
-        found = [member for member in found if "ground_truth" in member.name] or found
+    true = [member for member in found if name == "references" and "ground_truth" in member.name]
+    inside = ', "ground_truth"' if true and len(true) < len(found) else ""
+    found = true or found
     arrays = []
     for member in found:
         with Image.open(io.BytesIO(member.read_bytes()), formats=["PNG"]) as image:
@@ -3701,15 +4128,22 @@ def _read_images(paths: list[Path], name: str, code: str, convert: Callable[[Any
         "from pathlib import Path",
         "from PIL import Image",
         _IMAGES,
-        f'{name} = images("{name}", lambda path: {code})  # the folder of your files',
+        f'{name} = images("{name}", lambda path: {code}{inside})  # the folder of your files',
     ]
-    return Data({name: arrays}, setup, {name: f"[*{name}.values()]"}, names={name: [member.key for member in found]})
+    names = [member.key for member in found]
+    data = Data({name: arrays}, setup, {name: f"[*{name}.values()]"}, names={name: names})
+    place, folders = folders_of(names)
+    if name == "predictions" and folders:
+        data.arrays[FOLDER] = np.asarray(folders, dtype=object)
+        data.code[FOLDER] = f'[name.split("/")[{place}] for name in {name}]'
+    return data
 
 
-_IMAGES = """def images(folder, read):  # by their paths in the folder, less the ending and _mask
-    paths = sorted(Path(folder).rglob("*.png"))
-    names = [path.relative_to(folder).with_suffix("").as_posix().removesuffix("_mask") for path in paths]
-    return {name: read(path) for name, path in zip(names, paths)}"""
+_IMAGES = f"""def images(folder, read, within=""):  # by their paths in the folder, less the ending and _mask
+    paths = sorted(path for path in Path(folder).rglob("*.png") if within in path.as_posix())
+    parts = [path.relative_to(folder).with_suffix("").parts for path in paths]
+    parts = [[*(part for part in folders if part not in {KIND_FOLDERS}), name] for *folders, name in parts]
+    return {{"/".join(part).removesuffix("_mask"): read(path) for part, path in zip(parts, paths)}}"""
 
 
 def _grey(image: Any) -> Any:
@@ -4066,7 +4500,6 @@ def as_png(image: Any) -> bytes:
 MAX_WORDS = 2_000  # letters of a message
 
 
-MAX_DETECTORS = 20
 NOT_ON_PAGES = frozenset({"significant_bits", "per_sample", *INTERVAL_OPTIONS} - {"confidence_level"})
 
 
@@ -4090,10 +4523,11 @@ class Shown(NamedTuple):
 
 
 class Done(NamedTuple):
-    """What was computed of each detector by its name, and from what."""
+    """What was computed of each detector by its name, and from what; and what was left out, in words."""
 
     given: Mapping[str, Given]
     found: Mapping[str, Computed]
+    left_out: str = ""
 
 
 class Runner:
@@ -4134,22 +4568,37 @@ class Runner:
         metric = self.metric(**options)
         metric.add_batch(**columns)
         state = metric.state()
+        if GROUPS in columns:  # the costs are those of all samples, which have to be computed together too
+            rest = {name: column for name, column in columns.items() if name != GROUPS}
+            together = self.compute(rest, options, times * shares_of_groups(columns[GROUPS]))
+            return Computed(state, options, metric.compute(), columns, together=together)
         if state:
             costs = (step_costs(options, state), interval_costs(options, state), self.page.costs(state, options))
             check_costs(cost._replace(amount=times * cost.amount) for part in costs for cost in part)
-        found = Computed(state, options, metric.compute(), columns)
-        if GROUPS not in columns:
-            return found
-        rest = {name: column for name, column in columns.items() if name != GROUPS}
-        return found._replace(together=self.compute(rest, options, times))
+        return Computed(state, options, metric.compute(), columns)
 
     def run(
-        self, tables: Sequence[Any], files: Sequence[Any], made_of: Sequence[Any], read_as: str, controls: Sequence[Any]
+        self,
+        tables: Sequence[Any],
+        files: Sequence[Any],
+        made_of: Sequence[Any],
+        read_as: str,
+        controls: Sequence[Any],
+        leave_out: bool = False,
     ) -> Done:
-        """Read and compute. Raises what the metric raises, and RefusedError for files that are not taken."""
-        page = self.page
+        """Read and compute. Raises what the metric raises, and RefusedError for files that are not taken.
+
+        leave_out: whether rows that cannot be read are left out.
+        """
+        page, left_out = self.page, ""
         chosen = {column.name: as_names(names) for column, names in zip(page.columns, made_of)}
-        several = detectors(page, checked_sources(page, tables, files), chosen, read_as)
+        sources = checked_sources(page, tables, files)
+        if leave_out:
+            chosen = {name: chosen[name] or found for name, found in guess(page, sources).items()}
+            cannot = unread(page, sources, chosen)
+            if cannot:
+                sources, left_out = [without(sources[0], cannot)], cannot.told
+        several = detectors(page, sources, chosen, read_as)
         given = {name: with_groups(page, one) for name, one in several.items()}
         check_costs([Cost("detectors", len(given), MAX_DETECTORS)])
         options = options_of(page.options, controls, self.defaults)
@@ -4159,12 +4608,12 @@ class Runner:
                 found[name] = self.compute(one.columns, options, len(given))
             except (ValueError, TypeError) as error:
                 raise type(error)(f"{name}: {error}" if len(given) > 1 else str(error)) from None
-        return Done(given, found)
+        return Done(given, found, left_out)
 
     def picture(self, done: Done, detector: str = "", image: float = 1, photographs: Any = None) -> Any:
         """The first picture: that of an image, if the page has images."""
         with np.errstate(all="ignore"):
-            return self.page.draw_image(self._chosen(done, detector, image, photographs))
+            return self.page.draw_image(as_drawn(self._chosen(done, detector, image, photographs)))
 
     def _chosen(self, done: Done, detector: str, image: float, photographs: Any) -> Computed:
         """The detector that is looked at, with the others beside it, and the image of it."""
@@ -4194,10 +4643,10 @@ class Runner:
             strip = strip_html(page, whole, names)
             numbers = numbers_html(page, computed.results, result_help(self.texts.inputs), names)
             worst = worst_html(page.name, page.worst(whole))
-        comparison = side_by_side.shown if side_by_side else ""
-        report = report_html(page, self.texts, computed, comparison + numbers, call, sweep is not None)
+        numbers = message(done.left_out, "note") + (side_by_side.shown if side_by_side else "") + numbers
+        report = report_html(page, self.texts, computed, numbers, call, sweep is not None)
         return Shown(
-            comparison + numbers,
+            numbers,
             threshold_html(page.name, sweep),
             strip,
             worst,
@@ -4217,11 +4666,12 @@ class Runner:
         made_of: Sequence[Any],
         read_as: str,
         controls: Sequence[Any],
+        leave_out: bool = False,
         image: float = 1,
         photographs: Any = None,
     ) -> Shown:
         """`run` and `display`."""
-        return self.display(self.run(tables, files, made_of, read_as, controls), "", image, photographs)
+        return self.display(self.run(tables, files, made_of, read_as, controls, leave_out), "", image, photographs)
 
 
 def as_drawn(computed: Computed) -> Computed:
@@ -4258,7 +4708,7 @@ class Forms:
         """Show an example, with its options, and what a link says of them."""
         page = self.page
         if title == OWN:  # is chosen already
-            return [gr.skip()] * (1 + 2 * len(page.sources) + 5 + len(page.columns) + len(page.options))
+            return [gr.skip()] * (1 + 2 * len(page.sources) + 7 + len(page.columns) + len(page.options))
         title = title if title in titles(page) else titles(page)[0]
         sample = sample_of(page, title)
         table = next((example for example in page.examples if f"{TABLE}{example.title}" == title), page.examples[0])
@@ -4285,14 +4735,14 @@ class Forms:
 
     def upload(self, *values: Any) -> list[Any]:
         """Look at files. The options of an example are not theirs: they return to the metric's defaults."""
-        form = form_of(self.page, values)
+        form = form_of(self.page, values)._replace(leave_out=False)
         if not form.uploaded:
             return self.load("")
         return self._own(form, tables=[gr.update(visible=False)] * len(self.page.sources))
 
     def own_table(self, *values: Any) -> list[Any]:
         """Look at cells that were pasted."""
-        form = form_of(self.page, values)._replace(files=[None] * len(self.page.sources))
+        form = form_of(self.page, values)._replace(files=[None] * len(self.page.sources), leave_out=False)
         return self._own(form, tables=[gr.update(visible=True)] * len(self.page.sources))
 
     def _own(self, form: Form, tables: list[Any]) -> list[Any]:
@@ -4309,6 +4759,11 @@ class Forms:
         """Look again, after other columns were chosen or a cell was changed; options stay."""
         form = form_of(self.page, values)
         return [box(""), *self._shown(self._look(form), [gr.skip()] * len(self.page.options), derive=False)]
+
+    def leave(self, *values: Any) -> list[Any]:
+        """Look again without the rows that cannot be read, or with them where they are left out."""
+        form = form_of(self.page, values)
+        return self.again(*values[:-1], not form.leave_out)
 
     def turn(self, *values: Any) -> list[Any]:
         """The columns, with those scores turned that rank the wrong way round."""
@@ -4340,7 +4795,7 @@ class Forms:
         chosen = {column.name: as_names(names) for column, names in zip(self.page.columns, form.made_of)}
         try:
             sources = checked_sources(self.page, form.tables, form.files)
-            return look(self.page, sources, chosen, form.read_as, rows=any(form.files))
+            return look(self.page, sources, chosen, form.read_as, any(form.files), form.leave_out)
         except Exception as error:  # whatever it is, the person is told where they look
             return explain(error)
 
@@ -4352,6 +4807,8 @@ class Forms:
                 box(note + message(seen)),
                 gr.skip(),
                 gr.update(visible=False),
+                gr.update(visible=False),
+                False,
                 *[gr.skip()] * len(page.columns),
                 *controls,
             ]
@@ -4362,7 +4819,14 @@ class Forms:
             for option, value in zip(page.options, controls)
         ]
         panel = gr.update(open=True) if seen.missing else gr.skip()
-        return [box(note + seen.html), panel, gr.update(visible=bool(seen.flipped)), *columns, *held]
+        flip, leave = gr.update(visible=bool(seen.flipped)), leave_button(seen)
+        return [box(note + seen.html), panel, flip, leave, seen.leave_out, *columns, *held]
+
+
+def leave_button(seen: Seen) -> Any:
+    """An update of the button that leaves out rows that cannot be read, or takes them in again."""
+    rows = "this row" if seen.unread == 1 else f"these {seen.unread:,} rows"
+    return gr.update(value=f"{'Do not leave' if seen.leave_out else 'Leave'} out {rows}", visible=seen.unread > 0)
 
 
 def box(text: str) -> Any:
@@ -4590,7 +5054,7 @@ class Answers:
         return with_sample(self.runner.page, self.folder, form), str(detector or ""), str(token or "")
 
     def _run(self, form: Form) -> Done:
-        return self.runner.run(form.tables, form.files, form.made_of, form.read_as, form.controls)
+        return self.runner.run(*form[1:7])  # from the tables to what is left out
 
     def _done(self, form: Form, token: str) -> tuple[Done, str]:
         """What was computed, as long as it is kept; otherwise it is computed again."""
@@ -4824,6 +5288,14 @@ async def _refuse(send: Send, refusal: RefusedRequestError, kind: str) -> None:
 
 INPUTS = """
 .go { position: sticky; bottom: 8px; top: 8px; z-index: 40; background: var(--body-background-fill); }
+/* on a narrow page the results come before the columns and options; `script.SCRIPT` moves what keys reach too */
+@media (max-width: 767px) {
+  .halves { flex-direction: column !important; flex-wrap: nowrap !important; }
+  .inputs-column { display: contents !important; }
+  .halves > *, .inputs-column > * { width: 100%; }
+  .choices { order: 1; }
+  html { scroll-padding-top: 76px; }
+}
 .preview { margin: 0 0 6px; font-size: var(--text-sm); }
 .preview p { margin: 2px 0; }
 .preview .scroll { overflow-x: auto; }
@@ -4853,6 +5325,8 @@ class Inputs(NamedTuple):
     pasted: list[Any]
     read: Any
     flip: Any
+    leave: Any
+    leave_out: Any
     panel: Any
     columns: list[Any]
     read_as: Any
@@ -4878,25 +5352,49 @@ def input_parts(page: Page, defaults: Mapping[str, Any], inputs_description: str
     read = gr.HTML("", visible=False, apply_default_css=False, elem_id=f"{page.name}-read")
     tables = _tables(page)
     flip = gr.Button("Turn the sign of these scores", size="sm", visible=False, elem_id=f"{page.name}-flip")
+    leave = gr.Button("Leave out these rows", size="sm", visible=False, elem_id=f"{page.name}-leave")
+    leave_out = gr.State(False)
     with gr.Column(elem_classes="go", min_width=0):
         button = gr.Button("Compute", variant="primary", elem_id=f"{page.name}-compute")
     told = gr.HTML("", visible=False, apply_default_css=False, elem_id=f"{page.name}-told")
-    with gr.Accordion("Columns", open=False, elem_id=f"{page.name}-columns") as panel:
-        *columns, read_as = _mapping(page, help_of)
-    with gr.Accordion("Options", open=True):
-        controls = [
-            control(
-                option,
-                first.get(option.name, defaults[option.name]),
-                defaults[option.name],
-                help_of[option.name],
-                f"{page.name}-option-{option.name}",
-            )
-            for option in page.options
-        ]
-    link = gr.Button("Copy link", size="sm", elem_id=f"{page.name}-link")
-    gr.HTML('<p class="hint">The link holds this page, the example and the options. Data do not travel with it.</p>')
-    return Inputs(example, tables, files, pasted, read, flip, panel, columns, read_as, controls, told, button, link)
+    with gr.Column(elem_classes="choices", min_width=0):
+        with gr.Accordion("Columns", open=False, elem_id=f"{page.name}-columns") as panel:
+            *columns, read_as = _mapping(page, help_of)
+        with gr.Accordion("Options", open=True):
+            controls = [
+                control(
+                    option,
+                    first.get(option.name, defaults[option.name]),
+                    defaults[option.name],
+                    help_of[option.name],
+                    f"{page.name}-option-{option.name}",
+                )
+                for option in page.options
+            ]
+        link = gr.Button("Copy link", size="sm", elem_id=f"{page.name}-link")
+        gr.HTML(
+            '<p class="hint">The link holds this page, the example and the options. Data do not travel with it.</p>'
+        )
+    return Inputs(
+        example,
+        tables,
+        files,
+        pasted,
+        read,
+        flip,
+        leave,
+        leave_out,
+        panel,
+        columns,
+        read_as,
+        controls,
+        told,
+        button,
+        link,
+    )
+
+
+_DETECTORS = "The detector of each row, where there are several; each gives one row of results."
 
 
 def _sources(page: Page) -> tuple[list[Any], list[Any]]:
@@ -4904,7 +5402,7 @@ def _sources(page: Page) -> tuple[list[Any], list[Any]]:
     files, pasted = [], []
     for i, source in enumerate(page.sources):
         kinds = [*source.readers, *([".zip"] if source.readers else []), *READERS]
-        label = f"Your own {source.label.lower()}: {', '.join(kinds)}"
+        label = f"Your own {source.label.lower()}: {', '.join(dict.fromkeys(kinds))}"
         place = f"{page.name}-file{i}"
         files.append(gr.File(label=label, file_count="multiple", file_types=kinds, height=92, elem_id=place))
     with gr.Accordion("Or paste cells of a spreadsheet", open=False, elem_id=f"{page.name}-paste"):
@@ -4934,7 +5432,7 @@ def _mapping(page: Page, help_of: Mapping[str, str]) -> list[Any]:
     data = [read_table(data_frame(table)) for table in page.examples[0].tables]
     offers, guesses = offered(page, data), guess(page, data)
     for column in page.columns:
-        text = one_line(help_of[column.part_of or column.name])
+        text = one_line(help_of.get(column.part_of or column.name, _DETECTORS))
         text += " The column image first, then the others in their order." if column.kind == "images" else ""
         parts.append(
             gr.Dropdown(
@@ -5008,7 +5506,7 @@ def fill(page: Page, folder: Path, endpoint: str = "compute", opened: Any = None
     """Fill the blocks that are open with a metric's page, and add its endpoint; `opened` is the event that opens it."""
     runner = Runner(page, folder)
     gr.Markdown(f"# {page.name}\n{page.question}", elem_classes="heading")
-    with gr.Row(equal_height=False):
+    with gr.Row(equal_height=False, elem_classes="halves"):
         with gr.Column(min_width=320, elem_classes="inputs-column"):
             given = input_parts(page, runner.defaults, runner.texts.inputs)
         with gr.Column(min_width=320, elem_classes="results-column"):
@@ -5017,7 +5515,8 @@ def fill(page: Page, folder: Path, endpoint: str = "compute", opened: Any = None
     address, seen_before = gr.Textbox(visible=False), gr.Checkbox(visible=False)
 
     data = [given.example, *given.tables, *given.files, *given.columns, given.read_as, *given.controls]
-    seen = [given.read, given.panel, given.flip, *given.columns, *given.controls]
+    data.append(given.leave_out)
+    seen = [given.read, given.panel, given.flip, given.leave, given.leave_out, *given.columns, *given.controls]
     loaded = [given.example, *given.tables, *given.files, given.read_as, out.photograph, *seen]
     quiet: dict[str, Any] = dict(api_visibility="private", show_progress="hidden")
     answers, forms = Answers(runner, folder, data, out, given.told), Forms(runner, folder)
@@ -5047,6 +5546,8 @@ def fill(page: Page, folder: Path, endpoint: str = "compute", opened: Any = None
     for part in given.controls:
         part.change(None, None, None, js=stale, api_visibility="private")
     given.flip.click(forms.turn, data, [*given.columns], **quiet).then(forms.again, data, [given.told, *seen], **quiet)
+    left_out = given.leave.click(forms.leave, data, [given.told, *seen], **quiet)
+    shown_after(left_out.then(**pressed, **quiet))
     link = given.link.click(forms.query, data, [address], **quiet)
     link.then(None, [address, given.link], [given.link], js=_COPY, api_visibility="private")
     out.download.click(None, [out.full], None, js=_DOWNLOAD.replace("NAME", page.name), api_visibility="private")
@@ -5109,6 +5610,7 @@ MIN_K = 10  # where there are as many; otherwise up to twice the largest k that 
 COLUMNS = (
     Column("predictions", ("y_pred", "preds", "scores", "score", "class", "logits", "probs", "guess", "p"), "matrix"),
     Column("references", ("y_true", "labels", "label", "target", "true")),
+    DATA_SETS,
 )
 OPTIONS = (
     Option("k_list", "numbers"),

@@ -74,7 +74,7 @@ def fill(page: Page, folder: Path, endpoint: str = "compute", opened: Any = None
     """Fill the blocks that are open with a metric's page, and add its endpoint; `opened` is the event that opens it."""
     runner = Runner(page, folder)
     gr.Markdown(f"# {page.name}\n{page.question}", elem_classes="heading")
-    with gr.Row(equal_height=False):
+    with gr.Row(equal_height=False, elem_classes="halves"):
         with gr.Column(min_width=320, elem_classes="inputs-column"):
             given = input_parts(page, runner.defaults, runner.texts.inputs)
         with gr.Column(min_width=320, elem_classes="results-column"):
@@ -83,7 +83,8 @@ def fill(page: Page, folder: Path, endpoint: str = "compute", opened: Any = None
     address, seen_before = gr.Textbox(visible=False), gr.Checkbox(visible=False)
 
     data = [given.example, *given.tables, *given.files, *given.columns, given.read_as, *given.controls]
-    seen = [given.read, given.panel, given.flip, *given.columns, *given.controls]
+    data.append(given.leave_out)
+    seen = [given.read, given.panel, given.flip, given.leave, given.leave_out, *given.columns, *given.controls]
     loaded = [given.example, *given.tables, *given.files, given.read_as, out.photograph, *seen]
     quiet: dict[str, Any] = dict(api_visibility="private", show_progress="hidden")
     answers, forms = Answers(runner, folder, data, out, given.told), Forms(runner, folder)
@@ -113,6 +114,8 @@ def fill(page: Page, folder: Path, endpoint: str = "compute", opened: Any = None
     for part in given.controls:
         part.change(None, None, None, js=stale, api_visibility="private")
     given.flip.click(forms.turn, data, [*given.columns], **quiet).then(forms.again, data, [given.told, *seen], **quiet)
+    left_out = given.leave.click(forms.leave, data, [given.told, *seen], **quiet)
+    shown_after(left_out.then(**pressed, **quiet))
     link = given.link.click(forms.query, data, [address], **quiet)
     link.then(None, [address, given.link], [given.link], js=_COPY, api_visibility="private")
     out.download.click(None, [out.full], None, js=_DOWNLOAD.replace("NAME", page.name), api_visibility="private")

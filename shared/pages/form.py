@@ -20,6 +20,7 @@ class Form(NamedTuple):
     made_of: Sequence[Any]
     read_as: str
     controls: Sequence[Any]
+    leave_out: bool = False
     image: Any = 1
     photographs: Any = None
 

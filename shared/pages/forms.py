@@ -32,7 +32,7 @@ class Forms:
         """Show an example, with its options, and what a link says of them."""
         page = self.page
         if title == OWN:  # is chosen already
-            return [gr.skip()] * (1 + 2 * len(page.sources) + 5 + len(page.columns) + len(page.options))
+            return [gr.skip()] * (1 + 2 * len(page.sources) + 7 + len(page.columns) + len(page.options))
         title = title if title in titles(page) else titles(page)[0]
         sample = sample_of(page, title)
         table = next((example for example in page.examples if f"{TABLE}{example.title}" == title), page.examples[0])
@@ -59,14 +59,14 @@ class Forms:
 
     def upload(self, *values: Any) -> list[Any]:
         """Look at files. The options of an example are not theirs: they return to the metric's defaults."""
-        form = form_of(self.page, values)
+        form = form_of(self.page, values)._replace(leave_out=False)
         if not form.uploaded:
             return self.load("")
         return self._own(form, tables=[gr.update(visible=False)] * len(self.page.sources))
 
     def own_table(self, *values: Any) -> list[Any]:
         """Look at cells that were pasted."""
-        form = form_of(self.page, values)._replace(files=[None] * len(self.page.sources))
+        form = form_of(self.page, values)._replace(files=[None] * len(self.page.sources), leave_out=False)
         return self._own(form, tables=[gr.update(visible=True)] * len(self.page.sources))
 
     def _own(self, form: Form, tables: list[Any]) -> list[Any]:
@@ -83,6 +83,11 @@ class Forms:
         """Look again, after other columns were chosen or a cell was changed; options stay."""
         form = form_of(self.page, values)
         return [box(""), *self._shown(self._look(form), [gr.skip()] * len(self.page.options), derive=False)]
+
+    def leave(self, *values: Any) -> list[Any]:
+        """Look again without the rows that cannot be read, or with them where they are left out."""
+        form = form_of(self.page, values)
+        return self.again(*values[:-1], not form.leave_out)
 
     def turn(self, *values: Any) -> list[Any]:
         """The columns, with those scores turned that rank the wrong way round."""
@@ -114,7 +119,7 @@ class Forms:
         chosen = {column.name: as_names(names) for column, names in zip(self.page.columns, form.made_of)}
         try:
             sources = checked_sources(self.page, form.tables, form.files)
-            return look(self.page, sources, chosen, form.read_as, rows=any(form.files))
+            return look(self.page, sources, chosen, form.read_as, any(form.files), form.leave_out)
         except Exception as error:  # whatever it is, the person is told where they look
             return explain(error)
 
@@ -126,6 +131,8 @@ class Forms:
                 box(note + message(seen)),
                 gr.skip(),
                 gr.update(visible=False),
+                gr.update(visible=False),
+                False,
                 *[gr.skip()] * len(page.columns),
                 *controls,
             ]
@@ -136,7 +143,14 @@ class Forms:
             for option, value in zip(page.options, controls)
         ]
         panel = gr.update(open=True) if seen.missing else gr.skip()
-        return [box(note + seen.html), panel, gr.update(visible=bool(seen.flipped)), *columns, *held]
+        flip, leave = gr.update(visible=bool(seen.flipped)), leave_button(seen)
+        return [box(note + seen.html), panel, flip, leave, seen.leave_out, *columns, *held]
+
+
+def leave_button(seen: Seen) -> Any:
+    """An update of the button that leaves out rows that cannot be read, or takes them in again."""
+    rows = "this row" if seen.unread == 1 else f"these {seen.unread:,} rows"
+    return gr.update(value=f"{'Do not leave' if seen.leave_out else 'Leave'} out {rows}", visible=seen.unread > 0)
 
 
 def box(text: str) -> Any:

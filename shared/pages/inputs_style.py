@@ -4,6 +4,14 @@ from __future__ import annotations
 
 INPUTS = """
 .go { position: sticky; bottom: 8px; top: 8px; z-index: 40; background: var(--body-background-fill); }
+/* on a narrow page the results come before the columns and options; `script.SCRIPT` moves what keys reach too */
+@media (max-width: 767px) {
+  .halves { flex-direction: column !important; flex-wrap: nowrap !important; }
+  .inputs-column { display: contents !important; }
+  .halves > *, .inputs-column > * { width: 100%; }
+  .choices { order: 1; }
+  html { scroll-padding-top: 76px; }
+}
 .preview { margin: 0 0 6px; font-size: var(--text-sm); }
 .preview p { margin: 2px 0; }
 .preview .scroll { overflow-x: auto; }

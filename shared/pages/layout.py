@@ -82,6 +82,7 @@ button.see[aria-pressed=true] { border-color: var(--body-text-color); box-shadow
 .js-plotly-plot text { fill: var(--body-text-color) !important; }
 .js-plotly-plot .annotation text, .js-plotly-plot .hoverlayer text { fill: white !important; }
 .js-plotly-plot .hoverlayer path { fill: #27272a !important; stroke: #a1a1aa !important; }
+.js-plotly-plot .modebar { display: none !important; }
 button[role=tab].selected { color: var(--body-text-color) !important; }
 .cm-content span { color: var(--body-text-color) !important; }
 .card { margin-top: 2em; }

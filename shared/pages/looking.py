@@ -11,9 +11,11 @@ from .detectors import detectors, pooled
 from .direction import wrong_way
 from .guesses import guess
 from .inputs import missing_columns, offered
+from .left_out import unread, without
 from .page import Page
 from .preview import preview
 from .readers import Data
+from .results import message
 
 
 class Seen(NamedTuple):
@@ -24,6 +26,7 @@ class Seen(NamedTuple):
     missing: columns that nothing was found for, so that a person is asked
     options: those that the format brings, or that follow of the data
     flipped: names of scores whose sign is to be turned
+    unread: how many rows cannot be read, and whether they are left out
     """
 
     html: str
@@ -32,6 +35,8 @@ class Seen(NamedTuple):
     missing: list[str]
     options: Mapping[str, Any]
     flipped: list[str]
+    unread: int = 0
+    leave_out: bool = False
 
 
 def look(
@@ -40,8 +45,11 @@ def look(
     chosen: Mapping[str, Sequence[str]],
     read_as: str = "automatic",
     rows: bool = True,
+    leave_out: bool = False,
 ) -> Seen:
     """Look at what was read. What a person chose stays as long as there are columns of these names.
+
+    leave_out: whether a person wants rows that cannot be read left out.
 
     Raises what putting the columns together raises.
     """
@@ -55,7 +63,13 @@ def look(
     notes: list[str] = []
     turned: dict[str, float] = {}
     score = ""
+    cannot = None if missing else unread(page, sources, made_of)
+    if cannot and leave_out:
+        sources = [without(sources[0], cannot)]
+        notes.append(html.escape(cannot.told))
     shown = preview(page, sources, made_of, rows)
+    if cannot and not leave_out:
+        return Seen(shown + message(cannot.asked), offers, made_of, missing, options, [], len(cannot.rows))
     if missing:
         which = " and ".join(f"<strong>{html.escape(name)}</strong>" for name in missing)
         notes.append(f"Which column holds {which}? Choose below, under Columns.")
@@ -73,7 +87,8 @@ def look(
     shown += "".join(f'<div class="message note" role="status">{note}</div>' for note in notes)
     names = made_of[score] if turned else []
     flipped = [_turn(name) if name in turned else name for name in names]
-    return Seen(shown, offers, made_of, missing, options, flipped)
+    left_out = len(cannot.rows) if cannot else 0
+    return Seen(shown, offers, made_of, missing, options, flipped, left_out, leave_out and cannot is not None)
 
 
 def _turn(name: str) -> str:

@@ -28,6 +28,8 @@ class Inputs(NamedTuple):
     pasted: list[Any]
     read: Any
     flip: Any
+    leave: Any
+    leave_out: Any
     panel: Any
     columns: list[Any]
     read_as: Any
@@ -53,25 +55,46 @@ def input_parts(page: Page, defaults: Mapping[str, Any], inputs_description: str
     read = gr.HTML("", visible=False, apply_default_css=False, elem_id=f"{page.name}-read")
     tables = _tables(page)
     flip = gr.Button("Turn the sign of these scores", size="sm", visible=False, elem_id=f"{page.name}-flip")
+    leave = gr.Button("Leave out these rows", size="sm", visible=False, elem_id=f"{page.name}-leave")
+    leave_out = gr.State(False)
     with gr.Column(elem_classes="go", min_width=0):
         button = gr.Button("Compute", variant="primary", elem_id=f"{page.name}-compute")
     told = gr.HTML("", visible=False, apply_default_css=False, elem_id=f"{page.name}-told")
-    with gr.Accordion("Columns", open=False, elem_id=f"{page.name}-columns") as panel:
-        *columns, read_as = _mapping(page, help_of)
-    with gr.Accordion("Options", open=True):
-        controls = [
-            control(
-                option,
-                first.get(option.name, defaults[option.name]),
-                defaults[option.name],
-                help_of[option.name],
-                f"{page.name}-option-{option.name}",
-            )
-            for option in page.options
-        ]
-    link = gr.Button("Copy link", size="sm", elem_id=f"{page.name}-link")
-    gr.HTML('<p class="hint">The link holds this page, the example and the options. Data do not travel with it.</p>')
-    return Inputs(example, tables, files, pasted, read, flip, panel, columns, read_as, controls, told, button, link)
+    with gr.Column(elem_classes="choices", min_width=0):
+        with gr.Accordion("Columns", open=False, elem_id=f"{page.name}-columns") as panel:
+            *columns, read_as = _mapping(page, help_of)
+        with gr.Accordion("Options", open=True):
+            controls = [
+                control(
+                    option,
+                    first.get(option.name, defaults[option.name]),
+                    defaults[option.name],
+                    help_of[option.name],
+                    f"{page.name}-option-{option.name}",
+                )
+                for option in page.options
+            ]
+        link = gr.Button("Copy link", size="sm", elem_id=f"{page.name}-link")
+        gr.HTML(
+            '<p class="hint">The link holds this page, the example and the options. Data do not travel with it.</p>'
+        )
+    return Inputs(
+        example,
+        tables,
+        files,
+        pasted,
+        read,
+        flip,
+        leave,
+        leave_out,
+        panel,
+        columns,
+        read_as,
+        controls,
+        told,
+        button,
+        link,
+    )
 
 
 _DETECTORS = "The detector of each row, where there are several; each gives one row of results."

@@ -17,14 +17,16 @@ from .costs import Cost, check_costs, image_costs, interval_costs, option_costs,
 from .data_sets import shares_of_groups, with_groups
 from .detectors import detectors
 from .form import as_names
+from .guesses import guess
 from .images import photograph_of
 from .inputs import Given
+from .left_out import unread, without
 from .limits import MAX_DETECTORS, MAX_IMAGES, without_paths
 from .moving import threshold_html
 from .numbers import numbers_html, result_help
 from .page import Computed, Page
 from .report import report_html, sentence
-from .results import python_call, results_json
+from .results import message, python_call, results_json
 from .sources import checked_sources
 from .strip import image_names, strip_html
 from .worst import worst_html
@@ -55,10 +57,11 @@ class Shown(NamedTuple):
 
 
 class Done(NamedTuple):
-    """What was computed of each detector by its name, and from what."""
+    """What was computed of each detector by its name, and from what; and what was left out, in words."""
 
     given: Mapping[str, Given]
     found: Mapping[str, Computed]
+    left_out: str = ""
 
 
 class Runner:
@@ -109,12 +112,27 @@ class Runner:
         return Computed(state, options, metric.compute(), columns)
 
     def run(
-        self, tables: Sequence[Any], files: Sequence[Any], made_of: Sequence[Any], read_as: str, controls: Sequence[Any]
+        self,
+        tables: Sequence[Any],
+        files: Sequence[Any],
+        made_of: Sequence[Any],
+        read_as: str,
+        controls: Sequence[Any],
+        leave_out: bool = False,
     ) -> Done:
-        """Read and compute. Raises what the metric raises, and RefusedError for files that are not taken."""
-        page = self.page
+        """Read and compute. Raises what the metric raises, and RefusedError for files that are not taken.
+
+        leave_out: whether rows that cannot be read are left out.
+        """
+        page, left_out = self.page, ""
         chosen = {column.name: as_names(names) for column, names in zip(page.columns, made_of)}
-        several = detectors(page, checked_sources(page, tables, files), chosen, read_as)
+        sources = checked_sources(page, tables, files)
+        if leave_out:
+            chosen = {name: chosen[name] or found for name, found in guess(page, sources).items()}
+            cannot = unread(page, sources, chosen)
+            if cannot:
+                sources, left_out = [without(sources[0], cannot)], cannot.told
+        several = detectors(page, sources, chosen, read_as)
         given = {name: with_groups(page, one) for name, one in several.items()}
         check_costs([Cost("detectors", len(given), MAX_DETECTORS)])
         options = options_of(page.options, controls, self.defaults)
@@ -124,7 +142,7 @@ class Runner:
                 found[name] = self.compute(one.columns, options, len(given))
             except (ValueError, TypeError) as error:
                 raise type(error)(f"{name}: {error}" if len(given) > 1 else str(error)) from None
-        return Done(given, found)
+        return Done(given, found, left_out)
 
     def picture(self, done: Done, detector: str = "", image: float = 1, photographs: Any = None) -> Any:
         """The first picture: that of an image, if the page has images."""
@@ -159,10 +177,10 @@ class Runner:
             strip = strip_html(page, whole, names)
             numbers = numbers_html(page, computed.results, result_help(self.texts.inputs), names)
             worst = worst_html(page.name, page.worst(whole))
-        comparison = side_by_side.shown if side_by_side else ""
-        report = report_html(page, self.texts, computed, comparison + numbers, call, sweep is not None)
+        numbers = message(done.left_out, "note") + (side_by_side.shown if side_by_side else "") + numbers
+        report = report_html(page, self.texts, computed, numbers, call, sweep is not None)
         return Shown(
-            comparison + numbers,
+            numbers,
             threshold_html(page.name, sweep),
             strip,
             worst,
@@ -182,11 +200,12 @@ class Runner:
         made_of: Sequence[Any],
         read_as: str,
         controls: Sequence[Any],
+        leave_out: bool = False,
         image: float = 1,
         photographs: Any = None,
     ) -> Shown:
         """`run` and `display`."""
-        return self.display(self.run(tables, files, made_of, read_as, controls), "", image, photographs)
+        return self.display(self.run(tables, files, made_of, read_as, controls, leave_out), "", image, photographs)
 
 
 def as_drawn(computed: Computed) -> Computed:

@@ -135,11 +135,21 @@ SCRIPT = r"""
   };
   // gradio's editors scroll, and cannot be reached by keys
   const reach = () => document.querySelectorAll(".cm-scroller[tabindex='-1']").forEach((part) => part.tabIndex = 0);
+  // the options of a narrow page come after the results, for keys and screen readers too; see `inputs_style`
+  const narrow = matchMedia("(max-width: 767px)");
+  const arrange = () => {
+    for (const choices of document.querySelectorAll(".choices")) {
+      const halves = choices.closest(".halves");
+      const home = narrow.matches ? halves : halves.querySelector(".inputs-column");
+      if (choices.parentElement !== home) home.append(choices);
+    }
+  };
+  narrow.addEventListener("change", arrange);
   let reaching = false;
   new MutationObserver(() => {
     if (reaching) return;
     reaching = true;
-    setTimeout(() => { reaching = false; reach(); }, 200);
+    setTimeout(() => { reaching = false; reach(); arrange(); }, 200);
   }).observe(document.documentElement, {childList: true, subtree: true});
 
   const actions = {digits, image, take, preset, report, rows};

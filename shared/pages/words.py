@@ -12,18 +12,36 @@ OUTSIDE = (
     *("ood", "out", "outofdistribution", "unknown", "anomaly", "anomalous", "abnormal", "bad", "defect", "defective"),
     *("outlier", "novel", "novelty", "open", "true"),
 )
+UNKNOWN_WORD = (
+    "is no label that is known; write 0 and 1, or id and ood, known and unknown, normal and anomaly"  # of a cell
+)
 LOOKED_AT = 1_000
 
 
 def is_label(array: np.ndarray) -> bool:
-    """Whether a column takes two values, whole numbers or words, or words that are all known."""
+    """Whether a column takes two values, whole numbers or words, or words most of which are known.
+
+    Empty cells are none.
+    """
+    if array.ndim == 1 and array.dtype.kind in "fOU":
+        array = _without_gaps(array)
     if array.ndim != 1 or len(array) < 2 or (array.dtype.kind == "O" and not _is_text(array)):
         return False
-    if len(pd.unique(array[:LOOKED_AT])) > 2 and not (_is_text(array) and _known(array[:LOOKED_AT])):
+    if _is_text(array) and _mostly_known(array):
+        return True
+    if len(pd.unique(array[:LOOKED_AT])) > 2:
         return False
     if _is_text(array):
-        return len(distinct(array)) == 2 or _known(array)
+        return len(distinct(array)) == 2
     return array.dtype.kind in "biuf" and len(pd.unique(array)) == 2 and bool((array == np.round(array)).all())
+
+
+def _without_gaps(array: np.ndarray) -> np.ndarray:
+    """The numbers of a column that is mostly numbers, otherwise its cells that are not empty."""
+    numbers = pd.to_numeric(pd.Series(array), errors="coerce")
+    if 2 * numbers.notna().sum() > len(array):
+        return np.asarray(numbers.dropna())
+    return array[pd.Series(array).replace("", None).notna().to_numpy()]
 
 
 def as_labels(array: np.ndarray, line: int | None = None) -> tuple[np.ndarray, str] | None:
@@ -42,12 +60,18 @@ def as_labels(array: np.ndarray, line: int | None = None) -> tuple[np.ndarray, s
         if word not in known:
             row = int(np.flatnonzero(words == word)[0])
             place = f"row {row + 1}" if line is None else f"line {line + row}"
-            raise ValueError(
-                f"{place}: {word!r} is no label that is known; write 0 and 1, or id and ood, known and unknown, "
-                "normal and anomaly"
-            )
+            raise ValueError(f"{place}: {word!r} {UNKNOWN_WORD}")
     out = sorted(word for word, outside in known.items() if outside)
     return np.isin(words, out).astype(int), f"np.isin({{}}, {out!r}).astype(int)"
+
+
+def is_known(word: str) -> bool:
+    """Whether a word is a label.
+
+    >>> is_known("OOD"), is_known("In-distribution"), is_known("cat")
+    (True, True, False)
+    """
+    return _letters(word) in INSIDE + OUTSIDE
 
 
 def distinct(array: np.ndarray) -> list[str]:
@@ -59,8 +83,9 @@ def _is_text(array: np.ndarray) -> bool:
     return array.dtype.kind == "U" or (array.dtype.kind == "O" and all(isinstance(cell, str) for cell in array))
 
 
-def _known(array: np.ndarray) -> bool:
-    return all(_letters(word) in INSIDE + OUTSIDE for word in distinct(array))
+def _mostly_known(array: np.ndarray) -> bool:
+    """Whether more than half of the cells are words that are known."""
+    return 2 * sum(map(is_known, array[:LOOKED_AT].tolist())) > len(array[:LOOKED_AT])
 
 
 def _letters(word: str) -> str:

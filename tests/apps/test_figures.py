@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -246,3 +247,66 @@ def test_photographs_lie_behind(tmp_path: Path, load: Load) -> None:
     (image,) = figure.layout.images
     assert (image.sizex, image.sizey) == columns["predictions"][0].shape[::-1]
     assert image.source.startswith("data:image/png;base64,")
+
+
+def as_said(trace: Any, place: int) -> str:
+    """What plotly shows of a point of a trace: its hovertemplate with the values of the point."""
+    values = {"x": trace.x[place], "y": trace.y[place], "text": trace.text[place] if trace.text else ""}
+    for i, value in enumerate(trace.customdata[place] if trace.customdata is not None else ()):
+        values[f"customdata[{i}]"] = value
+    template = str(trace.hovertemplate).replace("<br>", "\n").replace("<extra></extra>", "")
+    return re.sub(r"%\{([^:}]+):?([^}]*)\}", lambda match: format(values[match[1]], match[2]), template)
+
+
+def words_of(pattern: str, trace: Any) -> list[tuple[Any, ...]]:
+    """The groups of a pattern in what is said of each point of a trace, all of which it fits."""
+    matches = [re.fullmatch(pattern, as_said(trace, place)) for place in range(len(trace.x))]
+    assert all(matches)
+    return [match.groups() for match in matches if match]
+
+
+def test_what_is_said_of_a_point_is_so(load: Load) -> None:
+    """Of ROC, precision, histogram and F, against the samples themselves at the threshold that the words name."""
+    rng = np.random.default_rng(5)
+    labels = rng.integers(0, 2, 60)
+    scores = np.round(rng.normal(labels), 1)
+    found = computed("ood_bench", load, {"predictions": scores, "references": labels}, {})
+    histogram, roc_curve, precision = draw(found, "ood_bench")
+    known, new = scores[labels == 0], scores[labels == 1]
+    said = words_of(
+        r"(?:score (≥|>) (\S+)|no sample is found|every sample is found)\nFPR (\S+)%, TPR (\S+)%", roc_curve.data[0]
+    )
+    assert (said[0], said[-1]) == ((None, None, "0.00", "0.00"), (None, None, "100.00", "100.00"))
+    for sign, threshold, *rates in said[1:-1]:
+        least = float(threshold) + (1e-6 if sign == ">" else 0)
+        assert rates == [f"{100 * np.mean(side >= least):.2f}" for side in (known, new)]
+    for threshold, recall, share in words_of(
+        r"precision\nscore ≥ (\S+)\nrecall (\S+)%, precision (\S+)%", precision.data[0]
+    )[1:]:
+        called = scores >= float(threshold)
+        assert recall == f"{100 * np.mean(called[labels == 1]):.2f}"
+        assert share == f"{100 * np.mean(labels[called]):.2f}"
+    for trace, side, name in zip(histogram.data, (known, new), ("in-distribution", "OOD")):
+        bars = words_of(r"score (\S+) to (\S+): (\S+)% of (.+)", trace)
+        assert sum(float(share) for _, _, share, _ in bars) == pytest.approx(100, abs=0.05 * len(bars))
+        for low, high, share, kind in bars[:-1]:
+            assert kind == name
+            inside = np.mean((side >= float(low) - 1e-3) & (side < float(high) - 1e-3))
+            assert share == f"{100 * inside:.1f}"
+    columns = {"predictions": [0, 1, 1], "references": [0, 1, -1], "open_scores": [0.25, 0.5, 0.75]}
+    found = computed("macro_open_f", load, columns, {})
+    (f_curve,) = draw(found, "macro_open_f")
+    threshold, best = found.results["macro_open_f_threshold"], found.results["macro_open_f"]
+    assert (f"{threshold:.4g}", f"{best:.4f}") in words_of(r"threshold (\S+): F = (\S+)", f_curve.data[0])
+
+
+def test_what_is_said_of_a_bar_is_so(load: Load) -> None:
+    """The accuracy among the k best classes, of each k."""
+    scores, labels = np.asarray([[0.5, 0.3, 0.2], [0.1, 0.2, 0.7], [0.4, 0.35, 0.25]]), [0, 1, 2]
+    columns: dict[str, Any] = {"predictions": scores, "references": labels}
+    for name in ("accuracyk", "autkc"):
+        (figure,) = draw(computed(name, load, columns, {"k_list": (1, 2)}), name)
+        bars = {as_said(trace, i) for trace in figure.data if trace.type == "bar" for i in range(len(trace.x))}
+        assert {"k = 1\naccuracy = 0.3333", "k = 2\naccuracy = 0.6667"} <= bars
+        points = [as_said(trace, 0) for trace in figure.data if trace.type == "scatter"]
+        assert points[:1] == [f"{'accuracy' if name == 'accuracyk' else 'autkc'}@1 = 0.333"]

@@ -240,7 +240,7 @@ def run_form(case: Case) -> None:
     show = functools.partial(
         runner_of(value.name).show,
         *(tables, files, value.made_of, value.read_as, value.held),
-        *(value.image, photograph),
+        *(bool(value.files), value.image, photograph),  # of files, rows that cannot be read are left out
     )
     found = case.attempt(show)
     check_refusal(found, case.folder)
