@@ -139,7 +139,7 @@ def opened_page(context: Any, name: str, address: str, errors: list[str]) -> Pag
     """A metric's page in a new tab, with what its console says of errors."""
     page = Page(context.new_page(), name)
     page.tab.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
-    page.tab.on("pageerror", lambda error: errors.append(str(error)))
+    page.tab.on("pageerror", lambda error: errors.append(str(error.stack or error)))
     page.open(address)
     return page
 
@@ -208,6 +208,7 @@ def test_a_narrow_dark_page_by_keyboard(page: Page) -> None:
         tab.keyboard.press("Tab")
         if tab.evaluate("document.activeElement.id") == f"{page.name}-compute":
             break
+    assert tab.get_by_role("listbox").count() == 0, "a field that was passed has its list open"
     tab.keyboard.press("Enter")
     tab.locator(f"#{page.name}-results:not(.stale)").wait_for()
     tab.wait_for_function(
@@ -293,6 +294,7 @@ def test_groups_and_detectors(page: Page, load: Load, tmp_path: Path) -> None:
         if clear.count():  # of the test before
             clear.first.click()
             page.part(f"file{place}").locator("input[type=file]").wait_for(state="attached")
+            page.tab.locator(f"#{page.name}-compute:enabled").wait_for()
     for place, paths in enumerate(files):
         page.upload(paths, place)
     page.compute()

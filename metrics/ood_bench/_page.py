@@ -1949,6 +1949,10 @@ SCRIPT = r"""
     box.sweep ??= JSON.parse(box.dataset.sweep);
     move(box, box.sweep.presets[button.dataset.preset]);
   };
+  // gradio opens the list of a field that the Tab key leaves, and does not close it
+  window.addEventListener("keydown", (event) => {
+    if (event.key === "Tab" && event.target.matches?.("[role=combobox]")) event.stopPropagation();
+  }, true);
   // gradio's editors scroll, and cannot be reached by keys
   const reach = () => document.querySelectorAll(".cm-scroller[tabindex='-1']").forEach((part) => part.tabIndex = 0);
   // the options of a narrow page come after the results, for keys and screen readers too; see `inputs_style`
@@ -2097,6 +2101,15 @@ def guess(page: Page, sources: Sequence[Data]) -> dict[str, list[str]]:
     if not instead or not all(guesses[column.name] for column in instead):
         _guess_by_values(page, sources, guesses)
     return guesses
+
+
+def settled(
+    page: Page, sources: Sequence[Data], chosen: Mapping[str, Sequence[str]], offers: Mapping[str, Sequence[str]]
+) -> dict[str, list[str]]:
+    """What each column is made of: what a person chose, where there are columns of these names, or the guess."""
+    made_of = guess(page, sources)
+    kept = {name: list(names) for name, names in chosen.items() if names and set(names) <= set(offers[name])}
+    return made_of | kept
 
 
 def _guess_by_values(page: Page, sources: Sequence[Data], guesses: dict[str, list[str]]) -> None:
@@ -3201,11 +3214,8 @@ def look(
 
     Raises what putting the columns together raises.
     """
-    offers, guesses = offered(page, sources), guess(page, sources)
-    made_of = {name: list(guesses[name]) for name in guesses}
-    for name, names in chosen.items():
-        if names and set(names) <= set(offers[name]):
-            made_of[name] = list(names)
+    offers = offered(page, sources)
+    made_of = settled(page, sources, chosen, offers)
     missing = missing_columns(page, made_of)
     options = {name: value for data in sources for name, value in data.options.items()}
     notes: list[str] = []
@@ -4597,8 +4607,8 @@ class Runner:
         page, left_out = self.page, ""
         chosen = {column.name: as_names(names) for column, names in zip(page.columns, made_of)}
         sources = checked_sources(page, tables, files)
+        chosen = settled(page, sources, chosen, offered(page, sources))  # as they are looked at
         if leave_out:
-            chosen = {name: chosen[name] or found for name, found in guess(page, sources).items()}
             cannot = unread(page, sources, chosen)
             if cannot:
                 sources, left_out = [without(sources[0], cannot)], cannot.told
@@ -5535,12 +5545,15 @@ def fill(page: Page, folder: Path, endpoint: str = "compute", opened: Any = None
     answers.connect()
     chosen = given.example.input(forms.load, [given.example], loaded, **quiet)
     shown_after(chosen.then(**pressed, **quiet))
-    stale = _STALE.replace("NAME", page.name)
+    stale, wait, go_on = (script.replace("NAME", page.name) for script in (_STALE, _WAIT, _GO_ON))
     for file in given.files:
         for event in (file.upload, file.clear, file.delete):
+            event(None, None, None, js=wait, api_visibility="private")
             event(forms.upload, data, loaded, **quiet).then(None, None, None, js=stale, api_visibility="private")
     for text, table in zip(given.pasted, given.tables):
+        text.change(None, None, None, js=wait, api_visibility="private")
         pasted = text.change(forms.paste, [text], [table, given.read], trigger_mode="always_last", **quiet)
+        pasted.failure(None, None, None, js=go_on, api_visibility="private")
         pasted.success(forms.own_table, data, loaded, **quiet).then(
             None, None, None, js=stale, api_visibility="private"
         )
@@ -5578,7 +5591,13 @@ _SHOW = """(query) => requestAnimationFrame(() => {
     const more = new URLSearchParams(kept).toString();
     history.replaceState(null, "", query + (more && "&" + more));
 })"""
-_STALE = """() => document.querySelector("#NAME-results")?.classList.add("stale")"""
+# data are looked at before they can be computed, since options follow of them
+_WAIT = """() => { document.querySelector("#NAME-compute").disabled = true; }"""
+_GO_ON = """() => { document.querySelector("#NAME-compute").disabled = false; }"""
+_STALE = """() => {
+    document.querySelector("#NAME-compute").disabled = false;
+    document.querySelector("#NAME-results")?.classList.add("stale");
+}"""
 _COPY = """(query, label) => {
     navigator.clipboard.writeText(location.origin + location.pathname + query);
     return "Link copied";

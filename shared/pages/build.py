@@ -99,12 +99,15 @@ def fill(page: Page, folder: Path, endpoint: str = "compute", opened: Any = None
     answers.connect()
     chosen = given.example.input(forms.load, [given.example], loaded, **quiet)
     shown_after(chosen.then(**pressed, **quiet))
-    stale = _STALE.replace("NAME", page.name)
+    stale, wait, go_on = (script.replace("NAME", page.name) for script in (_STALE, _WAIT, _GO_ON))
     for file in given.files:
         for event in (file.upload, file.clear, file.delete):
+            event(None, None, None, js=wait, api_visibility="private")
             event(forms.upload, data, loaded, **quiet).then(None, None, None, js=stale, api_visibility="private")
     for text, table in zip(given.pasted, given.tables):
+        text.change(None, None, None, js=wait, api_visibility="private")
         pasted = text.change(forms.paste, [text], [table, given.read], trigger_mode="always_last", **quiet)
+        pasted.failure(None, None, None, js=go_on, api_visibility="private")
         pasted.success(forms.own_table, data, loaded, **quiet).then(
             None, None, None, js=stale, api_visibility="private"
         )
@@ -142,7 +145,13 @@ _SHOW = """(query) => requestAnimationFrame(() => {
     const more = new URLSearchParams(kept).toString();
     history.replaceState(null, "", query + (more && "&" + more));
 })"""
-_STALE = """() => document.querySelector("#NAME-results")?.classList.add("stale")"""
+# data are looked at before they can be computed, since options follow of them
+_WAIT = """() => { document.querySelector("#NAME-compute").disabled = true; }"""
+_GO_ON = """() => { document.querySelector("#NAME-compute").disabled = false; }"""
+_STALE = """() => {
+    document.querySelector("#NAME-compute").disabled = false;
+    document.querySelector("#NAME-results")?.classList.add("stale");
+}"""
 _COPY = """(query, label) => {
     navigator.clipboard.writeText(location.origin + location.pathname + query);
     return "Link copied";

@@ -30,6 +30,15 @@ def guess(page: Page, sources: Sequence[Data]) -> dict[str, list[str]]:
     return guesses
 
 
+def settled(
+    page: Page, sources: Sequence[Data], chosen: Mapping[str, Sequence[str]], offers: Mapping[str, Sequence[str]]
+) -> dict[str, list[str]]:
+    """What each column is made of: what a person chose, where there are columns of these names, or the guess."""
+    made_of = guess(page, sources)
+    kept = {name: list(names) for name, names in chosen.items() if names and set(names) <= set(offers[name])}
+    return made_of | kept
+
+
 def _guess_by_values(page: Page, sources: Sequence[Data], guesses: dict[str, list[str]]) -> None:
     """In place: labels are the one column of two values, class ids the one of integers, scores all that are left.
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from .columns import FLIPPED
 from .detectors import detectors, pooled
 from .direction import wrong_way
-from .guesses import guess
+from .guesses import settled
 from .inputs import missing_columns, offered
 from .left_out import unread, without
 from .page import Page
@@ -53,11 +53,8 @@ def look(
 
     Raises what putting the columns together raises.
     """
-    offers, guesses = offered(page, sources), guess(page, sources)
-    made_of = {name: list(guesses[name]) for name in guesses}
-    for name, names in chosen.items():
-        if names and set(names) <= set(offers[name]):
-            made_of[name] = list(names)
+    offers = offered(page, sources)
+    made_of = settled(page, sources, chosen, offers)
     missing = missing_columns(page, made_of)
     options = {name: value for data in sources for name, value in data.options.items()}
     notes: list[str] = []

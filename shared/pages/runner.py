@@ -17,9 +17,9 @@ from .costs import Cost, check_costs, image_costs, interval_costs, option_costs,
 from .data_sets import shares_of_groups, with_groups
 from .detectors import detectors
 from .form import as_names
-from .guesses import guess
+from .guesses import settled
 from .images import photograph_of
-from .inputs import Given
+from .inputs import Given, offered
 from .left_out import unread, without
 from .limits import MAX_DETECTORS, MAX_IMAGES, without_paths
 from .moving import threshold_html
@@ -127,8 +127,8 @@ class Runner:
         page, left_out = self.page, ""
         chosen = {column.name: as_names(names) for column, names in zip(page.columns, made_of)}
         sources = checked_sources(page, tables, files)
+        chosen = settled(page, sources, chosen, offered(page, sources))  # as they are looked at
         if leave_out:
-            chosen = {name: chosen[name] or found for name, found in guess(page, sources).items()}
             cannot = unread(page, sources, chosen)
             if cannot:
                 sources, left_out = [without(sources[0], cannot)], cannot.told

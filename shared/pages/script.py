@@ -133,6 +133,10 @@ SCRIPT = r"""
     box.sweep ??= JSON.parse(box.dataset.sweep);
     move(box, box.sweep.presets[button.dataset.preset]);
   };
+  // gradio opens the list of a field that the Tab key leaves, and does not close it
+  window.addEventListener("keydown", (event) => {
+    if (event.key === "Tab" && event.target.matches?.("[role=combobox]")) event.stopPropagation();
+  }, true);
   // gradio's editors scroll, and cannot be reached by keys
   const reach = () => document.querySelectorAll(".cm-scroller[tabindex='-1']").forEach((part) => part.tabIndex = 0);
   // the options of a narrow page come after the results, for keys and screen readers too; see `inputs_style`
