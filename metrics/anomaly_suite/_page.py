@@ -11,6 +11,7 @@ import gc
 import html
 import io
 import json
+import logging
 import math
 import os
 import re
@@ -41,7 +42,7 @@ from functools import cache, partial
 from itertools import count, cycle
 from numbers import Real
 from pathlib import Path, PurePosixPath
-from typing import Any, BinaryIO, NamedTuple, TypeVar
+from typing import Any, BinaryIO, IO, NamedTuple, TypeVar
 from urllib.parse import unquote, urlencode
 
 import gradio as gr
@@ -175,15 +176,20 @@ def check_unpacked(name: str, num_bytes: int) -> None:
 def check_contents(path: Path) -> None:
     """Raise RefusedError for an archive of too many members, from the few bytes at its end that say how many."""
     with path.open("rb") as file:
-        end = file.seek(0, 2)
-        file.seek(max(0, end - 65_557))
-        tail = file.read()
+        check_listing(path.name, file)
+
+
+def check_listing(name: str, file: IO[bytes]) -> None:
+    """As `check_contents`, of an archive that is open, or in memory."""
+    end = file.seek(0, 2)
+    file.seek(max(0, end - 65_557))
+    tail = file.read()
     place = tail.rfind(b"PK\x05\x06")
     record = tail[place : place + 22] if place >= 0 else b""
     if len(record) == 22:  # otherwise its reader says what is wrong with it
         count, size = struct.unpack_from("<HL", record, 10)
         if b"PK\x06\x07" in tail[max(0, place - 20) : place] or count > MAX_MEMBERS or size > MAX_MEMBERS * _MAX_MEMBER:
-            raise RefusedError(f"{path.name}: expected an archive of at most {MAX_MEMBERS:,} files")
+            raise RefusedError(f"{name}: expected an archive of at most {MAX_MEMBERS:,} files")
 
 
 def check_archive(path: Path) -> None:
@@ -1413,15 +1419,21 @@ def tried(read: Callable[[], _Read]) -> _Read:
 def _mapped(path: Path) -> np.ndarray:
     try:
         with path.open("rb") as file:
-            version = np.lib.format.read_magic(file)
-            header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-            shape, _, dtype = header(file)
+            shape, dtype = npy_header(file)
         # NumPy divides by the size of an item, and so ends the process, to find a length that is not given
         if not dtype.itemsize or min(shape, default=0) < 0:
             raise ValueError
         return np.asarray(np.lib.format.open_memmap(path, mode="r"))
     except (ValueError, RecursionError, MemoryError):  # the last two for a header that is nested too deep
         raise ValueError("expected numbers as numpy.save writes them, got objects, or no whole .npy file") from None
+
+
+def npy_header(file: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    """The shape and the type that an .npy file states, before any memory is taken for it."""
+    version = np.lib.format.read_magic(file)
+    header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    shape, _, dtype = header(file)
+    return shape, dtype
 
 
 def read_npz(path: Path) -> dict[str, np.ndarray]:
@@ -2641,22 +2653,36 @@ def read_files(paths: list[Path], readers: Mapping[str, Reader], tag: str = "") 
             raise RefusedError(f"{group[0].name}: expected one of {known}, got {suffix or 'no suffix'}")
         for part, number in zip([group] if suffix in readers else [[path] for path in group], numbers):
             found = _read(part, reader, tag + (f"_file{number}" if number > 1 else ""))
-            for name, array in found.arrays.items():
-                label = f"{part[0].stem}: {name}" if name in pooled.arrays else name
-                pooled.arrays[label], pooled.code[label] = array, found.code[name]
-            pooled = pooled._replace(
-                setup=pooled.setup + found.setup,
-                options={**pooled.options, **found.options},
-                names={**pooled.names, **found.names},
-                lines={**pooled.lines, **found.lines},
-            )
+            pooled = joined_files(pooled, found, part[0].stem)
     return pooled
 
 
+def joined_files(first: Data, more: Data, stem: str) -> Data:
+    """What two files hold; of two arrays of one name, the second gets the name of its file before it."""
+    arrays, code = dict(first.arrays), dict(first.code)
+    for name, array in more.arrays.items():
+        label = f"{stem}: {name}" if name in arrays else name
+        arrays[label], code[label] = array, more.code[name]
+    return Data(
+        arrays,
+        first.setup + more.setup,
+        code,
+        {**first.options, **more.options},
+        {**first.names, **more.names},
+        {**first.lines, **more.lines},
+    )
+
+
 def _kind(path: Path, readers: Mapping[str, Reader]) -> str:
-    """The ending of a file; an archive is read with the files of the kind that it holds."""
+    """The ending of a file, or the first that its reader takes: it reads all of these together, and archives."""
     suffix = path.suffix.lower()
-    return next(iter(readers), suffix) if suffix == ".zip" else suffix
+    if suffix == ".zip":
+        return next(iter(readers), suffix)
+    return next((kind for kind in readers if _function(readers.get(suffix)) is _function(readers[kind])), suffix)
+
+
+def _function(reader: Reader | None) -> Any:
+    return getattr(reader, "func", reader)  # `inputs` hands over partials
 
 
 def _read(paths: list[Path], reader: Reader, tag: str) -> Data:
@@ -4068,101 +4094,7 @@ def shares_of_groups(groups: Any) -> int:
 
 # ---- pages/images.py -------------------------------------------------------------------------------------------------
 #
-# Read images: anomaly maps and masks (PNG), and photographs to lay behind (or JPEG). Sizes are checked first.
-
-def read_maps(paths: list[Path], tag: str = "", apart: bool = False) -> Data:
-    """Grey PNG images of 8 or 16 bits, as they are: higher is more anomalous.
-
-    Archives of which all hold files of the same names are detectors, each named like its archive, unless they are data
-    sets, which `apart` says.
-    """
-    code = "np.asarray(Image.open(path))"
-    parts = {
-        path.stem: _read_images([path], "predictions", code, lambda image: np.asarray(_grey(image)))
-        for path in (paths if not apart and _are_detectors(paths) else ())
-    }
-    if not parts:
-        return _read_images(paths, "predictions", code, lambda image: np.asarray(_grey(image)))
-    check_unpacked(paths[0].name, sum(8 * one.size for part in parts.values() for one in part.arrays["predictions"]))
-    setup = [
-        *next(iter(parts.values())).setup[:-1],
-        f"detectors = {{name: images(name, lambda path: {code}) for name in {[*parts]!r}}}  # folders of your files",
-        f"predictions = detectors[{next(iter(parts))!r}]",
-    ]
-    first = next(iter(parts.values()))
-    own = {name: first.arrays[name] for name in first.arrays if name != "predictions"}
-    return Data(
-        {**{name: part.arrays["predictions"] for name, part in parts.items()}, **own},
-        setup,
-        {**first.code, **{name: f"[*detectors[{name!r}].values()]" for name in parts}},
-        names={name: part.names["predictions"] for name, part in parts.items()},
-    )
-
-
-def _are_detectors(paths: Sequence[Path]) -> bool:
-    """Whether there are several archives, and the names in them are the same.
-
-    Raises RefusedError where some names are in several archives, and others are not.
-    """
-    if len(paths) < 2 or any(path.suffix.lower() != ".zip" for path in paths):
-        return False
-    names = {path.name: {member.key for member in members([path], (".png",))} for path in paths}
-    every, common = set().union(*names.values()), set.intersection(*names.values())
-    if sum(map(len, names.values())) > len(every) > len(common):
-        alone = sorted(every - common)
-        where = "; ".join(f"{name} lacks {some(sorted(every - own))}" for name, own in names.items() if every - own)
-        raise RefusedError(
-            f"expected maps of the same images from each detector, got {len(alone):,} that not all have: {where}. Of "
-            "data sets, put the masks into archives of the same names as the maps"
-        )
-    return bool(common)
-
-
-def read_masks(paths: list[Path], tag: str = "", apart: bool = False) -> Data:
-    """PNG images of any kind: what is not black is anomalous. Of an archive with a folder ground_truth, only those."""
-    convert = 'np.asarray(Image.open(path).convert("L")) > 0'
-    return _read_images(paths, "references", convert, lambda image: np.asarray(image.convert("L")) > 0)
-
-
-def _read_images(paths: list[Path], name: str, code: str, convert: Callable[[Any], np.ndarray]) -> Data:
-    total, found = 0, members(paths, (".png",))
-    true = [member for member in found if name == "references" and "ground_truth" in member.name]
-    inside = ', "ground_truth"' if true and len(true) < len(found) else ""
-    found = true or found
-    arrays = []
-    for member in found:
-        with Image.open(io.BytesIO(member.read_bytes()), formats=["PNG"]) as image:
-            total += 8 * image.width * image.height
-            check_unpacked(member.name, total)
-            if name == "predictions" and image.mode not in ("1", "L", "I", "I;16", "F"):
-                raise RefusedError(f"{member.name}: expected grey, whose values are the scores, got {image.mode}")
-            arrays.append(convert(image))
-    setup = [
-        "import numpy as np",
-        "from pathlib import Path",
-        "from PIL import Image",
-        _IMAGES,
-        f'{name} = images("{name}", lambda path: {code}{inside})  # the folder of your files',
-    ]
-    names = [member.key for member in found]
-    data = Data({name: arrays}, setup, {name: f"[*{name}.values()]"}, names={name: names})
-    place, folders = folders_of(names)
-    if name == "predictions" and folders:
-        data.arrays[FOLDER] = np.asarray(folders, dtype=object)
-        data.code[FOLDER] = f'[name.split("/")[{place}] for name in {name}]'
-    return data
-
-
-_IMAGES = f"""def images(folder, read, within=""):  # by their paths in the folder, less the ending and _mask
-    paths = sorted(path for path in Path(folder).rglob("*.png") if within in path.as_posix())
-    parts = [path.relative_to(folder).with_suffix("").parts for path in paths]
-    parts = [[*(part for part in folders if part not in {KIND_FOLDERS}), name] for *folders, name in parts]
-    return {{"/".join(part).removesuffix("_mask"): read(path) for part, path in zip(parts, paths)}}"""
-
-
-def _grey(image: Any) -> Any:
-    return image.convert("L") if image.mode == "1" else image
-
+# Read photographs to lay behind images (PNG or JPEG). Sizes are checked first.
 
 def photograph_of(paths: Sequence[Path], image: int, names: Sequence[str]) -> Any:
     """The photograph of an image, by its name; one that is named like none of them is behind all. None for none."""
@@ -5849,6 +5781,528 @@ def until(limit: float, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.nd
     return np.append(x[inside], limit), np.append(y[inside], np.interp(limit, x, y))
 
 
+# ---- formats/pixels.py -----------------------------------------------------------------------------------------------
+#
+# How many pixels a map, a mask or a photograph may have, and its size in words.
+
+MAX_PIXELS = 89_478_485  # of a map or a mask, as of Pillow: a header that says more is not followed
+_MAX_SIDE = (1 << 16) - 1  # of JPEG; a line takes memory however short it is
+
+
+def size_text(shape: Sequence[int]) -> str:
+    """The size of a map in words, rows × columns.
+
+    >>> size_text((480, 640))
+    '480 × 640'
+    """
+    return " × ".join(map(str, shape))
+
+
+def check_size(shape: Sequence[int]) -> None:
+    """Raise ValueError for a file with no pixels, or with more than MAX_PIXELS or _MAX_SIDE."""
+    if not 0 < math.prod(shape) <= MAX_PIXELS or max(shape) > _MAX_SIDE:
+        raise ValueError(
+            f"expected 1 to {MAX_PIXELS:,} pixels, at most {_MAX_SIDE:,} a side, got {size_text(shape) or 'a number'}"
+        )
+
+
+# ---- extras.py -------------------------------------------------------------------------------------------------------
+#
+# What to install where a package that only some of the project needs is missing.
+
+# import name → name on PyPI, where they differ
+DISTRIBUTIONS = {
+    "PIL": "pillow",
+    "array_api_compat": "array-api-compat",
+    "sklearn": "scikit-learn",
+    "yaml": "pyyaml",
+}
+
+
+@contextmanager
+def extra(name: str) -> Iterator[None]:
+    """Around imports of what the extra `name` of this package installs: an ImportError that says how to get it."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        package = DISTRIBUTIONS.get(str(error.name), error.name)
+        raise ImportError(
+            f"expected {package} to be installed, got none: pip install {package}, or this package with [{name}]"
+        ) from error
+
+
+# ---- formats/tiff.py -------------------------------------------------------------------------------------------------
+#
+# TIFF files of one page, by tifffile and imagecodecs.
+#
+# Not by Pillow: OpenCV compresses by LZW, for which Pillow takes libtiff, and that prints what is wrong with a file.
+
+_QUIET = logging.NullHandler()  # what tifffile finds wrong with a file is not printed beside the error
+_WHITE_IS_ZERO = 0
+
+
+# none, LZW, deflate, PackBits, LZMA and Zstandard unpack to the size that is stated, pictures to what they say within
+_OF_BYTES = frozenset([1, 5, 8, 32946, 32773, 34925, 34926, 50000])
+
+
+class TiffHeader(NamedTuple):
+    """What a .tiff says of its only page.
+
+    shape: of the page, or of its tiles if these have more pixels
+    of_bytes: whether it unpacks to that, and to no more
+    white_is_zero: whether low numbers are white
+    """
+
+    shape: tuple[int, ...]
+    of_bytes: bool
+    white_is_zero: bool
+
+
+def tiff_header(source: Path | IO[bytes]) -> TiffHeader:
+    """What a .tiff says before it is unpacked. Raises ValueError for several pages, or too many pixels."""
+    with _only_page(source) as page:
+        check_size(page.chunks)
+        shape = max(page.shape, page.chunks, key=math.prod)
+        return TiffHeader(tuple(shape), int(page.compression) in _OF_BYTES, page.photometric == _WHITE_IS_ZERO)
+
+
+def read_tiff(source: Path | IO[bytes]) -> np.ndarray:
+    """The numbers of a .tiff of one page, in the type that the file has."""
+    with _only_page(source) as page:
+        return np.asarray(page.asarray(maxworkers=1))
+
+
+def read_tiff_mask(path: Path) -> np.ndarray:
+    """(H, W) or (H, W, channels) of a mask, in which white is the highest number; transparency is left out."""
+    with _only_page(path) as page:
+        values = np.asarray(page.asarray(maxworkers=1))
+    if values.dtype.kind not in "bfiu":
+        raise ValueError(f"expected a mask of numbers, got {values.dtype}")
+    if page.photometric == _WHITE_IS_ZERO and values.dtype.kind in "bu":
+        values = ~values if values.dtype == bool else (1 << page.bitspersample) - 1 - values
+    if values.ndim == 2:
+        return values
+    if sorted(page.axes) != ["S", "X", "Y"]:
+        raise ValueError(f"expected one mask (H, W), got the shape {values.shape}")
+    values = np.moveaxis(values, page.axes.index("S"), 2)
+    return values[..., : values.shape[2] - len(page.extrasamples)]
+
+
+@contextmanager
+def _only_page(source: Path | IO[bytes]) -> Iterator[Any]:
+    """The only page of a .tiff, as tifffile says it, of no more than MAX_PIXELS."""
+    with extra("anomaly"):
+        import imagecodecs  # noqa: F401 (tifffile takes it for compressed files, and its absence is told here)
+        import tifffile
+
+    logging.getLogger("tifffile").addHandler(_QUIET)
+    with tifffile.TiffFile(source) as file:
+        page = file.pages[0]
+        check_size(page.shape)
+        if _has_more(file.pages):
+            raise ValueError("expected one map or mask, got a file of several pages")
+        yield page
+
+
+def _has_more(pages: Any) -> bool:
+    try:
+        return pages[1] is not None
+    except IndexError:
+        return False
+
+
+# ---- formats/planes.py -----------------------------------------------------------------------------------------------
+#
+# Arrays of one plane (H, W), maps or masks, in .tiff, .npy and .npz of one array: files on disk, or in memory.
+
+TIFF_SUFFIXES = (".tiff", ".tif")
+ARRAY_SUFFIXES = (*TIFF_SUFFIXES, ".npy", ".npz")
+_PACKING = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # those of NumPy; others may ask for gigabytes to unpack
+
+
+def stated_shape(suffix: str, source: Path | IO[bytes]) -> tuple[int, ...]:
+    """The shape that a file of an ending states, before it is unpacked.
+
+    Raises ValueError for a header that is none, and for more than MAX_PIXELS, in a tile of a .tiff too.
+    """
+    if suffix in TIFF_SUFFIXES:
+        return tiff_header(source).shape
+    if suffix == ".npz":
+        return tried(lambda: _shape_of_only(source))
+    return read_npy(source).shape if isinstance(source, Path) else tried(lambda: _stated_in_memory(source))
+
+
+def read_array(suffix: str, source: Path | IO[bytes]) -> np.ndarray:
+    """The array of a file, of any shape, in the type that the file has. Raises ValueError as `stated_shape`."""
+    if suffix in TIFF_SUFFIXES:
+        return read_tiff(source)
+    if suffix == ".npz":
+        return tried(lambda: _only_array(source))
+    if isinstance(source, Path):
+        mapped = read_npy(source)
+        check_size(mapped.shape)
+        return np.array(mapped)  # a mapped file stays open
+    return tried(lambda: _in_memory(source))
+
+
+def checked_map(array: np.ndarray) -> np.ndarray:
+    """The plane of a map. Raises ValueError for another shape, for what are no real numbers, and for NaN."""
+    return _checked(as_plane(array), "a map of real numbers", "fiu")
+
+
+def checked_mask(array: np.ndarray) -> np.ndarray:
+    """The plane of a mask. Raises ValueError as `checked_map`, but takes booleans."""
+    return _checked(as_plane(array), "a mask of numbers", "bfiu")
+
+
+def _checked(plane: np.ndarray, expected: str, kinds: str) -> np.ndarray:
+    """Raise ValueError unless an array is of one of the kinds of types, and without NaN."""
+    if plane.dtype.kind not in kinds:
+        raise ValueError(f"expected {expected}, got {plane.dtype}")
+    if plane.dtype.kind == "f" and np.isnan(plane).any():
+        row, column = np.argwhere(np.isnan(plane))[0].tolist()[-2:]
+        raise ValueError(f"expected numbers, got NaN at row {row}, column {column}")
+    return plane
+
+
+def as_plane(array: np.ndarray) -> np.ndarray:
+    """(H, W) of an array whose other axes are of length 1. Raises ValueError for another shape."""
+    check_size(array.shape)
+    shape = array.shape
+    while len(shape) > 2 and 1 in shape:
+        at = shape.index(1)
+        shape = shape[:at] + shape[at + 1 :]
+    if len(shape) != 2:
+        raise ValueError(f"expected one map (H, W), got the shape {array.shape}")
+    return np.asarray(array).reshape(shape)
+
+
+def _in_memory(file: IO[bytes]) -> np.ndarray:
+    _stated_in_memory(file)
+    file.seek(0)
+    return np.asarray(np.lib.format.read_array(file, allow_pickle=False))
+
+
+def _only_array(source: Path | IO[bytes]) -> np.ndarray:
+    """The only array of an archive, whose header is read before it is unpacked."""
+    with _only_member(source) as file:
+        return _in_memory(file)
+
+
+def _shape_of_only(source: Path | IO[bytes]) -> tuple[int, ...]:
+    with _only_member(source) as file:
+        return _stated_in_memory(file)
+
+
+@contextmanager
+def _only_member(source: Path | IO[bytes]) -> Iterator[Any]:
+    with zipfile.ZipFile(source) as archive:
+        infos = archive.infolist()
+        if len(infos) != 1:
+            raise ValueError(f"expected one array, got {len(infos)}: {', '.join(archive.namelist()[:9])}")
+        if infos[0].compress_type not in _PACKING:
+            raise ValueError("expected an archive as numpy.savez writes it, got another way of packing")
+        with archive.open(infos[0]) as file:
+            yield file
+
+
+def _stated_in_memory(file: IO[bytes]) -> tuple[int, ...]:
+    """The shape that an .npy file states. Raises ValueError for what are no numbers, and for too many."""
+    file.seek(0)
+    try:
+        shape, dtype = npy_header(file)
+    except (ValueError, RecursionError, MemoryError):  # whose words are of Python's parser
+        where = getattr(file, "name", "the file")
+        raise ValueError(f"expected numbers as numpy.save writes them, got another header of {where}") from None
+    if dtype.hasobject or not 0 < dtype.itemsize <= np.dtype(np.clongdouble).itemsize or min(shape, default=0) < 0:
+        raise ValueError(f"expected numbers, got {dtype} of the shape {shape}")
+    check_size(shape)
+    return shape
+
+
+# ---- formats/reasons.py ----------------------------------------------------------------------------------------------
+#
+# Why something failed, in words for whoever gave a file; the file's name stands before them.
+
+def reason(error: BaseException) -> str:
+    """What an error says.
+
+    >>> reason(KeyError("labels")), reason(FileNotFoundError(2, "No such file or directory", "x.npy"))
+    ('labels', 'No such file or directory')
+    """
+    if out_of_memory(error):
+        detail = str(error) if isinstance(error, MemoryError) else ""
+        return "it takes more memory than there is" + (f": {detail}" if detail else "")
+    if isinstance(error, UnicodeDecodeError):
+        return f"expected UTF-8 text, got the byte {error.object[error.start]:#04x} at place {error.start}"
+    if isinstance(error, RecursionError):
+        return "expected fewer levels, got what is nested too deep"
+    if isinstance(error, KeyError) and error.args:  # its text is its argument's repr
+        return str(error.args[0])
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__
+
+
+def out_of_memory(error: BaseException) -> bool:
+    """Whether memory was short, for which torch has no error of its own on a CPU."""
+    words = ("can't allocate memory", "Cannot allocate memory", "out of memory")
+    return isinstance(error, MemoryError) or (
+        isinstance(error, RuntimeError) and any(word in str(error) for word in words)
+    )
+
+
+@contextmanager
+def readable() -> Iterator[None]:
+    """What the system says of a path, as that its name is too long, becomes a ValueError with the path."""
+    try:
+        yield
+    except OSError as error:
+        raise ValueError(f"{error.filename or 'a file'}: {reason(error)}") from error
+
+
+@contextmanager
+def named(place: object) -> Iterator[None]:
+    """Errors of what is in a file get its name: TypeError stays one, any other becomes a ValueError."""
+    try:
+        yield
+    except ImportError:
+        raise  # nothing is wrong with the file
+    except TypeError as error:
+        raise TypeError(f"{place}: {error}") from error
+    except Exception as error:
+        raise ValueError(f"{place}: {reason(error)}") from error
+
+
+# ---- pages/planes.py -------------------------------------------------------------------------------------------------
+#
+# One map or mask of an upload: a picture or an array. Sizes are checked before it is unpacked.
+
+PLANE_SUFFIXES = (".png", *ARRAY_SUFFIXES)
+
+
+class Planes:
+    """Maps or masks, read one after the other; together they take no more memory than is allowed.
+
+    codes: the Python that reads a file of each ending, as an expression of `path`
+    """
+
+    def __init__(self, masks: bool) -> None:
+        self.masks = masks
+        self.codes: dict[str, str] = {}
+        self._flat: dict[str, bool] = {}
+        self._bytes = 0
+
+    def read(self, member: Member) -> np.ndarray:
+        """(H, W) of a file: a map as it is, True of a mask where it is above 0. Raises RefusedError with the name."""
+        suffix = ending(member.name)
+        with _refused(member):
+            content = io.BytesIO(member.read_bytes())
+            return self._picture(member, content) if suffix == ".png" else self._array(member, suffix, content)
+
+    def _count(self, member: Member, num_bytes: int) -> None:
+        self._bytes += num_bytes
+        check_unpacked(member.name, self._bytes)
+
+    def _picture(self, member: Member, content: io.BytesIO) -> np.ndarray:
+        with Image.open(content, formats=["PNG"]) as image:
+            self._count(member, 8 * image.width * image.height)
+            if self.masks:
+                self.codes[".png"] = 'np.asarray(Image.open(path).convert("L")) > 0'
+                return np.asarray(image.convert("L")) > 0
+            if image.mode not in ("1", "L", "I", "I;16", "F"):
+                raise RefusedError(f"{member.name}: expected grey, whose values are the scores, got {image.mode}")
+            self.codes[".png"] = "np.asarray(Image.open(path))"
+            return np.asarray(image.convert("L") if image.mode == "1" else image)
+
+    def _array(self, member: Member, suffix: str, content: io.BytesIO) -> np.ndarray:
+        if suffix == ".npz":
+            check_listing(member.name, content)
+        self._count(member, 8 * math.prod(stated_shape(suffix, content)))
+        if suffix in TIFF_SUFFIXES:
+            _check_tiff(content, self.masks)
+        content.seek(0)
+        array = read_array(suffix, content)
+        self._flat[suffix] = self._flat.get(suffix, True) and array.ndim == 2
+        code = _CODES[suffix] if self._flat[suffix] else f"plane({_CODES[suffix]})"
+        self.codes[suffix] = f"{code} > 0" if self.masks else code
+        return checked_mask(array) > 0 if self.masks else checked_map(array)
+
+    def setup(self) -> list[str]:
+        """The lines of Python before those that read the files."""
+        lines = ["import numpy as np", "from pathlib import Path"]
+        lines += ["from PIL import Image"] if ".png" in self.codes else []
+        lines += ["import tifffile"] if self.codes.keys() & {*TIFF_SUFFIXES} else []
+        return [*lines, *([] if all(self._flat.values()) else [_PLANE])]
+
+    def readers(self) -> str:
+        """The Python of a dict, by their ending, of what reads the files."""
+        return "{" + ", ".join(f'"{suffix}": lambda path: {code}' for suffix, code in self.codes.items()) + "}"
+
+
+_CODES = {
+    **dict.fromkeys(TIFF_SUFFIXES, "tifffile.imread(path, key=0)"),
+    ".npy": "np.load(path)",
+    ".npz": "next(iter(np.load(path).values()))",
+}
+_PLANE = """def plane(array):  # without axes of length 1 beside height and width
+    while array.ndim > 2:
+        array = array.squeeze(array.shape.index(1))
+    return array"""
+
+
+def ending(name: str) -> str:
+    """The ending of a file's name, as readers are known by it."""
+    return Path(name).suffix.lower()
+
+
+def _check_tiff(content: io.BytesIO, masks: bool) -> None:
+    """Raise ValueError for what would unpack to another size than it states, and for masks that are not all numbers."""
+    content.seek(0)
+    header = tiff_header(content)
+    if not header.of_bytes:
+        raise ValueError("expected no compression, or LZW, deflate, PackBits, LZMA or Zstandard, got another one")
+    if masks and header.white_is_zero:
+        raise ValueError("expected a mask whose anomalous pixels are above 0, got one in which 0 is white")
+
+
+@contextmanager
+def _refused(member: Member) -> Iterator[None]:
+    """What is wrong with a file becomes a RefusedError with its name, and that of its archive."""
+    try:
+        yield
+    except RefusedError:
+        raise
+    except Exception as error:  # of the decoders
+        where = f"{member.path.name}: {member.name}" if member.archive else member.name
+        said = without_paths(reason(error).partition("\n")[0])[:200]
+        raise RefusedError(f"{where}: cannot be read as {ending(member.name)[1:]}: {said}") from None
+
+
+def split_planes(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
+    """Files that are maps or masks of an image each, and other arrays, such as stacks, or a plane alone."""
+    planes = [path for path in paths if ending(path.name) not in (".npy", ".npz") or _is_plane(path)]
+    if len(planes) == 1 and ending(planes[0].name) in (".npy", ".npz"):
+        planes = []
+    return planes, [path for path in paths if path not in planes]
+
+
+def _is_plane(path: Path) -> bool:
+    try:
+        shape: Any = stated_shape(ending(path.name), path)
+        check_size(shape)
+    except Exception:  # its reader says what is wrong with it
+        return False
+    return len(shape) > 1 and sum(side > 1 for side in shape) < 3
+
+
+# ---- pages/maps.py ---------------------------------------------------------------------------------------------------
+#
+# Read anomaly maps and masks, a file for each image: PNG, or arrays; archives of them may be detectors.
+
+def read_maps(paths: list[Path], tag: str = "", apart: bool = False) -> Data:
+    """Maps as they are, grey PNG images or arrays: higher is more anomalous; and other arrays, such as stacks.
+
+    Archives of which all hold files of the same names are detectors, each named like its archive, unless they are data
+    sets, which `apart` says.
+    """
+    planes, rest = split_planes(paths)
+    return _with_arrays(_maps_of(planes, apart) if planes else None, rest, tag)
+
+
+def _maps_of(paths: list[Path], apart: bool) -> Data:
+    detectors = paths if not apart and _are_detectors(paths) else ()
+    read = {path.stem: _read_images([path], "predictions") for path in detectors}
+    if not read:
+        data, readers = _read_images(paths, "predictions")
+        return data._replace(
+            setup=[*data.setup, f'predictions = images("predictions", {readers})  # the folder of your files']
+        )
+    parts = {name: data for name, (data, _) in read.items()}
+    check_unpacked(paths[0].name, sum(8 * one.size for part in parts.values() for one in part.arrays["predictions"]))
+    setup = [
+        *dict.fromkeys(line for part in parts.values() for line in part.setup),
+        f"readers = {{{', '.join(f'{name!r}: {readers}' for name, (_, readers) in read.items())}}}",
+        "detectors = {name: images(name, readers[name]) for name in readers}  # folders of your files",
+        f"predictions = detectors[{next(iter(parts))!r}]",
+    ]
+    first = next(iter(parts.values()))
+    own = {name: first.arrays[name] for name in first.arrays if name != "predictions"}
+    return Data(
+        {**{name: part.arrays["predictions"] for name, part in parts.items()}, **own},
+        setup,
+        {**first.code, **{name: f"[*detectors[{name!r}].values()]" for name in parts}},
+        names={name: part.names["predictions"] for name, part in parts.items()},
+    )
+
+
+def _with_arrays(data: Data | None, rest: list[Path], tag: str) -> Data:
+    """Maps or masks, and the arrays of other files."""
+    if data is None or not rest:
+        return data or read_files(rest, {}, tag)
+    return joined_files(data, read_files(rest, {}, tag), rest[0].stem)
+
+
+def _are_detectors(paths: Sequence[Path]) -> bool:
+    """Whether there are several archives, and the names in them are the same.
+
+    Raises RefusedError where some names are in several archives, and others are not.
+    """
+    if len(paths) < 2 or any(path.suffix.lower() != ".zip" for path in paths):
+        return False
+    names = {path.name: {member.key for member in members([path], PLANE_SUFFIXES)} for path in paths}
+    every, common = set().union(*names.values()), set.intersection(*names.values())
+    if sum(map(len, names.values())) > len(every) > len(common):
+        alone = sorted(every - common)
+        where = "; ".join(f"{name} lacks {some(sorted(every - own))}" for name, own in names.items() if every - own)
+        raise RefusedError(
+            f"expected maps of the same images from each detector, got {len(alone):,} that not all have: {where}. Of "
+            "data sets, put the masks into archives of the same names as the maps"
+        )
+    return bool(common)
+
+
+def read_masks(paths: list[Path], tag: str = "", apart: bool = False) -> Data:
+    """Masks, PNG images of any kind or arrays, in which above 0 is anomalous; and other arrays, such as stacks.
+
+    Of archives with a folder ground_truth, only what is in it.
+    """
+    planes, rest = split_planes(paths)
+    if not planes:
+        return _with_arrays(None, rest, tag)
+    data, readers = _read_images(planes, "references")
+    within = ', "ground_truth"' if len(data.names["references"]) < len(members(planes, PLANE_SUFFIXES)) else ""
+    line = f'references = images("references", {readers}{within})  # the folder of your files'
+    return _with_arrays(data._replace(setup=[*data.setup, line]), rest, tag)
+
+
+def _read_images(paths: list[Path], name: str) -> tuple[Data, str]:
+    """Maps or masks, with the lines that read them but the last, and the Python of their readers."""
+    found, planes = members(paths, PLANE_SUFFIXES), Planes(masks=name == "references")
+    found = [member for member in found if planes.masks and "ground_truth" in member.name] or found
+    names = [member.key for member in found]
+    kinds: dict[str, Member] = {}
+    for member in found:
+        other = kinds.setdefault(member.key, member)
+        if ending(other.name) != ending(member.name):
+            raise RefusedError(f"expected one file of each image, got {other.name} and {member.name}")
+    arrays = [planes.read(member) for member in found]
+    setup = [*planes.setup(), _IMAGES]
+    data = Data({name: arrays}, setup, {name: f"[*{name}.values()]"}, names={name: names})
+    place, folders = folders_of(names)
+    if name == "predictions" and folders:
+        data.arrays[FOLDER] = np.asarray(folders, dtype=object)
+        data.code[FOLDER] = f'[name.split("/")[{place}] for name in {name}]'
+    return data, planes.readers()
+
+
+_IMAGES = f"""def images(folder, readers, within=""):  # by their paths in the folder, less the ending and _mask
+    paths = [path for path in Path(folder).rglob("*") if path.suffix.lower() in readers]
+    paths = sorted(path for path in paths if within in path.as_posix())
+    parts = [path.relative_to(folder).with_suffix("").parts for path in paths]
+    parts = [[*(part for part in folders if part not in {KIND_FOLDERS}), name] for *folders, name in parts]
+    parts = ["/".join(part).removesuffix("_mask") for part in parts]
+    return {{part: readers[path.suffix.lower()](path) for part, path in zip(parts, paths)}}"""
+
+
 # ---- pages/metrics/anomaly_suite.py ----------------------------------------------------------------------------------
 #
 # The page of anomaly_suite.
@@ -5986,7 +6440,10 @@ PAGE = Page(
     sweep=sweep_maps,
     headline=r"image_auroc|pixel_auroc|aupro@0\.3",
     sections={"Images": r"image_.*", "Pixels": r"pixel_.*", "Regions": r"aupro.*|aupimo.*|auspro.*"},
-    sources=(Source("Anomaly maps", {".png": read_maps}), Source("Masks", {".png": read_masks})),
+    sources=(
+        Source("Anomaly maps", dict.fromkeys(PLANE_SUFFIXES, read_maps)),
+        Source("Masks", dict.fromkeys(PLANE_SUFFIXES, read_masks)),
+    ),
     images=True,
     costs=_costs,
     joined=with_categories,

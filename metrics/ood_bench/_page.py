@@ -41,7 +41,7 @@ from functools import cache, partial
 from itertools import count, cycle
 from numbers import Real
 from pathlib import Path, PurePosixPath
-from typing import Any, BinaryIO, NamedTuple, TypeVar
+from typing import Any, BinaryIO, IO, NamedTuple, TypeVar
 from urllib.parse import unquote, urlencode
 
 import gradio as gr
@@ -175,15 +175,20 @@ def check_unpacked(name: str, num_bytes: int) -> None:
 def check_contents(path: Path) -> None:
     """Raise RefusedError for an archive of too many members, from the few bytes at its end that say how many."""
     with path.open("rb") as file:
-        end = file.seek(0, 2)
-        file.seek(max(0, end - 65_557))
-        tail = file.read()
+        check_listing(path.name, file)
+
+
+def check_listing(name: str, file: IO[bytes]) -> None:
+    """As `check_contents`, of an archive that is open, or in memory."""
+    end = file.seek(0, 2)
+    file.seek(max(0, end - 65_557))
+    tail = file.read()
     place = tail.rfind(b"PK\x05\x06")
     record = tail[place : place + 22] if place >= 0 else b""
     if len(record) == 22:  # otherwise its reader says what is wrong with it
         count, size = struct.unpack_from("<HL", record, 10)
         if b"PK\x06\x07" in tail[max(0, place - 20) : place] or count > MAX_MEMBERS or size > MAX_MEMBERS * _MAX_MEMBER:
-            raise RefusedError(f"{path.name}: expected an archive of at most {MAX_MEMBERS:,} files")
+            raise RefusedError(f"{name}: expected an archive of at most {MAX_MEMBERS:,} files")
 
 
 def check_archive(path: Path) -> None:
@@ -1413,15 +1418,21 @@ def tried(read: Callable[[], _Read]) -> _Read:
 def _mapped(path: Path) -> np.ndarray:
     try:
         with path.open("rb") as file:
-            version = np.lib.format.read_magic(file)
-            header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-            shape, _, dtype = header(file)
+            shape, dtype = npy_header(file)
         # NumPy divides by the size of an item, and so ends the process, to find a length that is not given
         if not dtype.itemsize or min(shape, default=0) < 0:
             raise ValueError
         return np.asarray(np.lib.format.open_memmap(path, mode="r"))
     except (ValueError, RecursionError, MemoryError):  # the last two for a header that is nested too deep
         raise ValueError("expected numbers as numpy.save writes them, got objects, or no whole .npy file") from None
+
+
+def npy_header(file: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    """The shape and the type that an .npy file states, before any memory is taken for it."""
+    version = np.lib.format.read_magic(file)
+    header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    shape, _, dtype = header(file)
+    return shape, dtype
 
 
 def read_npz(path: Path) -> dict[str, np.ndarray]:
@@ -2641,22 +2652,36 @@ def read_files(paths: list[Path], readers: Mapping[str, Reader], tag: str = "") 
             raise RefusedError(f"{group[0].name}: expected one of {known}, got {suffix or 'no suffix'}")
         for part, number in zip([group] if suffix in readers else [[path] for path in group], numbers):
             found = _read(part, reader, tag + (f"_file{number}" if number > 1 else ""))
-            for name, array in found.arrays.items():
-                label = f"{part[0].stem}: {name}" if name in pooled.arrays else name
-                pooled.arrays[label], pooled.code[label] = array, found.code[name]
-            pooled = pooled._replace(
-                setup=pooled.setup + found.setup,
-                options={**pooled.options, **found.options},
-                names={**pooled.names, **found.names},
-                lines={**pooled.lines, **found.lines},
-            )
+            pooled = joined_files(pooled, found, part[0].stem)
     return pooled
 
 
+def joined_files(first: Data, more: Data, stem: str) -> Data:
+    """What two files hold; of two arrays of one name, the second gets the name of its file before it."""
+    arrays, code = dict(first.arrays), dict(first.code)
+    for name, array in more.arrays.items():
+        label = f"{stem}: {name}" if name in arrays else name
+        arrays[label], code[label] = array, more.code[name]
+    return Data(
+        arrays,
+        first.setup + more.setup,
+        code,
+        {**first.options, **more.options},
+        {**first.names, **more.names},
+        {**first.lines, **more.lines},
+    )
+
+
 def _kind(path: Path, readers: Mapping[str, Reader]) -> str:
-    """The ending of a file; an archive is read with the files of the kind that it holds."""
+    """The ending of a file, or the first that its reader takes: it reads all of these together, and archives."""
     suffix = path.suffix.lower()
-    return next(iter(readers), suffix) if suffix == ".zip" else suffix
+    if suffix == ".zip":
+        return next(iter(readers), suffix)
+    return next((kind for kind in readers if _function(readers.get(suffix)) is _function(readers[kind])), suffix)
+
+
+def _function(reader: Reader | None) -> Any:
+    return getattr(reader, "func", reader)  # `inputs` hands over partials
 
 
 def _read(paths: list[Path], reader: Reader, tag: str) -> Data:
@@ -4068,101 +4093,7 @@ def shares_of_groups(groups: Any) -> int:
 
 # ---- pages/images.py -------------------------------------------------------------------------------------------------
 #
-# Read images: anomaly maps and masks (PNG), and photographs to lay behind (or JPEG). Sizes are checked first.
-
-def read_maps(paths: list[Path], tag: str = "", apart: bool = False) -> Data:
-    """Grey PNG images of 8 or 16 bits, as they are: higher is more anomalous.
-
-    Archives of which all hold files of the same names are detectors, each named like its archive, unless they are data
-    sets, which `apart` says.
-    """
-    code = "np.asarray(Image.open(path))"
-    parts = {
-        path.stem: _read_images([path], "predictions", code, lambda image: np.asarray(_grey(image)))
-        for path in (paths if not apart and _are_detectors(paths) else ())
-    }
-    if not parts:
-        return _read_images(paths, "predictions", code, lambda image: np.asarray(_grey(image)))
-    check_unpacked(paths[0].name, sum(8 * one.size for part in parts.values() for one in part.arrays["predictions"]))
-    setup = [
-        *next(iter(parts.values())).setup[:-1],
-        f"detectors = {{name: images(name, lambda path: {code}) for name in {[*parts]!r}}}  # folders of your files",
-        f"predictions = detectors[{next(iter(parts))!r}]",
-    ]
-    first = next(iter(parts.values()))
-    own = {name: first.arrays[name] for name in first.arrays if name != "predictions"}
-    return Data(
-        {**{name: part.arrays["predictions"] for name, part in parts.items()}, **own},
-        setup,
-        {**first.code, **{name: f"[*detectors[{name!r}].values()]" for name in parts}},
-        names={name: part.names["predictions"] for name, part in parts.items()},
-    )
-
-
-def _are_detectors(paths: Sequence[Path]) -> bool:
-    """Whether there are several archives, and the names in them are the same.
-
-    Raises RefusedError where some names are in several archives, and others are not.
-    """
-    if len(paths) < 2 or any(path.suffix.lower() != ".zip" for path in paths):
-        return False
-    names = {path.name: {member.key for member in members([path], (".png",))} for path in paths}
-    every, common = set().union(*names.values()), set.intersection(*names.values())
-    if sum(map(len, names.values())) > len(every) > len(common):
-        alone = sorted(every - common)
-        where = "; ".join(f"{name} lacks {some(sorted(every - own))}" for name, own in names.items() if every - own)
-        raise RefusedError(
-            f"expected maps of the same images from each detector, got {len(alone):,} that not all have: {where}. Of "
-            "data sets, put the masks into archives of the same names as the maps"
-        )
-    return bool(common)
-
-
-def read_masks(paths: list[Path], tag: str = "", apart: bool = False) -> Data:
-    """PNG images of any kind: what is not black is anomalous. Of an archive with a folder ground_truth, only those."""
-    convert = 'np.asarray(Image.open(path).convert("L")) > 0'
-    return _read_images(paths, "references", convert, lambda image: np.asarray(image.convert("L")) > 0)
-
-
-def _read_images(paths: list[Path], name: str, code: str, convert: Callable[[Any], np.ndarray]) -> Data:
-    total, found = 0, members(paths, (".png",))
-    true = [member for member in found if name == "references" and "ground_truth" in member.name]
-    inside = ', "ground_truth"' if true and len(true) < len(found) else ""
-    found = true or found
-    arrays = []
-    for member in found:
-        with Image.open(io.BytesIO(member.read_bytes()), formats=["PNG"]) as image:
-            total += 8 * image.width * image.height
-            check_unpacked(member.name, total)
-            if name == "predictions" and image.mode not in ("1", "L", "I", "I;16", "F"):
-                raise RefusedError(f"{member.name}: expected grey, whose values are the scores, got {image.mode}")
-            arrays.append(convert(image))
-    setup = [
-        "import numpy as np",
-        "from pathlib import Path",
-        "from PIL import Image",
-        _IMAGES,
-        f'{name} = images("{name}", lambda path: {code}{inside})  # the folder of your files',
-    ]
-    names = [member.key for member in found]
-    data = Data({name: arrays}, setup, {name: f"[*{name}.values()]"}, names={name: names})
-    place, folders = folders_of(names)
-    if name == "predictions" and folders:
-        data.arrays[FOLDER] = np.asarray(folders, dtype=object)
-        data.code[FOLDER] = f'[name.split("/")[{place}] for name in {name}]'
-    return data
-
-
-_IMAGES = f"""def images(folder, read, within=""):  # by their paths in the folder, less the ending and _mask
-    paths = sorted(path for path in Path(folder).rglob("*.png") if within in path.as_posix())
-    parts = [path.relative_to(folder).with_suffix("").parts for path in paths]
-    parts = [[*(part for part in folders if part not in {KIND_FOLDERS}), name] for *folders, name in parts]
-    return {{"/".join(part).removesuffix("_mask"): read(path) for part, path in zip(parts, paths)}}"""
-
-
-def _grey(image: Any) -> Any:
-    return image.convert("L") if image.mode == "1" else image
-
+# Read photographs to lay behind images (PNG or JPEG). Sizes are checked first.
 
 def photograph_of(paths: Sequence[Path], image: int, names: Sequence[str]) -> Any:
     """The photograph of an image, by its name; one that is named like none of them is behind all. None for none."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,13 +10,12 @@ from typing import Any
 import numpy as np
 
 from ..extras import extra
-from .npy import read_npy, tried
 from .pixels import check_size, size_text
+from .planes import ARRAY_SUFFIXES, TIFF_SUFFIXES, checked_map, checked_mask, read_array
 from .reasons import named
-from .tiff import read_tiff, read_tiff_mask
+from .tiff import read_tiff_mask
 
-MAP_SUFFIXES = frozenset([".npy", ".npz", ".png", ".tif", ".tiff"])
-_TIFF_SUFFIXES = (".tif", ".tiff")
+MAP_SUFFIXES = frozenset([*ARRAY_SUFFIXES, ".png"])
 _PICTURES = ("BMP", "GIF", "JPEG", "PNG", "WEBP")  # not TIFF, whose library prints what is wrong with a file
 _SIXTEEN_BITS = ("I;16", "I;16B")
 
@@ -31,19 +29,8 @@ def read_map(path: str | Path) -> np.ndarray:
     """
     path = Path(path)
     with named(path):
-        readers = {".npy": _read_npy, ".npz": _read_npz} | dict.fromkeys(_TIFF_SUFFIXES, read_tiff)
-        found = readers.get(path.suffix.lower(), _read_png)(path)
-        return _checked(_as_plane(found), "a map of real numbers", "fiu")
-
-
-def _checked(plane: np.ndarray, expected: str, kinds: str) -> np.ndarray:
-    """Raise ValueError unless an array is of one of the kinds of types, and without NaN."""
-    if plane.dtype.kind not in kinds:
-        raise ValueError(f"expected {expected}, got {plane.dtype}")
-    if plane.dtype.kind == "f" and np.isnan(plane).any():
-        row, column = np.argwhere(np.isnan(plane))[0].tolist()[-2:]
-        raise ValueError(f"expected numbers, got NaN at row {row}, column {column}")
-    return plane
+        suffix = path.suffix.lower()
+        return checked_map(read_array(suffix, path) if suffix in ARRAY_SUFFIXES else _read_png(path))
 
 
 def read_mask(path: str | Path) -> np.ndarray:
@@ -61,9 +48,8 @@ def read_mask_values(path: str | Path) -> np.ndarray:
     with named(path):
         suffix = path.suffix.lower()
         if suffix in (".npy", ".npz"):
-            found = _read_npy(path) if suffix == ".npy" else _read_npz(path)
-            return _checked(_as_plane(found), "a mask of numbers", "bfiu")
-        values = read_tiff_mask(path) if suffix in _TIFF_SUFFIXES else _read_picture(path)
+            return checked_mask(read_array(suffix, path))
+        values = read_tiff_mask(path) if suffix in TIFF_SUFFIXES else _read_picture(path)
         return values if values.ndim == 2 else np.asarray(values.max(axis=2))
 
 
@@ -76,49 +62,6 @@ def read_masks_values(paths: Sequence[Path]) -> list[np.ndarray]:
                 f"{path}: expected {size_text(found[0].shape)} as {paths[0].name}, got {size_text(values.shape)}"
             )
     return found
-
-
-def _as_plane(array: np.ndarray) -> np.ndarray:
-    check_size(array.shape)
-    shape = array.shape
-    while len(shape) > 2 and 1 in shape:
-        at = shape.index(1)
-        shape = shape[:at] + shape[at + 1 :]
-    if len(shape) != 2:
-        raise ValueError(f"expected one map (H, W), got the shape {array.shape}")
-    return np.asarray(array).reshape(shape)
-
-
-def _read_npy(path: Path) -> np.ndarray:
-    mapped = read_npy(path)
-    check_size(mapped.shape)
-    return np.array(mapped)  # a mapped file stays open
-
-
-def _read_npz(path: Path) -> np.ndarray:
-    return tried(lambda: _only_array(path))
-
-
-def _only_array(path: Path) -> np.ndarray:
-    """The only array of an archive, whose header is read before it is unpacked."""
-    with zipfile.ZipFile(path) as archive:
-        names = archive.namelist()
-        if len(names) != 1:
-            raise ValueError(f"expected one array, got {len(names)}: {', '.join(names[:9])}")
-        with archive.open(names[0]) as file:
-            version = np.lib.format.read_magic(file)
-            header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-            try:
-                shape, _, dtype = header(file)
-            except ValueError:  # whose words are of Python's parser
-                raise ValueError(
-                    f"expected numbers as numpy.save writes them, got another header of {names[0]}"
-                ) from None
-        if dtype.hasobject or dtype.itemsize > np.dtype(np.clongdouble).itemsize or min(shape, default=0) < 0:
-            raise ValueError(f"expected numbers, got {dtype} of the shape {shape}")
-        check_size(shape)
-        with archive.open(names[0]) as file:
-            return np.asarray(np.lib.format.read_array(file, allow_pickle=False))
 
 
 def _read_png(path: Path) -> np.ndarray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import IO, Any, TypeVar
 
 import numpy as np
 from numpy.lib.npyio import NpzFile
@@ -34,15 +34,21 @@ def tried(read: Callable[[], _Read]) -> _Read:
 def _mapped(path: Path) -> np.ndarray:
     try:
         with path.open("rb") as file:
-            version = np.lib.format.read_magic(file)
-            header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-            shape, _, dtype = header(file)
+            shape, dtype = npy_header(file)
         # NumPy divides by the size of an item, and so ends the process, to find a length that is not given
         if not dtype.itemsize or min(shape, default=0) < 0:
             raise ValueError
         return np.asarray(np.lib.format.open_memmap(path, mode="r"))
     except (ValueError, RecursionError, MemoryError):  # the last two for a header that is nested too deep
         raise ValueError("expected numbers as numpy.save writes them, got objects, or no whole .npy file") from None
+
+
+def npy_header(file: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    """The shape and the type that an .npy file states, before any memory is taken for it."""
+    version = np.lib.format.read_magic(file)
+    header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    shape, _, dtype = header(file)
+    return shape, dtype
 
 
 def read_npz(path: Path) -> dict[str, np.ndarray]:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 MAX_PIXELS = 89_478_485  # of a map or a mask, as of Pillow: a header that says more is not followed
-MAX_SIDE = (1 << 16) - 1  # of JPEG; a line takes memory however short it is
+_MAX_SIDE = (1 << 16) - 1  # of JPEG; a line takes memory however short it is
 
 
 def size_text(shape: Sequence[int]) -> str:
@@ -19,8 +19,8 @@ def size_text(shape: Sequence[int]) -> str:
 
 
 def check_size(shape: Sequence[int]) -> None:
-    """Raise ValueError for a file with no pixels, or with more than MAX_PIXELS or MAX_SIDE."""
-    if not 0 < math.prod(shape) <= MAX_PIXELS or max(shape) > MAX_SIDE:
+    """Raise ValueError for a file with no pixels, or with more than MAX_PIXELS or _MAX_SIDE."""
+    if not 0 < math.prod(shape) <= MAX_PIXELS or max(shape) > _MAX_SIDE:
         raise ValueError(
-            f"expected 1 to {MAX_PIXELS:,} pixels, at most {MAX_SIDE:,} a side, got {size_text(shape) or 'a number'}"
+            f"expected 1 to {MAX_PIXELS:,} pixels, at most {_MAX_SIDE:,} a side, got {size_text(shape) or 'a number'}"
         )

@@ -7,7 +7,7 @@ import struct
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 MAX_FILES = 200
 MAX_BYTES = 50_000_000  # of all files of an input
@@ -94,15 +94,20 @@ def check_unpacked(name: str, num_bytes: int) -> None:
 def check_contents(path: Path) -> None:
     """Raise RefusedError for an archive of too many members, from the few bytes at its end that say how many."""
     with path.open("rb") as file:
-        end = file.seek(0, 2)
-        file.seek(max(0, end - 65_557))
-        tail = file.read()
+        check_listing(path.name, file)
+
+
+def check_listing(name: str, file: IO[bytes]) -> None:
+    """As `check_contents`, of an archive that is open, or in memory."""
+    end = file.seek(0, 2)
+    file.seek(max(0, end - 65_557))
+    tail = file.read()
     place = tail.rfind(b"PK\x05\x06")
     record = tail[place : place + 22] if place >= 0 else b""
     if len(record) == 22:  # otherwise its reader says what is wrong with it
         count, size = struct.unpack_from("<HL", record, 10)
         if b"PK\x06\x07" in tail[max(0, place - 20) : place] or count > MAX_MEMBERS or size > MAX_MEMBERS * _MAX_MEMBER:
-            raise RefusedError(f"{path.name}: expected an archive of at most {MAX_MEMBERS:,} files")
+            raise RefusedError(f"{name}: expected an archive of at most {MAX_MEMBERS:,} files")
 
 
 def check_archive(path: Path) -> None:

@@ -50,22 +50,36 @@ def read_files(paths: list[Path], readers: Mapping[str, Reader], tag: str = "") 
             raise RefusedError(f"{group[0].name}: expected one of {known}, got {suffix or 'no suffix'}")
         for part, number in zip([group] if suffix in readers else [[path] for path in group], numbers):
             found = _read(part, reader, tag + (f"_file{number}" if number > 1 else ""))
-            for name, array in found.arrays.items():
-                label = f"{part[0].stem}: {name}" if name in pooled.arrays else name
-                pooled.arrays[label], pooled.code[label] = array, found.code[name]
-            pooled = pooled._replace(
-                setup=pooled.setup + found.setup,
-                options={**pooled.options, **found.options},
-                names={**pooled.names, **found.names},
-                lines={**pooled.lines, **found.lines},
-            )
+            pooled = joined_files(pooled, found, part[0].stem)
     return pooled
 
 
+def joined_files(first: Data, more: Data, stem: str) -> Data:
+    """What two files hold; of two arrays of one name, the second gets the name of its file before it."""
+    arrays, code = dict(first.arrays), dict(first.code)
+    for name, array in more.arrays.items():
+        label = f"{stem}: {name}" if name in arrays else name
+        arrays[label], code[label] = array, more.code[name]
+    return Data(
+        arrays,
+        first.setup + more.setup,
+        code,
+        {**first.options, **more.options},
+        {**first.names, **more.names},
+        {**first.lines, **more.lines},
+    )
+
+
 def _kind(path: Path, readers: Mapping[str, Reader]) -> str:
-    """The ending of a file; an archive is read with the files of the kind that it holds."""
+    """The ending of a file, or the first that its reader takes: it reads all of these together, and archives."""
     suffix = path.suffix.lower()
-    return next(iter(readers), suffix) if suffix == ".zip" else suffix
+    if suffix == ".zip":
+        return next(iter(readers), suffix)
+    return next((kind for kind in readers if _function(readers.get(suffix)) is _function(readers[kind])), suffix)
+
+
+def _function(reader: Reader | None) -> Any:
+    return getattr(reader, "func", reader)  # `inputs` hands over partials
 
 
 def _read(paths: list[Path], reader: Reader, tag: str) -> Data:

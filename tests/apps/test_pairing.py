@@ -166,7 +166,7 @@ REFUSED = {
     "bomb": (bomb, "a.zip: expected at most 200,000,000 bytes unpacked, got 200,000,001"),
     "lie": (lie, "a.zip: a.png cannot be read"),
     "lzma": (lzma, "a.zip: expected a plain .zip, without a password"),
-    "other": (other, "a.zip: expected files that end on .png, got none"),
+    "other": (other, "a.zip: expected files that end on .png or .tiff or .tif or .npy or .npz, got none"),
     "no-archive": (lambda path: path.write_bytes(b"PK\x05\x06"), "a.zip: cannot be read as zip"),
 }
 

@@ -15,10 +15,11 @@ from ..costs import Cost, items
 from ..figures.maps import draw_map, draw_pro, draw_roc, pro_values
 from ..figures.style import figure
 from ..figures.threshold import Sweep, binary_sweep
-from ..images import read_maps, read_masks
 from ..limits import MAX_IMAGES
+from ..maps import read_maps, read_masks
 from ..page import CONFIDENCE, DATA_SETS, Column, Computed, Example, Option, Page, Sample, Source, Table
 from ..pairing import CATEGORY, with_categories
+from ..planes import PLANE_SUFFIXES
 from ..strip import map_picture
 from ..worst import Thumbnail
 
@@ -156,7 +157,10 @@ PAGE = Page(
     sweep=sweep_maps,
     headline=r"image_auroc|pixel_auroc|aupro@0\.3",
     sections={"Images": r"image_.*", "Pixels": r"pixel_.*", "Regions": r"aupro.*|aupimo.*|auspro.*"},
-    sources=(Source("Anomaly maps", {".png": read_maps}), Source("Masks", {".png": read_masks})),
+    sources=(
+        Source("Anomaly maps", dict.fromkeys(PLANE_SUFFIXES, read_maps)),
+        Source("Masks", dict.fromkeys(PLANE_SUFFIXES, read_masks)),
+    ),
     images=True,
     costs=_costs,
     joined=with_categories,
