@@ -104,7 +104,9 @@ def _check_tiff(content: io.BytesIO, masks: bool) -> None:
     if not header.of_bytes:
         raise ValueError("expected no compression, or LZW, deflate, PackBits, LZMA or Zstandard, got another one")
     if masks and header.white_is_zero:
-        raise ValueError("expected a mask whose anomalous pixels are above 0, got one in which 0 is white")
+        raise ValueError(
+            "expected a mask whose anomalous pixels are above 0, got one in which 0 is white; save it in 8 bits"
+        )
 
 
 @contextmanager
