@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import functools
 import importlib
+import io
 import json
+import zipfile
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
@@ -18,6 +20,7 @@ from openworld_metrics.pages.layout import data_frame
 from openworld_metrics.pages.runner import Runner, explain
 from openworld_metrics.pages.uploads import read_files
 from tests import cases
+from tests.fuzz import maps
 from tests.fuzz.boxes import damage_image, make_image
 from tests.fuzz.contents import ENDINGS, columns, content, damaged_content, flat_parquet
 from tests.fuzz.damage import NUMERALS, WORDS, damaged_bytes_of, damaged_text
@@ -274,21 +277,38 @@ class Upload(NamedTuple):
 
 
 def make_upload(rng: Random) -> Upload:
-    """A table of any format, or a PNG or text file for the pages that read these."""
+    """A table of any format, or maps, masks or text files for the pages that read these."""
     if rng.random() < 0.2:
         image = make_image(_Png()).files["image.png"]
         return Upload("anomaly_suite", 1, {"a.png": image, "b.png": image})
     if rng.random() < 0.1:
         return Upload("openset_detection", 1, {"a.txt": b"0 .5 .5 1 1\n", "b.txt": b"1 .5 .5 .5 .5\n0 .1 .1 0 0\n"})
+    if rng.random() < 0.3:
+        made = maps.make(rng.choice(maps.ENDINGS), rng).files
+        planes = {Path(name).name: data for name, data in made.items() if name.startswith("maps/")}
+        return Upload("anomaly_suite", rng.randrange(2), rng.choice((planes, {"maps.zip": packed(planes)})))
     ending = rng.choice(KINDS)
     return Upload(rng.choice(METRICS), 0, {f"table.{ending}": content(rng, ending, columns(rng))})
+
+
+def packed(files: Files) -> bytes:
+    """A .zip of some files."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    return buffer.getvalue()
 
 
 def damage_upload(rng: Random, value: Upload) -> Upload:
     """Something wrong with a file, or one more."""
     file = rng.choice([*value.files])
     ending, data = file.rpartition(".")[2], value.files[file]
-    if ending in KINDS:
+    if ending == "zip" and rng.random() < 0.8:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            inside = {f"cut/{name}": archive.read(name) for name in archive.namelist()}
+        data = packed(damage_upload(rng, value._replace(files=inside)).files)
+    elif ending in KINDS:
         data = damaged_content(rng, ending, data)
     else:
         data = next(iter(damage_image(rng, make_image(rng)._replace(files={file: data})).files.values()))
