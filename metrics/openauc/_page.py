@@ -2042,6 +2042,7 @@ table.results.compared td:first-child, table.results.compared th:first-child { t
   font-size: var(--text-sm); color: var(--body-text-color); background: var(--block-background-fill); }
 .switch button[aria-pressed=true] { border-color: var(--body-text-color); box-shadow: inset 0 0 0 1px; }
 .switch button:hover, .take button:hover, .report button:hover, button.see:hover { border-color: currentcolor; }
+.threshold .wide table.results thead th { white-space: normal; }
 .threshold label { display: flex; justify-content: space-between; font-weight: 500; }
 .threshold output { font-variant-numeric: tabular-nums; }
 .threshold input[type=range] { width: 100%; height: 24px; accent-color: var(--body-text-color); margin: 4px 0; }
@@ -3096,7 +3097,7 @@ def _source_html(page: Page, place: int, data: Data, taken: Mapping[str, list[st
     names = [name for name in flat if name in first[:MAX_SHOWN]]
     title = f"<strong>{html.escape(page.sources[place].label)}</strong> " if len(page.sources) > 1 else ""
     lengths = sorted({len(array) for array in flat.values()})
-    size = f"{lengths[-1]:,} rows, {len(flat):,} columns" if flat else ""
+    size = f"{lengths[-1]:,} rows, {len(flat):,} column{'s' * (len(flat) != 1)}" if flat else ""
     images = next(iter(data.names.values()), None)
     size += f" in {len(images):,} files" if flat and images else ""
     parts = [f"<p>{title}{size}</p>"] if title or size else []
