@@ -13,10 +13,10 @@ from ..formats.json import parse_json
 from ..formats.yolo_lines import LISTS_OF_CLASSES, read_lines
 from .archives import FOLDER, KIND_FOLDERS, Member, folders_of, key_of, keys, last_parts, members, some
 from .limits import RefusedError
+from .page import DETECTORS
 from .readers import Data
 from .uploads import read_files
 
-DETECTOR = "detector"
 _FILES, _IDS = "files of images", "ids of images"  # names of Data that `with_names` replaces
 
 
@@ -54,8 +54,8 @@ def read_yolo(paths: list[Path], tag: str = "", apart: bool = False) -> Data:
     named = {_FILES: files}
     if detectors:
         owners = [name for name, part in detectors.items() for _ in part]
-        arrays[DETECTOR] = _repeated(owners, sizes)
-        code[DETECTOR] = f'np.asarray([path.relative_to("{folder}").parts[0] for path, _ in rows{tag}])'
+        arrays[DETECTORS.name] = _repeated(owners, sizes)
+        code[DETECTORS.name] = f'np.asarray([path.relative_to("{folder}").parts[0] for path, _ in rows{tag}])'
         named |= {name: [member.key for member in part] for name, part in detectors.items()}
     place, folders = folders_of(files)
     if folders and not detectors:
@@ -124,8 +124,8 @@ def _coco_results(results: Mapping[Path, Any], tag: str) -> Data:
     ]
     data = _coco_columns(rows, f"found{tag}", setup, {"confidence": "score"})
     if len(results) > 1:
-        data.arrays[DETECTOR] = np.asarray(detectors, dtype=object)
-        data.code[DETECTOR] = f"np.asarray([Path(name).stem for name, rows in read{tag}.items() for _ in rows])"
+        data.arrays[DETECTORS.name] = np.asarray(detectors, dtype=object)
+        data.code[DETECTORS.name] = f"np.asarray([Path(name).stem for name, rows in read{tag}.items() for _ in rows])"
     return data
 
 

@@ -20,7 +20,7 @@ NUMBERED = re.compile(r"(.*?)[\s_.\-\[]*(\d+)\]?")
 _MAX_MEMBERS = 50  # columns of an array that are offered one by one
 IMAGE_NAMES = ("image", "img", "imageid", "file", "filename", "frame")
 FLIPPED = "−"  # before the name of scores whose sign is turned
-NO_GROUPS = "no groups"  # what a person chooses to have none
+UNUSED = {"group": "no groups", "detector": "one detector"}  # of a kind, what is chosen where there is no such column
 KINDS = ("automatic", "scores", "class ids")
 
 

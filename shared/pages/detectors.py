@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .columns import groups, num_dimensions, take
+from .columns import UNUSED, groups, num_dimensions, take
 from .costs import Cost, check_costs
 from .guesses import guess
 from .inputs import Given, gather, source_of
@@ -24,20 +24,24 @@ def detectors(
     """The metric's columns for each detector, by the name of what it is made of, in the order chosen.
 
     Several detectors are several columns of scores (`predictions` of ood_bench, `open_scores` of the open-set metrics),
-    or several matrices or stacks of maps. All other columns are the same for each. Where there is one detector, its
-    name is that of the metric's column. Raises what `gather` raises; where there are several, with the name.
+    several matrices or stacks of maps, or rows of which a column says the detector. All other columns are the same for
+    each. Where there is one detector, its name is that of the metric's column. Raises what `gather` raises.
     """
     guesses = guess(page, sources)
     made_of = {name: list((chosen or {}).get(name) or found) for name, found in guesses.items()}
     own = _names_of_rows(page, sources, made_of)
-    if own:
-        check_costs([Cost("detectors", len(own), MAX_DETECTORS)])
-        return {name: gather(page, sources, made_of, read_as, detector=name) for name in own}
+    made = {"": made_of}
     for column in page.columns:
         names = made_of[column.name]
         if len(names) > 1 and _is_several(column, names, sources):
-            return {name: gather(page, sources, {**made_of, column.name: [name]}, read_as) for name in names}
-    return {page.columns[0].name: gather(page, sources, made_of, read_as)}
+            made = {name: {**made_of, column.name: [name]} for name in names}
+            break
+    several = {", ".join(filter(None, (row, name))): (row, one) for row in own or [""] for name, one in made.items()}
+    check_costs([Cost("detectors", len(several), MAX_DETECTORS)])
+    return {
+        name or page.columns[0].name: gather(page, sources, one, read_as, detector=row)
+        for name, (row, one) in several.items()
+    }
 
 
 def _names_of_rows(page: Page, sources: Sequence[Data], made_of: Mapping[str, Sequence[str]]) -> list[str]:
@@ -49,6 +53,8 @@ def _names_of_rows(page: Page, sources: Sequence[Data], made_of: Mapping[str, Se
     if column is None:
         return []
     names = made_of[column.name]
+    if UNUSED["detector"] in names:
+        return []
     values = np.asarray(take(column, names, source_of(column, names, sources)).value, dtype=object)
     missing = [i for i, value in enumerate(values) if is_blank(value)]
     if missing:

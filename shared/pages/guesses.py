@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from .columns import IMAGE_NAMES, NUMBERED, groups, num_dimensions, plain
+from .limits import MAX_DETECTORS
 from .page import Column, Page
 from .readers import Data
 from .words import LOOKED_AT, is_label
@@ -90,7 +91,10 @@ def _guess(column: Column, data: Data, taken: set[str]) -> list[str]:
         only = list(stems.values()) if len(stems) == 1 else []
         return named[:1] or _named(column, free, alike=False) or only or _named(column, free)
     single = [name for name in free if num_dimensions(data.arrays[name]) == 1]
-    return _named(column, single, alike=column.kind != "detector")
+    named = _named(column, single, alike=column.kind != "detector")
+    if column.kind == "detector" and any(len(pd.unique(data.arrays[name])) > MAX_DETECTORS for name in named):
+        return []
+    return named
 
 
 def _guess_images(column: Column, data: Data, runs: Mapping[str, list[str]]) -> list[str]:

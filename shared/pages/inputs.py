@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .archives import are_data_sets, some
-from .columns import FLIPPED, IMAGE_NAMES, NO_GROUPS, Found, choices, groups, plain, take
+from .columns import FLIPPED, IMAGE_NAMES, UNUSED, Found, choices, groups, plain, take
 from .guesses import guess
 from .join import Owned, group_images, join_parts, split_images
 from .page import Column, Page
@@ -57,8 +57,8 @@ def offered(page: Page, sources: Sequence[Data]) -> dict[str, list[str]]:
         if column.kind == "score":
             arrays = source_of(column, None, sources).arrays
             offers[column.name] += [FLIPPED + name for name in offers[column.name] if _is_float(arrays.get(name))]
-        if column.kind == "group" and offers[column.name]:
-            offers[column.name].append(NO_GROUPS)
+        if column.kind in UNUSED and offers[column.name]:
+            offers[column.name].append(UNUSED[column.kind])
     return offers
 
 
@@ -91,12 +91,12 @@ def gather(
     found: dict[str, Found] = {}
     ids: dict[str, Found] = {}
     origin: dict[str, int] = {}
-    owned: Owned | None = None
+    owners: tuple[Data, Found] | None = None
     grouped: Column | None = None
     for column in _form(page, made_of):
         names = made_of[column.name]
         data = source_of(column, names, sources)
-        if not names or NO_GROUPS in names:
+        if not names or UNUSED.get(column.kind) in names:
             if column.required:
                 raise TypeError(
                     f"{column.name}: no column of this name was found; choose what it is made of under Columns"
@@ -104,8 +104,7 @@ def gather(
                 )
             continue
         if column.kind == "detector":
-            sides = (side for side in ids if sources[origin[side]] is data)
-            owned = Owned(next(sides), take(column, names, data), detector) if detector else None
+            owners = data, take(column, names, data)
             continue
         if column.kind == "group" and ids:
             grouped = column
@@ -119,6 +118,12 @@ def gather(
             value, code = found[column.name]
             found[column.name] = Found([value], code and f"[{code}]")
     named, told = _names_of_images(page, sources, made_of, origin, found, ids), ""
+    side = next((side for side in (ids or found) if owners and sources[origin[side]] is owners[0]), None)
+    owned = Owned(side, owners[1], detector) if owners and side and detector else None
+    if owned and not ids:
+        beside = [name for name in found if origin[name] == origin[owned.side]]
+        setup.append(f"detector = np.asarray({owned.detectors.code}).astype(str)")
+        found |= {name: owned.part(found[name]) for name in beside}
     if ids:
         setup += split_images(page, ids, found, origin, owned)
         told = _told_of_images(sources, ids, origin, owned) if len(ids) == 2 else ""

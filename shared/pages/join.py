@@ -27,6 +27,13 @@ class Owned(NamedTuple):
         """Which rows are those of the one."""
         return np.asarray(self.detectors.value).astype(str) == self.name
 
+    def part(self, column: Found) -> Found:
+        """Its rows of a column."""
+        if len(column.value) != len(self.rows):
+            raise ValueError(f"detector: expected {len(column.value)} names, one for each row, got {len(self.rows)}")
+        code = column.code and f"np.asarray({column.code})[detector == {self.name!r}]"
+        return Found(np.asarray(column.value)[self.rows], code)
+
 
 def split_images(
     page: Page,

@@ -65,6 +65,7 @@ table.results.compared td:first-child, table.results.compared th:first-child { t
   font-size: var(--text-sm); color: var(--body-text-color); background: var(--block-background-fill); }
 .switch button[aria-pressed=true] { border-color: var(--body-text-color); box-shadow: inset 0 0 0 1px; }
 .switch button:hover, .take button:hover, .report button:hover, button.see:hover { border-color: currentcolor; }
+.threshold .wide table.results thead th { white-space: normal; }
 .threshold label { display: flex; justify-content: space-between; font-weight: 500; }
 .threshold output { font-variant-numeric: tabular-nums; }
 .threshold input[type=range] { width: 100%; height: 24px; accent-color: var(--body-text-color); margin: 4px 0; }

@@ -83,7 +83,7 @@ def look(
         notes += [_sign(name, value) for name, value in turned.items()]
     shown += "".join(f'<div class="message note" role="status">{note}</div>' for note in notes)
     names = made_of[score] if turned else []
-    flipped = [_turn(name) if name in turned else name for name in names]
+    flipped = [_turn(name) if name in turned else name for name in names] if {*names} & {*turned} else []
     left_out = len(cannot.rows) if cannot else 0
     return Seen(shown, offers, made_of, missing, options, flipped, left_out, leave_out and cannot is not None)
 

@@ -46,6 +46,7 @@ class Option(NamedTuple):
 
 
 DATA_SETS = Column("groups", ("group", "dataset", "data_set", "ood_set"), "group", required=False)
+DETECTORS = Column("detector", ("model", "method"), "detector", required=False)
 CONFIDENCE = Option("confidence_level", "number or none")
 
 

@@ -54,7 +54,7 @@ def _source_html(page: Page, place: int, data: Data, taken: Mapping[str, list[st
     names = [name for name in flat if name in first[:MAX_SHOWN]]
     title = f"<strong>{html.escape(page.sources[place].label)}</strong> " if len(page.sources) > 1 else ""
     lengths = sorted({len(array) for array in flat.values()})
-    size = f"{lengths[-1]:,} rows, {len(flat):,} columns" if flat else ""
+    size = f"{lengths[-1]:,} rows, {len(flat):,} column{'s' * (len(flat) != 1)}" if flat else ""
     images = next(iter(data.names.values()), None)
     size += f" in {len(images):,} files" if flat and images else ""
     parts = [f"<p>{title}{size}</p>"] if title or size else []

@@ -52,6 +52,41 @@ def test_detectors_of_a_file(tmp_path: Path) -> None:
     assert [*detectors(page, sources, {"predictions": ["energy"]})] == ["predictions"]
 
 
+def test_detectors_of_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A column that says the detector of each row, alone and beside several columns of scores."""
+    long = SCORES.melt(["index", "truth"], ["msp", "energy"], "method", "score")
+    page, sources = page_of("ood_bench"), read("ood_bench", long, tmp_path)
+    several = detectors(page, sources)
+    assert [*several] == ["msp", "energy"]
+    monkeypatch.chdir(tmp_path)
+    for name, given in several.items():
+        assert given.columns["predictions"].tolist() == SCORES[name].tolist()
+        assert given.columns["references"].tolist() == LABELS
+        told: dict[str, Any] = {"np": np}
+        for line in given.setup:
+            exec(line, told)
+        assert all(np.array_equal(eval(code, told), given.columns[key]) for key, code in given.code.items())
+    (alone,) = detectors(page, sources, {"detector": ["one detector"]}).values()
+    assert len(alone.columns["predictions"]) == 12
+    crossed = detectors(page, read("ood_bench", SCORES.assign(model=["a", "b"] * 3), tmp_path))
+    assert [*crossed] == ["a, msp", "a, energy", "b, msp", "b, energy"]
+    assert crossed["b, energy"].columns["predictions"].tolist() == SCORES["energy"][1::2].tolist()
+    many = pd.concat([SCORES.drop(columns="msp")] * 4).assign(model=[f"car {i}" for i in range(24)])
+    assert [*detectors(page, read("ood_bench", many, tmp_path))] == ["predictions"]
+
+
+@pytest.mark.parametrize("name", ["accuracyk", "autkc", "macro_open_f", "micro_open_f", "openauc"])
+def test_models_of_rows(name: str, tmp_path: Path) -> None:
+    frame = pd.DataFrame({"class": [0, 1, 1, 0], "label": [0, 1, 0, -1], "score": [0.1, 0.4, 0.2, 0.6]})
+    page = page_of(name)
+    if name in ("accuracyk", "autkc"):
+        frame = pd.DataFrame({"p0": [0.1, 0.4, 0.2, 0.6], "p1": [0.9, 0.6, 0.8, 0.4], "label": [0, 1, 0, 1]})
+    several = detectors(page, read(name, frame.assign(model=["new", "old", "new", "old"]), tmp_path))
+    assert [*several] == ["new", "old"]
+    assert np.array_equal(several["old"].columns["references"], frame["label"][1::2])
+    assert {len(column) for column in several["old"].columns.values()} == {2}
+
+
 def test_matrices_side_by_side(tmp_path: Path) -> None:
     """Of two matrices each is a detector; of two columns one matrix is made."""
     np.savez(tmp_path / "a.npz", a=np.eye(3), b=np.ones((3, 3)), labels=[0, 1, 2])

@@ -19,7 +19,7 @@ from ..figures.histograms import histograms
 from ..figures.roc import draw_pr, draw_roc_curves
 from ..figures.style import BLUE, GREY, LINES, ORANGE, figure, point
 from ..figures.threshold import Sweep, binary_sweep, moving_line, moving_point
-from ..page import CONFIDENCE, DATA_SETS, Column, Computed, Example, Option, Page, Sample, rows
+from ..page import CONFIDENCE, DATA_SETS, DETECTORS, Column, Computed, Example, Option, Page, Sample, rows
 from ..worst import Worst, worst_samples
 
 MAX_MARKED = 4  # operating points in the picture
@@ -111,6 +111,7 @@ PAGE = Page(
         Column("predictions", ("scores", "score", "ood_score", "open_scores"), "score"),
         Column("references", ("labels", "label", "is_ood", "open_labels"), "label"),
         DATA_SETS,
+        DETECTORS,
         Column("in-distribution scores", ("id_scores", "scores_in", "scores_id"), part_of="predictions"),
         Column("OOD scores", ("scores_out", "scores_ood"), part_of="predictions"),
     ),

@@ -15,7 +15,7 @@ from ..direction import labelled_outside
 from ..figures.style import BLUE, GREEN, ORANGE, SHADE, curve, figure, point
 from ..figures.threshold import THRESHOLD, Sweep, moving_point
 from ..limits import MAX_POINTS
-from ..page import CONFIDENCE, DATA_SETS, Column, Computed, Example, Option, Page, Sample, Table
+from ..page import CONFIDENCE, DATA_SETS, DETECTORS, Column, Computed, Example, Option, Page, Sample, Table
 from ..worst import Worst, worst_samples
 
 COLUMNS = (
@@ -24,6 +24,7 @@ COLUMNS = (
     Column("open_scores", ("open_pred", "open_score", "ood_score", "unknown_score"), "score"),
     Column("open_labels", ("open_label", "is_unknown", "unknown"), "label", required=False),
     DATA_SETS,
+    DETECTORS,
 )
 OPTIONS = (Option("t_list", "numbers"), Option("num_classes", "number"), CONFIDENCE)
 CLASS_IDS: Table = {"predictions": [0, 1, 1, 0], "references": [0, 1, 0, -1], "open_scores": [0.1, 0.4, 0.2, 0.6]}

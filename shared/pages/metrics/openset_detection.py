@@ -10,12 +10,12 @@ import numpy as np
 from ...detection.openset_detection import OpenSetDetection
 from ...detection.words import CALLED_UNKNOWN, MISSED, TAKEN_FOR_KNOWN, WRONG_CLASS
 from ..archives import FOLDER
-from ..boxes import DETECTOR, read_coco, read_yolo, with_names
+from ..boxes import read_coco, read_yolo, with_names
 from ..costs import Cost, items
 from ..figures.boxes import OF_OBJECTS, STYLES, DrawnBoxes, boxes_to_draw, draw_boxes, draw_confusion
 from ..figures.sweep import draw_sweep, sweep_boxes
 from ..limits import MAX_IMAGES
-from ..page import CONFIDENCE, DATA_SETS, Column, Computed, Derived, Example, Option, Page, Sample, Source
+from ..page import CONFIDENCE, DATA_SETS, DETECTORS, Column, Computed, Derived, Example, Option, Page, Sample, Source
 from ..strip import box_picture
 from ..worst import Thumbnail
 
@@ -120,7 +120,7 @@ PAGE = Page(
     columns=(
         Column("predictions", ("boxes", "detections"), "images"),
         Column("references", ("ground_truth", "targets", "boxes"), "images", source=1),
-        Column(DETECTOR, ("model", "method"), "detector", required=False),
+        DETECTORS,
         DATA_SETS._replace(names=(*DATA_SETS.names, FOLDER), source=1),
     ),
     options=(

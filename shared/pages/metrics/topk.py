@@ -13,7 +13,7 @@ from ...classification.topk_rates import TIES, known_ranks
 from ...core.options import as_int_list
 from ..digits import short
 from ..figures.style import BLUE, GREY, LINES, ORANGE, figure
-from ..page import CONFIDENCE, DATA_SETS, Column, Computed, Option, Sample, rows
+from ..page import CONFIDENCE, DATA_SETS, DETECTORS, Column, Computed, Option, Sample, rows
 
 MAX_K = 200  # that are drawn
 MIN_K = 10  # where there are as many; otherwise up to twice the largest k that is asked for
@@ -21,6 +21,7 @@ COLUMNS = (
     Column("predictions", ("y_pred", "preds", "scores", "score", "class", "logits", "probs", "guess", "p"), "matrix"),
     Column("references", ("y_true", "labels", "label", "target", "true")),
     DATA_SETS,
+    DETECTORS,
 )
 OPTIONS = (
     Option("k_list", "numbers"),
