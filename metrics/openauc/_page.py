@@ -622,6 +622,7 @@ class Option(NamedTuple):
 
 
 DATA_SETS = Column("groups", ("group", "dataset", "data_set", "ood_set"), "group", required=False)
+DETECTORS = Column("detector", ("model", "method"), "detector", required=False)
 CONFIDENCE = Option("confidence_level", "number or none")
 
 
@@ -1717,7 +1718,7 @@ NUMBERED = re.compile(r"(.*?)[\s_.\-\[]*(\d+)\]?")
 _MAX_MEMBERS = 50  # columns of an array that are offered one by one
 IMAGE_NAMES = ("image", "img", "imageid", "file", "filename", "frame")
 FLIPPED = "−"  # before the name of scores whose sign is turned
-NO_GROUPS = "no groups"  # what a person chooses to have none
+UNUSED = {"group": "no groups", "detector": "one detector"}  # of a kind, what is chosen where there is no such column
 KINDS = ("automatic", "scores", "class ids")
 
 
@@ -2052,6 +2053,7 @@ table.results.compared td:first-child, table.results.compared th:first-child { t
   font-size: var(--text-sm); color: var(--body-text-color); background: var(--block-background-fill); }
 .switch button[aria-pressed=true] { border-color: var(--body-text-color); box-shadow: inset 0 0 0 1px; }
 .switch button:hover, .take button:hover, .report button:hover, button.see:hover { border-color: currentcolor; }
+.threshold .wide table.results thead th { white-space: normal; }
 .threshold label { display: flex; justify-content: space-between; font-weight: 500; }
 .threshold output { font-variant-numeric: tabular-nums; }
 .threshold input[type=range] { width: 100%; height: 24px; accent-color: var(--body-text-color); margin: 4px 0; }
@@ -2175,7 +2177,10 @@ def _guess(column: Column, data: Data, taken: set[str]) -> list[str]:
         only = list(stems.values()) if len(stems) == 1 else []
         return named[:1] or _named(column, free, alike=False) or only or _named(column, free)
     single = [name for name in free if num_dimensions(data.arrays[name]) == 1]
-    return _named(column, single, alike=column.kind != "detector")
+    named = _named(column, single, alike=column.kind != "detector")
+    if column.kind == "detector" and any(len(pd.unique(data.arrays[name])) > MAX_DETECTORS for name in named):
+        return []
+    return named
 
 
 def _guess_images(column: Column, data: Data, runs: Mapping[str, list[str]]) -> list[str]:
@@ -2476,6 +2481,13 @@ class Owned(NamedTuple):
         """Which rows are those of the one."""
         return np.asarray(self.detectors.value).astype(str) == self.name
 
+    def part(self, column: Found) -> Found:
+        """Its rows of a column."""
+        if len(column.value) != len(self.rows):
+            raise ValueError(f"detector: expected {len(column.value)} names, one for each row, got {len(self.rows)}")
+        code = column.code and f"np.asarray({column.code})[detector == {self.name!r}]"
+        return Found(np.asarray(column.value)[self.rows], code)
+
 
 def split_images(
     page: Page,
@@ -2740,8 +2752,8 @@ def offered(page: Page, sources: Sequence[Data]) -> dict[str, list[str]]:
         if column.kind == "score":
             arrays = source_of(column, None, sources).arrays
             offers[column.name] += [FLIPPED + name for name in offers[column.name] if _is_float(arrays.get(name))]
-        if column.kind == "group" and offers[column.name]:
-            offers[column.name].append(NO_GROUPS)
+        if column.kind in UNUSED and offers[column.name]:
+            offers[column.name].append(UNUSED[column.kind])
     return offers
 
 
@@ -2774,12 +2786,12 @@ def gather(
     found: dict[str, Found] = {}
     ids: dict[str, Found] = {}
     origin: dict[str, int] = {}
-    owned: Owned | None = None
+    owners: tuple[Data, Found] | None = None
     grouped: Column | None = None
     for column in _form(page, made_of):
         names = made_of[column.name]
         data = source_of(column, names, sources)
-        if not names or NO_GROUPS in names:
+        if not names or UNUSED.get(column.kind) in names:
             if column.required:
                 raise TypeError(
                     f"{column.name}: no column of this name was found; choose what it is made of under Columns"
@@ -2787,8 +2799,7 @@ def gather(
                 )
             continue
         if column.kind == "detector":
-            sides = (side for side in ids if sources[origin[side]] is data)
-            owned = Owned(next(sides), take(column, names, data), detector) if detector else None
+            owners = data, take(column, names, data)
             continue
         if column.kind == "group" and ids:
             grouped = column
@@ -2802,6 +2813,12 @@ def gather(
             value, code = found[column.name]
             found[column.name] = Found([value], code and f"[{code}]")
     named, told = _names_of_images(page, sources, made_of, origin, found, ids), ""
+    side = next((side for side in (ids or found) if owners and sources[origin[side]] is owners[0]), None)
+    owned = Owned(side, owners[1], detector) if owners and side and detector else None
+    if owned and not ids:
+        beside = [name for name in found if origin[name] == origin[owned.side]]
+        setup.append(f"detector = np.asarray({owned.detectors.code}).astype(str)")
+        found |= {name: owned.part(found[name]) for name in beside}
     if ids:
         setup += split_images(page, ids, found, origin, owned)
         told = _told_of_images(sources, ids, origin, owned) if len(ids) == 2 else ""
@@ -2874,20 +2891,24 @@ def detectors(
     """The metric's columns for each detector, by the name of what it is made of, in the order chosen.
 
     Several detectors are several columns of scores (`predictions` of ood_bench, `open_scores` of the open-set metrics),
-    or several matrices or stacks of maps. All other columns are the same for each. Where there is one detector, its
-    name is that of the metric's column. Raises what `gather` raises; where there are several, with the name.
+    several matrices or stacks of maps, or rows of which a column says the detector. All other columns are the same for
+    each. Where there is one detector, its name is that of the metric's column. Raises what `gather` raises.
     """
     guesses = guess(page, sources)
     made_of = {name: list((chosen or {}).get(name) or found) for name, found in guesses.items()}
     own = _names_of_rows(page, sources, made_of)
-    if own:
-        check_costs([Cost("detectors", len(own), MAX_DETECTORS)])
-        return {name: gather(page, sources, made_of, read_as, detector=name) for name in own}
+    made = {"": made_of}
     for column in page.columns:
         names = made_of[column.name]
         if len(names) > 1 and _is_several(column, names, sources):
-            return {name: gather(page, sources, {**made_of, column.name: [name]}, read_as) for name in names}
-    return {page.columns[0].name: gather(page, sources, made_of, read_as)}
+            made = {name: {**made_of, column.name: [name]} for name in names}
+            break
+    several = {", ".join(filter(None, (row, name))): (row, one) for row in own or [""] for name, one in made.items()}
+    check_costs([Cost("detectors", len(several), MAX_DETECTORS)])
+    return {
+        name or page.columns[0].name: gather(page, sources, one, read_as, detector=row)
+        for name, (row, one) in several.items()
+    }
 
 
 def _names_of_rows(page: Page, sources: Sequence[Data], made_of: Mapping[str, Sequence[str]]) -> list[str]:
@@ -2899,6 +2920,8 @@ def _names_of_rows(page: Page, sources: Sequence[Data], made_of: Mapping[str, Se
     if column is None:
         return []
     names = made_of[column.name]
+    if UNUSED["detector"] in names:
+        return []
     values = np.asarray(take(column, names, source_of(column, names, sources)).value, dtype=object)
     missing = [i for i, value in enumerate(values) if is_blank(value)]
     if missing:
@@ -3099,7 +3122,7 @@ def _source_html(page: Page, place: int, data: Data, taken: Mapping[str, list[st
     names = [name for name in flat if name in first[:MAX_SHOWN]]
     title = f"<strong>{html.escape(page.sources[place].label)}</strong> " if len(page.sources) > 1 else ""
     lengths = sorted({len(array) for array in flat.values()})
-    size = f"{lengths[-1]:,} rows, {len(flat):,} columns" if flat else ""
+    size = f"{lengths[-1]:,} rows, {len(flat):,} column{'s' * (len(flat) != 1)}" if flat else ""
     images = next(iter(data.names.values()), None)
     size += f" in {len(images):,} files" if flat and images else ""
     parts = [f"<p>{title}{size}</p>"] if title or size else []
@@ -3270,7 +3293,7 @@ def look(
         notes += [_sign(name, value) for name, value in turned.items()]
     shown += "".join(f'<div class="message note" role="status">{note}</div>' for note in notes)
     names = made_of[score] if turned else []
-    flipped = [_turn(name) if name in turned else name for name in names]
+    flipped = [_turn(name) if name in turned else name for name in names] if {*names} & {*turned} else []
     left_out = len(cannot.rows) if cannot else 0
     return Seen(shown, offers, made_of, missing, options, flipped, left_out, leave_out and cannot is not None)
 
@@ -5668,6 +5691,7 @@ COLUMNS = (
     Column("open_scores", ("open_pred", "open_score", "ood_score", "unknown_score"), "score"),
     Column("open_labels", ("open_label", "is_unknown", "unknown"), "label", required=False),
     DATA_SETS,
+    DETECTORS,
 )
 OPTIONS = (Option("t_list", "numbers"), Option("num_classes", "number"), CONFIDENCE)
 CLASS_IDS: Table = {"predictions": [0, 1, 1, 0], "references": [0, 1, 0, -1], "open_scores": [0.1, 0.4, 0.2, 0.6]}

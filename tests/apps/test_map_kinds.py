@@ -41,9 +41,9 @@ def npy(array: np.ndarray) -> bytes:
     return buffer.getvalue()
 
 
-def npz(array: np.ndarray, **more: np.ndarray) -> bytes:
+def npz(*arrays: np.ndarray) -> bytes:
     buffer = io.BytesIO()
-    np.savez_compressed(buffer, array, **more)
+    np.savez_compressed(buffer, *arrays)
     return buffer.getvalue()
 
 
@@ -111,7 +111,7 @@ def test_an_archive_of_each_kind(
 
 def test_archives_of_two_detectors(runner: Runner, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One in .tiff, the other in .npy: files of the same names but for their endings."""
-    columns = {"one": MAPS.astype(np.float32), "two": -MAPS}
+    columns: dict[str, np.ndarray] = {"one": MAPS.astype(np.float32), "two": -MAPS}
     archives = [
         packed(tmp_path / "one.zip", {f"{name}.tiff": tiff(one) for name, one in zip(NAMES, columns["one"])}),
         packed(tmp_path / "two.zip", {f"{name}.npy": npy(one) for name, one in zip(NAMES, columns["two"])}),
@@ -167,7 +167,7 @@ def tiff_of(**sides: int) -> bytes:
     with tifffile.TiffFile(io.BytesIO(content)) as file:
         changed = bytearray(content)
         for name, side in sides.items():
-            tag = file.pages[0].tags[name]  # type: ignore[union-attr]
+            tag = file.pages[0].tags[name]
             changed[tag.offset + 2 : tag.offset + 12] = struct.pack("<HII", 4, 1, side)
     return bytes(changed)
 
@@ -183,7 +183,7 @@ REFUSED: dict[str, tuple[str, bytes, str]] = {
     ),
     "stack": ("a.npy", npy(MAPS), r"cannot be read as npy: expected one map \(H, W\), got the shape \(4, 5, 6\)"),
     "pickle": ("a.npy", npy(np.array([[{}]], object)), "cannot be read as npy: expected numbers, got object"),
-    "two arrays": ("a.npz", npz(MAPS[0], b=MAPS[0]), "cannot be read as npz: expected one array, got 2"),
+    "two arrays": ("a.npz", npz(MAPS[0], MAPS[0]), "cannot be read as npz: expected one array, got 2"),
     "colour": ("a.png", png(np.zeros((2, 2, 3), np.uint8)), "expected grey"),
 }
 STATED: dict[str, tuple[str, bytes, str]] = {
