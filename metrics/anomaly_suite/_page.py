@@ -36,7 +36,7 @@ from collections.abc import (
     Sequence,
     Sized,
 )
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from fnmatch import fnmatchcase
 from functools import cache, partial
 from itertools import count, cycle
@@ -5862,6 +5862,9 @@ def extra(name: str) -> Iterator[None]:
 
 _QUIET = logging.NullHandler()  # what tifffile finds wrong with a file is not printed beside the error
 _WHITE_IS_ZERO = 0
+_SEVERAL = "expected one map or mask, got a file of several pages"
+_MAX_TAGS = 4096  # of a page, as in tifffile
+_MAX_VALUES = 1_000_000  # of a tag: places of strips or tiles
 
 
 # none, LZW, deflate, PackBits, LZMA and Zstandard unpack to the size that is stated, pictures to what they say within
@@ -5882,11 +5885,34 @@ class TiffHeader(NamedTuple):
 
 
 def tiff_header(source: Path | IO[bytes]) -> TiffHeader:
-    """What a .tiff says before it is unpacked. Raises ValueError for several pages, or too many pixels."""
+    """What a .tiff says before it is unpacked. Raises ValueError for several pages, too many pixels, and long tags."""
+    with source.open("rb") if isinstance(source, Path) else nullcontext(source) as file:
+        _check_tags(file)
     with _only_page(source) as page:
         check_size(page.chunks)
         shape = max(page.shape, page.chunks, key=math.prod)
         return TiffHeader(tuple(shape), int(page.compression) in _OF_BYTES, page.photometric == _WHITE_IS_ZERO)
+
+
+def _check_tags(file: IO[bytes]) -> None:
+    """Raise ValueError for lists of so many numbers that the objects tifffile makes of them take gigabytes."""
+    file.seek(0)
+    start = file.read(16)
+    order, sizes = {b"II": "<", b"MM": ">"}.get(start[:2], ""), {b"*": "IHI", b"+": "QQQ"}.get(start[2:4].strip(b"\0"))
+    if not order or sizes is None:
+        raise ValueError("not a TIFF file")
+    place, number, long = (struct.Struct(order + kind) for kind in sizes)
+    entry = struct.Struct(f"{order}HH{sizes[2]}{long.size}s")
+    try:
+        file.seek(place.unpack_from(start, place.size)[0])
+        count = number.unpack(file.read(number.size))[0]
+        entries = [*entry.iter_unpack(file.read(min(count, _MAX_TAGS) * entry.size))]
+    except (struct.error, OverflowError):
+        raise ValueError("not a TIFF file, or a part of one") from None
+    if any(values > _MAX_VALUES for _, _, values, _ in entries):
+        raise ValueError(f"expected tags of at most {_MAX_VALUES:,} values, got more")
+    if any(file.read(long.size)):
+        raise ValueError(_SEVERAL)
 
 
 def read_tiff(source: Path | IO[bytes]) -> np.ndarray:
@@ -5919,11 +5945,13 @@ def _only_page(source: Path | IO[bytes]) -> Iterator[Any]:
         import tifffile
 
     logging.getLogger("tifffile").addHandler(_QUIET)
+    if not isinstance(source, Path):
+        source.seek(0)
     with tifffile.TiffFile(source) as file:
         page = file.pages[0]
         check_size(page.shape)
         if _has_more(file.pages):
-            raise ValueError("expected one map or mask, got a file of several pages")
+            raise ValueError(_SEVERAL)
         yield page
 
 
@@ -6142,7 +6170,6 @@ class Planes:
         self._count(member, 8 * math.prod(stated_shape(suffix, content)))
         if suffix in TIFF_SUFFIXES:
             _check_tiff(content, self.masks)
-        content.seek(0)
         array = read_array(suffix, content)
         self._flat[suffix] = self._flat.get(suffix, True) and array.ndim == 2
         code = _CODES[suffix] if self._flat[suffix] else f"plane({_CODES[suffix]})"
@@ -6179,7 +6206,6 @@ def ending(name: str) -> str:
 
 def _check_tiff(content: io.BytesIO, masks: bool) -> None:
     """Raise ValueError for what would unpack to another size than it states, and for masks that are not all numbers."""
-    content.seek(0)
     header = tiff_header(content)
     if not header.of_bytes:
         raise ValueError("expected no compression, or LZW, deflate, PackBits, LZMA or Zstandard, got another one")

@@ -62,7 +62,6 @@ class Planes:
         self._count(member, 8 * math.prod(stated_shape(suffix, content)))
         if suffix in TIFF_SUFFIXES:
             _check_tiff(content, self.masks)
-        content.seek(0)
         array = read_array(suffix, content)
         self._flat[suffix] = self._flat.get(suffix, True) and array.ndim == 2
         code = _CODES[suffix] if self._flat[suffix] else f"plane({_CODES[suffix]})"
@@ -99,7 +98,6 @@ def ending(name: str) -> str:
 
 def _check_tiff(content: io.BytesIO, masks: bool) -> None:
     """Raise ValueError for what would unpack to another size than it states, and for masks that are not all numbers."""
-    content.seek(0)
     header = tiff_header(content)
     if not header.of_bytes:
         raise ValueError("expected no compression, or LZW, deflate, PackBits, LZMA or Zstandard, got another one")

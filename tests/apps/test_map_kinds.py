@@ -161,20 +161,21 @@ def npz_of(content: bytes, compression: int = zipfile.ZIP_DEFLATED, members: int
     return buffer.getvalue()
 
 
-def tiff_of(**sides: int) -> bytes:
-    """A small one that says that it is larger, in the tags of these numbers."""
+def tiff_of(count: int = 1, **sides: int) -> bytes:
+    """A small one that says that it is larger, in the tags of these numbers, of some count."""
     content = tiff(np.zeros((16, 16), np.float32), compression="zlib", tile=(16, 16))
     with tifffile.TiffFile(io.BytesIO(content)) as file:
         changed = bytearray(content)
         for name, side in sides.items():
             tag = file.pages[0].tags[name]
-            changed[tag.offset + 2 : tag.offset + 12] = struct.pack("<HII", 4, 1, side)
+            changed[tag.offset + 2 : tag.offset + 12] = struct.pack("<HII", 4, count, side)
     return bytes(changed)
 
 
 SHORT = tiff(MAPS[0], compression="zlib")[:-40]
 REFUSED: dict[str, tuple[str, bytes, str]] = {
     "damaged": ("a.tiff", SHORT, "cannot be read as tiff: "),
+    "part": ("a.tiff", tiff(MAPS[0])[:9], "cannot be read as tiff: not a TIFF file, or a part of one"),
     "no tiff": ("a.tiff", b"nonsense", "cannot be read as tiff: not a TIFF file"),
     "NaN": (
         "a.npy",
@@ -191,6 +192,8 @@ STATED: dict[str, tuple[str, bytes, str]] = {
     "page in bytes": ("a.tiff", tiff_of(ImageWidth=9_000, ImageLength=9_000), "at most 200,000,000 bytes unpacked"),
     "tile": ("a.tiff", tiff_of(TileWidth=100_000, TileLength=100_000), "expected 1 to 89,478,485 pixels"),
     "tile in bytes": ("a.tiff", tiff_of(TileWidth=8_992, TileLength=8_992), "at most 200,000,000 bytes unpacked"),
+    "places": ("a.tiff", tiff_of(1_000_001, TileOffsets=8), "expected tags of at most 1,000,000 values, got more"),
+    "pages": ("a.tiff", tiff(MAPS[:2], photometric="minisblack", metadata=None), "got a file of several pages"),
     "picture": ("a.tiff", tiff(np.zeros((16, 16), np.uint8), compression="jpeg"), "got another one"),
     "npy": ("a.npy", npy_of("(100000, 100000)"), "expected 1 to 89,478,485 pixels"),
     "npy in bytes": ("a.npy", npy_of("(9000, 9000)"), "at most 200,000,000 bytes unpacked, got 648,000,000"),
