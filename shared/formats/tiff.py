@@ -20,7 +20,6 @@ from .pixels import check_size
 
 _QUIET = logging.NullHandler()  # what tifffile finds wrong with a file is not printed beside the error
 _WHITE_IS_ZERO = 0
-_SEVERAL = "expected one map or mask, got a file of several pages"
 _MAX_TAGS = 4096  # of a page, as in tifffile
 _MAX_VALUES = 1_000_000  # of a tag: places of strips or tiles
 
@@ -44,8 +43,6 @@ class TiffHeader(NamedTuple):
 
 def tiff_header(source: Path | IO[bytes]) -> TiffHeader:
     """What a .tiff says before it is unpacked. Raises ValueError for several pages, too many pixels, and long tags."""
-    with source.open("rb") if isinstance(source, Path) else nullcontext(source) as file:
-        _check_tags(file)
     with _only_page(source) as page:
         check_size(page.chunks)
         shape = max(page.shape, page.chunks, key=math.prod)
@@ -58,7 +55,7 @@ def _check_tags(file: IO[bytes]) -> None:
     start = file.read(16)
     order, sizes = {b"II": "<", b"MM": ">"}.get(start[:2], ""), {b"*": "IHI", b"+": "QQQ"}.get(start[2:4].strip(b"\0"))
     if not order or sizes is None:
-        raise ValueError("not a TIFF file")
+        raise ValueError(f"not a TIFF file: header={start[:4]!r}")
     place, number, long = (struct.Struct(order + kind) for kind in sizes)
     entry = struct.Struct(f"{order}HH{sizes[2]}{long.size}s")
     try:
@@ -70,7 +67,7 @@ def _check_tags(file: IO[bytes]) -> None:
     if any(values > _MAX_VALUES for _, _, values, _ in entries):
         raise ValueError(f"expected tags of at most {_MAX_VALUES:,} values, got more")
     if any(file.read(long.size)):
-        raise ValueError(_SEVERAL)
+        raise ValueError("expected one map or mask, got a file of several pages")
 
 
 def read_tiff(source: Path | IO[bytes]) -> np.ndarray:
@@ -79,14 +76,24 @@ def read_tiff(source: Path | IO[bytes]) -> np.ndarray:
         return np.asarray(page.asarray(maxworkers=1))
 
 
-def read_tiff_mask(path: Path) -> np.ndarray:
-    """(H, W) or (H, W, channels) of a mask, in which white is the highest number; transparency is left out."""
-    with _only_page(path) as page:
+def check_white(is_zero: bool) -> None:
+    """Raise ValueError for a mask in which 0 is white: some readers turn its numbers. So tifffile writes booleans."""
+    if is_zero:
+        raise ValueError(
+            "expected a mask whose anomalous pixels are above 0, got one in which 0 is white; save it in 8 bits"
+        )
+
+
+def read_tiff_mask(source: Path | IO[bytes]) -> np.ndarray:
+    """(H, W) or (H, W, channels) of a mask; transparency is left out.
+
+    Raises ValueError as `check_white`.
+    """
+    with _only_page(source) as page:
+        check_white(page.photometric == _WHITE_IS_ZERO)
         values = np.asarray(page.asarray(maxworkers=1))
     if values.dtype.kind not in "bfiu":
         raise ValueError(f"expected a mask of numbers, got {values.dtype}")
-    if page.photometric == _WHITE_IS_ZERO and values.dtype.kind in "bu":
-        values = ~values if values.dtype == bool else (1 << page.bitspersample) - 1 - values
     if values.ndim == 2:
         return values
     if sorted(page.axes) != ["S", "X", "Y"]:
@@ -103,18 +110,10 @@ def _only_page(source: Path | IO[bytes]) -> Iterator[Any]:
         import tifffile
 
     logging.getLogger("tifffile").addHandler(_QUIET)
-    if not isinstance(source, Path):
-        source.seek(0)
-    with tifffile.TiffFile(source) as file:
-        page = file.pages[0]
-        check_size(page.shape)
-        if _has_more(file.pages):
-            raise ValueError(_SEVERAL)
-        yield page
-
-
-def _has_more(pages: Any) -> bool:
-    try:
-        return pages[1] is not None
-    except IndexError:
-        return False
+    with source.open("rb") if isinstance(source, Path) else nullcontext(source) as file:
+        _check_tags(file)
+        file.seek(0)
+        with tifffile.TiffFile(file) as tiff:
+            page = tiff.pages[0]
+            check_size(page.shape)
+            yield page

@@ -15,7 +15,7 @@ from PIL import Image
 from ..formats.pixels import check_size
 from ..formats.planes import ARRAY_SUFFIXES, TIFF_SUFFIXES, checked_map, checked_mask, read_array, stated_shape
 from ..formats.reasons import reason
-from ..formats.tiff import tiff_header
+from ..formats.tiff import check_white, tiff_header
 from .archives import Member
 from .limits import RefusedError, check_listing, check_unpacked, without_paths
 
@@ -101,10 +101,8 @@ def _check_tiff(content: io.BytesIO, masks: bool) -> None:
     header = tiff_header(content)
     if not header.of_bytes:
         raise ValueError("expected no compression, or LZW, deflate, PackBits, LZMA or Zstandard, got another one")
-    if masks and header.white_is_zero:
-        raise ValueError(
-            "expected a mask whose anomalous pixels are above 0, got one in which 0 is white; save it in 8 bits"
-        )
+    if masks:
+        check_white(header.white_is_zero)
 
 
 @contextmanager
