@@ -151,7 +151,8 @@ def compute_on_cluster(run: Run, path: Path, processes: bool) -> tuple[dict[str,
 
     from openworld_metrics.cluster import compute_parquet
 
-    limit = "500MiB" if processes else 0  # as docs/guides/machines.md says that they need
+    # as docs/guides/machines.md says that they need: more where each row is kept
+    limit: Any = ("500MiB" if run.dtype == "float16" or run.significant_bits else "600MiB") if processes else 0
     with Client(
         n_workers=2, threads_per_worker=1, dashboard_address=None, processes=processes, memory_limit=limit
     ) as client:
