@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-import numpy as np
-
+from ..anomaly.anomaly_suite import level_sides
 from ..anomaly.levels import check_levels
 from ..anomaly.pro import pro_curve
 from ..core.roc import roc_curve
@@ -23,7 +22,7 @@ class Curves(NamedTuple):
     pro: Points | None
 
 
-def curves_of(state: Mapping[str, np.ndarray], levels: Any) -> Curves:
+def curves_of(state: Any, levels: Any) -> Curves:
     """The curves of a state of anomaly_suite, each of at most MAX_POINTS points.
 
     Parameters: state, as its state() gives it; levels, "image", "pixel" or both. Raises ValueError if a level has one
@@ -32,14 +31,11 @@ def curves_of(state: Mapping[str, np.ndarray], levels: Any) -> Curves:
     chosen = check_levels(levels)
     image_roc = pixel_roc = pro = None
     if "image" in chosen:
-        scores, anomalous = state["image_scores"], state["image_labels"]
-        image_roc = _points(roc_curve(scores[anomalous], scores[~anomalous], max_points=MAX_POINTS), "tpr")
+        image_roc = _points(roc_curve(*level_sides(state, "image"), max_points=MAX_POINTS), "tpr")
     if "pixel" in chosen:
-        regions, normal = state["anomalous"], state["normal"]
-        if "normal_counts" in state:
-            normal = np.repeat(normal, state["normal_counts"])
-        pixel_roc = _points(roc_curve(regions, normal, max_points=MAX_POINTS), "tpr")
-        pro = _points(pro_curve(regions, state["region_sizes"], normal, max_points=MAX_POINTS), "pro")
+        anomalous, normal = level_sides(state, "pixel")
+        pixel_roc = _points(roc_curve(anomalous, normal, max_points=MAX_POINTS), "tpr")
+        pro = _points(pro_curve(state["anomalous"], state["region_sizes"], normal, max_points=MAX_POINTS), "pro")
     return Curves(image_roc, pixel_roc, pro)
 
 
