@@ -5,8 +5,8 @@
     a state of another process ──────────┘
 
 Each metric is these two functions, and a check of states from elsewhere; merging, streaming and gathering follow (see
-core/metric.py). Three primitives carry almost all: the rank of the true class (classification/ranks.py), exceedance
-counts (core/counts.py) and confusion counts by threshold (open_set/sweep.py). Detection has a fourth, one-to-one
+metric/metric.py). Three primitives carry almost all: the rank of the true class (classification/ranks.py), exceedance
+counts (ranking/counts.py) and confusion counts by threshold (open_set/sweep.py). Detection has a fourth, one-to-one
 matching (detection/matching.py).
 
 Rules of the kernel, which every function follows:

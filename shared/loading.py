@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from .anomaly.anomaly_suite import AnomalySuite
 from .classification.accuracyk import AccuracyK
 from .classification.autkc import AUTKC
-from .core.metric import Metric
 from .detection.openset_detection import OpenSetDetection
+from .metric.metric import Metric
 from .ood.ood_bench import OODBench
 from .open_set.macro_open_f import MacroOpenF
 from .open_set.micro_open_f import MicroOpenF

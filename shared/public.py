@@ -12,14 +12,7 @@ from .classification.autkc import AUTKC
 from .classification.ranks import listed_ranks, true_class_ranks
 from .classification.topk import reduce_topk, reduce_topk_scores
 from .classification.topk_rates import accuracy, autkc, known_ranks, topk_accuracy
-from .comparing import compare
-from .core.counts import Counts, exceedance_counts
-from .core.curves import aupr, auroc, average_precision, detection_accuracy, f1_max
-from .core.delong import AUROCInterval, PairedTest, delong, delong_test
-from .core.metric import Metric
-from .core.operating import OperatingPoint, operating_point
-from .core.proportions import ProportionInterval, proportion_interval
-from .core.roc import precision_recall_curve, roc_curve
+from .comparison import compare
 from .detection.boxes import reduce_boxes
 from .detection.matching import match_boxes
 from .detection.openset_detection import OpenSetDetection
@@ -30,6 +23,7 @@ from .detection.rules import Rules
 from .detection.voc import voc_average_precision
 from .formats.hub import to_eval_results, to_model_index
 from .loading import METRICS, load, metric_class
+from .metric.metric import Metric
 from .ood.bench import bench_metrics
 from .ood.ood_bench import OODBench
 from .ood.oodeel import ftpn, get_curve
@@ -46,6 +40,12 @@ from .open_set.openauc import OpenAUC, openauc, openauc_metrics, split_open_set
 from .open_set.oscr import oscr_curve
 from .open_set.risk import risk_coverage
 from .open_set.samples import count_classes, reduce_open_set
+from .ranking.counts import Counts, exceedance_counts
+from .ranking.curves import aupr, auroc, average_precision, detection_accuracy, f1_max
+from .ranking.delong import AUROCInterval, PairedTest, delong, delong_test
+from .ranking.operating_points import OperatingPoint, operating_point
+from .ranking.proportions import ProportionInterval, proportion_interval
+from .ranking.roc import precision_recall_curve, roc_curve
 
 __all__ = [
     "AUTKC",

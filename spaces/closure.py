@@ -28,7 +28,7 @@ class Binding(NamedTuple):
 
 
 class Module(NamedTuple):
-    """A file of the package, such as core/counts.py, taken apart; `needs` are the names that it imports, by file."""
+    """A file of the package, such as ranking/counts.py, taken apart; `needs` are the names that it imports, by file."""
 
     file: str
     docstring: str

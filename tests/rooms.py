@@ -7,11 +7,11 @@ from pathlib import Path
 import openworld_metrics
 
 PACKAGE = Path(openworld_metrics.__file__).parent
-KERNEL = ("core", "classification", "open_set", "ood", "anomaly", "detection")
+KERNEL = ("arrays", "ranking", "metric", "classification", "open_set", "ood", "anomaly", "detection")
 
 
 def dotted(file: Path) -> str:
-    """A module by its name below the package: core.arrays, core, or nothing for the package itself."""
+    """A module by its name below the package: arrays.columns, arrays, or nothing for the package itself."""
     return ".".join(file.relative_to(PACKAGE).with_suffix("").parts).removesuffix("__init__").rstrip(".")
 
 

@@ -14,7 +14,7 @@ from hypothesis import given
 from openworld_metrics import AnomalySuite
 from openworld_metrics.anomaly import pimo_resampling
 from openworld_metrics.anomaly.aupimo import aupimo, pixel_weights
-from openworld_metrics.core import metric as metric_module
+from openworld_metrics.metric import metric as metric_module
 from tests.examples import many, seeds
 
 NORMAL = np.arange(20).reshape(2, 2, 5) / 20

@@ -12,7 +12,7 @@ from hypothesis import given
 
 import openworld_metrics
 from openworld_metrics import metric_class
-from openworld_metrics.core import metric as metric_module
+from openworld_metrics.metric import metric as metric_module
 from tests import cases, references
 from tests.checking import BACKENDS, convert, ulps
 from tests.examples import many, seeds

@@ -10,9 +10,9 @@ from hypothesis import given, settings, strategies as st
 from hypothesis.extra import numpy as arrays
 
 from openworld_metrics import metric_class
-from openworld_metrics.core import compacting, metric as metric_module
-from openworld_metrics.core.compacting import compact_rows, has_few_values
-from openworld_metrics.core.rounding import cut, rounded_up
+from openworld_metrics.arrays import compacting, metric as metric_module
+from openworld_metrics.arrays.compacting import compact_rows, has_few_values
+from openworld_metrics.ranking.rounding import cut, rounded_up
 from tests import cases
 from tests.examples import many, seeds
 from tests.splitting import length, rows

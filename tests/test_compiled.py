@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from openworld_metrics import exceedance_counts, metric_class, true_class_ranks
+from openworld_metrics.arrays import compiled, radix, sorting
 from openworld_metrics.classification.ranks import row_ranks, row_ranks_bfloat16
-from openworld_metrics.core import compiled, radix, sorting
-from openworld_metrics.core.counts import merge_counts, split_loop
 from openworld_metrics.detection import overlap
 from openworld_metrics.open_set import sweep
+from openworld_metrics.ranking.counts import merge_counts, split_loop
 from tests import cases
 from tests.checking import BACKENDS, check
 

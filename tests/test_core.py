@@ -15,8 +15,8 @@ import pytest
 
 import openworld_metrics
 from openworld_metrics import Metric, metric_class
-from openworld_metrics.core.metric import SIBLING_COLUMNS
 from openworld_metrics.loading import script
+from openworld_metrics.metric.metric import SIBLING_COLUMNS
 from openworld_metrics.texts import texts
 from tests import cases
 from tests.splitting import batches, length, split_options

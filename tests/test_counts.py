@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 
 from openworld_metrics import METRICS, auroc, average_precision, exceedance_counts, metric_class
-from openworld_metrics.core import compiled
+from openworld_metrics.arrays import compiled
 from tests import cases
 from tests.examples import many, seeds
 

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 
 import openworld_metrics as om
-from openworld_metrics.core import counts, roc as core_roc, vertices
+from openworld_metrics.ranking import counts, roc as core_roc, vertices
 from tests import cases
 from tests.examples import many, seeds
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from openworld_metrics.core.processes import receive, run_key, send
+from openworld_metrics.metric.processes import receive, run_key, send
 
 Load = Callable[..., Any]
 

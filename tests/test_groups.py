@@ -17,8 +17,8 @@ from click.testing import CliRunner
 from openworld_metrics import METRICS, OODBench, compare, metric_class
 from openworld_metrics.cluster import compute_parquet
 from openworld_metrics.command.commands import cli
-from openworld_metrics.core.groups import rows_of_groups
 from openworld_metrics.integrations.combining import combine
+from openworld_metrics.metric.groups import rows_of_groups
 from tests import cases
 from tests.splitting import batches, rows, split_options
 

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 
 from openworld_metrics import compare, metric_class
-from openworld_metrics.core import metric as metric_module, units
-from openworld_metrics.core.counts import as_side
-from openworld_metrics.core.resampling import draw, percentiles
-from openworld_metrics.core.units import rows_of_sides
+from openworld_metrics.metric import metric as metric_module, units
+from openworld_metrics.metric.bootstrap import draw, percentiles
+from openworld_metrics.ranking.counts import as_side
+from openworld_metrics.ranking.rows import rows_of_sides
 from tests import cases
 from tests.examples import many, seeds
 from tests.splitting import length, rows
@@ -105,7 +105,7 @@ def test_merged_rows_move_the_interval_by_less_than_2_percent_of_its_width() -> 
     for most in 1 << 14, 1 << 17:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(units, "MAX_ROWS", most)
-            patch.setattr("openworld_metrics.core.resampling._DRAWS_PER_ROW", 10**9)
+            patch.setattr("openworld_metrics.metric.bootstrap._DRAWS_PER_ROW", 10**9)
             metric = metric_class("ood_bench")(confidence_level=0.95, n_resamples=60, **options)
             found.append(metric.compute(**columns))
     merged, exact = found

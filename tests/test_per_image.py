@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 
 from openworld_metrics import AnomalySuite
-from openworld_metrics.core import metric as metric_module
+from openworld_metrics.metric import metric as metric_module
 from tests.examples import many, seeds
 
 Columns = dict[str, Any]

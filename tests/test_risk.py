@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 
 import openworld_metrics as om
-from openworld_metrics.core.counts import as_side
 from openworld_metrics.open_set.risk import risk_of_sides, risk_quantities
+from openworld_metrics.ranking.counts import as_side
 from tests import cases, references
 from tests.examples import seeds
 

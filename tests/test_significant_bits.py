@@ -17,11 +17,11 @@ import pytest
 
 import openworld_metrics
 from openworld_metrics import metric_class
-from openworld_metrics.core import metric as metric_module
-from openworld_metrics.core.counts import exceedance_counts
-from openworld_metrics.core.curves import AUPR, AUROC, AVERAGE_PRECISION, DETECTION_ACCURACY, F1_MAX
-from openworld_metrics.core.quantities import bounded
-from openworld_metrics.core.rounding import cut, was_cut
+from openworld_metrics.metric import metric as metric_module
+from openworld_metrics.ranking.counts import exceedance_counts
+from openworld_metrics.ranking.curves import AUPR, AUROC, AVERAGE_PRECISION, DETECTION_ACCURACY, F1_MAX
+from openworld_metrics.ranking.quantities import bounded
+from openworld_metrics.ranking.rounding import cut, was_cut
 from tests import cases
 from tests.splitting import length, rows
 

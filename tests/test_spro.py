@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 
 from openworld_metrics import AnomalySuite, compare, load, reduce_maps
-from openworld_metrics.core import metric as metric_module
+from openworld_metrics.metric import metric as metric_module
 from tests.examples import many, seeds
 from tests.references import area_up_to
 

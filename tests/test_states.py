@@ -121,7 +121,7 @@ def test_no_compiled_loop_leaves_its_arrays(root: Path, tmp_path: Path) -> None:
     """The malformed states again, in a process whose loops are all compiled, with numba's checks of bounds."""
     pytest.importorskip("numba")
     code = (
-        "from openworld_metrics.core import compiled, sorting\n"
+        "from openworld_metrics.arrays import compiled, sorting\n"
         "compiled.WORTHWHILE, sorting.SMALL, sorting.radix_wins = 0, 0, lambda _: True\n"
         "from tests import test_states\n"
         "for name in test_states.METRICS:\n"

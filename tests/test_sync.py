@@ -73,7 +73,7 @@ def test_an_app_serves_only_when_it_is_run(root: Path, monkeypatch: pytest.Monke
 
 def test_drift_is_found_and_mended(project: Path) -> None:
     folder = project / "metrics" / "openauc"
-    append(project / "shared" / "core" / "curves.py", "\n# changed\n")
+    append(project / "shared" / "ranking" / "curves.py", "\n# changed\n")
     (folder / "requirements.txt").write_text("numpy\n")
     (folder / "_left.py").write_text("")
     (folder / "_page.py").unlink()
@@ -149,10 +149,10 @@ IMPOSSIBLE: dict[str, tuple[Callable[[Path], None], str]] = {
         "openauc: expected its page in shared/pages/metrics/openauc.py",
     ),
     "two-files-define-it": (
-        edit("shared/core/options.py", "\n\nclass Evaluated:\n    pass\n"),
-        "that defines Evaluated, got core/evaluated.py and core/options.py",
+        edit("shared/arrays/options.py", "\n\nclass Evaluated:\n    pass\n"),
+        "that defines Evaluated, got arrays/options.py and metric/evaluate_adapter.py",
     ),
-    "collision": (edit("shared/core/options.py", "\n\nState = 1\n"), "State means one thing in core/arrays.py:"),
+    "collision": (edit("shared/arrays/options.py", "\n\nState = 1\n"), "State means one thing in arrays/arrays.py:"),
     "collision-in-page": (edit("shared/pages/limits.py", "\nREADERS = 1\n"), "in pages/limits.py:"),
 }
 
@@ -170,8 +170,8 @@ def test_what_cannot_be_written_is_left_as_it_is(case: str, project: Path) -> No
 
 def test_libraries_that_a_type_checker_alone_needs_are_not_required(project: Path) -> None:
     text = "from typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n    import polars\n\n\ndef f():\n    import numba\n"
-    (project / "shared" / "core" / "more.py").write_text(f'"""More."""\n\n{text}')
-    options = project / "shared" / "core" / "options.py"
+    (project / "shared" / "arrays" / "more.py").write_text(f'"""More."""\n\n{text}')
+    options = project / "shared" / "arrays" / "options.py"
     options.write_text(options.read_text().replace("import numpy as np\n", "import numpy as np\nfrom .more import f\n"))
     before = (project / "metrics" / "openauc" / "requirements.txt").read_text()
     assert list(sync.sync(project / "metrics" / "openauc", project, check=False)) == []

@@ -39,9 +39,10 @@ PAGES: dict[str, tuple[str, str, dict[str, str]]] = {
 }
 # rooms of the kernel, as sections of the page of functions
 ROOMS = {
-    "core": "Curves, areas and intervals",
-    "comparing": "Two models",
+    "ranking": "Curves, areas and intervals",
+    "comparison": "Two models",
     "loading": "Metrics by name",
+    "metric": "The base class",
     "ood": "Out-of-distribution detection",
     "open_set": "Open-set recognition",
     "classification": "Top-k",

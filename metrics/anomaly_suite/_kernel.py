@@ -22,7 +22,7 @@ import array_api_compat
 import numpy as np
 
 
-# ---- core/arrays.py --------------------------------------------------------------------------------------------------
+# ---- arrays/arrays.py ------------------------------------------------------------------------------------------------
 #
 # Array backends: NumPy, and torch tensors on an accelerator; no other library of the array API is promised.
 #
@@ -250,7 +250,123 @@ def is_floating(x: Array) -> bool:
     return x.dtype.kind == "f" if is_numpy_array(x) else bool(array_namespace(x).isdtype(x.dtype, "real floating"))
 
 
-# ---- core/columns.py -------------------------------------------------------------------------------------------------
+# ---- arrays/options.py -----------------------------------------------------------------------------------------------
+#
+# Checks of options: each returns a plain Python value, or raises with the name, what was expected and what came.
+
+def as_int(value: Any, name: str, low: int, high: int | None = None) -> int:
+    """Check an integer option in [low, high]."""
+    value = plain_value(value)
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+        raise TypeError(f"{name}: expected an int, got {value!r}")
+    value = int(value)
+    if value < low or (high is not None and value > high):
+        upper = "" if high is None else f" and at most {high}"
+        raise ValueError(f"{name}: expected an int of at least {low}{upper}, got {value}")
+    return value
+
+
+def as_int_list(value: Any, name: str, low: int, high: int) -> list[int]:
+    """Check a list of integer options in [low, high]; an int is a one-element list."""
+    values = _items(value, name, "an int or a list of ints", numbers.Integral)
+    return [as_int(item, name, low, high) for item in values]
+
+
+def plain_value(value: Any) -> Any:
+    """Numbers and lists for arrays, tensors and their scalars; anything else as it is."""
+    if not hasattr(value, "tolist"):
+        return value
+    try:
+        return value.tolist()
+    except (RuntimeError, NotImplementedError):  # of a tensor without numbers
+        return repr(type(value))
+
+
+def _items(value: Any, name: str, expected: str, single: type) -> list[Any]:
+    """The items of a list; a value of the type `single` is a list of one."""
+    value = plain_value(value)
+    if isinstance(value, single):
+        value = [value]
+    if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
+        raise TypeError(f"{name}: expected {expected}, got {value!r}")
+    items = list(value)
+    if not items:
+        raise ValueError(f"{name}: expected at least one value, got an empty list")
+    return items
+
+
+def _number(value: Any, name: str, expected: str) -> float:
+    value = plain_value(value)
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise TypeError(f"{name}: expected {expected}, got {value!r}")
+    try:
+        return float(value)
+    except OverflowError:
+        raise ValueError(f"{name}: expected {expected} that float64 holds, got a larger one") from None
+
+
+def as_fraction(value: Any, name: str) -> float:
+    """Check a real option in (0, 1]."""
+    number = _number(value, name, "a number in (0, 1]")
+    if not 0 < number <= 1:
+        raise ValueError(f"{name}: expected a number in (0, 1], got {number!r}")
+    return number
+
+
+def as_fractions(value: Any, name: str) -> list[float]:
+    """Check a list of real options in (0, 1]; a number is a one-element list."""
+    return [as_fraction(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
+
+
+def as_share(value: Any, name: str) -> float:
+    """Check a real option in [0, 1]."""
+    number = _number(value, name, "a number in [0, 1]")
+    if not 0 <= number <= 1:
+        raise ValueError(f"{name}: expected a number in [0, 1], got {number!r}")
+    return number
+
+
+def as_shares(value: Any, name: str) -> list[float]:
+    """Check a list of real options in [0, 1]; a number is a one-element list."""
+    return [as_share(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
+
+
+def as_confidence_level(value: Any) -> float:
+    """Check the level of an interval, in (0, 1): that of certainty would be without end."""
+    number = _number(value, "confidence_level", "a number between 0 and 1")
+    if not 0 < number < 1:
+        raise ValueError(f"confidence_level: expected a number between 0 and 1, both excluded, got {number!r}")
+    return number
+
+
+def as_real(value: Any, name: str) -> float:
+    """Check a real option that is not NaN."""
+    number = _number(value, name, "a number")
+    if number != number:
+        raise ValueError(f"{name}: expected a number, got nan")
+    return number
+
+
+def as_reals(value: Any, name: str) -> list[float]:
+    """Check a list of real options that are not NaN; a number is a one-element list."""
+    return [as_real(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
+
+
+def as_bool(value: Any, name: str) -> bool:
+    """Check an option that is True or False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name}: expected True or False, got {value!r}")
+    return bool(value)
+
+
+def as_choice(value: Any, name: str, choices: Sequence[str]) -> str:
+    """Check an option that is one of a few words."""
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{name}: expected one of {', '.join(map(repr, choices))}, got {value!r}")
+    return str(value)
+
+
+# ---- arrays/columns.py -----------------------------------------------------------------------------------------------
 #
 # Checks of columns: each returns a checked array, or raises with the name, what was expected and what came.
 
@@ -372,521 +488,7 @@ def check_not_negative(ids: Array, name: str, hint: str = "") -> None:
         raise ValueError(f"{name}: expected class ids of at least 0, got {lowest}{hint}")
 
 
-# ---- core/compiled.py ------------------------------------------------------------------------------------------------
-#
-# Loops that are worth compiling, by numba where it is installed and the work is large.
-#
-# Each does what a few NumPy calls do, in one pass and with the same result to the bit; without numba, or for small
-# inputs, the callers use NumPy. Importing numba and loading the compiled code from its cache takes about half a second
-# once in a process (and compiling a second or two once on a machine), so nothing below half a million scores
-# in all pays it.
-#
-# Measured on 2 shared cores of an AMD EPYC with AVX-512 (NumPy 2.4, numba 0.68; `make bench` measures them anew):
-# ranks of 50,000 × 1,000 float32 scores 8 ms compiled, as long as a bare read of the matrix, and 60–90 ms in NumPy.
-
-WORTHWHILE = 1 << 19  # scores in all before which NumPy is used
-
-
-@cache
-def compiled(function: Callable[..., Any]) -> Callable[..., Any] | None:
-    """Return a loop compiled by numba, or None if numba is not installed."""
-    try:
-        import numba
-    except ImportError:
-        return None
-    try:
-        return numba.njit(cache=True, nogil=True)(function)
-    except RuntimeError:  # no folder to cache in
-        return numba.njit(nogil=True)(function)
-
-
-def worth_compiling(function: Callable[..., Any], work: int, *arrays: Array) -> Callable[..., Any] | None:
-    """Return the compiled loop for NumPy arrays, or None where NumPy is to do the work.
-
-    `work` is counted in scores, and added up over the calls of a process: many small batches are worth it too.
-    """
-    for array in arrays:
-        if not isinstance(array, np.ndarray):
-            return None
-    _work[function] = _work.get(function, 0) + work
-    return compiled(function) if _work[function] >= WORTHWHILE else None
-
-
-# by this history a call may take either side, with the same bits. By the size of the call alone, 1,000 batches of
-# 100 × 1,000 scores would stay in NumPy, which takes three times as long
-_work: dict[Callable[..., Any], int] = {}
-
-
-# ---- core/radix.py ---------------------------------------------------------------------------------------------------
-#
-# A compiled radix sort of floats, and whether it is faster than np.sort on this machine.
-#
-# np.sort orders 10 million float32 scores in 32 ms on one processor and in 450 ms on another (NumPy 2.4 on an AMD EPYC
-# with AVX-512), where the radix sort takes 80 ms. So both are timed once per type, on random scores, and the faster one
-# is used.
-
-LARGE = 1 << 22  # scores that no cache holds
-
-
-def flip_and_count(keys: Any, shifts: Any, mask: Any, sign_bit: Any, all_bits: Any) -> Any:
-    """Flip bits so that floats ascend as unsigned integers, and build the histograms of four digits, lowest first.
-
-    Parameters: keys, bit patterns of floats; shifts, those of the digits and of the sign bit; mask, one digit of ones.
-    """
-    histograms = np.zeros((4, 256), np.int64)
-    lowest, low, high, highest, top = shifts
-    for i in range(keys.size):
-        key = keys[i]
-        key ^= all_bits * (key >> top) | sign_bit  # as a condition it would be mispredicted half the time
-        keys[i] = key
-        histograms[0, (key >> lowest) & mask] += 1
-        histograms[1, (key >> low) & mask] += 1
-        histograms[2, (key >> high) & mask] += 1
-        histograms[3, (key >> highest) & mask] += 1
-    return histograms
-
-
-def scatter(keys: Any, target: Any, shift: Any, mask: Any, offsets: Any) -> None:
-    """Move each key to the offset of its digit, one after another, so that equal digits keep their order."""
-    for i in range(keys.size):
-        key = keys[i]
-        digit = (key >> shift) & mask
-        target[offsets[digit]] = key
-        offsets[digit] += 1
-
-
-def scatter_with(keys: Any, payload: Any, target: Any, moved: Any, shift: Any, mask: Any, offsets: Any) -> None:
-    """As `scatter`, each key with its payload."""
-    for i in range(keys.size):
-        key = keys[i]
-        digit = (key >> shift) & mask
-        place = offsets[digit]
-        target[place] = key
-        moved[place] = payload[i]
-        offsets[digit] = place + 1
-
-
-def sort_runs(keys: Any, shift: Any) -> None:
-    """Sort each run of keys that are equal above `shift`; most are short, or of ties."""
-    start = 0
-    while start < keys.size:
-        stop, ties = start + 1, True
-        while stop < keys.size and keys[stop] >> shift == keys[start] >> shift:
-            ties &= keys[stop] == keys[start]
-            stop += 1
-        if ties:
-            pass
-        elif stop - start > 32:
-            keys[start:stop].sort()
-        else:
-            for i in range(start + 1, stop):
-                key, j = keys[i], i - 1
-                while j >= start and keys[j] > key:
-                    keys[j + 1] = keys[j]
-                    j -= 1
-                keys[j + 1] = key
-        start = stop
-
-
-def unflip(keys: Any, sign_bit: Any, all_bits: Any) -> None:
-    """Undo what `flip_and_count` did to the keys."""
-    for i in range(keys.size):
-        key = keys[i]
-        keys[i] = key ^ (sign_bit if key & sign_bit else all_bits)
-
-
-def radix_sort(scores: np.ndarray, *, whole: bool = True) -> None:
-    """Sort float32 or float64 scores where they lie, NaN to either end: four passes over 8 bits each.
-
-    The passes go over all of a float32, and over the upper half of a float64, whose runs of equal halves are then
-    sorted separately if `whole`. A pass over 8 bits writes to 256 places, which the nearest cache holds; over 11 bits
-    they would be 2,048, and one pass less is slower for it. Source: Herf, Radix Tricks, 2001.
-    """
-    count, move, finish, undo = (_loop(f) for f in (flip_and_count, scatter, sort_runs, unflip))
-    bits = 8 * scores.itemsize
-    unsigned = np.dtype(f"uint{bits}").type
-    shifts = tuple(map(unsigned, (bits - 32, bits - 24, bits - 16, bits - 8, bits - 1)))
-    mask, sign_bit, all_bits = unsigned(255), unsigned(1 << (bits - 1)), unsigned((1 << bits) - 1)
-    keys = scores.view(unsigned)
-    spare = np.empty_like(keys)
-    histograms = count(keys, shifts, mask, sign_bit, all_bits)
-    for shift, offsets in zip(shifts, np.cumsum(histograms, axis=1) - histograms):
-        move(keys, spare, shift, mask, offsets)
-        keys, spare = spare, keys
-    if bits == 64 and whole:
-        finish(keys, shifts[0])
-    undo(keys, sign_bit, all_bits)
-
-
-def radix_sort_with(scores: np.ndarray, payload: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Float64 scores in ascending order, without NaN, each with its payload, integers of less than 2^32, as uint32.
-
-    Passes over all of the eight digits in which scores differ: those that are float32 take five.
-    """
-    count, move, undo = (_loop(f) for f in (flip_and_count, scatter_with, unflip))
-    sign_bit, all_bits, mask = np.uint64(1 << 63), np.uint64(2**64 - 1), np.uint64(255)
-    keys, carried = scores.copy().view(np.uint64), payload.astype(np.uint32)
-    spare, moved = np.empty_like(keys), np.empty_like(carried)
-    shifts = tuple(map(np.uint64, range(0, 64, 8)))
-    top = (np.uint64(63),)
-    high = count(keys, shifts[4:] + top, mask, sign_bit, all_bits)
-    low = count(keys, shifts[:4] + top, mask, np.uint64(0), np.uint64(0))
-    for shift, histogram in zip(shifts, np.concatenate([low, high])):
-        if histogram.max(initial=0) < keys.size:
-            move(keys, carried, spare, moved, shift, mask, np.cumsum(histogram) - histogram)
-            keys, carried, spare, moved = spare, moved, keys, carried
-    undo(keys, sign_bit, all_bits)
-    return keys.view(np.float64), carried
-
-
-def _loop(function: Callable[..., Any]) -> Callable[..., Any]:
-    loop = compiled(function)
-    assert loop is not None  # the caller has asked
-    return loop
-
-
-def radix_wins(scores: np.ndarray) -> bool:
-    """Whether the compiled sort beats np.sort for so many scores of their type on this machine.
-
-    Both are timed once on 2^18 scores. What one wins by less than twice there it may lose where a cache no longer holds
-    the scores; so from 2^22 on, both are then timed on as many.
-    """
-    ratio = _speed_up(scores.dtype.name, 1 << 18)
-    if scores.size >= LARGE and 0.5 < ratio < 2:
-        ratio = _speed_up(scores.dtype.name, LARGE)
-    return ratio > 1
-
-
-@cache
-def _speed_up(dtype: str, size: int) -> float:
-    """The time of np.sort over that of the compiled sort, each the best of three after a warm-up."""
-    sample = np.random.default_rng(0).random(size).astype(dtype)
-    radix_sort(sample[:1000].copy())
-    times: dict[Callable[..., None], list[float]] = {radix_sort: [], np.ndarray.sort: []}
-    for _ in range(3):
-        for sort, taken in times.items():
-            scores = sample.copy()
-            start = time.perf_counter()
-            sort(scores)
-            taken.append(time.perf_counter() - start)
-    return min(times[np.ndarray.sort]) / min(times[radix_sort])
-
-
-# ---- core/sorting.py -------------------------------------------------------------------------------------------------
-#
-# Sorting of scores where they lie, alone or each with a payload.
-
-SMALL = 1 << 16  # scores below which a radix sort saves no more than a millisecond
-
-
-def sort_in_place(scores: np.ndarray, *, whole: bool = True) -> None:
-    """Sort float32 or float64 scores in ascending order, NaN at an end.
-
-    Without `whole`, float64 scores that are equal in their upper halves may come in any order.
-    """
-    if _compiles(scores) and radix_wins(scores):
-        radix_sort(scores, whole=whole)
-    else:
-        scores.sort()
-
-
-def sorted_with(scores: Array, payload: Array) -> tuple[Array, Array]:
-    """Scores in ascending order, as float32 or float64, each with its payload: flags, or integers of at least 0.
-
-    Payloads of equal scores come in any order, and in their own type or as uint32.
-    """
-    scores = widen(scores)
-    packs = is_numpy_array(scores) and int(payload.max(initial=0)) < 2**32
-    if packs and scores.dtype == np.float64 and _compiles(scores):
-        return radix_sort_with(scores, payload)
-    if not packs or scores.dtype != np.float32:
-        order = array_namespace(scores).argsort(scores, stable=False)
-        return scores[order], payload[order]
-    # One sort, where an argsort takes several times as long: a float64 whose upper half is a score's bits is ordered as
-    # the score, whatever its lower half. It is never NaN, since the bits of ±inf as a float32 are a number's there.
-    keys = np.ascontiguousarray(scores).view(np.uint32).astype(np.uint64)
-    keys <<= np.uint64(32)
-    np.bitwise_or(keys, payload, out=keys, dtype=np.uint64, casting="unsafe")
-    sort_in_place(keys.view(np.float64), whole=False)
-    low = keys.astype(np.uint32)
-    keys >>= np.uint64(32)
-    return keys.astype(np.uint32).view(np.float32), low
-
-
-def _compiles(scores: np.ndarray) -> bool:
-    return scores.size >= SMALL and worth_compiling(flip_and_count, scores.size, scores) is not None
-
-
-def indices(scores: Array) -> Array:
-    """The index of each score, as a payload."""
-    return array_namespace(scores).arange(scores.shape[0], device=scores.device)
-
-
-# ---- core/counts.py --------------------------------------------------------------------------------------------------
-#
-# Exceedance counts: for each distinct score of the positives, the samples of both sides that reach it.
-#
-# Positives are the samples to be detected (unknown, OOD, anomalous) and score higher. For every distinct positive
-# score t, two counts are taken: the negatives above t, and those at or above t. All that ROC and precision-recall curves
-# say follows from them, since between two positive scores a curve only moves along the axis of the negatives. The full
-# curve over all negatives is never built; both sides are sorted separately, which is faster than sorting scores with
-# labels.
-#
-# The counts come in runs of thresholds that fit the cache, from the highest on, so they take no memory to speak of.
-
-_RUN = 1 << 15  # thresholds: a few arrays of 256 KiB
-_DEVICE_RUN = 1 << 24
-_SPLIT = 1 << 17  # values whose indices are held at a time
-
-
-class Counts(NamedTuple):
-    """Counts at distinct scores of the positives, in descending order of the scores: at all of them, or at a run.
-
-    thresholds: (T,) distinct positive scores t_1 > … > t_T
-    sizes: (T,) positives with the score t
-    tp: (T,) positives with a score ≥ t
-    above: (T,) negatives with a score > t
-    fp: (T,) negatives with a score ≥ t
-    num_positives, num_negatives: how many there are in all
-    """
-
-    thresholds: Array
-    sizes: Array
-    tp: Array
-    above: Array
-    fp: Array
-    num_positives: int
-    num_negatives: int
-
-
-class Side(NamedTuple):
-    """The scores of one side, in ascending order, as rows that may stand for several equal samples.
-
-    scores: (R,) float32 or float64, ascending
-    before: (R + 1,) int64, the samples that the rows before each stand for, and all; None where each row is one sample
-    """
-
-    scores: Array
-    before: Array | None = None
-
-    @property
-    def total(self) -> int:
-        """How many samples there are."""
-        return self.scores.shape[0] if self.before is None else int(self.before[-1])
-
-    def below(self, rows: Any) -> Any:
-        """How many samples the first so many rows stand for: an int, or integers."""
-        return rows if self.before is None else self.before[rows]
-
-    def at(self, sample: int) -> float:
-        """The score of a sample by its place, from 0, in ascending order."""
-        if self.before is None:
-            return float(self.scores[sample])
-        xp = array_namespace(self.before)
-        place = xp.asarray([sample], dtype=self.before.dtype, device=self.before.device)
-        return float(self.scores[int(xp.searchsorted(self.before, place, side="right")[0]) - 1])
-
-    def below_score(self, score: float) -> int:
-        """How many samples score lower."""
-        xp = array_namespace(self.scores)
-        rounded = xp.asarray([score], dtype=self.scores.dtype, device=self.scores.device)
-        # rounded down to a float32, it is lower than the score itself
-        rows = xp.searchsorted(self.scores, rounded, side="left" if float(rounded[0]) >= score else "right")
-        return int(self.below(int(rows[0])))
-
-    def flipped(self) -> Side:
-        """The samples with negated scores."""
-        xp = array_namespace(self.scores)
-        before = None if self.before is None else self.before[-1] - xp.flip(self.before)
-        return Side(-xp.flip(self.scores), before)
-
-    def repeated(self) -> Array:
-        """The score of each sample, in ascending order."""
-        return (
-            self.scores
-            if self.before is None
-            else array_namespace(self.scores).repeat(self.scores, array_namespace(self.before).diff(self.before))
-        )
-
-
-def as_side(scores: Array | Side, counts: Array | None = None, *, owned: bool = False) -> Side:
-    """Sort scores, of rows that stand for `counts` samples each, or for one; a side is returned as it is."""
-    if isinstance(scores, Side):
-        return scores
-    if counts is None:
-        return Side(ascending(scores, owned=owned))
-    ordered, order = sorted_with(scores, indices(scores))
-    return Side(ordered, array_namespace(counts).cumulative_sum(counts[order], include_initial=True))
-
-
-def exceedance_counts(
-    positives: Array | Side,
-    negatives: Array | Side,
-    positive_counts: Array | None = None,
-    negative_counts: Array | None = None,
-) -> Counts:
-    """Count, for every distinct positive score, the positives and the negatives that reach or exceed it.
-
-    Parameters: positives (P,) and negatives (N,), real scores, higher is more positive, no NaN; positive_counts (P,)
-    and negative_counts (N,), integers of at least 1, how many equal samples each score stands for, by default one.
-    Raises ValueError if either side is empty, or for NaN.
-
-    >>> import numpy as np
-    >>> counts = exceedance_counts(np.asarray([0.9, 0.4, 0.4]), np.asarray([0.4, 0.1]))
-    >>> counts.thresholds.tolist(), counts.tp.tolist(), counts.above.tolist(), counts.fp.tolist()
-    ([0.9, 0.4], [1, 3], [0, 0], [0, 1])
-    """
-    given = ((positives, positive_counts), (negatives, negative_counts))
-    sides = sort_sides(*(scores if counts is None else as_side(scores, counts) for scores, counts in given))
-    check_both_classes(*(side.total for side in sides))
-    return next(runs(*sides, sides[0].scores.shape[0]))
-
-
-def check_both_classes(num_positives: int, num_negatives: int) -> None:
-    """Raise ValueError unless there are samples on both sides."""
-    if not num_positives or not num_negatives:
-        raise ValueError(
-            f"references: expected samples of both classes, got {num_positives} unknown (OOD, anomalous) "
-            f"and {num_negatives} known (in-distribution, normal)"
-        )
-
-
-def split(values: Array, mask: Array) -> tuple[Array, Array]:
-    """Return values[mask] and values[~mask], as new arrays, without an index for each value at once."""
-    if not is_numpy_array(values):
-        return values[mask], values[~mask]
-    total = int(np.count_nonzero(mask))
-    chosen, others = np.empty(total, values.dtype), np.empty(len(values) - total, values.dtype)
-    loop = worth_compiling(split_loop, len(values), values, mask)
-    if loop is not None and values.dtype != np.float16:  # which numba does not take
-        loop(values, mask, chosen, others)
-        return chosen, others
-    at = 0
-    for start in range(0, len(values), _SPLIT):
-        part, here = values[start : start + _SPLIT], mask[start : start + _SPLIT]
-        stop = at + int(np.count_nonzero(here))
-        chosen[at:stop] = np.compress(here, part)  # faster than part[here]
-        others[start - at : start - at + len(part) - (stop - at)] = np.compress(~here, part)
-        at = stop
-    return chosen, others
-
-
-def split_loop(values: Any, mask: Any, chosen: Any, others: Any) -> None:
-    """Copy the values where the mask is true to `chosen`, and those where it is false to `others`, in their order."""
-    i, j = 0, 0
-    for k in range(values.size):
-        # written to both sides, and kept on one of them, without a branch that would be mispredicted
-        if i < chosen.size:
-            chosen[i] = values[k]
-        if j < others.size:
-            others[j] = values[k]
-        i += mask[k]
-        j += not mask[k]
-
-
-def ascending(scores: Array, *, owned: bool = False) -> Array:
-    """Return scores in ascending order, as float32 or float64; themselves, if they are in order or `owned` and NumPy's.
-
-    `owned` says that the array may be sorted where it lies, which saves a copy of it.
-    """
-    given, scores = scores, widen(scores)  # NumPy 2.4 sorts large float16 arrays wrongly on some processors
-    if _in_order(scores[:1000]) and _in_order(scores):
-        return scores
-    if not is_numpy_array(scores):
-        return array_namespace(scores).sort(scores)
-    if scores is given and not (owned and scores.flags.writeable):
-        scores = scores.copy()
-    sort_in_place(scores)
-    return scores
-
-
-def _in_order(scores: Array) -> bool:
-    return bool(array_namespace(scores).all(scores[1:] >= scores[:-1]))
-
-
-def sort_sides(positives: Array | Side, negatives: Array | Side) -> tuple[Side, Side]:
-    """Return both sides sorted, in one type. Raises ValueError for NaN."""
-    sides = []
-    for given, name in ((positives, "positives"), (negatives, "negatives")):
-        side = as_side(given)
-        scores = side.scores
-        xp = array_namespace(scores)
-        # NaN is sorted to an end, where one look finds it
-        if bool(xp.any(xp.isnan(scores[:1]))) or bool(xp.any(xp.isnan(scores[-1:]))):
-            check_no_nan(scores if isinstance(given, Side) else given, name)  # which says where it came
-        sides.append(side)
-    xp = array_namespace(*(side.scores for side in sides))
-    dtype = xp.result_type(*(side.scores for side in sides))
-    first, second = (side._replace(scores=xp.astype(side.scores, dtype, copy=False)) for side in sides)
-    return first, second
-
-
-def runs(positives: Side, negatives: Side, length: int | None = None) -> Iterator[Counts]:
-    """Count as `exceedance_counts` does, in runs of thresholds from the highest on.
-
-    Parameters: the two sides, the positives not empty, in one type and without NaN; length, how many thresholds a run
-    has at most, or how many rows of positives are looked at for one.
-    """
-    scores, others = positives.scores, negatives.scores
-    num_positives, num_negatives, num_others = positives.total, negatives.total, others.shape[0]
-    if length is None:
-        length = _RUN if is_numpy_array(scores) else _DEVICE_RUN
-    merge = worth_compiling(merge_counts, scores.shape[0] + num_others, scores, others)
-    xp = array_namespace(scores, others)
-    stop, higher = scores.shape[0], 0
-    while stop:
-        if merge is not None:
-            first, above, fp = np.empty((3, min(length, stop)), np.int64)
-            groups = merge(scores[:stop], others, higher, first, above, fp)
-            first, above, fp = first[:groups], above[:groups], fp[:groups]
-            thresholds, higher = scores[first], int(fp[-1])
-        else:
-            first = _group_starts(scores, max(0, stop - length), stop)
-            thresholds = scores[first]
-            above = num_others - xp.searchsorted(others, thresholds, side="right")
-            fp = num_others - xp.searchsorted(others, thresholds, side="left")
-        tp = num_positives - positives.below(first)
-        sizes = xp.diff(tp, prepend=xp.full_like(tp[:1], num_positives - int(positives.below(stop))))
-        if negatives.before is not None:  # from rows to samples
-            above, fp = (num_negatives - negatives.below(num_others - rows) for rows in (above, fp))
-        yield Counts(thresholds, sizes, tp, above, fp, num_positives, num_negatives)
-        stop = int(first[-1])
-
-
-def _group_starts(scores: Array, start: int, stop: int) -> Array:
-    """Index of the first of each group of equal ascending scores, last group first; `start` is moved to that of one."""
-    xp = array_namespace(scores)
-    start = int(xp.searchsorted(scores[:stop], scores[start : start + 1], side="left")[0])
-    part = scores[start:stop]
-    changes = xp.nonzero(part[1:] != part[:-1])[0] + start + 1
-    starts = xp.concat([xp.asarray([start], dtype=changes.dtype, device=changes.device), changes])
-    return xp.flip(starts)
-
-
-def merge_counts(positives: Any, negatives: Any, higher: int, first: Any, above: Any, fp: Any) -> int:
-    """Count negatives above, and at or above, each distinct positive; both ascending, results descending.
-
-    `higher` negatives are known to lie above all positives; `first` gets the index of the first of each group of equal
-    positives. Returns the number of groups, which ends when `first` is full.
-    """
-    num_negatives = negatives.size
-    i, groups = positives.size - 1, 0
-    while i >= 0 and groups < first.size:
-        score = positives[i]
-        while i >= 0 and positives[i] == score:
-            i -= 1
-        while higher < num_negatives and negatives[num_negatives - 1 - higher] > score:
-            higher += 1
-        reached = higher
-        while reached < num_negatives and negatives[num_negatives - 1 - reached] == score:
-            reached += 1
-        first[groups], above[groups], fp[groups] = i + 1, higher, reached
-        higher = reached
-        groups += 1
-    return groups
-
-
-# ---- core/groups.py --------------------------------------------------------------------------------------------------
+# ---- metric/groups.py ------------------------------------------------------------------------------------------------
 #
 # Groups of samples, such as categories, data sets or seeds: the state of a group is the state of its rows.
 #
@@ -1061,7 +663,97 @@ def _rows_of_column(column: Any, rows: np.ndarray) -> Any:
     return column[array_namespace(column).asarray(rows, device=column.device)]
 
 
-# ---- core/compacting.py ----------------------------------------------------------------------------------------------
+# ---- metric/group_results.py -----------------------------------------------------------------------------------------
+#
+# Results of groups in one: their means, and a table of them.
+
+Results = dict[str, Any]
+Key = str | tuple[str, str]  # of a rate: its name, or a group and its name
+
+
+def grouped_results(by_group: Mapping[str, Mapping[str, Any]]) -> Results:
+    """The unweighted mean of each rate over the groups, the sum of each count, and a table of the groups.
+
+    A group whose name has a slash, as category/defect, adds a row for what is before it (each slash): the mean of its
+    groups.
+
+    Parameters: by_group, the results of each group; floats are rates, ints are counts. Thresholds, intervals
+    and whatever is neither are in the table only, and None in rows of means.
+    Returns {key: …, "groups": {"group": [names, sorted], key: [values]}}; names that are all integers, as numbers are.
+
+    >>> made = grouped_results({"nut/cut": {"auroc": 1.0, "images": 3}, "nut/bent": {"auroc": 0.5, "images": 4}})
+    >>> made["auroc"], made["images"]
+    (0.75, 7)
+    >>> made["groups"]
+    {'group': ['nut', 'nut/bent', 'nut/cut'], 'auroc': [0.75, 0.5, 1.0], 'images': [7, 4, 3]}
+    """
+    keys = list(dict.fromkeys(key for results in by_group.values() for key in results))
+    rows = dict(by_group)
+    for prefix in prefixes(by_group):
+        own = [results for name, results in by_group.items() if is_below(name, prefix)]
+        rows[prefix] = _together(own, keys)
+    names = sorted(rows, key=int if all(map(_is_integer, rows)) else None)
+    table = {"group": names, **{key: [rows[name].get(key) for name in names] for key in keys}}
+    return {**_together(list(by_group.values()), keys), GROUPS: table}
+
+
+def _is_integer(name: str) -> bool:
+    return name.removeprefix("-").isdecimal()
+
+
+def _together(rows: Sequence[Mapping[str, Any]], keys: Sequence[str]) -> Results:
+    """The mean of each rate and the sum of each count, of those that all rows have."""
+    found: Results = {}
+    ends = {f"{key}_{end}" for key in keys for end in ("low", "high")}  # a mean of intervals is not that of the mean
+    errors = {f"{key}_error" for key in keys}
+    for key in keys:
+        if key in ends or key.endswith("threshold"):  # where decisions change, which has no mean
+            continue
+        values: list[Any] = [row.get(key) for row in rows]
+        if all(type(value) is int for value in values):
+            found[key] = sum(values)
+        elif all(type(value) is float for value in values):
+            found[key] = math.fsum(values) / len(values)
+            if key in errors and any(values):  # bounds of means, each of which was rounded twice
+                found[key] = found[key] * (1 + 2**-50) + 2**-50
+    return found
+
+
+def flat_rates(results: Mapping[str, Any]) -> dict[Key, float]:
+    """The rates, which are floats, and those of each group.
+
+    >>> flat_rates(grouped_results({"a": {"auroc": 1.0}, "b": {"auroc": 0.5}}))
+    {'auroc': 0.75, ('a', 'auroc'): 1.0, ('b', 'auroc'): 0.5}
+    """
+    found: dict[Key, float] = {key: value for key, value in results.items() if isinstance(value, float)}
+    table = results.get(GROUPS, {"group": []})
+    for key, column in table.items():
+        for name, value in zip(table["group"], column):
+            if isinstance(value, float):
+                found[name, key] = value
+    return found
+
+
+def with_ends(results: Mapping[str, Any], ends: Mapping[Key, tuple[float, float]]) -> Results:
+    """Results with `<key>_low` and `<key>_high` beside those rates that have them, of groups too; None where none."""
+    found: Results = {}
+    for key, value in results.items():
+        found[key] = value
+        if key in ends:
+            found[f"{key}_low"], found[f"{key}_high"] = ends[key]
+    if GROUPS not in results:
+        return found
+    table: Results = {}
+    names = results[GROUPS]["group"]
+    for key, column in results[GROUPS].items():
+        table[key] = column
+        if any((name, key) in ends for name in names):
+            lows, highs = zip(*(ends.get((name, key), (None, None)) for name in names))
+            table |= {f"{key}_low": list(lows), f"{key}_high": list(highs)}
+    return {**found, GROUPS: table}
+
+
+# ---- arrays/compacting.py --------------------------------------------------------------------------------------------
 #
 # Equal rows of a table become one row with a count, so that memory stops growing where values are few.
 #
@@ -1239,123 +931,165 @@ def _are_zero(integers: Array, bits: int) -> bool:
     return not bits or not bool(array_namespace(integers).any(integers & ((1 << bits) - 1)))
 
 
-# ---- core/options.py -------------------------------------------------------------------------------------------------
+# ---- metric/units.py -------------------------------------------------------------------------------------------------
 #
-# Checks of options: each returns a plain Python value, or raises with the name, what was expected and what came.
+# What is resampled for an interval, and the results of a resample.
+#
+# A resample of samples is the same rows with other counts: so a metric has to say which rows those are, in an order that
+# does not depend on how they came, and what its rates are where each row occurs another number of times.
 
-def as_int(value: Any, name: str, low: int, high: int | None = None) -> int:
-    """Check an integer option in [low, high]."""
-    value = plain_value(value)
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-        raise TypeError(f"{name}: expected an int, got {value!r}")
-    value = int(value)
-    if value < low or (high is not None and value > high):
-        upper = "" if high is None else f" and at most {high}"
-        raise ValueError(f"{name}: expected an int of at least {low}{upper}, got {value}")
-    return value
+class Units(NamedTuple):
+    """Samples or images that are resampled, in strata that keep their sizes.
 
+    strata: for each stratum, (R,) int64, how many equal units each of its rows stands for, in a canonical order
+    results: a function from as many arrays (R,), how many each row is to stand for instead (or none), to the results;
+        of the strata themselves they are those of the state
+    members: a function without arguments to the row of each entry of the state, (N,) in their order, and its stratum,
+        (N,), −1 for one that is left out
+    """
 
-def as_int_list(value: Any, name: str, low: int, high: int) -> list[int]:
-    """Check a list of integer options in [low, high]; an int is a one-element list."""
-    values = _items(value, name, "an int or a list of ints", numbers.Integral)
-    return [as_int(item, name, low, high) for item in values]
-
-
-def plain_value(value: Any) -> Any:
-    """Numbers and lists for arrays, tensors and their scalars; anything else as it is."""
-    if not hasattr(value, "tolist"):
-        return value
-    try:
-        return value.tolist()
-    except (RuntimeError, NotImplementedError):  # of a tensor without numbers
-        return repr(type(value))
+    strata: tuple[np.ndarray, ...]
+    results: Callable[[Sequence[np.ndarray]], dict[Any, Any]]
+    members: Callable[[], tuple[np.ndarray, np.ndarray]]
 
 
-def _items(value: Any, name: str, expected: str, single: type) -> list[Any]:
-    """The items of a list; a value of the type `single` is a list of one."""
-    value = plain_value(value)
-    if isinstance(value, single):
-        value = [value]
-    if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
-        raise TypeError(f"{name}: expected {expected}, got {value!r}")
-    items = list(value)
-    if not items:
-        raise ValueError(f"{name}: expected at least one value, got an empty list")
-    return items
+def units_of_table(
+    state: Mapping[str, Any], columns: Sequence[str], strata: Callable[[State], Array], summarise: Callable[..., Any]
+) -> Units:
+    """The different rows of a state's table, for resampling.
+
+    Parameters: state; columns of the table; strata, a function from a state to the stratum of each of its rows, (R,)
+        integers from 0; summarise, a function from a state to the results.
+    """
+    given = [to_numpy(state[name]) for name in columns]
+    rows, counts = compact_rows(given, None if "counts" not in state else to_numpy(state["counts"]))
+    whole = {**state, **dict(zip(columns, rows)), "counts": counts}
+    stratum = to_numpy(strata(whole)).astype(np.int64)
+    parts = [np.flatnonzero(stratum == i) for i in range(int(stratum.max(initial=-1)) + 1)]
+
+    def results(numbers: Sequence[np.ndarray]) -> dict[str, Any]:
+        drawn = np.zeros_like(counts)
+        for part, here in zip(parts, numbers):
+            drawn[part] = here
+        there = drawn > 0
+        return summarise({**whole, **{name: whole[name][there] for name in columns}, "counts": drawn[there]})
+
+    def members() -> tuple[np.ndarray, np.ndarray]:
+        place = rows_and_places(given)[2]
+        within = np.empty_like(counts)
+        for part in parts:
+            within[part] = np.arange(len(part))
+        return within[place], stratum[place]
+
+    return Units(tuple(counts[part] for part in parts), results, members)
 
 
-def _number(value: Any, name: str, expected: str) -> float:
-    value = plain_value(value)
-    if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise TypeError(f"{name}: expected {expected}, got {value!r}")
-    try:
-        return float(value)
-    except OverflowError:
-        raise ValueError(f"{name}: expected {expected} that float64 holds, got a larger one") from None
+def with_left_out(units: Units, kept: np.ndarray) -> Units:
+    """Units of those entries of a state that are kept, (N,) flags, as units of the whole state."""
+
+    def members() -> tuple[np.ndarray, np.ndarray]:
+        places, strata = np.zeros(len(kept), np.int64), np.full(len(kept), -1)
+        places[kept], strata[kept] = units.members()
+        return places, strata
+
+    return units._replace(members=members)
 
 
-def as_fraction(value: Any, name: str) -> float:
-    """Check a real option in (0, 1]."""
-    number = _number(value, name, "a number in (0, 1]")
-    if not 0 < number <= 1:
-        raise ValueError(f"{name}: expected a number in (0, 1], got {number!r}")
-    return number
+# ---- metric/bootstrap.py ---------------------------------------------------------------------------------------------
+#
+# Intervals of results: percentiles over resamples of the samples, or of the images.
+#
+# A resample draws as many units from each stratum as there are, with replacement: new counts for the same rows. Rows are
+# in a canonical order, so an interval has the same bits for any order and any batches of the samples.
+
+MAX_RESAMPLES = 1_000_000  # percentiles are steady long before, and each resample keeps its rates
+_DRAWS_PER_ROW = 16  # above which counts are drawn row by row, rather than unit by unit
 
 
-def as_fractions(value: Any, name: str) -> list[float]:
-    """Check a list of real options in (0, 1]; a number is a one-element list."""
-    return [as_fraction(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
+def intervals(
+    units: Units, results: dict[str, Any], confidence_level: Any, n_resamples: Any, random_state: Any
+) -> dict[str, Any]:
+    """The results with `<key>_low` and `<key>_high` beside each that `Units` gives: a percentile bootstrap, stratified.
+
+    Parameters: units of the state that the results are of; confidence_level in (0, 1); n_resamples from 1 to
+    MAX_RESAMPLES; random_state, the seed. Where rows were merged (see `rows_of_sides`), the interval is moved by what
+    the value was moved by.
+    Returns the results. Raises ValueError and TypeError for options out of range.
+    Source: Efron, Bootstrap Methods, Annals of Statistics 1979; units that are images, as clusters of their pixels.
+    """
+    level = as_confidence_level(confidence_level)
+    number, seed = as_resamples(n_resamples), as_int(random_state, "random_state", 0)
+    found = replicates(units, results, number, seed)
+    return with_ends(results, {key: percentiles(values, level) for key, values in found.items()})
 
 
-def as_share(value: Any, name: str) -> float:
-    """Check a real option in [0, 1]."""
-    number = _number(value, name, "a number in [0, 1]")
-    if not 0 <= number <= 1:
-        raise ValueError(f"{name}: expected a number in [0, 1], got {number!r}")
-    return number
+def replicates(units: Units, results: Mapping[str, Any], n_resamples: int, random_state: int) -> dict[Key, np.ndarray]:
+    """The rates in so many resamples, (B,) each; moved by what the value was moved by, where rows were merged."""
+    merged, values = rates(units.results(units.strata)), flat_rates(results)
+    found = resampled(units, [*merged], n_resamples, random_state)
+    return {key: moved(each, values[key] - merged[key]) for key, each in found.items()}
 
 
-def as_shares(value: Any, name: str) -> list[float]:
-    """Check a list of real options in [0, 1]; a number is a one-element list."""
-    return [as_share(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
+def percentiles(values: np.ndarray, level: float) -> tuple[float, float]:
+    """The bounds between which a share of the values lies, with as many below as above."""
+    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2]).tolist()
+    return low, high
 
 
-def as_confidence_level(value: Any) -> float:
-    """Check the level of an interval, in (0, 1): that of certainty would be without end."""
-    number = _number(value, "confidence_level", "a number between 0 and 1")
-    if not 0 < number < 1:
-        raise ValueError(f"confidence_level: expected a number between 0 and 1, both excluded, got {number!r}")
-    return number
+def moved(values: np.ndarray, by: float) -> np.ndarray:
+    """Some values, moved by so much; in [0, 1] where they are.
+
+    >>> moved(np.asarray([0.0, 0.5, 1.0]), -0.25).tolist()
+    [0.0, 0.25, 0.75]
+    """
+    if not by:
+        return values
+    lowest, highest = -np.inf if values.min() < 0 else 0.0, np.inf if values.max() > 1 else 1.0
+    return np.clip(values + by, lowest, highest)
 
 
-def as_real(value: Any, name: str) -> float:
-    """Check a real option that is not NaN."""
-    number = _number(value, name, "a number")
-    if number != number:
-        raise ValueError(f"{name}: expected a number, got nan")
-    return number
+def rates(results: Mapping[Any, Any]) -> dict[Any, float]:
+    """The floats among the results of `Units`: rates and losses; counts are ints."""
+    return {key: value for key, value in results.items() if isinstance(value, float)}
 
 
-def as_reals(value: Any, name: str) -> list[float]:
-    """Check a list of real options that are not NaN; a number is a one-element list."""
-    return [as_real(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
+def as_resamples(value: Any) -> int:
+    """Check a number of resamples."""
+    return as_int(value, "n_resamples", 1, MAX_RESAMPLES)
 
 
-def as_bool(value: Any, name: str) -> bool:
-    """Check an option that is True or False."""
-    if not isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{name}: expected True or False, got {value!r}")
-    return bool(value)
+def resampled(units: Units, keys: list[Key], n_resamples: int, random_state: int) -> dict[Key, np.ndarray]:
+    """Some of the results of so many resamples (B,), by key."""
+    rng = np.random.default_rng(random_state)
+    draws = ([draw(rng, counts) for counts in units.strata] for _ in range(n_resamples))
+    found = np.empty((len(keys), n_resamples))
+    for i, counts in enumerate(shown(draws, n_resamples)):
+        results = units.results(counts)
+        found[:, i] = [results[key] for key in keys]
+    return dict(zip(keys, found))
 
 
-def as_choice(value: Any, name: str, choices: Sequence[str]) -> str:
-    """Check an option that is one of a few words."""
-    if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{name}: expected one of {', '.join(map(repr, choices))}, got {value!r}")
-    return str(value)
+def shown(steps: Iterator[Any], total: int) -> Iterator[Any]:
+    """The steps, with a bar on a terminal if they take more than two seconds."""
+    from tqdm import tqdm
+
+    bar: Iterator[Any] = tqdm(steps, "resampling", total, delay=2, disable=None, leave=False)
+    return bar
 
 
-# ---- core/states.py --------------------------------------------------------------------------------------------------
+def draw(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
+    """How often each row occurs among as many units as there are, drawn with replacement."""
+    total = int(counts.sum())
+    if not total:
+        return counts
+    if total > _DRAWS_PER_ROW * len(counts):
+        return rng.multinomial(total, counts / total)
+    drawn = rng.integers(0, total, total)
+    places = drawn if total == len(counts) else np.repeat(np.arange(len(counts)), counts)[drawn]
+    return np.bincount(places, minlength=len(counts))
+
+
+# ---- arrays/states.py ------------------------------------------------------------------------------------------------
 #
 # Checks of states that come from elsewhere: another process, a file, JSON.
 #
@@ -1436,7 +1170,7 @@ def _place(name: str) -> str:
     return f"state[{name!r}]"
 
 
-# ---- core/joining.py -------------------------------------------------------------------------------------------------
+# ---- metric/joining.py -----------------------------------------------------------------------------------------------
 #
 # States of batches as one: joined, with equal rows counted where values are few, and checked to agree.
 
@@ -1532,317 +1266,7 @@ def copied(state: State, but: Collection[str] = ()) -> State:
     }
 
 
-# ---- core/group_results.py -------------------------------------------------------------------------------------------
-#
-# Results of groups in one: their means, and a table of them.
-
-Results = dict[str, Any]
-Key = str | tuple[str, str]  # of a rate: its name, or a group and its name
-
-
-def grouped_results(by_group: Mapping[str, Mapping[str, Any]]) -> Results:
-    """The unweighted mean of each rate over the groups, the sum of each count, and a table of the groups.
-
-    A group whose name has a slash, as category/defect, adds a row for what is before it (each slash): the mean of its
-    groups.
-
-    Parameters: by_group, the results of each group; floats are rates, ints are counts. Thresholds, intervals
-    and whatever is neither are in the table only, and None in rows of means.
-    Returns {key: …, "groups": {"group": [names, sorted], key: [values]}}; names that are all integers, as numbers are.
-
-    >>> made = grouped_results({"nut/cut": {"auroc": 1.0, "images": 3}, "nut/bent": {"auroc": 0.5, "images": 4}})
-    >>> made["auroc"], made["images"]
-    (0.75, 7)
-    >>> made["groups"]
-    {'group': ['nut', 'nut/bent', 'nut/cut'], 'auroc': [0.75, 0.5, 1.0], 'images': [7, 4, 3]}
-    """
-    keys = list(dict.fromkeys(key for results in by_group.values() for key in results))
-    rows = dict(by_group)
-    for prefix in prefixes(by_group):
-        own = [results for name, results in by_group.items() if is_below(name, prefix)]
-        rows[prefix] = _together(own, keys)
-    names = sorted(rows, key=int if all(map(_is_integer, rows)) else None)
-    table = {"group": names, **{key: [rows[name].get(key) for name in names] for key in keys}}
-    return {**_together(list(by_group.values()), keys), GROUPS: table}
-
-
-def _is_integer(name: str) -> bool:
-    return name.removeprefix("-").isdecimal()
-
-
-def _together(rows: Sequence[Mapping[str, Any]], keys: Sequence[str]) -> Results:
-    """The mean of each rate and the sum of each count, of those that all rows have."""
-    found: Results = {}
-    ends = {f"{key}_{end}" for key in keys for end in ("low", "high")}  # a mean of intervals is not that of the mean
-    errors = {f"{key}_error" for key in keys}
-    for key in keys:
-        if key in ends or key.endswith("threshold"):  # where decisions change, which has no mean
-            continue
-        values: list[Any] = [row.get(key) for row in rows]
-        if all(type(value) is int for value in values):
-            found[key] = sum(values)
-        elif all(type(value) is float for value in values):
-            found[key] = math.fsum(values) / len(values)
-            if key in errors and any(values):  # bounds of means, each of which was rounded twice
-                found[key] = found[key] * (1 + 2**-50) + 2**-50
-    return found
-
-
-def flat_rates(results: Mapping[str, Any]) -> dict[Key, float]:
-    """The rates, which are floats, and those of each group.
-
-    >>> flat_rates(grouped_results({"a": {"auroc": 1.0}, "b": {"auroc": 0.5}}))
-    {'auroc': 0.75, ('a', 'auroc'): 1.0, ('b', 'auroc'): 0.5}
-    """
-    found: dict[Key, float] = {key: value for key, value in results.items() if isinstance(value, float)}
-    table = results.get(GROUPS, {"group": []})
-    for key, column in table.items():
-        for name, value in zip(table["group"], column):
-            if isinstance(value, float):
-                found[name, key] = value
-    return found
-
-
-def with_ends(results: Mapping[str, Any], ends: Mapping[Key, tuple[float, float]]) -> Results:
-    """Results with `<key>_low` and `<key>_high` beside those rates that have them, of groups too; None where none."""
-    found: Results = {}
-    for key, value in results.items():
-        found[key] = value
-        if key in ends:
-            found[f"{key}_low"], found[f"{key}_high"] = ends[key]
-    if GROUPS not in results:
-        return found
-    table: Results = {}
-    names = results[GROUPS]["group"]
-    for key, column in results[GROUPS].items():
-        table[key] = column
-        if any((name, key) in ends for name in names):
-            lows, highs = zip(*(ends.get((name, key), (None, None)) for name in names))
-            table |= {f"{key}_low": list(lows), f"{key}_high": list(highs)}
-    return {**found, GROUPS: table}
-
-
-# ---- core/units.py ---------------------------------------------------------------------------------------------------
-#
-# What is resampled for an interval, and the results of a resample.
-#
-# A resample of samples is the same rows with other counts: so a metric has to say which rows those are, in an order that
-# does not depend on how they came, and what its rates are where each row occurs another number of times.
-
-MAX_ROWS = 1 << 14  # of a stratum, beyond which neighbours in the order of the scores are resampled as one
-
-
-class Units(NamedTuple):
-    """Samples or images that are resampled, in strata that keep their sizes.
-
-    strata: for each stratum, (R,) int64, how many equal units each of its rows stands for, in a canonical order
-    results: a function from as many arrays (R,), how many each row is to stand for instead (or none), to the results;
-        of the strata themselves they are those of the state
-    members: a function without arguments to the row of each entry of the state, (N,) in their order, and its stratum,
-        (N,), −1 for one that is left out
-    """
-
-    strata: tuple[np.ndarray, ...]
-    results: Callable[[Sequence[np.ndarray]], dict[Any, Any]]
-    members: Callable[[], tuple[np.ndarray, np.ndarray]]
-
-
-class Rows(NamedTuple):
-    """The different scores of a stratum: (R,) in ascending order, and how many samples have each."""
-
-    scores: np.ndarray
-    counts: np.ndarray
-
-    def side(self, counts: np.ndarray) -> Side:
-        """These scores with other counts."""
-        there = counts > 0
-        return Side(self.scores[there], np.concatenate([[0], np.cumsum(counts[there])]))
-
-    def places(self, scores: np.ndarray) -> np.ndarray:
-        """The row of each of some scores."""
-        return np.searchsorted(self.scores, scores, side="left")
-
-
-def rows_of_sides(*sides: Side, most: int | None = None) -> list[Rows]:
-    """The rows of strata whose scores are compared with each other.
-
-    Where a stratum has more than `most` of them, by default `MAX_ROWS`, scores between two neighbouring quantiles of
-    any stratum are taken for the upper one: in ranks, less than 1/most of a stratum off.
-    """
-    found, most = [_distinct(side) for side in sides], MAX_ROWS if most is None else most
-    if max(len(rows.scores) for rows in found) <= most:
-        return found
-    edges = np.unique(np.concatenate([_quantiles(rows, most) for rows in found]))
-    merged = []
-    for rows in found:
-        counts = np.bincount(np.searchsorted(edges, rows.scores, side="left"), rows.counts, len(edges))
-        merged.append(Rows(edges, counts.astype(np.int64)))  # float64 holds them
-    return merged
-
-
-def units_of_table(
-    state: Mapping[str, Any], columns: Sequence[str], strata: Callable[[State], Array], summarise: Callable[..., Any]
-) -> Units:
-    """The different rows of a state's table, for resampling.
-
-    Parameters: state; columns of the table; strata, a function from a state to the stratum of each of its rows, (R,)
-        integers from 0; summarise, a function from a state to the results.
-    """
-    given = [to_numpy(state[name]) for name in columns]
-    rows, counts = compact_rows(given, None if "counts" not in state else to_numpy(state["counts"]))
-    whole = {**state, **dict(zip(columns, rows)), "counts": counts}
-    stratum = to_numpy(strata(whole)).astype(np.int64)
-    parts = [np.flatnonzero(stratum == i) for i in range(int(stratum.max(initial=-1)) + 1)]
-
-    def results(numbers: Sequence[np.ndarray]) -> dict[str, Any]:
-        drawn = np.zeros_like(counts)
-        for part, here in zip(parts, numbers):
-            drawn[part] = here
-        there = drawn > 0
-        return summarise({**whole, **{name: whole[name][there] for name in columns}, "counts": drawn[there]})
-
-    def members() -> tuple[np.ndarray, np.ndarray]:
-        place = rows_and_places(given)[2]
-        within = np.empty_like(counts)
-        for part in parts:
-            within[part] = np.arange(len(part))
-        return within[place], stratum[place]
-
-    return Units(tuple(counts[part] for part in parts), results, members)
-
-
-def with_left_out(units: Units, kept: np.ndarray) -> Units:
-    """Units of those entries of a state that are kept, (N,) flags, as units of the whole state."""
-
-    def members() -> tuple[np.ndarray, np.ndarray]:
-        places, strata = np.zeros(len(kept), np.int64), np.full(len(kept), -1)
-        places[kept], strata[kept] = units.members()
-        return places, strata
-
-    return units._replace(members=members)
-
-
-def _distinct(side: Side) -> Rows:
-    scores = to_numpy(side.scores) + 0.0  # 0.0 for −0.0
-    first = np.flatnonzero(np.concatenate([np.ones(len(scores[:1]), bool), scores[1:] != scores[:-1]]))
-    before = np.arange(len(scores) + 1) if side.before is None else to_numpy(side.before)
-    return Rows(scores[first], np.diff(before[np.append(first, len(scores))]))
-
-
-def _quantiles(rows: Rows, most: int) -> np.ndarray:
-    """At most so many of the scores, the highest among them, with about as many samples between any two."""
-    if len(rows.scores) <= most:
-        return rows.scores
-    reached = np.cumsum(rows.counts)
-    wanted = np.arange(1, most + 1) * reached[-1] // most
-    return rows.scores[np.searchsorted(reached, wanted, side="left")]
-
-
-def members_of(strata: Array, scores: Array, rows: Sequence[Rows]) -> tuple[np.ndarray, np.ndarray]:
-    """As `Units.members`, of samples with their (N,) strata and scores."""
-    stratum, values = to_numpy(strata).astype(np.int64), to_numpy(scores)
-    place = np.zeros(len(stratum), np.int64)
-    for i, each in enumerate(rows):
-        inside = stratum == i
-        place[inside] = each.places(values[inside])
-    return place, stratum
-
-
-# ---- core/resampling.py ----------------------------------------------------------------------------------------------
-#
-# Intervals of results: percentiles over resamples of the samples, or of the images.
-#
-# A resample draws as many units from each stratum as there are, with replacement: new counts for the same rows. Rows are
-# in a canonical order, so an interval has the same bits for any order and any batches of the samples.
-
-MAX_RESAMPLES = 1_000_000  # percentiles are steady long before, and each resample keeps its rates
-_DRAWS_PER_ROW = 16  # above which counts are drawn row by row, rather than unit by unit
-
-
-def intervals(
-    units: Units, results: dict[str, Any], confidence_level: Any, n_resamples: Any, random_state: Any
-) -> dict[str, Any]:
-    """The results with `<key>_low` and `<key>_high` beside each that `Units` gives: a percentile bootstrap, stratified.
-
-    Parameters: units of the state that the results are of; confidence_level in (0, 1); n_resamples from 1 to
-    MAX_RESAMPLES; random_state, the seed. Where rows were merged (see `rows_of_sides`), the interval is moved by what
-    the value was moved by.
-    Returns the results. Raises ValueError and TypeError for options out of range.
-    Source: Efron, Bootstrap Methods, Annals of Statistics 1979; units that are images, as clusters of their pixels.
-    """
-    level = as_confidence_level(confidence_level)
-    number, seed = as_resamples(n_resamples), as_int(random_state, "random_state", 0)
-    found = replicates(units, results, number, seed)
-    return with_ends(results, {key: percentiles(values, level) for key, values in found.items()})
-
-
-def replicates(units: Units, results: Mapping[str, Any], n_resamples: int, random_state: int) -> dict[Key, np.ndarray]:
-    """The rates in so many resamples, (B,) each; moved by what the value was moved by, where rows were merged."""
-    merged, values = rates(units.results(units.strata)), flat_rates(results)
-    found = resampled(units, [*merged], n_resamples, random_state)
-    return {key: moved(each, values[key] - merged[key]) for key, each in found.items()}
-
-
-def percentiles(values: np.ndarray, level: float) -> tuple[float, float]:
-    """The bounds between which a share of the values lies, with as many below as above."""
-    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2]).tolist()
-    return low, high
-
-
-def moved(values: np.ndarray, by: float) -> np.ndarray:
-    """Some values, moved by so much; in [0, 1] where they are.
-
-    >>> moved(np.asarray([0.0, 0.5, 1.0]), -0.25).tolist()
-    [0.0, 0.25, 0.75]
-    """
-    if not by:
-        return values
-    lowest, highest = -np.inf if values.min() < 0 else 0.0, np.inf if values.max() > 1 else 1.0
-    return np.clip(values + by, lowest, highest)
-
-
-def rates(results: Mapping[Any, Any]) -> dict[Any, float]:
-    """The floats among the results of `Units`: rates and losses; counts are ints."""
-    return {key: value for key, value in results.items() if isinstance(value, float)}
-
-
-def as_resamples(value: Any) -> int:
-    """Check a number of resamples."""
-    return as_int(value, "n_resamples", 1, MAX_RESAMPLES)
-
-
-def resampled(units: Units, keys: list[Key], n_resamples: int, random_state: int) -> dict[Key, np.ndarray]:
-    """Some of the results of so many resamples (B,), by key."""
-    rng = np.random.default_rng(random_state)
-    draws = ([draw(rng, counts) for counts in units.strata] for _ in range(n_resamples))
-    found = np.empty((len(keys), n_resamples))
-    for i, counts in enumerate(shown(draws, n_resamples)):
-        results = units.results(counts)
-        found[:, i] = [results[key] for key in keys]
-    return dict(zip(keys, found))
-
-
-def shown(steps: Iterator[Any], total: int) -> Iterator[Any]:
-    """The steps, with a bar on a terminal if they take more than two seconds."""
-    from tqdm import tqdm
-
-    bar: Iterator[Any] = tqdm(steps, "resampling", total, delay=2, disable=None, leave=False)
-    return bar
-
-
-def draw(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
-    """How often each row occurs among as many units as there are, drawn with replacement."""
-    total = int(counts.sum())
-    if not total:
-        return counts
-    if total > _DRAWS_PER_ROW * len(counts):
-        return rng.multinomial(total, counts / total)
-    drawn = rng.integers(0, total, total)
-    places = drawn if total == len(counts) else np.repeat(np.arange(len(counts)), counts)[drawn]
-    return np.bincount(places, minlength=len(counts))
-
-
-# ---- core/group_units.py ---------------------------------------------------------------------------------------------
+# ---- metric/group_units.py -------------------------------------------------------------------------------------------
 #
 # What is resampled where there are groups: the samples of each, and once for all of them those that they share.
 
@@ -1896,7 +1320,7 @@ def _tally(rows: np.ndarray, counts: np.ndarray, length: int) -> np.ndarray:
     return np.bincount(rows, counts, length).astype(np.int64)  # float64 holds them
 
 
-# ---- core/summaries.py -----------------------------------------------------------------------------------------------
+# ---- metric/summary.py -----------------------------------------------------------------------------------------------
 #
 # Results of states, and what is resampled of them: of all samples, or of each group and their means.
 
@@ -1940,7 +1364,7 @@ def _counts(state: State) -> np.ndarray:
     return np.ones(num_samples(state), np.int64)
 
 
-# ---- core/metric.py --------------------------------------------------------------------------------------------------
+# ---- metric/metric.py ------------------------------------------------------------------------------------------------
 #
 # What a metric is: two functions, and the verbs that are made of them.
 #
@@ -2257,7 +1681,521 @@ def _is_empty(column: Any) -> bool:
     return sized and len(column) == 0
 
 
-# ---- core/bounds.py --------------------------------------------------------------------------------------------------
+# ---- arrays/compiled.py ----------------------------------------------------------------------------------------------
+#
+# Loops that are worth compiling, by numba where it is installed and the work is large.
+#
+# Each does what a few NumPy calls do, in one pass and with the same result to the bit; without numba, or for small
+# inputs, the callers use NumPy. Importing numba and loading the compiled code from its cache takes about half a second
+# once in a process (and compiling a second or two once on a machine), so nothing below half a million scores
+# in all pays it.
+#
+# Measured on 2 shared cores of an AMD EPYC with AVX-512 (NumPy 2.4, numba 0.68; `make bench` measures them anew):
+# ranks of 50,000 × 1,000 float32 scores 8 ms compiled, as long as a bare read of the matrix, and 60–90 ms in NumPy.
+
+WORTHWHILE = 1 << 19  # scores in all before which NumPy is used
+
+
+@cache
+def compiled(function: Callable[..., Any]) -> Callable[..., Any] | None:
+    """Return a loop compiled by numba, or None if numba is not installed."""
+    try:
+        import numba
+    except ImportError:
+        return None
+    try:
+        return numba.njit(cache=True, nogil=True)(function)
+    except RuntimeError:  # no folder to cache in
+        return numba.njit(nogil=True)(function)
+
+
+def worth_compiling(function: Callable[..., Any], work: int, *arrays: Array) -> Callable[..., Any] | None:
+    """Return the compiled loop for NumPy arrays, or None where NumPy is to do the work.
+
+    `work` is counted in scores, and added up over the calls of a process: many small batches are worth it too.
+    """
+    for array in arrays:
+        if not isinstance(array, np.ndarray):
+            return None
+    _work[function] = _work.get(function, 0) + work
+    return compiled(function) if _work[function] >= WORTHWHILE else None
+
+
+# by this history a call may take either side, with the same bits. By the size of the call alone, 1,000 batches of
+# 100 × 1,000 scores would stay in NumPy, which takes three times as long
+_work: dict[Callable[..., Any], int] = {}
+
+
+# ---- arrays/radix.py -------------------------------------------------------------------------------------------------
+#
+# A compiled radix sort of floats, and whether it is faster than np.sort on this machine.
+#
+# np.sort orders 10 million float32 scores in 32 ms on one processor and in 450 ms on another (NumPy 2.4 on an AMD EPYC
+# with AVX-512), where the radix sort takes 80 ms. So both are timed once per type, on random scores, and the faster one
+# is used.
+
+LARGE = 1 << 22  # scores that no cache holds
+
+
+def flip_and_count(keys: Any, shifts: Any, mask: Any, sign_bit: Any, all_bits: Any) -> Any:
+    """Flip bits so that floats ascend as unsigned integers, and build the histograms of four digits, lowest first.
+
+    Parameters: keys, bit patterns of floats; shifts, those of the digits and of the sign bit; mask, one digit of ones.
+    """
+    histograms = np.zeros((4, 256), np.int64)
+    lowest, low, high, highest, top = shifts
+    for i in range(keys.size):
+        key = keys[i]
+        key ^= all_bits * (key >> top) | sign_bit  # as a condition it would be mispredicted half the time
+        keys[i] = key
+        histograms[0, (key >> lowest) & mask] += 1
+        histograms[1, (key >> low) & mask] += 1
+        histograms[2, (key >> high) & mask] += 1
+        histograms[3, (key >> highest) & mask] += 1
+    return histograms
+
+
+def scatter(keys: Any, target: Any, shift: Any, mask: Any, offsets: Any) -> None:
+    """Move each key to the offset of its digit, one after another, so that equal digits keep their order."""
+    for i in range(keys.size):
+        key = keys[i]
+        digit = (key >> shift) & mask
+        target[offsets[digit]] = key
+        offsets[digit] += 1
+
+
+def scatter_with(keys: Any, payload: Any, target: Any, moved: Any, shift: Any, mask: Any, offsets: Any) -> None:
+    """As `scatter`, each key with its payload."""
+    for i in range(keys.size):
+        key = keys[i]
+        digit = (key >> shift) & mask
+        place = offsets[digit]
+        target[place] = key
+        moved[place] = payload[i]
+        offsets[digit] = place + 1
+
+
+def sort_runs(keys: Any, shift: Any) -> None:
+    """Sort each run of keys that are equal above `shift`; most are short, or of ties."""
+    start = 0
+    while start < keys.size:
+        stop, ties = start + 1, True
+        while stop < keys.size and keys[stop] >> shift == keys[start] >> shift:
+            ties &= keys[stop] == keys[start]
+            stop += 1
+        if ties:
+            pass
+        elif stop - start > 32:
+            keys[start:stop].sort()
+        else:
+            for i in range(start + 1, stop):
+                key, j = keys[i], i - 1
+                while j >= start and keys[j] > key:
+                    keys[j + 1] = keys[j]
+                    j -= 1
+                keys[j + 1] = key
+        start = stop
+
+
+def unflip(keys: Any, sign_bit: Any, all_bits: Any) -> None:
+    """Undo what `flip_and_count` did to the keys."""
+    for i in range(keys.size):
+        key = keys[i]
+        keys[i] = key ^ (sign_bit if key & sign_bit else all_bits)
+
+
+def radix_sort(scores: np.ndarray, *, whole: bool = True) -> None:
+    """Sort float32 or float64 scores where they lie, NaN to either end: four passes over 8 bits each.
+
+    The passes go over all of a float32, and over the upper half of a float64, whose runs of equal halves are then
+    sorted separately if `whole`. A pass over 8 bits writes to 256 places, which the nearest cache holds; over 11 bits
+    they would be 2,048, and one pass less is slower for it. Source: Herf, Radix Tricks, 2001.
+    """
+    count, move, finish, undo = (_loop(f) for f in (flip_and_count, scatter, sort_runs, unflip))
+    bits = 8 * scores.itemsize
+    unsigned = np.dtype(f"uint{bits}").type
+    shifts = tuple(map(unsigned, (bits - 32, bits - 24, bits - 16, bits - 8, bits - 1)))
+    mask, sign_bit, all_bits = unsigned(255), unsigned(1 << (bits - 1)), unsigned((1 << bits) - 1)
+    keys = scores.view(unsigned)
+    spare = np.empty_like(keys)
+    histograms = count(keys, shifts, mask, sign_bit, all_bits)
+    for shift, offsets in zip(shifts, np.cumsum(histograms, axis=1) - histograms):
+        move(keys, spare, shift, mask, offsets)
+        keys, spare = spare, keys
+    if bits == 64 and whole:
+        finish(keys, shifts[0])
+    undo(keys, sign_bit, all_bits)
+
+
+def radix_sort_with(scores: np.ndarray, payload: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Float64 scores in ascending order, without NaN, each with its payload, integers of less than 2^32, as uint32.
+
+    Passes over all of the eight digits in which scores differ: those that are float32 take five.
+    """
+    count, move, undo = (_loop(f) for f in (flip_and_count, scatter_with, unflip))
+    sign_bit, all_bits, mask = np.uint64(1 << 63), np.uint64(2**64 - 1), np.uint64(255)
+    keys, carried = scores.copy().view(np.uint64), payload.astype(np.uint32)
+    spare, moved = np.empty_like(keys), np.empty_like(carried)
+    shifts = tuple(map(np.uint64, range(0, 64, 8)))
+    top = (np.uint64(63),)
+    high = count(keys, shifts[4:] + top, mask, sign_bit, all_bits)
+    low = count(keys, shifts[:4] + top, mask, np.uint64(0), np.uint64(0))
+    for shift, histogram in zip(shifts, np.concatenate([low, high])):
+        if histogram.max(initial=0) < keys.size:
+            move(keys, carried, spare, moved, shift, mask, np.cumsum(histogram) - histogram)
+            keys, carried, spare, moved = spare, moved, keys, carried
+    undo(keys, sign_bit, all_bits)
+    return keys.view(np.float64), carried
+
+
+def _loop(function: Callable[..., Any]) -> Callable[..., Any]:
+    loop = compiled(function)
+    assert loop is not None  # the caller has asked
+    return loop
+
+
+def radix_wins(scores: np.ndarray) -> bool:
+    """Whether the compiled sort beats np.sort for so many scores of their type on this machine.
+
+    Both are timed once on 2^18 scores. What one wins by less than twice there it may lose where a cache no longer holds
+    the scores; so from 2^22 on, both are then timed on as many.
+    """
+    ratio = _speed_up(scores.dtype.name, 1 << 18)
+    if scores.size >= LARGE and 0.5 < ratio < 2:
+        ratio = _speed_up(scores.dtype.name, LARGE)
+    return ratio > 1
+
+
+@cache
+def _speed_up(dtype: str, size: int) -> float:
+    """The time of np.sort over that of the compiled sort, each the best of three after a warm-up."""
+    sample = np.random.default_rng(0).random(size).astype(dtype)
+    radix_sort(sample[:1000].copy())
+    times: dict[Callable[..., None], list[float]] = {radix_sort: [], np.ndarray.sort: []}
+    for _ in range(3):
+        for sort, taken in times.items():
+            scores = sample.copy()
+            start = time.perf_counter()
+            sort(scores)
+            taken.append(time.perf_counter() - start)
+    return min(times[np.ndarray.sort]) / min(times[radix_sort])
+
+
+# ---- arrays/sorting.py -----------------------------------------------------------------------------------------------
+#
+# Sorting of scores where they lie, alone or each with a payload.
+
+SMALL = 1 << 16  # scores below which a radix sort saves no more than a millisecond
+
+
+def sort_in_place(scores: np.ndarray, *, whole: bool = True) -> None:
+    """Sort float32 or float64 scores in ascending order, NaN at an end.
+
+    Without `whole`, float64 scores that are equal in their upper halves may come in any order.
+    """
+    if _compiles(scores) and radix_wins(scores):
+        radix_sort(scores, whole=whole)
+    else:
+        scores.sort()
+
+
+def sorted_with(scores: Array, payload: Array) -> tuple[Array, Array]:
+    """Scores in ascending order, as float32 or float64, each with its payload: flags, or integers of at least 0.
+
+    Payloads of equal scores come in any order, and in their own type or as uint32.
+    """
+    scores = widen(scores)
+    packs = is_numpy_array(scores) and int(payload.max(initial=0)) < 2**32
+    if packs and scores.dtype == np.float64 and _compiles(scores):
+        return radix_sort_with(scores, payload)
+    if not packs or scores.dtype != np.float32:
+        order = array_namespace(scores).argsort(scores, stable=False)
+        return scores[order], payload[order]
+    # One sort, where an argsort takes several times as long: a float64 whose upper half is a score's bits is ordered as
+    # the score, whatever its lower half. It is never NaN, since the bits of ±inf as a float32 are a number's there.
+    keys = np.ascontiguousarray(scores).view(np.uint32).astype(np.uint64)
+    keys <<= np.uint64(32)
+    np.bitwise_or(keys, payload, out=keys, dtype=np.uint64, casting="unsafe")
+    sort_in_place(keys.view(np.float64), whole=False)
+    low = keys.astype(np.uint32)
+    keys >>= np.uint64(32)
+    return keys.astype(np.uint32).view(np.float32), low
+
+
+def _compiles(scores: np.ndarray) -> bool:
+    return scores.size >= SMALL and worth_compiling(flip_and_count, scores.size, scores) is not None
+
+
+def indices(scores: Array) -> Array:
+    """The index of each score, as a payload."""
+    return array_namespace(scores).arange(scores.shape[0], device=scores.device)
+
+
+# ---- ranking/counts.py -----------------------------------------------------------------------------------------------
+#
+# Exceedance counts: for each distinct score of the positives, the samples of both sides that reach it.
+#
+# Positives are the samples to be detected (unknown, OOD, anomalous) and score higher. For every distinct positive
+# score t, two counts are taken: the negatives above t, and those at or above t. All that ROC and precision-recall curves
+# say follows from them, since between two positive scores a curve only moves along the axis of the negatives. The full
+# curve over all negatives is never built; both sides are sorted separately, which is faster than sorting scores with
+# labels.
+#
+# The counts come in runs of thresholds that fit the cache, from the highest on, so they take no memory to speak of.
+
+_RUN = 1 << 15  # thresholds: a few arrays of 256 KiB
+_DEVICE_RUN = 1 << 24
+_SPLIT = 1 << 17  # values whose indices are held at a time
+
+
+class Counts(NamedTuple):
+    """Counts at distinct scores of the positives, in descending order of the scores: at all of them, or at a run.
+
+    thresholds: (T,) distinct positive scores t_1 > … > t_T
+    sizes: (T,) positives with the score t
+    tp: (T,) positives with a score ≥ t
+    above: (T,) negatives with a score > t
+    fp: (T,) negatives with a score ≥ t
+    num_positives, num_negatives: how many there are in all
+    """
+
+    thresholds: Array
+    sizes: Array
+    tp: Array
+    above: Array
+    fp: Array
+    num_positives: int
+    num_negatives: int
+
+
+class Side(NamedTuple):
+    """The scores of one side, in ascending order, as rows that may stand for several equal samples.
+
+    scores: (R,) float32 or float64, ascending
+    before: (R + 1,) int64, the samples that the rows before each stand for, and all; None where each row is one sample
+    """
+
+    scores: Array
+    before: Array | None = None
+
+    @property
+    def total(self) -> int:
+        """How many samples there are."""
+        return self.scores.shape[0] if self.before is None else int(self.before[-1])
+
+    def below(self, rows: Any) -> Any:
+        """How many samples the first so many rows stand for: an int, or integers."""
+        return rows if self.before is None else self.before[rows]
+
+    def at(self, sample: int) -> float:
+        """The score of a sample by its place, from 0, in ascending order."""
+        if self.before is None:
+            return float(self.scores[sample])
+        xp = array_namespace(self.before)
+        place = xp.asarray([sample], dtype=self.before.dtype, device=self.before.device)
+        return float(self.scores[int(xp.searchsorted(self.before, place, side="right")[0]) - 1])
+
+    def below_score(self, score: float) -> int:
+        """How many samples score lower."""
+        xp = array_namespace(self.scores)
+        rounded = xp.asarray([score], dtype=self.scores.dtype, device=self.scores.device)
+        # rounded down to a float32, it is lower than the score itself
+        rows = xp.searchsorted(self.scores, rounded, side="left" if float(rounded[0]) >= score else "right")
+        return int(self.below(int(rows[0])))
+
+    def flipped(self) -> Side:
+        """The samples with negated scores."""
+        xp = array_namespace(self.scores)
+        before = None if self.before is None else self.before[-1] - xp.flip(self.before)
+        return Side(-xp.flip(self.scores), before)
+
+    def repeated(self) -> Array:
+        """The score of each sample, in ascending order."""
+        return (
+            self.scores
+            if self.before is None
+            else array_namespace(self.scores).repeat(self.scores, array_namespace(self.before).diff(self.before))
+        )
+
+
+def as_side(scores: Array | Side, counts: Array | None = None, *, owned: bool = False) -> Side:
+    """Sort scores, of rows that stand for `counts` samples each, or for one; a side is returned as it is."""
+    if isinstance(scores, Side):
+        return scores
+    if counts is None:
+        return Side(ascending(scores, owned=owned))
+    ordered, order = sorted_with(scores, indices(scores))
+    return Side(ordered, array_namespace(counts).cumulative_sum(counts[order], include_initial=True))
+
+
+def exceedance_counts(
+    positives: Array | Side,
+    negatives: Array | Side,
+    positive_counts: Array | None = None,
+    negative_counts: Array | None = None,
+) -> Counts:
+    """Count, for every distinct positive score, the positives and the negatives that reach or exceed it.
+
+    Parameters: positives (P,) and negatives (N,), real scores, higher is more positive, no NaN; positive_counts (P,)
+    and negative_counts (N,), integers of at least 1, how many equal samples each score stands for, by default one.
+    Raises ValueError if either side is empty, or for NaN.
+
+    >>> import numpy as np
+    >>> counts = exceedance_counts(np.asarray([0.9, 0.4, 0.4]), np.asarray([0.4, 0.1]))
+    >>> counts.thresholds.tolist(), counts.tp.tolist(), counts.above.tolist(), counts.fp.tolist()
+    ([0.9, 0.4], [1, 3], [0, 0], [0, 1])
+    """
+    given = ((positives, positive_counts), (negatives, negative_counts))
+    sides = sort_sides(*(scores if counts is None else as_side(scores, counts) for scores, counts in given))
+    check_both_classes(*(side.total for side in sides))
+    return next(runs(*sides, sides[0].scores.shape[0]))
+
+
+def check_both_classes(num_positives: int, num_negatives: int) -> None:
+    """Raise ValueError unless there are samples on both sides."""
+    if not num_positives or not num_negatives:
+        raise ValueError(
+            f"references: expected samples of both classes, got {num_positives} unknown (OOD, anomalous) "
+            f"and {num_negatives} known (in-distribution, normal)"
+        )
+
+
+def split(values: Array, mask: Array) -> tuple[Array, Array]:
+    """Return values[mask] and values[~mask], as new arrays, without an index for each value at once."""
+    if not is_numpy_array(values):
+        return values[mask], values[~mask]
+    total = int(np.count_nonzero(mask))
+    chosen, others = np.empty(total, values.dtype), np.empty(len(values) - total, values.dtype)
+    loop = worth_compiling(split_loop, len(values), values, mask)
+    if loop is not None and values.dtype != np.float16:  # which numba does not take
+        loop(values, mask, chosen, others)
+        return chosen, others
+    at = 0
+    for start in range(0, len(values), _SPLIT):
+        part, here = values[start : start + _SPLIT], mask[start : start + _SPLIT]
+        stop = at + int(np.count_nonzero(here))
+        chosen[at:stop] = np.compress(here, part)  # faster than part[here]
+        others[start - at : start - at + len(part) - (stop - at)] = np.compress(~here, part)
+        at = stop
+    return chosen, others
+
+
+def split_loop(values: Any, mask: Any, chosen: Any, others: Any) -> None:
+    """Copy the values where the mask is true to `chosen`, and those where it is false to `others`, in their order."""
+    i, j = 0, 0
+    for k in range(values.size):
+        # written to both sides, and kept on one of them, without a branch that would be mispredicted
+        if i < chosen.size:
+            chosen[i] = values[k]
+        if j < others.size:
+            others[j] = values[k]
+        i += mask[k]
+        j += not mask[k]
+
+
+def ascending(scores: Array, *, owned: bool = False) -> Array:
+    """Return scores in ascending order, as float32 or float64; themselves, if they are in order or `owned` and NumPy's.
+
+    `owned` says that the array may be sorted where it lies, which saves a copy of it.
+    """
+    given, scores = scores, widen(scores)  # NumPy 2.4 sorts large float16 arrays wrongly on some processors
+    if _in_order(scores[:1000]) and _in_order(scores):
+        return scores
+    if not is_numpy_array(scores):
+        return array_namespace(scores).sort(scores)
+    if scores is given and not (owned and scores.flags.writeable):
+        scores = scores.copy()
+    sort_in_place(scores)
+    return scores
+
+
+def _in_order(scores: Array) -> bool:
+    return bool(array_namespace(scores).all(scores[1:] >= scores[:-1]))
+
+
+def sort_sides(positives: Array | Side, negatives: Array | Side) -> tuple[Side, Side]:
+    """Return both sides sorted, in one type. Raises ValueError for NaN."""
+    sides = []
+    for given, name in ((positives, "positives"), (negatives, "negatives")):
+        side = as_side(given)
+        scores = side.scores
+        xp = array_namespace(scores)
+        # NaN is sorted to an end, where one look finds it
+        if bool(xp.any(xp.isnan(scores[:1]))) or bool(xp.any(xp.isnan(scores[-1:]))):
+            check_no_nan(scores if isinstance(given, Side) else given, name)  # which says where it came
+        sides.append(side)
+    xp = array_namespace(*(side.scores for side in sides))
+    dtype = xp.result_type(*(side.scores for side in sides))
+    first, second = (side._replace(scores=xp.astype(side.scores, dtype, copy=False)) for side in sides)
+    return first, second
+
+
+def runs(positives: Side, negatives: Side, length: int | None = None) -> Iterator[Counts]:
+    """Count as `exceedance_counts` does, in runs of thresholds from the highest on.
+
+    Parameters: the two sides, the positives not empty, in one type and without NaN; length, how many thresholds a run
+    has at most, or how many rows of positives are looked at for one.
+    """
+    scores, others = positives.scores, negatives.scores
+    num_positives, num_negatives, num_others = positives.total, negatives.total, others.shape[0]
+    if length is None:
+        length = _RUN if is_numpy_array(scores) else _DEVICE_RUN
+    merge = worth_compiling(merge_counts, scores.shape[0] + num_others, scores, others)
+    xp = array_namespace(scores, others)
+    stop, higher = scores.shape[0], 0
+    while stop:
+        if merge is not None:
+            first, above, fp = np.empty((3, min(length, stop)), np.int64)
+            groups = merge(scores[:stop], others, higher, first, above, fp)
+            first, above, fp = first[:groups], above[:groups], fp[:groups]
+            thresholds, higher = scores[first], int(fp[-1])
+        else:
+            first = _group_starts(scores, max(0, stop - length), stop)
+            thresholds = scores[first]
+            above = num_others - xp.searchsorted(others, thresholds, side="right")
+            fp = num_others - xp.searchsorted(others, thresholds, side="left")
+        tp = num_positives - positives.below(first)
+        sizes = xp.diff(tp, prepend=xp.full_like(tp[:1], num_positives - int(positives.below(stop))))
+        if negatives.before is not None:  # from rows to samples
+            above, fp = (num_negatives - negatives.below(num_others - rows) for rows in (above, fp))
+        yield Counts(thresholds, sizes, tp, above, fp, num_positives, num_negatives)
+        stop = int(first[-1])
+
+
+def _group_starts(scores: Array, start: int, stop: int) -> Array:
+    """Index of the first of each group of equal ascending scores, last group first; `start` is moved to that of one."""
+    xp = array_namespace(scores)
+    start = int(xp.searchsorted(scores[:stop], scores[start : start + 1], side="left")[0])
+    part = scores[start:stop]
+    changes = xp.nonzero(part[1:] != part[:-1])[0] + start + 1
+    starts = xp.concat([xp.asarray([start], dtype=changes.dtype, device=changes.device), changes])
+    return xp.flip(starts)
+
+
+def merge_counts(positives: Any, negatives: Any, higher: int, first: Any, above: Any, fp: Any) -> int:
+    """Count negatives above, and at or above, each distinct positive; both ascending, results descending.
+
+    `higher` negatives are known to lie above all positives; `first` gets the index of the first of each group of equal
+    positives. Returns the number of groups, which ends when `first` is full.
+    """
+    num_negatives = negatives.size
+    i, groups = positives.size - 1, 0
+    while i >= 0 and groups < first.size:
+        score = positives[i]
+        while i >= 0 and positives[i] == score:
+            i -= 1
+        while higher < num_negatives and negatives[num_negatives - 1 - higher] > score:
+            higher += 1
+        reached = higher
+        while reached < num_negatives and negatives[num_negatives - 1 - reached] == score:
+            reached += 1
+        first[groups], above[groups], fp[groups] = i + 1, higher, reached
+        higher = reached
+        groups += 1
+    return groups
+
+
+# ---- ranking/bounds.py -----------------------------------------------------------------------------------------------
 #
 # How far a result can be off whose scores were cut to some significant bits.
 #
@@ -2365,7 +2303,7 @@ def _error(value: float, ends: tuple[float, ...]) -> float:
     return min(1.0, error)
 
 
-# ---- core/rounding.py ------------------------------------------------------------------------------------------------
+# ---- ranking/rounding.py ---------------------------------------------------------------------------------------------
 #
 # Scores with fewer values, in the same order: cut to some significant bits, or rounded up to thresholds.
 #
@@ -2447,7 +2385,7 @@ def checked_bits(state: Mapping[str, Any], significant_bits: int | None) -> dict
     return {"significant_bits": bits}
 
 
-# ---- core/quantities.py ----------------------------------------------------------------------------------------------
+# ---- ranking/quantities.py -------------------------------------------------------------------------------------------
 #
 # What is computed from the runs of thresholds, any number of them in one pass.
 #
@@ -3585,7 +3523,7 @@ def reaching(scores: Array, numbers: np.ndarray, threshold: float) -> np.ndarray
     return np.bincount(np.searchsorted(np.cumsum(numbers), places, side="right"), minlength=len(numbers))
 
 
-# ---- core/ratios.py --------------------------------------------------------------------------------------------------
+# ---- arrays/ratios.py ------------------------------------------------------------------------------------------------
 #
 # Ratios of counts, and sums of them that are exact.
 
@@ -3633,7 +3571,7 @@ def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
     return found
 
 
-# ---- core/curves.py --------------------------------------------------------------------------------------------------
+# ---- ranking/curves.py -----------------------------------------------------------------------------------------------
 #
 # What ROC and precision-recall curves say: areas and best points, from exceedance counts.
 
@@ -3815,6 +3753,72 @@ def curve_rates(values: Mapping[str, Any], prefix: str) -> dict[str, float]:
     """As `curve_metrics`, without the threshold."""
     rates = {**values, "f1_max": values["f1_max"][0]}
     return {f"{prefix}{name}": rates[name] for name in CURVE}
+
+
+# ---- ranking/rows.py -------------------------------------------------------------------------------------------------
+#
+# The different scores of strata, in an order that does not depend on how they came: what a resample draws from.
+
+MAX_ROWS = 1 << 14  # of a stratum, beyond which neighbours in the order of the scores are resampled as one
+
+
+class Rows(NamedTuple):
+    """The different scores of a stratum: (R,) in ascending order, and how many samples have each."""
+
+    scores: np.ndarray
+    counts: np.ndarray
+
+    def side(self, counts: np.ndarray) -> Side:
+        """These scores with other counts."""
+        there = counts > 0
+        return Side(self.scores[there], np.concatenate([[0], np.cumsum(counts[there])]))
+
+    def places(self, scores: np.ndarray) -> np.ndarray:
+        """The row of each of some scores."""
+        return np.searchsorted(self.scores, scores, side="left")
+
+
+def rows_of_sides(*sides: Side, most: int | None = None) -> list[Rows]:
+    """The rows of strata whose scores are compared with each other.
+
+    Where a stratum has more than `most` of them, by default `MAX_ROWS`, scores between two neighbouring quantiles of
+    any stratum are taken for the upper one: in ranks, less than 1/most of a stratum off.
+    """
+    found, most = [_distinct(side) for side in sides], MAX_ROWS if most is None else most
+    if max(len(rows.scores) for rows in found) <= most:
+        return found
+    edges = np.unique(np.concatenate([_quantiles(rows, most) for rows in found]))
+    merged = []
+    for rows in found:
+        counts = np.bincount(np.searchsorted(edges, rows.scores, side="left"), rows.counts, len(edges))
+        merged.append(Rows(edges, counts.astype(np.int64)))  # float64 holds them
+    return merged
+
+
+def _distinct(side: Side) -> Rows:
+    scores = to_numpy(side.scores) + 0.0  # 0.0 for −0.0
+    first = np.flatnonzero(np.concatenate([np.ones(len(scores[:1]), bool), scores[1:] != scores[:-1]]))
+    before = np.arange(len(scores) + 1) if side.before is None else to_numpy(side.before)
+    return Rows(scores[first], np.diff(before[np.append(first, len(scores))]))
+
+
+def _quantiles(rows: Rows, most: int) -> np.ndarray:
+    """At most so many of the scores, the highest among them, with about as many samples between any two."""
+    if len(rows.scores) <= most:
+        return rows.scores
+    reached = np.cumsum(rows.counts)
+    wanted = np.arange(1, most + 1) * reached[-1] // most
+    return rows.scores[np.searchsorted(reached, wanted, side="left")]
+
+
+def members_of(strata: Array, scores: Array, rows: Sequence[Rows]) -> tuple[np.ndarray, np.ndarray]:
+    """As `Units.members`, of samples with their (N,) strata and scores."""
+    stratum, values = to_numpy(strata).astype(np.int64), to_numpy(scores)
+    place = np.zeros(len(stratum), np.int64)
+    for i, each in enumerate(rows):
+        inside = stratum == i
+        place[inside] = each.places(values[inside])
+    return place, stratum
 
 
 # ---- anomaly/canonical.py --------------------------------------------------------------------------------------------
@@ -4248,7 +4252,7 @@ class AnomalySuite(Metric):
         return options["confidence_level"] is None and options["pimo_bounds"] is None and not table
 
 
-# ---- core/processes.py -----------------------------------------------------------------------------------------------
+# ---- metric/processes.py ---------------------------------------------------------------------------------------------
 #
 # Bring the states of several processes to process 0, through files in a folder that all of them see.
 #
@@ -4406,12 +4410,12 @@ def _from_bytes(data: bytes) -> State:
         return {name: arrays[name] for name in arrays.files}
 
 
-# ---- core/evaluated.py -----------------------------------------------------------------------------------------------
+# ---- metric/evaluate_adapter.py --------------------------------------------------------------------------------------
 #
 # A metric as one of Hugging Face evaluate: its constructor's own arguments, and processes that meet.
 #
 # Rows never pass through evaluate's Arrow files: that costs seconds and gigabytes for a score matrix, and casts
-# silently. With `num_process > 1` the reduced states meet in evaluate's folder (see core/processes.py).
+# silently. With `num_process > 1` the reduced states meet in evaluate's folder (see metric/processes.py).
 
 class Evaluated(Metric):
     """Mixin that binds a metric to evaluate: `class Openauc(Evaluated, OpenAUC, evaluate.Metric)`."""
@@ -4454,7 +4458,7 @@ class Evaluated(Metric):
         return super()._results([*batches, *self._batches[first:]], options)
 
 
-# ---- core/vertices.py ------------------------------------------------------------------------------------------------
+# ---- ranking/vertices.py ---------------------------------------------------------------------------------------------
 #
 # The vertices of curves over thresholds, from exceedance counts; as many as a picture needs of them.
 #
@@ -4635,7 +4639,7 @@ def mean_overlap(region_scores: Array, sizes: np.ndarray) -> tuple[Array, np.nda
     return scores, (whole.astype(np.float64) + rest.astype(np.float64) / 2**_REST) / 2**_UNIT
 
 
-# ---- core/roc.py -----------------------------------------------------------------------------------------------------
+# ---- ranking/roc.py --------------------------------------------------------------------------------------------------
 #
 # The ROC curve and the precision-recall curve, as tables of vertices.
 

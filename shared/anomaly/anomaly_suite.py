@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..core.arrays import Array
-from ..core.counts import Counts, Side, as_side, exceedance_counts, split
-from ..core.metric import IntervalOptions, Metric
-from ..core.options import as_bool, as_choice, as_fractions, as_int
+from ..arrays.arrays import Array
+from ..arrays.options import as_bool, as_choice, as_fractions, as_int
+from ..metric.metric import IntervalOptions, Metric
+from ..ranking.counts import Counts, Side, as_side, exceedance_counts, split
 from .aupimo import aupimo_of_images, check_pimo_bounds, mean_aupimo
 from .decisions import as_thresholds
 from .levels import LEVELS, check_levels

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.arrays import Array, on_device, to_numpy
-from ..core.counts import Side, as_side, runs, sort_sides
-from ..core.options import as_fractions
-from ..core.sorting import indices, sorted_with
+from ..arrays.arrays import Array, on_device, to_numpy
+from ..arrays.options import as_fractions
+from ..arrays.sorting import indices, sorted_with
+from ..ranking.counts import Side, as_side, runs, sort_sides
 from .aupro import counts_of_pixels
 from .spro import regions_of
 

@@ -13,12 +13,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ..core.arrays import Array, array_namespace, on_device, to_numpy
-from ..core.bounds import in_either_order
-from ..core.counts import Counts, Side, check_both_classes, runs, sort_sides
-from ..core.options import as_fractions, as_int
-from ..core.quantities import Quantity
-from ..core.sorting import indices, sorted_with
+from ..arrays.arrays import Array, array_namespace, on_device, to_numpy
+from ..arrays.options import as_fractions, as_int
+from ..arrays.sorting import indices, sorted_with
+from ..ranking.bounds import in_either_order
+from ..ranking.counts import Counts, Side, check_both_classes, runs, sort_sides
+from ..ranking.quantities import Quantity
 
 Area = TypeVar("Area")
 

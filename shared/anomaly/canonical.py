@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ..core.arrays import to_numpy
+from ..arrays.arrays import to_numpy
 from .maps import AnomalyState
 from .spro import regions_of
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..core.counts import Side
-from ..core.options import as_real
-from ..core.rounding import cut, was_cut
+from ..arrays.options import as_real
+from ..ranking.counts import Side
+from ..ranking.rounding import cut, was_cut
 
 
 def as_thresholds(image_threshold: Any, pixel_threshold: Any) -> dict[str, Any]:

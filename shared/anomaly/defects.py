@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.arrays import MAX_EXACT, Array, array_namespace, is_numpy_array, is_torch_array, to_numpy, without_arrow
-from ..core.columns import as_labels, as_numbers, check_lengths
+from ..arrays.arrays import MAX_EXACT, Array, array_namespace, is_numpy_array, is_torch_array, to_numpy, without_arrow
+from ..arrays.columns import as_labels, as_numbers, check_lengths
 from .masks import as_binary, as_images
 from .void import without_void
 

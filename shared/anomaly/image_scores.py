@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core.arrays import Array, array_namespace, on_device, to_numpy, widen
-from ..core.options import as_int
+from ..arrays.arrays import Array, array_namespace, on_device, to_numpy, widen
+from ..arrays.options import as_int
 
 REDUCTIONS = ("max", "mean")
 _HALF = 2.0**27  # a mantissa of 53 bits in two parts, so that sums of 2^26 of either are exact in float64

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ..core.options import as_choice, plain_value
+from ..arrays.options import as_choice, plain_value
 
 LEVELS = ("image", "pixel")
 

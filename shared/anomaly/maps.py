@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.arrays import MAX_EXACT, Array, on_one_device
-from ..core.columns import as_flags, as_scores, check_lengths
-from ..core.rounding import check_bits, checked_bits, cut
-from ..core.states import check_arrays, check_rows, count_column, flag_column, integer_column, score_column
+from ..arrays.arrays import MAX_EXACT, Array, on_one_device
+from ..arrays.columns import as_flags, as_scores, check_lengths
+from ..arrays.states import check_arrays, check_rows, count_column, flag_column, integer_column, score_column
+from ..ranking.rounding import check_bits, checked_bits, cut
 from .defects import as_rows, has_defects, split_defects
 from .image_scores import check_reduction, checked_reduction, reduced_maps
 from .masks import as_images, as_maps, image_labels_of

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.arrays import (
+from ..arrays.arrays import (
     Array,
     array_namespace,
     is_floating,
@@ -20,7 +20,7 @@ from ..core.arrays import (
     widen,
     without_arrow,
 )
-from ..core.columns import as_numbers, check_lengths, check_no_nan
+from ..arrays.columns import as_numbers, check_lengths, check_no_nan
 
 
 def as_maps(predictions: Any, references: Any) -> tuple[Any, Any]:

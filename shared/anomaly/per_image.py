@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.arrays import Array, array_namespace, device_of, to_numpy
+from ..arrays.arrays import Array, array_namespace, device_of, to_numpy
 from .maps import AnomalyState
 from .spro import regions_of
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ..core.arrays import to_numpy
-from ..core.counts import Side, runs, sort_sides
-from ..core.sorting import indices, sorted_with
+from ..arrays.arrays import to_numpy
+from ..arrays.sorting import indices, sorted_with
+from ..ranking.counts import Side, runs, sort_sides
 from .aupimo import pimo_pixels, shares_of_pixels
 from .aupro import counts_of_pixels
 from .maps import AnomalyState

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from ..core.arrays import Array, to_numpy
-from ..core.columns import as_labels, as_scores
-from ..core.counts import Side, as_side, check_both_classes, sort_sides
-from ..core.sorting import sorted_with
-from ..core.vertices import MAX_POINTS, Vertices, curve_vertices, table
+from ..arrays.arrays import Array, to_numpy
+from ..arrays.columns import as_labels, as_scores
+from ..arrays.sorting import sorted_with
+from ..ranking.counts import Side, as_side, check_both_classes, sort_sides
+from ..ranking.vertices import MAX_POINTS, Vertices, curve_vertices, table
 
 # a pixel's share of the curve is an integer in units of 2^-61, and one of what is left of it in units of 2^-91: both
 # add up within int64 over as many as 2^32 pixels, and what is lost is far below the rounding of a float64

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
 import numpy as np
 
-from ..core.arrays import Array, array_namespace, concatenate, on_device, to_numpy
-from ..core.counts import split
+from ..arrays.arrays import Array, array_namespace, concatenate, on_device, to_numpy
+from ..ranking.counts import split
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired

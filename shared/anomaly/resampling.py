@@ -14,12 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from ..core.arrays import to_numpy
-from ..core.counts import as_side, runs, sort_sides
-from ..core.curves import CURVE, curve_rates
-from ..core.options import as_fractions
-from ..core.quantities import quantities
-from ..core.units import Rows, Units, rows_of_sides
+from ..arrays.arrays import to_numpy
+from ..arrays.options import as_fractions
+from ..metric.units import Units
+from ..ranking.counts import as_side, runs, sort_sides
+from ..ranking.curves import CURVE, curve_rates
+from ..ranking.quantities import quantities
+from ..ranking.rows import Rows, rows_of_sides
 from .aupimo import check_pimo_bounds
 from .aupro import by_limit
 from .canonical import canonical_order, kinds_of_images

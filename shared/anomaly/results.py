@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..core.arrays import Array
-from ..core.bounds import results_with_errors
-from ..core.counts import Side, runs, sort_sides
-from ..core.curves import CURVE, curve_metrics
-from ..core.quantities import Quantity, bounded, quantities
-from ..core.sorting import indices, sorted_with
+from ..arrays.arrays import Array
+from ..arrays.sorting import indices, sorted_with
+from ..ranking.bounds import results_with_errors
+from ..ranking.counts import Side, runs, sort_sides
+from ..ranking.curves import CURVE, curve_metrics
+from ..ranking.quantities import Quantity, bounded, quantities
 from .aupro import areas_up_to, by_limit, counts_of_pixels, sampled_aupro
 from .decisions import bounded_decision_rates, decision_rates
 from .maps import AnomalyState

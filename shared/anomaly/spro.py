@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
-from ..core.arrays import MAX_EXACT, Array, concatenate, on_device, to_numpy, widen
-from ..core.counts import ascending
-from ..core.states import integer_column, score_column
+from ..arrays.arrays import MAX_EXACT, Array, concatenate, on_device, to_numpy, widen
+from ..arrays.states import integer_column, score_column
+from ..ranking.counts import ascending
 from .defects import Defects
 from .regions import Regions, check_sum
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ..core.arrays import Array, array_namespace, on_device
-from ..core.options import as_int
-from ..core.states import integer_scalar
+from ..arrays.arrays import Array, array_namespace, on_device
+from ..arrays.options import as_int
+from ..arrays.states import integer_scalar
 
 _LOWEST, _HIGHEST = -(2**31), 2**31 - 1
 

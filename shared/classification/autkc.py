@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..core.metric import IntervalOptions, Metric
-from ..core.options import as_int_list
-from ..core.units import Units
+from ..arrays.options import as_int_list
+from ..metric.metric import IntervalOptions, Metric
+from ..metric.units import Units
 from .averages import topk_results
 from .topk import TOPK_ALIASES, TOPK_TABLES, TopkState, as_topk_state, reduce_topk_scores, topk_units
 from .topk_rates import known_ranks

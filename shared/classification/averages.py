@@ -6,8 +6,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from ..core.arrays import Array, array_namespace
-from ..core.options import as_bool, as_choice
+from ..arrays.arrays import Array, array_namespace
+from ..arrays.options import as_bool, as_choice
 from .topk_rates import TIES, Ranks, accuracy, hits_among_top, mean_hits
 
 AVERAGES = ("micro", "macro")

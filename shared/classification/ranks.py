@@ -2,7 +2,7 @@
 
 One pass over the scores counts both for every sample; nothing is sorted. It is a compiled loop for large matrices where
 numba is installed, else it runs over blocks of rows that fit the cache; either takes a fraction of what sorting or
-partial sorting of each row takes (see core/compiled.py).
+partial sorting of each row takes (see arrays/compiled.py).
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from ..core.arrays import Array, array_namespace, as_array, bfloat16_bits, is_numpy_array, row_blocks, widen
-from ..core.columns import check_class_ids, check_no_nan, check_not_negative
-from ..core.compiled import worth_compiling
+from ..arrays.arrays import Array, array_namespace, as_array, bfloat16_bits, is_numpy_array, row_blocks, widen
+from ..arrays.columns import check_class_ids, check_no_nan, check_not_negative
+from ..arrays.compiled import worth_compiling
 
 
 def true_class_ranks(scores: Array, labels: Array) -> tuple[Array, Array, Array]:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
-from ..core.arrays import MAX_EXACT, Array, array_namespace, as_array, device_of, is_floating, on_one_device, to_numpy
-from ..core.columns import (
+from ..arrays.arrays import MAX_EXACT, Array, array_namespace, as_array, device_of, is_floating, on_one_device, to_numpy
+from ..arrays.columns import (
     as_labels,
     as_matrix,
     check_class_ids,
@@ -21,9 +21,9 @@ from ..core.columns import (
     check_not_negative,
     check_orientation,
 )
-from ..core.options import as_bool
-from ..core.states import check_arrays, check_rows, count_column, flag_column, integer_column, integer_scalar
-from ..core.units import Units, units_of_table, with_left_out
+from ..arrays.options import as_bool
+from ..arrays.states import check_arrays, check_rows, count_column, flag_column, integer_column, integer_scalar
+from ..metric.units import Units, units_of_table, with_left_out
 from .ranks import listed_ranks, ranks_in_range
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from ..core.arrays import Array, array_namespace
-from ..core.options import as_bool, as_choice
+from ..arrays.arrays import Array, array_namespace
+from ..arrays.options import as_bool, as_choice
 from .topk import TopkState
 
 TIES = ("strict", "optimistic", "expected")

@@ -12,11 +12,11 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from ..core.groups import GROUPS
-from ..core.metric import Metric
 from ..formats.arrow import from_arrow
 from ..formats.parquet_footer import Chunk, column_chunks
 from ..formats.reasons import named
+from ..metric.groups import GROUPS
+from ..metric.metric import Metric
 
 BATCH_BYTES = 1 << 24
 BUFFER_BYTES = 1 << 22  # read at once of a column, which may be larger than memory

@@ -10,13 +10,13 @@ from typing import Any
 
 import click
 
-from ..comparing import TABLE, compare as compare_models
-from ..core.groups import GROUPS
-from ..core.metric import keyword_options
+from ..comparison import TABLE, compare as compare_models
 from ..formats.aligned import aligned
 from ..formats.results import as_json
 from ..formats.writing import write_file
 from ..loading import METRICS, metric_class
+from ..metric.groups import GROUPS
+from ..metric.metric import keyword_options
 from ..reports.directions import better
 from .options import read_options
 from .outputs import check_outputs, deliver, on_terminal

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from ..core.metric import Metric
+from ..metric.metric import Metric
 
 
 class _Folder(click.Path):

@@ -9,8 +9,8 @@ from typing import Any
 
 import click
 
-from ..core.metric import Metric
 from ..loading import METRICS, metric_class
+from ..metric.metric import Metric
 
 
 def check_report(metric: type[Metric], folder: Path, images: str | None) -> None:

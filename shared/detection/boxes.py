@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
-from ..core.arrays import MAX_EXACT, as_array, is_torch_array, to_numpy, widen, without_arrow
-from ..core.columns import as_flags, as_numbers, check_lengths
-from ..core.options import as_choice
-from ..core.states import check_arrays, check_rows, count_column, flag_column, integer_column, number_table
+from ..arrays.arrays import MAX_EXACT, as_array, is_torch_array, to_numpy, widen, without_arrow
+from ..arrays.columns import as_flags, as_numbers, check_lengths
+from ..arrays.options import as_choice
+from ..arrays.states import check_arrays, check_rows, count_column, flag_column, integer_column, number_table
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired

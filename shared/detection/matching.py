@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..core.options import as_choice
+from ..arrays.options import as_choice
 from .overlap import Pairs, overlapping_pairs
 from .rules import MATCHINGS, Rules
 

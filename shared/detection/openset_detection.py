@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..core.metric import IntervalOptions, Metric
+from ..metric.metric import IntervalOptions, Metric
 from .boxes import as_detection_state, reduce_boxes
 from .image_units import detection_units
 from .protocols import detection_results

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.compiled import worth_compiling
-from ..core.options import as_fraction
+from ..arrays.compiled import worth_compiling
+from ..arrays.options import as_fraction
 from .corners import Corners, exact_ious
 
 _PAIRS = 1 << 17  # pairs of boxes compared at a time: what they need fits the cache

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.options import as_bool, as_reals
+from ..arrays.options import as_bool, as_reals
 from .boxes import DetectionState
 from .counting import (
     CountColumns,

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core.arrays import MAX_EXACT
-from ..core.options import as_bool, as_fraction, as_int_list, as_reals
+from ..arrays.arrays import MAX_EXACT
+from ..arrays.options import as_bool, as_fraction, as_int_list, as_reals
 from .boxes import DetectionState
 from .counting import (
     as_rows,

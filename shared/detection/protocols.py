@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core.metric import keyword_options
-from ..core.options import as_bool, as_choice, as_fraction
+from ..arrays.options import as_bool, as_choice, as_fraction
+from ..metric.metric import keyword_options
 from .boxes import DetectionState
 from .counting import counts_by_image
 from .ow_dln import openset_detection, openset_outcomes, openset_summary

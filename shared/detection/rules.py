@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..core.arrays import MAX_EXACT
-from ..core.options import as_bool, as_choice, as_fraction, as_int, as_int_list, as_real
+from ..arrays.arrays import MAX_EXACT
+from ..arrays.options import as_bool, as_choice, as_fraction, as_int, as_int_list, as_real
 
 MATCHINGS = ("iou", "confidence")
 

@@ -13,9 +13,9 @@ from typing import Any
 from ..anomaly.anomaly_suite import AnomalySuite
 from ..anomaly.image_scores import check_reduction
 from ..anomaly.levels import check_levels
-from ..core.group_results import Results, grouped_results
-from ..core.options import as_fractions, plain_value
+from ..arrays.options import as_fractions, plain_value
 from ..formats.anomaly_maps import AnomalyMaps, list_anomaly_maps
+from ..metric.group_results import Results, grouped_results
 from .anomaly_batches import add_images, batches_of, groups_of, scored_images
 from .anomaly_curves import Curves, curves_of
 from .anomaly_run import AnomalyRun, ScoredImage, belongs_to, images_table

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from ..anomaly.anomaly_suite import AnomalySuite
-from ..comparing import p_value, paired_differences
-from ..core.group_results import Key, Results, flat_rates
-from ..core.options import as_confidence_level, as_int
-from ..core.resampling import as_resamples, percentiles
-from ..core.units import Units
+from ..arrays.options import as_confidence_level, as_int
+from ..comparison import p_value, paired_differences
+from ..metric.bootstrap import as_resamples, percentiles
+from ..metric.group_results import Key, Results, flat_rates
+from ..metric.units import Units
 from .anomaly_batches import Pair, add_images, batches_of, groups_of, scored_images
 from .anomaly_run import AnomalyRun
 from .differences import differences

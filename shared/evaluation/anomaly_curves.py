@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from ..anomaly.anomaly_suite import level_sides
 from ..anomaly.levels import check_levels
 from ..anomaly.pro import pro_curve
-from ..core.roc import roc_curve
+from ..ranking.roc import roc_curve
 
 MAX_POINTS = 400
 Points = list[tuple[float, float]]

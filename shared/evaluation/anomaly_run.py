@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from ..core.group_results import Results
 from ..formats.anomaly_folders import AnomalyImage
 from ..formats.anomaly_maps import AnomalyMaps
+from ..metric.group_results import Results
 from .anomaly_curves import Curves
 
 

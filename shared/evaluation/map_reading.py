@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from ..anomaly.void import check_ignore_value
-from ..core.arrays import widen
+from ..arrays.arrays import widen
 from ..formats.anomaly_folders import AnomalyImage
 from ..formats.anomaly_maps import AnomalyMaps
 from ..formats.images import image_size

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..core.arrays import Array, array_namespace, concatenate, on_one_device
-from ..core.columns import as_labels, as_scores, check_lengths, check_not_negative
-from ..core.group_results import grouped_results
-from ..core.groups import prefixes
+from ..arrays.arrays import Array, array_namespace, concatenate, on_one_device
+from ..arrays.columns import as_labels, as_scores, check_lengths, check_not_negative
 from ..formats.score_files import Scores
+from ..metric.group_results import grouped_results
+from ..metric.groups import prefixes
 from ..ood.ood_bench import OODBench
 
 SUITE_METRICS = ("auroc", "fpr95tpr", "aupr_in", "aupr_out")

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ..core.group_results import Key, Results, with_ends
-from ..core.groups import is_below, prefixes
-from ..core.metric import Metric
-from ..core.options import as_confidence_level, as_int
-from ..core.resampling import as_resamples, percentiles, replicates
+from ..arrays.options import as_confidence_level, as_int
+from ..metric.bootstrap import as_resamples, percentiles, replicates
+from ..metric.group_results import Key, Results, with_ends
+from ..metric.groups import is_below, prefixes
+from ..metric.metric import Metric
 
 Replicates = dict[tuple[str, str], np.ndarray]  # (B,) by group and key
 

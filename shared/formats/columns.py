@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core.columns import check_lengths
-from ..core.groups import GROUPS
+from ..arrays.columns import check_lengths
+from ..metric.groups import GROUPS
 from .json import by_column, parse_json
 from .npy import read_npy, read_npz
 from .reasons import reason

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..core.columns import as_labels, as_scores, check_lengths
+from ..arrays.columns import as_labels, as_scores, check_lengths
 from .columns import file_of, open_column, whole_column
 from .npy import read_npz
 from .reasons import named

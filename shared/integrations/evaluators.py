@@ -23,7 +23,7 @@ from evaluate.evaluator import (
     TextClassificationEvaluator,
 )
 
-from ..core.evaluated import Evaluated
+from ..metric.evaluate_adapter import Evaluated
 from ..scores import score_function
 
 Columns = Mapping[str, Any]

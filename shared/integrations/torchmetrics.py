@@ -17,10 +17,10 @@ import copy
 from collections.abc import Mapping
 from typing import Any
 
-from ..core.groups import GROUPS
 from ..extras import extra
 from ..formats.flat import flat
 from ..loading import METRICS, metric_class
+from ..metric.groups import GROUPS
 
 with extra("torchmetrics"):
     import torch

@@ -18,14 +18,14 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays.arrays import array_namespace, on_one_device, to_numpy
+from ..arrays.columns import as_labels, as_matrix, as_scores, check_lengths
 from ..classification.accuracyk import AccuracyK
 from ..classification.autkc import AUTKC
 from ..classification.topk import reduce_topk_scores
-from ..core.arrays import array_namespace, on_one_device, to_numpy
-from ..core.columns import as_labels, as_matrix, as_scores, check_lengths
-from ..core.metric import Metric
 from ..formats.flat import flat
 from ..loading import METRICS, metric_class
+from ..metric.metric import Metric
 from ..ood.ood_bench import OODBench
 from ..open_set.macro_open_f import MacroOpenF
 from ..open_set.micro_open_f import MicroOpenF

@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
-from ..core.arrays import Array
-from ..core.bounds import results_with_errors
-from ..core.counts import Counts, Side, check_both_classes
-from ..core.curves import AUPR, AUROC, AVERAGE_PRECISION
-from ..core.operating import RATES
-from ..core.options import as_bool, as_int, as_real, plain_value
-from ..core.quantities import Quantity, bounded, quantities
-from ..core.rounding import check_bits
+from ..arrays.arrays import Array
+from ..arrays.options import as_bool, as_int, as_real, plain_value
+from ..ranking.bounds import results_with_errors
+from ..ranking.counts import Counts, Side, check_both_classes
+from ..ranking.curves import AUPR, AUROC, AVERAGE_PRECISION
+from ..ranking.operating_points import RATES
+from ..ranking.quantities import Quantity, bounded, quantities
+from ..ranking.rounding import check_bits
 from .measures import Measure, OfInside, Sides
 from .oodeel import curve_of_sides, sampled_measure
 from .points import DETECTION_ACCURACY_REACHED, Reached, exceeded_threshold, parse_point, rate_above, reached_point

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.arrays import Array, to_numpy
-from ..core.counts import Counts, Side, runs, sort_sides
-from ..core.quantities import Quantity
+from ..arrays.arrays import Array, to_numpy
+from ..ranking.counts import Counts, Side, runs, sort_sides
+from ..ranking.quantities import Quantity
 
 
 class Sides:

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from ..core.arrays import array_namespace
-from ..core.metric import IntervalOptions, Metric
-from ..core.options import as_bool
-from ..core.units import Units, members_of, rows_of_sides
+from ..arrays.arrays import array_namespace
+from ..arrays.options import as_bool
+from ..metric.metric import IntervalOptions, Metric
+from ..metric.units import Units
+from ..ranking.rows import members_of, rows_of_sides
 from .bench import DEFAULT_METRICS, bench_metrics, names_and_functions
 from .per_sample import ood_samples
 from .sides import Label, OODState, as_ood_state, check_label_values, is_ood, ood_sides, reduce_ood

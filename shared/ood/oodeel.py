@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ..core.arrays import Array, array_namespace, to_numpy
-from ..core.counts import check_both_classes
-from ..core.operating import RATES
-from ..core.options import as_int, as_real
+from ..arrays.arrays import Array, array_namespace, to_numpy
+from ..arrays.options import as_int, as_real
+from ..ranking.counts import check_both_classes
+from ..ranking.operating_points import RATES
 from .measures import Measure, Sides
 from .points import parse_point
 from .sides import reduce_ood, split_ood

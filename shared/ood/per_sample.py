@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ..core.arrays import to_numpy
-from ..core.counts import Side
-from ..core.options import as_real
-from ..core.per_sample import check_samples, sample_table
+from ..arrays.arrays import to_numpy
+from ..arrays.options import as_real
+from ..ranking.counts import Side
+from ..ranking.per_sample import check_samples, sample_table
 from .bench import bench_metrics, has_threshold
 from .sides import LabelValues, OODState, is_ood
 

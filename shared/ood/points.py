@@ -8,14 +8,14 @@ from bisect import bisect_left, bisect_right
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from ..core.arrays import array_namespace
-from ..core.bounds import at_best
-from ..core.columns import as_scores
-from ..core.counts import Counts, Side, as_side
-from ..core.operating import RATES, best_point
-from ..core.options import as_share
-from ..core.quantities import Quantity
-from ..core.shares import bound_between_counts, most_within
+from ..arrays.arrays import array_namespace
+from ..arrays.columns import as_scores
+from ..arrays.options import as_share
+from ..ranking.bounds import at_best
+from ..ranking.counts import Counts, Side, as_side
+from ..ranking.operating_points import RATES, best_point
+from ..ranking.quantities import Quantity
+from ..ranking.shares import bound_between_counts, most_within
 
 _POINT = re.compile(rf"({'|'.join(RATES)})((?!0\d)\d{{1,3}}(?:\.\d+)?)({'|'.join(RATES)})")
 

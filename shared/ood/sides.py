@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 import numpy as np
 
-from ..core.arrays import Array, array_namespace, as_array, concatenate, is_floating, is_numpy_array, on_one_device
-from ..core.columns import as_integers, as_scores, check_lengths, check_orientation
-from ..core.counts import Side, as_side, split
-from ..core.options import as_int
-from ..core.rounding import check_bits, checked_bits, cut
-from ..core.states import check_arrays, check_rows, count_column, integer_column, score_column
+from ..arrays.arrays import Array, array_namespace, as_array, concatenate, is_floating, is_numpy_array, on_one_device
+from ..arrays.columns import as_integers, as_scores, check_lengths, check_orientation
+from ..arrays.options import as_int
+from ..arrays.states import check_arrays, check_rows, count_column, integer_column, score_column
+from ..ranking.counts import Side, as_side, split
+from ..ranking.rounding import check_bits, checked_bits, cut
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired

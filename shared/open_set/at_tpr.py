@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..core.arrays import Array
-from ..core.counts import Side, as_side, check_both_classes
-from ..core.options import as_fraction
-from ..core.shares import least_reaching
+from ..arrays.arrays import Array
+from ..arrays.options import as_fraction
+from ..ranking.counts import Side, as_side, check_both_classes
+from ..ranking.shares import least_reaching
 
 
 def accuracy_at_tpr(unknown: Array, known: Array, tpr: float = 0.95) -> float:

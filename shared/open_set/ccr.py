@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ..core.arrays import Array
-from ..core.counts import Side, as_side, check_both_classes
-from ..core.options import as_share
-from ..core.shares import most_within
+from ..arrays.arrays import Array
+from ..arrays.options import as_share
+from ..ranking.counts import Side, as_side, check_both_classes
+from ..ranking.shares import most_within
 
 
 def ccr_at_fpr(unknown: Array, correct_known: Array, num_known: int, fpr: float) -> float:

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..core.bounds import in_either_order
-from ..core.counts import Side, runs, sort_sides
-from ..core.curves import twice_wins
-from ..core.quantities import Quantity, bounded
-from ..core.rounding import was_cut
-from ..core.shares import least_reaching, most_within, percent
+from ..ranking.bounds import in_either_order
+from ..ranking.counts import Side, runs, sort_sides
+from ..ranking.curves import twice_wins
+from ..ranking.quantities import Quantity, bounded
+from ..ranking.rounding import was_cut
+from ..ranking.shares import least_reaching, most_within, percent
 from .rates import Asked
 from .risk import both_sides, risk_of_sides
 

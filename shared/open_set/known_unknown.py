@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..core.arrays import array_namespace, concatenate, on_one_device
-from ..core.columns import as_labels, as_scores, check_lengths, check_not_negative
-from ..core.rounding import check_bits, cut
+from ..arrays.arrays import array_namespace, concatenate, on_one_device
+from ..arrays.columns import as_labels, as_scores, check_lengths, check_not_negative
+from ..ranking.rounding import check_bits, cut
 from .samples import OpenSetState, as_open_set_state, reduce_open_set
 
 SIDES_OF_XCURVE = frozenset(

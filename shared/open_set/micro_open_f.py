@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..core.metric import IntervalOptions, Metric
-from ..core.options import as_bool
-from ..core.units import Units
+from ..arrays.options import as_bool
+from ..metric.metric import IntervalOptions, Metric
+from ..metric.units import Units
 from .open_f import micro_open_f
 from .per_sample import open_f_samples
 from .resampling import open_set_units

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core.arrays import Array, array_namespace, on_device, to_numpy
-from ..core.sorting import indices, sorted_with
+from ..arrays.arrays import Array, array_namespace, on_device, to_numpy
+from ..arrays.sorting import indices, sorted_with
 from .sweep import macro_scale, macro_sweep, micro_sweep
 from .thresholds import check_thresholds
 

@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.arrays import array_namespace, on_one_device, to_numpy
-from ..core.columns import as_labels, as_scores, check_class_ids, check_lengths, check_not_negative
-from ..core.options import as_choice, as_int
-from ..core.vertices import MAX_POINTS, table, thinned
+from ..arrays.arrays import array_namespace, on_one_device, to_numpy
+from ..arrays.columns import as_labels, as_scores, check_class_ids, check_lengths, check_not_negative
+from ..arrays.options import as_choice, as_int
+from ..ranking.vertices import MAX_POINTS, table, thinned
 from .open_f import macro_open_f, micro_open_f
 
 _AT_A_TIME = 1 << 20  # thresholds, whose F-scores come as Python floats

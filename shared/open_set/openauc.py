@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.arrays import Array, array_namespace
-from ..core.bounds import results_with_errors
-from ..core.counts import Side, as_side, check_both_classes, split
-from ..core.metric import IntervalOptions, Metric
-from ..core.options import as_bool
-from ..core.shares import percent
-from ..core.units import Units, members_of, rows_of_sides
+from ..arrays.arrays import Array, array_namespace
+from ..arrays.options import as_bool
+from ..metric.metric import IntervalOptions, Metric
+from ..metric.units import Units
+from ..ranking.bounds import results_with_errors
+from ..ranking.counts import Side, as_side, check_both_classes, split
+from ..ranking.rows import members_of, rows_of_sides
+from ..ranking.shares import percent
 from .at_tpr import threshold_at_tpr
 from .cut_scores import ends_of_cut
 from .known_unknown import SIDES_OF_XCURVE, as_openauc_state, reduce_openauc

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..core.counts import check_both_classes
-from ..core.options import as_int
-from ..core.roc import rising
-from ..core.vertices import MAX_POINTS, curve_vertices, table, two_sides
+from ..arrays.options import as_int
+from ..ranking.counts import check_both_classes
+from ..ranking.roc import rising
+from ..ranking.vertices import MAX_POINTS, curve_vertices, table, two_sides
 
 
 def oscr_curve(

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core.arrays import to_numpy
-from ..core.per_sample import check_samples, sample_table
+from ..arrays.arrays import to_numpy
+from ..ranking.per_sample import check_samples, sample_table
 from .samples import OpenSetState
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ..core.counts import Side, check_both_classes, runs, sort_sides
-from ..core.curves import twice_wins
-from ..core.options import as_fraction, as_shares
-from ..core.quantities import Quantity
-from ..core.shares import percent
+from ..arrays.options import as_fraction, as_shares
+from ..ranking.counts import Side, check_both_classes, runs, sort_sides
+from ..ranking.curves import twice_wins
+from ..ranking.quantities import Quantity
+from ..ranking.shares import percent
 from .at_tpr import accuracy_of_sides
 from .ccr import ccr_of_sides
 from .risk import both_sides, risk_of_sides, risk_quantities

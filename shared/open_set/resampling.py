@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ..core.arrays import to_numpy
-from ..core.counts import as_side
-from ..core.units import Units, rows_of_sides, units_of_table
+from ..arrays.arrays import to_numpy
+from ..metric.units import Units, units_of_table
+from ..ranking.counts import as_side
+from ..ranking.rows import rows_of_sides
 from .samples import OPEN_SET_TABLES, OpenSetState
 
 

@@ -12,14 +12,14 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any
 
-from ..core.arrays import array_namespace, on_one_device
-from ..core.bounds import in_either_order
-from ..core.columns import as_scores
-from ..core.counts import Counts, Side, as_side, runs, sort_sides
-from ..core.options import plain_value
-from ..core.quantities import Quantity, quantities
-from ..core.ratios import ratio_of
-from ..core.shares import least_reaching
+from ..arrays.arrays import array_namespace, on_one_device
+from ..arrays.columns import as_scores
+from ..arrays.options import plain_value
+from ..arrays.ratios import ratio_of
+from ..ranking.bounds import in_either_order
+from ..ranking.counts import Counts, Side, as_side, runs, sort_sides
+from ..ranking.quantities import Quantity, quantities
+from ..ranking.shares import least_reaching
 from .risk_areas import AUGRC, AURC, places
 
 RISK_METRICS = ("aurc", "augrc")

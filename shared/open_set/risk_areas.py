@@ -10,12 +10,12 @@ import math
 
 import numpy as np
 
-from ..core.arrays import Array, array_namespace, to_numpy
-from ..core.bounds import Bounds, in_either_order, negatives_first, positives_first
-from ..core.counts import Counts
-from ..core.curves import twice_wins
-from ..core.quantities import Quantity
-from ..core.ratios import RATIO_UNIT, sum_of_shares
+from ..arrays.arrays import Array, array_namespace, to_numpy
+from ..arrays.ratios import RATIO_UNIT, sum_of_shares
+from ..ranking.bounds import Bounds, in_either_order, negatives_first, positives_first
+from ..ranking.counts import Counts
+from ..ranking.curves import twice_wins
+from ..ranking.quantities import Quantity
 
 _LOG_BITS = 6  # a harmonic number of up to 2^63 terms is below 2^6
 _MARGIN_BITS = 44  # each of the terms with logarithms is off by less than 2^-44

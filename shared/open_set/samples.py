@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
-from ..core.arrays import MAX_EXACT, Array, array_namespace, as_array, on_one_device, row_blocks
-from ..core.columns import (
+from ..arrays.arrays import MAX_EXACT, Array, array_namespace, as_array, on_one_device, row_blocks
+from ..arrays.columns import (
     as_flags,
     as_labels,
     as_matrix,
@@ -23,9 +23,9 @@ from ..core.columns import (
     check_not_negative,
     check_orientation,
 )
-from ..core.options import as_bool, as_int
-from ..core.rounding import checked_bits, rounded_up
-from ..core.states import check_arrays, check_rows, count_column, integer_column, integer_scalar, score_column
+from ..arrays.options import as_bool, as_int
+from ..arrays.states import check_arrays, check_rows, count_column, integer_column, integer_scalar, score_column
+from ..ranking.rounding import checked_bits, rounded_up
 from .thresholds import as_text, check_thresholds, checked_thresholds
 
 if TYPE_CHECKING:

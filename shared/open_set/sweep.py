@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core.arrays import Array, array_namespace, is_numpy_array
-from ..core.compiled import worth_compiling
+from ..arrays.arrays import Array, array_namespace, is_numpy_array
+from ..arrays.compiled import worth_compiling
 
 _SWEPT = 1 << 15  # samples
 _SWEPT_ON_DEVICE = 1 << 26

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core.arrays import to_numpy
-from ..core.columns import as_scores
+from ..arrays.arrays import to_numpy
+from ..arrays.columns import as_scores
 
 
 def check_thresholds(t_list: Any) -> np.ndarray:

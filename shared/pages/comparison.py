@@ -6,7 +6,7 @@ import html
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from ..core.groups import prefixes
+from ..metric.groups import prefixes
 from ..reports.directions import direction
 from ..reports.rendering import render
 from ..reports.tables import OVERALL, Cell, ResultTable, make_table

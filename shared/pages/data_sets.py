@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..core.groups import ALL, GROUPS, group_name
+from ..metric.groups import ALL, GROUPS, group_name
 from .inputs import Given
 from .page import Page
 

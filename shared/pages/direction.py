@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core.counts import exceedance_counts
-from ..core.curves import auroc
+from ..ranking.counts import exceedance_counts
+from ..ranking.curves import auroc
 from .inputs import Given
 from .page import Page
 

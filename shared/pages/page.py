@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ..core.metric import Metric
+from ..metric.metric import Metric
 from .costs import Cost
 from .figures.threshold import Sweep
 from .worst import Thumbnail, Worst

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.groups import GROUPS
-from ..core.metric import INTERVAL_OPTIONS
+from ..metric.groups import GROUPS
+from ..metric.metric import INTERVAL_OPTIONS
 from ..texts import texts
 from .comparison import compared
 from .controls import options_of

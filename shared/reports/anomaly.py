@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..anomaly.aupro import by_limit
-from ..core.options import as_fractions
+from ..arrays.options import as_fractions
 from ..evaluation.anomaly_run import AnomalyRun, images_of
 from ..evaluation.anomaly_text import described, difference_rows, group_rows
 from ..evaluation.differences import differences

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from ..core.counts import exceedance_counts
-from ..core.curves import auroc
-from ..core.metric import Metric
-from ..core.per_sample import CALLED_KNOWN, RIGHT, SAMPLE_OUTCOMES, SIDES
-from ..core.roc import roc_curve
 from ..detection.words import OUTCOME_WORDS
 from ..formats.writing import write_file
+from ..metric.metric import Metric
+from ..ranking.counts import exceedance_counts
+from ..ranking.curves import auroc
+from ..ranking.per_sample import CALLED_KNOWN, RIGHT, SAMPLE_OUTCOMES, SIDES
+from ..ranking.roc import roc_curve
 from .charts import Line, curves_svg, histogram_svg
 from .colors import OUTCOME_COLORS
 from .frame import FRAME

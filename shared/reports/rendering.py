@@ -8,7 +8,7 @@ import math
 import re
 from collections.abc import Callable, Sequence
 
-from ..core.options import as_bool, as_choice, as_int
+from ..arrays.options import as_bool, as_choice, as_int
 from ..formats.aligned import aligned
 from .directions import direction
 from .tables import Cell, ResultTable

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
-from ..core.options import as_choice
+from ..arrays.options import as_choice
 from ..formats.flat import flat, rows_of_groups
 from .directions import direction
 

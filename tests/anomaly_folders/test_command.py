@@ -18,13 +18,13 @@ from PIL import Image
 
 from openworld_metrics import AnomalySuite
 from openworld_metrics.command import cli
-from openworld_metrics.core.group_results import grouped_results
 from openworld_metrics.evaluation import evaluate_anomaly_folder
 from openworld_metrics.evaluation.anomaly import evaluate_maps
 from openworld_metrics.evaluation.anomaly_text import anomaly_summary
 from openworld_metrics.evaluation.differences import differences
 from openworld_metrics.formats.anomaly_maps import list_anomaly_maps
 from openworld_metrics.formats.map_files import read_map
+from openworld_metrics.metric.group_results import grouped_results
 from openworld_metrics.reports import write_anomaly_report
 from openworld_metrics.reports.anomaly_pictures import contour_picture, heat_picture
 from openworld_metrics.reports.charts import Line, curves_svg

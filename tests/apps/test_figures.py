@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import openworld_metrics
-from openworld_metrics.core.compacting import compact_table
+from openworld_metrics.arrays.compacting import compact_table
 from openworld_metrics.detection import words as outcomes
 from openworld_metrics.ood.points import parse_point
 from openworld_metrics.pages import limits, numbers

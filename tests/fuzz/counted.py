@@ -10,10 +10,10 @@ from unittest import mock
 import numpy as np
 
 from openworld_metrics import METRICS, metric_class
-from openworld_metrics.core import metric as metric_module
-from openworld_metrics.core.compacting import compact_table
-from openworld_metrics.core.groups import as_parts
-from openworld_metrics.core.joining import num_samples
+from openworld_metrics.arrays.compacting import compact_table
+from openworld_metrics.metric import metric as metric_module
+from openworld_metrics.metric.groups import as_parts
+from openworld_metrics.metric.joining import num_samples
 from tests import cases
 from tests.fuzz import states
 from tests.fuzz.engine import BrokenError, Case, Refused, Target

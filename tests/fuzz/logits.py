@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from openworld_metrics.core.arrays import to_numpy
+from openworld_metrics.arrays.arrays import to_numpy
 from openworld_metrics.scores import SCORES, score_function
 from tests.fuzz.engine import BrokenError, Case, Refused, Target
 from tests.fuzz.fingerprint import check_same, fingerprint

@@ -12,9 +12,9 @@ import numpy as np
 
 from openworld_metrics import METRICS, compare, metric_class
 from openworld_metrics.command.compare import SHARED
-from openworld_metrics.comparing import TABLE
-from openworld_metrics.core.metric import INTERVAL_OPTIONS
-from openworld_metrics.core.resampling import MAX_RESAMPLES
+from openworld_metrics.comparison import TABLE
+from openworld_metrics.metric.bootstrap import MAX_RESAMPLES
+from openworld_metrics.metric.metric import INTERVAL_OPTIONS
 from tests import cases
 from tests.fuzz import commands
 from tests.fuzz.commands import Call

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import openworld_metrics
-from openworld_metrics.core.evaluated import Evaluated
+from openworld_metrics.metric.evaluate_adapter import Evaluated
 from tests.fuzz.disk import Disk, failing, killed
 
 CONTEXT = multiprocessing.get_context("forkserver")

@@ -10,9 +10,9 @@ import plotly.graph_objects as go
 
 from ...anomaly.anomaly_suite import level_sides
 from ...anomaly.pro import mean_overlap, pro_curve
-from ...core.counts import Counts, Side
-from ...core.options import as_fractions
-from ...core.vertices import thinned
+from ...arrays.options import as_fractions
+from ...ranking.counts import Counts, Side
+from ...ranking.vertices import thinned
 from ..digits import short
 from ..limits import MAX_POINTS
 from ..page import Computed

@@ -8,8 +8,8 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from ...core.counts import Side
-from ...core.roc import precision_recall_curve, roc_curve
+from ...ranking.counts import Side
+from ...ranking.roc import precision_recall_curve, roc_curve
 from ..digits import short
 from ..limits import MAX_POINTS
 from .style import GREY, LINES, curve, figure

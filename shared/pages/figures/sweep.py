@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from ...core.metric import keyword_options
 from ...detection.protocols import detection_results
+from ...metric.metric import keyword_options
 from ..page import Computed
 from .style import BLUE, GREEN, LINES, ORANGE, curve, figure
 from .threshold import THRESHOLD, Sweep, moving_point, spread

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import plotly.graph_objects as go
 
-from ...core.counts import Counts
+from ...ranking.counts import Counts
 from ..limits import MAX_POINTS
 from .style import GREY
 

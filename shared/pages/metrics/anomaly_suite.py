@@ -9,8 +9,8 @@ import numpy as np
 
 from ...anomaly.anomaly_suite import AnomalySuite, level_sides
 from ...anomaly.levels import check_levels
-from ...core.counts import Side, exceedance_counts
-from ...core.options import as_fractions
+from ...arrays.options import as_fractions
+from ...ranking.counts import Side, exceedance_counts
 from ..costs import Cost, items
 from ..figures.maps import draw_map, draw_pro, draw_roc, pro_values
 from ..figures.style import figure

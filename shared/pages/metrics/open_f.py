@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.metric import Metric
+from ...metric.metric import Metric
 from ...open_set.open_f_curve import open_f_curve
 from ...open_set.samples import count_classes
 from ..digits import short

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ...core.options import as_fraction
-from ...core.shares import least_reaching
+from ...arrays.options import as_fraction
 from ...open_set.openauc import OpenAUC, open_set_sides, split_open_set
 from ...open_set.oscr import oscr_curve
+from ...ranking.shares import least_reaching
 from ..digits import short
 from ..direction import labelled_outside
 from ..figures.histograms import histograms

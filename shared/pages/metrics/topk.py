@@ -8,9 +8,9 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from ...arrays.options import as_int_list
 from ...classification.averages import AVERAGES, topk_results
 from ...classification.topk_rates import TIES, known_ranks
-from ...core.options import as_int_list
 from ..digits import short
 from ..figures.style import BLUE, GREY, LINES, ORANGE, figure
 from ..page import CONFIDENCE, DATA_SETS, DETECTORS, Column, Computed, Option, Sample, rows

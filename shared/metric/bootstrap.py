@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays.options import as_confidence_level, as_int
 from .group_results import Key, flat_rates, with_ends
-from .options import as_confidence_level, as_int
 from .units import Units
 
 MAX_RESAMPLES = 1_000_000  # percentiles are steady long before, and each resample keeps its rates

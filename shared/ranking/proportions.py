@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from .options import as_confidence_level, as_int
+from ..arrays.options import as_confidence_level, as_int
 
 
 class ProportionInterval(NamedTuple):

@@ -27,7 +27,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from .arrays import State, to_numpy
+from ..arrays.arrays import State, to_numpy
 
 Checked = TypeVar("Checked")
 

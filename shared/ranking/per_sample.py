@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array, to_numpy
+from ..arrays.arrays import Array, to_numpy
 
 SIDES = ("known", "unknown")
 # as openset_detection says it of boxes; without classes, a known sample that is accepted was called known

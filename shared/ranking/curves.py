@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from .arrays import Array, array_namespace
+from ..arrays.arrays import Array, array_namespace
+from ..arrays.ratios import RATIO_UNIT, ratio_of, sum_of_ratios, weighted_sum
 from .bounds import (
     UNIT_BITS,
     Bounds,
@@ -19,7 +20,6 @@ from .bounds import (
 )
 from .counts import Counts
 from .quantities import Quantity
-from .ratios import RATIO_UNIT, ratio_of, sum_of_ratios, weighted_sum
 
 
 def twice_wins(counts: Counts) -> int:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from .arrays import Array, array_namespace
+from ..arrays.arrays import Array, array_namespace
+from ..arrays.options import as_choice, as_fraction
+from ..arrays.ratios import ratio_of
 from .bounds import at_best
 from .counts import Counts
-from .options import as_choice, as_fraction
 from .quantities import Quantity
-from .ratios import ratio_of
 
 RATES = ("fpr", "tpr", "fnr", "tnr")
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array, array_namespace, on_device, widen
-from .options import as_int
-from .states import integer_scalar
+from ..arrays.arrays import Array, array_namespace, on_device, widen
+from ..arrays.options import as_int
+from ..arrays.states import integer_scalar
 
 MIN_BITS, MAX_BITS = 4, 52
 

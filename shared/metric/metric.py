@@ -19,11 +19,11 @@ from typing import Any, ClassVar, TypedDict
 
 import numpy as np
 
-from .arrays import State, is_numpy_array, to_numpy
+from ..arrays.arrays import State, is_numpy_array, to_numpy
+from .bootstrap import intervals
 from .groups import ALL, GROUPS, Parts, as_one_state, as_parts, reduced_by_group, states_by_group
 from .joining import check_agreement, check_total, compacted, copied, joined_parts, num_samples
-from .resampling import intervals
-from .summaries import summary
+from .summary import summary
 from .units import Units
 
 ROWS = 1 << 16  # of a table, up to which they are kept as they come

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .arrays import Array, array_namespace, on_one_device, to_numpy
-from .columns import as_scores
+from ..arrays.arrays import Array, array_namespace, on_one_device, to_numpy
+from ..arrays.columns import as_scores
+from ..arrays.options import as_int
 from .counts import Side, check_both_classes, runs, sort_sides
-from .options import as_int
 
 MAX_POINTS = 1000
 _PER_CELL = 4  # the first, the last, the lowest and the highest

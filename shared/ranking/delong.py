@@ -12,11 +12,11 @@ import math
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from .arrays import Array, array_namespace, on_one_device
-from .columns import as_scores, check_lengths
-from .options import as_confidence_level
+from ..arrays.arrays import Array, array_namespace, on_one_device
+from ..arrays.columns import as_scores, check_lengths
+from ..arrays.options import as_confidence_level
+from ..arrays.sorting import indices, sorted_with
 from .proportions import normal_quantile
-from .sorting import indices, sorted_with
 
 
 class AUROCInterval(NamedTuple):

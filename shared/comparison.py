@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from .core.group_results import Key, flat_rates
-from .core.metric import INTERVAL_OPTIONS, Metric
-from .core.options import as_confidence_level, as_int
-from .core.resampling import as_resamples, percentiles, rates, shown
-from .core.units import Units
+from .arrays.options import as_confidence_level, as_int
 from .loading import metric_class
+from .metric.bootstrap import as_resamples, percentiles, rates, shown
+from .metric.group_results import Key, flat_rates
+from .metric.metric import INTERVAL_OPTIONS, Metric
+from .metric.units import Units
 
 TABLE = ("key", "first", "second", "difference", "low", "high", "p_value")
 

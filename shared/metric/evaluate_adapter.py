@@ -1,7 +1,7 @@
 """A metric as one of Hugging Face evaluate: its constructor's own arguments, and processes that meet.
 
 Rows never pass through evaluate's Arrow files: that costs seconds and gigabytes for a score matrix, and casts
-silently. With `num_process > 1` the reduced states meet in evaluate's folder (see core/processes.py).
+silently. With `num_process > 1` the reduced states meet in evaluate's folder (see metric/processes.py).
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import State
+from ..arrays.arrays import State
+from ..arrays.options import as_real
 from .groups import Parts, as_one_state
 from .joining import joined_parts
 from .metric import Metric
-from .options import as_real
 from .processes import receive, run_key, send
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from .arrays import State, to_numpy
+from ..arrays.arrays import State, to_numpy
 from .group_results import Results, grouped_results
 from .group_units import units_of_groups
 from .groups import ALL, check_names

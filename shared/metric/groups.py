@@ -12,8 +12,17 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import State, array_namespace, as_array, as_dense, device_of, is_torch_array, to_numpy, without_arrow
-from .columns import check_lengths
+from ..arrays.arrays import (
+    State,
+    array_namespace,
+    as_array,
+    as_dense,
+    device_of,
+    is_torch_array,
+    to_numpy,
+    without_arrow,
+)
+from ..arrays.columns import check_lengths
 
 GROUPS = "groups"  # the column
 ALL = ""  # the group of samples that belong to every group

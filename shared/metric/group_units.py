@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .compacting import rows_and_places
+from ..arrays.compacting import rows_and_places
 from .group_results import flat_rates, grouped_results
 from .units import Units
 

@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from .arrays import Array, array_namespace
+from ..arrays.arrays import Array, array_namespace
 from .counts import Counts
 
 UNIT_BITS = 40  # shares that come of logarithms are in units of 2^-40, rounded outwards by more than their errors

@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .arrays import Array, array_namespace, is_numpy_array, widen
-from .columns import check_no_nan
-from .compiled import worth_compiling
-from .sorting import indices, sort_in_place, sorted_with
+from ..arrays.arrays import Array, array_namespace, is_numpy_array, widen
+from ..arrays.columns import check_no_nan
+from ..arrays.compiled import worth_compiling
+from ..arrays.sorting import indices, sort_in_place, sorted_with
 
 _RUN = 1 << 15  # thresholds: a few arrays of 256 KiB
 _DEVICE_RUN = 1 << 24

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array, State, array_namespace, concatenate
-from .compacting import compact_table, has_few_values
+from ..arrays.arrays import Array, State, array_namespace, concatenate
+from ..arrays.compacting import compact_table, has_few_values
+from ..arrays.states import MAX_COUNT
 from .groups import Parts, states_by_group
-from .states import MAX_COUNT
 
 # entries of a state that say how its scores were rounded, so that there are few different ones
 ROUNDED = frozenset({"thresholds", "significant_bits"})

@@ -1,0 +1,1 @@
+"""A metric's verbs: batches, groups, joining, resampling, processes."""

@@ -1,0 +1,1 @@
+"""Scores in order: counts, curves, areas, operating points, and their intervals."""

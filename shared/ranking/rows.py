@@ -1,0 +1,72 @@
+"""The different scores of strata, in an order that does not depend on how they came: what a resample draws from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ..arrays.arrays import Array, to_numpy
+from .counts import Side
+
+MAX_ROWS = 1 << 14  # of a stratum, beyond which neighbours in the order of the scores are resampled as one
+
+
+class Rows(NamedTuple):
+    """The different scores of a stratum: (R,) in ascending order, and how many samples have each."""
+
+    scores: np.ndarray
+    counts: np.ndarray
+
+    def side(self, counts: np.ndarray) -> Side:
+        """These scores with other counts."""
+        there = counts > 0
+        return Side(self.scores[there], np.concatenate([[0], np.cumsum(counts[there])]))
+
+    def places(self, scores: np.ndarray) -> np.ndarray:
+        """The row of each of some scores."""
+        return np.searchsorted(self.scores, scores, side="left")
+
+
+def rows_of_sides(*sides: Side, most: int | None = None) -> list[Rows]:
+    """The rows of strata whose scores are compared with each other.
+
+    Where a stratum has more than `most` of them, by default `MAX_ROWS`, scores between two neighbouring quantiles of
+    any stratum are taken for the upper one: in ranks, less than 1/most of a stratum off.
+    """
+    found, most = [_distinct(side) for side in sides], MAX_ROWS if most is None else most
+    if max(len(rows.scores) for rows in found) <= most:
+        return found
+    edges = np.unique(np.concatenate([_quantiles(rows, most) for rows in found]))
+    merged = []
+    for rows in found:
+        counts = np.bincount(np.searchsorted(edges, rows.scores, side="left"), rows.counts, len(edges))
+        merged.append(Rows(edges, counts.astype(np.int64)))  # float64 holds them
+    return merged
+
+
+def _distinct(side: Side) -> Rows:
+    scores = to_numpy(side.scores) + 0.0  # 0.0 for −0.0
+    first = np.flatnonzero(np.concatenate([np.ones(len(scores[:1]), bool), scores[1:] != scores[:-1]]))
+    before = np.arange(len(scores) + 1) if side.before is None else to_numpy(side.before)
+    return Rows(scores[first], np.diff(before[np.append(first, len(scores))]))
+
+
+def _quantiles(rows: Rows, most: int) -> np.ndarray:
+    """At most so many of the scores, the highest among them, with about as many samples between any two."""
+    if len(rows.scores) <= most:
+        return rows.scores
+    reached = np.cumsum(rows.counts)
+    wanted = np.arange(1, most + 1) * reached[-1] // most
+    return rows.scores[np.searchsorted(reached, wanted, side="left")]
+
+
+def members_of(strata: Array, scores: Array, rows: Sequence[Rows]) -> tuple[np.ndarray, np.ndarray]:
+    """As `Units.members`, of samples with their (N,) strata and scores."""
+    stratum, values = to_numpy(strata).astype(np.int64), to_numpy(scores)
+    place = np.zeros(len(stratum), np.int64)
+    for i, each in enumerate(rows):
+        inside = stratum == i
+        place[inside] = each.places(values[inside])
+    return place, stratum
