@@ -31,8 +31,8 @@ MINUTES ?= 10
 PYTHONS ?= python3.10 python3.11 python3.12 python3.13
 FOLDER := $(if $(filter Windows_NT,$(OS)),Scripts,bin)
 BIN := $(VENV)/$(FOLDER)
-CORE := averages compacting core counts curves decisions delong detection errors image_scores inputs intervals json laws \
-	literals loading public_functions references scores seeds significant_bits states thresholds void_pixels
+CORE := $(addprefix tests/,arrays ranking metric classification open_set ood anomaly detection \
+	package/test_loading.py package/test_public_functions.py package/test_scores.py)
 UVX := $(VENV)-release/$(FOLDER)/uvx --quiet
 UV := $(VENV)-release/$(FOLDER)/uv --quiet
 export HF_HUB_OFFLINE := 1
@@ -69,22 +69,22 @@ test-without-torch: $(VENV)-without-torch/installed
 	$(VENV)-without-torch/bin/python -m pytest --numprocesses 2 --dist loadfile tests
 
 test-core: $(VENV)-core/installed
-	$(VENV)-core/$(FOLDER)/python -m pytest --numprocesses 2 --dist loadfile $(CORE:%=tests/test_%.py)
+	$(VENV)-core/$(FOLDER)/python -m pytest --numprocesses 2 --dist loadfile $(CORE)
 
 test-lowest: $(VENV)-lowest/installed
-	$(VENV)-lowest/$(FOLDER)/python -m pytest --numprocesses 2 --dist loadfile $(CORE:%=tests/test_%.py)
+	$(VENV)-lowest/$(FOLDER)/python -m pytest --numprocesses 2 --dist loadfile $(CORE)
 
 test-integrations: $(VENV)-integrations/installed
-	$(VENV)-integrations/$(FOLDER)/python -m pytest -rs tests/test_training_guide.py tests/test_array_types.py \
-		tests/test_flat.py tests/test_torchmetrics.py tests/test_migration.py
-	$(VENV)-mlflow/$(FOLDER)/python -m pytest -rs tests/test_flat.py
+	$(VENV)-integrations/$(FOLDER)/python -m pytest -rs tests/docs/test_training_guide.py tests/arrays/test_array_types.py \
+		tests/formats/test_flat.py tests/integrations/test_torchmetrics.py tests/docs/test_migration.py
+	$(VENV)-mlflow/$(FOLDER)/python -m pytest -rs tests/formats/test_flat.py
 
 test-latex: $(VENV)/installed latex
-	$(BIN)/python -m pytest -rs tests/test_tables.py
+	$(BIN)/python -m pytest -rs tests/reports/test_tables.py
 
 # ultralytics is under the AGPL-3.0 licence; its torch is not the one of constraints.txt
 test-ultralytics: $(VENV)-ultralytics/installed
-	$(VENV)-ultralytics/bin/python -m pytest -rs -s tests/detection/test_ultralytics.py tests/detection/test_validator.py
+	$(VENV)-ultralytics/bin/python -m pytest -rs -s tests/evaluation/test_ultralytics.py tests/evaluation/test_validator.py
 
 test-versions:
 	set -e; for python in $(PYTHONS); do \
@@ -130,7 +130,7 @@ dist: $(VENV)-release/installed
 	rm -rf $(VENV)-fresh
 	$(PYTHON) -m venv $(VENV)-fresh
 	$(VENV)-fresh/$(FOLDER)/python -m pip install --quiet dist/*.whl
-	cd $$(mktemp -d) && $(abspath $(VENV)-fresh/$(FOLDER))/python -I $(CURDIR)/tests/installed.py
+	cd $$(mktemp -d) && $(abspath $(VENV)-fresh/$(FOLDER))/python -I $(CURDIR)/tests/package/installed.py
 	set -e; for extra in $$($(VENV)-fresh/$(FOLDER)/python -c \
 			"from importlib.metadata import metadata; print(*metadata('openworld-metrics').get_all('Provides-Extra'))"); do \
 		$(UV) pip install --dry-run --python $(VENV)-fresh "openworld-metrics[$$extra] @ $$(ls dist/*.whl)"; \
@@ -148,7 +148,7 @@ screenshots: $(VENV)/installed chromium
 
 docs: $(VENV)/installed-docs chromium
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet
-	BUILT_DOCS=build/docs $(BIN)/python -m pytest -rs tests/test_built_docs.py
+	BUILT_DOCS=build/docs $(BIN)/python -m pytest -rs tests/docs/test_built_docs.py
 	@echo "documentation: build/docs/index.html"
 
 docs-serve: $(VENV)/installed-docs

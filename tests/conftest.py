@@ -15,7 +15,6 @@ os.environ.setdefault("HF_MODULES_CACHE", tempfile.mkdtemp(prefix="openworld-mod
 os.environ.setdefault("HF_METRICS_CACHE", tempfile.mkdtemp(prefix="openworld-metrics-"))
 os.environ["HF_HUB_OFFLINE"] = "1"
 
-import evaluate
 import pytest
 
 Run = Callable[..., tuple[int, str, str]]
@@ -48,6 +47,8 @@ def load() -> Callable[..., Any]:
     classes: dict[str, Any] = {}
 
     def load_metric(name: str, **options: Any) -> Any:
+        import evaluate  # here, since it takes seconds and most tests need none
+
         if name not in classes:
             classes[name] = type(evaluate.load(str(ROOT / "metrics" / name), module_type="metric"))
         return classes[name](**options)

@@ -1,0 +1,1 @@
+"""Detection with unknown objects."""

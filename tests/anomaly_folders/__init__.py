@@ -1,1 +1,0 @@
-"""Anomaly maps and data sets on disk."""

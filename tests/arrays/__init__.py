@@ -1,0 +1,1 @@
+"""Columns, arrays and equal rows."""

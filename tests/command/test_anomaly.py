@@ -1,0 +1,298 @@
+"""openworld-metrics anomaly: text and JSON, files, two models, reports, and one line for whatever is wrong."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import re
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from openworld_metrics import AnomalySuite
+from openworld_metrics.command import cli
+from openworld_metrics.evaluation import evaluate_anomaly_folder
+from openworld_metrics.evaluation.anomaly import evaluate_maps
+from openworld_metrics.evaluation.anomaly_text import anomaly_summary
+from openworld_metrics.evaluation.differences import differences
+from openworld_metrics.formats.anomaly_maps import list_anomaly_maps
+from openworld_metrics.formats.map_files import read_map
+from openworld_metrics.metric.group_results import grouped_results
+from openworld_metrics.reports import write_anomaly_report
+from openworld_metrics.reports.anomaly_pictures import contour_picture, heat_picture
+from openworld_metrics.reports.charts import Line, curves_svg
+from tests.command.terminal import on_terminal
+from tests.evaluation.trees import Drawn, write_map, write_mask, write_tree
+
+Run = Callable[..., tuple[int, str, str]]
+FILES = ["--maps", "maps", "--data", "data"]
+
+
+@pytest.fixture
+def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Drawn]:
+    """A data set in the working directory, and two models' maps."""
+    made = write_tree("mvtec-ad", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree("maps", "other")
+    for path in Path("other").rglob("*.tiff"):
+        write_map(path, read_map(path)[::-1])
+    return made
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
+    def run_command(*arguments: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["openworld-metrics", "anomaly", *map(str, arguments)])
+        with pytest.raises(SystemExit) as exit_:
+            cli.main()
+        output, errors = capfd.readouterr()
+        return int(exit_.value.code or 0), output, errors
+
+    return run_command
+
+
+def test_results_in_a_pipe_and_in_files(made: list[Drawn], run: Run) -> None:
+    code, output, errors = run(*FILES, "--save", "x.json", "--save", "x.txt")
+    wanted = evaluate_anomaly_folder("maps", "data")
+    assert (code, errors) == (0, "")
+    assert json.loads(output) == json.loads(Path("x.json").read_text()) == wanted
+    assert Path("x.txt").read_text() == anomaly_summary(wanted) + "\n"
+    record = wanted["evaluation"]
+    assert record["files"] == {"images": 18, "maps": 18, "masks": 12, "empty_masks_of_anomalous_images": 0}
+    assert record["options"].keys() == AnomalySuite.options.keys()
+    assert record["categories"] == ["nut", "screw"]
+    assert set(record["versions"]) == {"python", "openworld-metrics", "numpy", "scipy"}
+
+
+def test_on_a_terminal(made: list[Drawn], tmp_path: Path) -> None:
+    printed = on_terminal(["anomaly", *FILES, "--report", "report"], tmp_path).replace("\r", "")
+    assert anomaly_summary(evaluate_anomaly_folder("maps", "data")) in printed
+    assert "18/18" in printed
+    assert printed.endswith("report: report/index.html\n")
+
+
+@pytest.mark.parametrize("words", [["0.3", "0.05"], ["0.3,0.05"], ["0.3", "--integration-limits", "0.05"]])
+def test_options_of_the_metric(words: list[str], made: list[Drawn], run: Run) -> None:
+    more = ["--image-reduction", "5", "--category", "screw", "nut", "--layout", "mvtec-ad"]
+    code, output, _ = run(*FILES, "--integration-limits", *words, *more, "--levels", "image", "pixel")
+    wanted = evaluate_anomaly_folder(
+        "maps", "data", integration_limits=(0.3, 0.05), image_reduction=5, levels=["image", "pixel"]
+    )
+    assert (code, json.loads(output)) == (0, wanted)
+
+
+def test_every_option_is_in_the_help(made: list[Drawn], run: Run) -> None:
+    _, output, _ = run("--help")
+    for name in AnomalySuite.options:
+        assert f"--{name.replace('_', '-')} {'FILE' if name == 'per_image' else 'VALUE'}" in output
+
+
+def test_a_line_for_each_image(made: list[Drawn], run: Run) -> None:
+    assert run(*FILES, "--per-image", "x.csv", "--compare", "other")[0] == 0
+    rows = list(csv.DictReader(Path("x.csv").read_text().splitlines()))
+    by_name = {(row["group"], row["image"]): row for row in rows}
+    assert len(rows) == len(by_name) == len(made)
+    for one in made:
+        defect = one.defect or "good"
+        row = by_name[one.category, f"test/{defect}/{one.number:03}"]
+        assert row["label"] == str(int(bool(one.defect)))
+        assert float(row["score"]) == float(row["other_score"]) == one.score_map.max()
+        assert row["map"] == f"maps/{one.category}/test/{defect}/{one.number:03}.tiff"
+        mask = f"data/{one.category}/ground_truth/{defect}/{one.number:03}_mask.png"
+        assert row["mask"] == (mask if one.defect else "")
+        assert row["other_map"] == row["map"].replace("maps", "other")
+    assert [*rows[0]] == [
+        *("group", "image", "score", "label", "decision", "iou", "map", "mask"),
+        *("other_score", "other_decision", "other_iou", "other_map"),
+    ]
+    table = evaluate_anomaly_folder("maps", "data", per_image=True)["per_image"]
+    assert [row["iou"] for row in rows] == ["" if iou is None else repr(iou) for iou in table["iou"]]
+    assert [row["decision"] for row in rows] == [*map(str, table["decision"])]
+
+
+def test_normal_images_of_loco_are_judged_in_both_groups(tmp_path: Path) -> None:
+    drawn = write_tree("mvtec-loco", tmp_path)
+    options: dict[str, Any] = dict(per_image=True, pimo_bounds=(0.1, 0.5))
+    table = evaluate_anomaly_folder(tmp_path / "maps", tmp_path / "data", **options)["per_image"]
+    assert 3 * len(table["image"]) == 4 * len(drawn)
+    group = "nut/logical_anomalies"
+    own = [one for one in drawn if one.category == "nut" and one.defect in ("", "logical_anomalies")]
+    wanted = AnomalySuite(**options).compute(
+        predictions=[one.score_map for one in own], references=[one.mask for one in own]
+    )["per_image"]
+    at = [i for i, name in enumerate(table["group"]) if name == group]
+    for key in ("score", "label", "decision", "iou", "aupimo"):
+        assert [table[key][i] for i in at] == wanted[key]
+    assert [table["image"][i] for i in at] == [f"test/{one.defect or 'good'}/{one.number:03}" for one in own]
+
+
+def test_two_models(made: list[Drawn], run: Run) -> None:
+    code, output, _ = run(*FILES, "--compare", "other", "--save", "x.txt")
+    first, second = (evaluate_anomaly_folder(folder, "data") for folder in ("maps", "other"))
+    found = json.loads(output)
+    assert code == 0
+    assert found == {**first, "other": second, "comparison": found["comparison"]}
+    table = found["comparison"]
+    assert table["groups"]["group"] == ["nut", "screw"]
+    at = table["key"].index("pixel_auroc")
+    assert table["first"][at] == first["pixel_auroc"]
+    assert table["difference"][at] == first["pixel_auroc"] - second["pixel_auroc"] > 0
+    assert table["groups"]["pixel_auroc"][1] == (first["groups"]["pixel_auroc"][1] - second["groups"]["pixel_auroc"][1])
+    assert Path("x.txt").read_text().count("mean") == 2 * 3 + 2
+    same = json.loads(run(*FILES, "--compare", "maps")[1])["comparison"]
+    assert set(same["difference"]) == {0.0}
+    assert "p_value" not in same
+
+
+def test_what_is_wrong(made: list[Drawn], run: Run) -> None:
+    def line(*arguments: object) -> str:
+        code, output, errors = run(*arguments)
+        assert (code, output, errors.count("\n")) == (2, "", 1)
+        return errors.removeprefix("openworld-metrics: ").rstrip()
+
+    assert line(*FILES, "--save", "x.csv") == "x.csv: expected a file ending in .txt or .json"
+    assert line(*FILES, "--per-image", "x.txt") == "--per-image: expected a file ending in .csv, got x.txt"
+    assert line(*FILES, "--report", "maps/x") == "maps/x: expected a report outside of maps, which is read"
+    assert line(*FILES, "--image-reduction", "0") == "image_reduction: expected an int of at least 1, got 0"
+    assert line("--maps", "maps") == "Missing option '--data'."
+    assert line(*FILES, "--compare", "nowhere") == "nowhere: expected a folder of maps, got nothing there"
+    Path("other/nut/test/hole/000.tiff").write_bytes(b"")
+    assert line(*FILES, "--compare", "other") == "other/nut/test/hole/000.tiff: not a TIFF file: header=b''"
+    Path("maps/nut/test/hole/001.tiff").unlink()
+    Path("maps/nut/test/good/001.tiff").write_bytes(b"hello")
+    missing = "data/nut/test/hole/001.png: expected its map nut/…/hole/001.tiff in maps, got none"
+    assert line(*FILES) == missing
+    code, output, errors = run(*FILES, "--list-problems", "--compare", "other")
+    assert (code, errors) == (2, "")
+    assert output.splitlines() == [
+        missing,
+        "maps/nut/test/good/001.tiff: not a TIFF file: header=b'hell'",
+        "other/nut/test/hole/000.tiff: not a TIFF file: header=b''",
+    ]
+    assert not Path("x.csv").exists()
+
+
+def test_an_empty_mask_of_an_anomalous_image(made: list[Drawn], run: Run) -> None:
+    mask = "data/nut/ground_truth/hole/001_mask.png"
+    write_mask(Path(mask), np.zeros_like(made[0].mask))
+    code, output, errors = run(*FILES)
+    assert code == 0
+    assert errors == (
+        f"openworld-metrics: {mask}: no pixel is anomalous, and the image counts as anomalous, since its folder says so"
+        " (1 such image)\n"
+    )
+    found = json.loads(output)
+    assert found["anomalous_images"] == 12
+    assert found["evaluation"]["files"]["empty_masks_of_anomalous_images"] == 1
+    nut = [one for one in made if one.category == "nut"]
+    masks = [one.mask if (one.defect, one.number) != ("hole", 1) else np.zeros_like(one.mask) for one in nut]
+    wanted = AnomalySuite().compute(
+        predictions=[one.score_map for one in nut], references=masks, image_labels=[bool(one.defect) for one in nut]
+    )
+    assert {key: found["groups"][key][0] for key in wanted} == wanted
+
+
+def test_nothing_is_wrong(made: list[Drawn], run: Run) -> None:
+    assert run(*FILES, "--list-problems") == (0, "no problems: 18 images of mvtec-ad\n", "")
+
+
+def test_tables_that_are_read_stay(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_tree("visa", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    table = Path("data/split_csv/1cls.csv")
+    before = table.read_bytes()
+    code, _, errors = run(*FILES, "--per-image", table)
+    assert (code, "expected another file to write to" in errors) == (2, True)
+    assert table.read_bytes() == before
+
+
+@pytest.mark.parametrize("layout", ["mvtec-ad", "mvtec-loco", "folders"])
+def test_a_report(layout: str, tmp_path: Path) -> None:
+    write_tree(layout, tmp_path)
+    listed = list_anomaly_maps(tmp_path / "maps", tmp_path / "data")
+    done = evaluate_maps(listed, curves=True, integration_limits=[0.3, 0.05])
+    page = write_anomaly_report(done, tmp_path / "new" / "report", other=done, images=2)
+    text = page.read_text(encoding="utf-8")
+    groups = ["data"] if layout == "folders" else done.groups
+    assert done.groups == groups
+    assert re.findall("<h2>(.*?)</h2>", text) == groups
+    assert len(re.findall("<h3>Missed defects: ", text)) == len(re.findall("<h3>False alarms: ", text)) == len(groups)
+    assert text.count("<svg") == 5 * len(groups)
+    assert not re.search(r"(src|href)=\"(?!\d{4}-)", text)
+    assert "://" not in text
+    sources = re.findall('src="(.*?)"', text)
+    panels = 4 if layout == "folders" else 5
+    assert len(sources) == len(set(sources)) == 4 * panels * len(groups)
+    assert sorted(sources) == sorted(path.name for path in page.parent.iterdir() if path != page)
+    for source in sources:
+        with Image.open(page.parent / source) as picture:
+            assert picture.size == (320, 267)
+    for points in done.curves[groups[0]]:
+        assert points is not None
+        x, y = np.asarray(points).T
+        assert (np.diff(x) >= 0).all()
+        assert (np.diff(y) >= 0).all()
+        assert (x[0], y[0], x[-1]) == (0, 0, 1)
+
+
+def test_a_report_of_one_level_and_hostile_names(tmp_path: Path) -> None:
+    write_tree("mvtec-ad", tmp_path)
+    for folder in ("maps", "data"):
+        (tmp_path / folder / "nut").rename(tmp_path / folder / "<script>")
+    listed = list_anomaly_maps(tmp_path / "maps", tmp_path / "data")
+    for levels in ("image", "pixel"):
+        done = evaluate_maps(listed, curves=True, levels=levels)
+        text = write_anomaly_report(done, tmp_path / levels).read_text(encoding="utf-8")
+        assert "<script>" not in text
+        assert "<h2>&lt;script&gt;</h2>" in text
+        assert text.count("<svg") == 2 * {"image": 2, "pixel": 3}[levels]
+    with pytest.raises(ValueError, match=r"expected a report outside of .*/data, which is read$"):
+        write_anomaly_report(done, tmp_path / "data" / "report")
+
+
+def test_areas_of_the_curves(tmp_path: Path) -> None:
+    write_tree("mvtec-ad", tmp_path)
+    done = evaluate_maps(list_anomaly_maps(tmp_path / "maps", tmp_path / "data"), curves=True, integration_limits=1.0)
+    table = done.results["groups"]
+    for at, group in enumerate(table["group"]):
+        for key, points in zip(("image_auroc", "pixel_auroc", "aupro@1.0"), done.curves[group]):
+            assert points is not None
+            x, y = zip(*points)
+            assert np.trapezoid(y, x) == pytest.approx(table[key][at], abs=2e-3)
+
+
+def test_curves_are_cut_at_the_limit() -> None:
+    made = curves_svg("PRO", [Line("a", "first", [(0.0, 0.0), (1.0, 1.0)])], "x", "y", 0.25)
+    assert 'points="40.0,210.0 308.0,165.0"' in made
+
+
+def test_infinite_maps_can_be_drawn() -> None:
+    score_map = np.asarray([[-math.inf, 0.0], [1.0, math.inf]])
+    assert heat_picture(score_map, 0.0, 0.5, 1.0).startswith(b"\x89PNG")
+    assert contour_picture(None, score_map, score_map > 0, 0.5).startswith(b"\xff\xd8")
+
+
+def test_means_and_differences() -> None:
+    one = {"a": 0.5, "a_low": 0.25, "a_high": 0.75, "n": 2, "image_f1_max_threshold": 3.0, "table": {"x": [1]}}
+    found = grouped_results({"p": one, "q": {**one, "a": 0.25}})
+    assert found == {
+        "a": 0.375,
+        "n": 4,
+        "groups": {
+            "group": ["p", "q"],
+            "a": [0.5, 0.25],
+            "a_low": [0.25, 0.25],
+            "a_high": [0.75, 0.75],
+            "n": [2, 2],
+            "image_f1_max_threshold": [3.0, 3.0],
+            "table": [{"x": [1]}, {"x": [1]}],
+        },
+    }
+    assert differences(found, found)["groups"] == {"group": ["p", "q"], "a": [0.0, 0.0]}

@@ -1,0 +1,285 @@
+"""openworld-metrics detect: the seed's arguments, text and JSON, reports, and one line for whatever is wrong."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from openworld_metrics import evaluation, formats
+from openworld_metrics.command import cli
+from openworld_metrics.evaluation.detection import Results
+from openworld_metrics.formats import Detections
+from tests.command.terminal import on_terminal
+from tests.detection import scenes
+from tests.evaluation.fake import FakeModel
+
+Run = Callable[..., tuple[int, str, str]]
+FILES = ["--predictions", "predictions", "--references", "data.yaml"]
+CLASSES = ["--known-classes", "0", "1", "2", "--unknown-id", "999"]
+
+
+@pytest.fixture
+def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Detections:
+    """A YOLO data set in the working directory."""
+    made = scenes.scene(4, 10)
+    scenes.write_as_yolo(made, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return made
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
+    def run_command(*arguments: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["openworld-metrics", "detect", *map(str, arguments)])
+        with pytest.raises(SystemExit) as exit_:
+            cli.main()
+        output, errors = capfd.readouterr()
+        return int(exit_.value.code or 0), output, errors
+
+    return run_command
+
+
+def expected(made: Detections, **options: object) -> Results:
+    given = {"unknown_class_id": scenes.UNKNOWN_ID, "conf_threshold": 0.001, "iou_threshold": 0.5, **options}
+    return evaluation.evaluate_detections(made, scenes.KNOWN, **given)
+
+
+def test_the_seeds_arguments(made: Detections, run: Run) -> None:
+    arguments = [*FILES, *CLASSES, "--conf", 0.001, "--iou", 0.6, "--split", "val", "--save", "openset_results.txt"]
+    code, output, errors = run(*arguments, "--save", "x.json")
+    assert (code, json.loads(output)) == (0, expected(made))
+    assert errors == (
+        "openworld-metrics: --iou is the IoU of a model's non-maximum suppression, and does nothing to saved"
+        " predictions; boxes are matched at --iou-threshold\n"
+    )
+    assert json.loads(Path("x.json").read_text()) == expected(made)
+    assert Path("openset_results.txt").read_text() == evaluation.summary(expected(made)) + "\n"
+
+
+@pytest.mark.parametrize(
+    "words", [["0", "1", "2"], ["0,1,2"], ["cat", "dog", "cow"], ["cat,1", "cow"], ["0", "--known-classes", "1", "2"]]
+)
+def test_lists_of_classes(words: list[str], made: Detections, run: Run) -> None:
+    code, output, errors = run(*FILES, "--known-classes", *words, "--unknown-id", "999", "--no-standard")
+    assert (code, errors) == (0, "")
+    assert json.loads(output) == {"openset_metrics": expected(made)["openset_metrics"]}
+
+
+def test_a_negative_id(made: Detections, run: Run) -> None:
+    given = ["--known-classes", "0", "-5", "2", "--unknown-id", "-1"]
+    code, output, _ = run(*FILES, *given, "--option", "per_class=true")
+    assert (code, json.loads(output)["openset_metrics"]["per_class"]["class"][0]) == (0, -5)
+
+
+def test_options_reach_the_metric(made: Detections, run: Run) -> None:
+    given = ["--iou-threshold", 0.75, "--conf", 0.5, "--matching", "confidence", "--per-class"]
+    code, output, errors = run(*FILES, *CLASSES, *given, "--option", "conf_list=0.6,0.8", "--option", "plus_one=true")
+    options = {"iou_threshold": 0.75, "conf_threshold": 0.5, "matching": "confidence", "per_class": True}
+    assert (code, errors) == (0, "")
+    assert json.loads(output) == expected(made, **options, conf_list=(0.6, 0.8), plus_one=True)
+
+
+def test_a_warning_of_a_class_that_is_none(made: Detections, run: Run) -> None:
+    code, output, errors = run(*FILES, "--known-classes", "0", "1", "2", "--no-standard")
+    assert (code, errors.count("\n")) == (0, 1)
+    assert "class 999 is predicted, which is neither one of the data set nor --unknown-id (-1)" in errors
+    assert json.loads(output)["openset_metrics"]["U-Recall"] == 0.0
+
+
+def test_owod(made: Detections, run: Run) -> None:
+    given = ["--protocol", "owod", "--previously-known", "cat", "dog", "--option", "recall_level=none"]
+    code, output, errors = run(*FILES, *CLASSES, *given, "--report", "report", "--save", "owod.txt")
+    assert (code, errors) == (0, "")
+    options = {"protocol": "owod", "previously_known": [0, 1], "recall_level": None}
+    assert json.loads(output) == expected(made, **options)
+    assert "unknown objects taken for known; lower is better" in Path("owod.txt").read_text()
+    assert Path("report/index.html").exists()
+
+
+def test_folders_instead_of_data_yaml(made: Detections, run: Run) -> None:
+    places = ["--predictions", "predictions", "--references", "labels", "--split", "val"]
+    for more in ([], ["--images", "images"], ["--images", "images/val"]):
+        code, output, errors = run(*places, *CLASSES, *more)
+        assert (code, errors) == (0, "")
+        assert json.loads(output) == expected(made)
+
+
+def test_other_numbers_by_name(made: Detections, run: Run, tmp_path: Path) -> None:
+    written = scenes.write_as_voc(made, tmp_path / "voc")
+    places = ["--predictions", "predictions", "--references", written["references"]]
+    code, output, errors = run(*places, *CLASSES)
+    assert (code, output) == (2, "")
+    assert errors.startswith("openworld-metrics: predictions: expected the names of the classes, since ids of YOLO")
+    for names in (["data.yaml"], list(scenes.NAMES.values())):
+        code, output, _ = run(*places, "--names", *names, *CLASSES)
+        assert (code, json.loads(output)) == (0, expected(made))
+    Path("names.txt").write_text("\n".join(scenes.NAMES.values()))
+    assert run(*places, "--names", "names.txt", *CLASSES)[0] == 0
+    formats.write_coco(made.dataset, "coco.json")
+    assert run(*places, "--names", "coco.json", *CLASSES)[0] == 0
+    # pixels from 0 are other boxes
+    code, output, _ = run(*places, "--names", "data.yaml", "--voc-from-zero", *CLASSES)
+    assert json.loads(output)["standard_metrics"] != expected(made)["standard_metrics"]
+
+
+def test_a_model(made: Detections, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    ultralytics, model = ModuleType("ultralytics"), FakeModel(made)
+    vars(ultralytics)["YOLO"] = lambda path: model
+    monkeypatch.setitem(sys.modules, "ultralytics", ultralytics)
+    given = ["--model", "yolo.pt", "--data", "data.yaml", *CLASSES, "--save", "x.txt", "--report", "report"]
+    code, output, errors = run(*given)
+    assert (code, errors) == (0, "")
+    assert json.loads(output) == expected(made)
+    assert model.calls[0] == {"conf": 0.001, "iou": 0.6, "verbose": False}
+    run(*given, "--iou", 0.7, "--conf", 0.5, "--split", "val")
+    assert model.calls[-1] == {"conf": 0.5, "iou": 0.7, "verbose": False}
+    assert Path("report/index.html").exists()
+
+
+WRONG: dict[str, tuple[list[str], str]] = {
+    "nothing": (CLASSES, "expected --predictions and --references, or --model and --data"),
+    "no classes": (FILES, "Missing option '--known-classes'"),
+    "both": ([*FILES, *CLASSES, "--model", "x.pt"], "expected no --predictions with --model, got predictions"),
+    "both references": (
+        [*FILES, *CLASSES, "--data", "data.yaml"],
+        "expected --predictions and --references, or --model",
+    ),
+    "images for a data.yaml": ([*FILES, *CLASSES, "--images", "images"], "data.yaml: expected no folder of images"),
+    "no data": ([*CLASSES, "--model", "x.pt", "--data", "labels"], "expected --data data.yaml with --model"),
+    "no ultralytics": (["--model", "x.pt", "--data", "data.yaml", *CLASSES], "note that its licence is AGPL-3.0"),
+    "no such class": (
+        [*FILES, "--known-classes", "yak"],
+        "yak: expected an id or the name of a class, of cat, dog, cow",
+    ),
+    "no such place": (
+        ["--predictions", "x", *FILES[2:], *CLASSES],
+        "x: expected predictions in a folder, .json or .pt",
+    ),
+    "no such split": ([*FILES, *CLASSES, "--split", "test"], "data.yaml: expected a split 'test', got val"),
+    "no such id": ([*FILES, *CLASSES, "--unknown-id", "x"], "'x' is not a valid integer"),
+    "no such protocol": ([*FILES, *CLASSES, "--protocol", "voc"], "protocol: expected"),
+    "an id that is known": (
+        [*FILES, *CLASSES, "--unknown-id", "1"],
+        "known_classes: expected them without unknown_class",
+    ),
+    "no such option": (
+        [*FILES, *CLASSES, "--option", "k=1"],
+        "openset_detection takes known_classes, ",
+    ),
+    "another format": ([*FILES, *CLASSES, "--option", "box_format=xywh"], "expected other options than box_format"),
+    "an option of evaluate": ([*FILES, *CLASSES, "--option", "num_process=2"], "got 'num_process'"),
+    "no such confidence": ([*FILES, *CLASSES, "--conf", "2"], "2.0 is not in the range 0<=x<=1"),
+    "another ending": ([*FILES, *CLASSES, "--save", "x.csv"], "x.csv: expected a file ending in .txt or .json"),
+    "no such folder": ([*FILES, *CLASSES, "--save", "no/such/x.txt"], "no/such: No such file or directory"),
+    "a folder in place of a page": ([*FILES, *CLASSES, "--report", "odd"], "odd/index.html: Is a directory"),
+    "a report in a file": ([*FILES, *CLASSES, "--report", "data.yaml/x"], "data.yaml: Not a directory"),
+    "what is read to save to": (
+        [*FILES, *CLASSES, "--save", "predictions/0001.txt"],
+        "0001.txt: expected another file",
+    ),
+    "labels to save to": ([*FILES, *CLASSES, "--save", "labels/val/0001.txt"], "0001.txt: expected another file to"),
+    "a link to labels": ([*FILES, *CLASSES, "--save", "link.txt"], "link.txt: expected another file to write to, got"),
+    "names to save to": (
+        [*FILES, *CLASSES, "--names", "names.txt", "--save", "names.txt"],
+        "names.txt: expected another file to write to, got one that is read",
+    ),
+    "a list to save to": (
+        [*FILES[:3], "list.yaml", *CLASSES, "--save", "list.txt"],
+        "list.txt: expected another file to write to, got one that is read",
+    ),
+    "folders to save to": (
+        [*FILES[:3], "labels", *CLASSES, "--save", "labels/val/0001.txt"],
+        "0001.txt: expected another file to write to, got one that is read",
+    ),
+    "annotations to save to": (
+        [*FILES[:3], "coco.json", *CLASSES, "--save", "coco.json"],
+        "coco.json: expected another file to write to, got one that is read",
+    ),
+    "a report for a file": ([*FILES, *CLASSES, "--report", "data.yaml"], "Directory 'data.yaml' is a file"),
+    "a bad line": ([*FILES, *CLASSES, "--references", "bad.yaml"], "labels/bad/0000.txt:2: expected numbers, got 'x'"),
+    "an argument": ([*FILES, "--unknown-id", "1", "2", "--known-classes", "0"], "Got unexpected extra argument"),
+}
+
+
+@pytest.mark.usefixtures("made")
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_is_one_line(name: str, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ultralytics", None)
+    Path("images/val").rename("images/bad") if name == "a bad line" else None
+    Path("labels/bad").mkdir()
+    Path("labels/bad/0000.txt").write_text("0 .5 .5 .5 .5\nx\n")
+    Path("bad.yaml").write_text("val: images/bad\nnames: [cat]")
+    Path("odd/index.html").mkdir(parents=True)
+    Path("link.txt").symlink_to("labels/val/0001.txt")
+    Path("labels/val/0001.txt").touch()
+    Path("predictions/0001.txt").touch()
+    Path("names.txt").write_text("cat")
+    Path("list.yaml").write_text("val: list.txt\nnames: [cat]")
+    Path("list.txt").write_text("images/val/0001.png")
+    Path("coco.json").write_text("{}")
+    arguments, words = WRONG[name]
+    code, output, errors = run(*arguments)
+    assert (code, output) == (2, "")
+    assert errors.count("\n") == 1
+    assert errors.startswith("openworld-metrics: ")
+    assert words in errors
+
+
+def test_an_earlier_result_is_no_input(made: Detections, run: Run) -> None:
+    for _ in range(2):
+        code, output, errors = run(*FILES, *CLASSES, "--save", "x.txt", "--save", "x.json", "--report", "a/b")
+        assert (code, json.loads(output), errors) == (0, expected(made), "")
+
+
+def test_results_are_printed_though_they_cannot_be_saved(
+    made: Detections, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "replace", full)
+        code, output, errors = run(*FILES, *CLASSES, "--save", "x.txt")
+    assert (code, json.loads(output)) == (2, expected(made))
+    assert errors == "openworld-metrics: x.txt: No space left on device\n"
+    # a report that cannot be drawn costs neither
+    for image in Path("images/val").iterdir():
+        image.write_bytes(image.read_bytes()[:60])
+    code, output, errors = run(*FILES, *CLASSES, "--save", "x.json", "--report", "report")
+    assert (code, json.loads(output)) == (2, expected(made))
+    assert json.loads(Path("x.json").read_text()) == expected(made)
+    assert re.fullmatch(r"openworld-metrics: images/val/\d+.png: .*truncated.*\n", errors)
+    assert list(Path("report").iterdir()) == []
+
+
+def test_a_report_is_not_drawn_over_the_images(made: Detections, run: Run, tmp_path: Path) -> None:
+    for folder in ("images/val", "labels/val", "predictions"):
+        for path in Path(folder).iterdir():
+            path.rename(path.with_name(path.name[1:]))
+    images = {path: path.read_bytes() for path in Path("images/val").iterdir()}
+    code, output, errors = run(*FILES, *CLASSES, "--report", "images/val")
+    assert (code, json.loads(output)) == (2, expected(made))
+    assert errors == "openworld-metrics: images/val: expected another folder than that of the images\n"
+    assert {path: path.read_bytes() for path in Path("images/val").iterdir()} == images
+
+
+def test_text_and_a_bar_on_a_terminal(made: Detections, tmp_path: Path) -> None:
+    printed = on_terminal(["detect", *FILES, *CLASSES, "--report", "report"], tmp_path).replace("\r\n", "\n")
+    assert evaluation.summary(expected(made)) in printed
+    assert "100%" in printed
+    assert "10/10" in printed
+    assert printed.rstrip().endswith("report: report/index.html")
+
+
+def test_help(run: Run) -> None:
+    code, output, _ = run("--help")
+    assert code == 0
+    assert all(part in output for part in ("--known-classes CLASS …", "AGPL-3.0", "IoU at which boxes are matched"))

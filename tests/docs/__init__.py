@@ -1,0 +1,1 @@
+"""README, documentation, cards and demo run as they stand."""

@@ -1,0 +1,197 @@
+"""The README and the pages of docs/ run as they stand: each block in order, as a reader would, in a folder of its own.
+
+(tests/docs/test_detection_guide.py runs the guide to detection, on the demo's files; test_notebooks.py the notebooks.)
+"""
+
+from __future__ import annotations
+
+import configparser
+import glob
+import os
+import re
+import runpy
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.command.terminal import on_terminal
+from tests.docs.blocks import PAGES, ROOT, Step, commands, modules, steps
+from tests.docs.test_doctests import run_examples
+
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning", "ignore::FutureWarning")
+OWN_TEST = {"docs/guides/detection.md", "docs/guides/training.md"}
+RUN = [page for page in PAGES if page not in OWN_TEST and steps(page)]
+NEEDED = {"make", "pip", "torchrun", "cd"}  # what a reader types that is no command of the package
+
+
+def score_files(folder: Path) -> None:
+    """Files of scores, as the guides name them."""
+    rng = np.random.default_rng(0)
+    for name in ("scores", "validation", "test"):
+        rows = [
+            f"{score + label},{score + label + noise},{label},{'ab'[i % 3 % 2]}"
+            for i, (label, score, noise) in enumerate(_rows(rng))
+        ]
+        (folder / f"{name}.csv").write_text("\n".join(["score,other,label,set", *rows]) + "\n")
+    np.save(folder / "logits.npy", rng.random((40, 3)))
+    (folder / "labels.csv").write_text("references\n" + "\n".join(str(i % 4 - 1) for i in range(40)) + "\n")
+
+
+def _rows(rng: np.random.Generator) -> list[tuple[int, float, float]]:
+    return [(i % 2, float(rng.random()), float(rng.random()) / 2) for i in range(40)]
+
+
+def command_files(folder: Path) -> None:
+    """The files of the guide to the command line."""
+    torch = pytest.importorskip("torch")
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    score_files(folder)
+    pq.write_table(pa.table({"msp": np.random.default_rng(1).random(40)}), folder / "scores.parquet")
+    torch.save(torch.rand(40, 4), folder / "logits.pt")
+    np.save(folder / "labels.npy", np.arange(40) % 4)
+
+
+def suite_files(folder: Path) -> None:
+    """Scores of OOD sets as OpenOOD has them."""
+    score_files(folder)
+    rng = np.random.default_rng(0)
+    (folder / "s0").mkdir()
+    for name in ("cifar10", "tin", "svhn", "cinic10"):
+        known = name in ("cifar10", "cinic10")
+        labels = np.full(30, 0 if known else -1)
+        np.savez(folder / "s0" / f"{name}.npz", conf=rng.random(30) + known, pred=np.zeros(30, int), label=labels)
+
+
+def anomaly_files(folder: Path) -> None:
+    """A data set as MVTec AD lies on disk, and two models' maps; one as MVTec LOCO AD does."""
+    from tests.evaluation.trees import write_tree
+
+    write_tree("mvtec-ad", folder)
+    (folder / "maps").rename(folder / "patches")
+    (folder / "maps").mkdir()
+    (folder / "patches").rename(folder / "maps" / "patches")
+    write_tree("mvtec-ad", folder / "other", seed=1)
+    (folder / "other" / "maps").rename(folder / "maps" / "contrast")
+    write_tree("mvtec-loco", folder / "third")
+    (folder / "third" / "data").rename(folder / "loco")
+    (folder / "third" / "maps").rename(folder / "maps" / "loco")
+
+
+# what a page takes to be there
+FILES: Mapping[str, Callable[[Path], None]] = {
+    "README.md": score_files,
+    "docs/guides/errors.md": score_files,
+    "docs/guides/groups.md": score_files,
+    "docs/guides/thresholds.md": score_files,
+    "docs/guides/ood-suites.md": suite_files,
+    "docs/guides/command-line.md": command_files,
+    "docs/guides/anomaly-folders.md": anomaly_files,
+}
+
+
+@pytest.mark.parametrize("page", RUN)
+def test_a_page(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: Any, run: Any) -> None:
+    for module in sorted(set().union(*map(modules, steps(page)))):
+        pytest.importorskip(module)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "metrics").symlink_to(ROOT / "metrics")
+    if page in FILES:
+        FILES[page](tmp_path)
+    examples = []
+    for number, step in enumerate(steps(page)):
+        if step.kind == "script":
+            _run_script(step, tmp_path / f"script{number}.py", capfd)
+        elif step.kind == "commands":
+            _run_commands(step, tmp_path, run)
+        else:
+            examples.append(step.text)
+    assert run_examples("\n".join(examples), page) or not examples
+
+
+def _run_script(step: Step, script: Path, capfd: Any) -> None:
+    script.write_text(step.text)
+    capfd.readouterr()
+    if "dist.init_process_group" in step.text:
+        torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
+        subprocess.run([*torchrun, str(script)], check=True, timeout=300)
+    else:
+        runpy.run_path(str(script), run_name="__main__")
+    printed = [line for line in capfd.readouterr().out.splitlines() if re.match(r"[\d.]+|\{'auroc", line)]
+    assert len(printed) >= step.text.count("\nprint(")
+
+
+def _run_commands(step: Step, folder: Path, run: Any) -> None:
+    for command in commands(step.text):
+        program, *arguments = shlex.split(command)
+        if "|" in arguments:
+            path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+            subprocess.run(
+                ["bash", "-e", "-o", "pipefail", "-c", command], check=True, env={**os.environ, "PATH": path}
+            )
+            continue
+        if program != "openworld-metrics":
+            assert program in NEEDED, command
+            continue
+        arguments = [found for word in arguments for found in (sorted(glob.glob(word)) if "?" in word else [word])]
+        if step.printed:
+            lines = on_terminal(arguments, folder)
+            assert not [line for line in step.printed.splitlines() if line.strip() not in lines], lines
+        else:
+            code, _, errors = run(*arguments)
+            assert (code, errors) == (0, ""), errors
+
+
+def test_the_guides_show_all_ways_of_training() -> None:
+    scripts = [step.text for page in PAGES for step in steps(page) if step.kind == "script"]
+    for name in ("Trainer(", "as_torchmetrics(", "evaluator(", "dist.init", "Accelerator(", "compute_parquet("):
+        assert any(name in script for script in scripts), name
+
+
+def test_the_readme_is_a_front_page() -> None:
+    text = PAGES["README.md"].read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 200
+    assert "make demo " in text
+    assert "make test " in text
+
+
+def test_the_description_on_the_package_index_has_no_dead_links(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: dict[str, str] = {}
+    monkeypatch.setattr("setuptools.setup", given.update)
+    runpy.run_path(str(ROOT / "setup.py"))
+    assert not re.findall(r"\]\((?!https?:)", given["long_description"])
+    assert len(given["long_description"]) > 0.7 * len(PAGES["README.md"].read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_what_a_page_names_is_there(page: str) -> None:
+    """Files that are linked, targets of the Makefile, extras of the package."""
+    text = PAGES[page].read_text(encoding="utf-8")
+    for target in re.findall(r"\]\((?!https?:)([^)#\s]+)", re.sub(r"`[^`\n]*`", "", text)):
+        assert _source(PAGES[page].parent / target).exists(), target
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for target in re.findall(r"(?:`|^)make ([a-z-]+)", text, re.MULTILINE):
+        assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
+    config = configparser.ConfigParser(interpolation=None)
+    config.read(ROOT / "setup.cfg", encoding="utf-8")
+    for extras in re.findall(r"pip install '\.\[([\w,-]+)\]'", text):
+        assert set(extras.split(",")) <= set(config["options.extras_require"]), extras
+
+
+def _source(target: Path) -> Path:
+    """What a page of the site is made of."""
+    target = Path(os.path.normpath(target))
+    if target.parent == ROOT / "docs" / "metrics" and target.stem != "index":
+        return ROOT / "metrics" / target.stem / "README.md"
+    if target.parent == ROOT / "docs" / "notebooks":
+        return target.with_suffix(".ipynb")
+    if target.parent == ROOT / "docs" / "api" and target.stem != "index":
+        return ROOT / "docs" / "building" / "api.py"
+    return target

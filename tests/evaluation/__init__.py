@@ -1,0 +1,1 @@
+"""From files or a model to results."""

@@ -1,0 +1,93 @@
+"""Two models' maps in folders: the intervals and p-values of what they differ by, by group and of the mean."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from openworld_metrics import compare
+from openworld_metrics.evaluation.anomaly import evaluate_maps
+from openworld_metrics.evaluation.anomaly_comparison import compared_runs
+from openworld_metrics.formats.anomaly_maps import list_anomaly_maps
+from tests.command.test_anomaly import Run, run as run  # the fixture
+from tests.evaluation.trees import Drawn, write_maps, write_tree
+
+OPTIONS: dict[str, Any] = dict(confidence_level=0.9, n_resamples=25, integration_limits=[0.3], pimo_bounds=(0.1, 0.5))
+
+
+def write_other(made: list[Drawn], maps: Path) -> list[Drawn]:
+    """A worse model."""
+    rng = np.random.default_rng(5)
+    other = [one._replace(score_map=(one.score_map + rng.random(one.score_map.shape)).astype("f4")) for one in made]
+    write_maps(other, maps)
+    return other
+
+
+@pytest.mark.parametrize("layout", ["mvtec-ad", "mvtec-loco"])
+def test_intervals_by_group_and_of_the_mean(layout: str, tmp_path: Path) -> None:
+    made = write_tree(layout, tmp_path)
+    other = write_other(made, tmp_path / "other")
+    runs = [
+        evaluate_maps(list_anomaly_maps(tmp_path / name, tmp_path / "data"), **OPTIONS) for name in ("maps", "other")
+    ]
+    table = compared_runs(*runs, **OPTIONS)
+    assert table["difference"] == [runs[0].results[key] - runs[1].results[key] for key in table["key"]]
+    assert {"image_auroc", "aupro@0.3", "aupimo"} <= set(table["key"])
+    assert ("auspro@0.3" in table["key"]) == (layout == "mvtec-loco")
+    at = table["groups"]["group"].index("nut")
+    for i, key in enumerate(table["key"]):
+        assert table["low"][i] <= table["difference"][i] <= table["high"][i]
+        assert 0 < table["p_value"][i] <= 1
+        groups = {end: table["groups"][f"{key}_{end}"] for end in ("low", "high", "p_value")}
+        assert all(len(column) == len(table["groups"]["group"]) for column in groups.values())
+        # a mean of groups that are drawn apart is surer than each of them
+        widths = np.subtract(groups["high"], groups["low"])
+        assert table["high"][i] - table["low"][i] <= max(widths)
+    # of one category, as the arrays by `compare`, whose resamples are others
+    own = [i for i, one in enumerate(made) if one.category == "nut"]
+    by_defect = layout == "mvtec-loco"
+    columns: dict[str, Any] = {
+        "references": [made[i].defects if by_defect else made[i].mask for i in own],
+        **({"groups": [made[i].defect or None for i in own]} if by_defect else {}),
+    }
+    models = ([drawn[i].score_map for i in own] for drawn in (made, other))
+    of_arrays = compare("anomaly_suite", *models, **columns, **{**OPTIONS, "n_resamples": 40})
+    for i, key in enumerate(of_arrays["key"][: len(table["key"])]):
+        for end in ("low", "high"):
+            found = table["groups"][f"{key}_{end}"][at]
+            assert found == pytest.approx(of_arrays[end][i], abs=0.2)
+    same = compared_runs(runs[0], runs[0], **{**OPTIONS, "n_resamples": 9})
+    assert set(same["p_value"]) == {1.0}
+    assert set(same["low"]) == set(same["high"]) == {0.0}
+
+
+def test_an_interval_does_not_depend_on_the_other_categories(tmp_path: Path) -> None:
+    made = write_tree("mvtec-ad", tmp_path)
+    write_other(made, tmp_path / "other")
+    options: dict[str, Any] = {**OPTIONS, "num_thresholds": 9, "n_resamples": 9}
+    tables = []
+    for chosen in (None, ["screw"]):
+        folders = (tmp_path / name for name in ("maps", "other"))
+        listed = [list_anomaly_maps(folder, tmp_path / "data", categories=chosen) for folder in folders]
+        runs = [evaluate_maps(each, **{**options, "confidence_level": None}) for each in listed]
+        tables.append(compared_runs(*runs, **options))
+    both, one = tables
+    for key, column in one["groups"].items():
+        assert both["groups"][key][-1:] == column
+    assert one["low"][one["key"].index("aupro@0.3")] is None  # of sampled thresholds
+    assert "aupro@0.3_low" not in one["groups"]
+
+
+def test_on_the_command_line(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = write_tree("mvtec-ad", tmp_path)
+    write_other(made, tmp_path / "other")
+    monkeypatch.chdir(tmp_path)
+    options = ["--maps", "maps", "--data", "data", "--compare", "other", "--confidence-level", "0.9"]
+    code, output, _ = run(*options, "--n-resamples", "9", "--levels", "image", "--save", "x.txt")
+    assert code == 0
+    assert len(json.loads(output)["comparison"]["p_value"]) == 4
+    assert "image_auroc_p_value" in Path("x.txt").read_text()

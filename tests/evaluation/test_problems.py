@@ -1,0 +1,324 @@
+"""Whatever is wrong with a file is said in a line that begins with its name."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tifffile
+from PIL import Image
+
+from openworld_metrics.evaluation import evaluate_anomaly_folder
+from openworld_metrics.evaluation.map_reading import file_problems
+from openworld_metrics.formats import map_files
+from openworld_metrics.formats.anomaly_layouts import NAMES
+from openworld_metrics.formats.anomaly_maps import list_anomaly_maps
+from tests.evaluation.trees import SHAPE, write_map, write_mask, write_tree
+
+FINE = np.zeros(SHAPE, dtype=np.float32)
+MAP = Path("maps/nut/test/crack/001.tiff")
+
+
+def _nan() -> None:
+    broken = FINE.copy()
+    broken[3, 4] = np.nan
+    write_map(MAP, broken)
+
+
+# what is done to the files of MVTec AD → the whole of the line
+WRONG: dict[str, tuple[Callable[[], object], str]] = {
+    "missing": (
+        lambda: MAP.rename("elsewhere.tiff"),
+        "data/nut/test/crack/001.png: expected its map nut/…/crack/001.tiff in maps, got none",
+    ),
+    "doubled": (
+        lambda: np.save(MAP.with_suffix(".npy"), FINE),
+        "maps/nut/test/crack/001.tiff: expected one map of test/crack/001, got nut/test/crack/001.npy too",
+    ),
+    "unpaired": (
+        lambda: write_map(Path("maps/nut/test/crack/007.tiff"), FINE),
+        "maps/nut/test/crack/007.tiff: expected an image of that name and folder, got none",
+    ),
+    "of no category": (
+        lambda: write_map(Path("maps/bolt/test/crack/001.tiff"), FINE),
+        "maps/bolt/test/crack/001.tiff: expected it in a folder of a category (nut, screw), got another",
+    ),
+    "image without mask": (
+        lambda: Path("data/nut/ground_truth/hole/000_mask.png").rename("elsewhere.png"),
+        "data/nut/test/hole/000.png: expected a mask ground_truth/hole/000_mask.png, got none",
+    ),
+    "mask without image": (
+        lambda: Image.new("L", SHAPE[::-1]).save("data/nut/ground_truth/hole/009_mask.png"),
+        "data/nut/ground_truth/hole/009_mask.png: expected the image of the mask, got none",
+    ),
+    "two images": (
+        lambda: Image.new("L", SHAPE[::-1]).save("data/nut/test/hole/000.jpg"),
+        "data/nut/test/hole/000.png: expected one image of that name, got 000.jpg too",
+    ),
+    "two masks": (
+        lambda: Image.new("L", SHAPE[::-1]).save("data/nut/ground_truth/hole/000_mask.bmp"),
+        "data/nut/ground_truth/hole/000_mask.png: expected one mask of that name, got 000_mask.bmp too",
+    ),
+    "another size": (
+        lambda: write_map(MAP, FINE[:5]),
+        "maps/nut/test/crack/001.tiff: expected 10 × 12 pixels as data/nut/ground_truth/crack/001_mask.png, got 5 × 12;"
+        " maps are resized with --resize nearest or bilinear only",
+    ),
+    "another size than a normal image": (
+        lambda: write_map(Path("maps/screw/test/good/002.tiff"), FINE.T),
+        "maps/screw/test/good/002.tiff: expected 10 × 12 pixels as data/screw/test/good/002.png, got 12 × 10;"
+        " maps are resized with --resize nearest or bilinear only",
+    ),
+    "NaN": (_nan, "maps/nut/test/crack/001.tiff: expected numbers, got NaN at row 3, column 4"),
+    "no TIFF": (
+        lambda: MAP.write_bytes(b"hello"),
+        "maps/nut/test/crack/001.tiff: not a TIFF file: header=b'hell'",
+    ),
+    "empty file": (lambda: MAP.write_bytes(b""), "maps/nut/test/crack/001.tiff: not a TIFF file: header=b''"),
+    "cut off": (
+        lambda: MAP.write_bytes(MAP.read_bytes()[:-9]),
+        "maps/nut/test/crack/001.tiff: failed to read 240 bytes, got 231",
+    ),
+    "colours": (
+        lambda: write_map(MAP, np.zeros((*SHAPE, 3), dtype=np.float32)),
+        "maps/nut/test/crack/001.tiff: expected one map (H, W), got the shape (10, 12, 3)",
+    ),
+    "complex": (
+        lambda: write_map(MAP, FINE.astype(np.complex64)),
+        "maps/nut/test/crack/001.tiff: expected a map of real numbers, got complex64",
+    ),
+    "anomalous pixels of a normal image": (
+        lambda: write_mask(Path("data/nut/ground_truth/good/000_mask.png"), np.ones(SHAPE, dtype=bool)),
+        "data/nut/ground_truth/good/000_mask.png: expected no anomalous pixel of a normal image, got 120",
+    ),
+    "broken mask": (
+        lambda: Path("data/nut/ground_truth/crack/001_mask.png").write_bytes(b"no image"),
+        "data/nut/ground_truth/crack/001_mask.png: cannot identify image file"
+        " 'data/nut/ground_truth/crack/001_mask.png'",
+    ),
+}
+
+
+@pytest.fixture
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_tree("mvtec-ad", tmp_path)
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_one_thing_is_wrong(case: str, tree: None) -> None:
+    change, line = WRONG[case]
+    change()
+    with pytest.raises(ValueError, match=f"^{re.escape(line)}$"):
+        evaluate_anomaly_folder("maps", "data")
+    assert file_problems(list_anomaly_maps("maps", "data")) == [line]
+
+
+def test_all_problems_are_listed(tree: None) -> None:
+    names = ["missing", "unpaired", "mask without image", "NaN", "another size than a normal image", "broken mask"]
+    (Path("maps/nut/test/hole/000.tiff")).unlink()
+    for name in names[1:]:
+        WRONG[name][0]()
+    lines = file_problems(list_anomaly_maps("maps", "data"))
+    # of a map, it is said first what is wrong with the map itself
+    wanted = {WRONG[name][1] for name in names[1:-1]}
+    assert wanted < {*lines}
+    assert len(lines) == 5
+    with pytest.raises(ValueError, match=r"\(the first of 3 problems: --list-problems\)$"):
+        evaluate_anomaly_folder("maps", "data")
+
+
+def test_a_stem_that_repeats_needs_its_defects_folder(tree: None) -> None:
+    MAP.rename("maps/nut/001.tiff")
+    listed = list_anomaly_maps("maps", "data")
+    assert listed.problems[0] == (
+        "maps/nut/001.tiff: expected the folder of a defect, since 3 images have that name: test/crack/001,"
+        " test/good/001, test/hole/001"
+    )
+
+
+def test_folders_and_names(tree: None) -> None:
+    with pytest.raises(ValueError, match=r"^nowhere: expected a folder, got nothing there$"):
+        evaluate_anomaly_folder("maps", "nowhere")
+    with pytest.raises(ValueError, match=r"^nowhere: expected a folder of maps, got nothing there$"):
+        evaluate_anomaly_folder("nowhere", "data")
+    with pytest.raises(ValueError, match=rf"^layout: expected one of {', '.join(NAMES)}, got 'mvtec'$"):
+        evaluate_anomaly_folder("maps", "data", layout="mvtec")
+    with pytest.raises(ValueError, match=r"^categories: expected some of nut, screw, got 'bolt'$"):
+        evaluate_anomaly_folder("maps", "data", categories=["nut", "bolt"])
+    with pytest.raises(ValueError, match=r"^resize: expected one of nearest, bilinear, got 'cubic'$"):
+        evaluate_anomaly_folder("maps", "data", resize="cubic")
+    with pytest.raises(TypeError, match="anomaly_suite has no argument 'limits'"):
+        evaluate_anomaly_folder("maps", "data", limits=0.3)
+    with pytest.raises(
+        ValueError, match=r"^data: expected MVTec LOCO AD|^data/nut/test/crack/000.png: expected a folder"
+    ):
+        evaluate_anomaly_folder("maps", "data", layout="mvtec-loco")
+    for path in Path("data/screw/test/good").iterdir():
+        path.unlink()
+        (Path("maps/screw/test/good") / path.with_suffix(".tiff").name).unlink()
+    with pytest.raises(ValueError, match=r"^screw: references: expected anomalous and normal images, got 6 anomalous"):
+        evaluate_anomaly_folder("maps", "data")
+
+
+def test_a_table_of_a_split(tmp_path: Path) -> None:
+    write_tree("visa", tmp_path)
+    table = tmp_path / "data" / "split_csv" / "1cls.csv"
+    (tmp_path / "data/nut/Data/Images/Normal/001.JPG").unlink()
+    lines = list_anomaly_maps(tmp_path / "maps", tmp_path / "data").problems
+    missing = tmp_path / "data/nut/Data/Images/Normal/001.JPG"
+    assert lines[0] == f"{missing}: expected the file, of which split_csv/1cls.csv tells, got none"
+    table.write_text("object,label\n")
+    with pytest.raises(ValueError, match=r"1cls.csv: expected columns split and image, got object, label$"):
+        evaluate_anomaly_folder(tmp_path / "maps", tmp_path / "data")
+    table.unlink()
+    with pytest.raises(ValueError, match=r"1cls.csv: No such file or directory$"):
+        evaluate_anomaly_folder(tmp_path / "maps", tmp_path / "data")
+
+
+def test_a_mask_without_a_map_in_plain_folders(tmp_path: Path) -> None:
+    write_tree("folders", tmp_path)
+    path = tmp_path / "maps" / "nut_crack_1.npy"
+    path.unlink()
+    (line,) = list_anomaly_maps(tmp_path / "maps", tmp_path / "data").problems
+    assert line == f"{tmp_path}/data/nut_crack_1.png: expected its map nut_crack_1.tiff in {tmp_path}/maps, got none"
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.uint16])
+def test_every_kind_of_map(dtype: type, tmp_path: Path) -> None:
+    score_map: np.ndarray = (np.random.default_rng(0).random(SHAPE) * 1000).astype(dtype)
+    np.save(tmp_path / "a.npy", score_map)
+    np.save(tmp_path / "axes.npy", score_map[None, :, :, None])
+    np.savez(tmp_path / "b.npz", score_map)
+    np.savez_compressed(tmp_path / "c.npz", anything=score_map)
+    tifffile.imwrite(tmp_path / "d.tif", score_map)
+    tifffile.imwrite(tmp_path / "e.TIFF", score_map, compression="zlib")
+    if dtype == np.uint16:
+        Image.fromarray(score_map).save(tmp_path / "f.png")
+    for i, compression in enumerate(("lzw", "zstd", "packbits")):
+        tifffile.imwrite(tmp_path / f"{i}.tif", score_map, compression=compression, tile=(16, 16) if i else None)
+    tifffile.imwrite(tmp_path / "g.tif", score_map, compression="lzw", predictor=True)
+    if dtype == np.float32:
+        Image.fromarray(score_map).save(tmp_path / "h.tiff", compression="tiff_lzw")
+    for path in tmp_path.iterdir():
+        found = map_files.read_map(path)
+        assert (found == score_map).all()
+        assert found.dtype == dtype
+
+
+@pytest.mark.parametrize("mode", ["1", "L", "P", "I;16", "RGB", "RGBA", "LA"])
+def test_every_kind_of_mask(mode: str, tmp_path: Path) -> None:
+    mask = np.random.default_rng(0).random(SHAPE) > 0.5
+    grey = Image.fromarray(mask.astype(np.uint8) * 7)
+    made = Image.fromarray(mask.astype(np.uint16)) if mode == "I;16" else grey.convert("L" if mode == "P" else mode)
+    if mode == "1":
+        made = Image.fromarray(mask)
+    if mode == "P":
+        made.putpalette([9] * 768)
+    made.save(tmp_path / "mask.png")
+    made.save(tmp_path / "mask.tiff", compression="tiff_lzw")
+    np.save(tmp_path / "mask.npy", mask.astype(np.float32) * 0.1)
+    for path in tmp_path.iterdir():
+        assert (map_files.read_mask(path) == mask).all()
+
+
+def test_masks_in_tiff(tmp_path: Path) -> None:
+    """Where 0 is white, readers differ: an error. Transparency and the order of the channels change nothing."""
+    mask = np.random.default_rng(0).random(SHAPE) > 0.5
+    grey = mask.astype(np.uint8) * 255
+    red = np.zeros((3, *SHAPE), np.uint8)
+    red[0] = grey
+    alpha = np.full((1, *SHAPE), 255, np.uint8)
+    clear = np.concatenate([red, alpha])
+    tifffile.imwrite(tmp_path / "planes.tif", red, photometric="rgb", planarconfig="separate")
+    tifffile.imwrite(tmp_path / "alpha.tif", np.moveaxis(clear, 0, 2), photometric="rgb", extrasamples=["unassalpha"])
+    tifffile.imwrite(tmp_path / "share.tif", mask * np.float32(0.1))
+    for path in tmp_path.iterdir():
+        assert (map_files.read_mask(path) == mask).all(), path
+    for name, values in (("1", mask), ("8", 255 - grey)):
+        tifffile.imwrite(tmp_path / f"{name}.tif", values, photometric="miniswhite")
+        with pytest.raises(ValueError, match=rf"{name}\.tif: expected a mask whose .* got one in which 0 is white"):
+            map_files.read_mask(tmp_path / f"{name}.tif")
+    tifffile.imwrite(tmp_path / "1.tif", np.stack([grey, grey]), metadata=None, photometric="minisblack")
+    with pytest.raises(ValueError, match=r"1\.tif: expected one map or mask, got a file of several pages"):
+        map_files.read_mask(tmp_path / "1.tif")
+
+
+def test_damaged_tiff_is_one_error(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """The libraries behind print nothing of their own."""
+    path = tmp_path / "a.tiff"
+    for compression in ("lzw", "zlib", "zstd"):
+        tifffile.imwrite(path, np.random.default_rng(0).random((64, 64), np.float32), compression=compression)
+        content = bytearray(path.read_bytes())
+        content[-2000:-1000] = bytes(range(250)) * 4
+        path.write_bytes(content)
+        for read in (map_files.read_map, map_files.read_mask):
+            with pytest.raises(ValueError, match=r"a\.tiff: "):
+                read(path)
+    assert capfd.readouterr() == ("", "")
+
+
+def _huge_npy(shape: tuple[int, ...]) -> bytes:
+    file = io.BytesIO()
+    np.lib.format.write_array_header_1_0(file, {"descr": "<f4", "fortran_order": False, "shape": shape})
+    return file.getvalue()
+
+
+def test_hostile_files_cost_little(tmp_path: Path) -> None:
+    said = "expected 1 to 89,478,485 pixels, at most 65,535 a side, got"
+    files = {
+        "a.npz": f"{said} 100000 × 100000",
+        "b.tiff": said,
+        "c.png": "Image size (169000000 pixels) exceeds limit",
+        "d.npy": "expected numbers as numpy.save",
+    }
+    with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
+        archive.writestr("a.npy", _huge_npy((100_000, 100_000)))
+    (tmp_path / "d.npy").write_bytes(_huge_npy((100_000, 100_000)))
+    tifffile.imwrite(tmp_path / "b.tiff", np.zeros((4, 4), dtype=np.float32))
+    with tifffile.TiffFile(tmp_path / "b.tiff", mode="r+") as file:
+        for name in ("ImageWidth", "ImageLength"):
+            file.pages[0].tags[name].overwrite(100_000)
+    Image.new("L", (4, 4)).save(tmp_path / "c.png")
+    content = bytearray((tmp_path / "c.png").read_bytes())
+    content[16:24] = (13_000).to_bytes(4, "big") * 2
+    content[29:33] = zlib.crc32(content[12:29]).to_bytes(4, "big")
+    (tmp_path / "c.png").write_bytes(content)
+    for name, words in files.items():
+        with pytest.raises(ValueError, match=f"{name}: .*{re.escape(words)}"):
+            map_files.read_map(tmp_path / name)
+    for count in (0, 2):
+        np.savez(tmp_path / "other.npz", *[FINE] * count)
+        with pytest.raises(ValueError, match=f"other.npz: expected one array, got {count}"):
+            map_files.read_map(tmp_path / "other.npz")
+    np.save(tmp_path / "objects.npy", np.asarray([None]), allow_pickle=True)
+    with pytest.raises(ValueError, match=r"objects.npy: expected numbers as numpy.save writes them, got objects"):
+        map_files.read_map(tmp_path / "objects.npy")
+    tifffile.imwrite(tmp_path / "pages.tiff", np.zeros((2, *SHAPE), dtype=np.float32), metadata=None)
+    with pytest.raises(ValueError, match=r"pages.tiff: expected one map"):
+        map_files.read_map(tmp_path / "pages.tiff")
+    Image.new("L", (4, 4)).save(tmp_path / "eight.png")
+    with pytest.raises(ValueError, match=r"eight.png: expected a map, which is a .png of 16 bits .* got L$"):
+        map_files.read_map(tmp_path / "eight.png")
+
+
+def test_nothing_is_printed_beside_an_error(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    tifffile.imwrite(tmp_path / "a.tiff", FINE)
+    content = (tmp_path / "a.tiff").read_bytes()
+    (tmp_path / "a.tiff").write_bytes(content[:10] + content[20:])
+    with pytest.raises(ValueError, match=r"a\.tiff: "):
+        map_files.read_map(tmp_path / "a.tiff")
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_header_that_is_none(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
+        archive.writestr("a.npy", _huge_npy((4, 4)).replace(b"False", b"Fals "))
+    with pytest.raises(ValueError, match=r"a.npz: expected numbers as numpy.save writes them, got another header"):
+        map_files.read_map(tmp_path / "a.npz")

@@ -1,0 +1,1 @@
+"""evaluate's combine and evaluator, datasets, torchmetrics, Trainer, torchrun."""

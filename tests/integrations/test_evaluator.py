@@ -1,0 +1,222 @@
+"""evaluate.evaluator and EvaluationSuite, with tiny models of random weights, give the metrics full rows of scores."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import datasets
+import evaluate
+import numpy as np
+import pytest
+from evaluate.evaluator import SUPPORTED_EVALUATOR_TASKS
+from PIL import Image
+
+from openworld_metrics.integrations.evaluators import columns_of_rows, evaluator, register
+from openworld_metrics.scores import score_function
+from tests.integrations.accuracy import Accuracy
+
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+
+CLASSES = 4
+Load = Callable[..., Any]
+
+
+@pytest.fixture(scope="module")
+def vit() -> dict[str, Any]:
+    torch.manual_seed(0)
+    config = transformers.ViTConfig(
+        hidden_size=16,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=16,
+        image_size=8,
+        patch_size=4,
+        num_labels=CLASSES,
+        initializer_range=1.0,
+    )
+    processor = transformers.ViTImageProcessorPil(size={"height": 8, "width": 8})
+    return {
+        "model_or_pipeline": transformers.ViTForImageClassification(config).eval(),
+        "feature_extractor": processor,
+    }
+
+
+@pytest.fixture(scope="module")
+def images() -> datasets.Dataset:
+    rng = np.random.default_rng(0)
+    pixels = rng.integers(0, 256, (24, 8, 8, 3), dtype=np.uint8)
+    labels = rng.integers(-1, CLASSES, 24).tolist()
+    return datasets.Dataset.from_dict({"image": [Image.fromarray(x) for x in pixels], "label": labels})
+
+
+@pytest.fixture(scope="module")
+def bert(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    torch.manual_seed(0)
+    words = [*"abcdefgh", "[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    vocabulary = tmp_path_factory.mktemp("bert") / "vocab.txt"
+    vocabulary.write_text("\n".join(words))
+    config = transformers.BertConfig(
+        vocab_size=len(words),
+        hidden_size=16,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=16,
+        num_labels=CLASSES,
+        initializer_range=1.0,
+    )
+    return {
+        "model_or_pipeline": transformers.BertForSequenceClassification(config).eval(),
+        "tokenizer": transformers.BertTokenizer(str(vocabulary), model_max_length=16),
+    }
+
+
+@pytest.fixture(scope="module")
+def texts() -> datasets.Dataset:
+    rng = np.random.default_rng(1)
+    return datasets.Dataset.from_dict(
+        {
+            "text": [" ".join(rng.choice(list("abcdefgh"), 5)) for _ in range(24)],
+            "label": rng.integers(-1, CLASSES, 24).tolist(),
+        }
+    )
+
+
+def image_scores(vit: dict[str, Any], images: datasets.Dataset) -> np.ndarray:
+    pixels = vit["feature_extractor"](images["image"][:], return_tensors="pt")
+    with torch.no_grad():
+        return vit["model_or_pipeline"](**pixels).logits.softmax(-1).numpy()
+
+
+def test_images(vit: dict[str, Any], images: datasets.Dataset, load: Load) -> None:
+    rows = image_scores(vit, images)
+    for metric in (load("openauc"), load("macro_open_f"), load("accuracyk", k_list=(1, 2), ignore_unknown=True)):
+        results = evaluator("image-classification").compute(**vit, data=images, metric=metric)
+        expected = metric.compute(references=images["label"], **columns_of_rows(rows))
+        assert {key: results[key] for key in expected} == pytest.approx(expected)
+        assert results["total_time_in_seconds"] > 0
+
+
+def test_texts(bert: dict[str, Any], texts: datasets.Dataset, load: Load) -> None:
+    tokens = bert["tokenizer"](texts["text"][:], return_tensors="pt", padding=True)
+    with torch.no_grad():
+        rows = bert["model_or_pipeline"](**tokens).logits.softmax(-1).numpy()
+    results = evaluator("text-classification").compute(**bert, data=texts, metric=load("openauc"))
+    expected = load("openauc").compute(references=texts["label"], **columns_of_rows(rows))
+    assert {key: results[key] for key in expected} == pytest.approx(expected)
+
+
+def test_a_pipeline_and_a_label_mapping(vit: dict[str, Any], images: datasets.Dataset, load: Load) -> None:
+    pipe = transformers.pipeline(
+        "image-classification", model=vit["model_or_pipeline"], image_processor=vit["feature_extractor"]
+    )
+    reverse = {f"LABEL_{i}": CLASSES - 1 - i for i in range(CLASSES)}
+    metric = load("autkc", k_list=2, ignore_unknown=True)
+    results = evaluator("image-classification").compute(pipe, images, metric=metric, label_mapping=reverse)
+    rows = image_scores(vit, images)[:, ::-1]
+    assert results["autkc@2"] == metric.compute(predictions=rows, references=images["label"])["autkc@2"]
+    with pytest.raises(ValueError, match="expected labels for the class ids 0 to C − 1"):
+        evaluator("image-classification").compute(pipe, images, metric=metric, label_mapping={"LABEL_0": 7})
+
+
+def test_columns_for_ood_bench(vit: dict[str, Any], images: datasets.Dataset, load: Load) -> None:
+    outliers = images.map(lambda sample: {"label": int(sample["label"] < 0)})
+    adapted = evaluator("image-classification", columns=lambda rows: {"predictions": 1 - rows.max(axis=1)})
+    results = adapted.compute(**vit, data=outliers, metric=load("ood_bench"))
+    scores = 1 - image_scores(vit, images).max(axis=1)
+    assert results["auroc"] == load("ood_bench").compute(predictions=scores, references=outliers["label"])["auroc"]
+
+
+def test_bootstrap(vit: dict[str, Any], images: datasets.Dataset, load: Load) -> None:
+    metric = load("accuracyk", k_list=2, ignore_unknown=True)
+    results = evaluator("image-classification").compute(
+        **vit, data=images, metric=metric, strategy="bootstrap", n_resamples=50, random_state=0
+    )
+    point = metric.compute(predictions=image_scores(vit, images), references=images["label"])["accuracy@2"]
+    interval = results["accuracy@2"]
+    low, high = interval["confidence_interval"]
+    assert interval["score"] == point
+    assert 0 <= low < point < high <= 1
+    assert interval["standard_error"] > 0
+    assert json.loads(json.dumps(interval))["score"] == point
+    results = evaluator("image-classification").compute(
+        **vit, data=images, metric=load("macro_open_f", t_list=[0.1, 0.2]), strategy="bootstrap", n_resamples=20
+    )
+    assert len(results["macro_open_f_curve"]["score"]) == 2
+    assert len(results["macro_open_f"]["confidence_interval"]) == 2
+
+
+@pytest.mark.parametrize("score", ["msp", "energy"])
+def test_scores_by_name(score: str, vit: dict[str, Any], images: datasets.Dataset, load: Load) -> None:
+    probabilities = evaluator("image-classification").compute(data=images, metric=load("openauc"), **vit)
+    results = evaluator("image-classification", scores=score).compute(data=images, metric=load("openauc"), **vit)
+    logits = vit["model_or_pipeline"](**vit["feature_extractor"](images["image"][:], return_tensors="pt")).logits
+    expected = load("openauc").compute(
+        predictions=logits, references=images["label"], open_scores=score_function(score)(logits)
+    )
+    assert {key: results[key] for key in expected} == expected
+    assert (results["openauc"] == probabilities["openauc"]) == (score == "msp")
+
+
+def test_scores_that_are_none() -> None:
+    with pytest.raises(ValueError, match=r"scores: expected one of msp, .* got 'odin'"):
+        evaluator("image-classification", scores="odin")
+    with pytest.raises(ValueError, match="scores: expected no columns beside them"):
+        evaluator("image-classification", lambda rows: {"predictions": rows}, scores="msp")
+
+
+def test_another_task() -> None:
+    with pytest.raises(ValueError, match="expected one of image-classification, text-classification, got 'summ"):
+        evaluator("summarization")
+
+
+@pytest.fixture
+def registered() -> Iterator[None]:
+    before = {task: dict(entry) for task, entry in SUPPORTED_EVALUATOR_TASKS.items()}
+    register()
+    yield
+    SUPPORTED_EVALUATOR_TASKS.update(before)
+
+
+SUITE = """
+import datasets
+import evaluate
+import openworld_metrics
+from evaluate.evaluation_suite import SubTask
+
+
+class Suite(evaluate.EvaluationSuite):
+    def __init__(self, name):
+        super().__init__(name)
+        arguments = {{"feature_extractor": {processor!r}, "label_column": "label", "input_column": "image"}}
+        self.suite = [
+            SubTask("image-classification", {data!r}, split="train", args_for_task={{**arguments, "metric": metric}})
+            for metric in (openworld_metrics.load("openauc"), openworld_metrics.load("macro_open_f"))
+        ]
+"""
+
+
+@pytest.mark.usefixtures("registered")
+def test_a_suite(vit: dict[str, Any], images: datasets.Dataset, load: Load, tmp_path: Path) -> None:
+    vit["feature_extractor"].save_pretrained(tmp_path / "processor")
+    (tmp_path / "data").mkdir()
+    images.to_parquet(tmp_path / "data" / "train.parquet")
+    script = tmp_path / "suite.py"
+    script.write_text(SUITE.format(processor=str(tmp_path / "processor"), data=str(tmp_path / "data")))
+    results = evaluate.EvaluationSuite.load(str(script)).run(vit["model_or_pipeline"])
+    columns = columns_of_rows(image_scores(vit, images))
+    for result, name in zip(results, ("openauc", "macro_open_f")):
+        assert result[name] == pytest.approx(load(name).compute(references=images["label"], **columns)[name])
+
+
+@pytest.mark.usefixtures("registered")
+def test_a_metric_of_others_still_gets_labels(vit: dict[str, Any], images: datasets.Dataset) -> None:
+    known = images.filter(lambda label: label >= 0, input_columns="label")
+    mapping = {f"LABEL_{i}": i for i in range(CLASSES)}
+    results = evaluate.evaluator("image-classification").compute(
+        **vit, data=known, metric=Accuracy(), label_mapping=mapping
+    )
+    assert results["accuracy"] == np.mean(image_scores(vit, known).argmax(1) == known["label"])

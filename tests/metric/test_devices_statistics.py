@@ -1,0 +1,42 @@
+"""Intervals, curves and thresholds of tensors on a device, emulated where there is none: see test_devices.py."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import openworld_metrics as om
+from tests.metric.test_devices import to_cuda as to_cuda
+
+To = Callable[[Any], Any]
+POINTS = ["fpr95tpr", "tpr0.5fpr", "detect_acc", "tpr", "aupr_in_trapezoid"]
+
+
+def results(send: To) -> list[Any]:
+    torch = pytest.importorskip("torch")
+    rng = np.random.default_rng(0)
+    positives, negatives = (
+        send(torch.from_numpy(rng.integers(0, 30, size) + shift)) for size, shift in ((40, 9), (50, 0))
+    )
+    other = send(torch.from_numpy(rng.random(40).astype(np.float32)))
+    labels = send(torch.from_numpy(rng.integers(-1, 3, 40)))
+    bench = om.OODBench(in_value="rest", out_value=-1, ignore_value=2, thresholds=True, threshold=0.5, metrics=POINTS)
+    return [
+        om.delong(positives, negatives),
+        om.delong_test(positives, negatives, other, negatives),
+        om.roc_curve(positives, negatives),
+        om.precision_recall_curve(positives, negatives, max_points=20),
+        om.oscr_curve(positives, negatives, 60),
+        om.pro_curve(positives, [15, 25], negatives),
+        om.open_f_curve(abs(labels), labels, other),
+        om.threshold_at_fpr(other, 0.1),
+        om.ccr_at_fpr(positives, negatives, 60, 0.1),
+        bench.compute(predictions=other, references=labels),
+    ]
+
+
+def test_a_device_changes_no_bit(to_cuda: To) -> None:
+    assert results(to_cuda) == results(lambda tensor: tensor)

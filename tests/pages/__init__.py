@@ -1,0 +1,1 @@
+"""The Gradio pages, in a browser and through their API."""

@@ -1,0 +1,653 @@
+"""The eight pages in a real browser and through their API, as tabs of the gallery (test_publish: each on its own)."""
+
+from __future__ import annotations
+
+import importlib
+import io
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+import gradio_client
+import numpy as np
+import pandas as pd
+import pytest
+from PIL import Image
+
+import openworld_metrics
+from tests.pages.groups import boxes_of_two_detectors, maps_of_categories, ranks_of_groups
+from tests.pages.serving import CHROMIUM, CHROMIUM_OPTIONS, serve
+from tests.pages.steps import BOXES, STEPS, Columns, as_lists, csv, drawn, grey_maps, yolo
+from tests.pages.test_showing import contrast
+
+Load = Callable[..., Any]
+GALLERY_ORDER = (*openworld_metrics.METRICS,)
+WIDE = {"width": 1280, "height": 900}
+needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: apt-get install chromium")
+
+
+class App(NamedTuple):
+    name: str
+    address: str
+    folder: Path  # where it runs: logs and uploads
+
+
+@pytest.fixture(scope="module")
+def gallery(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
+    """The address of the gallery, which serves all eight pages from one process, and its folder."""
+    folder = tmp_path_factory.mktemp("gallery")
+    with serve(root / "spaces" / "gallery.py", folder) as address:
+        yield address, folder
+
+
+@pytest.fixture(scope="module", params=openworld_metrics.METRICS)
+def app(request: pytest.FixtureRequest, gallery: tuple[str, Path]) -> App:
+    return App(request.param, *gallery)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=list(CHROMIUM_OPTIONS))
+        yield chromium
+        chromium.close()
+
+
+BEFORE = """name => {
+    document.querySelector(`#${name}-results`).classList.add("stale");
+    document.querySelector(`#${name}-told .error`)?.classList.remove("error");
+}"""
+DRAWN = """name => [...document.querySelectorAll(`#${name}-results .js-plotly-plot`)]
+    .filter((plot) => plot.querySelector(".main-svg")).map((plot) => plot.data.length)"""
+
+
+class Page:
+    """An app's page in a tab of the browser."""
+
+    def __init__(self, tab: Any, name: str) -> None:
+        self.tab, self.name = tab, name
+
+    def open(self, address: str) -> None:
+        """Go to the first table of the page, by its address, and wait until it is computed."""
+        self.tab.set_default_timeout(60_000)
+        example = importlib.import_module(f"openworld_metrics.pages.metrics.{self.name}").PAGE.examples[0]
+        self.tab.goto(f"{address}?{urlencode({'tab': self.name, 'example': f'To type in: {example.title}'})}")
+        self.part("numbers").locator("table").first.wait_for()
+
+    def part(self, what: str) -> Any:
+        return self.tab.locator(f"#{self.name}-{what}")
+
+    def cell(self) -> str:
+        """The first cell of the table, once it is there."""
+        cell = self.part("table0").get_by_role("gridcell").first
+        cell.wait_for()
+        return str(cell.inner_text())
+
+    def upload(self, paths: list[Path], place: int = 0) -> None:
+        """Choose files, and wait until what was read of them is shown and the results before are marked."""
+        self.tab.evaluate("name => document.querySelector(`#${name}-results`).classList.remove('stale')", self.name)
+        html = self.part("read").inner_html()
+        self.part(f"file{place}").locator("input[type=file]").set_input_files(paths)
+        told = "([name, html]) => document.querySelector(`#${name}-read`)?.innerHTML !== html"
+        self.tab.wait_for_function(told, arg=[self.name, html])
+        self.tab.locator(f"#{self.name}-results.stale").wait_for()
+
+    def compute(self) -> None:
+        """Press the button, and wait until the answer replaces what was there."""
+        self.tab.evaluate(BEFORE, self.name)
+        self.part("compute").click()
+        self.tab.locator(f"#{self.name}-results:not(.stale), #{self.name}-told .error").first.wait_for()
+
+    def numbers(self) -> dict[str, Any]:
+        """The shown numbers in full, which three decimals have to agree with."""
+        found: dict[str, Any] = {}
+        assert self.part("told").all_inner_texts() in ([], [""]), "an error is shown"
+        for row in self.part("numbers").locator("tr").all():
+            full = [json.loads(cell.get_attribute("title")) for cell in row.locator("td span").all()]
+            for cell, value in zip(row.locator("td span").all(), full):
+                assert float(cell.inner_text()) == pytest.approx(value, abs=5e-4, rel=5e-3)
+                assert re.fullmatch(r"\d+|-?\d+\.\d{3}|-?\d\.\d\de[-+]\d+", cell.inner_text())
+            name = row.locator("th").get_attribute("data-key")
+            found[name] = full if name.endswith("_curve") else full[0]
+        return found
+
+    def option(self, name: str, how: str) -> Any:
+        field = "input[type=number]" if how == "number" else "input, textarea"
+        return self.part(f"option-{name}").locator(field).first
+
+    def set_option(self, name: str, how: str, typed: str) -> None:
+        field = self.option(name, how)
+        if how == "tick":
+            field.check()
+        else:
+            field.fill(typed)
+            field.press("Enter" if how == "pick" else "Tab")
+
+    def traces(self) -> list[int]:
+        """How many traces each picture has drawn."""
+        count = STEPS[self.name].pictures
+        self.tab.wait_for_function(f"([name, count]) => ({DRAWN})(name).length === count", arg=[self.name, count])
+        return list(self.tab.evaluate(DRAWN, self.name))
+
+
+def opened_page(context: Any, name: str, address: str, errors: list[str]) -> Page:
+    """A metric's page in a new tab, with what its console says of errors."""
+    page = Page(context.new_page(), name)
+    page.tab.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
+    page.tab.on("pageerror", lambda error: errors.append(str(error.stack or error)))
+    page.open(address)
+    return page
+
+
+@pytest.fixture
+def opened(gallery: tuple[str, Path], browser: Any) -> Iterator[Callable[[str], Page]]:
+    """Open a metric's page in a new tab. Whatever happens there, the console stays free of errors."""
+    with browser.new_context(viewport=WIDE) as context:
+        errors: list[str] = []
+        yield lambda name: opened_page(context, name, gallery[0], errors)
+        assert errors == []
+
+
+@pytest.fixture(scope="module")
+def page(app: App, browser: Any) -> Iterator[Page]:
+    """A metric's page, on which the tests that ask for it go on, each from what the one before left."""
+    with browser.new_context(viewport=WIDE) as context:
+        errors: list[str] = []
+        yield opened_page(context, app.name, app.address, errors)
+        assert errors == []
+
+
+@needs_browser
+def test_the_example(page: Page, load: Load) -> None:
+    steps = STEPS[page.name]
+    assert page.cell()
+    button = page.part("compute").bounding_box()
+    assert button["y"] + button["height"] <= 900, "the button is in sight without scrolling"
+    page.compute()
+    results = load(page.name).compute(**steps.columns, **steps.options)
+    assert page.numbers() == results
+    traces = page.traces()
+    assert len(traces) == steps.pictures
+    assert min(traces) >= 1
+    assert page.tab.locator(".js-plotly-plot .xtick").count() >= 2 * steps.pictures
+
+
+@needs_browser
+def test_what_can_be_taken_away(page: Page, load: Load, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page.compute()
+    steps = STEPS[page.name]
+    results = load(page.name).compute(**steps.columns, **steps.options)
+    # an editor draws only the lines in sight, so the text is taken as the copy button gives it
+    page.tab.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.part("results").get_by_label("Copy").first.click()
+    call = page.tab.evaluate("navigator.clipboard.readText()")
+    monkeypatch.chdir(root)
+    names: dict[str, Any] = {}
+    exec(call, names)
+    assert names["results"] == results
+    page.tab.get_by_role("tab", name="JSON").click()
+    with page.tab.expect_download() as download:
+        page.part("download").click()
+    assert download.value.suggested_filename == f"{page.name}.json"
+    assert json.loads(Path(download.value.path()).read_text()) == results
+
+
+@needs_browser
+def test_a_narrow_dark_page_by_keyboard(page: Page) -> None:
+    tab = page.tab
+    tab.set_viewport_size({"width": 400, "height": 800})
+    tab.evaluate("document.body.classList.add('dark')")
+    tab.evaluate("name => document.querySelector(`#${name}-results`).classList.add('stale')", page.name)
+    page.part("example").locator("input").focus()
+    for _ in range(120):
+        tab.keyboard.press("Tab")
+        if tab.evaluate("document.activeElement.id") == f"{page.name}-compute":
+            break
+    assert tab.get_by_role("listbox").count() == 0, "a field that was passed has its list open"
+    tab.keyboard.press("Enter")
+    tab.locator(f"#{page.name}-results:not(.stale)").wait_for()
+    tab.wait_for_function(
+        "name => { const top = document.querySelector(`#${name}-numbers table`).getBoundingClientRect().top;"
+        " return top >= -5 && top < 760; }",
+        arg=page.name,
+    )
+    tab.wait_for_function(RESULTS_NEXT, arg=page.name)
+    page.part("compute").focus()
+    tab.keyboard.press("Tab")
+    assert tab.evaluate("name => document.activeElement.closest(`#${name}-results`) !== null", page.name)
+    assert len(page.traces()) == STEPS[page.name].pictures
+    assert tab.evaluate("document.documentElement.scrollWidth") <= 400
+    for part in ("numbers", "compute", "table0", "plot0"):
+        box = page.part(part).bounding_box()
+        assert box["x"] >= 0, part
+        assert box["x"] + box["width"] <= 400, part
+    fill = tab.locator(".js-plotly-plot .xtick text").first.evaluate("e => getComputedStyle(e).fill")
+    assert min(map(int, re.findall(r"\d+", fill)[:3])) > 180, "labels have to be light on a dark page"
+    tab.evaluate("document.body.classList.remove('dark')")
+    tab.set_viewport_size(WIDE)
+
+
+# below the button come the results, then the columns and options
+RESULTS_NEXT = """name => {
+    const place = (part) => document.querySelector(part).getBoundingClientRect();
+    const button = place(`#${name}-compute`), results = place(`#${name}-results`);
+    const options = place(`[id^=${name}-option-]`);
+    const between = results.top - button.bottom;
+    return between < 100 && options.top > results.bottom;
+}"""
+
+
+@needs_browser
+def test_an_option_and_an_error(page: Page, load: Load) -> None:
+    steps = STEPS[page.name]
+    option, how, typed, value = steps.change
+    page.set_option(option, how, typed)
+    page.compute()
+    options = {**steps.options, option: value}
+    assert page.numbers() == load(page.name).compute(**steps.columns, **options)
+
+    cell = page.cell()
+    option, how, typed, value = steps.wrong
+    page.set_option(option, how, typed)
+    page.compute()
+    with pytest.raises((ValueError, TypeError)) as raised:
+        load(page.name).compute(**steps.columns, **{**options, option: value})
+    told = page.part("told").locator("[role=alert]")
+    assert told.inner_text() == re.sub(r"\s+", " ", str(raised.value))
+    assert page.part("told").evaluate("e => e.getBoundingClientRect().bottom <= window.innerHeight")
+    page.tab.locator(f"#{page.name}-results.stale").wait_for()
+    assert page.option(option, how).input_value() == typed
+    assert page.cell() == cell
+
+
+@needs_browser
+def test_a_file(page: Page, load: Load, tmp_path: Path) -> None:
+    steps, columns = STEPS[page.name], drawn(page.name)
+    for i, paths in enumerate(steps.upload(columns, tmp_path)):
+        page.upload(paths, i)
+    page.compute()
+    lists = {name: as_lists(column) for name, column in columns.items()}
+    assert page.numbers() == load(page.name).compute(**lists, **_derived(page.name, columns))
+    assert min(page.traces()) >= 1
+
+
+GROUPED = {
+    **dict.fromkeys(("accuracyk", "autkc"), ranks_of_groups),
+    "anomaly_suite": maps_of_categories,
+    "openset_detection": boxes_of_two_detectors,
+}
+
+
+@needs_browser
+def test_groups_and_detectors(page: Page, load: Load, tmp_path: Path) -> None:
+    """What folders and columns of files say: a row of the metric's numbers for each group, or for each detector."""
+    if page.name not in GROUPED:
+        return
+    files, columns = GROUPED[page.name](tmp_path)
+    for place in range(len(files)):
+        clear = page.part(f"file{place}").get_by_role("button", name=re.compile("[Cc]lear|[Rr]emove"))
+        if clear.count():  # of the test before
+            clear.first.click()
+            page.part(f"file{place}").locator("input[type=file]").wait_for(state="attached")
+            page.tab.locator(f"#{page.name}-compute:enabled").wait_for()
+    for place, paths in enumerate(files):
+        page.upload(paths, place)
+    page.compute()
+    page.tab.get_by_role("tab", name="JSON").click()
+    with page.tab.expect_download() as download:
+        page.part("download").click()
+    results = {name: load(page.name).compute(**one) for name, one in columns.items()}
+    found = json.loads(Path(download.value.path()).read_text())
+    assert found == (results if len(results) > 1 else results[""])
+    rows = [row.inner_text() for row in page.part("numbers").locator("table.compared tbody th").all()]
+    assert rows == [*results] if len(results) > 1 else [*results[""]["groups"]["group"], "mean"]
+    if len(results) > 1:
+        page.traces()
+        shown = "JSON.stringify(document.querySelector('#openset_detection-plot0 .js-plotly-plot')?.data.map(t => t.x))"
+        before = page.tab.evaluate(shown)
+        page.part("detector").get_by_label("two").check()
+        page.tab.wait_for_function(f"before => {shown} !== before", arg=before)
+        large = page.part("numbers").locator("table.large td span").all()
+        assert [json.loads(cell.get_attribute("title")) for cell in large] == [
+            results["two"][key] for key in ("U-Recall", "WI", "A-OSE")
+        ]
+
+
+def test_the_endpoint(app: App, load: Load) -> None:
+    client = gradio_client.Client(app.address, verbose=False, download_files=False, analytics_enabled=False)
+    steps, endpoint = STEPS[app.name], f"/compute_{app.name}"
+    columns = {name: as_lists(column) for name, column in steps.columns.items()}
+    options = {name: list(value) if isinstance(value, tuple) else value for name, value in steps.options.items()}
+    results = load(app.name).compute(**steps.columns, **steps.options)
+    assert client.predict(columns=columns, options=options, api_name=endpoint) == results
+    with pytest.raises(Exception, match=re.escape(f"{app.name} has no argument 'nonsense'")):
+        client.predict(columns={**columns, "nonsense": [1]}, options=options, api_name=endpoint)
+    client.close()
+    named = list(client.view_api(return_format="dict")["named_endpoints"])
+    assert named == [f"/compute_{name}" for name in GALLERY_ORDER]
+
+
+@needs_browser
+def test_a_cell_is_edited(opened: Callable[[str], Page], load: Load) -> None:
+    page, columns = opened("ood_bench"), STEPS["ood_bench"].columns
+    cell = page.part("table0").get_by_role("gridcell").first
+    cell.dblclick()
+    editor = cell.locator("textarea, input").first
+    editor.fill("0.05")
+    editor.press("Enter")
+    page.compute()
+    edited = [0.05, *columns["predictions"][1:]]
+    assert page.numbers() == load("ood_bench").compute(predictions=edited, references=columns["references"])
+
+
+@needs_browser
+def test_columns_are_chosen_by_hand(opened: Callable[[str], Page], load: Load, tmp_path: Path) -> None:
+    page, columns = opened("openauc"), drawn("openauc")
+    letters = dict(zip(columns, "cab"))
+    page.upload(csv({letters[name]: column for name, column in columns.items()}, tmp_path)[0])
+    if not page.part("from-references").is_visible():
+        page.part("columns").get_by_role("button", name="Columns").click()
+    for name, letter in letters.items():
+        field = page.part(f"from-{name}").locator("input")
+        field.focus()
+        for _ in range(4):
+            field.press("Backspace")
+        field.fill(f"{letter}_0 …" if np.ndim(columns[name]) == 2 else letter)
+        page.part(f"from-{name}").get_by_role("option").first.click()
+        field.press("Escape")
+    page.compute()
+    assert page.numbers() == load("openauc").compute(**columns)
+
+
+@needs_browser
+def test_images_and_masks(opened: Callable[[str], Page], load: Load, tmp_path: Path) -> None:
+    page, columns = opened("anomaly_suite"), grey_maps(tmp_path)
+    for i, side in enumerate(columns):
+        paths = sorted((tmp_path / side).iterdir())
+        page.upload(paths, i)
+        page.part("read").get_by_text(f"{side}: {len(paths)} images").wait_for()
+    page.part("read").get_by_text(f"{len(paths)} maps, paired with their masks by name").wait_for()
+    page.compute()
+    assert page.numbers() == load("anomaly_suite").compute(**columns)
+    page.traces()
+    first = "document.querySelector('#anomaly_suite-plot0 .js-plotly-plot')?.data[0].z.length"
+    assert page.tab.evaluate(first) == len(columns["predictions"][0])
+    page.part("image").locator("input[type=number]").fill("3")
+    page.part("image").locator("input[type=number]").press("Enter")
+    page.tab.wait_for_function(f"{first} == {len(columns['predictions'][2])}")
+
+
+@needs_browser
+def test_yolo_files(opened: Callable[[str], Page], load: Load, tmp_path: Path) -> None:
+    page = opened("openset_detection")
+    for i, paths in enumerate(yolo(tmp_path)):
+        page.upload(paths, i)
+    page.part("read").get_by_text("known_classes 0–2: those that the detector names; unknown_class_id 999").wait_for()
+    page.compute()
+    columns = dict(zip(("predictions", "references"), BOXES))
+    assert page.numbers() == load("openset_detection").compute(**columns, **STEPS["openset_detection"].options)
+    assert page.part("option-box_format").locator("input:checked").get_attribute("value") == "cxcywh"
+    shown = "JSON.stringify(document.querySelector('#openset_detection-plot0 .js-plotly-plot')?.data.map(t => t.x))"
+    page.traces()
+    before = json.dumps(page.tab.evaluate(shown))
+    slider = page.part("image").locator("input[type=range]")
+    slider.focus()
+    slider.press("ArrowRight")
+    page.tab.wait_for_function(f"{shown} != {before}")
+
+
+def _derived(name: str, columns: Columns) -> dict[str, Any]:
+    """What follows of data for options that have no default."""
+    return dict(importlib.import_module(f"openworld_metrics.pages.metrics.{name}").PAGE.derive(columns).options)
+
+
+@needs_browser
+def test_from_the_questions_to_the_real_example(gallery: tuple[str, Path], browser: Any, load: Load) -> None:
+    """Which metric for me? in three answers; its page opens with the numbers of real data."""
+    with browser.new_context(viewport=WIDE) as context:
+        tab = context.new_page()
+        tab.goto(gallery[0])
+        for place, answer in (("says", "scores of classes"), ("unknown", "no"), ("sums", "how high among the k best")):
+            tab.locator(f"#ask-{place}").get_by_label(answer).check()
+        tab.locator("#ask-found").get_by_text("Open autkc").wait_for()
+        tab.locator("#ask-found").click()
+        tab.locator("#autkc-numbers table").first.wait_for()
+        with np.load(gallery_data("autkc") / "digits.npz") as arrays:
+            columns = {"predictions": arrays["logits"], "references": arrays["labels"]}
+        results = load("autkc").compute(**columns, k_list=(1, 2, 3))
+        shown = [json.loads(cell.get_attribute("title")) for cell in tab.locator("#autkc-numbers td span").all()]
+        assert shown == [*results.values()]
+
+
+def gallery_data(name: str) -> Path:
+    return Path(__file__).resolve().parents[2] / "metrics" / name / "examples"
+
+
+@needs_browser
+def test_ones_own_scores(opened: Callable[[str], Page], load: Load, tmp_path: Path) -> None:
+    """Semicolons, words as labels, a score of the other sign; then two columns of two values, so that one is asked."""
+    from playwright.sync_api import expect
+
+    page, out = opened("ood_bench"), np.arange(40) % 2
+    confidence = np.round(1 - out + np.random.default_rng(0).normal(0, 0.5, 40), 3)
+    table = pd.DataFrame({"certainty": confidence, "set": np.where(out, "ood", "id")})
+    table.to_csv(tmp_path / "mine.csv", index=False, sep=";")
+    page.set_option("step", "text", "7")
+    page.upload([tmp_path / "mine.csv"])
+    expect(page.option("step", "text")).to_have_value("")  # an option of the example is not that of one's own data
+    page.part("read").get_by_text("Is higher more in-distribution here?").wait_for()
+    assert not any(link.is_visible() for link in page.part("file0").locator("a").all()), "files are not served"
+    page.part("flip").click()
+    page.part("read").get_by_text("minus score").wait_for()
+    page.compute()
+    assert page.numbers() == load("ood_bench").compute(predictions=-confidence, references=out)
+    assert page.tab.url.endswith("?tab=ood_bench")
+    table.assign(set=out, other=1 - out).to_csv(tmp_path / "asks.csv", index=False)
+    page.part("file0").get_by_role("button", name=re.compile("[Cc]lear|[Rr]emove")).first.click()
+    page.part("table0").wait_for(state="hidden")
+    page.upload([tmp_path / "asks.csv"])
+    page.part("read").get_by_text("Which column holds references?").wait_for()
+    page.part("from-references").wait_for()
+
+    cells = table.assign(certainty=-confidence).astype(object)
+    cells.loc[[3, 8], "certainty"], cells.loc[5, "certainty"], cells.loc[21, "set"] = "", "n.a.", "?"
+    cells.to_csv(tmp_path / "gaps.csv", index=False)
+    page.part("file0").get_by_role("button", name=re.compile("[Cc]lear|[Rr]emove")).first.click()
+    page.part("read").get_by_text("1,256 rows, 5 columns").wait_for()
+    page.upload([tmp_path / "gaps.csv"])
+    page.part("read").get_by_text("certainty, line 5 and 2 more: no number stands there.").wait_for()
+    page.compute()
+    page.part("told").get_by_text("leave the row out").wait_for()
+    page.part("leave").get_by_text("Leave out these 4 rows").click()
+    page.part("numbers").get_by_text("4 of 40 rows are left out, which cannot be read: lines 5, 7, 10, 23.").wait_for()
+    rows = np.setdiff1d(np.arange(40), [3, 5, 8, 21])
+    assert page.numbers() == load("ood_bench").compute(predictions=-confidence[rows], references=out[rows])
+    page.part("leave").get_by_text("Do not leave out these 4 rows").wait_for()
+
+
+@needs_browser
+def test_pasted_cells(opened: Callable[[str], Page], load: Load) -> None:
+    page = opened("ood_bench")
+    page.part("paste").get_by_role("button").first.click()
+    html = page.part("read").inner_html()
+    page.part("pasted0").locator("textarea").fill("0,25\t0\n0,5\t1\n0,75\t0\n1,5\t1")
+    page.tab.wait_for_function("html => document.querySelector('#ood_bench-read').innerHTML !== html", arg=html)
+    page.part("columns").get_by_role("button", name="Columns").click()
+    page.part("from-predictions").get_by_text("A", exact=True).wait_for()
+    page.compute()
+    assert page.numbers() == load("ood_bench").compute(predictions=[0.25, 0.5, 0.75, 1.5], references=[0, 1, 0, 1])
+
+
+HOVER = """id => {
+    const plot = document.querySelector(`#${id} .js-plotly-plot`);
+    window.Plotly.Fx.hover(plot, [{curveNumber: 0, pointNumber: 9}]);
+}"""
+HOVERED = """id => {
+    const box = document.querySelector(`#${id} .hovertext`);
+    return [box.textContent, ...["text", "path"].map((part) => {
+        const fill = getComputedStyle(box.querySelector(part)).fill.match(/\\d+/g);
+        return "#" + fill.slice(0, 3).map((one) => (+one).toString(16).padStart(2, "0")).join("");
+    })];
+}"""
+POINTS = """[...document.querySelectorAll('#ood_bench-results .js-plotly-plot')].flatMap(
+    (plot) => plot.data.filter((trace) => trace.meta).map((trace) => [trace.x[0], trace.y[0]]))"""
+
+
+@needs_browser
+def test_the_threshold_moves_and_pictures_are_saved(gallery: tuple[str, Path], browser: Any) -> None:
+    """In the browser, by a preset and by keys; a curve as CSV, a report of one file without addresses."""
+    with browser.new_context(viewport=WIDE) as context:
+        tab = context.new_page()
+        tab.goto(f"{gallery[0]}/?tab=ood_bench")
+        tab.locator("#ood_bench-plot2 .main-svg").first.wait_for()
+        context.grant_permissions(["clipboard-read", "clipboard-write"])
+        tab.locator("#ood_bench-results").get_by_label("Copy").first.click()
+        call = tab.evaluate("navigator.clipboard.readText()")
+        assert "np.load('metrics/ood_bench/examples/digits.npz'" in call
+        tab.locator("#ood_bench-link").click()
+        tab.locator("#ood_bench-link").get_by_text("Link copied").wait_for()
+        link = tab.evaluate("navigator.clipboard.readText()")
+        assert link.startswith(f"{gallery[0]}/?tab=ood_bench&example=Digits+6+to+9")
+        with np.load(gallery_data("ood_bench") / "digits.npz") as arrays:
+            scores, labels = arrays["one_minus_msp"].astype(float), arrays["labels"]
+
+        def shown() -> tuple[Any, dict[str, str]]:
+            tab.wait_for_timeout(200)
+            rates = tab.locator("#ood_bench-threshold dl > div").all()
+            return tab.evaluate(POINTS), dict(rate.inner_text().split("\n") for rate in rates)
+
+        tab.get_by_role("button", name="5 % FPR").click()
+        slider = tab.locator("#ood_bench-threshold input")
+        for key in ("", "ArrowRight"):
+            if key:
+                slider.press(key)
+            ((threshold, _), (fpr, tpr), (recall, precision)), rates = shown()
+            called = scores >= threshold
+            assert (fpr, tpr) == (np.mean(called[labels == 0]), np.mean(called[labels == 1]))
+            assert (recall, precision) == (tpr, pytest.approx(np.mean(labels[called])))
+            assert rates["FPR"] == f"{fpr:.3f}"
+            assert fpr <= 0.05
+        switch, rate = (
+            tab.get_by_role("group", name="How numbers are shown"),
+            tab.locator("#ood_bench-numbers .large .rate"),
+        )
+        switch.get_by_text("percent").click()
+        assert re.fullmatch(r"\d+\.\d\d %", rate.first.inner_text())
+        switch.get_by_text("all digits").press("Enter")
+        assert rate.first.inner_text() == rate.first.get_attribute("title")
+        for place, words in enumerate(
+            (r"score .* to .*: .*% of in-.*", r".*score [≥>] .*FPR .*%, TPR .*%", r".*score ≥ .*")
+        ):
+            tab.locator(f"#ood_bench-plot{place}").scroll_into_view_if_needed()
+            tab.evaluate(HOVER, f"ood_bench-plot{place}")
+            tab.locator(f"#ood_bench-plot{place} .hovertext text").first.wait_for()
+            said, *colors = tab.evaluate(HOVERED, f"ood_bench-plot{place}")
+            assert re.fullmatch(words, said), said
+            assert contrast(*colors) >= 4.5
+        bars = tab.locator(".modebar").all()
+        assert not any(bar.is_visible() for bar in bars), "no buttons of plotly's over the heading"
+        files = {}
+        for button in ("ROC curve as CSV", "ROC curve as SVG", "Download the report", "ROC curve as PNG × 3"):
+            with tab.expect_download() as download:
+                tab.get_by_role("button", name=button).click()
+            files[download.value.suggested_filename] = Path(download.value.path()).read_text(errors="replace")
+        assert [*files] == ["ood_bench_roc.csv", "ood_bench_roc.svg", "ood_bench_report.html", "ood_bench_roc.png"]
+        with Image.open(download.value.path()) as picture:
+            assert picture.width >= 3 * 600
+        assert "ROC curve</text>" in files["ood_bench_roc.svg"], "the picture has a title"
+        assert files["ood_bench_roc.csv"].startswith("trace,x,y,z,text\n")
+        assert files["ood_bench_report.html"].count('<img src="data:image/svg+xml') == 3
+        assert not re.search(r"(src|href)=.https?:", files["ood_bench_report.html"])
+
+
+@needs_browser
+def test_results_can_be_read_by_everybody(gallery: tuple[str, Path], browser: Any) -> None:
+    """axe-core finds no text of too little contrast, nothing without a name, nothing that keys do not reach.
+
+    On all pages with the results of real data; in the dark theme too, where nothing but the contrast is another.
+    """
+    from axe_playwright_python.sync_playwright import Axe
+
+    rules = {"light": ["wcag2a", "wcag2aa"], "dark": ["color-contrast"]}
+    with browser.new_context(viewport=WIDE) as context:
+        tab = context.new_page()
+        tab.goto(f"{gallery[0]}/?__theme=dark")
+        tab.evaluate(Axe().axe_script)
+        found = []
+        for name in openworld_metrics.METRICS:
+            tab.get_by_role("tab", name=name).first.click()
+            tab.locator(f"#{name}-results:not(.stale) .js-plotly-plot .main-svg").first.wait_for()
+            tab.evaluate(NOT_JUDGED, name)
+            within = {"include": [[f"#{name}-results"]]}
+            for theme in ("dark", "light"):
+                tab.evaluate("theme => document.body.classList.toggle('dark', theme === 'dark')", theme)
+                tab.evaluate(STILL)
+                options = {"runOnly": rules[theme], "resultTypes": ["violations"]}
+                result = tab.evaluate("([within, options]) => axe.run(within, options)", [within, options])
+                assert result["passes"], "something is judged"
+                found += [(name, theme, each["id"], each["nodes"][0]["html"]) for each in result["violations"]]
+        assert found == []
+
+
+# axe-core goes over the whole document each time: the pages before, the drawings, of whose parts it judges none, and
+# each of twenty samples that are written alike
+NOT_JUDGED = """name => {
+    document.querySelectorAll("details").forEach((part) => { part.open = true; });
+    const panels = [...document.querySelectorAll("[id$=-results]")].map((part) => part.closest("[role=tabpanel]"));
+    const own = document.querySelector(`#${name}-results`).closest("[role=tabpanel]");
+    panels.filter((panel) => panel !== own).forEach((panel) => panel.replaceChildren());
+    own.querySelectorAll(".main-svg, .samples tbody tr:nth-child(n + 4)").forEach((part) => part.remove());
+}"""
+STILL = """Promise.all(document.getAnimations().filter((one) => one.effect.getComputedTiming().endTime < 5000)
+    .map((one) => one.finished.catch(() => null))).then(() => null)"""
+
+
+@needs_browser
+def test_an_image_is_chosen_by_key(gallery: tuple[str, Path], browser: Any) -> None:
+    name = "openset_detection"
+    with browser.new_context(viewport=WIDE) as context:
+        tab = context.new_page()
+        tab.goto(f"{gallery[0]}/?tab={name}")
+        tab.locator(f"#{name}-plot2 .main-svg").first.wait_for()
+        before = tab.evaluate("JSON.stringify(document.querySelector('[id$=-plot0] .js-plotly-plot').data[0].x)")
+        image = tab.locator(f"#{name}-strip button.see").nth(1)
+        image.press("Enter")
+        tab.wait_for_function(
+            "before => JSON.stringify(document.querySelector('#openset_detection-plot0 .js-plotly-plot')"
+            ".data[0].x) !== before",
+            arg=before,
+        )
+        assert image.get_attribute("aria-pressed") == "true"
+        chosen = tab.locator(f"#{name}-image input[type=number]")
+        assert image.inner_text().startswith(f"{chosen.input_value()} ·")
+
+        # the knob of the slider is seen, at its lowest value too
+        chosen.fill("1")
+        chosen.press("Enter")
+        for theme in ("dark", "light"):
+            tab.evaluate("theme => document.body.classList.toggle('dark', theme === 'dark')", theme)
+            knob = tab.locator(f"#{name}-image input[type=range]").screenshot()
+            colors = np.asarray(Image.open(io.BytesIO(knob)).convert("RGB")).reshape(-1, 3)
+            assert np.count_nonzero(np.abs(colors.astype(int) - [0x00, 0x72, 0xB2]).sum(axis=1) < 12) > 40
+
+        # a row for each image, whose numbers stay in one line, and which shows the image of its name
+        tab.locator(f"#{name}-option-per_image input").check()
+        tab.evaluate(BEFORE, name)
+        tab.locator(f"#{name}-compute").click()
+        table = tab.locator(f"#{name}-numbers details", has_text="per_image")
+        table.locator("summary").click()
+        cells = table.locator("td > *")
+        assert {*cells.evaluate_all("cells => cells.map((cell) => cell.getClientRects().length)")} == {1}
+        row = table.locator("tbody tr").nth(4)
+        row.get_by_role("button").click()
+        assert row.inner_text().startswith("5 · ")
+        assert chosen.input_value() == "5"
+
+
+def test_no_error_on_the_server(gallery: tuple[str, Path]) -> None:
+    assert "Traceback" not in (gallery[1] / "app.log").read_text()

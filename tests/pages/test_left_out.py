@@ -1,0 +1,108 @@
+"""Rows with cells that cannot be read: told, left out only when a person asks, and then said beside the numbers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from openworld_metrics.pages.forms import Forms
+from openworld_metrics.pages.left_out import unread
+from openworld_metrics.pages.uploads import read_files, read_table
+from tests.pages.test_figures import page as page_of
+from tests.pages.test_reading import rerun
+from tests.pages.test_showing import controls, runner
+
+# of each metric a table whose cells are wrong in rows 2, 5 and 9, from 0
+WRONG: dict[str, dict[str, tuple[list[Any], dict[int, str]]]] = {
+    "ood_bench": {
+        "energy": ([0.1, 0.4, 0.3, 0.2, 0.9, 0.8, 0.5, 0.35, 0.7, 0.6, 0.45, 0.55], {2: "", 5: "n.a."}),
+        "knn": ([1.5, 2.5, 0.5, 1, 3, 2, 1.25, 4, 3.5, 1.75, 2.25, 0.75], {2: "?"}),
+        "is_new": ([0, 0, 1, 0, 1, 1, 0, 0, 1, 1, 0, 1], {9: "?"}),
+    },
+    "openauc": {
+        "predictions": ([0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2], {2: ""}),
+        "references": ([0, 1, 0, 0, -1, 2, -1, 1, 1, 0, -1, 2], {5: "none"}),
+        "open_scores": ([0.1, 0.4, 0.3, 0.2, 0.9, 0.8, 0.5, 0.35, 0.7, 0.6, 0.45, 0.55], {9: ""}),
+    },
+    "accuracyk": {
+        "class_0": ([0.1, 0.4, 0.3, 0.2, 0.9, 0.8, 0.5, 0.35, 0.7, 0.6, 0.45, 0.55], {2: "", 9: "x"}),
+        "class_1": ([0.9, 0.6, 0.7, 0.8, 0.1, 0.2, 0.5, 0.65, 0.3, 0.4, 0.55, 0.45], {}),
+        "references": ([0, 1, 1, 0, 1, 0, 0, 1, 1, 0, 0, 1], {5: ""}),
+    },
+}
+LEFT = "3 of 12 rows are left out, which cannot be read: lines 4, 7, 11."
+
+
+def written(name: str, folder: Path) -> tuple[list[list[Path]], pd.DataFrame]:
+    """The file with wrong cells, and the table without their rows."""
+    whole = pd.DataFrame({column: cells for column, (cells, _) in WRONG[name].items()})
+    cells = whole.astype(object)
+    for column, (_, wrong) in WRONG[name].items():
+        for row, text in wrong.items():
+            cells.loc[row, column] = text
+    cells.to_csv(folder / "mine.csv", index=False)
+    return [[folder / "mine.csv"]], whole.drop(index=[2, 5, 9])
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_one_press_leaves_rows_out(name: str, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The numbers are those of the other rows, by the call that is shown too; without it nothing is computed."""
+    one, (files, clean) = runner(root, name), written(name, tmp_path)
+    given: tuple[Any, ...] = ([None], files, [[]] * len(one.page.columns), "automatic", controls(one))
+    with pytest.raises(ValueError, match=r"line \d+.*leave the row out"):
+        one.show(*given)
+    found = one.show(*given, True)
+    assert f'role="status">{LEFT}</div>' in found.numbers
+    assert LEFT in found.report
+    clean.to_csv(tmp_path / "clean.csv", index=False)
+    expected = one.show([None], [[tmp_path / "clean.csv"]], *given[2:])
+    assert found.json == expected.json
+    assert "left out" not in expected.numbers
+    assert rerun(found.call, tmp_path, root, monkeypatch) == json.loads(found.json)
+    typed = pd.DataFrame({column: pd.read_csv(files[0][0], dtype=object)[column] for column in clean})
+    assert one.show([typed], [None], *given[2:], True).json == expected.json
+
+
+def test_the_button_says_how_many(root: Path, tmp_path: Path) -> None:
+    """Line, value and cure of each column; a second press takes the rows in again, and so does another file."""
+    one, (files, _) = runner(root, "ood_bench"), written("ood_bench", tmp_path)
+    here, page = Forms(one, one.folder), one.page
+    held = ["", None, [str(files[0][0])], *[[]] * len(page.columns), "automatic", *controls(one)]
+    read = 1 + 2 * len(page.sources) + 2  # places of what is shown, of those of an upload
+
+    def seen(updates: list[Any], first: int) -> tuple[str, str, bool, Any, bool]:
+        html, _, _, button, left_out = updates[first : first + 5]
+        return html["value"], button.get("value"), button["visible"], updates[first + 5]["value"], left_out
+
+    text, said, visible, scores, left_out = seen(here.upload(*held, True), read)
+    assert "energy, line 4 and 1 more: no number stands there. knn, line 4: &#x27;?&#x27; is not a number. " in text
+    assert "is_new, line 11: &#x27;?&#x27; is not a number. Correct the file, or leave these 3 rows of 12 out." in text
+    assert (said, visible, left_out) == ("Leave out these 3 rows", True, False)
+    assert scores == ["energy", "knn"]
+    text, said, visible, _, left_out = seen(here.leave(*held, False), 1)
+    assert LEFT in text
+    assert "9 rows, 3 columns" in text
+    assert (said, visible, left_out) == ("Do not leave out these 3 rows", True, True)
+    assert seen(here.leave(*held, True), 1)[1:3] == ("Leave out these 3 rows", True)
+
+
+def test_rows_that_are_not_left_out(tmp_path: Path) -> None:
+    """Where nothing would be left, of columns that end before others, and where rows are parts of an image."""
+    bench = page_of("ood_bench")
+    all_wrong = read_table(pd.DataFrame({"scores": ["a", "b"], "labels": [0, 1]}))
+    assert unread(bench, [all_wrong], {"predictions": ["scores"], "references": ["labels"]}) is None
+    uneven = read_table(pd.DataFrame({"ID scores": [0.1, 0.2, 0.3], "OOD scores": [0.4, np.nan, np.nan]}))
+    assert unread(bench, [uneven], {"in-distribution scores": ["ID scores"], "OOD scores": ["OOD scores"]}) is None
+    words = read_table(pd.DataFrame({"scores": [0.1, 0.2, 0.3], "labels": ["id", "cat", "ood"]}))
+    found = unread(bench, [words], {"predictions": ["scores"], "references": ["labels"]})
+    assert found is not None
+    assert found.asked.startswith("labels, row 2: 'cat' is no label that is known; write 0 and 1")
+    assert found.told == "1 of 3 rows is left out, which cannot be read: row 2."
+    np.savez(tmp_path / "maps.npz", predictions=np.zeros((2, 3, 3)), references=np.zeros((2, 3, 3)))
+    maps = read_files([tmp_path / "maps.npz"], {})
+    assert unread(page_of("anomaly_suite"), [maps, maps], {"predictions": ["predictions"]}) is None

@@ -1,0 +1,499 @@
+"""Uploads: every format gives the metric's numbers and Python that gives them too; what is unsafe is refused."""
+
+from __future__ import annotations
+
+import importlib
+import io
+import json
+import struct
+import time
+import zipfile
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow
+import pyarrow.parquet
+import pytest
+from PIL import Image
+
+import openworld_metrics
+from openworld_metrics.pages import limits, uploads
+from openworld_metrics.pages.columns import Found, groups
+from openworld_metrics.pages.controls import CONTROLS, shown
+from openworld_metrics.pages.guesses import guess
+from openworld_metrics.pages.images import read_photograph
+from openworld_metrics.pages.inputs import gather, read_sources
+from openworld_metrics.pages.join import split_images
+from openworld_metrics.pages.limits import RefusedError
+from openworld_metrics.pages.page import argument_help
+from openworld_metrics.pages.pasted import read_pasted
+from openworld_metrics.pages.runner import Runner, explain
+from tests.pages import steps
+from tests.pages.steps import BOXES, STEPS, drawn
+
+FORMATS = {"npz": steps.npz, "npy": steps.npy, "csv": steps.csv, "parquet": steps.parquet, "json": steps.as_json}
+TABULAR = [name for name in openworld_metrics.METRICS if name not in ("openset_detection", "anomaly_suite")]
+
+
+@pytest.fixture(scope="module")
+def runners(root: Path) -> Callable[[str], Runner]:
+    made: dict[str, Runner] = {}
+
+    def runner(name: str) -> Runner:
+        if name not in made:
+            page = importlib.import_module(f"openworld_metrics.pages.metrics.{name}").PAGE
+            made[name] = Runner(page, root / "metrics" / name)
+        return made[name]
+
+    return runner
+
+
+def show(runner: Runner, files: list[list[Path]], **options: Any) -> Any:
+    page = runner.page
+    held = controls(runner, **{**page.examples[0].options, **options})
+    files = [*files, *([[]] * (len(page.sources) - len(files)))]
+    return runner.show([None] * len(page.sources), files, [[]] * len(page.columns), "automatic", held)
+
+
+def controls(runner: Runner, **options: Any) -> list[Any]:
+    """What the controls hold for the defaults and these options."""
+    return [shown(option, {**runner.defaults, **options}[option.name]) for option in runner.page.options]
+
+
+def rerun(call: str, folder: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Run the Python that a page shows, beside the files, as a person would."""
+    monkeypatch.chdir(folder)
+    names: dict[str, Any] = {}
+    exec(call.replace('load("metrics/', f'load("{root}/metrics/'), names)
+    return names["results"]
+
+
+@pytest.mark.parametrize("name", TABULAR)
+@pytest.mark.parametrize("kind", FORMATS)
+def test_every_format(
+    kind: str, name: str, runners: Any, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    columns = drawn(name)
+    found = show(runners(name), FORMATS[kind](columns, tmp_path))
+    options = runners(name).page.examples[0].options
+    assert json.loads(found.json) == runners(name).results(columns, options)
+    assert rerun(found.call, tmp_path, root, monkeypatch) == json.loads(found.json)
+
+
+def test_boxes_from_yolo_files(runners: Any, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    runner, files = runners("openset_detection"), steps.yolo(tmp_path)
+    brought = read_sources(runner.page, [None, None], files)
+    assert brought[0].options == {"box_format": "cxcywh"}
+    found = show(runner, files, box_format="cxcywh")
+    options = runner.page.examples[0].options
+    assert json.loads(found.json) == runner.results({"predictions": BOXES[0], "references": BOXES[1]}, options)
+    assert rerun(found.call, tmp_path, root, monkeypatch) == json.loads(found.json)
+
+
+def test_polygons_and_other_lines_of_yolo(
+    runners: Any, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runner, files = runners("openset_detection"), steps.yolo(tmp_path)
+    expected = runner.results({"predictions": BOXES[0], "references": BOXES[1]}, runner.page.examples[0].options)
+    for paths, line in zip(files, ("999 0.25 0.25 0.5 0.5 0.75 0.25 0.01", "7 0 0 1 0 1 1")):
+        paths[2].write_text(line, encoding="utf-8-sig")
+    found = show(runner, files, box_format="cxcywh")
+    assert rerun(found.call, tmp_path, root, monkeypatch) == json.loads(found.json) != expected
+    given = gather(runner.page, read_sources(runner.page, [None, None], files)).columns
+    assert given["predictions"][2].tolist() == [[0.5, 0.375, 0.5, 0.25, 0.01, 999]]
+    assert given["references"][2].tolist() == [[0.5, 0.5, 1, 1, 7]]
+    for line, message in (("0 32 24 5 6", "coordinates from 0 to 1"), ("0 1 1 1 1 0.5", "class cx cy w h, got 6 numb")):
+        files[1][2].write_text(f"\n{line}\n")
+        with pytest.raises(RefusedError, match=f"^{files[1][2].name}:2: expected {message}"):
+            show(runner, files, box_format="cxcywh")
+
+
+def test_boxes_from_tables(runners: Any, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = []
+    sides: list[tuple[str, Any, list[str]]] = [("p", BOXES[0], ["score", "label"]), ("r", BOXES[1], ["category"])]
+    for name, images, last in sides:
+        rows = [(f"{i}.jpg", *row) for i, image in enumerate(images) for row in image]
+        table = pd.DataFrame(rows, columns=["file", "xmin", "ymin", "xmax", "ymax", *last])
+        table.to_csv(tmp_path / f"{name}.csv", index=False)
+        files.append([tmp_path / f"{name}.csv"])
+    runner = runners("openset_detection")
+    found = show(runner, files)
+    options = runner.page.examples[0].options
+    assert json.loads(found.json) == runner.results({"predictions": BOXES[0], "references": BOXES[1]}, options)
+    assert rerun(found.call, tmp_path, root, monkeypatch) == json.loads(found.json)
+
+
+def test_maps_from_png(runners: Any, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    columns = steps.grey_maps(tmp_path)
+    found = show(runners("anomaly_suite"), [sorted((tmp_path / side).iterdir()) for side in columns])
+    assert json.loads(found.json) == runners("anomaly_suite").results(columns, {})
+    assert found.num_images == 3
+    assert rerun(found.call, tmp_path, root, monkeypatch) == json.loads(found.json)
+
+
+def test_maps_with_image_scores(runners: Any, tmp_path: Path) -> None:
+    columns = {**drawn("anomaly_suite")}
+    n = len(columns["predictions"])
+    columns |= {"image_scores": np.linspace(0, 1, n), "image_labels": np.arange(n) % 2}
+    found = show(runners("anomaly_suite"), steps.npz(columns, tmp_path))
+    assert json.loads(found.json) == runners("anomaly_suite").results(columns, {})
+
+
+def test_image_scores_in_a_table(runners: Any, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside the rows of the maps, the same value on each row of an image."""
+    maps, masks = runners("anomaly_suite").page.examples[0].tables
+    image = np.asarray(maps["image"])
+    scores, labels = {1: 0.9, 2: 0.1, 3: 0.5, 4: 0.7}, {1: 1, 2: 0, 3: 0, 4: 1}
+    tables = [
+        pd.DataFrame({**maps, "image_scores": [scores[i] for i in image]}),
+        pd.DataFrame({**masks, "image_labels": [labels[i] for i in image]}),
+    ]
+    sides: dict[str, Any] = {"predictions": pd.DataFrame(maps), "references": pd.DataFrame(masks)}
+    arrays = {name: [part.iloc[:, 1:].to_numpy() for _, part in side.groupby("image")] for name, side in sides.items()}
+    columns = {**arrays, "image_scores": [*scores.values()], "image_labels": [*labels.values()]}
+    expected = runners("anomaly_suite").results(columns, {})
+    typed = runners("anomaly_suite").show(tables, [[], []], [[]] * 4, "automatic", controls(runners("anomaly_suite")))
+    assert json.loads(typed.json) == expected
+    for table, name in zip(tables, ("maps", "masks")):
+        table.to_csv(tmp_path / f"{name}.csv", index=False)
+    found = show(runners("anomaly_suite"), [[tmp_path / "maps.csv"], [tmp_path / "masks.csv"]])
+    assert json.loads(found.json) == expected
+    assert rerun(found.call, tmp_path, root, monkeypatch) == expected
+    turned = [tables[0], tables[1].sort_values("image", ascending=False, kind="stable")]
+    typed = runners("anomaly_suite").show(turned, [[], []], [[]] * 4, "automatic", controls(runners("anomaly_suite")))
+    assert json.loads(typed.json) == expected
+    tables[0].loc[0, "image_scores"] = 0.3
+    with pytest.raises(ValueError, match="image_scores: expected one value for all rows of an image, got 2 for 1"):
+        runners("anomaly_suite").show(tables, [[], []], [[]] * 4, "automatic", controls(runners("anomaly_suite")))
+
+
+INSTEAD: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "ood_bench": (
+        {"ID scores": [0.1, 0.6, 0.2, 0.3], "OOD scores": [0.4, 0.9]},
+        {"predictions": ([0.1, 0.6, 0.2, 0.3], [0.4, 0.9])},
+    ),
+    "openauc": (
+        dict(
+            open_set_pred_known=[0.1, 0.4, 0.2],
+            open_set_pred_unknown=[0.6, 0.3, 0.1, 0.9],
+            close_set_pred_class=[0, 1, 1],
+            close_set_labels=[0, 1, 0],
+        ),
+    )
+    * 2,
+}
+
+
+@pytest.mark.parametrize("name", INSTEAD)
+@pytest.mark.parametrize("kind", ["typed", "npz", "csv", "parquet", "json"])
+def test_columns_in_place_of_others(
+    kind: str, name: str, runners: Any, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of sets that differ in size, a table leaves cells blank."""
+    given, columns = INSTEAD[name]
+    table = pd.DataFrame({key: pd.Series(values) for key, values in given.items()})
+    runner = runners(name)
+    if kind == "typed":
+        found = runner.show([table], [[]], [[]] * len(runner.page.columns), "automatic", controls(runner))
+    else:
+        path = tmp_path / f"arrays.{kind}"
+        if kind in ("csv", "parquet"):
+            table.to_csv(path, index=False) if kind == "csv" else table.to_parquet(path)
+        else:
+            (path,) = FORMATS[kind](given, tmp_path)[0]
+        found = show(runner, [[path]])
+    assert json.loads(found.json) == runner.results(columns, {})
+    assert rerun(found.call, tmp_path, root, monkeypatch) == json.loads(found.json)
+
+
+CSV = {
+    "no header": (b"0.1,0.9\n0.6,0.4\n0.4,0.6", b"0\n1\n1"),
+    "blank lines and a byte order mark": (b"\xef\xbb\xbf\r\n \r\n0.1,0.9\r\n0.6,0.4\r\n0.4,0.6\r\n", b"\n\n0\n1\n1\n"),
+    "a header below blank lines": (b"\n \n p0,p1\n0.1,0.9\n0.6,0.4\n0.4,0.6", b"\xef\xbb\xbfreferences\n0\n1\n1"),
+    "true and false": (b"0.1,0.9\n0.6,0.4\n0.4,0.6", b"false\ntrue\ntrue"),
+}
+
+
+@pytest.mark.parametrize("form", CSV)
+def test_csv_with_a_header_or_without(
+    form: str, runners: Any, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths = [tmp_path / "predictions.csv", tmp_path / "references.csv"]
+    for path, data in zip(paths, CSV[form]):
+        path.write_bytes(data)
+    found = show(runners("accuracyk"), [paths], k_list=(1,))
+    columns = {"predictions": [[0.1, 0.9], [0.6, 0.4], [0.4, 0.6]], "references": [0, 1, 1]}
+    assert json.loads(found.json) == runners("accuracyk").results(columns, {"k_list": (1,)})
+    assert rerun(found.call, tmp_path, root, monkeypatch) == json.loads(found.json)
+
+
+def test_names_or_values_in_csv(tmp_path: Path) -> None:
+    (tmp_path / "pandas.csv").write_text("0,1\n0.2,0.8\n0.3,0.7\n")
+    with pytest.raises(RefusedError, match=r"got 0,1, which may be either: .* or put a line of names above$"):
+        uploads.read_files([tmp_path / "pandas.csv"], {})
+
+
+ROWS: dict[str, Callable[[pd.DataFrame, Path], object]] = {
+    "records.json": lambda table, path: path.write_text(table.to_json(orient="records")),
+    "lists.json": lambda table, path: path.write_text(json.dumps(table.to_dict("list")), encoding="utf-16"),
+    "strings.parquet": lambda table, path: table.to_parquet(path, row_group_size=2),
+    "categories.parquet": lambda table, path: table.astype({"image": "category"}).to_parquet(path),
+}
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_rows_by_the_name_of_their_image(
+    name: str, runners: Any, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = []
+    sides: list[tuple[str, Any, list[str]]] = [("p", BOXES[0], ["score", "class"]), ("r", BOXES[1], ["class"])]
+    for side, images, last in sides:
+        rows = [(f"{i}.jpg", *row) for i, image in enumerate(images) for row in image]
+        files.append([tmp_path / f"{side}-{name}"])
+        ROWS[name](pd.DataFrame(rows, columns=["image", "x1", "y1", "x2", "y2", *last]), files[-1][0])
+    runner = runners("openset_detection")
+    found = show(runner, files)
+    options = runner.page.examples[0].options
+    assert json.loads(found.json) == runner.results({"predictions": BOXES[0], "references": BOXES[1]}, options)
+    assert rerun(found.call, tmp_path, root, monkeypatch) == json.loads(found.json)
+
+
+def test_an_image_for_each_row(runners: Any, tmp_path: Path) -> None:
+    """Each row needs one; those of many images are not sought in all rows."""
+    rows = np.tile([1.0, 2, 5, 6, 0.9, 0], (200_000, 1))
+    image = np.arange(len(rows)) % 20_000
+    rows[:, 4] = image / 20_000
+    page = runners("openset_detection").page
+    columns = ["x1", "y1", "x2", "y2", "score", "class"]
+    found: dict[str, Found] = {"predictions": Found(rows)}
+    begin = time.process_time()
+    split_images(page, {"predictions": Found(image)}, found, {"predictions": 0})
+    assert time.process_time() - begin < 5  # a mask for each image takes a minute
+    assert len(found["predictions"].value) == 20_000
+    assert all((part == rows[i]).all() for i, part in enumerate(found["predictions"].value))
+    for wrong, message in (
+        (image[:9], "predictions: expected an image for each row, got 9 for 200000 rows"),
+        (np.where(image == 7, np.nan, image), "predictions: expected an image for each row, got none for row 7"),
+        (rows, r"predictions: expected one column that says the image, got shape \(200000, 6\)"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            split_images(page, {"predictions": Found(wrong)}, {"predictions": Found(rows)}, {"predictions": 0})
+    table = pd.DataFrame(rows[:9], columns=columns)
+    table.drop(columns="score").assign(image=0).to_csv(tmp_path / "y.csv", index=False)
+    np.savez(tmp_path / "x.npz", image=image[:5], **{name: table[name].to_numpy() for name in columns})
+    with pytest.raises(ValueError, match="predictions: expected an image for each row, got 5 for 9 rows"):
+        show(runners("openset_detection"), [[tmp_path / "x.npz"], [tmp_path / "y.csv"]])
+
+
+def test_maps_in_parquet(runners: Any, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lists of several shapes, and tensors of one."""
+    runner = runners("anomaly_suite")
+    columns = {"predictions": [[[0.1, 0.9]], [[0.2], [0.3]]], "references": [[[0, 1]], [[0], [0]]]}
+    pyarrow.parquet.write_table(pyarrow.table(columns), tmp_path / "lists.parquet")
+    found = show(runner, [[tmp_path / "lists.parquet"]])
+    assert json.loads(found.json) == runner.results(columns, {})
+    assert rerun(found.call, tmp_path, root, monkeypatch) == json.loads(found.json)
+    stack = np.arange(24.0).reshape(2, 3, 4)
+    tensors = {
+        "predictions": pyarrow.FixedShapeTensorArray.from_numpy_ndarray(stack),
+        "references": (stack > 20).tolist(),
+    }
+    pyarrow.parquet.write_table(pyarrow.table(tensors), tmp_path / "tensors.parquet")
+    found = show(runner, [[tmp_path / "tensors.parquet"]])
+    assert json.loads(found.json) == runner.results({"predictions": stack, "references": stack > 20}, {})
+    assert rerun(found.call, tmp_path, root, monkeypatch) == json.loads(found.json)
+
+
+def test_each_file_has_its_variable(runners: Any, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    maps = np.arange(12.0).reshape(3, 2, 2)
+    columns = {"predictions": maps, "references": maps > 7, "image_scores": [0.1, 0.4, 0.3], "image_labels": [0, 1, 1]}
+    files = dict(zip(columns, steps.npy(columns, tmp_path)[0]))
+    sides = ("predictions", "image_scores"), ("references", "image_labels")
+    found = show(runners("anomaly_suite"), [[files[name] for name in side] for side in sides])
+    assert json.loads(found.json) == runners("anomaly_suite").results(columns, {})
+    assert rerun(found.call, tmp_path, root, monkeypatch) == json.loads(found.json)
+
+
+def test_columns_can_be_chosen(runners: Any, tmp_path: Path) -> None:
+    page = runners("macro_open_f").page
+    table = pd.DataFrame({f"logit{i}": [0.1 * i, 0.5] for i in range(3)} | {"y": [1, 2], "d": [0.3, 0.2]})
+    data = [uploads.read_table(table)]
+    assert groups(data[0]) == {"logit0 … logit2": ["logit0", "logit1", "logit2"]}
+    assert guess(page, data)["predictions"] == ["logit0 … logit2"]
+    with pytest.raises(TypeError, match=r"references: no column of this name was found; .* from logit0, .*, d"):
+        gather(page, data)
+    chosen = {"predictions": ["logit2", "logit0"], "references": ["y"], "open_scores": ["d"]}
+    given = gather(page, data, chosen)
+    assert given.columns["predictions"].tolist() == [[0.2, 0.0], [0.5, 0.5]]
+    assert given.columns["references"].tolist() == [1, 2]
+    with pytest.raises(ValueError, match=r"open_scores: expected names of columns, got 'e'; there are logit0"):
+        gather(page, data, {**chosen, "open_scores": ["e"]})
+
+
+def test_whole_numbers_can_be_scores(runners: Any) -> None:
+    page = runners("accuracyk").page
+    data = [uploads.read_table(pd.DataFrame({"class 0": [1, 0], "class 1": [0, 1], "references": [0, 1]}))]
+    assert gather(page, data).columns["predictions"].dtype.kind == "i"
+    assert gather(page, data, read_as="scores").columns["predictions"].dtype.kind == "f"
+
+
+def test_empty_cells_and_words_reach_the_metric(runners: Any) -> None:
+    runner = runners("ood_bench")
+    table = pd.DataFrame({"scores": [0.1, "", 0.3, ""], "labels": [0, 1, 1, ""]})
+    values: tuple[Any, ...] = ([None], [[], []], "automatic")
+    with pytest.raises(ValueError, match=r"^scores, row 2: no number stands there\. Fill it in"):
+        runner.show([table], *values, controls(runner))
+    table.loc[1, "scores"] = "high"
+    with pytest.raises(ValueError, match=r"^scores, row 2: 'high' is not a number\. Correct it"):
+        runner.show([table], *values, controls(runner))
+
+
+@pytest.mark.parametrize("name", openworld_metrics.METRICS)
+def test_every_option_has_a_control(name: str, runners: Any) -> None:
+    runner = runners(name)
+    assert sorted(option.name for option in runner.page.options) == sorted(runner.defaults)
+    assert {option.control for option in runner.page.options} <= CONTROLS.keys()
+    help_of = argument_help(runner.texts.inputs)
+    assert all(help_of[option.name] for option in runner.page.options)
+    assert all(help_of[column.part_of or column.name] for column in runner.page.columns if column.kind != "detector")
+    assert set(runner.page.examples[0].options) <= set(runner.defaults)
+    assert len(runner.page.pictures) == STEPS[name].pictures
+
+
+def pickled(path: Path) -> Path:
+    np.save(path.with_suffix(".npy"), np.asarray([{"a": 1}], dtype=object), allow_pickle=True)
+    return path.with_suffix(".npy")
+
+
+def pickled_npz(path: Path) -> Path:
+    np.savez(path.with_suffix(".npz"), references=np.asarray([{"a": 1}], dtype=object))
+    return path.with_suffix(".npz")
+
+
+def zip_bomb(path: Path) -> Path:
+    with zipfile.ZipFile(path.with_suffix(".npz"), "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("predictions.npy", bytes(limits.MAX_UNPACKED + 1))
+    assert path.with_suffix(".npz").stat().st_size < 1_000_000
+    return path.with_suffix(".npz")
+
+
+def test_a_sample_is_no_header(tmp_path: Path) -> None:
+    """A label in a word beside a score, without names above: the first sample would be lost."""
+    (tmp_path / "mine.csv").write_text("0.3,id\n0.6,ood\n")
+    told = "expected names in the first line, or numbers only, got 0.3, id; 0.3 is a value, so put a line of names"
+    with pytest.raises(RefusedError, match=f"mine.csv: {told}"):
+        uploads.read_files([tmp_path / "mine.csv"], {})
+    with pytest.raises(RefusedError, match=f"pasted: {told}"):
+        read_pasted("0.3\tid\n0.6\tood")
+    assert [*read_pasted("label,0,1\n1,0.5,0.5")] == ["label", "0", "1"]
+
+
+def npy_header_of(path: Path, shape: str) -> Path:
+    header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}".ljust(117) + "\n"
+    path.with_suffix(".npy").write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode())
+    return path.with_suffix(".npy")
+
+
+def npz_header_lie(path: Path) -> Path:
+    with zipfile.ZipFile(path.with_suffix(".npz"), "w") as archive:
+        archive.writestr("predictions.npy", npy_header_of(path, "(10000000000,)").read_bytes())
+    return path.with_suffix(".npz")
+
+
+def parquet_bomb(path: Path) -> Path:
+    zeros = pyarrow.table({"predictions": np.zeros(limits.MAX_UNPACKED // 8 + 1, np.int8)})
+    pyarrow.parquet.write_table(zeros, path.with_suffix(".parquet"))
+    assert path.with_suffix(".parquet").stat().st_size < 1_000_000
+    return path.with_suffix(".parquet")
+
+
+def large(path: Path) -> Path:
+    with path.with_suffix(".csv").open("wb") as file:
+        file.truncate(limits.MAX_BYTES + 1)
+    return path.with_suffix(".csv")
+
+
+def large_json(path: Path) -> Path:
+    with path.with_suffix(".json").open("wb") as file:
+        file.truncate(limits.MAX_JSON_BYTES + 1)
+    return path.with_suffix(".json")
+
+
+def deep_json(path: Path) -> Path:
+    path.with_suffix(".json").write_text("[" * 200_000)
+    return path.with_suffix(".json")
+
+
+def nonsense(suffix: str) -> Callable[[Path], Path]:
+    def write(path: Path) -> Path:
+        path.with_suffix(suffix).write_bytes(b"\x00\xffnonsense, 1\n2, 3, 4\n")
+        return path.with_suffix(suffix)
+
+    return write
+
+
+REFUSED = {
+    "pickle-npy": (pickled, "upload.npy: cannot be read as npy: expected numbers as .*, got objects"),
+    "pickle-npz": (pickled_npz, "upload.npz: cannot be read as npz: .*allow_pickle=False"),
+    "zip-bomb": (zip_bomb, "upload.npz: expected at most 200,000,000 bytes unpacked, got 200,000,"),
+    "npy-header": (lambda path: npy_header_of(path, "(10000000000,)"), "upload.npy: .* or no whole .npy file"),
+    "npz-header": (npz_header_lie, "upload.npz: "),
+    "parquet-bomb": (parquet_bomb, "upload.parquet: expected at most 200,000,000 bytes unpacked"),
+    "large-csv": (large, "expected at most 50,000,000 bytes of files, got 50,000,001"),
+    "large-json": (large_json, "upload.json: expected at most 10,000,000 bytes, got 10,000,001"),
+    "deep-json": (deep_json, "upload.json: .* expected fewer lists in lists"),
+    "other-suffix": (
+        nonsense(".pkl"),
+        "upload.pkl: expected one of .csv, .tsv, .parquet, .npz, .npy",
+    ),
+    **{kind: (nonsense(kind), f"upload{kind}: cannot be read as {kind[1:]}: ") for kind in uploads.READERS},
+}
+
+
+@pytest.mark.parametrize("kind", REFUSED)
+def test_refused(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write, message = REFUSED[kind]
+    path = write(tmp_path / "upload")
+    if kind.startswith("large"):
+        monkeypatch.setattr(Path, "read_bytes", lambda *_, **__: pytest.fail("read"))
+    with pytest.raises(RefusedError, match=message) as raised:
+        uploads.read_files([path], {})
+    assert str(tmp_path.parent) not in str(raised.value)
+
+
+def test_too_many_files(tmp_path: Path) -> None:
+    with pytest.raises(RefusedError, match="expected at most 200 files, got 201"):
+        uploads.read_files([tmp_path / f"{i}.csv" for i in range(201)], {})
+
+
+def test_png_bomb_and_other_images(tmp_path: Path) -> None:
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    size = struct.pack(">IIBBBBB", 30_000, 30_000, 8, 0, 0, 0, 0)
+    bomb = b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", size) + chunk(b"IDAT", zlib.compress(b"")) + chunk(b"IEND", b"")
+    (tmp_path / "bomb.png").write_bytes(bomb)
+    picture = io.BytesIO()
+    Image.new("RGB", (4, 4)).save(picture, "GIF")
+    (tmp_path / "gif.png").write_bytes(picture.getvalue())
+    for name in ("bomb", "gif"):
+        with pytest.raises(RefusedError, match=f"{name}.png: ") as raised:
+            read_photograph(tmp_path / f"{name}.png")
+        assert str(tmp_path) not in str(raised.value)
+
+
+def test_what_is_said_of_errors() -> None:
+    assert explain(ValueError("tpr: expected a number in (0, 1], got 2")) == "tpr: expected a number in (0, 1], got 2"
+    assert explain(ValueError("no file '/srv/app/x.csv'")) == "no file '…/x.csv'"
+    assert explain(KeyError("/srv/app/secret")) == "This input cannot be computed (KeyError)."
+
+
+def test_a_file_of_one_side_does_not_stand_for_the_other(runners: Any, tmp_path: Path) -> None:
+    rows = [("a.jpg", 1, 2, 3, 4, 0.5, 0)]
+    pd.DataFrame(rows, columns=["image", "x1", "y1", "x2", "y2", "score", "class"]).to_csv(tmp_path / "p.csv")
+    with pytest.raises(TypeError, match="references: no column of this name was found"):
+        show(runners("openset_detection"), [[tmp_path / "p.csv"]])

@@ -1,0 +1,251 @@
+"""What a page shows of results: colours, thresholds that move, detectors side by side, the worst, reports."""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import openworld_metrics
+from openworld_metrics.pages import kept, layout
+from openworld_metrics.pages.comparison import compared
+from openworld_metrics.pages.figures import boxes, style
+from openworld_metrics.pages.figures.threshold import THRESHOLD
+from openworld_metrics.pages.limits import MAX_POINTS, RefusedError
+from openworld_metrics.pages.moving import threshold_html
+from openworld_metrics.pages.numbers import numbers_html, result_help
+from openworld_metrics.pages.runner import MAX_DETECTORS, Runner
+from tests import cases
+from tests.pages.test_figures import computed, page as page_of
+
+Load = Any
+BACKGROUNDS = ("#ffffff", "#18181b")  # of a picture in the light theme and in the dark one, which is neutral_900
+BINARY = ("ood_bench", "anomaly_suite")
+
+
+def luminance(color: str) -> float:
+    parts = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(first: str, second: str) -> float:
+    low, high = sorted(map(luminance, (first, second)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_every_colour_is_seen_in_both_themes() -> None:
+    """A contrast of 3, as WCAG asks of graphics; what has a colour has a dash or a sign of its own too."""
+    outcomes = {each.color for each in boxes.STYLES.values()}
+    for color in {*(color for color, _ in style.LINES), *outcomes}:
+        assert min(contrast(color, ground) for ground in BACKGROUNDS) >= 3, color
+    assert layout.THEME.block_background_fill_dark == "*neutral_900"
+    for marks in (style.LINES, [each[1:] for each in boxes.STYLES.values()]):
+        assert len({mark[1] for mark in marks}) == len(marks)
+
+
+@pytest.mark.parametrize("name", openworld_metrics.METRICS)
+def test_what_moves_is_what_is_counted(name: str, load: Load) -> None:
+    """At every threshold of the slider, against counts of the samples themselves; no more than 2,000 are sent."""
+    columns, options = cases.draw(name, 4)
+    found = computed(name, load, columns, {key: value for key, value in options.items() if key != "t_list"})
+    sweep = page_of(name).sweep(found)
+    if sweep is None:
+        assert name in ("accuracyk", "autkc")
+        return
+    sent = sweep.thinned()
+    assert (np.diff(sent.thresholds) > 0).all()
+    assert len(json.loads(sent.sent())["thresholds"]) <= MAX_POINTS + len(sweep.presets)
+    for words, place in sweep.presets.items():
+        assert sent.thresholds[sent.presets[words]] == sweep.thresholds[place]
+    totals = {row: sum(sweep.counts[cell] for cell in cells.values()) for row, cells in sweep.table.items()}
+    assert all((total == total[0]).all() for total in totals.values())
+    figures = page_of(name).draw(found)
+    moving = [trace for figure in figures for trace in figure.data if trace.meta]
+    assert moving
+    for trace in moving:
+        assert trace.x[0] == sweep.at(trace.meta["x"], sweep.start)
+        assert "y" not in trace.meta or trace.y[0] == sweep.at(trace.meta["y"], sweep.start)
+
+
+def test_counts_at_a_threshold(load: Load) -> None:
+    scores, labels = np.asarray([0.1, 0.4, 0.4, 0.8, 0.3, 0.9]), np.asarray([0, 0, 1, 1, 1, 0])
+    sweep = page_of("ood_bench").sweep(computed("ood_bench", load, {"predictions": scores, "references": labels}, {}))
+    assert sweep is not None
+    for i, threshold in enumerate(sweep.thresholds.tolist()):
+        called = scores >= threshold
+        assert sweep.at("TPR", i) == np.mean(called[labels == 1])
+        assert sweep.at("FPR", i) == np.mean(called[labels == 0])
+        assert sweep.at("accuracy", i) == pytest.approx(np.mean(called == labels))
+        assert sweep.at(THRESHOLD, i) == threshold
+    assert sweep.presets == {"95 % TPR": 2, "best F1": 2}, "no threshold has an FPR of 5 % or less"
+    shown = threshold_html("ood_bench", sweep)
+    assert "5 % FPR" not in shown
+    assert '<td data-count="TP">3</td>' in shown
+    assert threshold_html("accuracyk", None) == ""
+
+
+def test_f_at_a_threshold_is_that_of_the_metric(load: Load) -> None:
+    """Weighted rows and thresholds between the drawn ones included: the best is among them."""
+    rng = np.random.default_rng(3)
+    n = 5_000
+    columns = {
+        "predictions": rng.integers(0, 4, n),
+        "references": rng.integers(-1, 4, n),
+        "open_scores": rng.normal(size=n),
+    }
+    for name in ("macro_open_f", "micro_open_f"):
+        found = computed(name, load, columns, {})
+        sweep = page_of(name).sweep(found)
+        assert sweep is not None
+        best = sweep.presets["best F"]
+        assert sweep.at(THRESHOLD, best) == found.results[f"{name}_threshold"]
+        assert sweep.at("F", best) == pytest.approx(found.results[name], abs=1e-15)
+        accepted = columns["open_scores"] <= sweep.at(THRESHOLD, best)
+        right = accepted & (columns["predictions"] == columns["references"])
+        assert sweep.counts["known, right class, accepted"][best] == np.sum(right)
+        assert sweep.counts["unknown, accepted"][best] == np.sum(accepted & (columns["references"] < 0))
+
+
+def test_numbers_are_grouped_and_say_which_way_is_better(root: Path) -> None:
+    page = page_of("ood_bench")
+    results = {"auroc": 0.5, "aupr_in": 0.25, "fpr95tpr": 1e-7, "f1_score": 1.0, "fpr95tpr_threshold": 2.0}
+    said = result_help("Returns:\n    auroc: an area. More.\n\nRaises:")
+    shown = numbers_html(page, results, said)
+    assert re.findall(r'data-key="(\w+)"', shown) == ["auroc", "fpr95tpr", "aupr_in", "f1_score", "fpr95tpr_threshold"]
+    assert re.findall(r"<caption>(.*?)</caption>", shown) == ["Areas", "At the threshold", "Thresholds"]
+    assert "An area." in shown
+    assert shown.count("higher is better") == 2 * 3
+    assert shown.count("lower is better") == 2 * 1
+    assert '<span class="rate" title="1e-07" data-full="1e-07">1.00e-07</span>' in shown
+    table = {"image": [0, 1], "U-Recall": [0.5, None]}
+    shown = numbers_html(page_of("openset_detection"), {"WI": 0.1, "per_image": table}, {}, ["1 · a<b>", "2 · c"])
+    assert 'data-image="1">2 · c</button>' in shown
+    assert "a&lt;b&gt;" in shown
+
+
+def runner(root: Path, name: str) -> Runner:
+    return Runner(page_of(name), root / "metrics" / name)
+
+
+def controls(one: Runner, **options: Any) -> list[Any]:
+    return [options.get(option.name) for option in one.page.options]
+
+
+@pytest.fixture
+def three(tmp_path: Path) -> tuple[Path, dict[str, np.ndarray]]:
+    """A .csv of three detectors, with the data set of each sample."""
+    rng = np.random.default_rng(1)
+    labels = np.repeat([0, 1], [60, 90])
+    columns: dict[str, Any] = {name: rng.normal(k * labels).round(3) for k, name in enumerate(("msp", "energy", "knn"))}
+    columns |= {"label": labels, "dataset": np.repeat(["cifar10", "near/a", "near/b", "far/c"], [60, 30, 30, 30])}
+    path = tmp_path / "scores.csv"
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerows([columns, *zip(*columns.values())])
+    return path, columns
+
+
+def test_several_detectors_and_data_sets(root: Path, three: tuple[Path, dict[str, np.ndarray]], load: Load) -> None:
+    """A row for each, near and far means, and the call that gives the same."""
+    path, columns = three
+    one = runner(root, "ood_bench")
+    done = one.run([None], [[path]], [[]] * len(one.page.columns), "automatic", controls(one))
+    shown = one.display(done, "energy")
+    groups = [None if name == "cifar10" else name for name in columns["dataset"].tolist()]
+    expected = {
+        name: load("ood_bench").compute(predictions=columns[name], references=columns["label"], groups=groups)
+        for name in ("msp", "energy", "knn")
+    }
+    assert json.loads(shown.json) == expected
+    markdown, latex, comma = shown.tables
+    assert markdown.splitlines()[0].count("|") == 1 + 1 + 2 * 3, "far, near and the mean of both metrics"
+    lines = list(csv.reader(io.StringIO(comma)))
+    assert [line[0] for line in lines[1:]] == ["msp", "energy", "knn"]
+    assert float(lines[2][lines[0].index("mean auroc")]) == pytest.approx(100 * expected["energy"]["auroc"])
+    assert r"\textbf" in latex
+    assert "class='best'" in shown.numbers
+    names = [trace.name for trace in shown.figures[1].data]
+    assert [name.split(",")[0] for name in names[:3]] == ["energy", "msp", "knn"]
+    assert len({(trace.line.color, trace.line.dash) for trace in shown.figures[1].data[:3]}) == 3
+    found: dict[str, Any] = {}
+    exec(shown.call.replace("'scores.csv'", repr(str(path))).replace('"metrics/', f'"{root}/metrics/'), found)
+    assert found["results"] == expected
+
+
+def test_detectors_cost_what_they_are(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = runner(root, "ood_bench")
+    path = tmp_path / "a.npz"
+    columns: dict[str, Any] = {f"d{chr(97 + i)}": [0.1, 0.9] for i in range(MAX_DETECTORS + 1)}
+    np.savez(path, **columns, label=[0, 1])
+    given = [[f"d{chr(97 + i)}" for i in range(MAX_DETECTORS + 1)], ["label"], *[[]] * (len(one.page.columns) - 2)]
+    with pytest.raises(RefusedError, match=f"expected at most {MAX_DETECTORS} detectors on a page"):
+        one.run([None], [[path]], given, "automatic", controls(one))
+    monkeypatch.setattr("openworld_metrics.pages.costs.MAX_RESAMPLED", 3)
+    options = controls(one, confidence_level="0.9")
+    two = [given[0][:2], *given[1:]]
+    with pytest.raises(RefusedError, match="at most 3 rows of the data with a confidence_level on a page, got 4"):
+        one.run([None], [[path]], two, "automatic", options)
+    done = one.run([None], [[path]], [given[0][:1], *given[1:]], "automatic", options)
+    (found,) = done.found.values()
+    assert found.results["auroc_low"] == 1.0
+
+
+def test_one_of_one_is_not_compared() -> None:
+    assert compared({"a": {"auroc": 0.5}}) is None
+
+
+def test_the_worst_samples(root: Path, three: tuple[Path, dict[str, np.ndarray]], load: Load) -> None:
+    _, columns = three
+    scores, labels = columns["msp"], columns["label"]
+    found = computed("ood_bench", load, {"predictions": scores, "references": labels}, {})
+    known, unknown = page_of("ood_bench").worst(found)
+    rows = np.asarray(known.columns["row"]) - 1
+    assert (labels[rows] == 0).all()
+    assert known.columns["score"] == sorted(scores[labels == 0], reverse=True)[: len(rows)]
+    assert unknown.columns["score"] == sorted(scores[labels == 1])[: len(rows)]
+
+
+def test_the_worst_images_and_a_report(root: Path) -> None:
+    """Small pictures in the order of errors; another image is the one of a whole drawing; a report of one file."""
+    for name in ("openset_detection", "anomaly_suite"):
+        one = runner(root, name)
+        columns, options = cases.draw(name, 2)
+        done = one.compute(columns, options)
+        small = page_of(name).thumbnails(done, 3)
+        assert 0 < len(small) <= 3
+        assert all(each.picture.startswith(b"\x89PNG") for each in small)
+        other = done._replace(image=1)
+        assert one.page.draw_image(other).to_json() == one.page.draw(other)[0].to_json()
+    one = runner(root, "ood_bench")
+    table = pd.DataFrame({"scores": [0.1, 0.6, 0.4, 0.9], "labels": [0, 0, 1, 1]})
+    shown = one.display(one.run([table], [None], [[]] * len(one.page.columns), "automatic", controls(one)))
+    assert r"\cite{hendrycks2017baseline,liang2018odin}" in shown.cite
+    assert "auroc = 75.00 % and fpr95tpr = 50.00 %" in shown.cite
+    whole = html.unescape(re.findall(r'data-page="(.*?)"', shown.report, re.DOTALL)[0])
+    assert "<!--figures-->" in whole
+    assert "<!--threshold-->" in whole
+    assert not re.search(r"<button|(src|href)=.http", whole)
+
+
+def test_what_is_kept_is_bounded() -> None:
+    """By number and by memory; a token that is not known gives nothing, and one's own is replaced."""
+    store = kept.Kept(most=2, most_bytes=10_000)
+    first = store.put(np.zeros(100))
+    second = store.put(np.zeros(100), old=first)
+    assert store.get(first) is None
+    third = store.put([np.zeros(1000), np.zeros(100)])
+    assert store.get(second) is not None
+    assert store.get(third) is not None
+    assert store.get(store.put(np.zeros(5000))) is None, "too large to be kept"
+    fourth = store.put({"a": np.zeros(500)})
+    assert (store.get(second), store.get(fourth)["a"].shape) == (None, (500,))
+    assert store.get("") is None

@@ -1,0 +1,1 @@
+"""Counts, curves, areas and intervals of ranks."""

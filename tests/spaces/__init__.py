@@ -1,0 +1,1 @@
+"""Generated files, and what goes to the Hub."""

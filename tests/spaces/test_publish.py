@@ -1,0 +1,326 @@
+"""What goes to the Hub: a card that it accepts, and a folder that runs on its own, under any name."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Callable, Iterable
+from importlib.metadata import Distribution, distribution
+from pathlib import Path
+from typing import Any
+
+import gradio_client
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+import cards
+import openworld_metrics
+import publish
+from tests.pages.serving import serve
+from tests.pages.steps import STEPS, as_lists
+
+every_metric = pytest.mark.parametrize("name", openworld_metrics.METRICS)
+LOAD = """
+import importlib.util, sys
+import evaluate
+print(importlib.util.find_spec("openworld_metrics"))  # the repository is out of reach
+print(evaluate.load(sys.argv[1]).compute(**eval(sys.argv[2])))
+"""
+
+
+def git(folder: Path, *arguments: str) -> None:
+    subprocess.run(["git", "-C", str(folder), *arguments], check=True, capture_output=True)
+
+
+@pytest.fixture
+def folder(root: Path, tmp_path: Path) -> Path:
+    """A copy of a metric's folder that a test may break, in a repository of its own."""
+    without_caches = shutil.ignore_patterns("__pycache__")
+    copy = Path(shutil.copytree(root / "metrics" / "openauc", tmp_path / "openauc", ignore=without_caches))
+    git(copy, "init")
+    git(copy, "add", ".")
+    return copy
+
+
+@every_metric
+def test_every_card_passes(name: str, root: Path) -> None:
+    assert list(cards.check_card(root / "metrics" / name)) == []
+
+
+WRONG = {
+    "no-front-matter": ("---\ntitle", "title", "starts with front matter"),
+    "no-yaml": ("title: openauc", "title: [openauc", "front matter is not YAML"),
+    "sdk-version-as-number": (
+        'sdk_version: "6.31.0"',
+        "sdk_version: 6.31",
+        "sdk_version: expected str, got 6.31",
+    ),
+    "python-version-as-number": ('"3.11"', "3.11", "python_version: expected str, got 3.11; quote it"),
+    "color": ("colorFrom: purple", "colorFrom: violet", "colorFrom: expected one of blue, gray"),
+    "title": ("title: openauc", "title: OpenAUC", "title: expected openauc, got 'OpenAUC'"),
+    "license": ("license: apache-2.0", "license: mit", "license: expected apache-2.0, got 'mit'"),
+    "no-license": ("license: apache-2.0", "", "license: expected str, got None"),
+    "no-emoji": ("emoji: ", "emoji: ' ' # ", "emoji: expected some text, got ' '"),
+    "sdk": ("sdk: gradio", "sdk: docker", "sdk: expected gradio, got 'docker'"),
+    "app-file": ("app_file: app.py", "app_file: main.py", "app_file: 'main.py' is not in the folder"),
+    "tag": ("- metric\n", "", "tags: expected metric among them"),
+    "short-description": ("short_description: ", "short_description: " + "x" * 60, "expected at most 60 characters"),
+    "pinned": ("pinned: false", "pinned: 'no'", "pinned: expected bool"),
+    "old-sdk": ('"6.31.0"', '"5.1.0"', "excludes the card's sdk_version 5.1.0"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_a_wrong_card(case: str, folder: Path) -> None:
+    before, after, message = WRONG[case]
+    card = folder / "README.md"
+    text = card.read_text(encoding="utf-8")
+    assert before in text
+    card.write_text(text.replace(before, after, 1), encoding="utf-8")
+    found = list(cards.check_card(folder))
+    assert any(message in problem for problem in found), found
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("numpy>=99", "excludes the version it is tested with"),
+        ("no-such-package-here>=1", "is not installed here"),
+        ("numpy >> 1", "cannot be read"),
+    ],
+)
+def test_wrong_requirements(line: str, message: str, folder: Path) -> None:
+    with (folder / "requirements.txt").open("a") as file:
+        file.write(f"{line}\n")
+    assert any(message in problem for problem in cards.check_card(folder))
+
+
+@pytest.mark.parametrize(
+    ("stderr", "message"),
+    [
+        (
+            "ERROR: No matching distribution found for numpy>=99 (from versions: 2.1.0)",
+            "No matching distribution found",
+        ),
+        ("ERROR: No matching distribution found for x (from versions: none)", None),
+        ("NewConnectionError: Temporary failure in name resolution", None),
+    ],
+)
+def test_resolution(stderr: str, message: str | None, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the index has not is a problem; an index that does not answer is one only in what it is called."""
+    failed = subprocess.CompletedProcess([], 1, "", stderr)
+    monkeypatch.setattr(subprocess, "run", lambda *_, **__: failed)
+    (found,) = publish.unresolved([folder])
+    expected = message or "no package index answers, so whether the requirements can be installed is not known"
+    assert found.startswith("openauc: requirements.txt: ")
+    assert expected in found
+
+
+def test_requirements_resolve(root: Path, tmp_path: Path) -> None:
+    """Those of all metrics together, which takes pip as long as those of one."""
+    every = {line for path in (root / "metrics").glob("*/requirements.txt") for line in path.read_text().splitlines()}
+    (tmp_path / "requirements.txt").write_text("\n".join(sorted(every)))
+    found = list(publish.unresolved([tmp_path]))
+    if any("no package index answers" in problem for problem in found):
+        pytest.skip("no package index is reachable")
+    assert found == []
+
+
+def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
+    monkeypatch.setattr("sys.argv", ["publish.py", *arguments])
+    return int(publish.main())
+
+
+def test_dry_run_writes_the_folders(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for part in ("shared", "metrics", "spaces", "setup.cfg", "constraints.txt", ".gitignore"):
+        copy: Any = shutil.copytree if (root / part).is_dir() else shutil.copy
+        copy(root / part, tmp_path / part)
+    git(tmp_path, "init")
+    git(tmp_path, "add", ".")
+    monkeypatch.setattr(publish, "ROOT", tmp_path)
+    assert run(monkeypatch, "--all", "--namespace", "someone", "--dry-run") == 0
+    printed = capsys.readouterr()
+    assert printed.err == ""
+    for name in openworld_metrics.METRICS:
+        ours = {p.name: p.read_bytes() for p in (root / "metrics" / name).iterdir() if p.is_file()}
+        assert {p.name: p.read_bytes() for p in (tmp_path / "dist" / "spaces" / name).iterdir() if p.is_file()} == ours
+        assert set(ours) == {f"{name}.py", "README.md", "_kernel.py", "_page.py", "app.py", "requirements.txt"}
+        listed = "".join(f"    {file}\n" for file in publish.files(root / "metrics" / name))
+        assert f"someone/{name}: would upload dist/spaces/{name}\n{listed}" in printed.out
+    folder = tmp_path / "metrics" / "openauc"
+    (folder / "notes.txt").write_text("mine")
+    assert run(monkeypatch, "openauc", "--namespace", "someone", "--dry-run") == 0
+    assert capsys.readouterr().err == "openauc: left out: notes.txt, which git does not track\n"
+    assert not (tmp_path / "dist" / "spaces" / "openauc" / "notes.txt").exists()
+    with (folder / "_kernel.py").open("a") as file:
+        file.write("# changed\n")
+    assert run(monkeypatch, "openauc", "--namespace", "someone", "--dry-run") == 1
+    assert "openauc/_kernel.py: differs from its source" in capsys.readouterr().err
+
+
+def test_exactly_what_git_tracks(folder: Path, tmp_path: Path) -> None:
+    """As it is in the working tree, in folders and under any name too; not what is ignored, and not what is new."""
+    names = ("examples/a b.csv", "examples/ä.csv", ".hidden")
+    (folder / "examples").mkdir(exist_ok=True)
+    for name in (*names, "new.txt", "ignored.log"):
+        (folder / name).write_text(name)
+    (folder / ".gitignore").write_text("*.log\n")
+    git(folder, "add", ".gitignore", *names)
+    (folder / "README.md").write_text("edited")
+    tracked = set(publish.files(folder))
+    assert set(names) < tracked
+    assert publish.files(folder, "--others", "--exclude-standard") == ["new.txt"]
+    (tmp_path / "dist" / "openauc").mkdir(parents=True)
+    (tmp_path / "dist" / "openauc" / "old.txt").write_text("of the last time")
+    target = publish.write(folder, tmp_path / "dist")
+    assert {str(path.relative_to(target)) for path in target.rglob("*") if path.is_file()} == tracked
+    assert (target / "README.md").read_text() == "edited"
+    assert list(publish.check_files(folder)) == []
+
+
+def add_link(folder: Path) -> None:
+    (folder / "link.txt").symlink_to("/etc/hostname")
+    git(folder, "add", "link.txt")
+
+
+NO_SPACE: dict[str, tuple[Callable[[Path], object], str]] = {
+    "link": (add_link, "openauc/link.txt: expected a file, got a link"),
+    "deleted": (lambda folder: (folder / "README.md").unlink(), "openauc/README.md: expected a file, got none"),
+    "not-tracked": (
+        lambda folder: git(folder, "rm", "--cached", "_kernel.py"),
+        "openauc/_kernel.py: git does not track it, so the Space would lack it",
+    ),
+    "no-repository": (lambda folder: shutil.rmtree(folder / ".git"), "openauc: expected a git repository"),
+}
+
+
+@pytest.mark.parametrize("case", NO_SPACE)
+def test_what_is_no_space(case: str, folder: Path) -> None:
+    spoil, message = NO_SPACE[case]
+    spoil(folder)
+    (found,) = publish.check_files(folder)
+    assert message in found
+
+
+def test_upload(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import huggingface_hub
+
+    calls: list[Any] = []
+
+    class Api:
+        def create_repo(self, *args: Any, **kwargs: Any) -> None:
+            calls.append((args, kwargs))
+
+        def upload_folder(self, **kwargs: Any) -> None:
+            calls.append(kwargs)
+
+    monkeypatch.setattr(huggingface_hub, "HfApi", Api)
+    assert publish.upload(folder, "someone") == "https://huggingface.co/spaces/someone/openauc"
+    assert calls[0] == (("someone/openauc",), {"repo_type": "space", "space_sdk": "gradio", "exist_ok": True})
+    assert calls[1]["folder_path"] == folder
+
+
+@pytest.mark.parametrize("arguments", [["--namespace", "x"], ["nothing", "--namespace", "x"], ["openauc"]])
+def test_wrong_arguments(arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(SystemExit):
+        run(monkeypatch, *arguments)
+
+
+def clean_environment(folder: Path) -> dict[str, str]:
+    """Nothing of this run but the paths to programs: no repository, no cache of modules."""
+    kept = {key: os.environ[key] for key in ("PATH", "HOME", "LANG") if key in os.environ}
+    return {**kept, "HF_HOME": str(folder / "hub"), "HF_HUB_OFFLINE": "1", "PYTHONNOUSERSITE": "1"}
+
+
+def closure(lines: Iterable[str]) -> dict[str, Distribution]:
+    """What is installed here of requirements, and of what those require in turn, by name."""
+    waiting, done = [Requirement(line) for line in lines if line and not line.startswith("#")], set()
+    found: dict[str, Distribution] = {}
+    while waiting:
+        asked = waiting.pop()
+        key = canonicalize_name(asked.name), frozenset(asked.extras)
+        if key in done:
+            continue
+        done.add(key)
+        found[key[0]] = installed = distribution(asked.name)
+        assert asked.specifier.contains(installed.version, prereleases=True), (asked, installed.version)
+        for needed in map(Requirement, installed.requires or ()):
+            extras = ("", *asked.extras)
+            if needed.marker is None or any(needed.marker.evaluate({"extra": extra}) for extra in extras):
+                waiting.append(needed)
+    return found
+
+
+@pytest.fixture(scope="module")
+def environment_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], str]:
+    """The Python of a fresh environment with what a requirements.txt asks for; one for all that ask for the same.
+
+    The files are linked from the environment of the tests, which has the versions of constraints.txt: to unpack them
+    again takes pip a minute. That pip finds them is a test of its own.
+    """
+    made: dict[bytes, str] = {}
+
+    def make(requirements: Path) -> str:
+        asked = requirements.read_bytes()
+        if asked not in made:
+            venv = tmp_path_factory.mktemp("fresh") / "venv"
+            subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(venv)], check=True, timeout=300)
+            (packages,) = venv.glob("lib/python*/site-packages")
+            for installed in closure(asked.decode().splitlines()).values():
+                for file in installed.files or ():
+                    if ".." not in file.parts:  # no scripts
+                        target = packages / file
+                        target.parent.mkdir(parents=True, exist_ok=True)
+                        link_or_copy(Path(str(file.locate())), target)
+            made[asked] = str(venv / "bin" / "python")
+        return made[asked]
+
+    return make
+
+
+def link_or_copy(source: Path, target: Path) -> None:
+    """Two packages may bring one file, and what is compiled later is not there yet."""
+    if not target.exists() and source.exists():
+        try:
+            os.link(source, target)
+        except OSError:  # on another disk
+            shutil.copy(source, target)
+
+
+@every_metric
+def test_a_folder_in_an_environment_of_its_own(
+    name: str,
+    root: Path,
+    tmp_path: Path,
+    load: Any,
+    environment_of: Callable[[Path], str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As on the Hub: the folder is called app, and nothing is installed but what its requirements.txt asks for."""
+    space = publish.write(root / "metrics" / name, tmp_path / "dist").rename(tmp_path / "app")
+    python = environment_of(space / "requirements.txt")
+    environment = clean_environment(tmp_path)
+    steps = STEPS[name]
+    columns = {key: as_lists(value) for key, value in steps.columns.items()}
+    options = {key: list(value) if isinstance(value, tuple) else value for key, value in steps.options.items()}
+    expected = load(name).compute(**steps.columns, **steps.options)
+    command = [python, "-c", LOAD, str(space / f"{name}.py"), repr({**columns, **options})]
+    loaded = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=tmp_path, check=False)
+    assert loaded.stdout.splitlines() == ["None", repr(expected)], loaded.stderr
+
+    for key in set(os.environ) - set(environment):
+        monkeypatch.delenv(key)
+    serving = {key: value for key, value in environment.items() if key.startswith(("HF_", "PYTHON"))}
+    with serve(space / "app.py", tmp_path, python=python, **serving) as address:
+        with urllib.request.urlopen(address, timeout=30) as answer:
+            assert f"{name}-compute" in answer.read().decode()
+        client = gradio_client.Client(address, verbose=False, analytics_enabled=False)
+        assert client.predict(columns=columns, options=options, api_name="/compute") == expected
+        assert list(client.view_api(return_format="dict")["named_endpoints"]) == ["/compute"]
+        client.close()
