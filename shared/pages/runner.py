@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..metric.groups import GROUPS
-from ..metric.metric import INTERVAL_OPTIONS
+from ..metric.metric import OF_EVERY_METRIC
 from ..texts import texts
 from .comparison import compared
 from .controls import options_of
@@ -34,7 +34,7 @@ from .worst import worst_html
 MAX_WORDS = 2_000  # letters of a message
 
 
-NOT_ON_PAGES = frozenset({"significant_bits", "per_sample", *INTERVAL_OPTIONS} - {"confidence_level"})
+NOT_ON_PAGES = frozenset({"significant_bits", "per_sample", *OF_EVERY_METRIC} - {"confidence_level"})
 
 
 class Shown(NamedTuple):
