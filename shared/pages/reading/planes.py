@@ -14,8 +14,8 @@ from PIL import Image
 
 from ...formats.maps.pixels import check_size
 from ...formats.maps.planes import ARRAY_SUFFIXES, TIFF_SUFFIXES, checked_map, checked_mask, read_array, stated_shape
-from ...formats.reasons import reason
 from ...formats.maps.tiff import check_white, tiff_header
+from ...formats.reasons import reason
 from ..serving.limits import RefusedError, check_listing, check_unpacked, without_paths
 from .archives import Member
 
