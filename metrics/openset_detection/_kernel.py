@@ -19,7 +19,7 @@ from itertools import pairwise
 from numbers import Integral, Real
 from operator import or_
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, TYPE_CHECKING, TypeVar, TypedDict
+from typing import Any, ClassVar, NamedTuple, TYPE_CHECKING, TypeAlias, TypeVar, TypedDict
 
 import array_api_compat
 import numpy as np
@@ -2099,30 +2099,42 @@ def _check_rows(table: np.ndarray, part: slice, counts: np.ndarray, name: str, b
 # Corners of boxes with what rounding took off them, and the exact IoU of two boxes.
 #
 # Corners of boxes given by their size are rounded. What rounding took off each is kept beside it (see `reduce_boxes`), so
-# that an IoU is a fraction of the numbers that were given.
+# that an IoU is a fraction of the numbers of the input.
+
+_TINY = 2.0**-900  # parts of areas below it may underflow
+
 
 class Corners(NamedTuple):
-    """Corners of boxes: x1, y1, x2, y2 rounded, what rounding took off each, and pixels to add to the far ones."""
+    """Corners of boxes.
+
+    rounded: (n, 4) x1, y1, x2, y2
+    remainders: (n, 4) what rounding took off each
+    border: pixels to add to the far corners, 0 or 1
+    """
 
     rounded: np.ndarray
     remainders: np.ndarray
     border: int
 
-    def exact(self, row: Any) -> list[Fraction]:
-        """The corners of a box."""
-        pairs = zip(self.rounded[row].tolist(), self.remainders[row].tolist(), (0, 0, self.border, self.border))
-        return [Fraction(corner) + Fraction(rest) + border for corner, rest, border in pairs]
+    def parts(self, row: Any) -> list[float]:
+        """Four corners of a box, what to add to each of them, and the border."""
+        return [*self.rounded[row].tolist(), *self.remainders[row].tolist(), float(self.border)]
 
     def doubt(self) -> np.ndarray:
-        """How far the sides of each box may be off in float64, in parts of them; no IoU is off by more than 4 times."""
+        """How far the sides of each box may be off in float64, in parts of them; no IoU is off by more than 4 times.
+
+        Infinite for a box whose area is too small for float64.
+        """
+        sides = [self.rounded[:, far] - self.rounded[:, far - 2] + self.border for far in (2, 3)]
+        with np.errstate(over="ignore"):
+            tiny = (sides[0] > 0) & (sides[1] > 0) & (sides[0] * sides[1] < _TINY)
+        doubt = np.where(tiny, np.inf, 0.0)
         if not self.border and not self.remainders.any():
-            return np.broadcast_to(0.0, len(self.rounded))
-        doubt = np.zeros(len(self.rounded))
-        for near, far in ((0, 2), (1, 3)):
-            off = np.abs(self.remainders[:, near]) + np.abs(self.remainders[:, far])
+            return doubt
+        for far, side in zip((2, 3), sides):
+            off = np.abs(self.remainders[:, far - 2]) + np.abs(self.remainders[:, far])
             if self.border:
                 off += np.abs(self.rounded[:, far]) * 2.0**-52
-            side = self.rounded[:, far] - self.rounded[:, near] + self.border
             with np.errstate(divide="ignore"):
                 doubt += np.divide(off, side, out=np.zeros_like(off), where=off > 0)
         return doubt
@@ -2131,15 +2143,11 @@ class Corners(NamedTuple):
 def exact_ious(
     ours: Corners, theirs: Corners, rows: np.ndarray, columns: np.ndarray
 ) -> tuple[list[Fraction], np.ndarray]:
-    """The IoU of each pair of boxes: those that differ in either box, and the place of each pair among them.
-
-    Of equal boxes, of which there may be many, one pair is enough.
-    """
+    """Compute the IoU of each pair of boxes: the IoUs of distinct pairs, and the place of each pair among them."""
     keys = _numbered(ours, rows) * (len(columns) + 1) + _numbered(theirs, columns)
     _, first, place = np.unique(keys, return_index=True, return_inverse=True)
-    return [
-        _exact_iou(ours.exact(row), theirs.exact(column)) for row, column in zip(rows[first], columns[first])
-    ], place
+    exact = [_exact_iou(ours.parts(row), theirs.parts(column)) for row, column in zip(rows[first], columns[first])]
+    return exact, place
 
 
 def _numbered(corners: Corners, rows: np.ndarray) -> np.ndarray:
@@ -2149,13 +2157,20 @@ def _numbered(corners: Corners, rows: np.ndarray) -> np.ndarray:
     return np.unique(boxes, axis=0, return_inverse=True)[1].reshape(-1)[place.reshape(-1)].astype(np.int64)
 
 
-def _exact_iou(box: list[Fraction], other: list[Fraction]) -> Fraction:
+def _exact_iou(box: list[float], other: list[float]) -> Fraction:
     """|A ∩ B| / |A ∪ B|; 0 where both have no area."""
-    shared = [max(min(box[i + 2], other[i + 2]) - max(box[i], other[i]), Fraction()) for i in (0, 1)]
-    areas = [(x2 - x1) * (y2 - y1) for x1, y1, x2, y2 in (box, other)]
-    intersection = shared[0] * shared[1]
-    union = areas[0] + areas[1] - intersection
-    return intersection / union if union else Fraction()
+    ratios = [part.as_integer_ratio() for part in (*box, *other)]
+    unit = max(denominator for _, denominator in ratios)  # all of them are powers of two
+    parts = [numerator * (unit // denominator) for numerator, denominator in ratios]
+    a, b = _corners(parts[:9]), _corners(parts[9:])
+    sides = [max(min(a[i + 2], b[i + 2]) - max(a[i], b[i]), 0) for i in (0, 1)]
+    intersection = sides[0] * sides[1]
+    union = sum((x2 - x1) * (y2 - y1) for x1, y1, x2, y2 in (a, b)) - intersection
+    return Fraction(intersection, union) if union else Fraction()
+
+
+def _corners(parts: Sequence[int]) -> list[int]:
+    return [parts[i] + parts[i + 4] + (parts[8] if i > 1 else 0) for i in range(4)]
 
 
 # ---- arrays/compiled.py ----------------------------------------------------------------------------------------------
@@ -2205,27 +2220,14 @@ _work: dict[Callable[..., Any], int] = {}
 
 # ---- detection/overlap.py --------------------------------------------------------------------------------------------
 #
-# Pairs of boxes whose IoU reaches a threshold, decided exactly for the numbers that were given.
+# Pairs of boxes of one image that overlap, by their IoU in float64.
 #
-# The IoU of all pairs is computed in float64. Its error is bounded, so only the few pairs that are as near to the
-# threshold as that are decided again, in fractions.
+# Compiled, a loop goes through all pairs; else they are compared in runs that fit the cache.
 
-_PAIRS = 1 << 17  # pairs of boxes compared at a time: what they need fits the cache
-_PAIR_WORK = 16  # comparing a pair of boxes takes about as long as so many scores
-_ROUNDING = 2.0**-46  # above that of an IoU of exact corners, whose sums and products are some 16 roundings
-_LOST = 2.0**-20  # corners that are no more exact than this, in parts of a side, say nothing
+_PAIRS = 1 << 17  # pairs of boxes compared at a time, which fit the cache
+_PAIR_WORK = 16  # scores that take about as long as a pair of boxes
 
-
-class Pairs(NamedTuple):
-    """Pairs of a prediction and an object of its image: their rows in the two tables, and their IoU."""
-
-    rows: np.ndarray
-    columns: np.ndarray
-    ious: np.ndarray
-
-    def take(self, which: np.ndarray) -> Pairs:
-        """Some of the pairs, by a mask or by their places."""
-        return Pairs(self.rows[which], self.columns[which], self.ious[which])
+Listed: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def box_iou(boxes: np.ndarray, others: np.ndarray) -> np.ndarray:
@@ -2245,81 +2247,40 @@ def box_iou(boxes: np.ndarray, others: np.ndarray) -> np.ndarray:
     return np.divide(intersection, union, out=np.zeros_like(union), where=union > 0)
 
 
-def overlapping_pairs(
-    predictions: np.ndarray,
-    references: np.ndarray,
-    num_predictions: np.ndarray,
-    num_references: np.ndarray,
-    iou_threshold: float,
-    corners: tuple[Corners, Corners] | None = None,
-) -> Pairs:
-    """List all pairs of a prediction and an object of one image whose IoU is at least the threshold, exactly.
-
-    Parameters: predictions (n, ≥ 4) and references (m, ≥ 4), xyxy, with the number of each image's rows; iou_threshold
-    in (0, 1]; corners of both, where the tables are rounded.
-    """
-    threshold = as_fraction(iou_threshold, "iou_threshold")
-    tables = predictions[:, :4], references[:, :4]
-    ours, theirs = corners or (Corners(table, np.zeros(table.shape), 0) for table in tables)
-    doubts = ours.doubt(), theirs.doubt()
-    most = sum(float(doubt.max(initial=0, where=doubt <= _LOST)) for doubt in doubts)
-    numbers = np.asarray(num_predictions, dtype=np.int64), np.asarray(num_references, dtype=np.int64)
-    pairs = _listed(predictions, references, *numbers, threshold - _ROUNDING - 4 * most)
-    if any((doubt > _LOST).any() for doubt in doubts):
-        pairs = _with_lost(pairs, doubts, *_others(*numbers))
-    near = np.abs(pairs.ious - threshold) <= _ROUNDING + 4 * (doubts[0][pairs.rows] + doubts[1][pairs.columns])
-    reached = pairs.ious >= threshold
-    exact, place = exact_ious(ours, theirs, pairs.rows[near], pairs.columns[near])
-    pairs.ious[near] = np.asarray([float(iou) for iou in exact])[place]
-    reached[near] = np.asarray([iou >= Fraction(threshold) for iou in exact], dtype=bool)[place]
-    return pairs.take(reached)
-
-
-def _with_lost(pairs: Pairs, doubts: tuple[np.ndarray, np.ndarray], counts: np.ndarray, starts: np.ndarray) -> Pairs:
-    """Add all pairs of boxes whose corners are lost in rounding, such as one of width 1 at 1e16; they are few."""
-    ours, theirs = (doubt > _LOST for doubt in doubts)
-    before = np.concatenate([[0], np.cumsum(theirs)])
-    some = np.flatnonzero(ours | (before[starts + counts] > before[starts]))  # or with such an object in their image
-    rows, columns = _all_pairs(some, counts[some], starts[some])
-    lost = ours[rows] | theirs[columns]
-    kept = pairs.take(~(ours[pairs.rows] | theirs[pairs.columns]))
-    both = (kept.rows, rows[lost]), (kept.columns, columns[lost]), (kept.ious, np.zeros(int(lost.sum())))
-    return Pairs(*map(np.concatenate, both))
-
-
-def _others(num_predictions: np.ndarray, num_references: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """For each prediction, how many objects its image has, and the row of the first."""
+def objects_of(num_predictions: np.ndarray, num_references: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """For each prediction, the number of objects in its image, and the row of the first."""
     starts = np.cumsum(num_references) - num_references
     return np.repeat(num_references, num_predictions), np.repeat(starts, num_predictions)
 
 
-def _all_pairs(rows: np.ndarray, counts: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Each row with its `counts` columns from `starts` on."""
+def all_pairs(rows: np.ndarray, counts: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Pair each row with its `counts` columns from `starts` on."""
     before = np.cumsum(counts) - counts
     return np.repeat(rows, counts), np.arange(int(counts.sum())) - np.repeat(before - starts, counts)
 
 
-def _listed(
+def listed_pairs(
     predictions: np.ndarray,
     references: np.ndarray,
     num_predictions: np.ndarray,
     num_references: np.ndarray,
     threshold: float,
-) -> Pairs:
-    """The pairs whose IoU in float64 reaches a threshold."""
+) -> Listed:
+    """List the pairs whose IoU in float64 reaches a threshold above 0: rows, columns and IoUs."""
     work = _PAIR_WORK * int(num_predictions @ num_references)
     loop = worth_compiling(pairs_above, work, predictions, references)
     if loop is None:
-        counts, starts = _others(num_predictions, num_references)
+        counts, starts = objects_of(num_predictions, num_references)
         parts = (slice(*part) for part in pairwise(_cuts(counts)))
         found = [_pairs_of(predictions, references, part, counts[part], starts[part], threshold) for part in parts]
-        return Pairs(*(np.concatenate(arrays) for arrays in zip(*found)))
+        rows, columns, ious = (np.concatenate(arrays) for arrays in zip(*found))
+        return rows, columns, ious
     length = 2 * len(predictions)
     while True:  # once, unless most predictions overlap several objects
         rows, columns, ious = np.empty(length, np.int64), np.empty(length, np.int64), np.empty(length)
         size = loop(predictions, references, num_predictions, num_references, threshold, rows, columns, ious)
         if size <= length:
-            return Pairs(rows[:size], columns[:size], ious[:size])
+            return rows[:size], columns[:size], ious[:size]
         length = size
 
 
@@ -2368,16 +2329,137 @@ def _pairs_of(
     counts: np.ndarray,
     starts: np.ndarray,
     threshold: float,
-) -> Pairs:
-    """The pairs of a run of prediction rows."""
-    rows, columns = _all_pairs(np.arange(part.start, part.stop), counts, starts)
+) -> Listed:
+    """List the pairs of a run of prediction rows."""
+    rows, columns = all_pairs(np.arange(part.start, part.stop), counts, starts)
     for low, high in ((0, 2), (1, 3)):  # boxes that overlap do so on either axis
         start = np.maximum(predictions[:, low][rows], references[:, low][columns])
         stop = np.minimum(predictions[:, high][rows], references[:, high][columns])
         overlap = np.flatnonzero(start < stop)
         rows, columns = rows[overlap], columns[overlap]
     ious = box_iou(predictions[rows, :4], references[columns, :4])
-    return Pairs(rows, columns, ious).take(ious >= threshold)
+    reached = ious >= threshold
+    return rows[reached], columns[reached], ious[reached]
+
+
+# ---- detection/pairs.py ----------------------------------------------------------------------------------------------
+#
+# Pairs of boxes whose IoU reaches a threshold, decided and ranked exactly for the numbers of the input.
+#
+# The IoU of all pairs is computed in float64, with a known bound on its error. Only pairs that lie within that of the
+# threshold, or of another pair of their image, are compared in fractions; and boxes too small for float64, such as one
+# of width 1 at 1e16.
+
+_ROUNDING = 2.0**-46  # above the error of an IoU of exact corners, whose sums and products round some 16 times
+_LOST = 2.0**-30  # a box whose sides are off by more, in parts of them, is left to fractions
+_LOW_THRESHOLD = 2.0**-20  # all overlapping boxes are, where the threshold is lower
+
+
+class Pairs(NamedTuple):
+    """Pairs of a prediction and an object of its image.
+
+    rows, columns: of the two tables
+    ious: in float64
+    ranks: order of the pairs of an image by their exact IoU, equal for equal ones. Without a meaning for a pair that
+        shares neither of its boxes with another pair
+    """
+
+    rows: np.ndarray
+    columns: np.ndarray
+    ious: np.ndarray
+    ranks: np.ndarray
+
+    def take(self, which: np.ndarray) -> Pairs:
+        """Some of the pairs, by a mask or by their places."""
+        return Pairs(*(column[which] for column in self))
+
+
+def overlapping_pairs(
+    predictions: np.ndarray,
+    references: np.ndarray,
+    num_predictions: np.ndarray,
+    num_references: np.ndarray,
+    iou_threshold: float,
+    corners: tuple[Corners, Corners] | None = None,
+) -> Pairs:
+    """List all pairs of a prediction and an object of one image whose IoU is at least the threshold, exactly.
+
+    Parameters: predictions (n, ≥ 4) and references (m, ≥ 4), xyxy, with the number of each image's rows; iou_threshold
+    in (0, 1]; corners of both, where the tables are rounded.
+    """
+    threshold = as_fraction(iou_threshold, "iou_threshold")
+    tables = predictions[:, :4], references[:, :4]
+    ours, theirs = corners or (Corners(table, np.zeros(table.shape), 0) for table in tables)
+    doubts = [
+        boxes.doubt() if threshold >= _LOW_THRESHOLD else np.full(len(boxes.rounded), np.inf)
+        for boxes in (ours, theirs)
+    ]
+    lost = [doubt > _LOST for doubt in doubts]
+    error = _ROUNDING + 4 * sum(float(doubt.max(initial=0, where=~far)) for doubt, far in zip(doubts, lost))
+    numbers = np.asarray(num_predictions, dtype=np.int64), np.asarray(num_references, dtype=np.int64)
+    rows, columns, ious = listed_pairs(predictions, references, *numbers, max(threshold, _LOW_THRESHOLD) - error)
+    near = np.abs(ious - threshold) <= error
+    if any(boxes.any() for boxes in lost):
+        known = ~(lost[0][rows] | lost[1][columns])
+        more = _pairs_of_lost(tables, lost, *objects_of(*numbers))
+        rows, columns = np.append(rows[known], more[0]), np.append(columns[known], more[1])
+        ious, near = np.append(ious[known], np.zeros(len(more[0]))), np.append(near[known], np.ones(len(more[0]), bool))
+    reached = ious >= threshold
+    exact, place = exact_ious(ours, theirs, rows[near], columns[near])
+    ious[near] = np.asarray([float(iou) for iou in exact])[place]
+    reached[near] = np.asarray([iou >= Fraction(threshold) for iou in exact], dtype=bool)[place]
+    pairs = Pairs(rows[reached], columns[reached], ious[reached], ious[reached])
+    image = np.repeat(np.arange(len(numbers[0])), numbers[0])
+    return pairs._replace(ranks=_exact_ranks(pairs, image[pairs.rows], error, ours, theirs))
+
+
+def _pairs_of_lost(
+    tables: Sequence[np.ndarray], lost: Sequence[np.ndarray], counts: np.ndarray, starts: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """List all pairs with a lost box that may overlap."""
+    before = np.concatenate([[0], np.cumsum(lost[1])])
+    some = np.flatnonzero(lost[0] | (before[starts + counts] > before[starts]))  # or with such an object in their image
+    rows, columns = all_pairs(some, counts[some], starts[some])
+    with_lost = lost[0][rows] | lost[1][columns]
+    rows, columns = rows[with_lost], columns[with_lost]
+    for near, far in ((0, 2), (1, 3)):
+        start = np.maximum(tables[0][rows, near], tables[1][columns, near])
+        stop = np.minimum(tables[0][rows, far], tables[1][columns, far])
+        overlap = start <= stop + 2 * np.spacing(np.abs(stop))  # neither is off by as much as one unit
+        rows, columns = rows[overlap], columns[overlap]
+    return rows, columns
+
+
+def _exact_ranks(pairs: Pairs, image: np.ndarray, error: float, ours: Corners, theirs: Corners) -> np.ndarray:
+    """Rank the pairs of each image by their exact IoU; `error` bounds that of each in float64."""
+    alone = (np.bincount(pairs.rows)[pairs.rows] == 1) & (np.bincount(pairs.columns)[pairs.columns] == 1)
+    order = np.flatnonzero(~alone)
+    order = order[np.argsort(pairs.ious[order])]
+    close = np.diff(pairs.ious[order]) <= 2 * error
+    if not close.any():
+        return pairs.ious
+    ranks = np.zeros(len(pairs.rows), np.int64)
+    ranks[order] = np.arange(len(order))
+    some = order[_of_either(close)]
+    some = some[np.lexsort((ranks[some], image[some]))]
+    close = (np.diff(pairs.ious[some]) <= 2 * error) & (np.diff(image[some]) == 0)
+    if not close.any():
+        return pairs.ious
+    run, some = np.insert(np.cumsum(~close), 0, 0)[_of_either(close)], some[_of_either(close)]
+    exact, place = exact_ious(ours, theirs, pairs.rows[some], pairs.columns[some])
+    number = {iou: i for i, iou in enumerate(sorted(set(exact)))}
+    numbers = np.asarray([number[iou] for iou in exact])[place]
+    # the ranks of each run of doubtful pairs are dealt out again by their exact IoUs, of equal ones the first to all
+    ascending = np.lexsort((numbers, run))
+    run, numbers = run[ascending], numbers[ascending]
+    first = np.insert((np.diff(run) > 0) | (np.diff(numbers) > 0), 0, True)
+    ranks[some[ascending]] = ranks[some[first]][np.cumsum(first) - 1]
+    return ranks
+
+
+def _of_either(between: np.ndarray) -> np.ndarray:
+    """Which entries have a flag between them and one of their neighbours."""
+    return np.append(between, False) | np.insert(between, 0, False)
 
 
 # ---- detection/rules.py ----------------------------------------------------------------------------------------------
@@ -2735,7 +2817,7 @@ def match_boxes(
 def match_pairs(pairs: Pairs, predictions: np.ndarray, references: np.ndarray, matching: str) -> Pairs:
     """Choose from the pairs those that are matched; see `match_boxes`."""
     as_choice(matching, "matching", MATCHINGS)
-    keys = [-predictions[pairs.rows, 4], -pairs.ious]
+    keys = [-predictions[pairs.rows, 4], -pairs.ranks]
     if matching == "confidence":
         keys.reverse()
     ranked = rank_pairs(pairs, predictions, references, keys)
@@ -2951,7 +3033,7 @@ def voc_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
     """
     confidence, label = boxes.predictions[:, 4:].T
     pairs = pairs.take(label[pairs.rows] == boxes.object_label[pairs.columns])
-    keys = [boxes.ignored[pairs.columns], -pairs.ious, pairs.rows]
+    keys = [boxes.ignored[pairs.columns], -pairs.ranks, pairs.rows]
     pairs = pairs.take(rank_pairs(pairs, boxes.predictions, boxes.references, keys))
     pointing = pairs.take(_first_of_each(pairs.rows))
     to_ignored = boxes.ignored[pointing.columns]

@@ -1,37 +1,21 @@
-"""Pairs of boxes whose IoU reaches a threshold, decided exactly for the numbers that were given.
+"""Pairs of boxes of one image that overlap, by their IoU in float64.
 
-The IoU of all pairs is computed in float64. Its error is bounded, so only the few pairs that are as near to the
-threshold as that are decided again, in fractions.
+Compiled, a loop goes through all pairs; else they are compared in runs that fit the cache.
 """
 
 from __future__ import annotations
 
-from fractions import Fraction
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from ..arrays.compiled import worth_compiling
-from ..arrays.options import as_fraction
-from .corners import Corners, exact_ious
 
-_PAIRS = 1 << 17  # pairs of boxes compared at a time: what they need fits the cache
-_PAIR_WORK = 16  # comparing a pair of boxes takes about as long as so many scores
-_ROUNDING = 2.0**-46  # above that of an IoU of exact corners, whose sums and products are some 16 roundings
-_LOST = 2.0**-20  # corners that are no more exact than this, in parts of a side, say nothing
+_PAIRS = 1 << 17  # pairs of boxes compared at a time, which fit the cache
+_PAIR_WORK = 16  # scores that take about as long as a pair of boxes
 
-
-class Pairs(NamedTuple):
-    """Pairs of a prediction and an object of its image: their rows in the two tables, and their IoU."""
-
-    rows: np.ndarray
-    columns: np.ndarray
-    ious: np.ndarray
-
-    def take(self, which: np.ndarray) -> Pairs:
-        """Some of the pairs, by a mask or by their places."""
-        return Pairs(self.rows[which], self.columns[which], self.ious[which])
+Listed: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def box_iou(boxes: np.ndarray, others: np.ndarray) -> np.ndarray:
@@ -51,81 +35,40 @@ def box_iou(boxes: np.ndarray, others: np.ndarray) -> np.ndarray:
     return np.divide(intersection, union, out=np.zeros_like(union), where=union > 0)
 
 
-def overlapping_pairs(
-    predictions: np.ndarray,
-    references: np.ndarray,
-    num_predictions: np.ndarray,
-    num_references: np.ndarray,
-    iou_threshold: float,
-    corners: tuple[Corners, Corners] | None = None,
-) -> Pairs:
-    """List all pairs of a prediction and an object of one image whose IoU is at least the threshold, exactly.
-
-    Parameters: predictions (n, ≥ 4) and references (m, ≥ 4), xyxy, with the number of each image's rows; iou_threshold
-    in (0, 1]; corners of both, where the tables are rounded.
-    """
-    threshold = as_fraction(iou_threshold, "iou_threshold")
-    tables = predictions[:, :4], references[:, :4]
-    ours, theirs = corners or (Corners(table, np.zeros(table.shape), 0) for table in tables)
-    doubts = ours.doubt(), theirs.doubt()
-    most = sum(float(doubt.max(initial=0, where=doubt <= _LOST)) for doubt in doubts)
-    numbers = np.asarray(num_predictions, dtype=np.int64), np.asarray(num_references, dtype=np.int64)
-    pairs = _listed(predictions, references, *numbers, threshold - _ROUNDING - 4 * most)
-    if any((doubt > _LOST).any() for doubt in doubts):
-        pairs = _with_lost(pairs, doubts, *_others(*numbers))
-    near = np.abs(pairs.ious - threshold) <= _ROUNDING + 4 * (doubts[0][pairs.rows] + doubts[1][pairs.columns])
-    reached = pairs.ious >= threshold
-    exact, place = exact_ious(ours, theirs, pairs.rows[near], pairs.columns[near])
-    pairs.ious[near] = np.asarray([float(iou) for iou in exact])[place]
-    reached[near] = np.asarray([iou >= Fraction(threshold) for iou in exact], dtype=bool)[place]
-    return pairs.take(reached)
-
-
-def _with_lost(pairs: Pairs, doubts: tuple[np.ndarray, np.ndarray], counts: np.ndarray, starts: np.ndarray) -> Pairs:
-    """Add all pairs of boxes whose corners are lost in rounding, such as one of width 1 at 1e16; they are few."""
-    ours, theirs = (doubt > _LOST for doubt in doubts)
-    before = np.concatenate([[0], np.cumsum(theirs)])
-    some = np.flatnonzero(ours | (before[starts + counts] > before[starts]))  # or with such an object in their image
-    rows, columns = _all_pairs(some, counts[some], starts[some])
-    lost = ours[rows] | theirs[columns]
-    kept = pairs.take(~(ours[pairs.rows] | theirs[pairs.columns]))
-    both = (kept.rows, rows[lost]), (kept.columns, columns[lost]), (kept.ious, np.zeros(int(lost.sum())))
-    return Pairs(*map(np.concatenate, both))
-
-
-def _others(num_predictions: np.ndarray, num_references: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """For each prediction, how many objects its image has, and the row of the first."""
+def objects_of(num_predictions: np.ndarray, num_references: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """For each prediction, the number of objects in its image, and the row of the first."""
     starts = np.cumsum(num_references) - num_references
     return np.repeat(num_references, num_predictions), np.repeat(starts, num_predictions)
 
 
-def _all_pairs(rows: np.ndarray, counts: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Each row with its `counts` columns from `starts` on."""
+def all_pairs(rows: np.ndarray, counts: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Pair each row with its `counts` columns from `starts` on."""
     before = np.cumsum(counts) - counts
     return np.repeat(rows, counts), np.arange(int(counts.sum())) - np.repeat(before - starts, counts)
 
 
-def _listed(
+def listed_pairs(
     predictions: np.ndarray,
     references: np.ndarray,
     num_predictions: np.ndarray,
     num_references: np.ndarray,
     threshold: float,
-) -> Pairs:
-    """The pairs whose IoU in float64 reaches a threshold."""
+) -> Listed:
+    """List the pairs whose IoU in float64 reaches a threshold above 0: rows, columns and IoUs."""
     work = _PAIR_WORK * int(num_predictions @ num_references)
     loop = worth_compiling(pairs_above, work, predictions, references)
     if loop is None:
-        counts, starts = _others(num_predictions, num_references)
+        counts, starts = objects_of(num_predictions, num_references)
         parts = (slice(*part) for part in pairwise(_cuts(counts)))
         found = [_pairs_of(predictions, references, part, counts[part], starts[part], threshold) for part in parts]
-        return Pairs(*(np.concatenate(arrays) for arrays in zip(*found)))
+        rows, columns, ious = (np.concatenate(arrays) for arrays in zip(*found))
+        return rows, columns, ious
     length = 2 * len(predictions)
     while True:  # once, unless most predictions overlap several objects
         rows, columns, ious = np.empty(length, np.int64), np.empty(length, np.int64), np.empty(length)
         size = loop(predictions, references, num_predictions, num_references, threshold, rows, columns, ious)
         if size <= length:
-            return Pairs(rows[:size], columns[:size], ious[:size])
+            return rows[:size], columns[:size], ious[:size]
         length = size
 
 
@@ -174,13 +117,14 @@ def _pairs_of(
     counts: np.ndarray,
     starts: np.ndarray,
     threshold: float,
-) -> Pairs:
-    """The pairs of a run of prediction rows."""
-    rows, columns = _all_pairs(np.arange(part.start, part.stop), counts, starts)
+) -> Listed:
+    """List the pairs of a run of prediction rows."""
+    rows, columns = all_pairs(np.arange(part.start, part.stop), counts, starts)
     for low, high in ((0, 2), (1, 3)):  # boxes that overlap do so on either axis
         start = np.maximum(predictions[:, low][rows], references[:, low][columns])
         stop = np.minimum(predictions[:, high][rows], references[:, high][columns])
         overlap = np.flatnonzero(start < stop)
         rows, columns = rows[overlap], columns[overlap]
     ious = box_iou(predictions[rows, :4], references[columns, :4])
-    return Pairs(rows, columns, ious).take(ious >= threshold)
+    reached = ious >= threshold
+    return rows[reached], columns[reached], ious[reached]

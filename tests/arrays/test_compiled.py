@@ -12,7 +12,7 @@ import pytest
 from openworld_metrics import exceedance_counts, metric_class, true_class_ranks
 from openworld_metrics.arrays import compiled, radix, sorting
 from openworld_metrics.classification.ranks import row_ranks, row_ranks_bfloat16
-from openworld_metrics.detection import overlap
+from openworld_metrics.detection import overlap, pairs
 from openworld_metrics.open_set import sweep
 from openworld_metrics.ranking.counts import merge_counts, split_loop
 from tests import cases
@@ -238,12 +238,12 @@ def test_pairs_above(way: Callable[..., Any], seed: int) -> None:
     num_found, num_true = rng.integers(0, 6, 8), rng.integers(0, 6, 8)
     corners = [rng.integers(0, 5, (n.sum(), 2)) for n in (num_found, num_true)]
     found, true = (np.hstack([x, x + rng.integers(0, 5, x.shape), np.ones((len(x), 2))]) * 1.0 for x in corners)
-    expected = overlap.overlapping_pairs(found, true, num_found, num_true, 0.25)
+    expected = pairs.overlapping_pairs(found, true, num_found, num_true, 0.25)
     for length in (3, 200):  # those beyond the length are counted, not listed
         rows, columns, ious = np.empty(length, np.int64), np.empty(length, np.int64), np.empty(length)
         size = way(overlap.pairs_above)(found, true, num_found, num_true, 0.25, rows, columns, ious)
         assert size == len(expected.rows)
-        for listed, whole in zip((rows, columns, ious), expected):
+        for listed, whole in zip((rows, columns, ious), expected[:3]):
             np.testing.assert_array_equal(listed[: min(size, length)], whole[:length])
 
 
