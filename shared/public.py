@@ -21,7 +21,7 @@ from .detection.owod import owod_detection
 from .detection.pairs import box_iou
 from .detection.rules import Rules
 from .detection.voc import voc_average_precision
-from .formats.hub import to_eval_results, to_model_index
+from .formats.written.hub import to_eval_results, to_model_index
 from .loading import METRICS, load, metric_class
 from .metric.metric import Metric
 from .ood.bench import bench_metrics
