@@ -19,7 +19,7 @@ from itertools import pairwise
 from numbers import Integral, Real
 from operator import or_
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, TYPE_CHECKING, TypeAlias, TypeVar, TypedDict
+from typing import Any, ClassVar, NamedTuple, TYPE_CHECKING, TypeVar, TypedDict
 
 import array_api_compat
 import numpy as np
@@ -2218,16 +2218,31 @@ def worth_compiling(function: Callable[..., Any], work: int, *arrays: Array) -> 
 _work: dict[Callable[..., Any], int] = {}
 
 
-# ---- detection/overlap.py --------------------------------------------------------------------------------------------
+# ---- detection/pairs.py ----------------------------------------------------------------------------------------------
 #
-# Pairs of boxes of one image that overlap, by their IoU in float64.
-#
-# Compiled, a loop goes through all pairs; else they are compared in runs that fit the cache.
+# Pairs of boxes whose IoU, in float64, reaches a threshold: listed image by image.
 
-_PAIRS = 1 << 17  # pairs of boxes compared at a time, which fit the cache
-_PAIR_WORK = 16  # scores that take about as long as a pair of boxes
+_PAIRS = 1 << 17  # pairs of boxes compared at a time: what they need fits the cache
+_PAIR_WORK = 16  # comparing a pair of boxes takes about as long as so many scores
 
-Listed: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+class Pairs(NamedTuple):
+    """Pairs of a prediction and an object of its image.
+
+    rows, columns: of the two tables
+    ious: in float64
+    ranks: order of the pairs of an image by their IoU, equal for equal ones; after `Overlaps.reaching` by their exact
+        IoU, and then without a meaning for a pair that shares neither of its boxes with another
+    """
+
+    rows: np.ndarray
+    columns: np.ndarray
+    ious: np.ndarray
+    ranks: np.ndarray
+
+    def take(self, which: np.ndarray) -> Pairs:
+        """Some of the pairs, by a mask or by their places."""
+        return Pairs(*(column[which] for column in self))
 
 
 def box_iou(boxes: np.ndarray, others: np.ndarray) -> np.ndarray:
@@ -2247,40 +2262,27 @@ def box_iou(boxes: np.ndarray, others: np.ndarray) -> np.ndarray:
     return np.divide(intersection, union, out=np.zeros_like(union), where=union > 0)
 
 
-def objects_of(num_predictions: np.ndarray, num_references: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """For each prediction, the number of objects in its image, and the row of the first."""
-    starts = np.cumsum(num_references) - num_references
-    return np.repeat(num_references, num_predictions), np.repeat(starts, num_predictions)
-
-
-def all_pairs(rows: np.ndarray, counts: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Pair each row with its `counts` columns from `starts` on."""
-    before = np.cumsum(counts) - counts
-    return np.repeat(rows, counts), np.arange(int(counts.sum())) - np.repeat(before - starts, counts)
-
-
 def listed_pairs(
     predictions: np.ndarray,
     references: np.ndarray,
     num_predictions: np.ndarray,
     num_references: np.ndarray,
     threshold: float,
-) -> Listed:
-    """List the pairs whose IoU in float64 reaches a threshold above 0: rows, columns and IoUs."""
+) -> Pairs:
+    """List all pairs of a prediction and an object of one image whose IoU in float64 reaches a threshold above 0."""
     work = _PAIR_WORK * int(num_predictions @ num_references)
     loop = worth_compiling(pairs_above, work, predictions, references)
     if loop is None:
-        counts, starts = objects_of(num_predictions, num_references)
+        counts, starts = objects_of_rows(num_predictions, num_references)
         parts = (slice(*part) for part in pairwise(_cuts(counts)))
         found = [_pairs_of(predictions, references, part, counts[part], starts[part], threshold) for part in parts]
-        rows, columns, ious = (np.concatenate(arrays) for arrays in zip(*found))
-        return rows, columns, ious
+        return Pairs(*(np.concatenate(arrays) for arrays in zip(*found)))
     length = 2 * len(predictions)
     while True:  # once, unless most predictions overlap several objects
         rows, columns, ious = np.empty(length, np.int64), np.empty(length, np.int64), np.empty(length)
         size = loop(predictions, references, num_predictions, num_references, threshold, rows, columns, ious)
         if size <= length:
-            return rows[:size], columns[:size], ious[:size]
+            return Pairs(rows[:size], columns[:size], ious[:size], ious[:size])
         length = size
 
 
@@ -2329,8 +2331,8 @@ def _pairs_of(
     counts: np.ndarray,
     starts: np.ndarray,
     threshold: float,
-) -> Listed:
-    """List the pairs of a run of prediction rows."""
+) -> Pairs:
+    """The pairs of a run of prediction rows."""
     rows, columns = all_pairs(np.arange(part.start, part.stop), counts, starts)
     for low, high in ((0, 2), (1, 3)):  # boxes that overlap do so on either axis
         start = np.maximum(predictions[:, low][rows], references[:, low][columns])
@@ -2338,40 +2340,67 @@ def _pairs_of(
         overlap = np.flatnonzero(start < stop)
         rows, columns = rows[overlap], columns[overlap]
     ious = box_iou(predictions[rows, :4], references[columns, :4])
-    reached = ious >= threshold
-    return rows[reached], columns[reached], ious[reached]
+    return Pairs(rows, columns, ious, ious).take(ious >= threshold)
 
 
-# ---- detection/pairs.py ----------------------------------------------------------------------------------------------
+def objects_of_rows(num_predictions: np.ndarray, num_references: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """For each prediction, how many objects its image has, and the row of the first."""
+    starts = np.cumsum(num_references) - num_references
+    return np.repeat(num_references, num_predictions), np.repeat(starts, num_predictions)
+
+
+def all_pairs(rows: np.ndarray, counts: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Each row with its `counts` columns from `starts` on."""
+    before = np.cumsum(counts) - counts
+    return np.repeat(rows, counts), np.arange(int(counts.sum())) - np.repeat(before - starts, counts)
+
+
+# ---- detection/overlap.py --------------------------------------------------------------------------------------------
 #
-# Pairs of boxes whose IoU reaches a threshold, decided and ranked exactly for the numbers of the input.
+# Which pairs of boxes reach an IoU, and which IoU is greater, exactly for the numbers of the input.
 #
-# The IoU of all pairs is computed in float64, with a known bound on its error. Only pairs that lie within that of the
-# threshold, or of another pair of their image, are compared in fractions; and boxes too small for float64, such as one
-# of width 1 at 1e16.
+# The IoU of each pair is computed in float64, with a known bound on its error. Only pairs that lie within that of a
+# threshold, or of another pair of their image, are compared in fractions; and boxes too small for float64, such as one of
+# width 1 at 1e16.
 
 _ROUNDING = 2.0**-46  # above the error of an IoU of exact corners, whose sums and products round some 16 times
 _LOST = 2.0**-30  # a box whose sides are off by more, in parts of them, is left to fractions
-_LOW_THRESHOLD = 2.0**-20  # all overlapping boxes are, where the threshold is lower
+_LOW = 2.0**-20  # as all overlapping boxes are below this threshold
 
 
-class Pairs(NamedTuple):
-    """Pairs of a prediction and an object of its image.
+class Overlaps(NamedTuple):
+    """Pairs of boxes that may reach a lowest IoU, from which any higher one is decided exactly.
 
-    rows, columns: of the two tables
-    ious: in float64
-    ranks: order of the pairs of an image by their exact IoU, equal for equal ones. Without a meaning for a pair that
-        shares neither of its boxes with another pair
+    pairs: with their IoU in float64
+    images: (P,) the image of each
+    error: by how much their IoUs may be off
+    corners: those of predictions and of objects, exactly
     """
 
-    rows: np.ndarray
-    columns: np.ndarray
-    ious: np.ndarray
-    ranks: np.ndarray
+    pairs: Pairs
+    images: np.ndarray
+    error: float
+    corners: tuple[Corners, Corners]
 
-    def take(self, which: np.ndarray) -> Pairs:
-        """Some of the pairs, by a mask or by their places."""
-        return Pairs(*(column[which] for column in self))
+    def compared(self, threshold: Fraction | float) -> tuple[np.ndarray, np.ndarray]:
+        """Compare the IoU of each pair with a threshold, exactly.
+
+        Returns two arrays (P,): the sign of IoU − threshold, and the IoU, correctly rounded where it is close to it.
+        """
+        signs = np.sign(self.pairs.ious - float(threshold)).astype(np.int64)
+        ious, near = self.pairs.ious.copy(), np.abs(self.pairs.ious - float(threshold)) <= self.error
+        exact, place = exact_ious(*self.corners, self.pairs.rows[near], self.pairs.columns[near])
+        beside = [(iou > Fraction(threshold)) - (iou < Fraction(threshold)) for iou in exact]
+        signs[near] = np.asarray(beside, dtype=np.int64)[place]
+        ious[near] = np.asarray([float(iou) for iou in exact])[place]
+        return signs, ious
+
+    def reaching(self, threshold: Fraction | float) -> Pairs:
+        """The pairs whose IoU is at least the threshold, ranked."""
+        signs, ious = self.compared(threshold)
+        reached = signs >= 0
+        pairs = self.pairs._replace(ious=ious).take(reached)
+        return pairs._replace(ranks=_exact_ranks(pairs, self.images[reached], self.error, *self.corners))
 
 
 def overlapping_pairs(
@@ -2388,29 +2417,32 @@ def overlapping_pairs(
     in (0, 1]; corners of both, where the tables are rounded.
     """
     threshold = as_fraction(iou_threshold, "iou_threshold")
+    return overlaps(predictions, references, num_predictions, num_references, threshold, corners).reaching(threshold)
+
+
+def overlaps(
+    predictions: np.ndarray,
+    references: np.ndarray,
+    num_predictions: np.ndarray,
+    num_references: np.ndarray,
+    lowest: float,
+    corners: tuple[Corners, Corners] | None = None,
+) -> Overlaps:
+    """List all pairs that may reach the lowest of some thresholds; see `overlapping_pairs`."""
     tables = predictions[:, :4], references[:, :4]
     ours, theirs = corners or (Corners(table, np.zeros(table.shape), 0) for table in tables)
-    doubts = [
-        boxes.doubt() if threshold >= _LOW_THRESHOLD else np.full(len(boxes.rounded), np.inf)
-        for boxes in (ours, theirs)
-    ]
+    doubts = [boxes.doubt() if lowest >= _LOW else np.full(len(boxes.rounded), np.inf) for boxes in (ours, theirs)]
     lost = [doubt > _LOST for doubt in doubts]
     error = _ROUNDING + 4 * sum(float(doubt.max(initial=0, where=~far)) for doubt, far in zip(doubts, lost))
     numbers = np.asarray(num_predictions, dtype=np.int64), np.asarray(num_references, dtype=np.int64)
-    rows, columns, ious = listed_pairs(predictions, references, *numbers, max(threshold, _LOW_THRESHOLD) - error)
-    near = np.abs(ious - threshold) <= error
+    pairs = listed_pairs(predictions, references, *numbers, max(lowest, _LOW) - error)
     if any(boxes.any() for boxes in lost):
-        known = ~(lost[0][rows] | lost[1][columns])
-        more = _pairs_of_lost(tables, lost, *objects_of(*numbers))
-        rows, columns = np.append(rows[known], more[0]), np.append(columns[known], more[1])
-        ious, near = np.append(ious[known], np.zeros(len(more[0]))), np.append(near[known], np.ones(len(more[0]), bool))
-    reached = ious >= threshold
-    exact, place = exact_ious(ours, theirs, rows[near], columns[near])
-    ious[near] = np.asarray([float(iou) for iou in exact])[place]
-    reached[near] = np.asarray([iou >= Fraction(threshold) for iou in exact], dtype=bool)[place]
-    pairs = Pairs(rows[reached], columns[reached], ious[reached], ious[reached])
-    image = np.repeat(np.arange(len(numbers[0])), numbers[0])
-    return pairs._replace(ranks=_exact_ranks(pairs, image[pairs.rows], error, ours, theirs))
+        pairs = pairs.take(~(lost[0][pairs.rows] | lost[1][pairs.columns]))
+        rows, columns = _pairs_of_lost(tables, lost, *objects_of_rows(*numbers))
+        exact, place = exact_ious(ours, theirs, rows, columns)
+        ious = np.asarray([float(iou) for iou in exact])[place]
+        pairs = Pairs(*map(np.append, pairs, (rows, columns, ious, ious)))
+    return Overlaps(pairs, np.repeat(np.arange(len(numbers[0])), numbers[0])[pairs.rows], error, (ours, theirs))
 
 
 def _pairs_of_lost(
@@ -2430,7 +2462,7 @@ def _pairs_of_lost(
     return rows, columns
 
 
-def _exact_ranks(pairs: Pairs, image: np.ndarray, error: float, ours: Corners, theirs: Corners) -> np.ndarray:
+def _exact_ranks(pairs: Pairs, images: np.ndarray, error: float, ours: Corners, theirs: Corners) -> np.ndarray:
     """Rank the pairs of each image by their exact IoU; `error` bounds that of each in float64."""
     alone = (np.bincount(pairs.rows)[pairs.rows] == 1) & (np.bincount(pairs.columns)[pairs.columns] == 1)
     order = np.flatnonzero(~alone)
@@ -2441,8 +2473,8 @@ def _exact_ranks(pairs: Pairs, image: np.ndarray, error: float, ours: Corners, t
     ranks = np.zeros(len(pairs.rows), np.int64)
     ranks[order] = np.arange(len(order))
     some = order[_of_either(close)]
-    some = some[np.lexsort((ranks[some], image[some]))]
-    close = (np.diff(pairs.ious[some]) <= 2 * error) & (np.diff(image[some]) == 0)
+    some = some[np.lexsort((ranks[some], images[some]))]
+    close = (np.diff(pairs.ious[some]) <= 2 * error) & (np.diff(images[some]) == 0)
     if not close.any():
         return pairs.ious
     run, some = np.insert(np.cumsum(~close), 0, 0)[_of_either(close)], some[_of_either(close)]

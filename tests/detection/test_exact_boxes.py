@@ -16,9 +16,14 @@ from tests.examples import many, seeds
 Load = Callable[..., Any]
 DETECTION = "openset_detection"
 Box = list[float]
+PROTOCOLS: list[dict[str, Any]] = [
+    {"matching": "confidence"},
+    {"matching": "iou"},
+    {"protocol": "owod", "recall_level": None},
+]
 
 
-def true_positives(load: Load, found: list[list[float]], true: list[list[float]], **options: Any) -> int:
+def true_positives(load: Load, found: list[Any], true: list[Any], **options: Any) -> int:
     results = load(DETECTION, **{"known_classes": [0, 1], **options}).compute(predictions=[found], references=[true])
     count: int = results["TP_known"]
     return count
@@ -68,7 +73,7 @@ def test_ious_that_round_to_one_float_are_ranked_exactly(load: Load) -> None:
     assert true_positives(load, found, [[0, 0, n, 1, 0]]) == 1
 
 
-def exact(box: Box, box_format: str) -> list[Fraction]:
+def exact(box: Box, box_format: str) -> list[Any]:
     a, b, c, d = map(Fraction, box)
     return {
         "xyxy": [a, b, c, d],
@@ -98,26 +103,21 @@ def test_boxes_of_any_scale_equal_the_slow_reference(seed: int, load: Load) -> N
     rng = np.random.default_rng(seed)
     box_format = str(rng.choice(["xyxy", "xywh", "cxcywh"]))
     known, plus_one = [0, 1], bool(rng.random() < 0.3)
-    found, true, fractions = [], [], []
+    found, true, exactly_found, exactly_true = [], [], [], []
     for _ in range(2):
         boxes = draw(rng, box_format, 7)
-        shares, labels = rng.permutation(16)[:4] / 16, rng.integers(-1, 3, 7)
-        found.append([[*box, float(c), int(label)] for box, c, label in zip(boxes[:4], shares, labels)])
-        true.append([[*box, int(label)] for box, label in zip(boxes[4:], labels[4:])])
-        corners = [exact(box, box_format) for box in boxes]
-        fractions.append(
-            [
-                [[*c, row[4], row[5]] for c, row in zip(corners, found[-1])],
-                [[*c, row[4]] for c, row in zip(corners[4:], true[-1])],
-            ]
-        )
+        shares, labels = rng.permutation(16)[:4] / 16, rng.integers(-1, 3, 7).tolist()
+        found.append([[*box, float(c), label] for box, c, label in zip(boxes[:4], shares, labels)])
+        true.append([[*box, label] for box, label in zip(boxes[4:], labels[4:])])
+        exactly_found.append([[*exact(row[:4], box_format), *row[4:]] for row in found[-1]])
+        exactly_true.append([[*exact(row[:4], box_format), *row[4:]] for row in true[-1]])
     options: dict[str, Any] = {
         "known_classes": known,
         "plus_one": plus_one,
         "iou_threshold": float(rng.choice([0.25, 0.5, 0.2, 1 / 3, 0.75])),
-        **([{"matching": "confidence"}, {"matching": "iou"}, {"protocol": "owod", "recall_level": None}][seed % 3]),
+        **PROTOCOLS[seed % 3],
     }
-    expected = slow(*map(list, zip(*fractions)), **options)
+    expected = slow(exactly_found, exactly_true, **options)
     results = load(DETECTION, box_format=box_format).compute(predictions=found, references=true, **options)
     for name, value in results.items():
         want = expected[name]
