@@ -149,37 +149,43 @@ def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
     return int(publish.main())
 
 
-def test_dry_run_writes_the_folders(
-    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.fixture
+def project(root: Path, tmp_path: Path) -> Path:
+    """A copy of the project's sources, in a repository of its own."""
     for part in ("shared", "metrics", "spaces", "setup.cfg", "constraints.txt", ".gitignore"):
         copy: Any = shutil.copytree if (root / part).is_dir() else shutil.copy
         copy(root / part, tmp_path / part)
     git(tmp_path, "init")
     git(tmp_path, "add", ".")
-    monkeypatch.setattr(publish, "ROOT", tmp_path)
+    return tmp_path
+
+
+def test_dry_run_writes_the_folders(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(publish, "ROOT", project)
     assert run(monkeypatch, "--all", "--namespace", "someone", "--dry-run") == 0
     printed = capsys.readouterr()
     assert printed.err == ""
-    package = layout.tracked(tmp_path / "shared")
+    package = layout.tracked(project / "shared")
     for name in openworld_metrics.METRICS:
-        space, folder = tmp_path / "dist" / "spaces" / name, tmp_path / "metrics" / name
+        space, folder = project / "dist" / "spaces" / name, project / "metrics" / name
         ours = {file: (folder / file).read_bytes() for file in layout.tracked(folder)}
         assert {file for file in ours if "/" not in file} == {f"{name}.py", "README.md", *sync.GENERATED}
-        copied = {f"openworld_metrics/{file}": (tmp_path / "shared" / file).read_bytes() for file in package}
+        copied = {f"openworld_metrics/{file}": (project / "shared" / file).read_bytes() for file in package}
         assert files_in(space) == {**ours, **copied}
         listed = "".join(f"    {file}\n" for file in ours)
         assert f"someone/{name}: would upload dist/spaces/{name}\n{listed}" in printed.out
     assert printed.out.count(f"    openworld_metrics/, {len(package)} files\n") == len(openworld_metrics.METRICS)
-    folder = tmp_path / "metrics" / "openauc"
+    folder = project / "metrics" / "openauc"
     (folder / "notes.txt").write_text("mine")
-    (tmp_path / "shared" / "new.py").write_text("")
+    (project / "shared" / "new.py").write_text("")
     assert run(monkeypatch, "openauc", "--namespace", "someone", "--dry-run") == 0
     said = (
         "openauc: left out: notes.txt, which git does not track\nshared: left out: new.py, which git does not track\n"
     )
     assert capsys.readouterr().err == said
-    assert not (tmp_path / "dist" / "spaces" / "openauc" / "notes.txt").exists()
+    assert not (project / "dist" / "spaces" / "openauc" / "notes.txt").exists()
     with (folder / "_kernel.py").open("a") as file:
         file.write("# changed\n")
     assert run(monkeypatch, "openauc", "--namespace", "someone", "--dry-run") == 1
@@ -279,12 +285,12 @@ def test_nothing_is_deleted_through_a_link(tmp_path: Path) -> None:
         assert list(layout.check_target(target, root)) == [f"{place}: expected a folder to write to, got a link"]
 
 
-def test_a_reader_that_leaves(root: Path) -> None:
+def test_a_reader_that_leaves(project: Path) -> None:
     """As `… | head` does: no traceback."""
     reading, writing = os.pipe()
     os.close(reading)
-    command = [sys.executable, "spaces/publish.py", "--help"]
-    done = subprocess.run(command, cwd=root, stdout=writing, stderr=subprocess.PIPE, text=True, check=False)
+    command = [sys.executable, "spaces/publish.py", "openauc", "--namespace", "someone", "--dry-run"]
+    done = subprocess.run(command, cwd=project, stdout=writing, stderr=subprocess.PIPE, text=True, check=False)
     os.close(writing)
     assert (done.returncode, done.stderr) == (1, "")
 
