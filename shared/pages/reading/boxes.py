@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ...formats.coco_table import Entries
+from ...formats.boxes.entries import Entries
+from ...formats.boxes.yolo.lines import LISTS_OF_CLASSES, read_lines
 from ...formats.json import parse_json
-from ...formats.yolo_lines import LISTS_OF_CLASSES, read_lines
 from ..page import DETECTORS
 from ..serving.limits import RefusedError
 from .archives import FOLDER, KIND_FOLDERS, Member, folders_of, key_of, keys, last_parts, members, some
