@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
@@ -11,6 +11,7 @@ import numpy as np
 from .arrays.options import as_confidence_level, as_int
 from .loading import metric_class
 from .metric.bootstrap import ByGroup, as_resamples, percentiles, with_means, with_progress
+from .metric.groups import ALL
 from .metric.metric import Metric
 from .metric.prepared import Prepared
 from .metric.results import Key, Rate, Results, Summary, rates_of, summary_of_groups
@@ -60,7 +61,7 @@ def compare(
         raise TypeError(f"metric: expected a name or a metric such as OpenAUC(), got {type(metric).__name__}")
     shared = others if references is None else {**others, "references": references}
     models = [_prepared(metric, model, shared, name) for name, model in (("first", first), ("second", second))]
-    return comparison_of_parts(*models, level=level, n_resamples=number, random_state=seed).table()
+    return compared(differences_of_parts(*models, n_resamples=number, random_state=seed), level).table()
 
 
 class Comparison(NamedTuple):
@@ -73,45 +74,53 @@ class Comparison(NamedTuple):
 
     def table(self) -> dict[str, list[Any]]:
         """A row for each rate: see `compare`."""
-        columns: dict[str, list[Any]] = {name: [] for name in TABLE}
-        groups: list[str | None] = []
-        first, second = self.first.rates(), self.second.rates()
-        for key in first:
-            if key not in second or key not in self.differences:
-                continue
-            group, name = (None, key) if isinstance(key, str) else key
-            groups.append(group)
-            for column, value in zip(columns.values(), (name, *self.row(first[key], second[key], key))):
-                column.append(value)
+        rows = self.rows()
+        columns = {name: [row[name] for row in rows.values()] for name in TABLE}
+        groups = [None if isinstance(key, str) else key[0] for key in rows]
         return columns if self.first.groups is None else {"group": groups, **columns}
 
-    def row(self, first: Rate, second: Rate, key: Key) -> tuple[Any, ...]:
-        """Both values, their difference, its interval and p-value, and which is better."""
+    def rows(self) -> dict[Key, dict[str, Any]]:
+        """A row of the table for each rate, by key and by (group, key)."""
+        first, second = self.first.rates(), self.second.rates()
+        keys = [key for key in first if key in second and key in self.differences]
+        return {key: self._row(first[key], second[key], key) for key in keys}
+
+    def _row(self, first: Rate, second: Rate, key: Key) -> dict[str, Any]:
         values = self.differences[key]
         low, high = percentiles(values, self.level)
-        difference = first.value - second.value
-        return first.value, second.value, difference, low, high, p_value(values), better(first.higher, low, high)
+        return {
+            "key": key if isinstance(key, str) else key[1],
+            "first": first.value,
+            "second": second.value,
+            "difference": first.value - second.value,
+            "low": low,
+            "high": high,
+            "p_value": p_value(values),
+            "better": better(first.higher, low, high),
+        }
 
 
-def comparison_of_parts(
-    first: Iterable[Part], second: Iterable[Part], *, level: float, n_resamples: int, random_state: int
-) -> Comparison:
-    """Compare two models part by part; each part draws from the seed itself, and is permuted by its name."""
-    results: tuple[dict[str, Results], dict[str, Results]] = ({}, {})
-    drawn: ByGroup = {}
+def differences_of_parts(
+    first: Iterable[Part], second: Iterable[Part], *, n_resamples: int, random_state: int
+) -> Iterator[tuple[Part, Part, ByGroup]]:
+    """Parts of two models with their differences; each draws from the seed itself, and is permuted by its name."""
     for one, other in zip_longest(first, second):
         if one is None or other is None or one.results.keys() != other.results.keys():
             raise ValueError("first, second: expected the same groups of samples, got others")
-        results[0].update(one.results)
-        results[1].update(other.results)
-        drawn |= one.by_group(paired_differences(one, other, n_resamples, random_state), random_state)
-    return compared(*results, drawn, level)
+        yield one, other, one.by_group(paired_differences(one, other, n_resamples, random_state), random_state)
 
 
-def compared(first: Mapping[str, Results], second: Mapping[str, Results], drawn: ByGroup, level: float) -> Comparison:
+def compared(parts: Iterable[tuple[Part, Part, ByGroup]], level: float) -> Comparison:
     """The comparison of groups, or of all samples, whose name is empty."""
-    if [*first] == [""]:
-        summaries = Summary(first[""]), Summary(second[""])
+    first: dict[str, Results] = {}
+    second: dict[str, Results] = {}
+    drawn: ByGroup = {}
+    for one, other, values in parts:
+        first |= one.results
+        second |= other.results
+        drawn |= values
+    if [*first] == [ALL]:
+        summaries = Summary(first[ALL]), Summary(second[ALL])
         return Comparison(*summaries, {key: values for (_, key), values in drawn.items()}, level)
     return Comparison(summary_of_groups(first), summary_of_groups(second), with_means(drawn), level)
 

@@ -124,7 +124,7 @@ class AnomalySuite(Metric):
     pixel_threshold: float | None = None
     pimo_bounds: Sequence[float] | None = None
     per_image: bool = False
-    image_reduction: str | float | int = "max"
+    image_reduction: str | int = "max"
     significant_bits: int | None = None
     ignore_value: int | None = None
 

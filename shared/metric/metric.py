@@ -25,12 +25,12 @@ import numpy as np
 
 from ..arrays.arrays import State, is_numpy_array, to_numpy
 from ..arrays.options import as_choice, as_confidence_level, as_int
-from .bootstrap import as_resamples
+from .bootstrap import ByGroup, as_resamples
 from .groups import ALL, GROUPS, Parts, as_one_state, as_parts, reduced_by_group, states_by_group
 from .joining import check_agreement, check_total, compacted, copied, joined_parts, num_samples
 from .prepared import Prepared
-from .results import Summary
-from .summary import Part, prepared_parts, summary
+from .results import Results, Summary
+from .summary import Part, prepared_parts, results_and_replicates, summary
 
 ROWS = 1 << 16  # of a table, up to which they are kept as they come
 
@@ -179,13 +179,25 @@ class Metric:
             self.reset()
         return computed
 
-    def prepared(self, **kwargs: Any) -> Iterator[Part]:
-        """Columns, prepared in parts that are drawn by themselves; without columns the batches, which stay."""
+    def prepared(self, name: str = ALL, /, **kwargs: Any) -> Iterator[Part]:
+        """Columns, prepared in parts that are drawn by themselves; without columns the batches, which stay.
+
+        `name` is that of all samples, where there are no groups.
+        """
         columns, overrides = self._sort_arguments(kwargs)
         asked = self.with_options(overrides)
         with self._lock:
             batches = [self._reduced(columns, asked)] if columns else [*self._batches]
-        return prepared_parts(asked, self._states(batches), resampled=True)
+        return prepared_parts(asked, self._states(batches), resampled=True, name=name)
+
+    def results_by_group(self, name: str) -> tuple[dict[str, Results], ByGroup]:
+        """Results of the batches by group and, with a confidence_level, their replicates; the batches stay.
+
+        `name` is that of all samples, where there are no groups. What several metrics give, such as one for each
+        category of a folder, makes one summary (see `assembled`).
+        """
+        with self._lock:
+            return results_and_replicates(self, self._states(self._batches), name)
 
     def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
         """Add a batch of columns. An empty one adds nothing; one that raises leaves those before it untouched."""

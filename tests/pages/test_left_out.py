@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from openworld_metrics.pages.forms import Forms
-from openworld_metrics.pages.left_out import unread
-from openworld_metrics.pages.uploads import read_files, read_table
+from openworld_metrics.pages.columns.left_out import unread
+from openworld_metrics.pages.form.events import Forms
+from openworld_metrics.pages.reading.uploads import read_files, read_table
 from tests.pages.test_figures import page as page_of
 from tests.pages.test_reading import rerun
 from tests.pages.test_showing import controls, runner
@@ -72,7 +72,7 @@ def test_the_button_says_how_many(root: Path, tmp_path: Path) -> None:
     """Line, value and cure of each column; a second press takes the rows in again, and so does another file."""
     one, (files, _) = runner(root, "ood_bench"), written("ood_bench", tmp_path)
     here, page = Forms(one, one.folder), one.page
-    held = ["", None, [str(files[0][0])], *[[]] * len(page.columns), "automatic", *controls(one)]
+    held = ["", None, [{"path": str(files[0][0])}], *[[]] * len(page.columns), "automatic", *controls(one)]
     read = 1 + 2 * len(page.sources) + 2  # places of what is shown, of those of an upload
 
     def seen(updates: list[Any], first: int) -> tuple[str, str, bool, Any, bool]:
