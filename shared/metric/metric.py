@@ -92,7 +92,7 @@ class Metric:
     owned_arrays: ClassVar[frozenset[str]] = frozenset()
 
     # read from the fields, and from the signature of `reduce`: all columns, and those that cannot be left out
-    options: ClassVar[Any] = _Options()
+    options = _Options()
     columns: ClassVar[tuple[str, ...]]
     required: ClassVar[tuple[str, ...]]
 
@@ -387,7 +387,7 @@ def keyword_options(function: Callable[..., Any]) -> Mapping[str, Any]:
 
 def _options_for(function: Callable[..., Any], metric: Metric) -> dict[str, Any]:
     """The options of a metric that a function takes."""
-    return {name: getattr(metric, name) for name in keyword_options(function)}
+    return {name: getattr(metric, name) for name in keyword_options(function) if name in metric.options}
 
 
 def _differ(first: Any, second: Any) -> bool:
