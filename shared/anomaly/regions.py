@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypedDict
 import numpy as np
 
 from ..arrays.arrays import Array, array_namespace, concatenate, on_device, to_numpy
+from ..extras import extra
 from ..ranking.counts import split
 
 if TYPE_CHECKING:
@@ -121,7 +122,8 @@ def check_sum(sizes: np.ndarray, name: str, total: int, what: str) -> None:
 
 def _components(mask: np.ndarray, anomalous: np.ndarray) -> np.ndarray:
     """Number of the 8-connected component of each anomalous pixel (flat indices), from 1."""
-    from scipy import ndimage  # its import takes longer than most metrics
+    with extra():
+        from scipy import ndimage  # its import takes longer than most metrics
 
     rows, columns = np.divmod(anomalous, mask.shape[1])
     top, left = rows[0], columns.min()
