@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays.arrays import on_one_device
+from ..arrays.arrays import array_namespace, on_one_device
 from ..arrays.columns import as_scores
 from ..arrays.options import as_confidence_level, as_int, as_open_share, as_share
 from .binomial import largest_within, least_trials, tail_within
@@ -55,7 +55,8 @@ def threshold_at_fpr(known_scores: Any, fpr: float, confidence_level: float | No
 
     >>> threshold_at_fpr([0.1, 0.4, 0.2, 0.9, 0.3], 0.2), threshold_at_fpr([0.1, 0.4], 0.0)
     (0.4, 0.4)
-    >>> threshold_at_fpr([i / 100 for i in range(100)], 0.05), threshold_at_fpr([i / 100 for i in range(100)], 0.05, 0.95)
+    >>> scores = [i / 100 for i in range(100)]
+    >>> threshold_at_fpr(scores, 0.05), threshold_at_fpr(scores, 0.05, confidence_level=0.95)
     (0.94, 0.98)
     """
     share = as_share(fpr, "fpr") if confidence_level is None else as_open_share(fpr, "fpr")
@@ -104,14 +105,30 @@ def guaranteed_coverage(
 
     >>> guaranteed_coverage([], [0.1] * 59, risk=0.05, candidates=1)
     GuaranteedCoverage(coverage=1.0, threshold=inf)
-    >>> guaranteed_coverage([0.8, 0.9], [i / 400 for i in range(198)], risk=0.05, candidates=4)
-    GuaranteedCoverage(coverage=1.0, threshold=inf)
+    >>> guaranteed_coverage([0.8] * 20, [i / 256 for i in range(180)], risk=0.05, candidates=4)
+    GuaranteedCoverage(coverage=0.75, threshold=0.5859374999999999)
     """
     bound = as_written(as_open_share(risk, "risk"))
     chance = (1 - as_written(as_confidence_level(confidence_level))) / as_int(candidates, "candidates", 1)
-    columns = on_one_device(as_scores(errors, "errors"), as_scores(right, "right"))
-    wrong, accepted = as_side(columns[0]), as_side(np.concatenate(columns))
-    raise NotImplementedError
+    scores = on_one_device(as_scores(errors, "errors"), as_scores(right, "right"))
+    wrong, every = as_side(scores[0]), as_side(array_namespace(*scores).concat(scores))
+    if not every.total:
+        raise ValueError("errors: expected at least one sample that is an error or right, got none")
+    ranks = {every.total * j // candidates: None for j in range(candidates, 0, -1)}  # in descending order, each once
+    for rank in ranks:
+        upper = every.at(rank) if rank < every.total else None
+        accepted, failed = (side.total if upper is None else side.below_score(upper) for side in (every, wrong))
+        if accepted and tail_within(failed, accepted, bound, chance):
+            return GuaranteedCoverage(accepted / every.total, math.inf if upper is None else _just_below(upper, every))
+    if every.at(0) == -math.inf:
+        raise ValueError("scores: expected them above -inf where no coverage is guaranteed: no threshold refuses -inf")
+    return GuaranteedCoverage(0.0, -math.inf)
+
+
+def _just_below(score: float, side: Side) -> float:
+    """The next lower number in the precision of the scores, so that it is not rounded where it is compared to them."""
+    dtype = np.float32 if str(side.scores.dtype).endswith("float32") else np.float64
+    return float(np.nextafter(dtype(score), dtype(-math.inf))) + 0.0  # 0.0 for −0.0
 
 
 def as_written(value: float) -> Fraction:
