@@ -11,7 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..arrays.options import as_choice
-from .overlap import Pairs, overlapping_pairs
+from .overlap import overlapping_pairs
+from .pairs import Pairs
 from .rules import MATCHINGS, Rules
 
 
@@ -51,7 +52,7 @@ def match_boxes(
 def match_pairs(pairs: Pairs, predictions: np.ndarray, references: np.ndarray, matching: str) -> Pairs:
     """Choose from the pairs those that are matched; see `match_boxes`."""
     as_choice(matching, "matching", MATCHINGS)
-    keys = [-predictions[pairs.rows, 4], -pairs.ious]
+    keys = [-predictions[pairs.rows, 4], -pairs.ranks]
     if matching == "confidence":
         keys.reverse()
     ranked = rank_pairs(pairs, predictions, references, keys)
