@@ -315,4 +315,7 @@ def test_results_of_voc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Ru
         "openworld-metrics: results/airplane.txt:1: expected an image of the references, got 'a'\n",
     )
     code, _, errors = run(*where, "--image-set", "set.txt", "--save", "set.txt")
-    assert (code, errors) == (2, "openworld-metrics: set.txt: expected another file to write to, got one that is read\n")
+    assert (code, errors) == (
+        2,
+        "openworld-metrics: set.txt: expected another file to write to, got one that is read\n",
+    )
