@@ -301,8 +301,8 @@ def test_results_of_voc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Ru
     openset = json.loads(output)["openset_metrics"]
     assert (code, openset["U-Recall"], openset["Recall(Known)"]) == (0, 0.5, 1.0)
     assert errors == (
-        "openworld-metrics: classes that COCO and Pascal VOC spell differently: airplane is aeroplane, as the references"
-        " spell it\n"
+        "openworld-metrics: classes that COCO and Pascal VOC spell differently: airplane is aeroplane, as the"
+        " references spell it\n"
     )
     (tmp_path / "set.txt").write_text("b\n")
     assert run(*where, "--image-set", "set.txt")[::2] == (
