@@ -107,7 +107,7 @@ def split_regions(score_map: Array, mask: Array, void: Array | None = None) -> t
         pixels, flat = pixels[counted], flat[counted]
     if not len(anomalous):
         return pixels, pixels[:0], np.zeros(0, dtype=np.int64)
-    regions = _components(to_numpy(mask), anomalous)
+    regions = connected_components(to_numpy(mask)).ravel()[anomalous]
     order = np.argsort(regions, kind="stable")
     inside, outside = split(pixels, flat)
     return outside, inside[on_device(order, inside)], np.bincount(regions)[1:]
@@ -119,12 +119,13 @@ def check_sum(sizes: np.ndarray, name: str, total: int, what: str) -> None:
         raise ValueError(f"state: expected {name} of {total} {what} together, got {sum(sizes.tolist())}")
 
 
-def _components(mask: np.ndarray, anomalous: np.ndarray) -> np.ndarray:
-    """Number of the 8-connected component of each anomalous pixel (flat indices), from 1."""
+def connected_components(mask: np.ndarray) -> np.ndarray:
+    """The number of each pixel's 8-connected component, from 1, (H, W) int32; 0 outside the mask."""
     from scipy import ndimage  # its import takes longer than most metrics
 
-    rows, columns = np.divmod(anomalous, mask.shape[1])
-    top, left = rows[0], columns.min()
-    part = mask[top : rows[-1] + 1, left : columns.max() + 1]
-    labels, _ = ndimage.label(part, structure=np.ones((3, 3), dtype=bool))
-    return labels[rows - top, columns - left]
+    numbers = np.zeros(mask.shape, dtype=np.int32)
+    rows, columns = (np.flatnonzero(mask.any(axis=axis)) for axis in (1, 0))
+    if len(rows):
+        part = (slice(rows[0], rows[-1] + 1), slice(columns[0], columns[-1] + 1))  # regions are small in most masks
+        ndimage.label(mask[part], structure=np.ones((3, 3), dtype=bool), output=numbers[part])
+    return numbers
