@@ -134,6 +134,9 @@ def anomaly_suite(rng: Rng, n: int) -> tuple[Columns, Options]:
     options: Options = {"integration_limits": [0.3, 0.1, 0.01, 1.0, float(rng.uniform(0.01, 1))]}
     if rng.random() < 0.5:
         options["image_reduction"] = rng.choice(np.asarray(["max", "mean", 1], dtype=object))
+    if 1 in (height, width) or rng.random() < 0.3:
+        options["regions"] = "labels"
+        masks *= rng.integers(1, 5, masks.shape)
     return columns, options
 
 
