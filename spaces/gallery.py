@@ -14,8 +14,9 @@ import gradio as gr
 
 from choosing import BOXES, CLASSES, MAPS, NO, SAYS, SCORE, SUMS, UNKNOWN, YES, questions, suggestion
 from openworld_metrics import METRICS
-from openworld_metrics.pages.build import QUEUE, blocks, fill, launch
+from openworld_metrics.pages.build import fill
 from openworld_metrics.pages.page import Page
+from openworld_metrics.pages.serving.launch import QUEUE, blocks, launch
 from pictures import picture
 
 FOLDERS = Path(__file__).resolve().parent.parent / "metrics"

@@ -11,7 +11,8 @@ from typing import Any
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
-from openworld_metrics.pages.build import build, launch
+from openworld_metrics.pages.build import build
+from openworld_metrics.pages.serving.launch import launch
 
 ROOT = Path(__file__).resolve().parent.parent
 PICTURES = ROOT / "docs" / "assets" / "screenshots"

@@ -96,7 +96,7 @@ from _kernel import (
 )
 
 
-# ---- pages/limits.py -------------------------------------------------------------------------------------------------
+# ---- pages/serving/limits.py -----------------------------------------------------------------------------------------
 #
 # What an upload may be: its size, its contents, and what is said of it when it is refused.
 
@@ -216,68 +216,6 @@ def without_paths(message: str) -> str:
     """
     message = re.sub(r" at 0x[0-9a-fA-F]+(?=>)", "", message)
     return re.sub(r"(?:[A-Za-z]:)?(?:[\\/][^\\/\s'\":]+)+(?=[\\/])", "…", message)
-
-
-# ---- pages/costs.py --------------------------------------------------------------------------------------------------
-#
-# What a computation may cost on a page: counted from options, columns and state, and refused before it is paid.
-
-MAX_ITEMS = 5_000  # of an option that is a list
-MAX_STEPS = 1_000_000_000  # items of such a list, times the rows that each of them may go over
-MAX_SAMPLES = 20_000  # images
-MAX_RESAMPLED = 200_000  # rows, in some seconds
-
-
-class Cost(NamedTuple):
-    """How much of something a computation takes, and the most of it that a page pays."""
-
-    what: str
-    amount: int
-    most: int
-
-
-def check_costs(costs: Iterable[Cost]) -> None:
-    """Raise RefusedError, which names the limit, for the first cost that is above its own."""
-    for what, amount, most in costs:
-        if amount > most:
-            raise RefusedError(
-                f"expected at most {most:,} {what} on a page, got {amount:,}; "
-                "the package and the command line have no such limit"
-            )
-
-
-def items(value: Any) -> int:
-    """How many items an option has: those of a list, else one.
-
-    >>> items((0.1, 0.3)), items("auroc"), items(None)
-    (2, 1, 1)
-    """
-    return len(value) if isinstance(value, Sized) and not isinstance(value, str) else 1
-
-
-def option_costs(options: Mapping[str, Any]) -> Iterator[Cost]:
-    """The length of each option."""
-    return (Cost(f"values of {name}", items(value), MAX_ITEMS) for name, value in options.items())
-
-
-def image_costs(columns: Mapping[str, Any]) -> Iterator[Cost]:
-    """The length of each column that has an entry for each image."""
-    return (Cost(f"images in {name}", items(column), MAX_SAMPLES) for name, column in columns.items())
-
-
-def interval_costs(options: Mapping[str, Any], state: Mapping[str, Any]) -> Iterator[Cost]:
-    """The rows of the longest array of a state, if all are resampled a thousand times."""
-    if options.get("confidence_level") is not None:
-        size = max((len(array) for array in state.values() if np.ndim(array)), default=0)
-        yield Cost("rows of the data with a confidence_level", size, MAX_RESAMPLED)
-
-
-def step_costs(options: Mapping[str, Any], state: Mapping[str, Any]) -> Iterator[Cost]:
-    """The items of each option, each of which may go over all rows of the longest array of a state."""
-    size = max((len(array) for array in state.values() if np.ndim(array)), default=0)
-    for name, value in options.items():
-        if items(value) > 1:
-            yield Cost(f"values of {name} times rows of the data", items(value) * size, MAX_STEPS)
 
 
 # ---- pages/figures/style.py ------------------------------------------------------------------------------------------
@@ -505,7 +443,7 @@ def moving_line(fig: go.Figure, sweep: Sweep | None, top: float) -> go.Figure:
 _FRONT = GREY
 
 
-# ---- pages/digits.py -------------------------------------------------------------------------------------------------
+# ---- pages/results/digits.py -----------------------------------------------------------------------------------------
 #
 # Numbers as they are shown.
 
@@ -520,7 +458,7 @@ def short(value: float) -> str:
     return f"{value:.2e}" if value and not 5e-4 <= abs(value) < 1e6 else f"{value:.3f}"
 
 
-# ---- pages/worst.py --------------------------------------------------------------------------------------------------
+# ---- pages/results/worst.py ------------------------------------------------------------------------------------------
 #
 # The samples that a detector ranks worst: known ones with the highest scores, unknown ones with the lowest.
 
@@ -590,6 +528,68 @@ def _side_html(side: Worst) -> str:
 
 def _plain(value: Any) -> str:
     return short(value) if isinstance(value, (int, float)) else html.escape(str(value))
+
+
+# ---- pages/serving/costs.py ------------------------------------------------------------------------------------------
+#
+# What a computation may cost on a page: counted from options, columns and state, and refused before it is paid.
+
+MAX_ITEMS = 5_000  # of an option that is a list
+MAX_STEPS = 1_000_000_000  # items of such a list, times the rows that each of them may go over
+MAX_SAMPLES = 20_000  # images
+MAX_RESAMPLED = 200_000  # rows, in some seconds
+
+
+class Cost(NamedTuple):
+    """How much of something a computation takes, and the most of it that a page pays."""
+
+    what: str
+    amount: int
+    most: int
+
+
+def check_costs(costs: Iterable[Cost]) -> None:
+    """Raise RefusedError, which names the limit, for the first cost that is above its own."""
+    for what, amount, most in costs:
+        if amount > most:
+            raise RefusedError(
+                f"expected at most {most:,} {what} on a page, got {amount:,}; "
+                "the package and the command line have no such limit"
+            )
+
+
+def items(value: Any) -> int:
+    """How many items an option has: those of a list, else one.
+
+    >>> items((0.1, 0.3)), items("auroc"), items(None)
+    (2, 1, 1)
+    """
+    return len(value) if isinstance(value, Sized) and not isinstance(value, str) else 1
+
+
+def option_costs(options: Mapping[str, Any]) -> Iterator[Cost]:
+    """The length of each option."""
+    return (Cost(f"values of {name}", items(value), MAX_ITEMS) for name, value in options.items())
+
+
+def image_costs(columns: Mapping[str, Any]) -> Iterator[Cost]:
+    """The length of each column that has an entry for each image."""
+    return (Cost(f"images in {name}", items(column), MAX_SAMPLES) for name, column in columns.items())
+
+
+def interval_costs(options: Mapping[str, Any], state: Mapping[str, Any]) -> Iterator[Cost]:
+    """The rows of the longest array of a state, if all are resampled a thousand times."""
+    if options.get("confidence_level") is not None:
+        size = max((len(array) for array in state.values() if np.ndim(array)), default=0)
+        yield Cost("rows of the data with a confidence_level", size, MAX_RESAMPLED)
+
+
+def step_costs(options: Mapping[str, Any], state: Mapping[str, Any]) -> Iterator[Cost]:
+    """The items of each option, each of which may go over all rows of the longest array of a state."""
+    size = max((len(array) for array in state.values() if np.ndim(array)), default=0)
+    for name, value in options.items():
+        if items(value) > 1:
+            yield Cost(f"values of {name} times rows of the data", items(value) * size, MAX_STEPS)
 
 
 # ---- pages/page.py ---------------------------------------------------------------------------------------------------
@@ -774,1069 +774,7 @@ def one_line(text: str) -> str:
     return " ".join([first, *(other for other in others if "efault" in other)])
 
 
-# ---- pages/form.py ---------------------------------------------------------------------------------------------------
-#
-# What a person has filled in, by what it is, and the data that it chooses: uploads, real examples or a table.
-
-OWN = "Your own data"
-
-
-class Form(NamedTuple):
-    """The values of a page's inputs; tables and files, one for each source."""
-
-    example: str
-    tables: Sequence[Any]
-    files: Sequence[Any]
-    made_of: Sequence[Any]
-    read_as: str
-    controls: Sequence[Any]
-    leave_out: bool = False
-    image: Any = 1
-    photographs: Any = None
-
-    @property
-    def uploaded(self) -> bool:
-        """Whether there are files of the person's own."""
-        return any(self.files)
-
-
-def form_of(page: Page, values: Sequence[Any]) -> Form:
-    """The values of the inputs, in their order on the page, by what they are."""
-    example, *rest = values
-    parts: list[Any] = []
-    for size in (len(page.sources), len(page.sources), len(page.columns), 1, len(page.options)):
-        parts.append(rest[:size])
-        rest = rest[size:]
-    tables, files, made_of, (read_as,), controls = parts
-    return Form(example, tables, files, made_of, read_as, controls, *rest)
-
-
-def titles(page: Page) -> list[str]:
-    """The examples that can be chosen: real data first, tables to type in last."""
-    return [*(sample.title for sample in page.samples), *(f"{TABLE}{example.title}" for example in page.examples)]
-
-
-TABLE = "To type in: "
-
-
-def sample_of(page: Page, title: str) -> Sample | None:
-    """The real data of a title, if it is one."""
-    return next((sample for sample in page.samples if sample.title == title), None)
-
-
-def with_sample(page: Page, folder: Path, form: Form) -> Form:
-    """The form with the files of the real data that are chosen, where there are none of the person's own."""
-    sample = sample_of(page, form.example)
-    if sample is None or form.uploaded:
-        return form
-    files = [[folder / "examples" / name] if name else [] for name in _padded(sample.files, len(page.sources))]
-    behind = form.photographs or ([folder / "examples" / sample.photographs] if sample.photographs else None)
-    return form._replace(files=files, photographs=behind)
-
-
-def _padded(names: Sequence[str], count: int) -> list[str]:
-    return [*names, *[""] * (count - len(names))]
-
-
-def sample_call(page: Page, title: str, call: str) -> str:
-    """The Python of real data, with the place of their files."""
-    sample = sample_of(page, title)
-    lines = []
-    for name, column in zip(sample.files if sample else (), page.columns):
-        path = f"metrics/{page.name}/examples/{name}"
-        if name.endswith(".zip"):
-            lines.append(f'shutil.unpack_archive("{path}", "{column.name}")')
-        call = call.replace(repr(name), repr(path))
-    return "\n".join(["import shutil", "", *lines, "", call]) if lines else call
-
-
-def as_names(value: Any) -> list[str]:
-    """What a field for one or several names holds, as a list."""
-    return [] if not value else [value] if isinstance(value, str) else list(value)
-
-
-# ---- pages/controls.py -----------------------------------------------------------------------------------------------
-#
-# A control for each option of a metric, and the option's value from what the control holds.
-
-def control(option: Option, value: Any, default: Any, text: str, elem_id: str) -> Any:
-    """Make the control of an option, with its start value; below its name, one line of the docstring."""
-    info = one_line(text)
-    if "efault" not in info:
-        info += f" Default: {default!r}."
-    kind = CONTROLS[option.control]
-    return kind.make(option, label=option.name, info=info, value=kind.show(value), elem_id=elem_id)
-
-
-def shown(option: Option, value: Any) -> Any:
-    """What the control shows for a value of its option."""
-    return CONTROLS[option.control].show(value)
-
-
-def parse(option: Option, value: Any, default: Any) -> Any:
-    """The option's value; what cannot be read is passed on as it is, and the metric says what it expected."""
-    if value is None or value == "" or value == []:
-        return default if CONTROLS[option.control].blank_is_default else None
-    return CONTROLS[option.control].parse(value)
-
-
-def options_of(page_options: tuple[Option, ...], values: Any, defaults: Mapping[str, Any]) -> dict[str, Any]:
-    """All options from the values of their controls."""
-    return {option.name: parse(option, value, defaults[option.name]) for option, value in zip(page_options, values)}
-
-
-def _number(text: Any) -> Any:
-    """An int if it is whole, else a float, else what came.
-
-    >>> _number("3"), _number("0.5"), _number(2.0), _number("five")
-    (3, 0.5, 2, 'five')
-    """
-    for kind in (int, float):
-        try:
-            number = kind(text)
-        except (ValueError, TypeError, OverflowError):
-            continue
-        if kind is float or number == float(text):
-            return number
-    return text
-
-
-def _numbers(text: str) -> tuple[Any, ...]:
-    return tuple(_number(item.strip()) for item in str(text).split(",") if item.strip())
-
-
-def _commas(value: Any) -> str:
-    return "" if value is None else ", ".join(map(str, value if isinstance(value, (list, tuple)) else [value]))
-
-
-_NONE = "none"
-
-
-class _Kind(NamedTuple):
-    make: Callable[..., Any]
-    parse: Callable[[Any], Any] = lambda value: value
-    show: Callable[[Any], Any] = lambda value: value
-    blank_is_default: bool = True
-
-
-def _fraction(option: Option, **kwargs: Any) -> Any:
-    return gr.Slider(0, 1, step=0.01, **kwargs)
-
-
-def _several(option: Option, **kwargs: Any) -> Any:
-    return gr.Dropdown(list(option.choices), multiselect=True, allow_custom_value=True, **kwargs)
-
-
-def _word_or_number(option: Option, **kwargs: Any) -> Any:
-    return gr.Dropdown(list(option.choices), allow_custom_value=True, **kwargs)
-
-
-CONTROLS: Mapping[str, _Kind] = {
-    "flag": _Kind(lambda option, **kwargs: gr.Checkbox(**kwargs)),
-    "choice": _Kind(lambda option, **kwargs: gr.Radio(list(option.choices), **kwargs)),
-    "fraction": _Kind(_fraction, parse=_number),
-    "number": _Kind(
-        lambda option, **kwargs: gr.Textbox(max_lines=1, placeholder="a number", **kwargs), _number, _commas
-    ),
-    "numbers": _Kind(
-        lambda option, **kwargs: gr.Textbox(max_lines=1, placeholder="numbers, as in 1, 3, 5", **kwargs),
-        _numbers,
-        _commas,
-    ),
-    "several": _Kind(_several, parse=tuple, show=lambda value: list(value)),
-    "checks": _Kind(
-        lambda option, **kwargs: gr.CheckboxGroup(list(option.choices), **kwargs),
-        parse=tuple,
-        show=lambda value: list(value),
-        blank_is_default=False,
-    ),
-    "number or none": _Kind(
-        lambda option, **kwargs: gr.Textbox(max_lines=1, placeholder="a number, or nothing", **kwargs),
-        _number,
-        _commas,
-        blank_is_default=False,
-    ),
-    "choice or none": _Kind(
-        lambda option, **kwargs: gr.Radio([_NONE, *option.choices], **kwargs),
-        parse=lambda value: None if value == _NONE else value,
-        show=lambda value: _NONE if value is None else value,
-    ),
-    "word or number": _Kind(_word_or_number, parse=_number, show=str),
-}
-
-
-# ---- pages/address.py ------------------------------------------------------------------------------------------------
-#
-# The part of a page's address that says page, example and options: written for links, and read when one is opened.
-
-MAX_TEXT = 500  # letters of an option
-
-
-def query_of(page: Page, defaults: Mapping[str, Any], form: Form) -> str:
-    """The query: the page, the example if one is chosen, and the options that are not the example's or the default."""
-    entries = {"tab": page.name}
-    if form.example in titles(page):
-        entries["example"] = form.example
-    usual = {**defaults, **options_of_title(page, form.example)}
-    for option, value in zip(page.options, form.controls):
-        if value != shown(option, usual[option.name]):
-            entries[option.name] = _text(value)[:MAX_TEXT]
-    return f"?{urlencode(entries)}"
-
-
-def options_of_title(page: Page, title: str) -> Mapping[str, Any]:
-    """The options of an example."""
-    sample = sample_of(page, title)
-    if sample:
-        return sample.options
-    return next((example.options for example in page.examples if f"{TABLE}{example.title}" == title), {})
-
-
-def from_query(page: Page, query: Mapping[str, str]) -> dict[str, Any]:
-    """What controls hold by a query; an entry that is no option, or whose value a control cannot hold, is left out."""
-    held = {}
-    for option in page.options:
-        text = query.get(option.name, "")[:MAX_TEXT]
-        value = _held(option, text) if option.name in query else None
-        if value is not None:
-            held[option.name] = value
-    return held
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, (list, tuple)):
-        return ",".join(map(str, value))
-    return str(int(value)) if isinstance(value, bool) else str(value)
-
-
-def _held(option: Option, text: str) -> Any:
-    """What the control of an option holds for a text; None for a text that it cannot hold."""
-    items = [item.strip() for item in text.split(",") if item.strip()]
-    if option.control == "flag":
-        return text in ("1", "true", "True")
-    if option.control == "fraction":
-        try:
-            number = float(text)
-        except ValueError:
-            return None
-        return number if 0 <= number <= 1 else None
-    if option.control in ("choice", "choice or none"):
-        return text if text in (*option.choices, *(["none"] if option.control == "choice or none" else [])) else None
-    if option.control == "checks":
-        return items if set(items) <= set(option.choices) else None
-    return items if option.control == "several" else text
-
-
-# ---- pages/words.py --------------------------------------------------------------------------------------------------
-#
-# Labels that are words: `id` and `ood`, known and unknown, normal and anomaly, in any case, as 0 and 1.
-
-INSIDE = ("id", "ind", "in", "indistribution", "known", "normal", "good", "ok", "inlier", "nominal", "closed", "false")
-OUTSIDE = (
-    *("ood", "out", "outofdistribution", "unknown", "anomaly", "anomalous", "abnormal", "bad", "defect", "defective"),
-    *("outlier", "novel", "novelty", "open", "true"),
-)
-UNKNOWN_WORD = (
-    "is no label that is known; write 0 and 1, or id and ood, known and unknown, normal and anomaly"  # of a cell
-)
-LOOKED_AT = 1_000
-
-
-def is_label(array: np.ndarray) -> bool:
-    """Whether a column takes two values, whole numbers or words, or words most of which are known.
-
-    Empty cells are none.
-    """
-    if array.ndim == 1 and array.dtype.kind in "fOU":
-        array = _without_gaps(array)
-    if array.ndim != 1 or len(array) < 2 or (array.dtype.kind == "O" and not _is_text(array)):
-        return False
-    if _is_text(array) and _mostly_known(array):
-        return True
-    if len(pd.unique(array[:LOOKED_AT])) > 2:
-        return False
-    if _is_text(array):
-        return len(distinct(array)) == 2
-    return array.dtype.kind in "biuf" and len(pd.unique(array)) == 2 and bool((array == np.round(array)).all())
-
-
-def _without_gaps(array: np.ndarray) -> np.ndarray:
-    """The numbers of a column that is mostly numbers, otherwise its cells that are not empty."""
-    numbers = pd.to_numeric(pd.Series(array), errors="coerce")
-    if 2 * numbers.notna().sum() > len(array):
-        return np.asarray(numbers.dropna())
-    return array[pd.Series(array).replace("", None).notna().to_numpy()]
-
-
-def as_labels(array: np.ndarray, line: int | None = None) -> tuple[np.ndarray, str] | None:
-    """Words as 0 (in-distribution) and 1 (OOD), and a template of the Python that does it; None for what is no text.
-
-    Raises ValueError, with its line, for a word that is neither.
-
-    >>> as_labels(np.asarray(["id", "OOD", "id"], dtype=object))[0].tolist()
-    [0, 1, 0]
-    """
-    if not _is_text(array):
-        return None
-    words = array.astype(str)
-    known = {word: _letters(word) in OUTSIDE for word in distinct(array) if _letters(word) in INSIDE + OUTSIDE}
-    for word in distinct(array):
-        if word not in known:
-            row = int(np.flatnonzero(words == word)[0])
-            place = f"row {row + 1}" if line is None else f"line {line + row}"
-            raise ValueError(f"{place}: {word!r} {UNKNOWN_WORD}")
-    out = sorted(word for word, outside in known.items() if outside)
-    return np.isin(words, out).astype(int), f"np.isin({{}}, {out!r}).astype(int)"
-
-
-def is_known(word: str) -> bool:
-    """Whether a word is a label.
-
-    >>> is_known("OOD"), is_known("In-distribution"), is_known("cat")
-    (True, True, False)
-    """
-    return _letters(word) in INSIDE + OUTSIDE
-
-
-def distinct(array: np.ndarray) -> list[str]:
-    """The words of a column."""
-    return [str(word) for word in pd.unique(array)]
-
-
-def _is_text(array: np.ndarray) -> bool:
-    return array.dtype.kind == "U" or (array.dtype.kind == "O" and all(isinstance(cell, str) for cell in array))
-
-
-def _mostly_known(array: np.ndarray) -> bool:
-    """Whether more than half of the cells are words that are known."""
-    return 2 * sum(map(is_known, array[:LOOKED_AT].tolist())) > len(array[:LOOKED_AT])
-
-
-def _letters(word: str) -> str:
-    return re.sub(r"[^a-z]", "", word.lower())
-
-
-# ---- pages/cells.py --------------------------------------------------------------------------------------------------
-#
-# Cells that are no values of their column: told by line, with what stands there and what helps.
-
-_NUMBERS = ("score", "vector", "scores", "matrix", "classes")
-
-
-def unreadable(column: Column, value: Any) -> np.ndarray:
-    """Which cells of a column are empty, or no number where numbers are expected, or no label: (N,) booleans.
-
-    None of what is no plain column, of groups, and of columns that may end before others do.
-
-    >>> unreadable(Column("scores", (), "score"), np.asarray(["0.5", "n/a", ""], dtype=object)).tolist()
-    [False, True, True]
-    """
-    looked_at = isinstance(value, np.ndarray) and value.ndim == 1 and column.kind in (*_NUMBERS, "label")
-    if looked_at and not column.part_of and value.dtype.kind == "f":
-        return np.asarray(np.isnan(value))
-    if not looked_at or column.part_of or value.dtype.kind not in "OU":
-        return np.zeros(len(value), bool)
-    if _are_words(column, value):
-        return ~np.asarray([isinstance(cell, str) and is_known(cell) for cell in value.tolist()], dtype=bool)
-    return ~_are_numbers(value)
-
-
-def _are_numbers(value: np.ndarray) -> np.ndarray:
-    return np.asarray([_is_numeric(cell) for cell in value.tolist()], dtype=bool)
-
-
-def _are_words(column: Column, value: np.ndarray) -> bool:
-    """Whether a column of text is one of labels in words, not one of 0 and 1 with other cells among them."""
-    return column.kind == "label" and bool(2 * np.count_nonzero(_are_numbers(value)) < len(value))
-
-
-def wrong_cells(column: Column, name: str, value: Any, line: int | None) -> str:
-    """What is wrong with the first unreadable cell of a column, with its line or row and how many more; "" for none.
-
-    name: the column in the file; line: the line of its first value there, None for data without lines
-    """
-    wrong = unreadable(column, value)
-    if not wrong.any():
-        return ""
-    first, count = int(np.argmax(wrong)), int(np.count_nonzero(wrong))
-    place = f"line {line + first}" if line is not None else f"row {first + 1}"
-    others = f" and {count - 1:,} more" if count > 1 else ""
-    if _is_empty(value[first]):
-        return f"{name}, {place}{others}: no {'label' if column.kind == 'label' else 'number'} stands there"
-    said = UNKNOWN_WORD if _are_words(column, value) else "is not a number"
-    return f"{name}, {place}{others}: {str(value[first])[:60]!r} {said}"
-
-
-def check_cells(column: Column, name: str, value: Any, line: int | None) -> None:
-    """Raise ValueError for the first cell of a column that is text or empty where a number or label is expected."""
-    said = wrong_cells(column, name, value, line)
-    if said:
-        advice = "Fill it in" if "stands there" in said else "Correct it"
-        raise ValueError(f"{said}. {advice}, or leave the row out.")
-
-
-def _is_empty(cell: Any) -> bool:
-    return not cell.strip() if isinstance(cell, str) else bool(pd.isna(cell))
-
-
-def _is_numeric(cell: Any) -> bool:
-    try:
-        return not math.isnan(float(cell))
-    except (ValueError, TypeError):
-        return False
-    except OverflowError:  # an integer of more digits than a float holds, which the metric refuses in words
-        return True
-
-
-# ---- formats/arrow.py ------------------------------------------------------------------------------------------------
-#
-# Columns of Arrow as arrays.
-
-_LISTS = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
-
-
-def from_arrow(column: Any, *, gaps: bool = False) -> Any:
-    """A column of Arrow as an array: rows of one length become (N, C), or (N, H, W), without a Python object each.
-
-    Raises ValueError for missing values; with `gaps`, those of numbers become NaN.
-    """
-    if isinstance(column, pa.ChunkedArray):
-        column = column.combine_chunks()
-    if column.null_count and not (gaps and not pa.types.is_nested(column.type)):
-        raise ValueError(f"expected no missing values, got {column.null_count}")
-    if isinstance(column, pa.FixedShapeTensorArray):
-        return column.to_numpy_ndarray()
-    if isinstance(column, pa.ExtensionArray):
-        return from_arrow(column.storage, gaps=gaps)
-    if not pa.types.is_nested(column.type):
-        return _flat(column)
-    if any(is_list(column.type) for is_list in _LISTS):
-        lengths = np.unique(_flat(pc.list_value_length(column)))
-        inner = from_arrow(column.flatten(), gaps=gaps)
-        if len(lengths) == 1 and isinstance(inner, np.ndarray):
-            return inner.reshape(len(column), int(lengths[0]), *inner.shape[1:])
-    return column.to_pylist()
-
-
-def _flat(column: Any) -> np.ndarray:
-    """A column of no lists. Numbers and bools that are all there are taken as they lie: `to_numpy` imports pandas."""
-    if not column.null_count and pa.types.is_boolean(column.type):
-        return np.from_dlpack(pc.cast(column, pa.uint8())).astype(np.bool_)
-    if not column.null_count and (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
-        return np.from_dlpack(column)
-    return column.to_numpy(zero_copy_only=False)
-
-
-# ---- formats/csv.py --------------------------------------------------------------------------------------------------
-#
-# Tables of values with commas, semicolons or tabs between them, with a line of names above or without.
-
-_HINT = "put a line of names above"
-
-
-def read_csv(data: bytes, names: Sequence[str] = ()) -> tuple[Any, bool]:
-    """A table of Arrow, and whether it has no header: then columns are named by their places, from 0.
-
-    The first line is a header unless all of it is values. Then names that are asked for decide: by the places of
-    columns they ask for a table without a header, by values of that line for one with it.
-    Raises ValueError for what may be either.
-    """
-    text = data.removeprefix(codecs.BOM_UTF8).lstrip()
-    if not text:
-        raise ValueError("expected comma-separated values, got nothing")
-    first = re.findall(rb"^[^\r\n]*", text)[0].decode()
-    marks = separators(text)
-    cells = next(csv.reader([first], delimiter=marks.between))
-    places = [str(i) for i in range(len(cells))]
-    headless = all(_is_value(cell.replace(marks.decimal, ".")) for cell in cells)
-    if headless and names:
-        by_name, by_place = set(names) <= set(cells), set(names) <= set(places)
-        if by_name and by_place and cells != places:
-            raise ValueError(f"expected names or values in the first line, got {first}, which may be either: {_HINT}")
-        headless = by_place and not by_name
-    table = _read_table(text + b"\n", places if headless else [], marks)  # a header alone Arrow takes with its end only
-    if headless and not names and cells == places:
-        _refuse_counted_header(table, first)
-    return table, headless
-
-
-def separators(text: bytes) -> Separators:
-    r"""What stands between values and in numbers.
-
-    Tabs or semicolons, if the first line has some and no comma but in numbers; otherwise commas, and points in numbers.
-
-    >>> separators(b"score;label\n0,5;1"), separators(b"a,b;c\n1,2")
-    (Separators(between=';', decimal=','), Separators(between=',', decimal='.'))
-    """
-    lines = re.findall(r"[^\r\n]+", text[:_LOOKED_AT].decode(errors="replace"))[:2]
-    for mark in ("\t", ";"):
-        cells = [line.split(mark) for line in lines]
-        flat = [cell for row in cells for cell in row]
-        if (
-            len(cells[0]) > 1
-            and len({*map(len, cells)}) == 1
-            and all("," not in cell or _COMMA.match(cell) for cell in flat)
-        ):
-            return Separators(mark, "," if any("," in cell for cell in flat) else ".")
-    return Separators(",", ".")
-
-
-class Separators(NamedTuple):
-    """What stands between values, and before the fraction of a number."""
-
-    between: str
-    decimal: str
-
-
-_COMMA = re.compile(r"\s*[-+]?\d*,\d+([eE][-+]?\d+)?\s*$")
-_LOOKED_AT = 100_000  # bytes
-
-
-def _read_table(text: bytes, names: list[str], marks: Separators) -> pa.Table:
-    """The table of a text whose first line is the header, unless there are names."""
-    form = {
-        "parse_options": pyarrow.csv.ParseOptions(delimiter=marks.between),
-        "convert_options": pyarrow.csv.ConvertOptions(decimal_point=marks.decimal),
-    }
-    try:
-        return pyarrow.csv.read_csv(io.BytesIO(text), read_options=pyarrow.csv.ReadOptions(column_names=names), **form)
-    except pa.ArrowInvalid as error:
-        # Arrow reads blocks of 1 MB; a line may reach into the next one but no further, and a header not so far
-        if not re.search("straddling object|Empty CSV file or block", str(error)):
-            raise
-    # threads are slower for so many columns
-    whole = pyarrow.csv.ReadOptions(column_names=names, block_size=min(len(text), 2**31 - 1), use_threads=False)
-    return pyarrow.csv.read_csv(io.BytesIO(text), read_options=whole, **form)
-
-
-def _refuse_counted_header(table: pa.Table, first: str) -> None:
-    """Raise ValueError if a first line 0,1,2 may be the names that pandas writes; one 0 above integers is a label."""
-    if table.num_columns > 1 or not pa.types.is_integer(table.schema.types[0]):
-        raise ValueError(
-            f"expected names or values in the first line, got {first}, which may be either: "
-            f"on a command line name the columns, as in FILE:{first}, or {_HINT}"
-        )
-
-
-def _is_value(cell: str) -> bool:
-    """Whether a cell of the first line is a value, rather than the name of a column."""
-    try:
-        float(cell)
-    except ValueError:
-        return cell.lower() in ("true", "false")
-    return True
-
-
-# ---- formats/json.py -------------------------------------------------------------------------------------------------
-#
-# JSON, in any of its encodings: columns by name, one column alone, or records.
-#
-# orjson parses several times as fast as Python's json. What it reads otherwise, or refuses, goes to json: integers of
-# more than 64 bits, NaN and Infinity, halves of surrogate pairs, UTF-16, and whatever is wrong. So results and errors are
-# those of json.
-
-_BLOCK = 1 << 18  # bytes, which a cache holds
-_BEFORE_A_NUMBER = np.frombuffer(b"[,: \t\r\n", np.uint8)
-
-
-def parse_json(data: bytes) -> Any:
-    """What JSON holds. Raises ValueError, with line and column, for what is none."""
-    try:
-        return loads(data)
-    except json.JSONDecodeError as error:
-        raise ValueError(f"expected JSON, got other text at line {error.lineno}, column {error.colno}") from None
-    except RecursionError:
-        raise ValueError("expected fewer lists in lists") from None
-
-
-def loads(data: bytes, decode: Callable[[bytes], str | bytes] = bytes) -> Any:
-    """As `json.loads(decode(data))`, and sooner. `decode` has to take UTF-8, with or without a byte order mark."""
-    with no_collection():
-        text = data.removeprefix(codecs.BOM_UTF8)
-        if not _has_long_integers(text):
-            try:
-                return orjson.loads(text)
-            except orjson.JSONDecodeError:
-                pass  # if it is wrong, json says so
-        return json.loads(decode(data))
-
-
-def _has_long_integers(text: bytes) -> bool:
-    """Whether integers may be there that orjson would make floats: some of those of 20 digits, a minus among them."""
-    if text[:1] in b"-0123456789":
-        return True
-    data = np.frombuffer(text, np.uint8)
-    for start in range(0, len(data), _BLOCK):
-        part = data[start : start + _BLOCK + 20]
-        run = (part - np.uint8(ord("0")) < 10) | (part == ord("-"))
-        for step in (1, 2, 4, 8, 4):
-            run = run[step:] & run[:-step]
-        if np.isin(part[:-20][run[1:]], _BEFORE_A_NUMBER).any():
-            return True
-    return False
-
-
-@contextmanager
-def no_collection() -> Iterator[None]:
-    """While millions of objects are made, none of them garbage: they are not searched for it again and again."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
-
-
-def by_column(content: Any) -> Any:
-    """Records, a list of objects, as columns of the names in the first; anything else, and dicts of boxes, as it is.
-
-    >>> by_column([{"scores": 0.1, "labels": 0}, {"scores": 0.7, "labels": 1}])
-    {'scores': [0.1, 0.7], 'labels': [0, 1]}
-    """
-    rows = content if isinstance(content, list) else []
-    if not rows or not all(isinstance(row, dict) and "boxes" not in row for row in rows):
-        return content
-    return {name: [row.get(name) for row in rows] for name in rows[0]}
-
-
-# ---- formats/npy.py --------------------------------------------------------------------------------------------------
-#
-# Arrays as NumPy saves them, alone (.npy) or several by name (.npz). Neither is unpickled.
-
-_Read = TypeVar("_Read")
-_TRIES = 100
-
-
-def read_npy(path: Path) -> np.ndarray:
-    """The array of an .npy file, mapped: no more memory is taken than the file has, whatever its header says."""
-    return tried(lambda: _mapped(path))
-
-
-def tried(read: Callable[[], _Read]) -> _Read:
-    """What a function reads that parses headers: CPython 3.11 fails at random where threads parse at the same time.
-
-    It says "SystemError: AST constructor recursion depth mismatch", since it counts the depth once for all threads.
-    """
-    for _ in range(_TRIES):
-        try:
-            return read()
-        except SystemError:
-            continue
-    return read()
-
-
-def _mapped(path: Path) -> np.ndarray:
-    try:
-        with path.open("rb") as file:
-            shape, dtype = npy_header(file)
-        # NumPy divides by the size of an item, and so ends the process, to find a length that is not given
-        if not dtype.itemsize or min(shape, default=0) < 0:
-            raise ValueError
-        return np.asarray(np.lib.format.open_memmap(path, mode="r"))
-    except (ValueError, RecursionError, MemoryError):  # the last two for a header that is nested too deep
-        raise ValueError("expected numbers as numpy.save writes them, got objects, or no whole .npy file") from None
-
-
-def npy_header(file: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
-    """The shape and the type that an .npy file states, before any memory is taken for it."""
-    version = np.lib.format.read_magic(file)
-    header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-    shape, _, dtype = header(file)
-    return shape, dtype
-
-
-def read_npz(path: Path) -> dict[str, np.ndarray]:
-    """The arrays of an .npz archive, by name."""
-    return tried(lambda: _members(path))
-
-
-def _members(path: Path) -> dict[str, np.ndarray]:
-    # numpy.load takes what is no archive for a pickle, and advises to load it unsafely; it leaves a broken file open
-    with path.open("rb") as file, NpzFile(file, allow_pickle=False) as arrays:
-        return {name: arrays[name] for name in arrays.files}
-
-
-# ---- formats/parquet_footer.py ---------------------------------------------------------------------------------------
-#
-# How much the column chunks of a Parquet file take, from its footer.
-#
-# Arrow's own objects of column chunks end the process where the footer's statistics of a chunk are damaged (its C++
-# exception is caught nowhere; pyarrow 26, also through `pyarrow.dataset`). So the few numbers that say how much memory
-# reading will take are looked up here, in the structures of Parquet's format, by the compact protocol of Thrift.
-#
-# Sources: parquet.thrift of apache/parquet-format, structs FileMetaData, RowGroup, ColumnChunk and ColumnMetaData; Thrift
-# compact protocol encoding, doc/specs/thrift-compact-protocol.md of apache/thrift.
-
-_MAGIC = b"PAR1"
-
-
-class Chunk(NamedTuple):
-    """A column of a row group: its path with dots, how many values it has, and its bytes without compression."""
-
-    path: str
-    num_values: int
-    num_bytes: int
-
-
-def column_chunks(file: BinaryIO) -> list[list[Chunk]]:
-    """The chunks of each row group. Raises ValueError for a footer that is none."""
-    size = file.seek(0, 2)
-    file.seek(max(0, size - 8))
-    tail = file.read(8)
-    length = int.from_bytes(tail[:4], "little")
-    if tail[4:] != _MAGIC or length + 8 > size:
-        raise ValueError("expected a Parquet file, got one without a footer")
-    file.seek(size - 8 - length)
-    try:
-        groups = _Compact(file.read(length)).struct().get(4, [])
-        return [[_chunk(chunk[3]) for chunk in group[1]] for group in groups]
-    except (IndexError, KeyError, TypeError, AttributeError, RecursionError, struct.error):
-        raise ValueError("expected a Parquet file, got one whose footer is damaged") from None
-
-
-def _chunk(meta: dict[int, Any]) -> Chunk:
-    return Chunk(b".".join(meta[3]).decode(errors="replace"), int(meta[5]), int(meta[6]))
-
-
-class _Compact:
-    """Values of the compact protocol, one after the other: structs as dicts by the number of the field."""
-
-    def __init__(self, data: bytes) -> None:
-        self.data, self.at = data, 0
-
-    def struct(self) -> dict[int, Any]:
-        """The fields up to the stop."""
-        fields: dict[int, Any] = {}
-        field = 0
-        while head := self._byte():
-            step, kind = head >> 4, head & 15
-            field = field + step if step else self._integer()
-            fields[field] = kind == 1 if kind in (1, 2) else self._value(kind)
-        return fields
-
-    def _value(self, kind: int) -> Any:
-        if kind in (1, 2, 3):  # of a list a bool takes a byte, too
-            return self._byte()
-        if kind in (4, 5, 6):
-            return self._integer()
-        if kind in (7, 13):
-            return self._bytes(8 if kind == 7 else 16)
-        if kind == 8:
-            return self._bytes(self._varint())
-        if kind in (9, 10):
-            head = self._byte()
-            number = head >> 4 if head >> 4 < 15 else self._varint()
-            return [self._value(head & 15) for _ in range(number)]
-        if kind == 11:
-            number = self._varint()
-            kinds = self._byte() if number else 0
-            return [(self._value(kinds >> 4), self._value(kinds & 15)) for _ in range(number)]
-        if kind == 12:
-            return self.struct()
-        raise IndexError(kind)
-
-    def _byte(self) -> int:
-        self.at += 1
-        return self.data[self.at - 1]
-
-    def _bytes(self, number: int) -> bytes:
-        if self.at + number > len(self.data):
-            raise IndexError(number)
-        self.at += number
-        return self.data[self.at - number : self.at]
-
-    def _varint(self) -> int:
-        found = shift = 0
-        while True:
-            byte = self._byte()
-            found |= (byte & 127) << shift
-            shift += 7
-            if byte < 128:
-                return found
-
-    def _integer(self) -> int:
-        zigzag = self._varint()
-        return zigzag >> 1 ^ -(zigzag & 1)
-
-
-# ---- formats/parquet.py ----------------------------------------------------------------------------------------------
-#
-# Columns of Parquet files: all as a table, or some in batches of rows. Checksums of pages are verified.
-
-def read_parquet(path: Path) -> Any:
-    """All columns, as a table of Arrow. Strings are kept by number: one that repeats takes memory once."""
-    leaves = pq.read_metadata(path).schema
-    strings = [leaf.path for leaf in map(leaves.column, range(len(leaves))) if leaf.physical_type == "BYTE_ARRAY"]
-    with pq.ParquetFile(path, read_dictionary=strings, page_checksum_verification=True) as file:
-        return file.read()
-
-
-def read_batches(path: Path, names: Sequence[str], num_rows: int, *, gaps: bool = False) -> Iterator[list[Any]]:
-    """Arrays of the columns named, of at most `num_rows` rows at a time; gaps as of `from_arrow`."""
-    with pq.ParquetFile(path, page_checksum_verification=True) as file:
-        for batch in file.iter_batches(num_rows, columns=names):
-            yield [from_arrow(batch.column(name), gaps=gaps) for name in names]
-
-
-def unpacked_bytes(path: Path) -> int:
-    """The memory that all columns take at most, by the file's footer."""
-    with path.open("rb") as file:
-        return sum(8 * chunk.num_values + chunk.num_bytes for group in column_chunks(file) for chunk in group)
-
-
-# ---- pages/readers.py ------------------------------------------------------------------------------------------------
-#
-# Readers of tables and arrays, by the ending of a file: what it holds by name, and the Python that reads the same.
-
-class Data(NamedTuple):
-    """Named arrays, the lines that read them, and an expression for each; nothing of these for a typed table.
-
-    An array may be a list of arrays, one per image; `names` are those of its images. `options` are those that the
-    format brings with it, `lines` the line of a column's first value in its file.
-    """
-
-    arrays: dict[str, Any]
-    setup: list[str] = []
-    code: dict[str, str] = {}
-    options: Mapping[str, Any] = {}
-    names: Mapping[str, list[str]] = {}
-    lines: Mapping[str, int] = {}
-
-
-Reader = Callable[[list[Path], str], Data]  # the files, and what the names of its variables end on
-
-
-def _csv(paths: list[Path], tag: str) -> Data:
-    """Columns of a CSV file; of one without a header, all as one array, named like it."""
-    path, variable = paths[0], f"table{tag}"
-    data = path.read_bytes()
-    table, headless = read_csv(data)
-    source, setup = repr(path.name), ["import pyarrow.csv"]
-    if data.removeprefix(codecs.BOM_UTF8)[:1].isspace():
-        source = f'io.BytesIO(Path({source}).read_text(encoding="utf-8-sig").lstrip().encode())'
-        setup += ["import io", "from pathlib import Path"]
-    options = ", read_options=pyarrow.csv.ReadOptions(autogenerate_column_names=True)" if headless else ""
-    between, decimal = separators(data.removeprefix(codecs.BOM_UTF8).lstrip())
-    options += f", parse_options=pyarrow.csv.ParseOptions(delimiter={between!r})" if between != "," else ""
-    options += f", convert_options=pyarrow.csv.ConvertOptions(decimal_point={decimal!r})" if decimal != "." else ""
-    found = _columns(table, [*setup, f"{variable} = pyarrow.csv.read_csv({source}{options})"], variable)
-    if not headless:
-        check_header(path.name, table.column_names)
-        if not table.num_rows:
-            raise RefusedError(
-                f"{path.name}: expected rows below the names {', '.join(table.column_names[:5])}, got none"
-            )
-        blank = len(data) - len(data.removeprefix(codecs.BOM_UTF8).lstrip())
-        line = 2 + data[:blank].count(b"\n")
-        return found._replace(lines=dict.fromkeys(found.arrays, line) if b"\n\n" not in data[blank:].rstrip() else {})
-    array, code = np.column_stack([*found.arrays.values()]), f"np.column_stack({variable}.columns)"
-    if table.num_columns == 1:
-        array, code = array[:, 0], f"{variable}[0].to_numpy()"
-    return Data({path.stem: array}, found.setup, {path.stem: code})
-
-
-def _parquet(paths: list[Path], tag: str) -> Data:
-    """Columns of a Parquet file, of numbers, lists of numbers or strings."""
-    path, variable = paths[0], f"table{tag}"
-    check_unpacked(path.name, unpacked_bytes(path))
-    setup = ["import pyarrow.parquet", f"{variable} = pyarrow.parquet.read_table({path.name!r})"]
-    return _columns(read_parquet(path), setup, variable)
-
-
-def _columns(table: Any, setup: list[str], variable: str) -> Data:
-    """Columns of a table of Arrow. Gaps are NaN, since not all columns need to be as long as the table."""
-    arrays = {name: from_arrow(table[name], gaps=True) for name in table.column_names}
-    code = {name: _expression(f"{variable}[{name!r}]", table[name].type, array) for name, array in arrays.items()}
-    return Data(arrays, setup, code)
-
-
-def _expression(column: str, kind: Any, array: Any) -> str:
-    """The Python that makes of a column of Arrow what `from_arrow` does."""
-    if isinstance(kind, pa.FixedShapeTensorType):
-        return f"{column}.combine_chunks().to_numpy_ndarray()"
-    if not (pa.types.is_nested(kind) or pa.types.is_dictionary(kind)):
-        return f"{column}.to_numpy()"
-    return _as_array(f"{column}.to_pylist()", array)
-
-
-def _as_array(code: str, value: Any) -> str:
-    """An expression of lists, made one of an array if the value is an array."""
-    return f"np.asarray({code})" if isinstance(value, np.ndarray) else code
-
-
-def _npz(paths: list[Path], tag: str) -> Data:
-    """Arrays of an .npz archive."""
-    check_archive(paths[0])
-    arrays, variable = read_npz(paths[0]), f"arrays{tag}"
-    read = f"{variable} = np.load({paths[0].name!r}, allow_pickle=False)"
-    return Data(arrays, ["import numpy as np", read], {name: f"{variable}[{name!r}]" for name in arrays})
-
-
-def _npy(paths: list[Path], tag: str) -> Data:
-    """The array of an .npy file, named like it."""
-    path, variable = paths[0], f"array{tag}"
-    read = f"{variable} = np.load({path.name!r}, allow_pickle=False)"
-    return Data({path.stem: read_npy(path)}, ["import numpy as np", read], {path.stem: variable})
-
-
-def read_json(paths: list[Path], tag: str) -> Data:
-    """Columns of a JSON object of lists, or of a list of records; a list of anything else is named like its file."""
-    path, variable = paths[0], f"data{tag}"
-    setup = ["import json", "from pathlib import Path", f"{variable} = json.loads(Path({path.name!r}).read_bytes())"]
-    content = parse_json(path.read_bytes())
-    data = by_column(content)
-    if data is not content:
-        setup.append(f"{variable} = {{name: [row[name] for row in {variable}] for name in {variable}[0]}}")
-    if isinstance(data, list):
-        array = _array(data)
-        return Data({path.stem: array}, setup, {path.stem: _as_array(variable, array)})
-    if not isinstance(data, dict) or "boxes" in data:
-        raise RefusedError(f"{path.name}: expected an object of lists or a list, got {type(data).__name__}")
-    arrays = {name: _array(value) for name, value in data.items()}
-    return Data(arrays, setup, {name: _as_array(f"{variable}[{name!r}]", array) for name, array in arrays.items()})
-
-
-def _array(value: Any) -> Any:
-    """An array of numbers or of strings if it is one; otherwise the lists as they came."""
-    try:
-        array = np.asarray(value)
-    except ValueError:
-        return value
-    words = array.ndim == 1 and all(isinstance(cell, str) for cell in value)
-    return array if array.dtype.kind in "biuf" or words else value
-
-
-READERS: Mapping[str, Reader] = {
-    ".csv": _csv,
-    ".tsv": _csv,
-    ".parquet": _parquet,
-    ".npz": _npz,
-    ".npy": _npy,
-    ".json": read_json,
-}
-
-
-# ---- pages/columns.py ------------------------------------------------------------------------------------------------
-#
-# Find the metric's columns among the arrays of a table or file, by their names, and put them together.
-#
-# Columns whose names differ by a number only ("class 0", "class 1", …) are offered as one: the rows of a matrix.
-
-NUMBERED = re.compile(r"(.*?)[\s_.\-\[]*(\d+)\]?")
-_MAX_MEMBERS = 50  # columns of an array that are offered one by one
-IMAGE_NAMES = ("image", "img", "imageid", "file", "filename", "frame")
-FLIPPED = "−"  # before the name of scores whose sign is turned
-UNUSED = {"group": "no groups", "detector": "one detector"}  # of a kind, what is chosen where there is no such column
-KINDS = ("automatic", "scores", "class ids")
-
-
-class Found(NamedTuple):
-    """A value for a column of the metric, and the expression that gives it (empty where it is to be spelt out)."""
-
-    value: Any
-    code: str = ""
-
-
-def groups(data: Data) -> dict[str, list[str]]:
-    """The runs of numbered columns, by a name that shows their first and last."""
-    stems: dict[str, list[str]] = {}
-    for name, array in data.arrays.items():
-        match = NUMBERED.fullmatch(name)
-        if match and num_dimensions(array) == 1:
-            stems.setdefault(match[1], []).append(name)
-    return {f"{names[0]} … {names[-1]}": names for names in stems.values() if len(names) > 1}
-
-
-def num_dimensions(value: Any) -> int:
-    """Dimensions of an array; of a list of arrays, one per image, three."""
-    return value.ndim if isinstance(value, np.ndarray) else 3
-
-
-def choices(data: Data) -> list[str]:
-    """What a column of the metric may be made of: groups, arrays, and the columns of two-dimensional arrays."""
-    runs = groups(data)
-    grouped = {name for names in runs.values() if len(names) > _MAX_MEMBERS for name in names}
-    members = [
-        f"{name}[:, {i}]"
-        for name, array in data.arrays.items()
-        if num_dimensions(array) == 2 and array.shape[1] <= _MAX_MEMBERS
-        for i in range(array.shape[1])
-    ]
-    return [*runs, *(name for name in data.arrays if name not in grouped), *members]
-
-
-def plain(name: str) -> str:
-    """A name in small letters and digits only, as names are compared."""
-    return re.sub(r"[^a-z0-9]", "", name.lower())
-
-
-def take(column: Column, chosen: Sequence[str], data: Data, read_as: str = "automatic") -> Found:
-    """The arrays that were chosen for a column, side by side if there are several.
-
-    Raises ValueError for a name that the data do not have.
-    """
-    runs = groups(data)
-    names = [member for name in chosen for member in runs.get(name, [name])]
-    parts = [_one(column, name, data) for name in names]
-    for name, part in zip(names, parts if column.kind != "group" else ()):
-        check_cells(column, name, part.value, data.lines.get(name.removeprefix(FLIPPED)))
-    if len(parts) == 1 and not (column.kind in ("matrix", "scores") and num_dimensions(parts[0].value) == 1):
-        found = parts[0]
-    else:
-        listed = ", ".join(part.code for part in parts)
-        code = f"np.column_stack([{listed}])" if data.code else ""
-        found = Found(np.column_stack([part.value for part in parts]), code)
-    if column.kind == "label":
-        return _as_labels(names[0], found, data.lines.get(names[0]))
-    if column.kind == "scores":
-        return _read_as(found, "scores")
-    return _read_as(found, read_as) if column.kind in ("matrix", "classes") else found
-
-
-def _as_labels(name: str, found: Found, line: int | None) -> Found:
-    try:
-        converted = as_labels(np.asarray(found.value), line)
-    except ValueError as error:
-        raise ValueError(f"{name}, {error}") from None
-    return found if converted is None else Found(converted[0], found.code and converted[1].format(found.code))
-
-
-def _one(column: Column, name: str, data: Data) -> Found:
-    if name in data.arrays:
-        return Found(data.arrays[name], data.code.get(name, ""))
-    if column.kind == "score" and name.startswith(FLIPPED):
-        return _flipped(_one(column, name.removeprefix(FLIPPED), data))
-    match = re.fullmatch(r"(.*)\[:, (\d+)\]", name)
-    array = data.arrays.get(match[1]) if match else None
-    if match is None or array is None or num_dimensions(array) != 2 or int(match[2]) >= array.shape[1]:
-        raise ValueError(f"{column.name}: expected names of columns, got {name!r}; there are {', '.join(data.arrays)}")
-    return Found(array[:, int(match[2])], f"{data.code[match[1]]}[:, {match[2]}]")
-
-
-def _flipped(found: Found) -> Found:
-    """The scores with the other sign, since higher was more in-distribution."""
-    array = np.asarray(found.value)
-    if array.dtype.kind not in "iuf":
-        return found  # the metric says what is wrong with it
-    code = found.code and (f"-{found.code}" if array.dtype.kind == "f" else f"-np.asarray({found.code}, float)")
-    return Found(-array if array.dtype.kind == "f" else -array.astype(np.float64), code)
-
-
-def _read_as(found: Found, read_as: str) -> Found:
-    if read_as == "automatic":
-        return found
-    array, kind = np.asarray(found.value), float if read_as == "scores" else int
-    if (
-        array.dtype.kind not in "biuf"
-        or array.dtype.kind == np.dtype(kind).kind
-        or (kind is int and (array != np.round(array)).any())
-    ):
-        return found  # the metric says what is wrong with it
-    return Found(array.astype(kind), found.code and f"np.asarray({found.code}).astype({kind.__name__})")
-
-
-# ---- pages/script.py -------------------------------------------------------------------------------------------------
+# ---- pages/browser/script.py -----------------------------------------------------------------------------------------
 #
 # What happens in the browser alone: the threshold that moves, digits of numbers, pictures and tables to take away.
 
@@ -2003,7 +941,7 @@ SCRIPT = r"""
 """
 
 
-# ---- pages/layout.py -------------------------------------------------------------------------------------------------
+# ---- pages/browser/layout.py -----------------------------------------------------------------------------------------
 #
 # How the pages look: theme, style sheet, tables and the card.
 
@@ -2105,136 +1043,850 @@ def card_text(folder: Path, description: str) -> str:
     return text.split("---\n", 2)[2] if text.startswith("---\n") else text
 
 
-# ---- pages/guesses.py ------------------------------------------------------------------------------------------------
+# ---- formats/json.py -------------------------------------------------------------------------------------------------
 #
-# Guess what each column of the metric is made of: by names first, and where none is known by what the values are.
+# JSON, in any of its encodings: columns by name, one column alone, or records.
+#
+# orjson parses several times as fast as Python's json. What it reads otherwise, or refuses, goes to json: integers of
+# more than 64 bits, NaN and Infinity, halves of surrogate pairs, UTF-16, and whatever is wrong. So results and errors are
+# those of json.
 
-def guess(page: Page, sources: Sequence[Data]) -> dict[str, list[str]]:
-    """Guess what each column of the metric is made of; an empty list where nothing fits."""
-    guesses: dict[str, list[str]] = {}
-    for column in page.columns:
-        if column.part_of:
-            guesses[column.name] = _named(column, list(sources[column.source].arrays), alike=False)
-            continue
-        taken = {name for names in guesses.values() for name in names}
-        guesses[column.name] = _guess(column, sources[column.source], taken)
-        if column.source and not guesses[column.name]:  # one file may hold the columns of all inputs
-            guesses[column.name] = _named(column, list(sources[0].arrays), alike=False)
-    instead = [column for column in page.columns if column.part_of]
-    if not instead or not all(guesses[column.name] for column in instead):
-        _guess_by_values(page, sources, guesses)
-    return guesses
+_BLOCK = 1 << 18  # bytes, which a cache holds
+_BEFORE_A_NUMBER = np.frombuffer(b"[,: \t\r\n", np.uint8)
 
 
-def settled(
-    page: Page, sources: Sequence[Data], chosen: Mapping[str, Sequence[str]], offers: Mapping[str, Sequence[str]]
-) -> dict[str, list[str]]:
-    """What each column is made of: what a person chose, where there are columns of these names, or the guess."""
-    made_of = guess(page, sources)
-    kept = {name: list(names) for name, names in chosen.items() if names and set(names) <= set(offers[name])}
-    return made_of | kept
+def parse_json(data: bytes) -> Any:
+    """What JSON holds. Raises ValueError, with line and column, for what is none."""
+    try:
+        return loads(data)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"expected JSON, got other text at line {error.lineno}, column {error.colno}") from None
+    except RecursionError:
+        raise ValueError("expected fewer lists in lists") from None
 
 
-def _guess_by_values(page: Page, sources: Sequence[Data], guesses: dict[str, list[str]]) -> None:
-    """In place: labels are the one column of two values, class ids the one of integers, scores all that are left.
-
-    A column that could be another as well stays without a guess, and so do integers that count the rows.
-    """
-    for kind, fits in _FITTING.items():
-        for column in page.columns:
-            if column.kind == kind and column.required and not column.part_of and not guesses[column.name]:
-                taken = {name for names in guesses.values() for name in names}
-                runs = groups(sources[column.source])
-                taken |= {member for name in taken & set(runs) for member in runs[name]}
-                arrays = sources[column.source].arrays
-                free = [name for name, array in arrays.items() if name not in taken and num_dimensions(array) == 1]
-                found = [name for name in free if fits(np.asarray(arrays[name]))]
-                guesses[column.name] = found if kind == "score" or len(found) == 1 else []
+def loads(data: bytes, decode: Callable[[bytes], str | bytes] = bytes) -> Any:
+    """As `json.loads(decode(data))`, and sooner. `decode` has to take UTF-8, with or without a byte order mark."""
+    with no_collection():
+        text = data.removeprefix(codecs.BOM_UTF8)
+        if not _has_long_integers(text):
+            try:
+                return orjson.loads(text)
+            except orjson.JSONDecodeError:
+                pass  # if it is wrong, json says so
+        return json.loads(decode(data))
 
 
-def _is_class_ids(array: np.ndarray) -> bool:
-    return array.dtype.kind in "iu" and len(array) > 0 and not _counts_rows(array)
-
-
-def _counts_rows(array: np.ndarray) -> bool:
-    return len(array) > 1 and bool((np.diff(array.astype(np.int64)) == 1).all())
-
-
-def _is_score(array: np.ndarray) -> bool:
-    """Numbers with fractions, or, as a column whose text is mostly numbers, one that has a cell of another kind."""
-    if array.dtype.kind == "f":
-        return not is_label(array)
-    if array.dtype.kind in "OU":
-        return bool(pd.to_numeric(pd.Series(array[:LOOKED_AT]), errors="coerce").notna().mean() > 0.5)
+def _has_long_integers(text: bytes) -> bool:
+    """Whether integers may be there that orjson would make floats: some of those of 20 digits, a minus among them."""
+    if text[:1] in b"-0123456789":
+        return True
+    data = np.frombuffer(text, np.uint8)
+    for start in range(0, len(data), _BLOCK):
+        part = data[start : start + _BLOCK + 20]
+        run = (part - np.uint8(ord("0")) < 10) | (part == ord("-"))
+        for step in (1, 2, 4, 8, 4):
+            run = run[step:] & run[:-step]
+        if np.isin(part[:-20][run[1:]], _BEFORE_A_NUMBER).any():
+            return True
     return False
 
 
-_FITTING: Mapping[str, Callable[[np.ndarray], bool]] = {
-    "label": is_label,
-    "vector": _is_class_ids,
-    "score": _is_score,
+@contextmanager
+def no_collection() -> Iterator[None]:
+    """While millions of objects are made, none of them garbage: they are not searched for it again and again."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+def by_column(content: Any) -> Any:
+    """Records, a list of objects, as columns of the names in the first; anything else, and dicts of boxes, as it is.
+
+    >>> by_column([{"scores": 0.1, "labels": 0}, {"scores": 0.7, "labels": 1}])
+    {'scores': [0.1, 0.7], 'labels': [0, 1]}
+    """
+    rows = content if isinstance(content, list) else []
+    if not rows or not all(isinstance(row, dict) and "boxes" not in row for row in rows):
+        return content
+    return {name: [row.get(name) for row in rows] for name in rows[0]}
+
+
+# ---- formats/tables/arrow.py -----------------------------------------------------------------------------------------
+#
+# Columns of Arrow as arrays.
+
+_LISTS = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
+
+
+def from_arrow(column: Any, *, gaps: bool = False) -> Any:
+    """A column of Arrow as an array: rows of one length become (N, C), or (N, H, W), without a Python object each.
+
+    Raises ValueError for missing values; with `gaps`, those of numbers become NaN.
+    """
+    if isinstance(column, pa.ChunkedArray):
+        column = column.combine_chunks()
+    if column.null_count and not (gaps and not pa.types.is_nested(column.type)):
+        raise ValueError(f"expected no missing values, got {column.null_count}")
+    if isinstance(column, pa.FixedShapeTensorArray):
+        return column.to_numpy_ndarray()
+    if isinstance(column, pa.ExtensionArray):
+        return from_arrow(column.storage, gaps=gaps)
+    if not pa.types.is_nested(column.type):
+        return _flat(column)
+    if any(is_list(column.type) for is_list in _LISTS):
+        lengths = np.unique(_flat(pc.list_value_length(column)))
+        inner = from_arrow(column.flatten(), gaps=gaps)
+        if len(lengths) == 1 and isinstance(inner, np.ndarray):
+            return inner.reshape(len(column), int(lengths[0]), *inner.shape[1:])
+    return column.to_pylist()
+
+
+def _flat(column: Any) -> np.ndarray:
+    """A column of no lists. Numbers and bools that are all there are taken as they lie: `to_numpy` imports pandas."""
+    if not column.null_count and pa.types.is_boolean(column.type):
+        return np.from_dlpack(pc.cast(column, pa.uint8())).astype(np.bool_)
+    if not column.null_count and (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
+        return np.from_dlpack(column)
+    return column.to_numpy(zero_copy_only=False)
+
+
+# ---- formats/tables/csv.py -------------------------------------------------------------------------------------------
+#
+# Tables of values with commas, semicolons or tabs between them, with a line of names above or without.
+
+_HINT = "put a line of names above"
+
+
+def read_csv(data: bytes, names: Sequence[str] = ()) -> tuple[Any, bool]:
+    """A table of Arrow, and whether it has no header: then columns are named by their places, from 0.
+
+    The first line is a header unless all of it is values. Then names that are asked for decide: by the places of
+    columns they ask for a table without a header, by values of that line for one with it.
+    Raises ValueError for what may be either.
+    """
+    text = data.removeprefix(codecs.BOM_UTF8).lstrip()
+    if not text:
+        raise ValueError("expected comma-separated values, got nothing")
+    first = re.findall(rb"^[^\r\n]*", text)[0].decode()
+    marks = separators(text)
+    cells = next(csv.reader([first], delimiter=marks.between))
+    places = [str(i) for i in range(len(cells))]
+    headless = all(_is_value(cell.replace(marks.decimal, ".")) for cell in cells)
+    if headless and names:
+        by_name, by_place = set(names) <= set(cells), set(names) <= set(places)
+        if by_name and by_place and cells != places:
+            raise ValueError(f"expected names or values in the first line, got {first}, which may be either: {_HINT}")
+        headless = by_place and not by_name
+    table = _read_table(text + b"\n", places if headless else [], marks)  # a header alone Arrow takes with its end only
+    if headless and not names and cells == places:
+        _refuse_counted_header(table, first)
+    return table, headless
+
+
+def separators(text: bytes) -> Separators:
+    r"""What stands between values and in numbers.
+
+    Tabs or semicolons, if the first line has some and no comma but in numbers; otherwise commas, and points in numbers.
+
+    >>> separators(b"score;label\n0,5;1"), separators(b"a,b;c\n1,2")
+    (Separators(between=';', decimal=','), Separators(between=',', decimal='.'))
+    """
+    lines = re.findall(r"[^\r\n]+", text[:_LOOKED_AT].decode(errors="replace"))[:2]
+    for mark in ("\t", ";"):
+        cells = [line.split(mark) for line in lines]
+        flat = [cell for row in cells for cell in row]
+        if (
+            len(cells[0]) > 1
+            and len({*map(len, cells)}) == 1
+            and all("," not in cell or _COMMA.match(cell) for cell in flat)
+        ):
+            return Separators(mark, "," if any("," in cell for cell in flat) else ".")
+    return Separators(",", ".")
+
+
+class Separators(NamedTuple):
+    """What stands between values, and before the fraction of a number."""
+
+    between: str
+    decimal: str
+
+
+_COMMA = re.compile(r"\s*[-+]?\d*,\d+([eE][-+]?\d+)?\s*$")
+_LOOKED_AT = 100_000  # bytes
+
+
+def _read_table(text: bytes, names: list[str], marks: Separators) -> pa.Table:
+    """The table of a text whose first line is the header, unless there are names."""
+    form = {
+        "parse_options": pyarrow.csv.ParseOptions(delimiter=marks.between),
+        "convert_options": pyarrow.csv.ConvertOptions(decimal_point=marks.decimal),
+    }
+    try:
+        return pyarrow.csv.read_csv(io.BytesIO(text), read_options=pyarrow.csv.ReadOptions(column_names=names), **form)
+    except pa.ArrowInvalid as error:
+        # Arrow reads blocks of 1 MB; a line may reach into the next one but no further, and a header not so far
+        if not re.search("straddling object|Empty CSV file or block", str(error)):
+            raise
+    # threads are slower for so many columns
+    whole = pyarrow.csv.ReadOptions(column_names=names, block_size=min(len(text), 2**31 - 1), use_threads=False)
+    return pyarrow.csv.read_csv(io.BytesIO(text), read_options=whole, **form)
+
+
+def _refuse_counted_header(table: pa.Table, first: str) -> None:
+    """Raise ValueError if a first line 0,1,2 may be the names that pandas writes; one 0 above integers is a label."""
+    if table.num_columns > 1 or not pa.types.is_integer(table.schema.types[0]):
+        raise ValueError(
+            f"expected names or values in the first line, got {first}, which may be either: "
+            f"on a command line name the columns, as in FILE:{first}, or {_HINT}"
+        )
+
+
+def _is_value(cell: str) -> bool:
+    """Whether a cell of the first line is a value, rather than the name of a column."""
+    try:
+        float(cell)
+    except ValueError:
+        return cell.lower() in ("true", "false")
+    return True
+
+
+# ---- formats/tables/npy.py -------------------------------------------------------------------------------------------
+#
+# Arrays as NumPy saves them, alone (.npy) or several by name (.npz). Neither is unpickled.
+
+_Read = TypeVar("_Read")
+_TRIES = 100
+
+
+def read_npy(path: Path) -> np.ndarray:
+    """The array of an .npy file, mapped: no more memory is taken than the file has, whatever its header says."""
+    return tried(lambda: _mapped(path))
+
+
+def tried(read: Callable[[], _Read]) -> _Read:
+    """What a function reads that parses headers: CPython 3.11 fails at random where threads parse at the same time.
+
+    It says "SystemError: AST constructor recursion depth mismatch", since it counts the depth once for all threads.
+    """
+    for _ in range(_TRIES):
+        try:
+            return read()
+        except SystemError:
+            continue
+    return read()
+
+
+def _mapped(path: Path) -> np.ndarray:
+    try:
+        with path.open("rb") as file:
+            shape, dtype = npy_header(file)
+        # NumPy divides by the size of an item, and so ends the process, to find a length that is not given
+        if not dtype.itemsize or min(shape, default=0) < 0:
+            raise ValueError
+        return np.asarray(np.lib.format.open_memmap(path, mode="r"))
+    except (ValueError, RecursionError, MemoryError):  # the last two for a header that is nested too deep
+        raise ValueError("expected numbers as numpy.save writes them, got objects, or no whole .npy file") from None
+
+
+def npy_header(file: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    """The shape and the type that an .npy file states, before any memory is taken for it."""
+    version = np.lib.format.read_magic(file)
+    header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    shape, _, dtype = header(file)
+    return shape, dtype
+
+
+def read_npz(path: Path) -> dict[str, np.ndarray]:
+    """The arrays of an .npz archive, by name."""
+    return tried(lambda: _members(path))
+
+
+def _members(path: Path) -> dict[str, np.ndarray]:
+    # numpy.load takes what is no archive for a pickle, and advises to load it unsafely; it leaves a broken file open
+    with path.open("rb") as file, NpzFile(file, allow_pickle=False) as arrays:
+        return {name: arrays[name] for name in arrays.files}
+
+
+# ---- formats/tables/parquet_footer.py --------------------------------------------------------------------------------
+#
+# How much the column chunks of a Parquet file take, from its footer.
+#
+# Arrow's own objects of column chunks end the process where the footer's statistics of a chunk are damaged (its C++
+# exception is caught nowhere; pyarrow 26, also through `pyarrow.dataset`). So the few numbers that say how much memory
+# reading will take are looked up here, in the structures of Parquet's format, by the compact protocol of Thrift.
+#
+# Sources: parquet.thrift of apache/parquet-format, structs FileMetaData, RowGroup, ColumnChunk and ColumnMetaData; Thrift
+# compact protocol encoding, doc/specs/thrift-compact-protocol.md of apache/thrift.
+
+_MAGIC = b"PAR1"
+
+
+class Chunk(NamedTuple):
+    """A column of a row group: its path with dots, how many values it has, and its bytes without compression."""
+
+    path: str
+    num_values: int
+    num_bytes: int
+
+
+def column_chunks(file: BinaryIO) -> list[list[Chunk]]:
+    """The chunks of each row group. Raises ValueError for a footer that is none."""
+    size = file.seek(0, 2)
+    file.seek(max(0, size - 8))
+    tail = file.read(8)
+    length = int.from_bytes(tail[:4], "little")
+    if tail[4:] != _MAGIC or length + 8 > size:
+        raise ValueError("expected a Parquet file, got one without a footer")
+    file.seek(size - 8 - length)
+    try:
+        groups = _Compact(file.read(length)).struct().get(4, [])
+        return [[_chunk(chunk[3]) for chunk in group[1]] for group in groups]
+    except (IndexError, KeyError, TypeError, AttributeError, RecursionError, struct.error):
+        raise ValueError("expected a Parquet file, got one whose footer is damaged") from None
+
+
+def _chunk(meta: dict[int, Any]) -> Chunk:
+    return Chunk(b".".join(meta[3]).decode(errors="replace"), int(meta[5]), int(meta[6]))
+
+
+class _Compact:
+    """Values of the compact protocol, one after the other: structs as dicts by the number of the field."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data, self.at = data, 0
+
+    def struct(self) -> dict[int, Any]:
+        """The fields up to the stop."""
+        fields: dict[int, Any] = {}
+        field = 0
+        while head := self._byte():
+            step, kind = head >> 4, head & 15
+            field = field + step if step else self._integer()
+            fields[field] = kind == 1 if kind in (1, 2) else self._value(kind)
+        return fields
+
+    def _value(self, kind: int) -> Any:
+        if kind in (1, 2, 3):  # of a list a bool takes a byte, too
+            return self._byte()
+        if kind in (4, 5, 6):
+            return self._integer()
+        if kind in (7, 13):
+            return self._bytes(8 if kind == 7 else 16)
+        if kind == 8:
+            return self._bytes(self._varint())
+        if kind in (9, 10):
+            head = self._byte()
+            number = head >> 4 if head >> 4 < 15 else self._varint()
+            return [self._value(head & 15) for _ in range(number)]
+        if kind == 11:
+            number = self._varint()
+            kinds = self._byte() if number else 0
+            return [(self._value(kinds >> 4), self._value(kinds & 15)) for _ in range(number)]
+        if kind == 12:
+            return self.struct()
+        raise IndexError(kind)
+
+    def _byte(self) -> int:
+        self.at += 1
+        return self.data[self.at - 1]
+
+    def _bytes(self, number: int) -> bytes:
+        if self.at + number > len(self.data):
+            raise IndexError(number)
+        self.at += number
+        return self.data[self.at - number : self.at]
+
+    def _varint(self) -> int:
+        found = shift = 0
+        while True:
+            byte = self._byte()
+            found |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return found
+
+    def _integer(self) -> int:
+        zigzag = self._varint()
+        return zigzag >> 1 ^ -(zigzag & 1)
+
+
+# ---- formats/tables/parquet.py ---------------------------------------------------------------------------------------
+#
+# Columns of Parquet files: all as a table, or some in batches of rows. Checksums of pages are verified.
+
+def read_parquet(path: Path) -> Any:
+    """All columns, as a table of Arrow. Strings are kept by number: one that repeats takes memory once."""
+    leaves = pq.read_metadata(path).schema
+    strings = [leaf.path for leaf in map(leaves.column, range(len(leaves))) if leaf.physical_type == "BYTE_ARRAY"]
+    with pq.ParquetFile(path, read_dictionary=strings, page_checksum_verification=True) as file:
+        return file.read()
+
+
+def read_batches(path: Path, names: Sequence[str], num_rows: int, *, gaps: bool = False) -> Iterator[list[Any]]:
+    """Arrays of the columns named, of at most `num_rows` rows at a time; gaps as of `from_arrow`."""
+    with pq.ParquetFile(path, page_checksum_verification=True) as file:
+        for batch in file.iter_batches(num_rows, columns=names):
+            yield [from_arrow(batch.column(name), gaps=gaps) for name in names]
+
+
+def unpacked_bytes(path: Path) -> int:
+    """The memory that all columns take at most, by the file's footer."""
+    with path.open("rb") as file:
+        return sum(8 * chunk.num_values + chunk.num_bytes for group in column_chunks(file) for chunk in group)
+
+
+# ---- pages/reading/readers.py ----------------------------------------------------------------------------------------
+#
+# Readers of tables and arrays, by the ending of a file: what it holds by name, and the Python that reads the same.
+
+class Data(NamedTuple):
+    """Named arrays, the lines that read them, and an expression for each; nothing of these for a typed table.
+
+    An array may be a list of arrays, one per image; `names` are those of its images. `options` are those that the
+    format brings with it, `lines` the line of a column's first value in its file.
+    """
+
+    arrays: dict[str, Any]
+    setup: list[str] = []
+    code: dict[str, str] = {}
+    options: Mapping[str, Any] = {}
+    names: Mapping[str, list[str]] = {}
+    lines: Mapping[str, int] = {}
+
+
+Reader = Callable[[list[Path], str], Data]  # the files, and what the names of its variables end on
+
+
+def _csv(paths: list[Path], tag: str) -> Data:
+    """Columns of a CSV file; of one without a header, all as one array, named like it."""
+    path, variable = paths[0], f"table{tag}"
+    data = path.read_bytes()
+    table, headless = read_csv(data)
+    source, setup = repr(path.name), ["import pyarrow.csv"]
+    if data.removeprefix(codecs.BOM_UTF8)[:1].isspace():
+        source = f'io.BytesIO(Path({source}).read_text(encoding="utf-8-sig").lstrip().encode())'
+        setup += ["import io", "from pathlib import Path"]
+    options = ", read_options=pyarrow.csv.ReadOptions(autogenerate_column_names=True)" if headless else ""
+    between, decimal = separators(data.removeprefix(codecs.BOM_UTF8).lstrip())
+    options += f", parse_options=pyarrow.csv.ParseOptions(delimiter={between!r})" if between != "," else ""
+    options += f", convert_options=pyarrow.csv.ConvertOptions(decimal_point={decimal!r})" if decimal != "." else ""
+    found = _columns(table, [*setup, f"{variable} = pyarrow.csv.read_csv({source}{options})"], variable)
+    if not headless:
+        check_header(path.name, table.column_names)
+        if not table.num_rows:
+            raise RefusedError(
+                f"{path.name}: expected rows below the names {', '.join(table.column_names[:5])}, got none"
+            )
+        blank = len(data) - len(data.removeprefix(codecs.BOM_UTF8).lstrip())
+        line = 2 + data[:blank].count(b"\n")
+        return found._replace(lines=dict.fromkeys(found.arrays, line) if b"\n\n" not in data[blank:].rstrip() else {})
+    array, code = np.column_stack([*found.arrays.values()]), f"np.column_stack({variable}.columns)"
+    if table.num_columns == 1:
+        array, code = array[:, 0], f"{variable}[0].to_numpy()"
+    return Data({path.stem: array}, found.setup, {path.stem: code})
+
+
+def _parquet(paths: list[Path], tag: str) -> Data:
+    """Columns of a Parquet file, of numbers, lists of numbers or strings."""
+    path, variable = paths[0], f"table{tag}"
+    check_unpacked(path.name, unpacked_bytes(path))
+    setup = ["import pyarrow.parquet", f"{variable} = pyarrow.parquet.read_table({path.name!r})"]
+    return _columns(read_parquet(path), setup, variable)
+
+
+def _columns(table: Any, setup: list[str], variable: str) -> Data:
+    """Columns of a table of Arrow. Gaps are NaN, since not all columns need to be as long as the table."""
+    arrays = {name: from_arrow(table[name], gaps=True) for name in table.column_names}
+    code = {name: _expression(f"{variable}[{name!r}]", table[name].type, array) for name, array in arrays.items()}
+    return Data(arrays, setup, code)
+
+
+def _expression(column: str, kind: Any, array: Any) -> str:
+    """The Python that makes of a column of Arrow what `from_arrow` does."""
+    if isinstance(kind, pa.FixedShapeTensorType):
+        return f"{column}.combine_chunks().to_numpy_ndarray()"
+    if not (pa.types.is_nested(kind) or pa.types.is_dictionary(kind)):
+        return f"{column}.to_numpy()"
+    return _as_array(f"{column}.to_pylist()", array)
+
+
+def _as_array(code: str, value: Any) -> str:
+    """An expression of lists, made one of an array if the value is an array."""
+    return f"np.asarray({code})" if isinstance(value, np.ndarray) else code
+
+
+def _npz(paths: list[Path], tag: str) -> Data:
+    """Arrays of an .npz archive."""
+    check_archive(paths[0])
+    arrays, variable = read_npz(paths[0]), f"arrays{tag}"
+    read = f"{variable} = np.load({paths[0].name!r}, allow_pickle=False)"
+    return Data(arrays, ["import numpy as np", read], {name: f"{variable}[{name!r}]" for name in arrays})
+
+
+def _npy(paths: list[Path], tag: str) -> Data:
+    """The array of an .npy file, named like it."""
+    path, variable = paths[0], f"array{tag}"
+    read = f"{variable} = np.load({path.name!r}, allow_pickle=False)"
+    return Data({path.stem: read_npy(path)}, ["import numpy as np", read], {path.stem: variable})
+
+
+def read_json(paths: list[Path], tag: str) -> Data:
+    """Columns of a JSON object of lists, or of a list of records; a list of anything else is named like its file."""
+    path, variable = paths[0], f"data{tag}"
+    setup = ["import json", "from pathlib import Path", f"{variable} = json.loads(Path({path.name!r}).read_bytes())"]
+    content = parse_json(path.read_bytes())
+    data = by_column(content)
+    if data is not content:
+        setup.append(f"{variable} = {{name: [row[name] for row in {variable}] for name in {variable}[0]}}")
+    if isinstance(data, list):
+        array = _array(data)
+        return Data({path.stem: array}, setup, {path.stem: _as_array(variable, array)})
+    if not isinstance(data, dict) or "boxes" in data:
+        raise RefusedError(f"{path.name}: expected an object of lists or a list, got {type(data).__name__}")
+    arrays = {name: _array(value) for name, value in data.items()}
+    return Data(arrays, setup, {name: _as_array(f"{variable}[{name!r}]", array) for name, array in arrays.items()})
+
+
+def _array(value: Any) -> Any:
+    """An array of numbers or of strings if it is one; otherwise the lists as they came."""
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        return value
+    words = array.ndim == 1 and all(isinstance(cell, str) for cell in value)
+    return array if array.dtype.kind in "biuf" or words else value
+
+
+READERS: Mapping[str, Reader] = {
+    ".csv": _csv,
+    ".tsv": _csv,
+    ".parquet": _parquet,
+    ".npz": _npz,
+    ".npy": _npy,
+    ".json": read_json,
 }
 
 
-def _guess(column: Column, data: Data, taken: set[str]) -> list[str]:
-    runs, free = groups(data), [name for name in data.arrays if name not in taken]
-    if column.kind == "images":
-        return _guess_images(column, data, runs)
-    if column.kind in ("matrix", "scores", "classes"):
-        stems = {plain(_stem(names[0])): run for run, names in runs.items()}
-        named = [stems[plain(name)] for name in (column.name, *column.names) if plain(name) in stems]
-        only = list(stems.values()) if len(stems) == 1 else []
-        return named[:1] or _named(column, free, alike=False) or only or _named(column, free)
-    single = [name for name in free if num_dimensions(data.arrays[name]) == 1]
-    named = _named(column, single, alike=column.kind != "detector")
-    if column.kind == "detector" and any(len(pd.unique(data.arrays[name])) > MAX_DETECTORS for name in named):
-        return []
-    return named
+# ---- pages/columns/words.py ------------------------------------------------------------------------------------------
+#
+# Labels that are words: `id` and `ood`, known and unknown, normal and anomaly, in any case, as 0 and 1.
 
-
-def _guess_images(column: Column, data: Data, runs: Mapping[str, list[str]]) -> list[str]:
-    """A stack of images by its name, or the only one, or those whose images have the same names, each of a detector.
-
-    Otherwise, of a table, the image column and the columns in their order.
-    """
-    stacks = [name for name, array in data.arrays.items() if num_dimensions(array) != 1]
-    alike = len({tuple(data.names.get(name, [name])) for name in stacks}) == 1
-    named = _named(column, stacks) or (stacks if alike else [])
-    if named:
-        return named
-    image = [name for name in data.arrays if plain(name) in IMAGE_NAMES][:1]
-    fields = [_named(Column(field, (field, *aliases)), list(data.arrays)) for field, *aliases in _FIELDS]
-    if all(fields[:4]):
-        return image + [name for field in fields for name in field]
-    return [*image, *runs] if len(runs) == 1 else []
-
-
-_FIELDS = (
-    ("x1", "xmin", "left", "x", "cx", "xcenter"),
-    ("y1", "ymin", "top", "y", "cy", "ycenter"),
-    ("x2", "xmax", "right", "w", "width"),
-    ("y2", "ymax", "bottom", "h", "height"),
-    ("confidence", "conf", "score", "scores"),
-    ("class", "cls", "label", "category", "categoryid", "classid"),
+INSIDE = ("id", "ind", "in", "indistribution", "known", "normal", "good", "ok", "inlier", "nominal", "closed", "false")
+OUTSIDE = (
+    *("ood", "out", "outofdistribution", "unknown", "anomaly", "anomalous", "abnormal", "bad", "defect", "defective"),
+    *("outlier", "novel", "novelty", "open", "true"),
 )
+UNKNOWN_WORD = (
+    "is no label that is known; write 0 and 1, or id and ood, known and unknown, normal and anomaly"  # of a cell
+)
+LOOKED_AT = 1_000
 
 
-def _stem(name: str) -> str:
-    match = NUMBERED.fullmatch(name)
-    return match[1] if match else name
+def is_label(array: np.ndarray) -> bool:
+    """Whether a column takes two values, whole numbers or words, or words most of which are known.
+
+    Empty cells are none.
+    """
+    if array.ndim == 1 and array.dtype.kind in "fOU":
+        array = _without_gaps(array)
+    if array.ndim != 1 or len(array) < 2 or (array.dtype.kind == "O" and not _is_text(array)):
+        return False
+    if _is_text(array) and _mostly_known(array):
+        return True
+    if len(pd.unique(array[:LOOKED_AT])) > 2:
+        return False
+    if _is_text(array):
+        return len(distinct(array)) == 2
+    return array.dtype.kind in "biuf" and len(pd.unique(array)) == 2 and bool((array == np.round(array)).all())
 
 
-def _named(column: Column, names: Sequence[str], alike: bool = True) -> list[str]:
-    """The first of the names that the column goes by; if `alike`, a name that contains one is the second choice."""
-    known = [plain(name) for name in (column.name, *column.names)]
-    for alias in known:
-        exact = [name for name in names if plain(name.rpartition(": ")[2]) == alias]
-        if exact:
-            return exact[:1]
-    return [name for alias in known if alike and len(alias) > 4 for name in names if alias in plain(name)][:1]
+def _without_gaps(array: np.ndarray) -> np.ndarray:
+    """The numbers of a column that is mostly numbers, otherwise its cells that are not empty."""
+    numbers = pd.to_numeric(pd.Series(array), errors="coerce")
+    if 2 * numbers.notna().sum() > len(array):
+        return np.asarray(numbers.dropna())
+    return array[pd.Series(array).replace("", None).notna().to_numpy()]
 
 
-# ---- pages/archives.py -----------------------------------------------------------------------------------------------
+def as_labels(array: np.ndarray, line: int | None = None) -> tuple[np.ndarray, str] | None:
+    """Words as 0 (in-distribution) and 1 (OOD), and a template of the Python that does it; None for what is no text.
+
+    Raises ValueError, with its line, for a word that is neither.
+
+    >>> as_labels(np.asarray(["id", "OOD", "id"], dtype=object))[0].tolist()
+    [0, 1, 0]
+    """
+    if not _is_text(array):
+        return None
+    words = array.astype(str)
+    known = {word: _letters(word) in OUTSIDE for word in distinct(array) if _letters(word) in INSIDE + OUTSIDE}
+    for word in distinct(array):
+        if word not in known:
+            row = int(np.flatnonzero(words == word)[0])
+            place = f"row {row + 1}" if line is None else f"line {line + row}"
+            raise ValueError(f"{place}: {word!r} {UNKNOWN_WORD}")
+    out = sorted(word for word, outside in known.items() if outside)
+    return np.isin(words, out).astype(int), f"np.isin({{}}, {out!r}).astype(int)"
+
+
+def is_known(word: str) -> bool:
+    """Whether a word is a label.
+
+    >>> is_known("OOD"), is_known("In-distribution"), is_known("cat")
+    (True, True, False)
+    """
+    return _letters(word) in INSIDE + OUTSIDE
+
+
+def distinct(array: np.ndarray) -> list[str]:
+    """The words of a column."""
+    return [str(word) for word in pd.unique(array)]
+
+
+def _is_text(array: np.ndarray) -> bool:
+    return array.dtype.kind == "U" or (array.dtype.kind == "O" and all(isinstance(cell, str) for cell in array))
+
+
+def _mostly_known(array: np.ndarray) -> bool:
+    """Whether more than half of the cells are words that are known."""
+    return 2 * sum(map(is_known, array[:LOOKED_AT].tolist())) > len(array[:LOOKED_AT])
+
+
+def _letters(word: str) -> str:
+    return re.sub(r"[^a-z]", "", word.lower())
+
+
+# ---- pages/columns/cells.py ------------------------------------------------------------------------------------------
+#
+# Cells that are no values of their column: told by line, with what stands there and what helps.
+
+_NUMBERS = ("score", "vector", "scores", "matrix", "classes")
+
+
+def unreadable(column: Column, value: Any) -> np.ndarray:
+    """Which cells of a column are empty, or no number where numbers are expected, or no label: (N,) booleans.
+
+    None of what is no plain column, of groups, and of columns that may end before others do.
+
+    >>> unreadable(Column("scores", (), "score"), np.asarray(["0.5", "n/a", ""], dtype=object)).tolist()
+    [False, True, True]
+    """
+    looked_at = isinstance(value, np.ndarray) and value.ndim == 1 and column.kind in (*_NUMBERS, "label")
+    if looked_at and not column.part_of and value.dtype.kind == "f":
+        return np.asarray(np.isnan(value))
+    if not looked_at or column.part_of or value.dtype.kind not in "OU":
+        return np.zeros(len(value), bool)
+    if _are_words(column, value):
+        return ~np.asarray([isinstance(cell, str) and is_known(cell) for cell in value.tolist()], dtype=bool)
+    return ~_are_numbers(value)
+
+
+def _are_numbers(value: np.ndarray) -> np.ndarray:
+    return np.asarray([_is_numeric(cell) for cell in value.tolist()], dtype=bool)
+
+
+def _are_words(column: Column, value: np.ndarray) -> bool:
+    """Whether a column of text is one of labels in words, not one of 0 and 1 with other cells among them."""
+    return column.kind == "label" and bool(2 * np.count_nonzero(_are_numbers(value)) < len(value))
+
+
+def wrong_cells(column: Column, name: str, value: Any, line: int | None) -> str:
+    """What is wrong with the first unreadable cell of a column, with its line or row and how many more; "" for none.
+
+    name: the column in the file; line: the line of its first value there, None for data without lines
+    """
+    wrong = unreadable(column, value)
+    if not wrong.any():
+        return ""
+    first, count = int(np.argmax(wrong)), int(np.count_nonzero(wrong))
+    place = f"line {line + first}" if line is not None else f"row {first + 1}"
+    others = f" and {count - 1:,} more" if count > 1 else ""
+    if _is_empty(value[first]):
+        return f"{name}, {place}{others}: no {'label' if column.kind == 'label' else 'number'} stands there"
+    said = UNKNOWN_WORD if _are_words(column, value) else "is not a number"
+    return f"{name}, {place}{others}: {str(value[first])[:60]!r} {said}"
+
+
+def check_cells(column: Column, name: str, value: Any, line: int | None) -> None:
+    """Raise ValueError for the first cell of a column that is text or empty where a number or label is expected."""
+    said = wrong_cells(column, name, value, line)
+    if said:
+        advice = "Fill it in" if "stands there" in said else "Correct it"
+        raise ValueError(f"{said}. {advice}, or leave the row out.")
+
+
+def _is_empty(cell: Any) -> bool:
+    return not cell.strip() if isinstance(cell, str) else bool(pd.isna(cell))
+
+
+def _is_numeric(cell: Any) -> bool:
+    try:
+        return not math.isnan(float(cell))
+    except (ValueError, TypeError):
+        return False
+    except OverflowError:  # an integer of more digits than a float holds, which the metric refuses in words
+        return True
+
+
+# ---- pages/columns/columns.py ----------------------------------------------------------------------------------------
+#
+# Find the metric's columns among the arrays of a table or file, by their names, and put them together.
+#
+# Columns whose names differ by a number only ("class 0", "class 1", …) are offered as one: the rows of a matrix.
+
+NUMBERED = re.compile(r"(.*?)[\s_.\-\[]*(\d+)\]?")
+_MAX_MEMBERS = 50  # columns of an array that are offered one by one
+IMAGE_NAMES = ("image", "img", "imageid", "file", "filename", "frame")
+FLIPPED = "−"  # before the name of scores whose sign is turned
+UNUSED = {"group": "no groups", "detector": "one detector"}  # of a kind, what is chosen where there is no such column
+KINDS = ("automatic", "scores", "class ids")
+
+
+class Found(NamedTuple):
+    """A value for a column of the metric, and the expression that gives it (empty where it is to be spelt out)."""
+
+    value: Any
+    code: str = ""
+
+
+def groups(data: Data) -> dict[str, list[str]]:
+    """The runs of numbered columns, by a name that shows their first and last."""
+    stems: dict[str, list[str]] = {}
+    for name, array in data.arrays.items():
+        match = NUMBERED.fullmatch(name)
+        if match and num_dimensions(array) == 1:
+            stems.setdefault(match[1], []).append(name)
+    return {f"{names[0]} … {names[-1]}": names for names in stems.values() if len(names) > 1}
+
+
+def num_dimensions(value: Any) -> int:
+    """Dimensions of an array; of a list of arrays, one per image, three."""
+    return value.ndim if isinstance(value, np.ndarray) else 3
+
+
+def choices(data: Data) -> list[str]:
+    """What a column of the metric may be made of: groups, arrays, and the columns of two-dimensional arrays."""
+    runs = groups(data)
+    grouped = {name for names in runs.values() if len(names) > _MAX_MEMBERS for name in names}
+    members = [
+        f"{name}[:, {i}]"
+        for name, array in data.arrays.items()
+        if num_dimensions(array) == 2 and array.shape[1] <= _MAX_MEMBERS
+        for i in range(array.shape[1])
+    ]
+    return [*runs, *(name for name in data.arrays if name not in grouped), *members]
+
+
+def plain(name: str) -> str:
+    """A name in small letters and digits only, as names are compared."""
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+def take(column: Column, chosen: Sequence[str], data: Data, read_as: str = "automatic") -> Found:
+    """The arrays that were chosen for a column, side by side if there are several.
+
+    Raises ValueError for a name that the data do not have.
+    """
+    runs = groups(data)
+    names = [member for name in chosen for member in runs.get(name, [name])]
+    parts = [_one(column, name, data) for name in names]
+    for name, part in zip(names, parts if column.kind != "group" else ()):
+        check_cells(column, name, part.value, data.lines.get(name.removeprefix(FLIPPED)))
+    if len(parts) == 1 and not (column.kind in ("matrix", "scores") and num_dimensions(parts[0].value) == 1):
+        found = parts[0]
+    else:
+        listed = ", ".join(part.code for part in parts)
+        code = f"np.column_stack([{listed}])" if data.code else ""
+        found = Found(np.column_stack([part.value for part in parts]), code)
+    if column.kind == "label":
+        return _as_labels(names[0], found, data.lines.get(names[0]))
+    if column.kind == "scores":
+        return _read_as(found, "scores")
+    return _read_as(found, read_as) if column.kind in ("matrix", "classes") else found
+
+
+def _as_labels(name: str, found: Found, line: int | None) -> Found:
+    try:
+        converted = as_labels(np.asarray(found.value), line)
+    except ValueError as error:
+        raise ValueError(f"{name}, {error}") from None
+    return found if converted is None else Found(converted[0], found.code and converted[1].format(found.code))
+
+
+def _one(column: Column, name: str, data: Data) -> Found:
+    if name in data.arrays:
+        return Found(data.arrays[name], data.code.get(name, ""))
+    if column.kind == "score" and name.startswith(FLIPPED):
+        return _flipped(_one(column, name.removeprefix(FLIPPED), data))
+    match = re.fullmatch(r"(.*)\[:, (\d+)\]", name)
+    array = data.arrays.get(match[1]) if match else None
+    if match is None or array is None or num_dimensions(array) != 2 or int(match[2]) >= array.shape[1]:
+        raise ValueError(f"{column.name}: expected names of columns, got {name!r}; there are {', '.join(data.arrays)}")
+    return Found(array[:, int(match[2])], f"{data.code[match[1]]}[:, {match[2]}]")
+
+
+def _flipped(found: Found) -> Found:
+    """The scores with the other sign, since higher was more in-distribution."""
+    array = np.asarray(found.value)
+    if array.dtype.kind not in "iuf":
+        return found  # the metric says what is wrong with it
+    code = found.code and (f"-{found.code}" if array.dtype.kind == "f" else f"-np.asarray({found.code}, float)")
+    return Found(-array if array.dtype.kind == "f" else -array.astype(np.float64), code)
+
+
+def _read_as(found: Found, read_as: str) -> Found:
+    if read_as == "automatic":
+        return found
+    array, kind = np.asarray(found.value), float if read_as == "scores" else int
+    if (
+        array.dtype.kind not in "biuf"
+        or array.dtype.kind == np.dtype(kind).kind
+        or (kind is int and (array != np.round(array)).any())
+    ):
+        return found  # the metric says what is wrong with it
+    return Found(array.astype(kind), found.code and f"np.asarray({found.code}).astype({kind.__name__})")
+
+
+# ---- pages/reading/pasted.py -----------------------------------------------------------------------------------------
+#
+# Cells that were copied from a spreadsheet, or text with commas, semicolons or tabs, as a table.
+
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+def read_pasted(text: str) -> pd.DataFrame:
+    r"""The table of a text; without a line of names, columns are named by letters, as in a spreadsheet.
+
+    >>> read_pasted("0.5\t1\n0.25\t0").to_dict("list")
+    {'A': [0.5, 0.25], 'B': [1, 0]}
+    """
+    if "\t" not in text and "," not in text and ";" not in text and " " in text.strip().splitlines()[0]:
+        text = "\n".join("\t".join(line.split()) for line in text.splitlines())
+    table, headless = read_csv(text.encode())
+    if table.num_columns > MAX_COLUMNS:
+        raise RefusedError(f"expected at most {MAX_COLUMNS:,} columns, got {table.num_columns:,}")
+    if not headless:
+        check_header("pasted", table.column_names)
+    names = [letters(i) for i in range(table.num_columns)] if headless else table.column_names
+    return pd.DataFrame(dict(zip(names, (from_arrow(column, gaps=True) for column in table.columns))))
+
+
+def letters(place: int) -> str:
+    """The name of a column of a spreadsheet: A to Z, then AA.
+
+    >>> letters(0), letters(25), letters(26), letters(52)
+    ('A', 'Z', 'AA', 'BA')
+    """
+    more, last = divmod(place, 26)
+    return (letters(more - 1) if more else "") + _LETTERS[last]
+
+
+# ---- pages/reading/archives.py ---------------------------------------------------------------------------------------
 #
 # Files of an upload as members, each with a name: files as they came, and those within .zip archives, in memory.
 #
@@ -2373,7 +2025,220 @@ def some(names: Sequence[str]) -> str:
     return ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else "")
 
 
-# ---- pages/pairing.py ------------------------------------------------------------------------------------------------
+# ---- pages/reading/uploads.py ----------------------------------------------------------------------------------------
+#
+# Read an upload: named arrays, and the Python that reads the same ones from the same files.
+#
+# Nothing is unpickled, and sizes are checked before a file is read whole. Errors name the file, never its folder.
+
+def read_table(frame: pd.DataFrame | None) -> Data:
+    """Columns of the page's table. Rows and columns that are empty are left out; what is no number stays as it is."""
+    frame = pd.DataFrame() if frame is None else frame.map(_filled).dropna(how="all").dropna(how="all", axis=1)
+    return Data({str(name).strip(): _as_numbers(frame[name]) for name in frame.columns})
+
+
+def _filled(cell: Any) -> Any:
+    return np.nan if isinstance(cell, str) and not cell.strip() else cell
+
+
+def _as_numbers(column: Any) -> Any:
+    try:
+        return pd.to_numeric(column).to_numpy()
+    except (ValueError, TypeError):
+        return column.to_numpy(dtype=object)
+
+
+def read_files(paths: list[Path], readers: Mapping[str, Reader], tag: str = "") -> Data:
+    """Pool the arrays of some files, each read by the reader of its suffix; a name that occurs twice gets its file's.
+
+    Raises RefusedError for what is too large, of another kind than its suffix says, or of a kind that no reader takes.
+    """
+    check_files(paths)
+    pooled, numbers = Data({}, [], {}, {}), count(1)
+    kinds = {path: _kind(path, readers) for path in paths}
+    for suffix in dict.fromkeys(kinds.values()):
+        group = [path for path in paths if kinds[path] == suffix]
+        reader = readers.get(suffix) or READERS.get(suffix)
+        if reader is None:
+            known = ", ".join([*readers, *READERS])
+            raise RefusedError(f"{group[0].name}: expected one of {known}, got {suffix or 'no suffix'}")
+        for part, number in zip([group] if suffix in readers else [[path] for path in group], numbers):
+            found = _read(part, reader, tag + (f"_file{number}" if number > 1 else ""))
+            pooled = joined_files(pooled, found, part[0].stem)
+    return pooled
+
+
+def joined_files(first: Data, more: Data, stem: str) -> Data:
+    """What two files hold; of two arrays of one name, the second gets the name of its file before it."""
+    arrays, code = dict(first.arrays), dict(first.code)
+    for name, array in more.arrays.items():
+        label = f"{stem}: {name}" if name in arrays else name
+        arrays[label], code[label] = array, more.code[name]
+    return Data(
+        arrays,
+        first.setup + more.setup,
+        code,
+        {**first.options, **more.options},
+        {**first.names, **more.names},
+        {**first.lines, **more.lines},
+    )
+
+
+def _kind(path: Path, readers: Mapping[str, Reader]) -> str:
+    """The ending of a file, or the first that its reader takes: it reads all of these together, and archives."""
+    suffix = path.suffix.lower()
+    if suffix == ".zip":
+        return next(iter(readers), suffix)
+    return next((kind for kind in readers if _function(readers.get(suffix)) is _function(readers[kind])), suffix)
+
+
+def _function(reader: Reader | None) -> Any:
+    return getattr(reader, "func", reader)  # `inputs` hands over partials
+
+
+def _read(paths: list[Path], reader: Reader, tag: str) -> Data:
+    try:
+        return reader(paths, tag)
+    except RefusedError:
+        raise
+    except MemoryError:
+        raise RefusedError(f"{paths[0].name}: it takes more memory than there is") from None
+    except Exception as error:  # of whatever library reads the format
+        kind = paths[0].suffix.lower()[1:]
+        reason = without_paths(str(error).splitlines()[0] if str(error) else type(error).__name__)[:200]
+        raise RefusedError(f"{paths[0].name}: cannot be read as {kind}: {reason}") from None
+
+
+# ---- pages/columns/guesses.py ----------------------------------------------------------------------------------------
+#
+# Guess what each column of the metric is made of: by names first, and where none is known by what the values are.
+
+def guess(page: Page, sources: Sequence[Data]) -> dict[str, list[str]]:
+    """Guess what each column of the metric is made of; an empty list where nothing fits."""
+    guesses: dict[str, list[str]] = {}
+    for column in page.columns:
+        if column.part_of:
+            guesses[column.name] = _named(column, list(sources[column.source].arrays), alike=False)
+            continue
+        taken = {name for names in guesses.values() for name in names}
+        guesses[column.name] = _guess(column, sources[column.source], taken)
+        if column.source and not guesses[column.name]:  # one file may hold the columns of all inputs
+            guesses[column.name] = _named(column, list(sources[0].arrays), alike=False)
+    instead = [column for column in page.columns if column.part_of]
+    if not instead or not all(guesses[column.name] for column in instead):
+        _guess_by_values(page, sources, guesses)
+    return guesses
+
+
+def settled(
+    page: Page, sources: Sequence[Data], chosen: Mapping[str, Sequence[str]], offers: Mapping[str, Sequence[str]]
+) -> dict[str, list[str]]:
+    """What each column is made of: what a person chose, where there are columns of these names, or the guess."""
+    made_of = guess(page, sources)
+    kept = {name: list(names) for name, names in chosen.items() if names and set(names) <= set(offers[name])}
+    return made_of | kept
+
+
+def _guess_by_values(page: Page, sources: Sequence[Data], guesses: dict[str, list[str]]) -> None:
+    """In place: labels are the one column of two values, class ids the one of integers, scores all that are left.
+
+    A column that could be another as well stays without a guess, and so do integers that count the rows.
+    """
+    for kind, fits in _FITTING.items():
+        for column in page.columns:
+            if column.kind == kind and column.required and not column.part_of and not guesses[column.name]:
+                taken = {name for names in guesses.values() for name in names}
+                runs = groups(sources[column.source])
+                taken |= {member for name in taken & set(runs) for member in runs[name]}
+                arrays = sources[column.source].arrays
+                free = [name for name, array in arrays.items() if name not in taken and num_dimensions(array) == 1]
+                found = [name for name in free if fits(np.asarray(arrays[name]))]
+                guesses[column.name] = found if kind == "score" or len(found) == 1 else []
+
+
+def _is_class_ids(array: np.ndarray) -> bool:
+    return array.dtype.kind in "iu" and len(array) > 0 and not _counts_rows(array)
+
+
+def _counts_rows(array: np.ndarray) -> bool:
+    return len(array) > 1 and bool((np.diff(array.astype(np.int64)) == 1).all())
+
+
+def _is_score(array: np.ndarray) -> bool:
+    """Numbers with fractions, or, as a column whose text is mostly numbers, one that has a cell of another kind."""
+    if array.dtype.kind == "f":
+        return not is_label(array)
+    if array.dtype.kind in "OU":
+        return bool(pd.to_numeric(pd.Series(array[:LOOKED_AT]), errors="coerce").notna().mean() > 0.5)
+    return False
+
+
+_FITTING: Mapping[str, Callable[[np.ndarray], bool]] = {
+    "label": is_label,
+    "vector": _is_class_ids,
+    "score": _is_score,
+}
+
+
+def _guess(column: Column, data: Data, taken: set[str]) -> list[str]:
+    runs, free = groups(data), [name for name in data.arrays if name not in taken]
+    if column.kind == "images":
+        return _guess_images(column, data, runs)
+    if column.kind in ("matrix", "scores", "classes"):
+        stems = {plain(_stem(names[0])): run for run, names in runs.items()}
+        named = [stems[plain(name)] for name in (column.name, *column.names) if plain(name) in stems]
+        only = list(stems.values()) if len(stems) == 1 else []
+        return named[:1] or _named(column, free, alike=False) or only or _named(column, free)
+    single = [name for name in free if num_dimensions(data.arrays[name]) == 1]
+    named = _named(column, single, alike=column.kind != "detector")
+    if column.kind == "detector" and any(len(pd.unique(data.arrays[name])) > MAX_DETECTORS for name in named):
+        return []
+    return named
+
+
+def _guess_images(column: Column, data: Data, runs: Mapping[str, list[str]]) -> list[str]:
+    """A stack of images by its name, or the only one, or those whose images have the same names, each of a detector.
+
+    Otherwise, of a table, the image column and the columns in their order.
+    """
+    stacks = [name for name, array in data.arrays.items() if num_dimensions(array) != 1]
+    alike = len({tuple(data.names.get(name, [name])) for name in stacks}) == 1
+    named = _named(column, stacks) or (stacks if alike else [])
+    if named:
+        return named
+    image = [name for name in data.arrays if plain(name) in IMAGE_NAMES][:1]
+    fields = [_named(Column(field, (field, *aliases)), list(data.arrays)) for field, *aliases in _FIELDS]
+    if all(fields[:4]):
+        return image + [name for field in fields for name in field]
+    return [*image, *runs] if len(runs) == 1 else []
+
+
+_FIELDS = (
+    ("x1", "xmin", "left", "x", "cx", "xcenter"),
+    ("y1", "ymin", "top", "y", "cy", "ycenter"),
+    ("x2", "xmax", "right", "w", "width"),
+    ("y2", "ymax", "bottom", "h", "height"),
+    ("confidence", "conf", "score", "scores"),
+    ("class", "cls", "label", "category", "categoryid", "classid"),
+)
+
+
+def _stem(name: str) -> str:
+    match = NUMBERED.fullmatch(name)
+    return match[1] if match else name
+
+
+def _named(column: Column, names: Sequence[str], alike: bool = True) -> list[str]:
+    """The first of the names that the column goes by; if `alike`, a name that contains one is the second choice."""
+    known = [plain(name) for name in (column.name, *column.names)]
+    for alias in known:
+        exact = [name for name in names if plain(name.rpartition(": ")[2]) == alias]
+        if exact:
+            return exact[:1]
+    return [name for alias in known if alike and len(alias) > 4 for name in names if alias in plain(name)][:1]
+
+
+# ---- pages/columns/pairing.py ----------------------------------------------------------------------------------------
 #
 # Maps and masks of the same image, by the names of their files, in whatever order and folders they came.
 
@@ -2474,7 +2339,7 @@ def check_common(names: Mapping[str, Sequence[Any]]) -> None:
         raise ValueError(f"images: expected names that are in both inputs, got {first} and {second}: none is")
 
 
-# ---- pages/join.py ---------------------------------------------------------------------------------------------------
+# ---- pages/columns/join.py -------------------------------------------------------------------------------------------
 #
 # Columns that need more than taking: rows by image, one value an image, and sets of scores side by side.
 
@@ -2635,91 +2500,7 @@ def _ended(found: Found) -> Found:
     return Found(value, code)
 
 
-# ---- pages/uploads.py ------------------------------------------------------------------------------------------------
-#
-# Read an upload: named arrays, and the Python that reads the same ones from the same files.
-#
-# Nothing is unpickled, and sizes are checked before a file is read whole. Errors name the file, never its folder.
-
-def read_table(frame: pd.DataFrame | None) -> Data:
-    """Columns of the page's table. Rows and columns that are empty are left out; what is no number stays as it is."""
-    frame = pd.DataFrame() if frame is None else frame.map(_filled).dropna(how="all").dropna(how="all", axis=1)
-    return Data({str(name).strip(): _as_numbers(frame[name]) for name in frame.columns})
-
-
-def _filled(cell: Any) -> Any:
-    return np.nan if isinstance(cell, str) and not cell.strip() else cell
-
-
-def _as_numbers(column: Any) -> Any:
-    try:
-        return pd.to_numeric(column).to_numpy()
-    except (ValueError, TypeError):
-        return column.to_numpy(dtype=object)
-
-
-def read_files(paths: list[Path], readers: Mapping[str, Reader], tag: str = "") -> Data:
-    """Pool the arrays of some files, each read by the reader of its suffix; a name that occurs twice gets its file's.
-
-    Raises RefusedError for what is too large, of another kind than its suffix says, or of a kind that no reader takes.
-    """
-    check_files(paths)
-    pooled, numbers = Data({}, [], {}, {}), count(1)
-    kinds = {path: _kind(path, readers) for path in paths}
-    for suffix in dict.fromkeys(kinds.values()):
-        group = [path for path in paths if kinds[path] == suffix]
-        reader = readers.get(suffix) or READERS.get(suffix)
-        if reader is None:
-            known = ", ".join([*readers, *READERS])
-            raise RefusedError(f"{group[0].name}: expected one of {known}, got {suffix or 'no suffix'}")
-        for part, number in zip([group] if suffix in readers else [[path] for path in group], numbers):
-            found = _read(part, reader, tag + (f"_file{number}" if number > 1 else ""))
-            pooled = joined_files(pooled, found, part[0].stem)
-    return pooled
-
-
-def joined_files(first: Data, more: Data, stem: str) -> Data:
-    """What two files hold; of two arrays of one name, the second gets the name of its file before it."""
-    arrays, code = dict(first.arrays), dict(first.code)
-    for name, array in more.arrays.items():
-        label = f"{stem}: {name}" if name in arrays else name
-        arrays[label], code[label] = array, more.code[name]
-    return Data(
-        arrays,
-        first.setup + more.setup,
-        code,
-        {**first.options, **more.options},
-        {**first.names, **more.names},
-        {**first.lines, **more.lines},
-    )
-
-
-def _kind(path: Path, readers: Mapping[str, Reader]) -> str:
-    """The ending of a file, or the first that its reader takes: it reads all of these together, and archives."""
-    suffix = path.suffix.lower()
-    if suffix == ".zip":
-        return next(iter(readers), suffix)
-    return next((kind for kind in readers if _function(readers.get(suffix)) is _function(readers[kind])), suffix)
-
-
-def _function(reader: Reader | None) -> Any:
-    return getattr(reader, "func", reader)  # `inputs` hands over partials
-
-
-def _read(paths: list[Path], reader: Reader, tag: str) -> Data:
-    try:
-        return reader(paths, tag)
-    except RefusedError:
-        raise
-    except MemoryError:
-        raise RefusedError(f"{paths[0].name}: it takes more memory than there is") from None
-    except Exception as error:  # of whatever library reads the format
-        kind = paths[0].suffix.lower()[1:]
-        reason = without_paths(str(error).splitlines()[0] if str(error) else type(error).__name__)[:200]
-        raise RefusedError(f"{paths[0].name}: cannot be read as {kind}: {reason}") from None
-
-
-# ---- pages/inputs.py -------------------------------------------------------------------------------------------------
+# ---- pages/columns/inputs.py -----------------------------------------------------------------------------------------
 #
 # From what a person gave, tables or files and what the columns are made of, to the metric's columns.
 
@@ -2890,7 +2671,197 @@ def missing_columns(page: Page, made_of: Mapping[str, Sequence[str]]) -> list[st
     return [column.name for column in _form(page, made_of) if column.required and not made_of[column.name]]
 
 
-# ---- pages/detectors.py ----------------------------------------------------------------------------------------------
+# ---- pages/reading/sources.py ----------------------------------------------------------------------------------------
+#
+# What a person gave, read; refused are columns that are too many or that cannot be told apart or shown.
+
+MAX_LINE = 1_000_000  # bytes of a line of names; a longer one is no table for pyarrow either
+
+
+def checked_sources(page: Page, tables: Sequence[Any], files: Sequence[Any]) -> list[Data]:
+    """As `read_sources`; RefusedError for columns that are too many or of one name, names too long or of no text."""
+    for table in tables:
+        if table is not None:
+            check_names("table", [str(name).strip() for name in table.columns])
+    for uploaded in files:
+        for path in map(Path, uploaded if isinstance(uploaded, (list, tuple)) else [uploaded] if uploaded else []):
+            if path.suffix.lower() in (".npz", ".zip"):
+                check_contents(path)
+            check_names(path.name, names_stated(path))
+    sources = read_sources(page, tables, files)
+    for data in sources:
+        check_names("the data", list(data.arrays))
+        if page.images:
+            named = (array for name, array in data.arrays.items() if plain(name) in IMAGE_NAMES)
+            check_costs(cost for images in named for cost in _image_costs(images))
+    return sources
+
+
+def check_names(where: str, names: Sequence[str]) -> None:
+    """Raise RefusedError for too many columns, two of one name, a name that is too long, and one that is no text."""
+    if len(names) > MAX_COLUMNS:
+        raise RefusedError(f"{where}: expected at most {MAX_COLUMNS:,} columns, got {len(names):,}")
+    for name, count in Counter(names).items():
+        if count > 1:
+            raise RefusedError(f"{where}: expected columns of different names, got {count} named {name[:MAX_NAME]!r}")
+        if len(name) > MAX_NAME:
+            raise RefusedError(f"{where}: expected names of at most {MAX_NAME} letters, got one of {len(name):,}")
+        if any("\ud800" <= letter <= "\udfff" for letter in name):
+            raise RefusedError(f"{where}: expected names that UTF-8 can write, got {name!r}")
+
+
+def names_stated(path: Path) -> list[str]:
+    """The columns that a file says it has before it is read: of .npz their names, of .csv and .parquet their places.
+
+    What is wrong with a file otherwise is for its reader to say.
+    """
+    kind, number = path.suffix.lower(), 0
+    try:
+        if kind == ".npz":
+            with zipfile.ZipFile(path) as archive:
+                return archive.namelist()
+        if kind == ".parquet":
+            number = pyarrow.parquet.read_metadata(path).num_columns
+        elif kind == ".csv":
+            with path.open("rb") as file:
+                number = 1 + file.read(MAX_LINE).lstrip().splitlines()[0].count(b",")
+    except (OSError, LookupError, ValueError, NotImplementedError, zipfile.BadZipFile, pa.ArrowException):
+        pass
+    return [str(place) for place in range(number)]
+
+
+def _image_costs(images: Any) -> Iterator[Cost]:
+    """How many images the rows belong to."""
+    if isinstance(images, np.ndarray) and images.ndim == 1:
+        yield Cost("images", len(pd.unique(images)), MAX_SAMPLES)
+
+
+# ---- pages/results/results.py ----------------------------------------------------------------------------------------
+#
+# What a person takes away: the numbers as JSON, and the Python call that gives them.
+
+def results_json(results: Mapping[str, Any]) -> str:
+    """The numbers in full. Infinity, which a threshold can be, is written as Python's json writes it."""
+    return json.dumps(results, indent=2)
+
+
+def message(text: str, kind: str = "error") -> str:
+    """A box with an error, which screen readers announce, or with a note; nothing for no text."""
+    role = "alert" if kind == "error" else "status"
+    return f'<div class="message {kind}" role="{role}">{html.escape(text)}</div>' if text else ""
+
+
+def python_call(name: str, given: Mapping[str, Given], options: Mapping[str, Any], defaults: Mapping[str, Any]) -> str:
+    """Write the Python that computes the same: columns from files by their expressions, typed ones spelt out.
+
+    given: the columns of each detector by its name; of several, the results are by name too.
+    """
+    setup = [*dict.fromkeys(line for one in given.values() for line in one.setup)]
+    calls = {title: _call(name, one, options, defaults) for title, one in given.items()}
+    if len(calls) == 1:
+        body = f"results = {next(iter(calls.values()))}\n"
+    else:
+        body = "results = {}\n" + "".join(f"results[{title!r}] = {call}\n" for title, call in calls.items())
+    imports = {"import evaluate", *(line for line in setup if line.startswith(("import ", "from ")))}
+    if "np." in body + "".join(setup):
+        imports.add("import numpy as np")
+    ordered = sorted(line for line in imports if line.startswith("import "))
+    ordered += sorted(line for line in imports if line.startswith("from "))
+    path = os.environ.get("SPACE_ID") or f"metrics/{name}"
+    lines = [*ordered, "", f'{name} = evaluate.load("{path}")', *(x for x in setup if x not in imports)]
+    return "\n".join(lines) + f"\n{body}"
+
+
+def _call(name: str, given: Given, options: Mapping[str, Any], defaults: Mapping[str, Any]) -> str:
+    arguments = [
+        f"    {column}={given.code.get(column) or _literal(value)},\n" for column, value in given.columns.items()
+    ]
+    arguments += [f"    {key}={value!r},\n" for key, value in options.items() if value != defaults[key]]
+    return f"{name}.compute(\n{''.join(arguments)})"
+
+
+def _literal(value: Any) -> str:
+    """Spell out numbers; a row a line, if there are several in a row."""
+    rows = value.tolist() if isinstance(value, np.ndarray) else [np.asarray(row).tolist() for row in value]
+    if any(isinstance(row, list) for row in rows):
+        begin, end = "()" if isinstance(value, tuple) else "[]"
+        text = f"{begin}\n" + "".join(f"        {row!r},\n" for row in rows) + f"    {end}"
+    else:
+        text = repr(rows)
+    return re.sub(r"\b(inf)\b", 'float("inf")', text)
+
+
+# ---- texts.py --------------------------------------------------------------------------------------------------------
+#
+# What a metric's script says of it, read without importing it, and so without evaluate.
+
+class Texts(NamedTuple):
+    """What a metric's script says of it: in a line, in a paragraph, of its columns and options, whom to cite, where."""
+
+    summary: str
+    description: str
+    inputs: str
+    citation: str
+    urls: list[str]
+
+
+def texts(path: Path) -> Texts:
+    """Read the texts of a metric's script, which are literals."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    constants = {
+        target.id: ast.literal_eval(node.value)
+        for node in tree.body
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    keywords = (node for node in ast.walk(tree) if isinstance(node, ast.keyword) and node.arg == "reference_urls")
+    urls = [url for keyword in keywords for url in ast.literal_eval(keyword.value)]
+    description, inputs, citation = (
+        constants[name].strip() for name in ("_DESCRIPTION", "_KWARGS_DESCRIPTION", "_CITATION")
+    )
+    return Texts(str(ast.get_docstring(tree)).splitlines()[0], description, inputs, citation, urls)
+
+
+# ---- pages/columns/data_sets.py --------------------------------------------------------------------------------------
+#
+# A column of data sets: each is a group of the metric, and known samples are those of every group.
+
+def with_groups(page: Page, given: Given) -> Given:
+    """The groups of what is given, in which data sets of known samples alone are missing: they belong to every group.
+
+    Only where the page can tell known from unknown samples, and where data sets of both kinds are named.
+    """
+    if GROUPS not in given.columns or page.outside is None:
+        return given
+    groups = np.asarray(given.columns[GROUPS], dtype=object)
+    try:
+        unknown = np.asarray(page.outside(given.columns), bool)
+    except (ValueError, TypeError):  # which the metric says better
+        return given
+    if unknown.shape != groups.shape:
+        return given
+    named = ~pd.isna(groups)
+    known = {*groups[named & ~unknown].tolist()} - {*groups[named & unknown].tolist()}
+    if not known or not np.any(named & unknown):
+        return given
+    values: list[Any] = [None if group in known else group for group in groups.tolist()]
+    code = given.code.get(GROUPS)
+    said = f"[None if group in {sorted(map(str, known))} else group for group in {code}]" if code else ""
+    return given._replace(columns={**given.columns, GROUPS: values}, code={**given.code, GROUPS: said})
+
+
+def shares_of_groups(groups: Any) -> int:
+    """How many times over all samples are gone through, at most: those of no group once for each group.
+
+    >>> shares_of_groups(["near", "far"]), shares_of_groups([None, "near", "far"])
+    (1, 2)
+    """
+    names = {group_name(group) for group in np.asarray(groups, dtype=object).tolist()}
+    return max(1, len(names) - 1) if ALL in names else 1
+
+
+# ---- pages/columns/detectors.py --------------------------------------------------------------------------------------
 #
 # Several detectors at once: a column for which several names are chosen gives the metric's columns once for each.
 
@@ -2960,38 +2931,7 @@ def _is_several(column: Column, names: Sequence[str], sources: Sequence[Data]) -
     return column.kind not in ("vector", "label") and set(names) <= whole
 
 
-# ---- pages/direction.py ----------------------------------------------------------------------------------------------
-#
-# Scores that are higher for what is in-distribution: told by an AUROC below a half.
-
-def wrong_way(page: Page, several: Mapping[str, Given]) -> dict[str, float]:
-    """The AUROC of each detector whose scores rank the wrong way round; nothing where that cannot be known.
-
-    Higher scores are to mean out-of-distribution, or unknown.
-    """
-    found: dict[str, float] = {}
-    column = next((column for column in page.columns if column.kind == "score"), None)
-    if page.outside is None or column is None:
-        return found
-    for name, given in several.items():
-        try:
-            scores = np.asarray(given.columns[column.name], dtype=np.float64)
-            outside = np.asarray(page.outside(given.columns), dtype=bool)
-            value = auroc(exceedance_counts(scores[outside], scores[~outside]))
-        except (LookupError, TypeError, ValueError):  # the metric says what is wrong with them
-            continue
-        if value < 0.5:
-            found[name] = value
-    return found
-
-
-def labelled_outside(columns: Mapping[str, Any]) -> Any:
-    """The unknown samples of an open-set metric: by `open_labels`, or by references below 0."""
-    labels = columns.get("open_labels")
-    return np.asarray(columns["references"]) < 0 if labels is None else np.asarray(labels) == 1
-
-
-# ---- pages/left_out.py -----------------------------------------------------------------------------------------------
+# ---- pages/columns/left_out.py ---------------------------------------------------------------------------------------
 #
 # Rows of a table with cells that cannot be read: which there are, and the data without them, if a person asks so.
 
@@ -3086,302 +3026,234 @@ def _numbers_of(array: np.ndarray, column: Column | None) -> tuple[Any, str]:
     return numbers, suffix
 
 
-# ---- pages/preview.py ------------------------------------------------------------------------------------------------
+# ---- pages/form/controls.py ------------------------------------------------------------------------------------------
 #
-# Data as they were read: the first rows, and above each column what it is taken for.
+# A control for each option of a metric, and the option's value from what the control holds.
 
-ROWS = 5  # of one source, of two a few less
-MAX_SHOWN = 9  # columns
-
-
-def preview(page: Page, sources: Sequence[Data], made_of: Mapping[str, Sequence[str]], rows: bool = True) -> str:
-    """The data of each source as HTML; `rows` False where an editable table shows the rows already."""
-    taken = _taken(page, sources, made_of)
-    return "".join(_source_html(page, i, data, taken[i], rows) for i, data in enumerate(sources) if data.arrays)
-
-
-def _taken(page: Page, sources: Sequence[Data], made_of: Mapping[str, Sequence[str]]) -> list[dict[str, list[str]]]:
-    """What each array of each source is taken for."""
-    found: list[dict[str, list[str]]] = [{} for _ in sources]
-    for column in page.columns:
-        names = made_of.get(column.name, ())
-        place = next(i for i, data in enumerate(sources) if data is source_of(column, names, sources))
-        runs = groups(sources[place])
-        for name in names:
-            plain_name = name.removeprefix(FLIPPED).partition("[:,")[0]
-            said = ("minus " if name.startswith(FLIPPED) else "") + _role(column, sources[place].arrays.get(plain_name))
-            for member in runs.get(plain_name, [plain_name]):
-                found[place].setdefault(member, []).append(said)
-    return found
+def control(option: Option, value: Any, default: Any, text: str, elem_id: str) -> Any:
+    """Make the control of an option, with its start value; below its name, one line of the docstring."""
+    info = one_line(text)
+    if "efault" not in info:
+        info += f" Default: {default!r}."
+    kind = CONTROLS[option.control]
+    return kind.make(option, label=option.name, info=info, value=kind.show(value), elem_id=elem_id)
 
 
-def _role(column: Column, array: Any) -> str:
-    """What a column is taken for; of labels with how many are 1."""
-    if column.kind == "score" and not column.part_of:
-        return "score"
-    if column.kind == "label" and isinstance(array, np.ndarray) and array.dtype.kind in "biuf" and array.ndim == 1:
-        return f"{column.name}, 1 in {int(np.count_nonzero(array == 1)):,} of {len(array):,}"
-    return column.name
+def shown(option: Option, value: Any) -> Any:
+    """What the control shows for a value of its option."""
+    return CONTROLS[option.control].show(value)
 
 
-def _source_html(page: Page, place: int, data: Data, taken: Mapping[str, list[str]], rows: bool) -> str:
-    flat = {name: array for name, array in data.arrays.items() if num_dimensions(array) == 1}
-    wide = {name: array for name, array in data.arrays.items() if name not in flat}
-    first = [name for name in flat if name in taken] + [name for name in flat if name not in taken]
-    names = [name for name in flat if name in first[:MAX_SHOWN]]
-    title = f"<strong>{html.escape(page.sources[place].label)}</strong> " if len(page.sources) > 1 else ""
-    lengths = sorted({len(array) for array in flat.values()})
-    size = f"{lengths[-1]:,} rows, {len(flat):,} column{'s' * (len(flat) != 1)}" if flat else ""
-    images = next(iter(data.names.values()), None)
-    size += f" in {len(images):,} files" if flat and images else ""
-    parts = [f"<p>{title}{size}</p>"] if title or size else []
-    if flat:
-        chips = "".join(f"<th>{_chips(name, taken)}</th>" for name in names)
-        heads = "".join(f'<th scope="col">{html.escape(name)}</th>' for name in names)
-        cells = (
-            "".join(_row_html(flat, names, row) for row in range(min(ROWS + 1 - len(page.sources), lengths[-1])))
-            if rows
-            else ""
-        )
-        more = f"<p>and {len(flat) - len(names):,} more columns</p>" if len(flat) > len(names) else ""
-        table = f'<table><thead><tr class="chips">{chips}</tr><tr>{heads}</tr></thead><tbody>{cells}</tbody></table>'
-        parts.append(f'<div class="scroll">{table}</div>{more}')
-    for name, array in wide.items():
-        shape = _shape(array, data.names.get(name))
-        parts.append(f"<p>{_chips(name, taken)} {html.escape(name)}: {html.escape(shape)}</p>")
-    return f'<div class="preview">{"".join(parts)}</div>'
+def parse(option: Option, value: Any, default: Any) -> Any:
+    """The option's value; what cannot be read is passed on as it is, and the metric says what it expected."""
+    if value is None or value == "" or value == []:
+        return default if CONTROLS[option.control].blank_is_default else None
+    return CONTROLS[option.control].parse(value)
 
 
-def _row_html(flat: Mapping[str, np.ndarray], names: Sequence[str], row: int) -> str:
-    cells = (_shown_cell(flat[name][row]) if row < len(flat[name]) else "" for name in names)
-    return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
+def options_of(page_options: tuple[Option, ...], values: Any, defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """All options from the values of their controls."""
+    return {option.name: parse(option, value, defaults[option.name]) for option, value in zip(page_options, values)}
 
 
-def _shown_cell(value: Any) -> str:
-    text = f"{value:.5g}" if isinstance(value, (float, np.floating)) else str(value)
-    return html.escape(text if len(text) <= 24 else f"{text[:23]}…")
+def _number(text: Any) -> Any:
+    """An int if it is whole, else a float, else what came.
 
-
-def _chips(name: str, taken: Mapping[str, list[str]]) -> str:
-    roles = taken.get(name)
-    if not roles:
-        return '<span class="chip unused">not used</span>'
-    return "".join(f'<span class="chip">{html.escape(role)}</span>' for role in roles)
-
-
-def _shape(array: Any, names: Sequence[str] | None) -> str:
-    if isinstance(array, np.ndarray):
-        return " × ".join(f"{size:,}" for size in array.shape)
-    sizes = {np.shape(image) for image in array}
-    each = f" of {' × '.join(map(str, next(iter(sizes))))}" if len(sizes) == 1 else ""
-    shown = f": {', '.join(names[:4])}{', …' if len(names) > 4 else ''}" if names else ""
-    return f"{len(array):,} images{each}{shown}"
-
-
-# ---- pages/results.py ------------------------------------------------------------------------------------------------
-#
-# What a person takes away: the numbers as JSON, and the Python call that gives them.
-
-def results_json(results: Mapping[str, Any]) -> str:
-    """The numbers in full. Infinity, which a threshold can be, is written as Python's json writes it."""
-    return json.dumps(results, indent=2)
-
-
-def message(text: str, kind: str = "error") -> str:
-    """A box with an error, which screen readers announce, or with a note; nothing for no text."""
-    role = "alert" if kind == "error" else "status"
-    return f'<div class="message {kind}" role="{role}">{html.escape(text)}</div>' if text else ""
-
-
-def python_call(name: str, given: Mapping[str, Given], options: Mapping[str, Any], defaults: Mapping[str, Any]) -> str:
-    """Write the Python that computes the same: columns from files by their expressions, typed ones spelt out.
-
-    given: the columns of each detector by its name; of several, the results are by name too.
+    >>> _number("3"), _number("0.5"), _number(2.0), _number("five")
+    (3, 0.5, 2, 'five')
     """
-    setup = [*dict.fromkeys(line for one in given.values() for line in one.setup)]
-    calls = {title: _call(name, one, options, defaults) for title, one in given.items()}
-    if len(calls) == 1:
-        body = f"results = {next(iter(calls.values()))}\n"
-    else:
-        body = "results = {}\n" + "".join(f"results[{title!r}] = {call}\n" for title, call in calls.items())
-    imports = {"import evaluate", *(line for line in setup if line.startswith(("import ", "from ")))}
-    if "np." in body + "".join(setup):
-        imports.add("import numpy as np")
-    ordered = sorted(line for line in imports if line.startswith("import "))
-    ordered += sorted(line for line in imports if line.startswith("from "))
-    path = os.environ.get("SPACE_ID") or f"metrics/{name}"
-    lines = [*ordered, "", f'{name} = evaluate.load("{path}")', *(x for x in setup if x not in imports)]
-    return "\n".join(lines) + f"\n{body}"
+    for kind in (int, float):
+        try:
+            number = kind(text)
+        except (ValueError, TypeError, OverflowError):
+            continue
+        if kind is float or number == float(text):
+            return number
+    return text
 
 
-def _call(name: str, given: Given, options: Mapping[str, Any], defaults: Mapping[str, Any]) -> str:
-    arguments = [
-        f"    {column}={given.code.get(column) or _literal(value)},\n" for column, value in given.columns.items()
-    ]
-    arguments += [f"    {key}={value!r},\n" for key, value in options.items() if value != defaults[key]]
-    return f"{name}.compute(\n{''.join(arguments)})"
+def _numbers(text: str) -> tuple[Any, ...]:
+    return tuple(_number(item.strip()) for item in str(text).split(",") if item.strip())
 
 
-def _literal(value: Any) -> str:
-    """Spell out numbers; a row a line, if there are several in a row."""
-    rows = value.tolist() if isinstance(value, np.ndarray) else [np.asarray(row).tolist() for row in value]
-    if any(isinstance(row, list) for row in rows):
-        begin, end = "()" if isinstance(value, tuple) else "[]"
-        text = f"{begin}\n" + "".join(f"        {row!r},\n" for row in rows) + f"    {end}"
-    else:
-        text = repr(rows)
-    return re.sub(r"\b(inf)\b", 'float("inf")', text)
+def _commas(value: Any) -> str:
+    return "" if value is None else ", ".join(map(str, value if isinstance(value, (list, tuple)) else [value]))
 
 
-# ---- pages/looking.py ------------------------------------------------------------------------------------------------
+_NONE = "none"
+
+
+class _Kind(NamedTuple):
+    make: Callable[..., Any]
+    parse: Callable[[Any], Any] = lambda value: value
+    show: Callable[[Any], Any] = lambda value: value
+    blank_is_default: bool = True
+
+
+def _fraction(option: Option, **kwargs: Any) -> Any:
+    return gr.Slider(0, 1, step=0.01, **kwargs)
+
+
+def _several(option: Option, **kwargs: Any) -> Any:
+    return gr.Dropdown(list(option.choices), multiselect=True, allow_custom_value=True, **kwargs)
+
+
+def _word_or_number(option: Option, **kwargs: Any) -> Any:
+    return gr.Dropdown(list(option.choices), allow_custom_value=True, **kwargs)
+
+
+CONTROLS: Mapping[str, _Kind] = {
+    "flag": _Kind(lambda option, **kwargs: gr.Checkbox(**kwargs)),
+    "choice": _Kind(lambda option, **kwargs: gr.Radio(list(option.choices), **kwargs)),
+    "fraction": _Kind(_fraction, parse=_number),
+    "number": _Kind(
+        lambda option, **kwargs: gr.Textbox(max_lines=1, placeholder="a number", **kwargs), _number, _commas
+    ),
+    "numbers": _Kind(
+        lambda option, **kwargs: gr.Textbox(max_lines=1, placeholder="numbers, as in 1, 3, 5", **kwargs),
+        _numbers,
+        _commas,
+    ),
+    "several": _Kind(_several, parse=tuple, show=lambda value: list(value)),
+    "checks": _Kind(
+        lambda option, **kwargs: gr.CheckboxGroup(list(option.choices), **kwargs),
+        parse=tuple,
+        show=lambda value: list(value),
+        blank_is_default=False,
+    ),
+    "number or none": _Kind(
+        lambda option, **kwargs: gr.Textbox(max_lines=1, placeholder="a number, or nothing", **kwargs),
+        _number,
+        _commas,
+        blank_is_default=False,
+    ),
+    "choice or none": _Kind(
+        lambda option, **kwargs: gr.Radio([_NONE, *option.choices], **kwargs),
+        parse=lambda value: None if value == _NONE else value,
+        show=lambda value: _NONE if value is None else value,
+    ),
+    "word or number": _Kind(_word_or_number, parse=_number, show=str),
+}
+
+
+# ---- pages/form/form.py ----------------------------------------------------------------------------------------------
 #
-# What is said of data before anything is computed: what they are taken for, what is missing, what follows of them.
+# What a person has filled in, by what it is, and the data that it chooses: uploads, real examples or a table.
 
-class Seen(NamedTuple):
-    """What a page shows of data.
+OWN = "Your own data"
 
-    html: the first rows with what each column is taken for, and notes below
-    offers, made_of: for each column of the metric, what it may be made of, and what it is made of
-    missing: columns that nothing was found for, so that a person is asked
-    options: those that the format brings, or that follow of the data
-    flipped: names of scores whose sign is to be turned
-    unread: how many rows cannot be read, and whether they are left out
-    """
 
-    html: str
-    offers: Mapping[str, list[str]]
-    made_of: Mapping[str, list[str]]
-    missing: list[str]
-    options: Mapping[str, Any]
-    flipped: list[str]
-    unread: int = 0
+class Form(NamedTuple):
+    """The values of a page's inputs; tables and files, one for each source."""
+
+    example: str
+    tables: Sequence[Any]
+    files: Sequence[Any]
+    made_of: Sequence[Any]
+    read_as: str
+    controls: Sequence[Any]
     leave_out: bool = False
+    image: Any = 1
+    photographs: Any = None
+
+    @property
+    def uploaded(self) -> bool:
+        """Whether there are files of the person's own."""
+        return any(self.files)
 
 
-def look(
-    page: Page,
-    sources: Sequence[Data],
-    chosen: Mapping[str, Sequence[str]],
-    read_as: str = "automatic",
-    rows: bool = True,
-    leave_out: bool = False,
-) -> Seen:
-    """Look at what was read. What a person chose stays as long as there are columns of these names.
-
-    leave_out: whether a person wants rows that cannot be read left out.
-
-    Raises what putting the columns together raises.
-    """
-    offers = offered(page, sources)
-    made_of = settled(page, sources, chosen, offers)
-    missing = missing_columns(page, made_of)
-    options = {name: value for data in sources for name, value in data.options.items()}
-    notes: list[str] = []
-    turned: dict[str, float] = {}
-    score = ""
-    cannot = None if missing else unread(page, sources, made_of)
-    if cannot and leave_out:
-        sources = [without(sources[0], cannot)]
-        notes.append(html.escape(cannot.told))
-    shown = preview(page, sources, made_of, rows)
-    if cannot and not leave_out:
-        return Seen(shown + message(cannot.asked), offers, made_of, missing, options, [], len(cannot.rows))
-    if missing:
-        which = " and ".join(f"<strong>{html.escape(name)}</strong>" for name in missing)
-        notes.append(f"Which column holds {which}? Choose below, under Columns.")
-    else:
-        several = detectors(page, sources, made_of, read_as)
-        derived = page.derive(pooled(several))
-        options |= derived.options
-        score = next((column.name for column in page.columns if column.kind == "score"), "")
-        turned = wrong_way(page, several)
-        if len(several) == 1 and turned:
-            turned = dict(zip(made_of[score], turned.values()))
-        told = dict.fromkeys([*(one.told for one in several.values()), derived.reason])
-        notes += [html.escape(text) for text in told if text]
-        notes += [_sign(name, value) for name, value in turned.items()]
-    shown += "".join(f'<div class="message note" role="status">{note}</div>' for note in notes)
-    names = made_of[score] if turned else []
-    flipped = [_turn(name) if name in turned else name for name in names] if {*names} & {*turned} else []
-    left_out = len(cannot.rows) if cannot else 0
-    return Seen(shown, offers, made_of, missing, options, flipped, left_out, leave_out and cannot is not None)
+def form_of(page: Page, values: Sequence[Any]) -> Form:
+    """The values of the inputs, in their order on the page, by what they are."""
+    example, *rest = values
+    parts: list[Any] = []
+    for size in (len(page.sources), len(page.sources), len(page.columns), 1, len(page.options)):
+        parts.append(rest[:size])
+        rest = rest[size:]
+    tables, files, made_of, (read_as,), controls = parts
+    return Form(example, tables, files, made_of, read_as, controls, *rest)
 
 
-def _turn(name: str) -> str:
-    return name.removeprefix(FLIPPED) if name.startswith(FLIPPED) else FLIPPED + name
+def titles(page: Page) -> list[str]:
+    """The examples that can be chosen: real data first, tables to type in last."""
+    return [*(sample.title for sample in page.samples), *(f"{TABLE}{example.title}" for example in page.examples)]
 
 
-def _sign(name: str, value: float) -> str:
-    return (
-        f"<strong>{html.escape(name)}</strong>: AUROC {value:.3f} is below a half. Is higher more in-distribution "
-        "here? Then turn the sign."
-    )
+TABLE = "To type in: "
 
 
-# ---- pages/pasted.py -------------------------------------------------------------------------------------------------
+def sample_of(page: Page, title: str) -> Sample | None:
+    """The real data of a title, if it is one."""
+    return next((sample for sample in page.samples if sample.title == title), None)
+
+
+def with_sample(page: Page, folder: Path, form: Form) -> Form:
+    """The form with the files of the real data that are chosen, where there are none of the person's own."""
+    sample = sample_of(page, form.example)
+    if sample is None or form.uploaded:
+        return form
+    files = [[folder / "examples" / name] if name else [] for name in _padded(sample.files, len(page.sources))]
+    behind = form.photographs or ([folder / "examples" / sample.photographs] if sample.photographs else None)
+    return form._replace(files=files, photographs=behind)
+
+
+def _padded(names: Sequence[str], count: int) -> list[str]:
+    return [*names, *[""] * (count - len(names))]
+
+
+def sample_call(page: Page, title: str, call: str) -> str:
+    """The Python of real data, with the place of their files."""
+    sample = sample_of(page, title)
+    lines = []
+    for name, column in zip(sample.files if sample else (), page.columns):
+        path = f"metrics/{page.name}/examples/{name}"
+        if name.endswith(".zip"):
+            lines.append(f'shutil.unpack_archive("{path}", "{column.name}")')
+        call = call.replace(repr(name), repr(path))
+    return "\n".join(["import shutil", "", *lines, "", call]) if lines else call
+
+
+def as_names(value: Any) -> list[str]:
+    """What a field for one or several names holds, as a list."""
+    return [] if not value else [value] if isinstance(value, str) else list(value)
+
+
+# ---- pages/reading/photographs.py ------------------------------------------------------------------------------------
 #
-# Cells that were copied from a spreadsheet, or text with commas, semicolons or tabs, as a table.
+# Read photographs to lay behind images (PNG or JPEG). Sizes are checked first.
 
-_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-
-
-def read_pasted(text: str) -> pd.DataFrame:
-    r"""The table of a text; without a line of names, columns are named by letters, as in a spreadsheet.
-
-    >>> read_pasted("0.5\t1\n0.25\t0").to_dict("list")
-    {'A': [0.5, 0.25], 'B': [1, 0]}
-    """
-    if "\t" not in text and "," not in text and ";" not in text and " " in text.strip().splitlines()[0]:
-        text = "\n".join("\t".join(line.split()) for line in text.splitlines())
-    table, headless = read_csv(text.encode())
-    if table.num_columns > MAX_COLUMNS:
-        raise RefusedError(f"expected at most {MAX_COLUMNS:,} columns, got {table.num_columns:,}")
-    if not headless:
-        check_header("pasted", table.column_names)
-    names = [letters(i) for i in range(table.num_columns)] if headless else table.column_names
-    return pd.DataFrame(dict(zip(names, (from_arrow(column, gaps=True) for column in table.columns))))
+def photograph_of(paths: Sequence[Path], image: int, names: Sequence[str]) -> Any:
+    """The photograph of an image, by its name; one that is named like none of them is behind all. None for none."""
+    if not paths:
+        return None
+    check_files(list(paths))
+    found = members(list(paths), _PHOTOGRAPHS)
+    if names and image < len(names):
+        parts, wanted = keys(names)
+        named = dict(zip(last_parts([member.key for member in found], parts), found))
+        if wanted[image] in named:
+            return read_photograph(named[wanted[image]])
+        if named.keys() & set(wanted):
+            return None
+    return read_photograph(found[0]) if len(found) == 1 else None
 
 
-def letters(place: int) -> str:
-    """The name of a column of a spreadsheet: A to Z, then AA.
-
-    >>> letters(0), letters(25), letters(26), letters(52)
-    ('A', 'Z', 'AA', 'BA')
-    """
-    more, last = divmod(place, 26)
-    return (letters(more - 1) if more else "") + _LETTERS[last]
+_PHOTOGRAPHS = (".png", ".jpg", ".jpeg")
 
 
-# ---- texts.py --------------------------------------------------------------------------------------------------------
-#
-# What a metric's script says of it, read without importing it, and so without evaluate.
-
-class Texts(NamedTuple):
-    """What a metric's script says of it: in a line, in a paragraph, of its columns and options, whom to cite, where."""
-
-    summary: str
-    description: str
-    inputs: str
-    citation: str
-    urls: list[str]
-
-
-def texts(path: Path) -> Texts:
-    """Read the texts of a metric's script, which are literals."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    constants = {
-        target.id: ast.literal_eval(node.value)
-        for node in tree.body
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
-        for target in node.targets
-        if isinstance(target, ast.Name)
-    }
-    keywords = (node for node in ast.walk(tree) if isinstance(node, ast.keyword) and node.arg == "reference_urls")
-    urls = [url for keyword in keywords for url in ast.literal_eval(keyword.value)]
-    description, inputs, citation = (
-        constants[name].strip() for name in ("_DESCRIPTION", "_KWARGS_DESCRIPTION", "_CITATION")
-    )
-    return Texts(str(ast.get_docstring(tree)).splitlines()[0], description, inputs, citation, urls)
+def read_photograph(member: Any) -> Any:
+    """A photograph (PNG or JPEG), at most 1,000 pixels wide and high."""
+    try:
+        with Image.open(io.BytesIO(member.read_bytes()), formats=["PNG", "JPEG"]) as image:
+            size = image.size
+            check_unpacked(member.name, 4 * size[0] * size[1])
+            photograph = image.convert("RGB")
+    except RefusedError:
+        raise
+    except Exception as error:  # of the decoder
+        kind = member.name.rpartition(".")[2].lower()
+        raise RefusedError(f"{member.name}: cannot be read as {kind}: {without_paths(str(error))}") from None
+    photograph.thumbnail((1000, 1000))
+    return photograph, size
 
 
 # ---- reports/directions.py -------------------------------------------------------------------------------------------
@@ -3442,7 +3314,7 @@ def better(key: str, difference: float, low: float, high: float) -> str | None:
     return "first" if (difference > 0) == known.higher else "second"
 
 
-# ---- formats/aligned.py ----------------------------------------------------------------------------------------------
+# ---- formats/written/aligned.py --------------------------------------------------------------------------------------
 #
 # Columns of text beneath each other.
 
@@ -3461,7 +3333,7 @@ def aligned(rows: Sequence[Sequence[str]], left: Collection[int] = (0,)) -> str:
     return "\n".join("  ".join(line).rstrip() for line in lines)
 
 
-# ---- formats/flat.py -------------------------------------------------------------------------------------------------
+# ---- formats/written/flat.py -----------------------------------------------------------------------------------------
 #
 # Results for loggers: numbers by slash-joined names, as W&B, MLflow and TensorBoard take them.
 
@@ -3880,7 +3752,7 @@ _LAYOUTS: dict[str, Callable[[Sequence[Sequence[str]]], str]] = {
 }
 
 
-# ---- pages/numbers.py ------------------------------------------------------------------------------------------------
+# ---- pages/results/numbers.py ----------------------------------------------------------------------------------------
 #
 # The numbers as HTML: the important ones large, the others below headings, each with the way that is better.
 
@@ -4003,7 +3875,7 @@ def result_help(inputs_description: str) -> dict[str, str]:
     return found
 
 
-# ---- pages/comparison.py ---------------------------------------------------------------------------------------------
+# ---- pages/results/comparison.py -------------------------------------------------------------------------------------
 #
 # Several detectors, or several data sets, as one table: on the page, and to take away.
 
@@ -4086,138 +3958,6 @@ def _cell_html(cell: Cell | None, percent: bool) -> str:
     return f"<td>{text}</td>"
 
 
-# ---- pages/data_sets.py ----------------------------------------------------------------------------------------------
-#
-# A column of data sets: each is a group of the metric, and known samples are those of every group.
-
-def with_groups(page: Page, given: Given) -> Given:
-    """The groups of what is given, in which data sets of known samples alone are missing: they belong to every group.
-
-    Only where the page can tell known from unknown samples, and where data sets of both kinds are named.
-    """
-    if GROUPS not in given.columns or page.outside is None:
-        return given
-    groups = np.asarray(given.columns[GROUPS], dtype=object)
-    try:
-        unknown = np.asarray(page.outside(given.columns), bool)
-    except (ValueError, TypeError):  # which the metric says better
-        return given
-    if unknown.shape != groups.shape:
-        return given
-    named = ~pd.isna(groups)
-    known = {*groups[named & ~unknown].tolist()} - {*groups[named & unknown].tolist()}
-    if not known or not np.any(named & unknown):
-        return given
-    values: list[Any] = [None if group in known else group for group in groups.tolist()]
-    code = given.code.get(GROUPS)
-    said = f"[None if group in {sorted(map(str, known))} else group for group in {code}]" if code else ""
-    return given._replace(columns={**given.columns, GROUPS: values}, code={**given.code, GROUPS: said})
-
-
-def shares_of_groups(groups: Any) -> int:
-    """How many times over all samples are gone through, at most: those of no group once for each group.
-
-    >>> shares_of_groups(["near", "far"]), shares_of_groups([None, "near", "far"])
-    (1, 2)
-    """
-    names = {group_name(group) for group in np.asarray(groups, dtype=object).tolist()}
-    return max(1, len(names) - 1) if ALL in names else 1
-
-
-# ---- pages/images.py -------------------------------------------------------------------------------------------------
-#
-# Read photographs to lay behind images (PNG or JPEG). Sizes are checked first.
-
-def photograph_of(paths: Sequence[Path], image: int, names: Sequence[str]) -> Any:
-    """The photograph of an image, by its name; one that is named like none of them is behind all. None for none."""
-    if not paths:
-        return None
-    check_files(list(paths))
-    found = members(list(paths), _PHOTOGRAPHS)
-    if names and image < len(names):
-        parts, wanted = keys(names)
-        named = dict(zip(last_parts([member.key for member in found], parts), found))
-        if wanted[image] in named:
-            return read_photograph(named[wanted[image]])
-        if named.keys() & set(wanted):
-            return None
-    return read_photograph(found[0]) if len(found) == 1 else None
-
-
-_PHOTOGRAPHS = (".png", ".jpg", ".jpeg")
-
-
-def read_photograph(member: Any) -> Any:
-    """A photograph (PNG or JPEG), at most 1,000 pixels wide and high."""
-    try:
-        with Image.open(io.BytesIO(member.read_bytes()), formats=["PNG", "JPEG"]) as image:
-            size = image.size
-            check_unpacked(member.name, 4 * size[0] * size[1])
-            photograph = image.convert("RGB")
-    except RefusedError:
-        raise
-    except Exception as error:  # of the decoder
-        kind = member.name.rpartition(".")[2].lower()
-        raise RefusedError(f"{member.name}: cannot be read as {kind}: {without_paths(str(error))}") from None
-    photograph.thumbnail((1000, 1000))
-    return photograph, size
-
-
-# ---- pages/moving.py -------------------------------------------------------------------------------------------------
-#
-# The slider of the threshold, its presets and what is counted there, as HTML that `script.SCRIPT` keeps up to date.
-
-def threshold_html(name: str, sweep: Sweep | None) -> str:
-    """A slider over the thresholds of a sweep, at its first preset; nothing for none."""
-    if sweep is None or not len(sweep.thresholds):
-        return ""
-    sweep = sweep.thinned()
-    label = f"{name}-threshold-at"
-    buttons = "".join(
-        f'<button type="button" data-do="preset" data-preset="{html.escape(words)}">{html.escape(words)}</button>'
-        for words in sweep.presets
-    )
-    slider = (
-        f'<label for="{label}">Threshold <output>{short(sweep.at("threshold", sweep.start))}</output></label>'
-        f'<input id="{label}" type="range" min="0" max="{len(sweep.thresholds) - 1}" value="{sweep.start}" step="1">'
-    )
-    group = '<div class="switch" role="group" aria-label="Thresholds one looks for">'
-    presets = f"{group}{buttons}</div>" if buttons else ""
-    rule = f'<p class="hint">{html.escape(sweep.rule)}; the pictures follow.</p>'
-    sent = html.escape(sweep.sent())
-    return (
-        f'<div class="threshold" data-name="{name}" data-sweep="{sent}">{slider}{rule}{presets}'
-        f'<div class="wide" tabindex="0" role="region" aria-label="Counts at the threshold">{_counts(sweep)}</div>'
-        f"{_rates(sweep)}</div>"
-    )
-
-
-def _counts(sweep: Sweep) -> str:
-    """The confusion table."""
-    if not sweep.table:
-        return ""
-    columns = list(next(iter(sweep.table.values())))
-    head = "".join(f'<th scope="col">{html.escape(column)}</th>' for column in columns)
-    body = ""
-    for row, cells in sweep.table.items():
-        found = "".join(
-            f'<td data-count="{html.escape(name)}">{int(sweep.counts[name][sweep.start]):,}</td>'
-            for name in cells.values()
-        )
-        body += f'<tr><th scope="row">{html.escape(row)}</th>{found}</tr>'
-    return f'<table class="results confusion"><thead><tr><td></td>{head}</tr></thead><tbody>{body}</tbody></table>'
-
-
-def _rates(sweep: Sweep) -> str:
-    names = [*sweep.rates, *sweep.values]
-    parts = (
-        f"<div><dt>{html.escape(name)}</dt>"
-        f'<dd data-rate="{html.escape(name)}">{short(sweep.at(name, sweep.start))}</dd></div>'
-        for name in names
-    )
-    return f'<dl class="rates">{"".join(parts)}</dl>'
-
-
 # ---- reports/frame.py ------------------------------------------------------------------------------------------------
 #
 # The frame of a report, in one file: its style, in light and dark.
@@ -4284,7 +4024,7 @@ output {{ font-weight: 600; margin-left: 0.5em; }}
 """
 
 
-# ---- pages/report.py -------------------------------------------------------------------------------------------------
+# ---- pages/results/report.py -----------------------------------------------------------------------------------------
 #
 # A report to keep or to send, one file of HTML; the browser adds the pictures as it saves it (see `script.SCRIPT`).
 
@@ -4336,72 +4076,62 @@ def _options(options: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} {value}" for name, value in options.items())
 
 
-# ---- pages/sources.py ------------------------------------------------------------------------------------------------
+# ---- pages/results/slider.py -----------------------------------------------------------------------------------------
 #
-# What a person gave, read; refused are columns that are too many or that cannot be told apart or shown.
+# The slider of the threshold, its presets and what is counted there, as HTML that `script.SCRIPT` keeps up to date.
 
-MAX_LINE = 1_000_000  # bytes of a line of names; a longer one is no table for pyarrow either
-
-
-def checked_sources(page: Page, tables: Sequence[Any], files: Sequence[Any]) -> list[Data]:
-    """As `read_sources`; RefusedError for columns that are too many or of one name, names too long or of no text."""
-    for table in tables:
-        if table is not None:
-            check_names("table", [str(name).strip() for name in table.columns])
-    for uploaded in files:
-        for path in map(Path, uploaded if isinstance(uploaded, (list, tuple)) else [uploaded] if uploaded else []):
-            if path.suffix.lower() in (".npz", ".zip"):
-                check_contents(path)
-            check_names(path.name, names_stated(path))
-    sources = read_sources(page, tables, files)
-    for data in sources:
-        check_names("the data", list(data.arrays))
-        if page.images:
-            named = (array for name, array in data.arrays.items() if plain(name) in IMAGE_NAMES)
-            check_costs(cost for images in named for cost in _image_costs(images))
-    return sources
-
-
-def check_names(where: str, names: Sequence[str]) -> None:
-    """Raise RefusedError for too many columns, two of one name, a name that is too long, and one that is no text."""
-    if len(names) > MAX_COLUMNS:
-        raise RefusedError(f"{where}: expected at most {MAX_COLUMNS:,} columns, got {len(names):,}")
-    for name, count in Counter(names).items():
-        if count > 1:
-            raise RefusedError(f"{where}: expected columns of different names, got {count} named {name[:MAX_NAME]!r}")
-        if len(name) > MAX_NAME:
-            raise RefusedError(f"{where}: expected names of at most {MAX_NAME} letters, got one of {len(name):,}")
-        if any("\ud800" <= letter <= "\udfff" for letter in name):
-            raise RefusedError(f"{where}: expected names that UTF-8 can write, got {name!r}")
+def threshold_html(name: str, sweep: Sweep | None) -> str:
+    """A slider over the thresholds of a sweep, at its first preset; nothing for none."""
+    if sweep is None or not len(sweep.thresholds):
+        return ""
+    sweep = sweep.thinned()
+    label = f"{name}-threshold-at"
+    buttons = "".join(
+        f'<button type="button" data-do="preset" data-preset="{html.escape(words)}">{html.escape(words)}</button>'
+        for words in sweep.presets
+    )
+    slider = (
+        f'<label for="{label}">Threshold <output>{short(sweep.at("threshold", sweep.start))}</output></label>'
+        f'<input id="{label}" type="range" min="0" max="{len(sweep.thresholds) - 1}" value="{sweep.start}" step="1">'
+    )
+    group = '<div class="switch" role="group" aria-label="Thresholds one looks for">'
+    presets = f"{group}{buttons}</div>" if buttons else ""
+    rule = f'<p class="hint">{html.escape(sweep.rule)}; the pictures follow.</p>'
+    sent = html.escape(sweep.sent())
+    return (
+        f'<div class="threshold" data-name="{name}" data-sweep="{sent}">{slider}{rule}{presets}'
+        f'<div class="wide" tabindex="0" role="region" aria-label="Counts at the threshold">{_counts(sweep)}</div>'
+        f"{_rates(sweep)}</div>"
+    )
 
 
-def names_stated(path: Path) -> list[str]:
-    """The columns that a file says it has before it is read: of .npz their names, of .csv and .parquet their places.
-
-    What is wrong with a file otherwise is for its reader to say.
-    """
-    kind, number = path.suffix.lower(), 0
-    try:
-        if kind == ".npz":
-            with zipfile.ZipFile(path) as archive:
-                return archive.namelist()
-        if kind == ".parquet":
-            number = pyarrow.parquet.read_metadata(path).num_columns
-        elif kind == ".csv":
-            with path.open("rb") as file:
-                number = 1 + file.read(MAX_LINE).lstrip().splitlines()[0].count(b",")
-    except (OSError, LookupError, ValueError, NotImplementedError, zipfile.BadZipFile, pa.ArrowException):
-        pass
-    return [str(place) for place in range(number)]
+def _counts(sweep: Sweep) -> str:
+    """The confusion table."""
+    if not sweep.table:
+        return ""
+    columns = list(next(iter(sweep.table.values())))
+    head = "".join(f'<th scope="col">{html.escape(column)}</th>' for column in columns)
+    body = ""
+    for row, cells in sweep.table.items():
+        found = "".join(
+            f'<td data-count="{html.escape(name)}">{int(sweep.counts[name][sweep.start]):,}</td>'
+            for name in cells.values()
+        )
+        body += f'<tr><th scope="row">{html.escape(row)}</th>{found}</tr>'
+    return f'<table class="results confusion"><thead><tr><td></td>{head}</tr></thead><tbody>{body}</tbody></table>'
 
 
-def _image_costs(images: Any) -> Iterator[Cost]:
-    """How many images the rows belong to."""
-    if isinstance(images, np.ndarray) and images.ndim == 1:
-        yield Cost("images", len(pd.unique(images)), MAX_SAMPLES)
+def _rates(sweep: Sweep) -> str:
+    names = [*sweep.rates, *sweep.values]
+    parts = (
+        f"<div><dt>{html.escape(name)}</dt>"
+        f'<dd data-rate="{html.escape(name)}">{short(sweep.at(name, sweep.start))}</dd></div>'
+        for name in names
+    )
+    return f'<dl class="rates">{"".join(parts)}</dl>'
 
 
-# ---- pages/strip.py --------------------------------------------------------------------------------------------------
+# ---- pages/results/strip.py ------------------------------------------------------------------------------------------
 #
 # The images with the most errors as a strip of small pictures; a click shows one.
 
@@ -4672,7 +4402,277 @@ def explain(error: Exception) -> str:
     return f"This input cannot be computed ({type(error).__name__})."
 
 
-# ---- pages/forms.py --------------------------------------------------------------------------------------------------
+# ---- pages/form/address.py -------------------------------------------------------------------------------------------
+#
+# The part of a page's address that says page, example and options: written for links, and read when one is opened.
+
+MAX_TEXT = 500  # letters of an option
+
+
+def query_of(page: Page, defaults: Mapping[str, Any], form: Form) -> str:
+    """The query: the page, the example if one is chosen, and the options that are not the example's or the default."""
+    entries = {"tab": page.name}
+    if form.example in titles(page):
+        entries["example"] = form.example
+    usual = {**defaults, **options_of_title(page, form.example)}
+    for option, value in zip(page.options, form.controls):
+        if value != shown(option, usual[option.name]):
+            entries[option.name] = _text(value)[:MAX_TEXT]
+    return f"?{urlencode(entries)}"
+
+
+def options_of_title(page: Page, title: str) -> Mapping[str, Any]:
+    """The options of an example."""
+    sample = sample_of(page, title)
+    if sample:
+        return sample.options
+    return next((example.options for example in page.examples if f"{TABLE}{example.title}" == title), {})
+
+
+def from_query(page: Page, query: Mapping[str, str]) -> dict[str, Any]:
+    """What controls hold by a query; an entry that is no option, or whose value a control cannot hold, is left out."""
+    held = {}
+    for option in page.options:
+        text = query.get(option.name, "")[:MAX_TEXT]
+        value = _held(option, text) if option.name in query else None
+        if value is not None:
+            held[option.name] = value
+    return held
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, (list, tuple)):
+        return ",".join(map(str, value))
+    return str(int(value)) if isinstance(value, bool) else str(value)
+
+
+def _held(option: Option, text: str) -> Any:
+    """What the control of an option holds for a text; None for a text that it cannot hold."""
+    items = [item.strip() for item in text.split(",") if item.strip()]
+    if option.control == "flag":
+        return text in ("1", "true", "True")
+    if option.control == "fraction":
+        try:
+            number = float(text)
+        except ValueError:
+            return None
+        return number if 0 <= number <= 1 else None
+    if option.control in ("choice", "choice or none"):
+        return text if text in (*option.choices, *(["none"] if option.control == "choice or none" else [])) else None
+    if option.control == "checks":
+        return items if set(items) <= set(option.choices) else None
+    return items if option.control == "several" else text
+
+
+# ---- pages/columns/direction.py --------------------------------------------------------------------------------------
+#
+# Scores that are higher for what is in-distribution: told by an AUROC below a half.
+
+def wrong_way(page: Page, several: Mapping[str, Given]) -> dict[str, float]:
+    """The AUROC of each detector whose scores rank the wrong way round; nothing where that cannot be known.
+
+    Higher scores are to mean out-of-distribution, or unknown.
+    """
+    found: dict[str, float] = {}
+    column = next((column for column in page.columns if column.kind == "score"), None)
+    if page.outside is None or column is None:
+        return found
+    for name, given in several.items():
+        try:
+            scores = np.asarray(given.columns[column.name], dtype=np.float64)
+            outside = np.asarray(page.outside(given.columns), dtype=bool)
+            value = auroc(exceedance_counts(scores[outside], scores[~outside]))
+        except (LookupError, TypeError, ValueError):  # the metric says what is wrong with them
+            continue
+        if value < 0.5:
+            found[name] = value
+    return found
+
+
+def labelled_outside(columns: Mapping[str, Any]) -> Any:
+    """The unknown samples of an open-set metric: by `open_labels`, or by references below 0."""
+    labels = columns.get("open_labels")
+    return np.asarray(columns["references"]) < 0 if labels is None else np.asarray(labels) == 1
+
+
+# ---- pages/form/preview.py -------------------------------------------------------------------------------------------
+#
+# Data as they were read: the first rows, and above each column what it is taken for.
+
+ROWS = 5  # of one source, of two a few less
+MAX_SHOWN = 9  # columns
+
+
+def preview(page: Page, sources: Sequence[Data], made_of: Mapping[str, Sequence[str]], rows: bool = True) -> str:
+    """The data of each source as HTML; `rows` False where an editable table shows the rows already."""
+    taken = _taken(page, sources, made_of)
+    return "".join(_source_html(page, i, data, taken[i], rows) for i, data in enumerate(sources) if data.arrays)
+
+
+def _taken(page: Page, sources: Sequence[Data], made_of: Mapping[str, Sequence[str]]) -> list[dict[str, list[str]]]:
+    """What each array of each source is taken for."""
+    found: list[dict[str, list[str]]] = [{} for _ in sources]
+    for column in page.columns:
+        names = made_of.get(column.name, ())
+        place = next(i for i, data in enumerate(sources) if data is source_of(column, names, sources))
+        runs = groups(sources[place])
+        for name in names:
+            plain_name = name.removeprefix(FLIPPED).partition("[:,")[0]
+            said = ("minus " if name.startswith(FLIPPED) else "") + _role(column, sources[place].arrays.get(plain_name))
+            for member in runs.get(plain_name, [plain_name]):
+                found[place].setdefault(member, []).append(said)
+    return found
+
+
+def _role(column: Column, array: Any) -> str:
+    """What a column is taken for; of labels with how many are 1."""
+    if column.kind == "score" and not column.part_of:
+        return "score"
+    if column.kind == "label" and isinstance(array, np.ndarray) and array.dtype.kind in "biuf" and array.ndim == 1:
+        return f"{column.name}, 1 in {int(np.count_nonzero(array == 1)):,} of {len(array):,}"
+    return column.name
+
+
+def _source_html(page: Page, place: int, data: Data, taken: Mapping[str, list[str]], rows: bool) -> str:
+    flat = {name: array for name, array in data.arrays.items() if num_dimensions(array) == 1}
+    wide = {name: array for name, array in data.arrays.items() if name not in flat}
+    first = [name for name in flat if name in taken] + [name for name in flat if name not in taken]
+    names = [name for name in flat if name in first[:MAX_SHOWN]]
+    title = f"<strong>{html.escape(page.sources[place].label)}</strong> " if len(page.sources) > 1 else ""
+    lengths = sorted({len(array) for array in flat.values()})
+    size = f"{lengths[-1]:,} rows, {len(flat):,} column{'s' * (len(flat) != 1)}" if flat else ""
+    images = next(iter(data.names.values()), None)
+    size += f" in {len(images):,} files" if flat and images else ""
+    parts = [f"<p>{title}{size}</p>"] if title or size else []
+    if flat:
+        chips = "".join(f"<th>{_chips(name, taken)}</th>" for name in names)
+        heads = "".join(f'<th scope="col">{html.escape(name)}</th>' for name in names)
+        cells = (
+            "".join(_row_html(flat, names, row) for row in range(min(ROWS + 1 - len(page.sources), lengths[-1])))
+            if rows
+            else ""
+        )
+        more = f"<p>and {len(flat) - len(names):,} more columns</p>" if len(flat) > len(names) else ""
+        table = f'<table><thead><tr class="chips">{chips}</tr><tr>{heads}</tr></thead><tbody>{cells}</tbody></table>'
+        parts.append(f'<div class="scroll">{table}</div>{more}')
+    for name, array in wide.items():
+        shape = _shape(array, data.names.get(name))
+        parts.append(f"<p>{_chips(name, taken)} {html.escape(name)}: {html.escape(shape)}</p>")
+    return f'<div class="preview">{"".join(parts)}</div>'
+
+
+def _row_html(flat: Mapping[str, np.ndarray], names: Sequence[str], row: int) -> str:
+    cells = (_shown_cell(flat[name][row]) if row < len(flat[name]) else "" for name in names)
+    return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
+
+
+def _shown_cell(value: Any) -> str:
+    text = f"{value:.5g}" if isinstance(value, (float, np.floating)) else str(value)
+    return html.escape(text if len(text) <= 24 else f"{text[:23]}…")
+
+
+def _chips(name: str, taken: Mapping[str, list[str]]) -> str:
+    roles = taken.get(name)
+    if not roles:
+        return '<span class="chip unused">not used</span>'
+    return "".join(f'<span class="chip">{html.escape(role)}</span>' for role in roles)
+
+
+def _shape(array: Any, names: Sequence[str] | None) -> str:
+    if isinstance(array, np.ndarray):
+        return " × ".join(f"{size:,}" for size in array.shape)
+    sizes = {np.shape(image) for image in array}
+    each = f" of {' × '.join(map(str, next(iter(sizes))))}" if len(sizes) == 1 else ""
+    shown = f": {', '.join(names[:4])}{', …' if len(names) > 4 else ''}" if names else ""
+    return f"{len(array):,} images{each}{shown}"
+
+
+# ---- pages/form/looking.py -------------------------------------------------------------------------------------------
+#
+# What is said of data before anything is computed: what they are taken for, what is missing, what follows of them.
+
+class Seen(NamedTuple):
+    """What a page shows of data.
+
+    html: the first rows with what each column is taken for, and notes below
+    offers, made_of: for each column of the metric, what it may be made of, and what it is made of
+    missing: columns that nothing was found for, so that a person is asked
+    options: those that the format brings, or that follow of the data
+    flipped: names of scores whose sign is to be turned
+    unread: how many rows cannot be read, and whether they are left out
+    """
+
+    html: str
+    offers: Mapping[str, list[str]]
+    made_of: Mapping[str, list[str]]
+    missing: list[str]
+    options: Mapping[str, Any]
+    flipped: list[str]
+    unread: int = 0
+    leave_out: bool = False
+
+
+def look(
+    page: Page,
+    sources: Sequence[Data],
+    chosen: Mapping[str, Sequence[str]],
+    read_as: str = "automatic",
+    rows: bool = True,
+    leave_out: bool = False,
+) -> Seen:
+    """Look at what was read. What a person chose stays as long as there are columns of these names.
+
+    leave_out: whether a person wants rows that cannot be read left out.
+
+    Raises what putting the columns together raises.
+    """
+    offers = offered(page, sources)
+    made_of = settled(page, sources, chosen, offers)
+    missing = missing_columns(page, made_of)
+    options = {name: value for data in sources for name, value in data.options.items()}
+    notes: list[str] = []
+    turned: dict[str, float] = {}
+    score = ""
+    cannot = None if missing else unread(page, sources, made_of)
+    if cannot and leave_out:
+        sources = [without(sources[0], cannot)]
+        notes.append(html.escape(cannot.told))
+    shown = preview(page, sources, made_of, rows)
+    if cannot and not leave_out:
+        return Seen(shown + message(cannot.asked), offers, made_of, missing, options, [], len(cannot.rows))
+    if missing:
+        which = " and ".join(f"<strong>{html.escape(name)}</strong>" for name in missing)
+        notes.append(f"Which column holds {which}? Choose below, under Columns.")
+    else:
+        several = detectors(page, sources, made_of, read_as)
+        derived = page.derive(pooled(several))
+        options |= derived.options
+        score = next((column.name for column in page.columns if column.kind == "score"), "")
+        turned = wrong_way(page, several)
+        if len(several) == 1 and turned:
+            turned = dict(zip(made_of[score], turned.values()))
+        told = dict.fromkeys([*(one.told for one in several.values()), derived.reason])
+        notes += [html.escape(text) for text in told if text]
+        notes += [_sign(name, value) for name, value in turned.items()]
+    shown += "".join(f'<div class="message note" role="status">{note}</div>' for note in notes)
+    names = made_of[score] if turned else []
+    flipped = [_turn(name) if name in turned else name for name in names] if {*names} & {*turned} else []
+    left_out = len(cannot.rows) if cannot else 0
+    return Seen(shown, offers, made_of, missing, options, flipped, left_out, leave_out and cannot is not None)
+
+
+def _turn(name: str) -> str:
+    return name.removeprefix(FLIPPED) if name.startswith(FLIPPED) else FLIPPED + name
+
+
+def _sign(name: str, value: float) -> str:
+    return (
+        f"<strong>{html.escape(name)}</strong>: AUROC {value:.3f} is below a half. Is higher more in-distribution "
+        "here? Then turn the sign."
+    )
+
+
+# ---- pages/form/events.py --------------------------------------------------------------------------------------------
 #
 # What happens to a page's inputs: an example is chosen, files come, cells are pasted, columns are chosen.
 
@@ -4812,7 +4812,145 @@ def box(text: str) -> Any:
     return gr.update(value=text, visible=bool(text))
 
 
-# ---- pages/kept.py ---------------------------------------------------------------------------------------------------
+# ---- pages/form/parts.py ---------------------------------------------------------------------------------------------
+#
+# The left half of a page: inputs, options, and the button. The right half is `outputs`.
+
+class Inputs(NamedTuple):
+    """The components that a person fills in, and what is said beside them."""
+
+    example: Any
+    tables: list[Any]
+    files: list[Any]
+    pasted: list[Any]
+    read: Any
+    flip: Any
+    leave: Any
+    leave_out: Any
+    panel: Any
+    columns: list[Any]
+    read_as: Any
+    controls: list[Any]
+    told: Any
+    button: Any
+    link: Any
+
+
+def input_parts(page: Page, defaults: Mapping[str, Any], inputs_description: str) -> Inputs:
+    """Data, the button, which stays in sight, and below it what columns are made of and the options."""
+    help_of = argument_help(inputs_description)
+    offered_titles = titles(page)
+    first = page.samples[0].options if page.samples else page.examples[0].options
+    example = gr.Dropdown(
+        offered_titles,
+        value=offered_titles[0],
+        label="Example",
+        filterable=False,
+        elem_id=f"{page.name}-example",
+    )
+    files, pasted = _sources(page)
+    read = gr.HTML("", visible=False, apply_default_css=False, elem_id=f"{page.name}-read")
+    tables = _tables(page)
+    flip = gr.Button("Turn the sign of these scores", size="sm", visible=False, elem_id=f"{page.name}-flip")
+    leave = gr.Button("Leave out these rows", size="sm", visible=False, elem_id=f"{page.name}-leave")
+    leave_out = gr.State(False)
+    with gr.Column(elem_classes="go", min_width=0):
+        button = gr.Button("Compute", variant="primary", elem_id=f"{page.name}-compute")
+    told = gr.HTML("", visible=False, apply_default_css=False, elem_id=f"{page.name}-told")
+    with gr.Column(elem_classes="choices", min_width=0):
+        with gr.Accordion("Columns", open=False, elem_id=f"{page.name}-columns") as panel:
+            *columns, read_as = _mapping(page, help_of)
+        with gr.Accordion("Options", open=True):
+            controls = [
+                control(
+                    option,
+                    first.get(option.name, defaults[option.name]),
+                    defaults[option.name],
+                    help_of[option.name],
+                    f"{page.name}-option-{option.name}",
+                )
+                for option in page.options
+            ]
+        link = gr.Button("Copy link", size="sm", elem_id=f"{page.name}-link")
+        gr.HTML(
+            '<p class="hint">The link holds this page, the example and the options. Data do not travel with it.</p>'
+        )
+    return Inputs(
+        example,
+        tables,
+        files,
+        pasted,
+        read,
+        flip,
+        leave,
+        leave_out,
+        panel,
+        columns,
+        read_as,
+        controls,
+        told,
+        button,
+        link,
+    )
+
+
+_DETECTORS = "The detector of each row, where there are several; each gives one row of results."
+
+
+def _sources(page: Page) -> tuple[list[Any], list[Any]]:
+    """For each source a place for files, and one for cells of a spreadsheet."""
+    files, pasted = [], []
+    for i, source in enumerate(page.sources):
+        kinds = [*source.readers, *([".zip"] if source.readers else []), *READERS]
+        label = f"Your own {source.label.lower()}: {', '.join(dict.fromkeys(kinds))}"
+        place = f"{page.name}-file{i}"
+        files.append(gr.File(label=label, file_count="multiple", file_types=kinds, height=92, elem_id=place))
+    with gr.Accordion("Or paste cells of a spreadsheet", open=False, elem_id=f"{page.name}-paste"):
+        for i, source in enumerate(page.sources):
+            hint = "cells with or without names above, or text with commas, semicolons or tabs"
+            place = f"{page.name}-pasted{i}"
+            pasted.append(gr.Textbox(label=source.label, placeholder=hint, lines=3, max_lines=3, elem_id=place))
+        gr.HTML(f'<p class="hint">{STATED}</p>', apply_default_css=False)
+    return files, pasted
+
+
+def _tables(page: Page) -> list[Any]:
+    """An editable table for each source, out of sight while other data are chosen."""
+    tables = []
+    for i, source in enumerate(page.sources):
+        table = data_frame(page.examples[0].tables[i])
+        place, shown = f"{page.name}-table{i}", not page.samples
+        tables.append(
+            gr.Dataframe(table, label=source.label, interactive=True, max_height=320, elem_id=place, visible=shown)
+        )
+    return tables
+
+
+def _mapping(page: Page, help_of: Mapping[str, str]) -> list[Any]:
+    """For each column of the metric, what it is made of; and whether predictions hold scores or class ids."""
+    parts: list[Any] = []
+    data = [read_table(data_frame(table)) for table in page.examples[0].tables]
+    offers, guesses = offered(page, data), guess(page, data)
+    for column in page.columns:
+        text = one_line(help_of.get(column.part_of or column.name, _DETECTORS))
+        text += " The column image first, then the others in their order." if column.kind == "images" else ""
+        parts.append(
+            gr.Dropdown(
+                offers[column.name],
+                value=guesses[column.name],
+                multiselect=True,
+                allow_custom_value=True,
+                label=f"{column.name} from" + ("" if column.required and not column.part_of else " (optional)"),
+                info=text,
+                elem_id=f"{page.name}-from-{column.name}",
+            )
+        )
+    either = any(column.kind in ("matrix", "classes") for column in page.columns)
+    text = "Whole numbers in the table are class ids unless you say otherwise."
+    return [*parts, gr.Radio(list(KINDS), value=KINDS[0], label="predictions hold", info=text, visible=either)]
+
+
+# ---- pages/serving/kept.py -------------------------------------------------------------------------------------------
 #
 # What was computed last, for a few visitors: another image or detector is shown without computing again.
 
@@ -4874,7 +5012,7 @@ def num_bytes(value: Any) -> int:
 KEPT = Kept()  # of all pages of this process
 
 
-# ---- pages/outputs.py ------------------------------------------------------------------------------------------------
+# ---- pages/results/outputs.py ----------------------------------------------------------------------------------------
 #
 # The right half of a page (below, on a narrow screen): numbers, pictures, and what can be taken away.
 
@@ -4970,7 +5108,7 @@ def _picture(name: str, place: int, title: str) -> Any:
     return plot
 
 
-# ---- pages/answers.py ------------------------------------------------------------------------------------------------
+# ---- pages/results/answers.py ----------------------------------------------------------------------------------------
 #
 # What happens when the button is pressed, and when another image or detector is to be seen.
 
@@ -5055,7 +5193,37 @@ class Answers:
         return [*parts, found.json, call, found.cite, found.report, *found.figures]
 
 
-# ---- pages/folder.py -------------------------------------------------------------------------------------------------
+# ---- pages/browser/inputs_style.py -----------------------------------------------------------------------------------
+#
+# How the inputs of a page look.
+
+INPUTS = """
+.go { position: sticky; bottom: 8px; top: 8px; z-index: 40; background: var(--body-background-fill); }
+/* on a narrow page the results come before the columns and options; `script.SCRIPT` moves what keys reach too */
+@media (max-width: 767px) {
+  .halves { flex-direction: column !important; flex-wrap: nowrap !important; }
+  .inputs-column { display: contents !important; }
+  .halves > *, .inputs-column > * { width: 100%; }
+  .choices { order: 1; }
+  html { scroll-padding-top: 76px; }
+}
+.preview { margin: 0 0 6px; font-size: var(--text-sm); }
+.preview p { margin: 2px 0; }
+.preview .scroll { overflow-x: auto; }
+.preview table { border-collapse: collapse; }
+.preview th, .preview td { white-space: nowrap; padding: 0.15em 0.6em; text-align: right; }
+.preview tbody tr { border-top: 1px solid var(--border-color-primary); font-variant-numeric: tabular-nums; }
+.preview .chip { background: #1d4ed8; color: white; border-radius: 8px; padding: 0 0.5em; font-weight: 600; }
+.preview .chip + .chip { margin-left: 3px; }
+.preview .chip.unused { background: none; color: var(--body-text-color-subdued); font-weight: 400; padding: 0; }
+.message + .message, .preview + .message { margin-top: 6px; }
+[id$="-results"].stale { opacity: 0.45; }
+[id$="-results"].stale::before { content: "Before your change. Press Compute."; font-weight: 600; }
+[id*="-file"] a[download], [id*="-file"] .download { display: none !important; }
+"""
+
+
+# ---- pages/serving/folder.py -----------------------------------------------------------------------------------------
 #
 # Where uploads are kept: a folder for each process, locked as long as that lives, which the next process deletes.
 #
@@ -5101,7 +5269,7 @@ def locked(folder: Path) -> int | None:
     return descriptor
 
 
-# ---- pages/guard.py --------------------------------------------------------------------------------------------------
+# ---- pages/serving/guard.py ------------------------------------------------------------------------------------------
 #
 # What reaches the server: no body above the limits of size, time and number, and no file that anybody uploaded leaves.
 #
@@ -5260,194 +5428,11 @@ async def _refuse(send: Send, refusal: RefusedRequestError, kind: str) -> None:
     await send({"type": "http.response.body", "body": text.encode()})
 
 
-# ---- pages/inputs_style.py -------------------------------------------------------------------------------------------
+# ---- pages/serving/launch.py -----------------------------------------------------------------------------------------
 #
-# How the inputs of a page look.
-
-INPUTS = """
-.go { position: sticky; bottom: 8px; top: 8px; z-index: 40; background: var(--body-background-fill); }
-/* on a narrow page the results come before the columns and options; `script.SCRIPT` moves what keys reach too */
-@media (max-width: 767px) {
-  .halves { flex-direction: column !important; flex-wrap: nowrap !important; }
-  .inputs-column { display: contents !important; }
-  .halves > *, .inputs-column > * { width: 100%; }
-  .choices { order: 1; }
-  html { scroll-padding-top: 76px; }
-}
-.preview { margin: 0 0 6px; font-size: var(--text-sm); }
-.preview p { margin: 2px 0; }
-.preview .scroll { overflow-x: auto; }
-.preview table { border-collapse: collapse; }
-.preview th, .preview td { white-space: nowrap; padding: 0.15em 0.6em; text-align: right; }
-.preview tbody tr { border-top: 1px solid var(--border-color-primary); font-variant-numeric: tabular-nums; }
-.preview .chip { background: #1d4ed8; color: white; border-radius: 8px; padding: 0 0.5em; font-weight: 600; }
-.preview .chip + .chip { margin-left: 3px; }
-.preview .chip.unused { background: none; color: var(--body-text-color-subdued); font-weight: 400; padding: 0; }
-.message + .message, .preview + .message { margin-top: 6px; }
-[id$="-results"].stale { opacity: 0.45; }
-[id$="-results"].stale::before { content: "Before your change. Press Compute."; font-weight: 600; }
-[id*="-file"] a[download], [id*="-file"] .download { display: none !important; }
-"""
-
-
-# ---- pages/parts.py --------------------------------------------------------------------------------------------------
-#
-# The left half of a page: inputs, options, and the button. The right half is `outputs`.
-
-class Inputs(NamedTuple):
-    """The components that a person fills in, and what is said beside them."""
-
-    example: Any
-    tables: list[Any]
-    files: list[Any]
-    pasted: list[Any]
-    read: Any
-    flip: Any
-    leave: Any
-    leave_out: Any
-    panel: Any
-    columns: list[Any]
-    read_as: Any
-    controls: list[Any]
-    told: Any
-    button: Any
-    link: Any
-
-
-def input_parts(page: Page, defaults: Mapping[str, Any], inputs_description: str) -> Inputs:
-    """Data, the button, which stays in sight, and below it what columns are made of and the options."""
-    help_of = argument_help(inputs_description)
-    offered_titles = titles(page)
-    first = page.samples[0].options if page.samples else page.examples[0].options
-    example = gr.Dropdown(
-        offered_titles,
-        value=offered_titles[0],
-        label="Example",
-        filterable=False,
-        elem_id=f"{page.name}-example",
-    )
-    files, pasted = _sources(page)
-    read = gr.HTML("", visible=False, apply_default_css=False, elem_id=f"{page.name}-read")
-    tables = _tables(page)
-    flip = gr.Button("Turn the sign of these scores", size="sm", visible=False, elem_id=f"{page.name}-flip")
-    leave = gr.Button("Leave out these rows", size="sm", visible=False, elem_id=f"{page.name}-leave")
-    leave_out = gr.State(False)
-    with gr.Column(elem_classes="go", min_width=0):
-        button = gr.Button("Compute", variant="primary", elem_id=f"{page.name}-compute")
-    told = gr.HTML("", visible=False, apply_default_css=False, elem_id=f"{page.name}-told")
-    with gr.Column(elem_classes="choices", min_width=0):
-        with gr.Accordion("Columns", open=False, elem_id=f"{page.name}-columns") as panel:
-            *columns, read_as = _mapping(page, help_of)
-        with gr.Accordion("Options", open=True):
-            controls = [
-                control(
-                    option,
-                    first.get(option.name, defaults[option.name]),
-                    defaults[option.name],
-                    help_of[option.name],
-                    f"{page.name}-option-{option.name}",
-                )
-                for option in page.options
-            ]
-        link = gr.Button("Copy link", size="sm", elem_id=f"{page.name}-link")
-        gr.HTML(
-            '<p class="hint">The link holds this page, the example and the options. Data do not travel with it.</p>'
-        )
-    return Inputs(
-        example,
-        tables,
-        files,
-        pasted,
-        read,
-        flip,
-        leave,
-        leave_out,
-        panel,
-        columns,
-        read_as,
-        controls,
-        told,
-        button,
-        link,
-    )
-
-
-_DETECTORS = "The detector of each row, where there are several; each gives one row of results."
-
-
-def _sources(page: Page) -> tuple[list[Any], list[Any]]:
-    """For each source a place for files, and one for cells of a spreadsheet."""
-    files, pasted = [], []
-    for i, source in enumerate(page.sources):
-        kinds = [*source.readers, *([".zip"] if source.readers else []), *READERS]
-        label = f"Your own {source.label.lower()}: {', '.join(dict.fromkeys(kinds))}"
-        place = f"{page.name}-file{i}"
-        files.append(gr.File(label=label, file_count="multiple", file_types=kinds, height=92, elem_id=place))
-    with gr.Accordion("Or paste cells of a spreadsheet", open=False, elem_id=f"{page.name}-paste"):
-        for i, source in enumerate(page.sources):
-            hint = "cells with or without names above, or text with commas, semicolons or tabs"
-            place = f"{page.name}-pasted{i}"
-            pasted.append(gr.Textbox(label=source.label, placeholder=hint, lines=3, max_lines=3, elem_id=place))
-        gr.HTML(f'<p class="hint">{STATED}</p>', apply_default_css=False)
-    return files, pasted
-
-
-def _tables(page: Page) -> list[Any]:
-    """An editable table for each source, out of sight while other data are chosen."""
-    tables = []
-    for i, source in enumerate(page.sources):
-        table = data_frame(page.examples[0].tables[i])
-        place, shown = f"{page.name}-table{i}", not page.samples
-        tables.append(
-            gr.Dataframe(table, label=source.label, interactive=True, max_height=320, elem_id=place, visible=shown)
-        )
-    return tables
-
-
-def _mapping(page: Page, help_of: Mapping[str, str]) -> list[Any]:
-    """For each column of the metric, what it is made of; and whether predictions hold scores or class ids."""
-    parts: list[Any] = []
-    data = [read_table(data_frame(table)) for table in page.examples[0].tables]
-    offers, guesses = offered(page, data), guess(page, data)
-    for column in page.columns:
-        text = one_line(help_of.get(column.part_of or column.name, _DETECTORS))
-        text += " The column image first, then the others in their order." if column.kind == "images" else ""
-        parts.append(
-            gr.Dropdown(
-                offers[column.name],
-                value=guesses[column.name],
-                multiselect=True,
-                allow_custom_value=True,
-                label=f"{column.name} from" + ("" if column.required and not column.part_of else " (optional)"),
-                info=text,
-                elem_id=f"{page.name}-from-{column.name}",
-            )
-        )
-    either = any(column.kind in ("matrix", "classes") for column in page.columns)
-    text = "Whole numbers in the table are class ids unless you say otherwise."
-    return [*parts, gr.Radio(list(KINDS), value=KINDS[0], label="predictions hold", info=text, visible=either)]
-
-
-# ---- pages/build.py --------------------------------------------------------------------------------------------------
-#
-# The page of a metric, from its description as data (`page.Page`); every app.py is `launch(build(PAGE, folder))`.
-#
-#     table or files ─ uploads ─→ named arrays ─ columns, inputs ─→ the metric's columns ┐
-#     controls ─ controls ─→ the metric's options ───────────────────────────────────────┤ runner, costs
-#                              ┌─ compute() ─→ results: table, JSON, Python (results) ←──┤
-#                              └─ state() ─→ kernel functions ─→ figures (Page.draw) ←───┘
-#
-# The numbers are those of the metric that evaluate loads from the same folder. Each press of the button reads the inputs
-# anew; what was computed last is kept for a while (`kept`), to show another image or detector of it.
+# An empty page, and how it is served: with its style, its limits and no address of the web.
 
 QUEUE = 32  # visitors who may wait; two are served at a time
-
-
-def build(page: Page, folder: Path) -> gr.Blocks:
-    """Make the page of a metric whose script, kernel files and card are in `folder`."""
-    with blocks(page.name) as demo:
-        fill(page, folder, opened=demo.load)
-    return demo.queue(max_size=QUEUE, default_concurrency_limit=2)
 
 
 def blocks(title: str) -> gr.Blocks:
@@ -5478,6 +5463,25 @@ def _nothing_fetched(move: Callable[..., Any]) -> Callable[..., Any]:
         return await move(path)
 
     return taken
+
+
+# ---- pages/build.py --------------------------------------------------------------------------------------------------
+#
+# The page of a metric, from its description as data (`page.Page`); every app.py is `launch(build(PAGE, folder))`.
+#
+#     table or files ─ uploads ─→ named arrays ─ columns, inputs ─→ the metric's columns ┐
+#     controls ─ controls ─→ the metric's options ───────────────────────────────────────┤ runner, costs
+#                              ┌─ compute() ─→ results: table, JSON, Python (results) ←──┤
+#                              └─ state() ─→ kernel functions ─→ figures (Page.draw) ←───┘
+#
+# The numbers are those of the metric that evaluate loads from the same folder. Each press of the button reads the inputs
+# anew; what was computed last is kept for a while (`kept`), to show another image or detector of it.
+
+def build(page: Page, folder: Path) -> gr.Blocks:
+    """Make the page of a metric whose script, kernel files and card are in `folder`."""
+    with blocks(page.name) as demo:
+        fill(page, folder, opened=demo.load)
+    return demo.queue(max_size=QUEUE, default_concurrency_limit=2)
 
 
 def fill(page: Page, folder: Path, endpoint: str = "compute", opened: Any = None) -> None:
@@ -5586,460 +5590,6 @@ def _add_api(runner: Runner, endpoint: str) -> None:
             raise gr.Error(explain(error), print_exception=False) from None
 
     gr.api(compute, api_name=endpoint, api_description=runner.texts.description.strip())
-
-
-# ---- formats/coco_table.py -------------------------------------------------------------------------------------------
-#
-# The entries of COCO's JSON as columns: half a million results are read in about the time that their JSON takes.
-
-# what a value raises that is none of those expected; a tensor has errors of its own
-_WRONG = (TypeError, LookupError, ValueError, OverflowError, RuntimeError)
-
-
-class Entries:
-    """A list of entries, read a column at a time; only where that fails, entry by entry to name the first bad one."""
-
-    def __init__(self, entries: Sequence[Any], where: str, places: dict[Any, int]) -> None:
-        self.entries, self.where = entries, where
-        self.objects = all(issubclass(kind, dict) for kind in {*map(type, entries)})
-        self.image = self._column("image_id", "an id of an image", places.__getitem__, np.int64)
-
-    def numbers(self, key: str) -> np.ndarray:
-        """A column of finite numbers."""
-        column = self._plain(key, np.float64, int, float)
-        if column is None:
-            column = self._column(key, "a number", _json_number, np.float64)
-        self.refuse(~np.isfinite(column), "a finite number", key)
-        return column
-
-    def integers(self, key: str) -> np.ndarray:
-        """A column of integers."""
-        column = self._plain(key, np.int64, int)
-        if column is None or max(-int(column.min(initial=0)), int(column.max(initial=0))) >= 2**53:
-            column = self._column(key, "an integer", _json_integer, np.int64)  # of which some are no float64
-        return column
-
-    def flags(self, key: str) -> np.ndarray:
-        """A column of 0, 1, false or true; 0 where an entry has none."""
-        return self._column(key, "0, 1, false or true", _json_flag, np.bool_, lambda entry: entry.get(key, 0))
-
-    def boxes(self) -> np.ndarray:
-        """The boxes, as x1, y1, x2, y2."""
-        boxes = self._plain_boxes()
-        if boxes is None:
-            rows = self._column("bbox", "x, y, width, height", lambda bbox: [*map(_json_number, _four(bbox))], object)
-            boxes = np.asarray(rows.tolist(), dtype=np.float64).reshape(-1, 4)
-        corners = boxes.copy()
-        with np.errstate(over="ignore", invalid="ignore"):
-            corners[:, 2:] += corners[:, :2]
-        bad = np.asarray(~(np.isfinite(boxes) & np.isfinite(corners)).all(axis=1) | (boxes[:, 2:] < 0).any(axis=1))
-        self.refuse(bad, "x, y, width, height of at least 0", "bbox")
-        return corners
-
-    def _plain(self, key: str, dtype: Any, *types: type) -> np.ndarray | None:
-        """A column all at once; None if one of its values is of another type, or does not fit."""
-        try:
-            values = [*map(itemgetter(key), self.entries)]
-            return np.fromiter(values, dtype, len(values)) if {*map(type, values)} <= {*types} else None
-        except _WRONG:
-            return None
-
-    def _plain_boxes(self) -> np.ndarray | None:
-        """All boxes at once; None if one of them is not four numbers."""
-        try:
-            boxes = [*map(itemgetter("bbox"), self.entries)]
-            flat = [*chain.from_iterable(boxes)]
-            types = {*map(type, flat)}
-            if bool in types or not {*map(len, boxes)} <= {4}:
-                return None
-            numbers = np.fromiter(flat, np.float64, len(flat)) if types <= {int, float} else np.asarray(flat)
-        except _WRONG:
-            return None
-        return numbers.astype(np.float64, copy=False).reshape(-1, 4) if numbers.dtype.kind in "iuf" else None
-
-    def refuse(self, bad: np.ndarray, expected: str, key: str) -> None:
-        """Raise ValueError for the first entry that is bad."""
-        if bad.any():
-            self._refuse(int(np.argmax(bad)), expected, key)
-
-    def _column(
-        self,
-        key: str,
-        expected: str,
-        convert: Callable[[Any], Any],
-        dtype: Any,
-        get: Callable[[Any], Any] | None = None,
-    ) -> np.ndarray:
-        get = get or itemgetter(key)
-        try:
-            if not self.objects:
-                raise TypeError(f"{self.where}: expected objects")
-            return np.fromiter(map(convert, map(get, self.entries)), dtype, len(self.entries))
-        except _WRONG:
-            for i, entry in enumerate(self.entries):
-                try:
-                    np.fromiter([convert(get(entry))] if isinstance(entry, dict) else [], dtype, 1)
-                except _WRONG:
-                    self._refuse(i, expected, key)
-            raise
-
-    def _refuse(self, i: int, expected: str, key: str) -> None:
-        entry = self.entries[i]
-        came = in_message(entry[key]) if isinstance(entry, dict) and key in entry else f"no {key}"
-        raise ValueError(f"{self.where}[{i}]: expected {key} to be {expected}, got {came}")
-
-
-def in_message(value: Any) -> str:
-    """A value in an error message; JSON may be nested deeper than repr can go."""
-    try:
-        return repr(value)
-    except RecursionError:
-        return "what is nested too deep"
-
-
-def _json_number(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise TypeError
-    return float(value)
-
-
-def _json_integer(value: Any) -> int:
-    if _json_number(value) != int(value):
-        raise ValueError
-    return int(value)
-
-
-def _json_flag(value: Any) -> bool:
-    if not isinstance(value, (bool, int, float)) or value not in (0, 1):
-        raise ValueError
-    return bool(value)
-
-
-def _four(value: Any) -> list[Any]:
-    if not isinstance(value, list) or len(value) != 4:
-        raise ValueError
-    return value
-
-
-# ---- formats/yolo_lines.py -------------------------------------------------------------------------------------------
-#
-# The lines of a YOLO text file: class, cx, cy, w, h (shares of the image), and of predictions the confidence.
-#
-# As Ultralytics does, a line that lists the corners of a polygon (or of a turned box) becomes the box around them. Unlike
-# there, a malformed line is an error, where Ultralytics leaves its image out, and lines that repeat are kept.
-
-LISTS_OF_CLASSES = ("classes.txt", "labels.txt", "obj.names.txt")  # that annotation tools leave beside the labels
-_EDGE = 0.01  # true boxes may reach so far beyond the image, by rounding
-_FAR = 1.0  # and predicted ones so far; pixels in place of shares are farther off
-_MINUS_ZERO = re.compile(rb"-0(?![.0-9])")  # an integer in JSON, which has no sign
-_END_OF_IDS = 2.0**53  # from which a float64 no longer holds every integer
-
-
-class Readable(Protocol):
-    """A file, on disk or in an archive."""
-
-    def read_bytes(self) -> bytes:
-        """What it holds."""
-
-
-def read_lines(path: Readable, *, confidence: bool = False, place: str = "") -> np.ndarray:
-    """The lines of a text file, (n, 5) class, cx, cy, w, h, or (n, 6) with the confidence.
-
-    Raises ValueError, with the file (as `place` calls it) and the line, for a line of another length, for what is no
-    number, a class that is no integer, coordinates that are no shares of the image, or a confidence beyond 0 and 1.
-    """
-    width, place = 6 if confidence else 5, place or str(path)
-    try:
-        data = path.read_bytes().removeprefix(codecs.BOM_UTF8)
-        table = _plain_table(data, width)
-        if table is not None:
-            return table
-        lines = [line.split() for line in data.decode().splitlines()]
-    except (OSError, UnicodeDecodeError) as error:
-        raise ValueError(f"{place}: expected text, got {getattr(error, 'strerror', None) or error}") from error
-    # line by line: polygons are among them, numbers are written in another way, or something is wrong
-    rows = [_row(cells, f"{place}:{i}", width) for i, cells in enumerate(lines, 1) if cells]
-    return np.asarray(rows).reshape(-1, width)
-
-
-def _plain_table(data: bytes, width: int) -> np.ndarray | None:
-    """Lines of numbers with a space between them, as most files are; None for what is written otherwise, or wrong.
-
-    As JSON, a list for each line, they are parsed in a third of the time that `float` takes.
-    """
-    data = data.replace(b"\r\n", b"\n")
-    if data.translate(None, b"0123456789.eE+- \n") or (b"-0" in data and _MINUS_ZERO.search(data)):
-        return None
-    try:
-        rows = orjson.loads(b"[[" + data.rstrip(b"\n").replace(b" ", b",").replace(b"\n", b"],[") + b"]]")
-    except orjson.JSONDecodeError:
-        return None
-    if {*map(len, rows)} != {width}:
-        return None
-    table = np.fromiter(chain.from_iterable(rows), np.float64, width * len(rows)).reshape(-1, width)
-    return table if _reason(table) is None else None
-
-
-def _row(cells: list[str], place: str, width: int) -> list[float]:
-    try:
-        row = [float(cell) for cell in cells]
-    except ValueError:
-        raise ValueError(f"{place}: expected numbers, got {' '.join(cells)!r}") from None
-    if len(row) > 6 and len(row) % 2 == width % 2:
-        row = _around(row, width)
-    if len(row) != width:
-        expected = "class cx cy w h" + " confidence" * (width == 6)
-        hint = {5: "; save predictions with their confidences (save_conf=True)", 6: "; are these predictions?"}
-        raise ValueError(f"{place}: expected {expected}, got {len(row)} numbers{hint.get(len(row), '')}")
-    reason = _reason(np.asarray([row]))
-    if reason is not None:
-        raise ValueError(f"{place}: expected {reason}, got {' '.join(cells)!r}")
-    return row
-
-
-def _around(row: list[float], width: int) -> list[float]:
-    """The box around the corners x, y, x, y, … of a line."""
-    end = len(row) - (width == 6)
-    xs, ys = row[1:end:2], row[2:end:2]
-    if not all(-_FAR <= share <= 1 + _FAR for share in row[1:end]):
-        return row[:1] + [math.nan] * 4 + row[end:]  # refused with its line
-    x1, y1, x2, y2 = min(xs), min(ys), max(xs), max(ys)
-    return [row[0], (x1 + x2) / 2, (y1 + y2) / 2, x2 - x1, y2 - y1, *row[end:]]
-
-
-def _reason(rows: np.ndarray) -> str | None:
-    """What is expected of the first thing that is wrong with rows of the right length; None if nothing is."""
-    low, high = rows.min(axis=0).tolist(), rows.max(axis=0).tolist()  # NaN if one of a column is
-    slack = _EDGE if rows.shape[1] == 5 else _FAR
-    if not all(-slack <= least and most <= 1 + slack for least, most in zip(low[1:5], high[1:5])):
-        return "coordinates from 0 to 1, as shares of the image"
-    if min(low[3:5]) < 0:
-        return "a width and a height of at least 0"
-    if not all(least >= 0 and most <= 1 for least, most in zip(low[5:], high[5:])):
-        return "a confidence from 0 to 1"
-    labels = rows[:, 0]
-    if not (math.isfinite(low[0]) and math.isfinite(high[0]) and np.array_equal(labels, np.round(labels))):
-        return "an integer class"
-    return None if low[0] > -_END_OF_IDS and high[0] < _END_OF_IDS else "a class of less than 2^53"
-
-
-# ---- pages/boxes.py --------------------------------------------------------------------------------------------------
-#
-# Read boxes: YOLO's text files, one an image, and COCO's JSON, as tables with a row for each box.
-
-_FILES, _IDS = "files of images", "ids of images"  # names of Data that `with_names` replaces
-
-
-def read_yolo(paths: list[Path], tag: str = "", apart: bool = False) -> Data:
-    """YOLO text files, one an image: lines of class, cx, cy, w, h and, of predictions, the confidence.
-
-    Archives of predictions that have files of the same names are detectors, each named like its archive, unless they
-    are data sets, which `apart` says. The images are known by the files' paths until `with_names` shortens them.
-    """
-    folder, names = "predictions", ["class", "cx", "cy", "w", "h", "confidence"]
-    if tag.startswith("_2"):
-        folder, names = "references", names[:5]
-    detectors = _by_detector(paths) if len(names) == 6 and not apart else {}
-    found = [member for part in detectors.values() for member in part] or members(paths, (".txt",), LISTS_OF_CLASSES)
-    try:
-        tables = [read_lines(member, confidence=len(names) == 6, place=member.name) for member in found]
-    except ValueError as error:
-        raise RefusedError(str(error)) from None
-    table, sizes, files = np.concatenate(tables), [*map(len, tables)], [member.key for member in found]
-    end = "len(cells) - 1" if len(names) == 6 else "len(cells)"
-    setup = [
-        "import numpy as np",
-        "from pathlib import Path",
-        _BOX,
-        f'paths{tag} = sorted(Path("{folder}").rglob("*.txt"))  # the folder of your files',
-        f'texts{tag} = [path.read_text(encoding="utf-8-sig").splitlines() for path in paths{tag}]',
-        f"rows{tag} = [(path, row.split()) for path, rows in zip(paths{tag}, texts{tag}) for row in rows]",
-        f"rows{tag} = [(path, cells) for path, cells in rows{tag} if cells]",
-        f"table{tag} = np.asarray([box([*map(float, cells)], {end}) for _, cells in rows{tag}])",
-        f"table{tag} = table{tag}.reshape(-1, {len(names)})",
-    ]
-    arrays = {"image": _repeated(files, sizes), **{name: table[:, i] for i, name in enumerate(names)}}
-    code = {"image": f"np.asarray([name(path) for path, _ in rows{tag}])"}
-    code |= {name: f"table{tag}[:, {i}]" for i, name in enumerate(names)}
-    named = {_FILES: files}
-    if detectors:
-        owners = [name for name, part in detectors.items() for _ in part]
-        arrays[DETECTORS.name] = _repeated(owners, sizes)
-        code[DETECTORS.name] = f'np.asarray([path.relative_to("{folder}").parts[0] for path, _ in rows{tag}])'
-        named |= {name: [member.key for member in part] for name, part in detectors.items()}
-    place, folders = folders_of(files)
-    if folders and not detectors:
-        arrays[FOLDER], named[FOLDER] = _repeated(folders, sizes), folders
-        parts = _PARTS.format(f'path.relative_to("{folder}")')
-        code[FOLDER] = f"{{name(path): {parts}[{place}] for path in paths{tag}}}"
-    return Data(arrays, setup, code, {"box_format": "cxcywh"}, named)
-
-
-def _by_detector(paths: Sequence[Path]) -> dict[str, list[Member]]:
-    """The files of each archive, where several have files of the same names; otherwise nothing."""
-    archives = [path for path in paths if path.suffix.lower() == ".zip"]
-    if len(archives) < 2 or len(archives) < len(paths):
-        return {}
-    members(archives, (".txt",), LISTS_OF_CLASSES)  # which says what is wrong with them together
-    found = {path.stem: members([path], (".txt",), LISTS_OF_CLASSES) for path in archives}
-    images = [set(keys([member.key for member in part])[1]) for part in found.values()]
-    return found if len(set().union(*images)) < sum(map(len, images)) else {}
-
-
-def _repeated(values: Sequence[str], sizes: Sequence[int]) -> np.ndarray:
-    return np.repeat(np.asarray(values, dtype=object), sizes)
-
-
-_BOX = """def box(row, end):  # a polygon becomes the box around it
-    x1, y1, x2, y2 = min(row[1:end:2]), min(row[2:end:2]), max(row[1:end:2]), max(row[2:end:2])
-    return row if len(row) < 7 else [row[0], (x1 + x2) / 2, (y1 + y2) / 2, x2 - x1, y2 - y1, *row[end:]]"""
-
-
-def read_coco(paths: list[Path], tag: str = "", apart: bool = False) -> Data:
-    """COCO's results, each file a detector named like it, or its annotations; other JSON as everywhere.
-
-    The images are known by their ids until `with_names` finds their names.
-    """
-    contents = {path: parse_json(path.read_bytes()) for path in paths}
-    results = {path: rows for path, rows in contents.items() if _has(rows, "image_id", "bbox", "score")}
-    truths = {path: rows for path, rows in contents.items() if isinstance(rows, dict) and "annotations" in rows}
-    if not results and not truths:
-        return read_files(paths, {}, tag)
-    expected, right = ("annotations", truths) if tag.startswith("_2") else ("results", results)
-    wrong = next((path for path in paths if path not in right), None)
-    if wrong is not None or (expected == "annotations" and len(right) > 1):
-        got = f"{len(right)} files" if wrong is None else f"{wrong.name}, which holds none"
-        raise RefusedError(f"expected COCO's {expected}{' in one file' * (expected[0] == 'a')}, got {got}")
-    return _coco_results(results, tag) if expected == "results" else _coco_truth(*next(iter(truths.items())), tag)
-
-
-def _has(rows: Any, *names: str) -> bool:
-    return isinstance(rows, list) and bool(rows) and isinstance(rows[0], dict) and rows[0].keys() >= {*names}
-
-
-_READ = ["import json", "import numpy as np", "from pathlib import Path"]
-
-
-def _coco_results(results: Mapping[Path, Any], tag: str) -> Data:
-    rows = [row for entries in results.values() for row in entries]
-    for path, entries in results.items():
-        table = _coco_table(entries, f"{path.name}: results")
-        table.numbers("score")
-    detectors = [path.stem for path, entries in results.items() for _ in entries]
-    files = [path.name for path in results]
-    setup = [
-        *_READ,
-        f"read{tag} = {{name: json.loads(Path(name).read_bytes()) for name in {files!r}}}",
-        f"found{tag} = [row for rows in read{tag}.values() for row in rows]",
-    ]
-    data = _coco_columns(rows, f"found{tag}", setup, {"confidence": "score"})
-    if len(results) > 1:
-        data.arrays[DETECTORS.name] = np.asarray(detectors, dtype=object)
-        data.code[DETECTORS.name] = f"np.asarray([Path(name).stem for name, rows in read{tag}.items() for _ in rows])"
-    return data
-
-
-def _coco_truth(path: Path, content: Any, tag: str) -> Data:
-    rows, images = content["annotations"], content.get("images")
-    if not isinstance(rows, list) or not isinstance(images, list):
-        raise RefusedError(f"{path.name}: expected lists of images and annotations")
-    table = _coco_table(rows, f"{path.name}: annotations")
-    crowds = int(np.count_nonzero(table.flags("iscrowd") | table.flags("ignore")))
-    if crowds:
-        raise RefusedError(
-            f"{path.name}: expected objects that count, got {crowds:,} crowds (iscrowd), which the command "
-            "openworld-metrics detect takes"
-        )
-    setup = [
-        *_READ,
-        f"truth = json.loads(Path({path.name!r}).read_bytes())",
-        'files = {one["id"]: Path(str(one.get("file_name", one["id"]))) for one in truth["images"]}',
-    ]
-    data = _coco_columns(rows, 'truth["annotations"]', setup, {})
-    files = [key_of(PurePosixPath(str(one.get("file_name", one["id"])))) for one in images]
-    unknown = {row["image_id"] for row in rows} - {one["id"] for one in images}
-    if unknown:
-        raise RefusedError(f"{path.name}: expected annotations of its images, got {some(sorted(map(str, unknown)))}")
-    place, folders = folders_of(files)
-    ids = [one["id"] for one in images]
-    names: dict[str, Any] = {_FILES: files, _IDS: ids}
-    if folders:
-        own, names[FOLDER] = dict(zip(ids, folders)), folders
-        data.arrays[FOLDER] = np.asarray([own[row["image_id"]] for row in rows], dtype=object)
-        data.code[FOLDER] = f"{{name(path): {_PARTS.format('path')}[{place}] for path in files.values()}}"
-    return data._replace(names=names)
-
-
-def _coco_table(entries: Sequence[Any], where: str) -> Entries:
-    """Entries with a box and a class each, checked."""
-    ids = {entry.get("image_id") for entry in entries if isinstance(entry, dict)} - {None}
-    table = Entries(entries, where, {image: i for i, image in enumerate(ids)})
-    table.boxes()
-    table.integers("category_id")
-    return table
-
-
-def _coco_columns(rows: Sequence[Any], variable: str, setup: list[str], more: Mapping[str, str]) -> Data:
-    boxes = np.asarray([row["bbox"] for row in rows], dtype=np.float64).reshape(-1, 4)
-    arrays: dict[str, Any] = {"image": np.asarray([row["image_id"] for row in rows], dtype=object)}
-    code = {"image": f'[row["image_id"] for row in {variable}]'}
-    for i, name in enumerate("xywh"):
-        arrays[name], code[name] = boxes[:, i], f'np.asarray([row["bbox"][{i}] for row in {variable}], float)'
-    for name, key in {"class": "category_id", **more}.items():
-        arrays[name] = np.asarray([row[key] for row in rows])
-        code[name] = f'np.asarray([row["{key}"] for row in {variable}])'
-    return Data(arrays, setup, code, {"box_format": "xywh"})
-
-
-def with_names(sources: Sequence[Data]) -> list[Data]:
-    """Predictions and references whose images have the same names: the last parts of paths that tell them apart.
-
-    Raises ValueError for boxes of two forms, and for results of images that COCO's annotations do not have.
-    """
-    forms = [data.options["box_format"] for data in sources if "box_format" in data.options]
-    if len(set(forms)) > 1:
-        raise ValueError(
-            f"boxes: expected predictions and references in one form, got {' and '.join(forms)}; give YOLO's files for "
-            "both, in shares of the image, or COCO's for both, in pixels"
-        )
-    by_id = dict(zip(sources[-1].names.get(_IDS, ()), sources[-1].names.get(_FILES, ())))
-    parts = max((_parts(data) for data in sources), default=1)
-    return [_with_names_of_images(data, by_id, parts) for data in sources]
-
-
-def _parts(data: Data) -> int:
-    """How many last parts of the paths tell a detector's images, or the objects' ones, apart."""
-    own = [files for name, files in data.names.items() if name not in (_FILES, _IDS, FOLDER)]
-    return max((keys(files)[0] for files in own or [data.names.get(_FILES, [])]), default=1)
-
-
-def _with_names_of_images(data: Data, by_id: Mapping[Any, str], parts: int) -> Data:
-    if data.options.get("box_format") not in ("cxcywh", "xywh") or "image" not in data.arrays:
-        return data
-    images, code = data.arrays["image"].tolist(), data.code["image"]
-    if data.options["box_format"] == "xywh":
-        unknown = dict.fromkeys(str(image) for image in images if image not in by_id)
-        if unknown and by_id:
-            raise ValueError(f"predictions: expected results of images of the annotations, got {some([*unknown])}")
-        images = [by_id.get(image, str(image)) for image in images]
-        code = f"np.asarray([name(files[i]) for i in {code}])" if by_id else f"np.asarray([*map(str, {code})])"
-    names = {name: files for name, files in data.names.items() if name != _IDS}
-    names = {name: files if name == FOLDER else last_parts(files, parts) for name, files in names.items()}
-    if _FILES in names:
-        names["image"] = names.pop(_FILES)
-    shown = np.asarray(last_parts(images, parts), dtype=object)
-    setup = [*data.setup, _NAME if parts == 1 else _PATH.format(more=parts - 1)]
-    return data._replace(
-        arrays={**data.arrays, "image": shown}, code={**data.code, "image": code}, setup=setup, names=names
-    )
-
-
-_NAME = """def name(path):
-    return path.stem"""
-_PARTS = f"[part for part in {{}}.parts if part not in {KIND_FOLDERS}]"
-_PATH = f"""def name(path):
-    folders = [part for part in path.parts[:-1] if part not in {KIND_FOLDERS}]
-    return "/".join([*folders[-{{more}}:], path.stem])"""
 
 
 # ---- pages/figures/boxes.py ------------------------------------------------------------------------------------------
@@ -6297,6 +5847,460 @@ def _sweep(computed: Computed, by_iou: bool) -> Mapping[str, Any]:
     if by_iou:
         options["matching"] = "confidence"
     return detection_results(computed.state, **options)["sweep"]
+
+
+# ---- formats/boxes/entries.py ----------------------------------------------------------------------------------------
+#
+# The entries of COCO's JSON as columns: half a million results are read in about the time that their JSON takes.
+
+# what a value raises that is none of those expected; a tensor has errors of its own
+_WRONG = (TypeError, LookupError, ValueError, OverflowError, RuntimeError)
+
+
+class Entries:
+    """A list of entries, read a column at a time; only where that fails, entry by entry to name the first bad one."""
+
+    def __init__(self, entries: Sequence[Any], where: str, places: dict[Any, int]) -> None:
+        self.entries, self.where = entries, where
+        self.objects = all(issubclass(kind, dict) for kind in {*map(type, entries)})
+        self.image = self._column("image_id", "an id of an image", places.__getitem__, np.int64)
+
+    def numbers(self, key: str) -> np.ndarray:
+        """A column of finite numbers."""
+        column = self._plain(key, np.float64, int, float)
+        if column is None:
+            column = self._column(key, "a number", _json_number, np.float64)
+        self.refuse(~np.isfinite(column), "a finite number", key)
+        return column
+
+    def integers(self, key: str) -> np.ndarray:
+        """A column of integers."""
+        column = self._plain(key, np.int64, int)
+        if column is None or max(-int(column.min(initial=0)), int(column.max(initial=0))) >= 2**53:
+            column = self._column(key, "an integer", _json_integer, np.int64)  # of which some are no float64
+        return column
+
+    def flags(self, key: str) -> np.ndarray:
+        """A column of 0, 1, false or true; 0 where an entry has none."""
+        return self._column(key, "0, 1, false or true", _json_flag, np.bool_, lambda entry: entry.get(key, 0))
+
+    def boxes(self) -> np.ndarray:
+        """The boxes, as x1, y1, x2, y2."""
+        boxes = self._plain_boxes()
+        if boxes is None:
+            rows = self._column("bbox", "x, y, width, height", lambda bbox: [*map(_json_number, _four(bbox))], object)
+            boxes = np.asarray(rows.tolist(), dtype=np.float64).reshape(-1, 4)
+        corners = boxes.copy()
+        with np.errstate(over="ignore", invalid="ignore"):
+            corners[:, 2:] += corners[:, :2]
+        bad = np.asarray(~(np.isfinite(boxes) & np.isfinite(corners)).all(axis=1) | (boxes[:, 2:] < 0).any(axis=1))
+        self.refuse(bad, "x, y, width, height of at least 0", "bbox")
+        return corners
+
+    def _plain(self, key: str, dtype: Any, *types: type) -> np.ndarray | None:
+        """A column all at once; None if one of its values is of another type, or does not fit."""
+        try:
+            values = [*map(itemgetter(key), self.entries)]
+            return np.fromiter(values, dtype, len(values)) if {*map(type, values)} <= {*types} else None
+        except _WRONG:
+            return None
+
+    def _plain_boxes(self) -> np.ndarray | None:
+        """All boxes at once; None if one of them is not four numbers."""
+        try:
+            boxes = [*map(itemgetter("bbox"), self.entries)]
+            flat = [*chain.from_iterable(boxes)]
+            types = {*map(type, flat)}
+            if bool in types or not {*map(len, boxes)} <= {4}:
+                return None
+            numbers = np.fromiter(flat, np.float64, len(flat)) if types <= {int, float} else np.asarray(flat)
+        except _WRONG:
+            return None
+        return numbers.astype(np.float64, copy=False).reshape(-1, 4) if numbers.dtype.kind in "iuf" else None
+
+    def refuse(self, bad: np.ndarray, expected: str, key: str) -> None:
+        """Raise ValueError for the first entry that is bad."""
+        if bad.any():
+            self._refuse(int(np.argmax(bad)), expected, key)
+
+    def _column(
+        self,
+        key: str,
+        expected: str,
+        convert: Callable[[Any], Any],
+        dtype: Any,
+        get: Callable[[Any], Any] | None = None,
+    ) -> np.ndarray:
+        get = get or itemgetter(key)
+        try:
+            if not self.objects:
+                raise TypeError(f"{self.where}: expected objects")
+            return np.fromiter(map(convert, map(get, self.entries)), dtype, len(self.entries))
+        except _WRONG:
+            for i, entry in enumerate(self.entries):
+                try:
+                    np.fromiter([convert(get(entry))] if isinstance(entry, dict) else [], dtype, 1)
+                except _WRONG:
+                    self._refuse(i, expected, key)
+            raise
+
+    def _refuse(self, i: int, expected: str, key: str) -> None:
+        entry = self.entries[i]
+        came = in_message(entry[key]) if isinstance(entry, dict) and key in entry else f"no {key}"
+        raise ValueError(f"{self.where}[{i}]: expected {key} to be {expected}, got {came}")
+
+
+def in_message(value: Any) -> str:
+    """A value in an error message; JSON may be nested deeper than repr can go."""
+    try:
+        return repr(value)
+    except RecursionError:
+        return "what is nested too deep"
+
+
+def _json_number(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise TypeError
+    return float(value)
+
+
+def _json_integer(value: Any) -> int:
+    if _json_number(value) != int(value):
+        raise ValueError
+    return int(value)
+
+
+def _json_flag(value: Any) -> bool:
+    if not isinstance(value, (bool, int, float)) or value not in (0, 1):
+        raise ValueError
+    return bool(value)
+
+
+def _four(value: Any) -> list[Any]:
+    if not isinstance(value, list) or len(value) != 4:
+        raise ValueError
+    return value
+
+
+# ---- formats/boxes/yolo/lines.py -------------------------------------------------------------------------------------
+#
+# The lines of a YOLO text file: class, cx, cy, w, h (shares of the image), and of predictions the confidence.
+#
+# As Ultralytics does, a line that lists the corners of a polygon (or of a turned box) becomes the box around them. Unlike
+# there, a malformed line is an error, where Ultralytics leaves its image out, and lines that repeat are kept.
+
+LISTS_OF_CLASSES = ("classes.txt", "labels.txt", "obj.names.txt")  # that annotation tools leave beside the labels
+_EDGE = 0.01  # true boxes may reach so far beyond the image, by rounding
+_FAR = 1.0  # and predicted ones so far; pixels in place of shares are farther off
+_MINUS_ZERO = re.compile(rb"-0(?![.0-9])")  # an integer in JSON, which has no sign
+_END_OF_IDS = 2.0**53  # from which a float64 no longer holds every integer
+
+
+class Readable(Protocol):
+    """A file, on disk or in an archive."""
+
+    def read_bytes(self) -> bytes:
+        """What it holds."""
+
+
+def read_lines(path: Readable, *, confidence: bool = False, place: str = "") -> np.ndarray:
+    """The lines of a text file, (n, 5) class, cx, cy, w, h, or (n, 6) with the confidence.
+
+    Raises ValueError, with the file (as `place` calls it) and the line, for a line of another length, for what is no
+    number, a class that is no integer, coordinates that are no shares of the image, or a confidence beyond 0 and 1.
+    """
+    width, place = 6 if confidence else 5, place or str(path)
+    try:
+        data = path.read_bytes().removeprefix(codecs.BOM_UTF8)
+        table = _plain_table(data, width)
+        if table is not None:
+            return table
+        lines = [line.split() for line in data.decode().splitlines()]
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"{place}: expected text, got {getattr(error, 'strerror', None) or error}") from error
+    # line by line: polygons are among them, numbers are written in another way, or something is wrong
+    rows = [_row(cells, f"{place}:{i}", width) for i, cells in enumerate(lines, 1) if cells]
+    return np.asarray(rows).reshape(-1, width)
+
+
+def _plain_table(data: bytes, width: int) -> np.ndarray | None:
+    """Lines of numbers with a space between them, as most files are; None for what is written otherwise, or wrong.
+
+    As JSON, a list for each line, they are parsed in a third of the time that `float` takes.
+    """
+    data = data.replace(b"\r\n", b"\n")
+    if data.translate(None, b"0123456789.eE+- \n") or (b"-0" in data and _MINUS_ZERO.search(data)):
+        return None
+    try:
+        rows = orjson.loads(b"[[" + data.rstrip(b"\n").replace(b" ", b",").replace(b"\n", b"],[") + b"]]")
+    except orjson.JSONDecodeError:
+        return None
+    if {*map(len, rows)} != {width}:
+        return None
+    table = np.fromiter(chain.from_iterable(rows), np.float64, width * len(rows)).reshape(-1, width)
+    return table if _reason(table) is None else None
+
+
+def _row(cells: list[str], place: str, width: int) -> list[float]:
+    try:
+        row = [float(cell) for cell in cells]
+    except ValueError:
+        raise ValueError(f"{place}: expected numbers, got {' '.join(cells)!r}") from None
+    if len(row) > 6 and len(row) % 2 == width % 2:
+        row = _around(row, width)
+    if len(row) != width:
+        expected = "class cx cy w h" + " confidence" * (width == 6)
+        hint = {5: "; save predictions with their confidences (save_conf=True)", 6: "; are these predictions?"}
+        raise ValueError(f"{place}: expected {expected}, got {len(row)} numbers{hint.get(len(row), '')}")
+    reason = _reason(np.asarray([row]))
+    if reason is not None:
+        raise ValueError(f"{place}: expected {reason}, got {' '.join(cells)!r}")
+    return row
+
+
+def _around(row: list[float], width: int) -> list[float]:
+    """The box around the corners x, y, x, y, … of a line."""
+    end = len(row) - (width == 6)
+    xs, ys = row[1:end:2], row[2:end:2]
+    if not all(-_FAR <= share <= 1 + _FAR for share in row[1:end]):
+        return row[:1] + [math.nan] * 4 + row[end:]  # refused with its line
+    x1, y1, x2, y2 = min(xs), min(ys), max(xs), max(ys)
+    return [row[0], (x1 + x2) / 2, (y1 + y2) / 2, x2 - x1, y2 - y1, *row[end:]]
+
+
+def _reason(rows: np.ndarray) -> str | None:
+    """What is expected of the first thing that is wrong with rows of the right length; None if nothing is."""
+    low, high = rows.min(axis=0).tolist(), rows.max(axis=0).tolist()  # NaN if one of a column is
+    slack = _EDGE if rows.shape[1] == 5 else _FAR
+    if not all(-slack <= least and most <= 1 + slack for least, most in zip(low[1:5], high[1:5])):
+        return "coordinates from 0 to 1, as shares of the image"
+    if min(low[3:5]) < 0:
+        return "a width and a height of at least 0"
+    if not all(least >= 0 and most <= 1 for least, most in zip(low[5:], high[5:])):
+        return "a confidence from 0 to 1"
+    labels = rows[:, 0]
+    if not (math.isfinite(low[0]) and math.isfinite(high[0]) and np.array_equal(labels, np.round(labels))):
+        return "an integer class"
+    return None if low[0] > -_END_OF_IDS and high[0] < _END_OF_IDS else "a class of less than 2^53"
+
+
+# ---- pages/reading/boxes.py ------------------------------------------------------------------------------------------
+#
+# Read boxes: YOLO's text files, one an image, and COCO's JSON, as tables with a row for each box.
+
+_FILES, _IDS = "files of images", "ids of images"  # names of Data that `with_names` replaces
+
+
+def read_yolo(paths: list[Path], tag: str = "", apart: bool = False) -> Data:
+    """YOLO text files, one an image: lines of class, cx, cy, w, h and, of predictions, the confidence.
+
+    Archives of predictions that have files of the same names are detectors, each named like its archive, unless they
+    are data sets, which `apart` says. The images are known by the files' paths until `with_names` shortens them.
+    """
+    folder, names = "predictions", ["class", "cx", "cy", "w", "h", "confidence"]
+    if tag.startswith("_2"):
+        folder, names = "references", names[:5]
+    detectors = _by_detector(paths) if len(names) == 6 and not apart else {}
+    found = [member for part in detectors.values() for member in part] or members(paths, (".txt",), LISTS_OF_CLASSES)
+    try:
+        tables = [read_lines(member, confidence=len(names) == 6, place=member.name) for member in found]
+    except ValueError as error:
+        raise RefusedError(str(error)) from None
+    table, sizes, files = np.concatenate(tables), [*map(len, tables)], [member.key for member in found]
+    end = "len(cells) - 1" if len(names) == 6 else "len(cells)"
+    setup = [
+        "import numpy as np",
+        "from pathlib import Path",
+        _BOX,
+        f'paths{tag} = sorted(Path("{folder}").rglob("*.txt"))  # the folder of your files',
+        f'texts{tag} = [path.read_text(encoding="utf-8-sig").splitlines() for path in paths{tag}]',
+        f"rows{tag} = [(path, row.split()) for path, rows in zip(paths{tag}, texts{tag}) for row in rows]",
+        f"rows{tag} = [(path, cells) for path, cells in rows{tag} if cells]",
+        f"table{tag} = np.asarray([box([*map(float, cells)], {end}) for _, cells in rows{tag}])",
+        f"table{tag} = table{tag}.reshape(-1, {len(names)})",
+    ]
+    arrays = {"image": _repeated(files, sizes), **{name: table[:, i] for i, name in enumerate(names)}}
+    code = {"image": f"np.asarray([name(path) for path, _ in rows{tag}])"}
+    code |= {name: f"table{tag}[:, {i}]" for i, name in enumerate(names)}
+    named = {_FILES: files}
+    if detectors:
+        owners = [name for name, part in detectors.items() for _ in part]
+        arrays[DETECTORS.name] = _repeated(owners, sizes)
+        code[DETECTORS.name] = f'np.asarray([path.relative_to("{folder}").parts[0] for path, _ in rows{tag}])'
+        named |= {name: [member.key for member in part] for name, part in detectors.items()}
+    place, folders = folders_of(files)
+    if folders and not detectors:
+        arrays[FOLDER], named[FOLDER] = _repeated(folders, sizes), folders
+        parts = _PARTS.format(f'path.relative_to("{folder}")')
+        code[FOLDER] = f"{{name(path): {parts}[{place}] for path in paths{tag}}}"
+    return Data(arrays, setup, code, {"box_format": "cxcywh"}, named)
+
+
+def _by_detector(paths: Sequence[Path]) -> dict[str, list[Member]]:
+    """The files of each archive, where several have files of the same names; otherwise nothing."""
+    archives = [path for path in paths if path.suffix.lower() == ".zip"]
+    if len(archives) < 2 or len(archives) < len(paths):
+        return {}
+    members(archives, (".txt",), LISTS_OF_CLASSES)  # which says what is wrong with them together
+    found = {path.stem: members([path], (".txt",), LISTS_OF_CLASSES) for path in archives}
+    images = [set(keys([member.key for member in part])[1]) for part in found.values()]
+    return found if len(set().union(*images)) < sum(map(len, images)) else {}
+
+
+def _repeated(values: Sequence[str], sizes: Sequence[int]) -> np.ndarray:
+    return np.repeat(np.asarray(values, dtype=object), sizes)
+
+
+_BOX = """def box(row, end):  # a polygon becomes the box around it
+    x1, y1, x2, y2 = min(row[1:end:2]), min(row[2:end:2]), max(row[1:end:2]), max(row[2:end:2])
+    return row if len(row) < 7 else [row[0], (x1 + x2) / 2, (y1 + y2) / 2, x2 - x1, y2 - y1, *row[end:]]"""
+
+
+def read_coco(paths: list[Path], tag: str = "", apart: bool = False) -> Data:
+    """COCO's results, each file a detector named like it, or its annotations; other JSON as everywhere.
+
+    The images are known by their ids until `with_names` finds their names.
+    """
+    contents = {path: parse_json(path.read_bytes()) for path in paths}
+    results = {path: rows for path, rows in contents.items() if _has(rows, "image_id", "bbox", "score")}
+    truths = {path: rows for path, rows in contents.items() if isinstance(rows, dict) and "annotations" in rows}
+    if not results and not truths:
+        return read_files(paths, {}, tag)
+    expected, right = ("annotations", truths) if tag.startswith("_2") else ("results", results)
+    wrong = next((path for path in paths if path not in right), None)
+    if wrong is not None or (expected == "annotations" and len(right) > 1):
+        got = f"{len(right)} files" if wrong is None else f"{wrong.name}, which holds none"
+        raise RefusedError(f"expected COCO's {expected}{' in one file' * (expected[0] == 'a')}, got {got}")
+    return _coco_results(results, tag) if expected == "results" else _coco_truth(*next(iter(truths.items())), tag)
+
+
+def _has(rows: Any, *names: str) -> bool:
+    return isinstance(rows, list) and bool(rows) and isinstance(rows[0], dict) and rows[0].keys() >= {*names}
+
+
+_READ = ["import json", "import numpy as np", "from pathlib import Path"]
+
+
+def _coco_results(results: Mapping[Path, Any], tag: str) -> Data:
+    rows = [row for entries in results.values() for row in entries]
+    for path, entries in results.items():
+        table = _coco_table(entries, f"{path.name}: results")
+        table.numbers("score")
+    detectors = [path.stem for path, entries in results.items() for _ in entries]
+    files = [path.name for path in results]
+    setup = [
+        *_READ,
+        f"read{tag} = {{name: json.loads(Path(name).read_bytes()) for name in {files!r}}}",
+        f"found{tag} = [row for rows in read{tag}.values() for row in rows]",
+    ]
+    data = _coco_columns(rows, f"found{tag}", setup, {"confidence": "score"})
+    if len(results) > 1:
+        data.arrays[DETECTORS.name] = np.asarray(detectors, dtype=object)
+        data.code[DETECTORS.name] = f"np.asarray([Path(name).stem for name, rows in read{tag}.items() for _ in rows])"
+    return data
+
+
+def _coco_truth(path: Path, content: Any, tag: str) -> Data:
+    rows, images = content["annotations"], content.get("images")
+    if not isinstance(rows, list) or not isinstance(images, list):
+        raise RefusedError(f"{path.name}: expected lists of images and annotations")
+    table = _coco_table(rows, f"{path.name}: annotations")
+    crowds = int(np.count_nonzero(table.flags("iscrowd") | table.flags("ignore")))
+    if crowds:
+        raise RefusedError(
+            f"{path.name}: expected objects that count, got {crowds:,} crowds (iscrowd), which the command "
+            "openworld-metrics detect takes"
+        )
+    setup = [
+        *_READ,
+        f"truth = json.loads(Path({path.name!r}).read_bytes())",
+        'files = {one["id"]: Path(str(one.get("file_name", one["id"]))) for one in truth["images"]}',
+    ]
+    data = _coco_columns(rows, 'truth["annotations"]', setup, {})
+    files = [key_of(PurePosixPath(str(one.get("file_name", one["id"])))) for one in images]
+    unknown = {row["image_id"] for row in rows} - {one["id"] for one in images}
+    if unknown:
+        raise RefusedError(f"{path.name}: expected annotations of its images, got {some(sorted(map(str, unknown)))}")
+    place, folders = folders_of(files)
+    ids = [one["id"] for one in images]
+    names: dict[str, Any] = {_FILES: files, _IDS: ids}
+    if folders:
+        own, names[FOLDER] = dict(zip(ids, folders)), folders
+        data.arrays[FOLDER] = np.asarray([own[row["image_id"]] for row in rows], dtype=object)
+        data.code[FOLDER] = f"{{name(path): {_PARTS.format('path')}[{place}] for path in files.values()}}"
+    return data._replace(names=names)
+
+
+def _coco_table(entries: Sequence[Any], where: str) -> Entries:
+    """Entries with a box and a class each, checked."""
+    ids = {entry.get("image_id") for entry in entries if isinstance(entry, dict)} - {None}
+    table = Entries(entries, where, {image: i for i, image in enumerate(ids)})
+    table.boxes()
+    table.integers("category_id")
+    return table
+
+
+def _coco_columns(rows: Sequence[Any], variable: str, setup: list[str], more: Mapping[str, str]) -> Data:
+    boxes = np.asarray([row["bbox"] for row in rows], dtype=np.float64).reshape(-1, 4)
+    arrays: dict[str, Any] = {"image": np.asarray([row["image_id"] for row in rows], dtype=object)}
+    code = {"image": f'[row["image_id"] for row in {variable}]'}
+    for i, name in enumerate("xywh"):
+        arrays[name], code[name] = boxes[:, i], f'np.asarray([row["bbox"][{i}] for row in {variable}], float)'
+    for name, key in {"class": "category_id", **more}.items():
+        arrays[name] = np.asarray([row[key] for row in rows])
+        code[name] = f'np.asarray([row["{key}"] for row in {variable}])'
+    return Data(arrays, setup, code, {"box_format": "xywh"})
+
+
+def with_names(sources: Sequence[Data]) -> list[Data]:
+    """Predictions and references whose images have the same names: the last parts of paths that tell them apart.
+
+    Raises ValueError for boxes of two forms, and for results of images that COCO's annotations do not have.
+    """
+    forms = [data.options["box_format"] for data in sources if "box_format" in data.options]
+    if len(set(forms)) > 1:
+        raise ValueError(
+            f"boxes: expected predictions and references in one form, got {' and '.join(forms)}; give YOLO's files for "
+            "both, in shares of the image, or COCO's for both, in pixels"
+        )
+    by_id = dict(zip(sources[-1].names.get(_IDS, ()), sources[-1].names.get(_FILES, ())))
+    parts = max((_parts(data) for data in sources), default=1)
+    return [_with_names_of_images(data, by_id, parts) for data in sources]
+
+
+def _parts(data: Data) -> int:
+    """How many last parts of the paths tell a detector's images, or the objects' ones, apart."""
+    own = [files for name, files in data.names.items() if name not in (_FILES, _IDS, FOLDER)]
+    return max((keys(files)[0] for files in own or [data.names.get(_FILES, [])]), default=1)
+
+
+def _with_names_of_images(data: Data, by_id: Mapping[Any, str], parts: int) -> Data:
+    if data.options.get("box_format") not in ("cxcywh", "xywh") or "image" not in data.arrays:
+        return data
+    images, code = data.arrays["image"].tolist(), data.code["image"]
+    if data.options["box_format"] == "xywh":
+        unknown = dict.fromkeys(str(image) for image in images if image not in by_id)
+        if unknown and by_id:
+            raise ValueError(f"predictions: expected results of images of the annotations, got {some([*unknown])}")
+        images = [by_id.get(image, str(image)) for image in images]
+        code = f"np.asarray([name(files[i]) for i in {code}])" if by_id else f"np.asarray([*map(str, {code})])"
+    names = {name: files for name, files in data.names.items() if name != _IDS}
+    names = {name: files if name == FOLDER else last_parts(files, parts) for name, files in names.items()}
+    if _FILES in names:
+        names["image"] = names.pop(_FILES)
+    shown = np.asarray(last_parts(images, parts), dtype=object)
+    setup = [*data.setup, _NAME if parts == 1 else _PATH.format(more=parts - 1)]
+    return data._replace(
+        arrays={**data.arrays, "image": shown}, code={**data.code, "image": code}, setup=setup, names=names
+    )
+
+
+_NAME = """def name(path):
+    return path.stem"""
+_PARTS = f"[part for part in {{}}.parts if part not in {KIND_FOLDERS}]"
+_PATH = f"""def name(path):
+    folders = [part for part in path.parts[:-1] if part not in {KIND_FOLDERS}]
+    return "/".join([*folders[-{{more}}:], path.stem])"""
 
 
 # ---- pages/metrics/openset_detection.py ------------------------------------------------------------------------------

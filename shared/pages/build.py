@@ -11,26 +11,19 @@ anew; what was computed last is kept for a while (`kept`), to show another image
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import gradio as gr
-from starlette.middleware import Middleware
 
-from .answers import Answers
-from .folder import own_folder
-from .forms import Forms
-from .guard import Guard
-from .inputs_style import INPUTS
-from .layout import CSS, HEAD, THEME, card_text
-from .limits import MAX_BYTES
-from .outputs import result_parts
+from .browser.layout import card_text
+from .form.events import Forms
+from .form.parts import input_parts
 from .page import Page
-from .parts import input_parts
+from .results.answers import Answers
+from .results.outputs import result_parts
 from .runner import Runner, explain
-
-QUEUE = 32  # visitors who may wait; two are served at a time
+from .serving.launch import QUEUE, blocks
 
 
 def build(page: Page, folder: Path) -> gr.Blocks:
@@ -38,36 +31,6 @@ def build(page: Page, folder: Path) -> gr.Blocks:
     with blocks(page.name) as demo:
         fill(page, folder, opened=demo.load)
     return demo.queue(max_size=QUEUE, default_concurrency_limit=2)
-
-
-def blocks(title: str) -> gr.Blocks:
-    """An empty page. What visitors upload is deleted after an hour or two, or by the next page that starts."""
-    own_folder()
-    return gr.Blocks(title=title, analytics_enabled=False, delete_cache=(3600, 3600))
-
-
-def launch(demo: gr.Blocks, **kwargs: Any) -> Any:
-    """Serve a page, or the gallery, with its style and limits."""
-    settings = dict(
-        theme=THEME, css=CSS + INPUTS, head=HEAD, max_file_size=MAX_BYTES, ssr_mode=False, footer_links=["api"]
-    )
-    # not by GRADIO_MCP_SERVER either: gradio 6.31 opens the path of any file that a call of a tool names
-    settings["mcp_server"] = False
-    guarded = {"middleware": [Middleware(Guard)]}
-    for block in demo.blocks.values():
-        block.async_move_resource_to_block_cache = _nothing_fetched(block.async_move_resource_to_block_cache)
-    return demo.launch(**{**settings, "app_kwargs": guarded, **kwargs})
-
-
-def _nothing_fetched(move: Callable[..., Any]) -> Callable[..., Any]:
-    """As gradio takes the path of an upload; refused is an address of the web, which it would fetch, however large."""
-
-    async def taken(path: Any) -> Any:
-        if "://" in str(path):
-            raise gr.Error("Expected an uploaded file, got an address; none is opened.", print_exception=False)
-        return await move(path)
-
-    return taken
 
 
 def fill(page: Page, folder: Path, endpoint: str = "compute", opened: Any = None) -> None:

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..metric.metric import Metric
-from .costs import Cost
 from .figures.threshold import Sweep
-from .worst import Thumbnail, Worst
+from .results.worst import Thumbnail, Worst
+from .serving.costs import Cost
 
 Table = Mapping[str, Sequence[Any]]  # header → cells
 

@@ -11,25 +11,25 @@ import numpy as np
 from ..metric.groups import GROUPS
 from ..metric.metric import INTERVAL_OPTIONS
 from ..texts import texts
-from .comparison import compared
-from .controls import options_of
-from .costs import Cost, check_costs, image_costs, interval_costs, option_costs, step_costs
-from .data_sets import shares_of_groups, with_groups
-from .detectors import detectors
-from .form import as_names
-from .guesses import settled
-from .images import photograph_of
-from .inputs import Given, offered
-from .left_out import unread, without
-from .limits import MAX_DETECTORS, MAX_IMAGES, without_paths
-from .moving import threshold_html
-from .numbers import numbers_html, result_help
+from .columns.data_sets import shares_of_groups, with_groups
+from .columns.detectors import detectors
+from .columns.guesses import settled
+from .columns.inputs import Given, offered
+from .columns.left_out import unread, without
+from .form.controls import options_of
+from .form.form import as_names
 from .page import Computed, Page
-from .report import report_html, sentence
-from .results import message, python_call, results_json
-from .sources import checked_sources
-from .strip import image_names, strip_html
-from .worst import worst_html
+from .reading.photographs import photograph_of
+from .reading.sources import checked_sources
+from .results.comparison import compared
+from .results.numbers import numbers_html, result_help
+from .results.report import report_html, sentence
+from .results.results import message, python_call, results_json
+from .results.slider import threshold_html
+from .results.strip import image_names, strip_html
+from .results.worst import worst_html
+from .serving.costs import Cost, check_costs, image_costs, interval_costs, option_costs, step_costs
+from .serving.limits import MAX_DETECTORS, MAX_IMAGES, without_paths
 
 MAX_WORDS = 2_000  # letters of a message
 

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from random import Random
 from typing import Any, NamedTuple
 
-from openworld_metrics.pages.guard import Guard
-from openworld_metrics.pages.limits import Allowance
+from openworld_metrics.pages.serving.guard import Guard
+from openworld_metrics.pages.serving.limits import Allowance
 from tests.fuzz.engine import BrokenError, Case, Target
 
 SIZE, LISTS, AT_ONCE, SILENCE = 1000, 20, 2, 0.05

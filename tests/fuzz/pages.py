@@ -15,10 +15,10 @@ import numpy as np
 import pandas as pd
 
 from openworld_metrics import METRICS
-from openworld_metrics.pages.controls import shown
-from openworld_metrics.pages.layout import data_frame
+from openworld_metrics.pages.browser.layout import data_frame
+from openworld_metrics.pages.form.controls import shown
+from openworld_metrics.pages.reading.uploads import read_files
 from openworld_metrics.pages.runner import Runner, explain
-from openworld_metrics.pages.uploads import read_files
 from tests import cases
 from tests.fuzz import maps
 from tests.fuzz.boxes import damage_image, make_image

@@ -19,10 +19,11 @@ import pyarrow.parquet
 import pytest
 
 import openworld_metrics
-from openworld_metrics.pages import costs, limits, sources
-from openworld_metrics.pages.limits import RefusedError
 from openworld_metrics.pages.metrics.openset_detection import MAX_PAIRS
+from openworld_metrics.pages.reading import sources
 from openworld_metrics.pages.runner import MAX_WORDS, Runner, explain
+from openworld_metrics.pages.serving import costs, limits
+from openworld_metrics.pages.serving.limits import RefusedError
 from tests.pages.steps import STEPS
 
 SECONDS = 5  # a refusal takes some milliseconds

@@ -11,9 +11,9 @@ import pandas as pd
 import pytest
 
 from openworld_metrics import METRICS
-from openworld_metrics.pages.detectors import detectors
-from openworld_metrics.pages.guesses import guess
-from openworld_metrics.pages.inputs import offered, read_sources
+from openworld_metrics.pages.columns.detectors import detectors
+from openworld_metrics.pages.columns.guesses import guess
+from openworld_metrics.pages.columns.inputs import offered, read_sources
 from openworld_metrics.pages.page import Page
 
 SCORES = pd.DataFrame(

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from openworld_metrics.pages.guard import Guard
-from openworld_metrics.pages.limits import Allowance
+from openworld_metrics.pages.serving.guard import Guard
+from openworld_metrics.pages.serving.limits import Allowance
 
 Headers = Sequence[tuple[bytes, bytes]]
 CHUNKED = [(b"transfer-encoding", b"chunked")]

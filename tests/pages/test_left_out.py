@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from openworld_metrics.pages.forms import Forms
-from openworld_metrics.pages.left_out import unread
-from openworld_metrics.pages.uploads import read_files, read_table
+from openworld_metrics.pages.columns.left_out import unread
+from openworld_metrics.pages.form.events import Forms
+from openworld_metrics.pages.reading.uploads import read_files, read_table
 from tests.pages.test_figures import page as page_of
 from tests.pages.test_reading import rerun
 from tests.pages.test_showing import controls, runner

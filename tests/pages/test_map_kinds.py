@@ -15,11 +15,12 @@ import pytest
 import tifffile
 from PIL import Image
 
-from openworld_metrics.pages import limits, planes
-from openworld_metrics.pages.inputs import gather, read_sources
-from openworld_metrics.pages.limits import RefusedError
-from openworld_metrics.pages.maps import read_maps, read_masks
+from openworld_metrics.pages.columns.inputs import gather, read_sources
+from openworld_metrics.pages.reading import planes
+from openworld_metrics.pages.reading.maps import read_maps, read_masks
 from openworld_metrics.pages.runner import Runner
+from openworld_metrics.pages.serving import limits
+from openworld_metrics.pages.serving.limits import RefusedError
 from tests.pages.test_several import called, runner_of, show
 
 RNG = np.random.default_rng(0)

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-build = pytest.importorskip("openworld_metrics.pages.build")
+serving = pytest.importorskip("openworld_metrics.pages.serving.launch")
 
 
 def test_no_tools(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GRADIO_MCP_SERVER", "True")
     given: dict[str, Any] = {}
-    build.launch(SimpleNamespace(blocks={}, launch=lambda **settings: given.update(settings)))
+    serving.launch(SimpleNamespace(blocks={}, launch=lambda **settings: given.update(settings)))
     assert given["mcp_server"] is False

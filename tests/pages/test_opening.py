@@ -13,10 +13,10 @@ import pytest
 
 import choosing
 from openworld_metrics import METRICS
-from openworld_metrics.pages.address import query_of
-from openworld_metrics.pages.controls import shown
-from openworld_metrics.pages.form import OWN, Form, titles, with_sample
-from openworld_metrics.pages.forms import Forms
+from openworld_metrics.pages.form.address import query_of
+from openworld_metrics.pages.form.controls import shown
+from openworld_metrics.pages.form.events import Forms
+from openworld_metrics.pages.form.form import OWN, Form, titles, with_sample
 from openworld_metrics.pages.runner import Runner
 
 MAX_BYTES = 300_000

@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from openworld_metrics.pages import limits
-from openworld_metrics.pages.controls import shown
-from openworld_metrics.pages.images import photograph_of
-from openworld_metrics.pages.inputs import gather, read_sources
-from openworld_metrics.pages.limits import RefusedError
+from openworld_metrics.pages.columns.inputs import gather, read_sources
+from openworld_metrics.pages.form.controls import shown
+from openworld_metrics.pages.reading.photographs import photograph_of
 from openworld_metrics.pages.runner import Runner
+from openworld_metrics.pages.serving import limits
+from openworld_metrics.pages.serving.limits import RefusedError
 
 RNG = np.random.default_rng(0)
 MAPS = RNG.integers(0, 256, (4, 5, 6)).astype(np.uint8)

@@ -21,17 +21,18 @@ import pytest
 from PIL import Image
 
 import openworld_metrics
-from openworld_metrics.pages import limits, uploads
-from openworld_metrics.pages.columns import Found, groups
-from openworld_metrics.pages.controls import CONTROLS, shown
-from openworld_metrics.pages.guesses import guess
-from openworld_metrics.pages.images import read_photograph
-from openworld_metrics.pages.inputs import gather, read_sources
-from openworld_metrics.pages.join import split_images
-from openworld_metrics.pages.limits import RefusedError
+from openworld_metrics.pages.columns.columns import Found, groups
+from openworld_metrics.pages.columns.guesses import guess
+from openworld_metrics.pages.columns.inputs import gather, read_sources
+from openworld_metrics.pages.columns.join import split_images
+from openworld_metrics.pages.form.controls import CONTROLS, shown
 from openworld_metrics.pages.page import argument_help
-from openworld_metrics.pages.pasted import read_pasted
+from openworld_metrics.pages.reading import uploads
+from openworld_metrics.pages.reading.pasted import read_pasted
+from openworld_metrics.pages.reading.photographs import read_photograph
 from openworld_metrics.pages.runner import Runner, explain
+from openworld_metrics.pages.serving import limits
+from openworld_metrics.pages.serving.limits import RefusedError
 from tests.pages import steps
 from tests.pages.steps import BOXES, STEPS, drawn
 

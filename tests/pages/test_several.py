@@ -12,11 +12,11 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from openworld_metrics.pages.controls import shown
-from openworld_metrics.pages.inputs import read_sources
-from openworld_metrics.pages.limits import RefusedError
-from openworld_metrics.pages.looking import look
+from openworld_metrics.pages.columns.inputs import read_sources
+from openworld_metrics.pages.form.controls import shown
+from openworld_metrics.pages.form.looking import look
 from openworld_metrics.pages.runner import Runner, explain
+from openworld_metrics.pages.serving.limits import RefusedError
 from tests.pages.groups import (
     CLASSES,
     DETECTORS,

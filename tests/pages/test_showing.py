@@ -15,14 +15,15 @@ import pandas as pd
 import pytest
 
 import openworld_metrics
-from openworld_metrics.pages import kept, layout
-from openworld_metrics.pages.comparison import compared
+from openworld_metrics.pages.browser import layout
 from openworld_metrics.pages.figures import boxes, style
 from openworld_metrics.pages.figures.threshold import THRESHOLD
-from openworld_metrics.pages.limits import MAX_POINTS, RefusedError
-from openworld_metrics.pages.moving import threshold_html
-from openworld_metrics.pages.numbers import numbers_html, result_help
+from openworld_metrics.pages.results.comparison import compared
+from openworld_metrics.pages.results.numbers import numbers_html, result_help
+from openworld_metrics.pages.results.slider import threshold_html
 from openworld_metrics.pages.runner import MAX_DETECTORS, Runner
+from openworld_metrics.pages.serving import kept
+from openworld_metrics.pages.serving.limits import MAX_POINTS, RefusedError
 from tests import cases
 from tests.pages.test_figures import computed, page as page_of
 
@@ -189,7 +190,7 @@ def test_detectors_cost_what_they_are(root: Path, tmp_path: Path, monkeypatch: p
     given = [[f"d{chr(97 + i)}" for i in range(MAX_DETECTORS + 1)], ["label"], *[[]] * (len(one.page.columns) - 2)]
     with pytest.raises(RefusedError, match=f"expected at most {MAX_DETECTORS} detectors on a page"):
         one.run([None], [[path]], given, "automatic", controls(one))
-    monkeypatch.setattr("openworld_metrics.pages.costs.MAX_RESAMPLED", 3)
+    monkeypatch.setattr("openworld_metrics.pages.serving.costs.MAX_RESAMPLED", 3)
     options = controls(one, confidence_level="0.9")
     two = [given[0][:2], *given[1:]]
     with pytest.raises(RefusedError, match="at most 3 rows of the data with a confidence_level on a page, got 4"):

@@ -14,7 +14,7 @@ from typing import Any
 import httpx
 import pytest
 
-from openworld_metrics.pages.folder import PREFIX
+from openworld_metrics.pages.serving.folder import PREFIX
 from tests.pages.serving import serve
 from tests.pages.test_visitors import SECRET, pressed
 
@@ -33,16 +33,17 @@ async def fetch(url, cache_dir):
 
 gradio.processing_utils.async_ssrf_protected_download = fetch
 
-from openworld_metrics.pages.build import build, launch
-from openworld_metrics.pages.guard import Guard
-from openworld_metrics.pages.limits import UPLOADS
+from openworld_metrics.pages.build import build
+from openworld_metrics.pages.serving.guard import Guard
+from openworld_metrics.pages.serving.launch import launch
+from openworld_metrics.pages.serving.limits import UPLOADS
 from openworld_metrics.pages.metrics.ood_bench import PAGE
 
 guard = Middleware(Guard, silence=1.0, uploads=UPLOADS._replace(at_once=2))
 launch(build(PAGE, Path("FOLDER")), app_kwargs={"middleware": [guard]})
 """
 
-BEGIN = "from openworld_metrics.pages.folder import own_folder; own_folder()"
+BEGIN = "from openworld_metrics.pages.serving.folder import own_folder; own_folder()"
 
 
 def upload(address: str) -> Path:

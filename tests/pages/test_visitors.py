@@ -18,9 +18,9 @@ import gradio_client
 import httpx
 import pytest
 
-from openworld_metrics.pages.form import TABLE
-from openworld_metrics.pages.limits import CALLS, MAX_LISTS, UPLOADS, Allowance
+from openworld_metrics.pages.form.form import TABLE
 from openworld_metrics.pages.metrics.ood_bench import PAGE
+from openworld_metrics.pages.serving.limits import CALLS, MAX_LISTS, UPLOADS, Allowance
 from tests.pages.serving import serve
 
 SECRET = b"predictions,references\n0.123456,0\n0.654321,1\n"

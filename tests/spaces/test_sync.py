@@ -153,7 +153,7 @@ IMPOSSIBLE: dict[str, tuple[Callable[[Path], None], str]] = {
         "that defines Evaluated, got arrays/options.py and metric/evaluate_adapter.py",
     ),
     "collision": (edit("shared/arrays/options.py", "\n\nState = 1\n"), "State means one thing in arrays/arrays.py:"),
-    "collision-in-page": (edit("shared/pages/limits.py", "\nREADERS = 1\n"), "in pages/limits.py:"),
+    "collision-in-page": (edit("shared/pages/serving/limits.py", "\nREADERS = 1\n"), "in pages/serving/limits.py:"),
 }
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from ...ranking.counts import Counts
-from ..limits import MAX_POINTS
+from ..serving.limits import MAX_POINTS
 from .style import GREY
 
 THRESHOLD = "threshold"

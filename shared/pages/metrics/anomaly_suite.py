@@ -11,17 +11,17 @@ from ...anomaly.anomaly_suite import AnomalySuite, level_sides
 from ...anomaly.levels import check_levels
 from ...arrays.options import as_fractions
 from ...ranking.counts import Side, exceedance_counts
-from ..costs import Cost, items
+from ..columns.pairing import CATEGORY, with_categories
 from ..figures.maps import draw_map, draw_pro, draw_roc, pro_values
 from ..figures.style import figure
 from ..figures.threshold import Sweep, binary_sweep
-from ..limits import MAX_IMAGES
-from ..maps import read_maps, read_masks
 from ..page import CONFIDENCE, DATA_SETS, Column, Computed, Example, Option, Page, Sample, Source, Table
-from ..pairing import CATEGORY, with_categories
-from ..planes import PLANE_SUFFIXES
-from ..strip import map_picture
-from ..worst import Thumbnail
+from ..reading.maps import read_maps, read_masks
+from ..reading.planes import PLANE_SUFFIXES
+from ..results.strip import map_picture
+from ..results.worst import Thumbnail
+from ..serving.costs import Cost, items
+from ..serving.limits import MAX_IMAGES
 
 
 def sweep_maps(computed: Computed) -> Sweep:

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ...classification.autkc import AUTKC
-from ..costs import Cost
 from ..page import Example, Page, rows
+from ..serving.costs import Cost
 from .topk import COLUMNS, DIGITS, OPTIONS, TOPK_SCORES, draw_area
 
 

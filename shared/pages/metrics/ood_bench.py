@@ -14,13 +14,13 @@ from ...ood.points import parse_point
 from ...ood.sides import check_label_values, is_ood, ood_sides
 from ...ranking.counts import Side, exceedance_counts
 from ...ranking.operating_points import OperatingPoint, operating_point
-from ..digits import short
 from ..figures.histograms import histograms
 from ..figures.roc import draw_pr, draw_roc_curves
 from ..figures.style import BLUE, GREY, LINES, ORANGE, figure, point
 from ..figures.threshold import Sweep, binary_sweep, moving_line, moving_point
 from ..page import CONFIDENCE, DATA_SETS, DETECTORS, Column, Computed, Example, Option, Page, Sample, rows
-from ..worst import Worst, worst_samples
+from ..results.digits import short
+from ..results.worst import Worst, worst_samples
 
 MAX_MARKED = 4  # operating points in the picture
 _SAMPLED = " (every score; the numbers are sampled)"

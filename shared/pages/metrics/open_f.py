@@ -10,13 +10,13 @@ import numpy as np
 from ...metric.metric import Metric
 from ...open_set.open_f_curve import open_f_curve
 from ...open_set.samples import count_classes
-from ..digits import short
-from ..direction import labelled_outside
+from ..columns.direction import labelled_outside
 from ..figures.style import BLUE, GREEN, ORANGE, SHADE, curve, figure, point
 from ..figures.threshold import THRESHOLD, Sweep, moving_point
-from ..limits import MAX_POINTS
 from ..page import CONFIDENCE, DATA_SETS, DETECTORS, Column, Computed, Example, Option, Page, Sample, Table
-from ..worst import Worst, worst_samples
+from ..results.digits import short
+from ..results.worst import Worst, worst_samples
+from ..serving.limits import MAX_POINTS
 
 COLUMNS = (
     Column("predictions", ("close_pred", "class", "scores", "logits", "probs", "y_pred", "p"), "classes"),

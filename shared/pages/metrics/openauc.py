@@ -11,14 +11,14 @@ from ...arrays.options import as_fraction
 from ...open_set.openauc import OpenAUC, open_set_sides, split_open_set
 from ...open_set.oscr import oscr_curve
 from ...ranking.shares import least_reaching
-from ..digits import short
-from ..direction import labelled_outside
+from ..columns.direction import labelled_outside
 from ..figures.histograms import histograms
 from ..figures.roc import Curve, overlay, unit_square
 from ..figures.style import BLUE, GREY, ORANGE, PURPLE, SHADE, figure
 from ..figures.threshold import Sweep, moving_line, moving_point
-from ..limits import MAX_POINTS
 from ..page import CONFIDENCE, Column, Computed, Example, Option, Page, rows
+from ..results.digits import short
+from ..serving.limits import MAX_POINTS
 from .open_f import COLUMNS, DIGITS, worst_open_set
 
 

@@ -9,15 +9,15 @@ import numpy as np
 
 from ...detection.openset_detection import OpenSetDetection
 from ...detection.words import CALLED_UNKNOWN, MISSED, TAKEN_FOR_KNOWN, WRONG_CLASS
-from ..archives import FOLDER
-from ..boxes import read_coco, read_yolo, with_names
-from ..costs import Cost, items
 from ..figures.boxes import OF_OBJECTS, STYLES, DrawnBoxes, boxes_to_draw, draw_boxes, draw_confusion
 from ..figures.sweep import draw_sweep, sweep_boxes
-from ..limits import MAX_IMAGES
 from ..page import CONFIDENCE, DATA_SETS, DETECTORS, Column, Computed, Derived, Example, Option, Page, Sample, Source
-from ..strip import box_picture
-from ..worst import Thumbnail
+from ..reading.archives import FOLDER
+from ..reading.boxes import read_coco, read_yolo, with_names
+from ..results.strip import box_picture
+from ..results.worst import Thumbnail
+from ..serving.costs import Cost, items
+from ..serving.limits import MAX_IMAGES
 
 
 def _draw(computed: Computed) -> Sequence[Any]:

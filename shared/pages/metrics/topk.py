@@ -11,9 +11,9 @@ import plotly.graph_objects as go
 from ...arrays.options import as_int_list
 from ...classification.averages import AVERAGES, topk_results
 from ...classification.topk_rates import TIES, known_ranks
-from ..digits import short
 from ..figures.style import BLUE, GREY, LINES, ORANGE, figure
 from ..page import CONFIDENCE, DATA_SETS, DETECTORS, Column, Computed, Option, Sample, rows
+from ..results.digits import short
 
 MAX_K = 200  # that are drawn
 MIN_K = 10  # where there are as many; otherwise up to twice the largest k that is asked for

@@ -1,0 +1,144 @@
+"""COCO's JSON: annotations of a data set, and results of a detector. Boxes are x, y, width, height in pixels.
+
+Annotations with iscrowd = 1 are ignored: to find them is neither right nor wrong. Category ids are the class ids.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Sequence
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import numpy as np
+
+from ..json import loads, no_collection
+from ..reasons import reason
+from .dataset import Dataset, Detections, Size, predicted_boxes, split_by_image, true_boxes
+from .entries import Entries, in_message
+
+
+def read_coco(annotations: str | Path, images: str | Path | None = None) -> Dataset:
+    """Read the annotations of a data set in COCO's format ("instances").
+
+    Parameters: annotations, a JSON file with `images`, `annotations` and `categories`; images, the folder of the
+    image files, needed only to draw them or if the file has no sizes.
+
+    Returns the images in the order of the file. Raises ValueError, with the file and the place of the entry, for
+    what is malformed, for annotations of unknown images or categories, and for ids that occur twice.
+    """
+    with no_collection():
+        return coco_dataset(read_json(Path(annotations)), Path(annotations), images)
+
+
+def read_coco_results(results: str | Path, dataset: Dataset) -> Detections:
+    """Read a detector's results in COCO's format: a JSON list of image_id, category_id, bbox and score.
+
+    Parameters: results, the file; dataset, whose `ids` the image ids are: those of COCO annotations, or else the
+    number that the name of an image file is, or the name.
+
+    Returns the predictions of the data set's images. Raises ValueError, with the file and the place of the entry,
+    for what is malformed, and for results of unknown images.
+    """
+    with no_collection():
+        return coco_detections(read_json(Path(results)), Path(results), dataset)
+
+
+def read_json(path: Path) -> Any:
+    """The content of a JSON file. Raises ValueError, with file and line, for what is none."""
+    try:
+        return loads(path.read_bytes(), _text)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{path}:{error.lineno}: expected JSON, got {error.msg}") from error
+    except OSError as error:
+        raise ValueError(f"{path}: expected JSON, got {error.strerror or error}") from error
+    except (ValueError, RecursionError, MemoryError) as error:  # no UTF-8, too many digits, too deep, too large
+        raise ValueError(f"{path}: {reason(error)}") from error
+
+
+def _text(data: bytes) -> str:
+    """As `Path.read_text`, with the ends of lines that it takes."""
+    return io.TextIOWrapper(io.BytesIO(data), encoding="utf-8-sig").read()
+
+
+def coco_dataset(content: Any, path: Path, images: str | Path | None = None) -> Dataset:
+    """The data set that the content of an annotation file describes; `path` is for messages."""
+    if not isinstance(content, dict) or not all(isinstance(content.get(key), list) for key in ("images", "categories")):
+        raise ValueError(f"{path}: expected an object with images, annotations and categories")
+    places = _ids(content["images"], f"{path}: images")
+    classes = {
+        i: str(content["categories"][k]["name"])
+        for i, k in _ids(content["categories"], f"{path}: categories", "name").items()
+    }
+    entries = content.get("annotations")
+    if not isinstance(entries, list):
+        raise ValueError(f"{path}: expected a list of annotations, got {type(entries).__name__}")
+    table = Entries(entries, f"{path}: annotations", places)
+    labels = table.integers("category_id")
+    table.refuse(~np.isin(labels, list(classes)), "a category of the file", "category_id")
+    ignored = table.flags("iscrowd") | table.flags("ignore")
+    columns = {"boxes": table.boxes(), "labels": labels, "ignored": ignored}
+    parts = split_by_image(columns, table.image, len(places))
+    files = [str(entry.get("file_name", entry["id"])) for entry in content["images"]]
+    return Dataset(
+        _unique(
+            [PurePosixPath(name).with_suffix("").as_posix() if PurePosixPath(name).name else name for name in files],
+            path,
+        ),
+        [true_boxes(part["boxes"], part["labels"], part["ignored"]) for part in parts],
+        classes,
+        [None if images is None else _existing(Path(images), name) for name in files],
+        [_size(entry) for entry in content["images"]],
+        list(places),
+    )
+
+
+def coco_detections(content: Any, path: Path, dataset: Dataset) -> Detections:
+    """The predictions that the content of a file of results holds; `path` is for messages."""
+    if not isinstance(content, list):
+        raise ValueError(f"{path}: expected a list of results, got {type(content).__name__}")
+    places = {key: i for i, key in enumerate(dataset.ids)}
+    if len(places) < len(dataset.ids):
+        raise ValueError(f"{path}: expected images with different ids, got {len(places)} of {len(dataset.ids)} images")
+    table = Entries(content, f"{path}: results", places)
+    columns = {"boxes": table.boxes(), "scores": table.numbers("score"), "labels": table.integers("category_id")}
+    return Detections(dataset, [predicted_boxes(**part) for part in split_by_image(columns, table.image, len(places))])
+
+
+def _ids(entries: Sequence[Any], where: str, *keys: str) -> dict[Any, int]:
+    """Places of entries by their ids."""
+    found: dict[Any, int] = {}
+    for i, entry in enumerate(entries):
+        missing = [key for key in ("id", *keys) if not isinstance(entry, dict) or key not in entry]
+        if missing:
+            raise ValueError(f"{where}[{i}]: expected {missing[0]}, got none")
+        key = entry["id"]
+        if not isinstance(key, int) and (keys or not isinstance(key, str)):
+            raise ValueError(f"{where}[{i}]: expected an integer id, got {in_message(key)}")
+        if key in found:
+            raise ValueError(f"{where}[{i}]: expected an id of its own, got {key!r} again")
+        found[key] = i
+    return found
+
+
+def _unique(names: list[str], path: Path) -> list[str]:
+    if len(set(names)) < len(names):
+        twice = next(name for i, name in enumerate(names) if name in names[:i])
+        raise ValueError(f"{path}: expected each image once, got {twice} twice")
+    return names
+
+
+def _size(entry: dict[str, Any]) -> Size | None:
+    width, height = entry.get("width"), entry.get("height")
+    known = isinstance(width, int) and isinstance(height, int) and width > 0 and height > 0
+    return (width, height) if known else None  # type: ignore[return-value]  # mypy does not follow `known`
+
+
+def _existing(folder: Path, name: str) -> Path:
+    """The file of an image: in the folder as the annotations name it, or by the last part of that."""
+    places = (folder / name, folder / PurePosixPath(name).name)
+    found = next((path for path in places if path.is_file()), None)
+    if found is None:
+        raise ValueError(f"{places[0]}: expected an image, got none")
+    return found

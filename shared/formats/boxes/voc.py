@@ -1,0 +1,162 @@
+"""Pascal VOC's XML annotations, one file an image.
+
+VOC counts pixels from 1 and includes both ends, so xmin = 1, xmax = W is a box as wide as the image: it becomes 0 to W
+(x1 = xmin − 1, x2 = xmax). So the IoU is that of VOC's own code, which adds 1 to every width instead; `plus_one` of
+the metric is not to be set beside it. Source: Everingham et al., The Pascal VOC Challenge, IJCV 2010.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+from xml.etree.ElementTree import Element, TreeBuilder
+from xml.parsers import expat
+
+import numpy as np
+
+from ..images import SUFFIXES, find_images, implied_images
+from ..reasons import reason
+from .dataset import Boxes, Dataset, Size, ids_of_names, true_boxes
+
+_CORNERS = ("xmin", "ymin", "xmax", "ymax")
+
+
+def read_voc(
+    annotations: str | Path,
+    images: str | Path | None = None,
+    *,
+    split: str | None = None,
+    classes: Mapping[int, str] | None = None,
+    one_based: bool = True,
+) -> Dataset:
+    """Read a folder of Pascal VOC annotations. Objects that are difficult are ignored.
+
+    Parameters: annotations, a folder of XML files; images, the folder of the images, all of which belong to the data
+    set then, by default JPEGImages beside Annotations, if it is there, for the images that have annotations; split,
+    the name of a list of images in ImageSets/Main beside Annotations; classes, id → name, by default the names that
+    occur, in alphabetical order; one_based, False for files of tools that count pixels from 0, which stay as they are.
+
+    Returns the images by name, those without an XML file as images without objects. Raises ValueError, with file and
+    line, for what is malformed, for a name that is not among `classes`, and for an XML file without its image.
+    """
+    folder = Path(annotations)
+    files = {path.stem: path for path in sorted(folder.glob("*.xml"))}
+    if not files:
+        raise ValueError(f"{folder}: expected a folder with .xml files, got none")
+    paths = _images(folder, files, images)
+    names = [*(files if images is None else paths)]
+    if split is not None:
+        names = _listed(voc_list(folder, split))
+    for name in names:
+        if name not in paths:
+            raise ValueError(f"{folder / name}.xml: expected annotations, or an image of that name, got none")
+    pages = [_Page([], None) if name not in files else _read(files[name], one_based) for name in names]
+    if classes is None:
+        classes = dict(enumerate(sorted({item.name for page in pages for item in page.objects})))
+    ids = {name: i for i, name in classes.items()}
+    references = [_boxes(page, ids, files.get(name)) for name, page in zip(names, pages)]
+    sizes = [page.size for page in pages]
+    return Dataset(names, references, dict(classes), [paths[name] for name in names], sizes, ids_of_names(names))
+
+
+def voc_list(annotations: Path, split: str) -> Path:
+    """The file that lists the images of a split, by VOC's layout."""
+    return annotations.parent / "ImageSets" / "Main" / f"{split}.txt"
+
+
+class _Object(NamedTuple):
+    name: str
+    box: list[float]
+    difficult: bool
+    line: int
+
+
+class _Page(NamedTuple):
+    objects: list[_Object]
+    size: Size | None
+
+
+def _images(folder: Path, files: Mapping[str, Path], images: str | Path | None) -> dict[str, Path | None]:
+    """The images by name; None for one that has annotations only."""
+    if images is None:
+        try:
+            beside = implied_images(folder, "Annotations", "JPEGImages")
+        except ValueError:
+            return dict.fromkeys(files)
+        there = {path.stem: path for path in sorted(beside.iterdir()) if path.suffix.lower() in SUFFIXES}
+        return {**dict.fromkeys(files), **there}
+    found: dict[str, Path | None] = {**find_images(images)}
+    for name, path in files.items():
+        if name not in found:
+            raise ValueError(f"{path}: expected an image of that name in {images}, got none")
+    return found
+
+
+def _listed(path: Path) -> list[str]:
+    """Names of a list of images; further columns are those of VOC's lists for one class."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        came = getattr(error, "strerror", None) or error
+        raise ValueError(f"{path}: expected a list of images, got {came}") from error
+    return [line.split()[0] for line in lines if line.strip()]
+
+
+def _read(path: Path, one_based: bool) -> _Page:
+    root, lines = _parse(path)
+    objects = [_object(element, path, lines, one_based) for element in root.findall("object")]
+    width, height = (_pixels(root.findtext(f"size/{name}", "0").strip()) for name in ("width", "height"))
+    return _Page(objects, (width, height) if width and height else None)
+
+
+def _pixels(text: str) -> int:
+    return int(text) if text.isdecimal() and len(text) < 10 else 0
+
+
+def _parse(path: Path) -> tuple[Element, dict[Element, int]]:
+    """The root of an XML file, and the line of each element, which ElementTree alone does not keep."""
+    builder, parser = TreeBuilder(), expat.ParserCreate()
+    lines: dict[Element, int] = {}
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        lines[builder.start(tag, attributes)] = parser.CurrentLineNumber
+
+    parser.StartElementHandler = start
+    parser.EndElementHandler = builder.end
+    parser.CharacterDataHandler = builder.data
+    try:
+        parser.Parse(path.read_bytes(), True)
+    except expat.ExpatError as error:
+        raise ValueError(f"{path}:{error.lineno}: expected XML, got {expat.ErrorString(error.code)}") from error
+    except (OSError, ValueError, LookupError, MemoryError) as error:  # an encoding that expat does not know, or others
+        raise ValueError(f"{path}: {reason(error)}") from error
+    return builder.close(), lines
+
+
+def _object(element: Element, path: Path, lines: Mapping[Element, int], one_based: bool) -> _Object:
+    place = f"{path}:{lines[element]}"
+    name, difficult = element.findtext("name", "").strip(), element.findtext("difficult", "0").strip()
+    if not name:
+        raise ValueError(f"{place}: expected an object with a name, got none")
+    if difficult not in ("0", "1"):
+        raise ValueError(f"{place}: expected difficult to be 0 or 1, got {difficult!r}")
+    cells = [element.findtext(f"bndbox/{corner}", "") for corner in _CORNERS]
+    try:
+        box = [float(cell) for cell in cells]
+    except ValueError:
+        raise ValueError(f"{place}: expected bndbox with {', '.join(_CORNERS)}, got {cells}") from None
+    if one_based:
+        box[:2] = box[0] - 1, box[1] - 1
+    if not (np.isfinite(box).all() and box[0] <= box[2] and box[1] <= box[3]):
+        raise ValueError(f"{place}: expected xmin ≤ xmax and ymin ≤ ymax, got {cells}")
+    return _Object(name, box, difficult == "1", lines[element])
+
+
+def _boxes(page: _Page, ids: Mapping[str, int], path: Path | None) -> Boxes:
+    for item in page.objects:
+        if item.name not in ids:
+            raise ValueError(f"{path}:{item.line}: expected one of {', '.join(ids)}, got {item.name!r}")
+    boxes = np.asarray([item.box for item in page.objects]).reshape(-1, 4)
+    labels = np.asarray([ids[item.name] for item in page.objects], dtype=np.int64)
+    return true_boxes(boxes, labels, np.asarray([item.difficult for item in page.objects], dtype=bool))

@@ -1,0 +1,100 @@
+"""YOLO's folders of text files, one an image, named like the image."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import numpy as np
+
+from ...images import find_images, image_size, implied_images
+from ..dataset import (
+    Boxes,
+    Dataset,
+    Detections,
+    Size,
+    find_image,
+    ids_of_names,
+    no_predictions,
+    predicted_boxes,
+    true_boxes,
+)
+from .lines import LISTS_OF_CLASSES, read_lines
+
+
+def read_yolo(
+    labels: str | Path, images: str | Path | None = None, *, classes: Mapping[int, str] | None = None
+) -> Dataset:
+    """Read a folder of YOLO labels, with subfolders as the images have them.
+
+    Parameters: labels, a folder of text files with lines of class, cx, cy, w, h; images, the folder of the images,
+    by default the one of YOLO's layout (…/labels/val → …/images/val); classes, id → name.
+
+    Returns every image of the folder, those without a text file as images without objects.
+    Raises ValueError, with file and line, for a malformed line, and for a text file without its image.
+    """
+    labels = Path(labels)
+    texts = find_texts(labels)
+    found = find_images(implied_images(labels) if images is None else images)
+    for name, path in texts.items():
+        if name not in found and path.name not in LISTS_OF_CLASSES:
+            raise ValueError(f"{path}: expected an image of that name, got none")
+    return yolo_dataset(list(found), found.values(), [texts.get(name) for name in found], classes or {})
+
+
+def read_yolo_predictions(labels: str | Path, dataset: Dataset) -> Detections:
+    """Read a folder of YOLO predictions, as Ultralytics saves them with save_txt=True and save_conf=True.
+
+    Parameters: labels, a folder of text files with lines of class, cx, cy, w, h, confidence, named like the images or
+    like the last part of their names; dataset, the images and their sizes.
+
+    Returns the predictions of the data set's images, none where there is no text file.
+    Raises ValueError, with file and line, for a malformed line, and for a text file without its image.
+    """
+    places, texts = find_image(dataset), find_texts(Path(labels))
+    predictions: list[Boxes | None] = [None] * len(dataset.names)
+    for name, path in texts.items():
+        place = places.get(name, places.get(path.stem))
+        if place is None:
+            raise ValueError(f"{path}: expected predictions for an image of the references, got no such image")
+        if predictions[place] is not None:
+            raise ValueError(f"{path}: expected one file for image {dataset.names[place]}, got two")
+        rows = read_lines(path, confidence=True)
+        boxes = _in_pixels(rows, size_of(dataset, place))
+        predictions[place] = predicted_boxes(boxes, rows[:, 5], rows[:, 0])
+    return Detections(dataset, [no_predictions() if boxes is None else boxes for boxes in predictions])
+
+
+def yolo_dataset(
+    names: list[str], images: Iterable[Path], texts: Iterable[Path | None], classes: Mapping[int, str]
+) -> Dataset:
+    """The data set of some images, each with its text file, or None for an image without objects."""
+    paths = list(images)
+    sizes = [image_size(path) for path in paths]
+    tables = [np.zeros((0, 5)) if text is None else read_lines(text) for text in texts]
+    references = [true_boxes(_in_pixels(table, size), table[:, 0]) for table, size in zip(tables, sizes)]
+    return Dataset(names, references, dict(classes), [*paths], [*sizes], ids_of_names(names))
+
+
+def find_texts(folder: Path) -> dict[str, Path]:
+    """Text files in a folder and below it: path in the folder, without the ending → file."""
+    found = {path.relative_to(folder).with_suffix("").as_posix(): path for path in sorted(folder.rglob("*.txt"))}
+    if not found:
+        raise ValueError(
+            f"{folder}: expected a folder with .txt files, got {'none' if folder.is_dir() else 'no folder'}"
+        )
+    return found
+
+
+def size_of(dataset: Dataset, place: int) -> Size:
+    """Width and height of an image, from its file if the annotations do not say."""
+    size, path = dataset.sizes[place], dataset.paths[place]
+    if size is None and path is None:
+        raise ValueError(f"{dataset.names[place]}: expected its size, or the image; say where the images are")
+    return size or image_size(str(path))
+
+
+def _in_pixels(rows: np.ndarray, size: Size) -> np.ndarray:
+    """Columns cx, cy, w, h in shares as x1, y1, x2, y2 in pixels."""
+    half = rows[:, 3:5] / 2
+    return np.concatenate([rows[:, 1:3] - half, rows[:, 1:3] + half], axis=1) * np.asarray([*size, *size])

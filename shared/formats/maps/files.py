@@ -1,0 +1,87 @@
+"""Anomaly maps and masks as files: one array of two dimensions each. By Pillow; tifffile and imagecodecs for .tiff."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...extras import extra
+from ..reasons import named
+from .pixels import check_size, size_text
+from .planes import ARRAY_SUFFIXES, TIFF_SUFFIXES, checked_map, checked_mask, read_array
+from .tiff import read_tiff_mask
+
+MAP_SUFFIXES = frozenset([*ARRAY_SUFFIXES, ".png"])
+_PICTURES = ("BMP", "GIF", "JPEG", "PNG", "WEBP")  # not TIFF, whose library prints what is wrong with a file
+_SIXTEEN_BITS = ("I;16", "I;16B")
+
+
+def read_map(path: str | Path) -> np.ndarray:
+    """Read an anomaly map: .tiff or .tif, .npy, .npz of one array, or .png of 16 bits.
+
+    Returns (H, W) numbers in the type that the file has; axes of length 1 beside these two are dropped. Raises
+    ValueError with the name of the file for what is no such map: pictures in colour or of 8 bits, arrays of another
+    shape, NaN, broken files, and more than MAX_PIXELS.
+    """
+    path = Path(path)
+    with named(path):
+        suffix = path.suffix.lower()
+        return checked_map(read_array(suffix, path) if suffix in ARRAY_SUFFIXES else _read_png(path))
+
+
+def read_mask(path: str | Path) -> np.ndarray:
+    """Read a mask as booleans (H, W): whatever is above 0 is anomalous. Of files, and raises, as `read_mask_values`."""
+    return read_mask_values(path) > 0
+
+
+def read_mask_values(path: str | Path) -> np.ndarray:
+    """Read a mask: an image of any kind, or an array.
+
+    Returns (H, W) numbers. Of an image with a palette, the places in the palette count; of one in colour, the largest
+    channel, and transparency not. Raises ValueError with the name of the file for what is none.
+    """
+    path = Path(path)
+    with named(path):
+        suffix = path.suffix.lower()
+        if suffix in (".npy", ".npz"):
+            return checked_mask(read_array(suffix, path))
+        values = read_tiff_mask(path) if suffix in TIFF_SUFFIXES else _read_picture(path)
+        return values if values.ndim == 2 else np.asarray(values.max(axis=2))
+
+
+def read_masks_values(paths: Sequence[Path]) -> list[np.ndarray]:
+    """The masks of an image, as `read_mask_values`. Raises ValueError, with the name, for one of another size."""
+    found = [read_mask_values(path) for path in paths]
+    for path, values in zip(paths, found):
+        if values.shape != found[0].shape:
+            raise ValueError(
+                f"{path}: expected {size_text(found[0].shape)} as {paths[0].name}, got {size_text(values.shape)}"
+            )
+    return found
+
+
+def _read_png(path: Path) -> np.ndarray:
+    with _picture(path) as image:
+        if image.mode not in _SIXTEEN_BITS:
+            raise ValueError(f"expected a map, which is a .png of 16 bits and one channel, got {image.mode}")
+        return np.array(image)
+
+
+def _read_picture(path: Path) -> np.ndarray:
+    with _picture(path) as image:
+        if image.mode in ("LA", "La", "PA", "RGBA", "RGBa"):
+            image = image.convert("RGB" if image.mode.startswith("RGB") else "L")
+        return np.asarray(image)
+
+
+@contextmanager
+def _picture(path: Path) -> Iterator[Any]:
+    with extra("anomaly"):
+        from PIL import Image
+    with Image.open(path, formats=_PICTURES) as image:
+        check_size(image.size)
+        yield image

@@ -1,0 +1,183 @@
+"""The test images of a data set of anomaly detection, each with its masks and its anomaly map, by the files' names."""
+
+from __future__ import annotations
+
+import csv
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+from ..images import SUFFIXES
+from ..reasons import named
+from .files import MAP_SUFFIXES
+from .layouts import PAIR, Layout, categories_of, layout_of
+
+_MASK_SUFFIXES = SUFFIXES | MAP_SUFFIXES
+_MASK_ENDING = "_mask"  # of a mask's stem, in several layouts
+
+
+class AnomalyImage(NamedTuple):
+    """An image of the test, by its name: where it, its masks and its map are.
+
+    category: name of its category
+    name: path of the image in its category, or of the map in a plain folder; without the ending
+    defect: the folder that says what is wrong with it; "" in a plain folder
+    stem: its file's name without the ending
+    anomalous: whether the layout says so; in a plain folder, whether it has a mask; None if the mask has to tell
+    image: its file; None in a plain folder
+    masks: files of masks, whose union is the mask; none for a normal image
+    """
+
+    category: str
+    name: str
+    defect: str
+    stem: str
+    anomalous: bool | None
+    image: Path | None
+    masks: tuple[Path, ...]
+
+
+class AnomalyFolder(NamedTuple):
+    """A data set on disk.
+
+    folder: that of all categories, or of the one, or of the masks
+    layout: its description; None for a plain folder of masks
+    categories: all its categories by name, whether chosen or not
+    images: the test images of those that are chosen, sorted
+    problems: what is wrong with the files, a line each
+    """
+
+    folder: Path
+    layout: Layout | None
+    categories: dict[str, Path]
+    images: list[AnomalyImage]
+    problems: list[str]
+
+    @property
+    def layout_name(self) -> str:
+        """The layout by its name."""
+        return PAIR if self.layout is None else self.layout.name
+
+
+def list_anomaly_images(
+    data: str | Path, *, layout: str | None = None, categories: Sequence[str] | None = None
+) -> AnomalyFolder:
+    """Find the test images of a data set and their masks. No image is opened.
+
+    Parameters: data, the folder of all categories or of one, or a plain folder of masks; layout, one of `NAMES` of
+    `layouts`, recognised unless given; categories, those that are wanted, by default all.
+
+    Returns the data set; of a plain folder of masks, it has an image for each mask. Raises ValueError for a layout or
+    a category that there is not, OSError for what cannot be read.
+    """
+    data = Path(data)
+    described = layout_of(data, layout)
+    if described is None:
+        if categories:
+            raise ValueError(f"categories: expected none of a plain folder of masks, got {', '.join(categories)}")
+        images, problems = _list_masks(data)
+        return AnomalyFolder(data, None, {data.resolve().name: data}, images, problems)
+    every = categories_of(data, described)
+    for name in categories or ():
+        if name not in every:
+            raise ValueError(f"categories: expected some of {', '.join(every)}, got {name!r}")
+    images, problems = [], []
+    for name in sorted(set(categories)) if categories else every:
+        found, wrong = _list_category(name, every[name], described)
+        images += found
+        problems += wrong
+    return AnomalyFolder(data, described, every, images, problems)
+
+
+def _list_category(category: str, folder: Path, layout: Layout) -> tuple[list[AnomalyImage], list[str]]:
+    images, problems = _files_by_place(folder, layout.images, SUFFIXES), []
+    pattern = f"{layout.masks}/*" if layout.united else layout.masks
+    masks = _files_by_place(folder, pattern, _MASK_SUFFIXES, level=1 if layout.united else 0)
+    if layout.split is not None:
+        chosen = _images_of_the_test(folder.resolve().parent / layout.split, category)
+        missing = sorted(chosen - {path.relative_to(folder).as_posix() for paths in images.values() for path in paths})
+        problems += [f"{folder / name}: expected the file, of which {layout.split} tells, got none" for name in missing]
+        images = {
+            place: kept
+            for place, paths in images.items()
+            if (kept := [path for path in paths if path.relative_to(folder).as_posix() in chosen])
+        }
+    found = []
+    for place, paths in images.items():
+        parts = dict(zip(PurePosixPath(layout.images).parts, PurePosixPath(place).parts))
+        defect, stem = parts["{defect}"], parts["{stem}"]
+        problems += [f"{path}: expected one image of that name, got {paths[0].name} too" for path in paths[1:]]
+        mask = layout.masks.format(defect=defect, stem=stem)
+        own, anomalous = masks.pop(mask, []), defect not in layout.normal
+        if anomalous and not own:
+            wanted = f"a folder {mask} of masks" if layout.united else f"a mask {mask}.png"
+            problems.append(f"{paths[0]}: expected {wanted}, got none")
+        if not layout.united:
+            problems += [f"{path}: expected one mask of that name, got {own[0].name} too" for path in own[1:]]
+        found.append(AnomalyImage(category, place, defect, stem, anomalous, paths[0], tuple(own)))
+    if not found:
+        problems.append(f"{folder}: expected test images {layout.images}.png, got none")
+    if layout.split is None:  # which may leave images out
+        left = (paths[0] for paths in masks.values())
+        problems += [f"{path}: expected the image of the mask, got none" for path in left]
+    return found, problems
+
+
+def _list_masks(folder: Path) -> tuple[list[AnomalyImage], list[str]]:
+    """An image for each mask of a plain folder."""
+    problems: list[str] = []
+    found: dict[str, AnomalyImage] = {}
+    for path in files_below(folder, _MASK_SUFFIXES):
+        place = path.relative_to(folder).with_suffix("").as_posix().removesuffix(_MASK_ENDING)
+        if place in found:
+            problems.append(f"{path}: expected one mask of that name, got {found[place].masks[0].name} too")
+            continue
+        stem = PurePosixPath(place).name
+        found[place] = AnomalyImage(folder.resolve().name, place, "", stem, None, None, (path,))
+    if not found:
+        problems.append(f"{folder}: expected a data set or masks, got no such files")
+    return list(found.values()), problems
+
+
+def files_below(folder: Path, suffixes: Iterable[str]) -> list[Path]:
+    """The files with one of the endings in a folder and below it, sorted; hidden ones are left out.
+
+    Links to folders are followed, as data sets are often linked to; each folder is looked into once.
+    """
+    found, seen, waiting = [], set(), [folder]
+    while waiting:
+        here = waiting.pop()
+        status = here.stat()
+        if (status.st_dev, status.st_ino) in seen:
+            continue
+        seen.add((status.st_dev, status.st_ino))
+        for path in here.iterdir():
+            if path.is_dir():
+                waiting.append(path)
+            elif path.suffix.lower() in suffixes and not path.name.startswith(".") and path.is_file():
+                found.append(path)
+    return sorted(found)
+
+
+def _files_by_place(folder: Path, pattern: str, suffixes: Iterable[str], level: int = 0) -> dict[str, list[Path]]:
+    """Files by their paths in the folder without endings, or by those of folders so many levels above; sorted."""
+    found: dict[str, list[Path]] = defaultdict(list)
+    glob = pattern.replace("{defect}", "*").replace("{stem}", "*")
+    # an ending follows a name that is given, as in 000_mask.png
+    for path in sorted(folder.glob(f"{glob}.*" if not glob.endswith("*") else glob)):
+        if path.suffix.lower() in suffixes and not path.name.startswith(".") and path.is_file():
+            place = path.relative_to(folder)
+            found[(place.parents[level - 1] if level else place.with_suffix("")).as_posix()].append(path)
+    return dict(found)
+
+
+def _images_of_the_test(table: Path, category: str) -> set[str]:
+    """The paths, in the folder of their category, of the images that a table has for the test."""
+    with named(table), table.open(encoding="utf-8-sig", newline="") as file:
+        rows = csv.DictReader(file)
+        wanted = {"split", "image"} - {*(rows.fieldnames or ())}
+        if wanted:
+            raise ValueError(f"expected columns split and image, got {', '.join(rows.fieldnames or ()) or 'none'}")
+        images = [PurePosixPath(row["image"] or "") for row in rows if row["split"] == "test"]
+    return {image.relative_to(category).as_posix() for image in images if image.is_relative_to(category)}

@@ -1,0 +1,165 @@
+"""Anomaly maps on disk, one for each test image: found by category and stem, and by the defect's folder."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+from .files import MAP_SUFFIXES
+from .folders import AnomalyFolder, AnomalyImage, files_below, list_anomaly_images
+from .layouts import Layout
+
+
+class AnomalyMaps(NamedTuple):
+    """A data set on disk and a model's maps of its test images.
+
+    data: the data set
+    folder: that of the maps
+    pairs: each test image with its map, sorted
+    problems: what is wrong with the names of files, a line each; results need that there is none
+    """
+
+    data: AnomalyFolder
+    folder: Path
+    pairs: list[tuple[AnomalyImage, Path]]
+    problems: list[str]
+
+
+def list_anomaly_maps(
+    maps: str | Path, data: str | Path, *, layout: str | None = None, categories: Sequence[str] | None = None
+) -> AnomalyMaps:
+    """Find the test images of a data set, their masks and their maps. No file is opened but a table of a split.
+
+    Parameters: maps, as of `find_maps`; the others as of `list_anomaly_images`.
+    Returns the data set with the maps. Raises ValueError for folders, layouts and categories that there are not.
+    """
+    found = list_anomaly_images(data, layout=layout, categories=categories)
+    pairs, problems = find_maps(maps, found)
+    return AnomalyMaps(found, Path(maps), pairs, [*found.problems, *problems])
+
+
+def find_maps(maps: str | Path, data: AnomalyFolder) -> tuple[list[tuple[AnomalyImage, Path]], list[str]]:
+    """Find the map of each test image: the file in a folder of the category's name that has the image's stem.
+
+    If a folder in between has the name of a defect, it is a map of that defect's images; it has to have one where
+    several images of the category have that stem. A category that is alone may go without its folder. In a plain
+    folder, a map belongs to the mask at the same path, or else to the only one with that stem; a map that belongs to
+    none is one of a normal image.
+
+    Parameters: maps, the folder; data, as `list_anomaly_images` gives it.
+    Returns the images with their maps, sorted, and what is wrong, a line each: images without a map, two maps of one
+    image, maps of no image. Raises ValueError if the folder is not there.
+    """
+    maps = Path(maps)
+    if not maps.is_dir():
+        raise ValueError(f"{maps}: expected a folder of maps, got {'a file' if maps.exists() else 'nothing there'}")
+    files = files_below(maps, MAP_SUFFIXES)
+    if data.layout is None:
+        return _pair_masks(maps, files, data.images)
+    pairs, problems = [], []
+    images: dict[str, list[AnomalyImage]] = defaultdict(list)
+    for image in data.images:
+        images[image.category].append(image)
+    by_category, elsewhere = _by_category(maps, files, data, list(images))
+    for category, own in images.items():
+        found, wrong = _pair_images(maps, by_category.get(category, []), own, _defect_names(own, data.layout))
+        pairs += found
+        problems += wrong
+    known = ", ".join(images)
+    problems += [f"{path}: expected it in a folder of a category ({known}), got another" for path in elsewhere]
+    return pairs, problems
+
+
+_Placed = tuple[Path, tuple[str, ...]]  # a map, and the folders between its category's and its own
+
+
+def _by_category(
+    maps: Path, files: Sequence[Path], data: AnomalyFolder, chosen: Sequence[str]
+) -> tuple[dict[str, list[_Placed]], list[Path]]:
+    """Maps by category, and those that are of none."""
+    found: dict[str, list[_Placed]] = defaultdict(list)
+    bare: list[_Placed] = []
+    for path in files:
+        folders = path.relative_to(maps).parts[:-1]
+        at = next((i for i, folder in enumerate(folders) if folder in data.categories), None)
+        if at is None:
+            bare.append((path, folders))
+        else:
+            found[folders[at]].append((path, folders[at + 1 :]))
+    if len(chosen) == 1 and chosen[0] not in found:
+        found[chosen[0]] = bare
+        bare = []
+    every = len(chosen) == len(data.categories) > 1
+    return found, [path for path, _ in bare] if every else []  # else they may be those of other categories
+
+
+def _pair_images(
+    maps: Path, files: Sequence[_Placed], images: Sequence[AnomalyImage], defects: Mapping[str, str]
+) -> tuple[list[tuple[AnomalyImage, Path]], list[str]]:
+    by_stem: dict[str, list[AnomalyImage]] = defaultdict(list)
+    for image in images:
+        by_stem[image.stem].append(image)
+    several = _repeated_stems(images)
+    found: dict[AnomalyImage, Path] = {}
+    unclear: set[str] = set()
+    problems = []
+    for path, folders in files:
+        named = [defects[folder.casefold()] for folder in reversed(folders) if folder.casefold() in defects]
+        same = [image for image in by_stem.get(path.stem, []) if not named or image.defect == named[0]]
+        if not same:
+            problems.append(f"{path}: expected an image of that name and folder, got none")
+        elif len(same) > 1:
+            unclear.add(path.stem)
+            problems.append(
+                f"{path}: expected the folder of a defect, since {len(same)} images have that name: "
+                + ", ".join(image.name for image in same)
+            )
+        elif same[0] in found:
+            problems.append(f"{path}: expected one map of {same[0].name}, got {found[same[0]].relative_to(maps)} too")
+        else:
+            found[same[0]] = path
+    for image in images:
+        if image not in found and image.stem not in unclear:
+            where = f"{image.defect}/{image.stem}.tiff" if image.stem in several else f"{image.stem}.tiff"
+            problems.append(f"{image.image}: expected its map {image.category}/…/{where} in {maps}, got none")
+    return [(image, found[image]) for image in images if image in found], problems
+
+
+def _pair_masks(
+    maps: Path, files: Sequence[Path], masks: Sequence[AnomalyImage]
+) -> tuple[list[tuple[AnomalyImage, Path]], list[str]]:
+    """Maps and masks of plain folders; a map without a mask is one of a normal image."""
+    several = _repeated_stems(masks)
+    by_place = {mask.name: mask for mask in masks}
+    by_stem = {mask.stem: mask for mask in masks if mask.stem not in several}
+    category = masks[0].category if masks else ""
+    found: dict[str, tuple[AnomalyImage, Path]] = {}
+    problems = []
+    for path in files:
+        place = path.relative_to(maps).with_suffix("").as_posix()
+        stem = PurePosixPath(place).name
+        normal = AnomalyImage(category, place, "", stem, False, None, ())
+        image = by_place.get(place) or by_stem.get(stem, normal)
+        if image.name in found:
+            problems.append(
+                f"{path}: expected one map of {image.name}, got {found[image.name][1].relative_to(maps)} too"
+            )
+        else:
+            found[image.name] = image, path
+    for mask in masks:
+        if mask.name not in found:
+            problems.append(f"{mask.masks[0]}: expected its map {mask.name}.tiff in {maps}, got none")
+    return [found[name] for name in sorted(found)], problems
+
+
+def _repeated_stems(images: Sequence[AnomalyImage]) -> set[str]:
+    """The stems that several images have, so that they do not tell which image is meant."""
+    return {stem for stem, count in Counter(image.stem for image in images).items() if count > 1}
+
+
+def _defect_names(images: Sequence[AnomalyImage], layout: Layout) -> Mapping[str, str]:
+    """The defect by each name, in small letters, that its folder among the maps may have."""
+    defects = sorted({image.defect for image in images})
+    return {name.casefold(): defect for defect in defects for name in (*layout.other_names.get(defect, ()), defect)}

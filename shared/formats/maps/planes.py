@@ -1,0 +1,119 @@
+"""Arrays of one plane (H, W), maps or masks, in .tiff, .npy and .npz of one array: files on disk, or in memory."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from ..tables.npy import npy_header, read_npy, tried
+from .pixels import check_size
+from .tiff import read_tiff, tiff_header
+
+TIFF_SUFFIXES = (".tiff", ".tif")
+ARRAY_SUFFIXES = (*TIFF_SUFFIXES, ".npy", ".npz")
+_PACKING = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # those of NumPy; others may ask for gigabytes to unpack
+
+
+def stated_shape(suffix: str, source: Path | IO[bytes]) -> tuple[int, ...]:
+    """The shape that a file of an ending states, before it is unpacked.
+
+    Raises ValueError for a header that is none, and for more than MAX_PIXELS, in a tile of a .tiff too.
+    """
+    if suffix in TIFF_SUFFIXES:
+        return tiff_header(source).shape
+    if suffix == ".npz":
+        return tried(lambda: _shape_of_only(source))
+    return read_npy(source).shape if isinstance(source, Path) else tried(lambda: _stated_in_memory(source))
+
+
+def read_array(suffix: str, source: Path | IO[bytes]) -> np.ndarray:
+    """The array of a file, of any shape, in the type that the file has. Raises ValueError as `stated_shape`."""
+    if suffix in TIFF_SUFFIXES:
+        return read_tiff(source)
+    if suffix == ".npz":
+        return tried(lambda: _only_array(source))
+    if isinstance(source, Path):
+        mapped = read_npy(source)
+        check_size(mapped.shape)
+        return np.array(mapped)  # a mapped file stays open
+    return tried(lambda: _in_memory(source))
+
+
+def checked_map(array: np.ndarray) -> np.ndarray:
+    """The plane of a map. Raises ValueError for another shape, for what are no real numbers, and for NaN."""
+    return _checked(as_plane(array), "a map of real numbers", "fiu")
+
+
+def checked_mask(array: np.ndarray) -> np.ndarray:
+    """The plane of a mask. Raises ValueError as `checked_map`, but takes booleans."""
+    return _checked(as_plane(array), "a mask of numbers", "bfiu")
+
+
+def _checked(plane: np.ndarray, expected: str, kinds: str) -> np.ndarray:
+    """Raise ValueError unless an array is of one of the kinds of types, and without NaN."""
+    if plane.dtype.kind not in kinds:
+        raise ValueError(f"expected {expected}, got {plane.dtype}")
+    if plane.dtype.kind == "f" and np.isnan(plane).any():
+        row, column = np.argwhere(np.isnan(plane))[0].tolist()[-2:]
+        raise ValueError(f"expected numbers, got NaN at row {row}, column {column}")
+    return plane
+
+
+def as_plane(array: np.ndarray) -> np.ndarray:
+    """(H, W) of an array whose other axes are of length 1. Raises ValueError for another shape."""
+    check_size(array.shape)
+    shape = array.shape
+    while len(shape) > 2 and 1 in shape:
+        at = shape.index(1)
+        shape = shape[:at] + shape[at + 1 :]
+    if len(shape) != 2:
+        raise ValueError(f"expected one map (H, W), got the shape {array.shape}")
+    return np.asarray(array).reshape(shape)
+
+
+def _in_memory(file: IO[bytes]) -> np.ndarray:
+    _stated_in_memory(file)
+    file.seek(0)
+    return np.asarray(np.lib.format.read_array(file, allow_pickle=False))
+
+
+def _only_array(source: Path | IO[bytes]) -> np.ndarray:
+    """The only array of an archive, whose header is read before it is unpacked."""
+    with _only_member(source) as file:
+        return _in_memory(file)
+
+
+def _shape_of_only(source: Path | IO[bytes]) -> tuple[int, ...]:
+    with _only_member(source) as file:
+        return _stated_in_memory(file)
+
+
+@contextmanager
+def _only_member(source: Path | IO[bytes]) -> Iterator[Any]:
+    with zipfile.ZipFile(source) as archive:
+        infos = archive.infolist()
+        if len(infos) != 1:
+            raise ValueError(f"expected one array, got {len(infos)}: {', '.join(archive.namelist()[:9])}")
+        if infos[0].compress_type not in _PACKING:
+            raise ValueError("expected an archive as numpy.savez writes it, got another way of packing")
+        with archive.open(infos[0]) as file:
+            yield file
+
+
+def _stated_in_memory(file: IO[bytes]) -> tuple[int, ...]:
+    """The shape that an .npy file states. Raises ValueError for what are no numbers, and for too many."""
+    file.seek(0)
+    try:
+        shape, dtype = npy_header(file)
+    except (ValueError, RecursionError, MemoryError):  # whose words are of Python's parser
+        where = getattr(file, "name", "the file")
+        raise ValueError(f"expected numbers as numpy.save writes them, got another header of {where}") from None
+    if dtype.hasobject or not 0 < dtype.itemsize <= np.dtype(np.clongdouble).itemsize or min(shape, default=0) < 0:
+        raise ValueError(f"expected numbers, got {dtype} of the shape {shape}")
+    check_size(shape)
+    return shape

@@ -1,0 +1,119 @@
+"""TIFF files of one page, by tifffile and imagecodecs.
+
+Not by Pillow: OpenCV compresses by LZW, for which Pillow takes libtiff, and that prints what is wrong with a file.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import struct
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+import numpy as np
+
+from ...extras import extra
+from .pixels import check_size
+
+_QUIET = logging.NullHandler()  # what tifffile finds wrong with a file is not printed beside the error
+_WHITE_IS_ZERO = 0
+_MAX_TAGS = 4096  # of a page, as in tifffile
+_MAX_VALUES = 1_000_000  # of a tag: places of strips or tiles
+
+
+# none, LZW, deflate, PackBits, LZMA and Zstandard unpack to the size that is stated, pictures to what they say within
+_OF_BYTES = frozenset([1, 5, 8, 32946, 32773, 34925, 34926, 50000])
+
+
+class TiffHeader(NamedTuple):
+    """What a .tiff says of its only page.
+
+    shape: of the page, or of its tiles if these have more pixels
+    of_bytes: whether it unpacks to that, and to no more
+    white_is_zero: whether low numbers are white
+    """
+
+    shape: tuple[int, ...]
+    of_bytes: bool
+    white_is_zero: bool
+
+
+def tiff_header(source: Path | IO[bytes]) -> TiffHeader:
+    """What a .tiff says before it is unpacked. Raises ValueError for several pages, too many pixels, and long tags."""
+    with _only_page(source) as page:
+        check_size(page.chunks)
+        shape = max(page.shape, page.chunks, key=math.prod)
+        return TiffHeader(tuple(shape), int(page.compression) in _OF_BYTES, page.photometric == _WHITE_IS_ZERO)
+
+
+def _check_tags(file: IO[bytes]) -> None:
+    """Raise ValueError for lists of so many numbers that the objects tifffile makes of them take gigabytes."""
+    file.seek(0)
+    start = file.read(16)
+    order, sizes = {b"II": "<", b"MM": ">"}.get(start[:2], ""), {b"*": "IHI", b"+": "QQQ"}.get(start[2:4].strip(b"\0"))
+    if not order or sizes is None:
+        raise ValueError(f"not a TIFF file: header={start[:4]!r}")
+    place, number, long = (struct.Struct(order + kind) for kind in sizes)
+    entry = struct.Struct(f"{order}HH{sizes[2]}{long.size}s")
+    try:
+        file.seek(place.unpack_from(start, place.size)[0])
+        count = number.unpack(file.read(number.size))[0]
+        entries = [*entry.iter_unpack(file.read(min(count, _MAX_TAGS) * entry.size))]
+    except (struct.error, OverflowError):
+        raise ValueError("not a TIFF file, or a part of one") from None
+    if any(values > _MAX_VALUES for _, _, values, _ in entries):
+        raise ValueError(f"expected tags of at most {_MAX_VALUES:,} values, got more")
+    if any(file.read(long.size)):
+        raise ValueError("expected one map or mask, got a file of several pages")
+
+
+def read_tiff(source: Path | IO[bytes]) -> np.ndarray:
+    """The numbers of a .tiff of one page, in the type that the file has."""
+    with _only_page(source) as page:
+        return np.asarray(page.asarray(maxworkers=1))
+
+
+def check_white(is_zero: bool) -> None:
+    """Raise ValueError for a mask in which 0 is white: some readers turn its numbers. So tifffile writes booleans."""
+    if is_zero:
+        raise ValueError(
+            "expected a mask whose anomalous pixels are above 0, got one in which 0 is white; save it in 8 bits"
+        )
+
+
+def read_tiff_mask(source: Path | IO[bytes]) -> np.ndarray:
+    """(H, W) or (H, W, channels) of a mask; transparency is left out.
+
+    Raises ValueError as `check_white`.
+    """
+    with _only_page(source) as page:
+        check_white(page.photometric == _WHITE_IS_ZERO)
+        values = np.asarray(page.asarray(maxworkers=1))
+    if values.dtype.kind not in "bfiu":
+        raise ValueError(f"expected a mask of numbers, got {values.dtype}")
+    if values.ndim == 2:
+        return values
+    if sorted(page.axes) != ["S", "X", "Y"]:
+        raise ValueError(f"expected one mask (H, W), got the shape {values.shape}")
+    values = np.moveaxis(values, page.axes.index("S"), 2)
+    return values[..., : values.shape[2] - len(page.extrasamples)]
+
+
+@contextmanager
+def _only_page(source: Path | IO[bytes]) -> Iterator[Any]:
+    """The only page of a .tiff, as tifffile says it, of no more than MAX_PIXELS."""
+    with extra("anomaly"):
+        import imagecodecs  # noqa: F401 (tifffile takes it for compressed files, and its absence is told here)
+        import tifffile
+
+    logging.getLogger("tifffile").addHandler(_QUIET)
+    with source.open("rb") if isinstance(source, Path) else nullcontext(source) as file:
+        _check_tags(file)
+        file.seek(0)
+        with tifffile.TiffFile(file) as tiff:
+            page = tiff.pages[0]
+            check_size(page.shape)
+            yield page

@@ -1,0 +1,174 @@
+"""Columns of a metric from files: .npy, .npz, .csv, .parquet, .json, .pt, and standard input.
+
+A place is a file, a file and the name of a column or of several ("scores.csv:cat,dog"), or "-" for standard input.
+Files are never unpickled: .npy and .npz hold numbers only, and .pt is read with weights_only.
+"""
+
+from __future__ import annotations
+
+import codecs
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...arrays.columns import check_lengths
+from ...metric.groups import GROUPS
+from ..json import by_column, parse_json
+from ..reasons import reason
+from ..torch_files import read_torch_file
+from .npy import read_npy, read_npz
+
+BATCH = 8192  # rows
+
+
+def open_column(place: str, column: str) -> Any:
+    """Open a column of a file, or of standard input for "-": an array, a list, or a `ParquetColumn`, not yet read.
+
+    In a file of several columns (.npz, .csv, .parquet, a dict in .json or .pt, or records in .json) it is the one of
+    that name, or the ones named after a colon in `place`, side by side. A .csv whose first line is numbers has no
+    header: it is one column, as wide as it is, unless columns are named by their places, from 0.
+    Values of the column `groups` may be missing. Raises ValueError, with the place, for what cannot be read.
+    """
+    path, names = _split(place)
+    kind = "-" if str(path) == "-" else path.suffix.lower()
+    if kind not in ("-", *_READERS):
+        raise ValueError(f"{place}: expected a file ending in {', '.join(_READERS)}, or -")
+    try:
+        content = _standard_input() if kind == "-" else _READERS[kind](path)
+        found = (_pick_from_csv if isinstance(content, bytes) else _pick)(content, column, names)
+    except Exception as error:
+        raise ValueError(f"{place}: {reason(error)}") from error
+    if isinstance(found, ParquetColumn):
+        found.gaps = column == GROUPS
+    return found
+
+
+def file_of(place: str) -> Path | None:
+    """The file that a place names; None for standard input."""
+    path, _ = _split(place)
+    return None if str(path) == "-" else path
+
+
+def batches(columns: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Cut open columns of one length into batches of at most `BATCH` rows; Parquet files are read as they go."""
+    check_lengths(**columns)
+    parts = {name: iter(x if isinstance(x, ParquetColumn) else [x]) for name, x in columns.items()}
+    rest: dict[str, Any] = {name: next(cut, []) for name, cut in parts.items()}
+    while rows := min(BATCH, *map(len, rest.values())):
+        yield {name: part[:rows] for name, part in rest.items()}
+        rest = {name: part[rows:] if len(part) > rows else next(parts[name], []) for name, part in rest.items()}
+
+
+def whole_column(opened: Any) -> Any:
+    """An open column, with all the rows of a Parquet file in their type."""
+    if not isinstance(opened, ParquetColumn):
+        return opened
+    parts = [*opened]
+    return np.concatenate(parts) if parts else np.zeros(0)
+
+
+class ParquetColumn:
+    """A column of a Parquet file, or several side by side, read in batches as it is iterated over."""
+
+    gaps = False  # whether values may be missing
+
+    def __init__(self, path: Path, names: list[str], num_rows: int) -> None:
+        self.path, self.names, self.num_rows = path, names, num_rows
+
+    def __len__(self) -> int:
+        return self.num_rows
+
+    def __iter__(self) -> Iterator[Any]:
+        from .parquet import read_batches
+
+        try:
+            yield from map(_side_by_side, read_batches(self.path, self.names, BATCH, gaps=self.gaps))
+        except Exception as error:
+            raise ValueError(f"{self.path}: {reason(error)}") from error
+
+
+def _split(place: str) -> tuple[Path, list[str]]:
+    name, colon, names = place.rpartition(":")
+    # a file that is there, or C:\… on Windows, has no column after its colon
+    if not colon or os.path.exists(place) or not (Path(name).suffix or name == "-"):
+        return Path(place), []
+    if not all(names.split(",")):
+        raise ValueError(f"{place}: expected FILE:COLUMN,COLUMN, got a column without a name")
+    return Path(name), names.split(",")
+
+
+def _read_json(path: Path) -> Any:
+    return by_column(parse_json(path.read_bytes()))
+
+
+def _read_pt(path: Path) -> Any:
+    return read_torch_file(path, "expected tensors, or a dict of tensors, got other pickled objects or no .pt file")
+
+
+def _open_parquet(path: Path) -> dict[str, ParquetColumn]:
+    from pyarrow.parquet import read_metadata
+
+    footer = read_metadata(path)
+    return {name: ParquetColumn(path, [name], footer.num_rows) for name in footer.schema.to_arrow_schema().names}
+
+
+# bytes are those of comma-separated values, whose header depends on the columns that are asked for
+_READERS: dict[str, Callable[[Path], Any]] = {
+    ".csv": Path.read_bytes,
+    ".npy": read_npy,
+    ".npz": read_npz,
+    ".parquet": _open_parquet,
+    ".json": _read_json,
+    ".pt": _read_pt,
+}
+
+
+@cache
+def _standard_input() -> Any:
+    """What JSON holds, or the bytes of comma-separated values; read once, though several columns may come from it."""
+    if sys.stdin is None:
+        raise ValueError("expected an open standard input, got a closed one")
+    text = sys.stdin.buffer.read().removeprefix(codecs.BOM_UTF8).lstrip()
+    if not text:
+        raise ValueError("expected JSON or comma-separated values, got nothing")
+    return by_column(parse_json(text)) if text[:1] in b"[{" else text
+
+
+def _pick_from_csv(data: bytes, column: str, names: list[str]) -> Any:
+    from .arrow import from_arrow
+    from .csv import read_csv
+
+    table, headless = read_csv(data, names)
+    names = table.column_names if headless and not names else _names(table.column_names, column, names)
+    return _side_by_side([from_arrow(table[name], gaps=column == GROUPS) for name in names])
+
+
+def _pick(content: Any, column: str, names: list[str]) -> Any:
+    if isinstance(content, Mapping):
+        return _side_by_side([content[name] for name in _names([*content], column, names)])
+    if names:
+        raise ValueError(f"expected named columns, to take {', '.join(names)} from, got a single one")
+    return content
+
+
+def _names(there: list[str], column: str, names: list[str]) -> list[str]:
+    """The names that are asked for, or else the one that is there, or that of the column."""
+    names = names or (there if len(there) == 1 else [column])
+    missing = [name for name in names if name not in there]
+    if missing:
+        hint = "; name others as in FILE:COLUMN,COLUMN" if missing == [column] else ""
+        raise ValueError(f"expected a column {missing[0]}, got {', '.join(there) or 'none'}{hint}")
+    return names
+
+
+def _side_by_side(columns: list[Any]) -> Any:
+    """A column alone as it is; several as the columns of a matrix."""
+    if isinstance(columns[0], ParquetColumn):
+        names = [name for column in columns for name in column.names]
+        return ParquetColumn(columns[0].path, names, len(columns[0]))
+    return columns[0] if len(columns) == 1 else np.column_stack(columns)

@@ -1,0 +1,116 @@
+"""Scores of a detector on one data set after another, as they lie on disk: a file a set, and folders of them.
+
+OpenOOD saves an .npz for each set in one folder, `scores/cifar100.npz`, with `pred`, `conf` and `label` of its samples:
+its confidence is higher for the known, and so is turned.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ...arrays.columns import as_labels, as_scores, check_lengths
+from ..reasons import named
+from .columns import file_of, open_column, whole_column
+from .npy import read_npz
+
+ENDINGS = (".csv", ".json", ".npy", ".npz", ".parquet", ".pt")
+# sets of known classes, changed on purpose: OpenOOD's covariate-shifted ones
+KNOWN_GROUP = "csid"
+
+
+class Scores(NamedTuple):
+    """Scores of a data set.
+
+    scores: (N,) higher is more unknown
+    predictions, references: (N,) predicted and true classes of known samples; None where the file has none
+    """
+
+    scores: Any
+    predictions: Any = None
+    references: Any = None
+
+
+def read_scores(place: str | Path) -> Scores:
+    """Read the scores of a data set.
+
+    Parameters: place, a .npy, .npz, .csv, .parquet, .json or .pt with one column, with one called `scores`, or whose
+    column stands after a colon, or "-" for standard input. An .npz with `conf` is OpenOOD's: `conf` is higher for the
+    known, and comes back negated; `pred` and `label` of an .npz are the classes, predicted and true.
+    Returns `Scores`. Raises ValueError, with the place, for what cannot be read, NaN and other shapes than (N,).
+    """
+    path, place = file_of(str(place)), str(place)
+    named_column = "" if path is None else place.removeprefix(str(path)).lstrip(":")
+    classes: dict[str, Any] = {}
+    if path is not None and path.suffix.lower() == ".npz":
+        with named(place):
+            arrays = read_npz(path)
+            if "pred" in arrays and "label" in arrays:
+                classes = {
+                    "predictions": as_labels(arrays["pred"], "pred"),
+                    "references": as_labels(arrays["label"], "label"),
+                }
+                check_lengths(**{name: arrays[name] for name in ("conf", "scores", "pred", "label") if name in arrays})
+            if named_column == "conf" or (not named_column and "conf" in arrays and "scores" not in arrays):
+                if "conf" not in arrays:
+                    raise ValueError(f"expected a column conf, got {', '.join(arrays) or 'none'}")
+                return Scores(-as_scores(arrays["conf"], "conf"), **classes)
+    column = open_column(place, "scores")
+    with named(place):
+        return Scores(as_scores(whole_column(column), "scores"), **classes)
+
+
+def score_files(folder: str | Path, known: str | Path) -> dict[str, Path]:
+    """The files of scores in a folder, by the names of their sets, with near and far where that is known.
+
+    A set is named by its file without the ending; in folders within the folder, with theirs: near/cifar100. In a folder
+    without others, beside known samples of cifar10, cifar100, mnist, imagenet200 or imagenet, OpenOOD's sets are near/…
+    and far/… as in its benchmarks, and its covariate-shifted sets, which are of known classes, csid/….
+
+    Parameters: folder; known, the file of the known samples, which is left out.
+    Returns {name: path}, sorted. Raises ValueError for a folder without other files of scores, and for two of one name.
+    """
+    folder, known = Path(folder), Path(known)
+    paths = (path for path in sorted(folder.rglob("*")) if path.suffix.lower() in ENDINGS and path.is_file())
+    others = [path for path in paths if not (known.exists() and path.samefile(known))]
+    benchmark = _BENCHMARKS.get(known.stem.lower(), {})
+    files: dict[str, Path] = {}
+    for path in others:
+        name = path.relative_to(folder).with_suffix("").as_posix()
+        name = f"{benchmark[name]}/{name}" if name in benchmark else name
+        if name in files:
+            raise ValueError(f"{folder}: expected one file of {name}, got {files[name].name} and {path.name}")
+        files[name] = path
+    if not files:
+        raise ValueError(f"{folder}: expected files of scores ({', '.join(ENDINGS)}), got none")
+    return dict(sorted(files.items()))
+
+
+def is_folder(place: str) -> bool:
+    """Whether a place is a folder rather than a file, a column of one, or standard input.
+
+    >>> is_folder("."), is_folder("-"), is_folder("scores.npz:conf")
+    (True, False, False)
+    """
+    return place != "-" and os.path.isdir(place)
+
+
+def _benchmark(near: str, far: str, csid: str) -> Mapping[str, str]:
+    return {name: group for group, names in (("near", near), ("far", far), ("csid", csid)) for name in names.split()}
+
+
+# OpenOOD's sets, in the spellings of its configurations and of its evaluator
+_IMAGENET = _benchmark(
+    "ssb_hard ninco",
+    "inaturalist textures openimageo openimage_o",
+    "imagenetv2 imagenetc imagenetr imagenetes imagenet_v2 imagenet_c imagenet_r imagenet_es",
+)
+_BENCHMARKS: Mapping[str, Mapping[str, str]] = {
+    "mnist": _benchmark("notmnist fashionmnist", "texture cifar10 tin places365", "svhn"),
+    "cifar10": _benchmark("cifar100 tin", "mnist svhn texture places365 place365", "cinic10 cifar10c"),
+    "cifar100": _benchmark("cifar10 tin", "mnist svhn texture places365 place365", "cifar100c"),
+    "imagenet200": _IMAGENET,
+    "imagenet": _IMAGENET,
+}

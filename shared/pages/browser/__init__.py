@@ -1,0 +1,1 @@
+"""How the pages look and move: theme, style sheets and JavaScript."""

@@ -1,0 +1,1 @@
+"""The metric's columns, from the arrays that were read."""

@@ -1,0 +1,68 @@
+"""The part of a page's address that says page, example and options: written for links, and read when one is opened."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlencode
+
+from ..page import Option, Page
+from .controls import shown
+from .form import TABLE, Form, sample_of, titles
+
+MAX_TEXT = 500  # letters of an option
+
+
+def query_of(page: Page, defaults: Mapping[str, Any], form: Form) -> str:
+    """The query: the page, the example if one is chosen, and the options that are not the example's or the default."""
+    entries = {"tab": page.name}
+    if form.example in titles(page):
+        entries["example"] = form.example
+    usual = {**defaults, **options_of_title(page, form.example)}
+    for option, value in zip(page.options, form.controls):
+        if value != shown(option, usual[option.name]):
+            entries[option.name] = _text(value)[:MAX_TEXT]
+    return f"?{urlencode(entries)}"
+
+
+def options_of_title(page: Page, title: str) -> Mapping[str, Any]:
+    """The options of an example."""
+    sample = sample_of(page, title)
+    if sample:
+        return sample.options
+    return next((example.options for example in page.examples if f"{TABLE}{example.title}" == title), {})
+
+
+def from_query(page: Page, query: Mapping[str, str]) -> dict[str, Any]:
+    """What controls hold by a query; an entry that is no option, or whose value a control cannot hold, is left out."""
+    held = {}
+    for option in page.options:
+        text = query.get(option.name, "")[:MAX_TEXT]
+        value = _held(option, text) if option.name in query else None
+        if value is not None:
+            held[option.name] = value
+    return held
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, (list, tuple)):
+        return ",".join(map(str, value))
+    return str(int(value)) if isinstance(value, bool) else str(value)
+
+
+def _held(option: Option, text: str) -> Any:
+    """What the control of an option holds for a text; None for a text that it cannot hold."""
+    items = [item.strip() for item in text.split(",") if item.strip()]
+    if option.control == "flag":
+        return text in ("1", "true", "True")
+    if option.control == "fraction":
+        try:
+            number = float(text)
+        except ValueError:
+            return None
+        return number if 0 <= number <= 1 else None
+    if option.control in ("choice", "choice or none"):
+        return text if text in (*option.choices, *(["none"] if option.control == "choice or none" else [])) else None
+    if option.control == "checks":
+        return items if set(items) <= set(option.choices) else None
+    return items if option.control == "several" else text

@@ -1,0 +1,101 @@
+"""Data as they were read: the first rows, and above each column what it is taken for."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..columns.columns import FLIPPED, groups, num_dimensions
+from ..columns.inputs import source_of
+from ..page import Column, Page
+from ..reading.readers import Data
+
+ROWS = 5  # of one source, of two a few less
+MAX_SHOWN = 9  # columns
+
+
+def preview(page: Page, sources: Sequence[Data], made_of: Mapping[str, Sequence[str]], rows: bool = True) -> str:
+    """The data of each source as HTML; `rows` False where an editable table shows the rows already."""
+    taken = _taken(page, sources, made_of)
+    return "".join(_source_html(page, i, data, taken[i], rows) for i, data in enumerate(sources) if data.arrays)
+
+
+def _taken(page: Page, sources: Sequence[Data], made_of: Mapping[str, Sequence[str]]) -> list[dict[str, list[str]]]:
+    """What each array of each source is taken for."""
+    found: list[dict[str, list[str]]] = [{} for _ in sources]
+    for column in page.columns:
+        names = made_of.get(column.name, ())
+        place = next(i for i, data in enumerate(sources) if data is source_of(column, names, sources))
+        runs = groups(sources[place])
+        for name in names:
+            plain_name = name.removeprefix(FLIPPED).partition("[:,")[0]
+            said = ("minus " if name.startswith(FLIPPED) else "") + _role(column, sources[place].arrays.get(plain_name))
+            for member in runs.get(plain_name, [plain_name]):
+                found[place].setdefault(member, []).append(said)
+    return found
+
+
+def _role(column: Column, array: Any) -> str:
+    """What a column is taken for; of labels with how many are 1."""
+    if column.kind == "score" and not column.part_of:
+        return "score"
+    if column.kind == "label" and isinstance(array, np.ndarray) and array.dtype.kind in "biuf" and array.ndim == 1:
+        return f"{column.name}, 1 in {int(np.count_nonzero(array == 1)):,} of {len(array):,}"
+    return column.name
+
+
+def _source_html(page: Page, place: int, data: Data, taken: Mapping[str, list[str]], rows: bool) -> str:
+    flat = {name: array for name, array in data.arrays.items() if num_dimensions(array) == 1}
+    wide = {name: array for name, array in data.arrays.items() if name not in flat}
+    first = [name for name in flat if name in taken] + [name for name in flat if name not in taken]
+    names = [name for name in flat if name in first[:MAX_SHOWN]]
+    title = f"<strong>{html.escape(page.sources[place].label)}</strong> " if len(page.sources) > 1 else ""
+    lengths = sorted({len(array) for array in flat.values()})
+    size = f"{lengths[-1]:,} rows, {len(flat):,} column{'s' * (len(flat) != 1)}" if flat else ""
+    images = next(iter(data.names.values()), None)
+    size += f" in {len(images):,} files" if flat and images else ""
+    parts = [f"<p>{title}{size}</p>"] if title or size else []
+    if flat:
+        chips = "".join(f"<th>{_chips(name, taken)}</th>" for name in names)
+        heads = "".join(f'<th scope="col">{html.escape(name)}</th>' for name in names)
+        cells = (
+            "".join(_row_html(flat, names, row) for row in range(min(ROWS + 1 - len(page.sources), lengths[-1])))
+            if rows
+            else ""
+        )
+        more = f"<p>and {len(flat) - len(names):,} more columns</p>" if len(flat) > len(names) else ""
+        table = f'<table><thead><tr class="chips">{chips}</tr><tr>{heads}</tr></thead><tbody>{cells}</tbody></table>'
+        parts.append(f'<div class="scroll">{table}</div>{more}')
+    for name, array in wide.items():
+        shape = _shape(array, data.names.get(name))
+        parts.append(f"<p>{_chips(name, taken)} {html.escape(name)}: {html.escape(shape)}</p>")
+    return f'<div class="preview">{"".join(parts)}</div>'
+
+
+def _row_html(flat: Mapping[str, np.ndarray], names: Sequence[str], row: int) -> str:
+    cells = (_shown_cell(flat[name][row]) if row < len(flat[name]) else "" for name in names)
+    return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
+
+
+def _shown_cell(value: Any) -> str:
+    text = f"{value:.5g}" if isinstance(value, (float, np.floating)) else str(value)
+    return html.escape(text if len(text) <= 24 else f"{text[:23]}…")
+
+
+def _chips(name: str, taken: Mapping[str, list[str]]) -> str:
+    roles = taken.get(name)
+    if not roles:
+        return '<span class="chip unused">not used</span>'
+    return "".join(f'<span class="chip">{html.escape(role)}</span>' for role in roles)
+
+
+def _shape(array: Any, names: Sequence[str] | None) -> str:
+    if isinstance(array, np.ndarray):
+        return " × ".join(f"{size:,}" for size in array.shape)
+    sizes = {np.shape(image) for image in array}
+    each = f" of {' × '.join(map(str, next(iter(sizes))))}" if len(sizes) == 1 else ""
+    shown = f": {', '.join(names[:4])}{', …' if len(names) > 4 else ''}" if names else ""
+    return f"{len(array):,} images{each}{shown}"

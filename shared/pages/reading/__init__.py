@@ -1,0 +1,1 @@
+"""Uploads, archives and pasted cells as named arrays."""

@@ -1,0 +1,146 @@
+"""Files of an upload as members, each with a name: files as they came, and those within .zip archives, in memory.
+
+Nothing is written to disk, and no member's name is ever a path on the server.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+from ..serving.limits import RefusedError, check_contents, check_unpacked
+
+_NAMED = 5  # names in a message
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # others may ask for gigabytes to unpack
+
+
+FOLDER = "folder"  # the column that says it of each image
+KIND_FOLDERS = ("test", "ground_truth", "labels")  # that say what the files in them are, not which
+
+
+class Member(NamedTuple):
+    """A file: its name, with the folders that an archive has it in, and what it holds, read when it is asked for.
+
+    folder: the name of its archive, where there are several
+    """
+
+    name: str
+    path: Path
+    archive: zipfile.ZipFile | None = None
+    folder: str = ""
+
+    @property
+    def key(self) -> str:
+        """The name without its ending, without folders of `KIND_FOLDERS` and, of a mask, without `_mask`."""
+        return key_of(PurePosixPath(self.folder, self.name)).removesuffix("_mask")
+
+    def read_bytes(self) -> bytes:
+        """The content. Raises RefusedError for a member of an archive that cannot be read."""
+        if self.archive is None:
+            return self.path.read_bytes()
+        try:
+            return self.archive.read(self.name)
+        except Exception as error:  # of a damaged or encrypted member
+            raise RefusedError(f"{self.path.name}: {self.name} cannot be read: {error}") from None
+
+
+def key_of(path: PurePosixPath) -> str:
+    """A path without its ending, and without folders of `KIND_FOLDERS`.
+
+    >>> key_of(PurePosixPath("nut/test/cut/000.png"))
+    'nut/cut/000'
+    """
+    *folders, name = path.with_suffix("").parts
+    return "/".join([*(part for part in folders if part not in KIND_FOLDERS), name])
+
+
+def members(paths: Sequence[Path], suffixes: tuple[str, ...], skipped: Sequence[str] = ()) -> list[Member]:
+    """The files of these endings, sorted by name; of several archives with the archive's name as a folder.
+
+    Raises RefusedError for an archive that is too large, for one without such files, and for two of one name.
+    """
+    archives = [path for path in paths if path.suffix.lower() == ".zip"]
+    found = [Member(path.name, path) for path in paths if path not in archives]
+    total = 0
+    for path in archives:
+        check_contents(path)
+        listed = [*_members_of(path, suffixes, skipped)]
+        total += sum(size for _, size in listed)
+        check_unpacked(path.name, total)
+        if not listed:
+            raise RefusedError(f"{path.name}: expected files that end on {' or '.join(suffixes)}, got none")
+        found += [member._replace(folder=path.stem if len(archives) > 1 else "") for member, _ in listed]
+    twice = [name for name, count in Counter(map(_label, found)).items() if count > 1]
+    if twice:
+        raise RefusedError(f"{twice[0]}: expected files of different names, got two; a .zip keeps folders apart")
+    return sorted(found, key=_label)
+
+
+def _label(member: Member) -> str:
+    return str(PurePosixPath(member.folder, member.name))
+
+
+def _members_of(path: Path, suffixes: tuple[str, ...], skipped: Sequence[str]) -> Iterator[tuple[Member, int]]:
+    """Members of an archive, and their sizes."""
+    archive = zipfile.ZipFile(path)
+    infos = [info for info in archive.infolist() if _is_wanted(PurePosixPath(info.filename), suffixes, skipped)]
+    for info in infos:
+        if info.compress_type not in _METHODS or info.flag_bits & 1:
+            raise RefusedError(f"{path.name}: expected a plain .zip, without a password, that any program opens")
+        yield Member(info.filename, path, archive), info.file_size
+
+
+def _is_wanted(name: PurePosixPath, suffixes: tuple[str, ...], skipped: Sequence[str]) -> bool:
+    hidden = any(part.startswith((".", "__MACOSX")) for part in name.parts)
+    return name.suffix.lower() in suffixes and not hidden and name.name not in skipped
+
+
+def keys(names: Sequence[str]) -> tuple[int, list[str]]:
+    """How many last parts of names tell them apart, and these parts: `000`, or `scratch/000` where there are two 000.
+
+    >>> keys(["test/good/000", "test/scratch/000"]), keys(["a/1", "b/2"])
+    ((2, ['good/000', 'scratch/000']), (1, ['1', '2']))
+    """
+    depth = max((name.count("/") + 1 for name in names), default=1)
+    for parts in range(1, depth + 1):
+        short = last_parts(names, parts)
+        if len(set(short)) == len(short):
+            return parts, short
+    return depth, list(names)
+
+
+def last_parts(names: Sequence[str], parts: int) -> list[str]:
+    """The last parts of names."""
+    return ["/".join(name.split("/")[-parts:]) for name in names]
+
+
+def folders_of(names: Sequence[str]) -> tuple[int, list[str]]:
+    """The place of the first folder that tells names apart, and that folder of each; none where there is no such one.
+
+    >>> folders_of(["mvtec/nut/0", "mvtec/nut/cut/1", "mvtec/bottle/0"]), folders_of(["mvtec/0", "1"])
+    ((1, ['nut', 'nut', 'bottle']), (0, []))
+    """
+    parts = [name.split("/")[:-1] for name in names]
+    for place in range(min(map(len, parts), default=0)):
+        found = [part[place] for part in parts]
+        if len(set(found)) > 1:
+            return place, found
+    return 0, []
+
+
+def are_data_sets(inputs: Sequence[Sequence[Path]]) -> bool:
+    """Whether all inputs come as several archives of the same names, so that each is a data set."""
+    stems = [sorted(path.stem for path in paths if path.suffix.lower() == ".zip") for paths in inputs]
+    return len(stems) > 1 and len(stems[0]) > 1 and all(each == stems[0] for each in stems)
+
+
+def some(names: Sequence[str]) -> str:
+    """The first of some names, and how many more there are.
+
+    >>> some(["a", "b"]), some(list("abcdefg"))
+    ('a, b', 'a, b, c, d, e and 2 more')
+    """
+    return ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else "")

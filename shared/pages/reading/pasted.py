@@ -1,0 +1,38 @@
+"""Cells that were copied from a spreadsheet, or text with commas, semicolons or tabs, as a table."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from ...formats.tables.arrow import from_arrow
+from ...formats.tables.csv import read_csv
+from ..serving.limits import MAX_COLUMNS, RefusedError, check_header
+
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+def read_pasted(text: str) -> pd.DataFrame:
+    r"""The table of a text; without a line of names, columns are named by letters, as in a spreadsheet.
+
+    >>> read_pasted("0.5\t1\n0.25\t0").to_dict("list")
+    {'A': [0.5, 0.25], 'B': [1, 0]}
+    """
+    if "\t" not in text and "," not in text and ";" not in text and " " in text.strip().splitlines()[0]:
+        text = "\n".join("\t".join(line.split()) for line in text.splitlines())
+    table, headless = read_csv(text.encode())
+    if table.num_columns > MAX_COLUMNS:
+        raise RefusedError(f"expected at most {MAX_COLUMNS:,} columns, got {table.num_columns:,}")
+    if not headless:
+        check_header("pasted", table.column_names)
+    names = [letters(i) for i in range(table.num_columns)] if headless else table.column_names
+    return pd.DataFrame(dict(zip(names, (from_arrow(column, gaps=True) for column in table.columns))))
+
+
+def letters(place: int) -> str:
+    """The name of a column of a spreadsheet: A to Z, then AA.
+
+    >>> letters(0), letters(25), letters(26), letters(52)
+    ('A', 'Z', 'AA', 'BA')
+    """
+    more, last = divmod(place, 26)
+    return (letters(more - 1) if more else "") + _LETTERS[last]

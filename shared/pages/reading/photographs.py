@@ -1,0 +1,48 @@
+"""Read photographs to lay behind images (PNG or JPEG). Sizes are checked first."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from PIL import Image
+
+from ..serving.limits import RefusedError, check_files, check_unpacked, without_paths
+from .archives import keys, last_parts, members
+
+
+def photograph_of(paths: Sequence[Path], image: int, names: Sequence[str]) -> Any:
+    """The photograph of an image, by its name; one that is named like none of them is behind all. None for none."""
+    if not paths:
+        return None
+    check_files(list(paths))
+    found = members(list(paths), _PHOTOGRAPHS)
+    if names and image < len(names):
+        parts, wanted = keys(names)
+        named = dict(zip(last_parts([member.key for member in found], parts), found))
+        if wanted[image] in named:
+            return read_photograph(named[wanted[image]])
+        if named.keys() & set(wanted):
+            return None
+    return read_photograph(found[0]) if len(found) == 1 else None
+
+
+_PHOTOGRAPHS = (".png", ".jpg", ".jpeg")
+
+
+def read_photograph(member: Any) -> Any:
+    """A photograph (PNG or JPEG), at most 1,000 pixels wide and high."""
+    try:
+        with Image.open(io.BytesIO(member.read_bytes()), formats=["PNG", "JPEG"]) as image:
+            size = image.size
+            check_unpacked(member.name, 4 * size[0] * size[1])
+            photograph = image.convert("RGB")
+    except RefusedError:
+        raise
+    except Exception as error:  # of the decoder
+        kind = member.name.rpartition(".")[2].lower()
+        raise RefusedError(f"{member.name}: cannot be read as {kind}: {without_paths(str(error))}") from None
+    photograph.thumbnail((1000, 1000))
+    return photograph, size

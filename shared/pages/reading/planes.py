@@ -1,0 +1,135 @@
+"""One map or mask of an upload: a picture or an array. Sizes are checked before it is unpacked."""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from ...formats.maps.pixels import check_size
+from ...formats.maps.planes import ARRAY_SUFFIXES, TIFF_SUFFIXES, checked_map, checked_mask, read_array, stated_shape
+from ...formats.maps.tiff import check_white, tiff_header
+from ...formats.reasons import reason
+from ..serving.limits import RefusedError, check_listing, check_unpacked, without_paths
+from .archives import Member
+
+PLANE_SUFFIXES = (".png", *ARRAY_SUFFIXES)
+
+
+class Planes:
+    """Maps or masks, read one after the other; together they take no more memory than is allowed.
+
+    codes: the Python that reads a file of each ending, as an expression of `path`
+    """
+
+    def __init__(self, masks: bool) -> None:
+        self.masks = masks
+        self.codes: dict[str, str] = {}
+        self._flat: dict[str, bool] = {}
+        self._bytes = 0
+
+    def read(self, member: Member) -> np.ndarray:
+        """(H, W) of a file: a map as it is, True of a mask where it is above 0. Raises RefusedError with the name."""
+        suffix = ending(member.name)
+        with _refused(member):
+            content = io.BytesIO(member.read_bytes())
+            return self._picture(member, content) if suffix == ".png" else self._array(member, suffix, content)
+
+    def _count(self, member: Member, num_bytes: int) -> None:
+        self._bytes += num_bytes
+        check_unpacked(member.name, self._bytes)
+
+    def _picture(self, member: Member, content: io.BytesIO) -> np.ndarray:
+        with Image.open(content, formats=["PNG"]) as image:
+            self._count(member, 8 * image.width * image.height)
+            if self.masks:
+                self.codes[".png"] = 'np.asarray(Image.open(path).convert("L")) > 0'
+                return np.asarray(image.convert("L")) > 0
+            if image.mode not in ("1", "L", "I", "I;16", "F"):
+                raise RefusedError(f"{member.name}: expected grey, whose values are the scores, got {image.mode}")
+            self.codes[".png"] = "np.asarray(Image.open(path))"
+            return np.asarray(image.convert("L") if image.mode == "1" else image)
+
+    def _array(self, member: Member, suffix: str, content: io.BytesIO) -> np.ndarray:
+        if suffix == ".npz":
+            check_listing(member.name, content)
+        self._count(member, 8 * math.prod(stated_shape(suffix, content)))
+        if suffix in TIFF_SUFFIXES:
+            _check_tiff(content, self.masks)
+        array = read_array(suffix, content)
+        self._flat[suffix] = self._flat.get(suffix, True) and array.ndim == 2
+        code = _CODES[suffix] if self._flat[suffix] else f"plane({_CODES[suffix]})"
+        self.codes[suffix] = f"{code} > 0" if self.masks else code
+        return checked_mask(array) > 0 if self.masks else checked_map(array)
+
+    def setup(self) -> list[str]:
+        """The lines of Python before those that read the files."""
+        lines = ["import numpy as np", "from pathlib import Path"]
+        lines += ["from PIL import Image"] if ".png" in self.codes else []
+        lines += ["import tifffile"] if self.codes.keys() & {*TIFF_SUFFIXES} else []
+        return [*lines, *([] if all(self._flat.values()) else [_PLANE])]
+
+    def readers(self) -> str:
+        """The Python of a dict, by their ending, of what reads the files."""
+        return "{" + ", ".join(f'"{suffix}": lambda path: {code}' for suffix, code in self.codes.items()) + "}"
+
+
+_CODES = {
+    **dict.fromkeys(TIFF_SUFFIXES, "tifffile.imread(path, key=0)"),
+    ".npy": "np.load(path)",
+    ".npz": "next(iter(np.load(path).values()))",
+}
+_PLANE = """def plane(array):  # without axes of length 1 beside height and width
+    while array.ndim > 2:
+        array = array.squeeze(array.shape.index(1))
+    return array"""
+
+
+def ending(name: str) -> str:
+    """The ending of a file's name, as readers are known by it."""
+    return Path(name).suffix.lower()
+
+
+def _check_tiff(content: io.BytesIO, masks: bool) -> None:
+    """Raise ValueError for what would unpack to another size than it states, and for masks that are not all numbers."""
+    header = tiff_header(content)
+    if not header.of_bytes:
+        raise ValueError("expected no compression, or LZW, deflate, PackBits, LZMA or Zstandard, got another one")
+    if masks:
+        check_white(header.white_is_zero)
+
+
+@contextmanager
+def _refused(member: Member) -> Iterator[None]:
+    """What is wrong with a file becomes a RefusedError with its name, and that of its archive."""
+    try:
+        yield
+    except RefusedError:
+        raise
+    except Exception as error:  # of the decoders
+        where = f"{member.path.name}: {member.name}" if member.archive else member.name
+        said = without_paths(reason(error).partition("\n")[0])[:200]
+        raise RefusedError(f"{where}: cannot be read as {ending(member.name)[1:]}: {said}") from None
+
+
+def split_planes(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
+    """Files that are maps or masks of an image each, and other arrays, such as stacks, or a plane alone."""
+    planes = [path for path in paths if ending(path.name) not in (".npy", ".npz") or _is_plane(path)]
+    if len(planes) == 1 and ending(planes[0].name) in (".npy", ".npz"):
+        planes = []
+    return planes, [path for path in paths if path not in planes]
+
+
+def _is_plane(path: Path) -> bool:
+    try:
+        shape: Any = stated_shape(ending(path.name), path)
+        check_size(shape)
+    except Exception:  # its reader says what is wrong with it
+        return False
+    return len(shape) > 1 and sum(side > 1 for side in shape) < 3

@@ -1,0 +1,64 @@
+"""A report to keep or to send, one file of HTML; the browser adds the pictures as it saves it (see `script.SCRIPT`)."""
+
+from __future__ import annotations
+
+import html
+import math
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ...reports.directions import direction
+from ...reports.frame import FRAME
+from ...texts import Texts
+from ..page import Computed, Page
+from .digits import short
+
+MAX_CALL = 20_000  # letters of the Python in a report; longer is data that were typed
+_FIGURES, _THRESHOLD = "<!--figures-->", "<!--threshold-->"
+
+
+def report_html(page: Page, texts: Texts, computed: Computed, numbers: str, call: str, moves: bool) -> str:
+    """A button that saves the report, and the report without its pictures.
+
+    Parameters: numbers, the tables as HTML; call, the Python that gives the same; moves, whether there is a threshold.
+    """
+    said = call if len(call) <= MAX_CALL else f"{call[:MAX_CALL]}\n… and {len(call) - MAX_CALL:,} letters more"
+    shown = re.sub(r'<div class="switch".*?</div>', "", numbers)
+    shown = re.sub(r"<button[^>]*>(.*?)</button>", r"\1", shown)
+    title = page.name if not computed.title else f"{page.name}: {computed.title}"
+    parts = [
+        f"<p>{html.escape(page.question)}</p>",
+        shown,
+        f"<h2>At a threshold</h2>{_THRESHOLD}" if moves else "",
+        f'<h2>Pictures</h2><div class="charts">{_FIGURES}</div>',
+        f"<h2>Options</h2><p>{html.escape(_options(computed.options))}. numpy {np.__version__}.</p>",
+        f"<h2>The same in Python</h2><pre>{html.escape(said)}</pre>",
+        f"<h2>For a paper</h2><p>{html.escape(sentence(page, texts, computed.results))}</p>",
+        f"<pre>{html.escape(texts.citation)}</pre>",
+    ]
+    whole = FRAME.format(title=html.escape(title), body="\n".join(parts))
+    button = '<button type="button" data-do="report">Download the report (one HTML file)</button>'
+    return f'<div class="report" data-name="{page.name}" data-page="{html.escape(whole)}">{button}</div>'
+
+
+def sentence(page: Page, texts: Texts, results: Mapping[str, Any]) -> str:
+    """The important numbers as a sentence, and whom to cite."""
+    keys = [key for key, value in results.items() if isinstance(value, (int, float))]
+    important = [key for key in keys if re.fullmatch(page.headline, key)] or keys[:1]
+    numbers = [f"{key} = {_in_words(key, results[key])}" for key in important]
+    listed = " and ".join([", ".join(numbers[:-1]), numbers[-1]] if len(numbers) > 1 else numbers)
+    cited = ",".join(re.findall(r"@\w+\{([^,]+),", texts.citation))
+    return f"We report {listed}, computed with {page.name} of openworld-metrics{page.method} \\cite{{{cited}}}."
+
+
+def _in_words(key: str, value: float) -> str:
+    known = direction(key)
+    share = known is not None and known.rate and math.isfinite(value) and 0 <= value <= 1
+    return f"{100 * value:.2f} %" if share else short(value)
+
+
+def _options(options: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in options.items())

@@ -1,0 +1,47 @@
+"""An empty page, and how it is served: with its style, its limits and no address of the web."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import gradio as gr
+from starlette.middleware import Middleware
+
+from ..browser.inputs_style import INPUTS
+from ..browser.layout import CSS, HEAD, THEME
+from .folder import own_folder
+from .guard import Guard
+from .limits import MAX_BYTES
+
+QUEUE = 32  # visitors who may wait; two are served at a time
+
+
+def blocks(title: str) -> gr.Blocks:
+    """An empty page. What visitors upload is deleted after an hour or two, or by the next page that starts."""
+    own_folder()
+    return gr.Blocks(title=title, analytics_enabled=False, delete_cache=(3600, 3600))
+
+
+def launch(demo: gr.Blocks, **kwargs: Any) -> Any:
+    """Serve a page, or the gallery, with its style and limits."""
+    settings = dict(
+        theme=THEME, css=CSS + INPUTS, head=HEAD, max_file_size=MAX_BYTES, ssr_mode=False, footer_links=["api"]
+    )
+    # not by GRADIO_MCP_SERVER either: gradio 6.31 opens the path of any file that a call of a tool names
+    settings["mcp_server"] = False
+    guarded = {"middleware": [Middleware(Guard)]}
+    for block in demo.blocks.values():
+        block.async_move_resource_to_block_cache = _nothing_fetched(block.async_move_resource_to_block_cache)
+    return demo.launch(**{**settings, "app_kwargs": guarded, **kwargs})
+
+
+def _nothing_fetched(move: Callable[..., Any]) -> Callable[..., Any]:
+    """As gradio takes the path of an upload; refused is an address of the web, which it would fetch, however large."""
+
+    async def taken(path: Any) -> Any:
+        if "://" in str(path):
+            raise gr.Error("Expected an uploaded file, got an address; none is opened.", print_exception=False)
+        return await move(path)
+
+    return taken
