@@ -329,6 +329,14 @@ def as_share(value: Any, name: str) -> float:
     return number
 
 
+def as_open_share(value: Any, name: str) -> float:
+    """Check a real option in (0, 1)."""
+    number = _number(value, name, "a number between 0 and 1")
+    if not 0 < number < 1:
+        raise ValueError(f"{name}: expected a number between 0 and 1, both excluded, got {number!r}")
+    return number
+
+
 def as_shares(value: Any, name: str) -> list[float]:
     """Check a list of real options in [0, 1]; a number is a one-element list."""
     return [as_share(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
@@ -336,10 +344,7 @@ def as_shares(value: Any, name: str) -> list[float]:
 
 def as_confidence_level(value: Any) -> float:
     """Check the level of an interval, in (0, 1): that of certainty would be without end."""
-    number = _number(value, "confidence_level", "a number between 0 and 1")
-    if not 0 < number < 1:
-        raise ValueError(f"confidence_level: expected a number between 0 and 1, both excluded, got {number!r}")
-    return number
+    return as_open_share(value, "confidence_level")
 
 
 def as_real(value: Any, name: str) -> float:
@@ -3207,28 +3212,6 @@ def rate_above(name: str, positives: Side, negatives: Side, threshold: float) ->
     return (side.total - kept if name in ("tpr", "fpr") else kept) / side.total
 
 
-def threshold_at_fpr(known_scores: Any, fpr: float) -> float:
-    """The lowest threshold that at most a share of the known samples exceeds: t with FPR(t) ≤ fpr.
-
-    t = min {t : |{i : s_i > t}| / N ≤ fpr}
-
-    Fit it on scores of known (in-distribution, normal) validation data alone; a sample is then detected iff its
-    score > t. Every lower threshold has an FPR above `fpr` on these data.
-
-    Parameters: known_scores (N,), higher is more unknown, no NaN, at least one; fpr in [0, 1].
-    Returns a float, one of the scores: the highest for an fpr of 0, −inf where all samples may exceed it.
-    Raises ValueError for NaN, no scores, or an fpr out of range.
-
-    >>> threshold_at_fpr([0.1, 0.4, 0.2, 0.9, 0.3], 0.2), threshold_at_fpr([0.1, 0.4], 0.0)
-    (0.4, 0.4)
-    """
-    side = as_side(as_scores(known_scores, "known_scores"))
-    if not side.total:
-        raise ValueError("known_scores: expected at least one score, got none")
-    exceeding = most_within(as_share(fpr, "fpr"), side.total)
-    return -math.inf if exceeding == side.total else side.at(side.total - 1 - exceeding) + 0.0  # 0.0 for −0.0
-
-
 # ---- ood/sides.py ----------------------------------------------------------------------------------------------------
 #
 # Out-of-distribution detection: the scores of a batch with their labels, and the two sides that they come from.
@@ -3927,195 +3910,3 @@ class OODBench(Metric):
 
     def __init__(self, **options: Unpack[OODBenchOptions]) -> None:
         super().__init__(**options)
-
-
-# ---- ranking/vertices.py ---------------------------------------------------------------------------------------------
-#
-# The vertices of curves over thresholds, from exceedance counts; as many as a picture needs of them.
-#
-# Between two distinct scores a curve is straight: so its vertices are all of it, and the area under them is exact. Where
-# there are more than a picture can show they are thinned run by run, so no more than a run of them is held at a time.
-
-MAX_POINTS = 1000
-_PER_CELL = 4  # the first, the last, the lowest and the highest
-
-
-class Vertices(NamedTuple):
-    """Vertices of a curve, from "nothing is detected" to "everything is".
-
-    thresholds: (V,) float64, a sample is detected iff score ≥ threshold; the first is inf, where nothing is
-    tp: (V,) int64, positives detected
-    fp: (V,) int64, negatives detected
-    """
-
-    thresholds: np.ndarray
-    tp: np.ndarray
-    fp: np.ndarray
-
-
-# where vertices lie: positions in [0, 1] that do not fall, and heights
-Place = Callable[[Vertices], tuple[np.ndarray, np.ndarray]]
-
-
-def checked_sides(**sides: Any) -> tuple[Side, Side]:
-    """Check the scores of two sides by their names, and sort them. Raises ValueError for NaN and an empty side."""
-    positives, negatives = two_sides(**sides)
-    check_both_classes(positives.total, negatives.total)
-    return positives, negatives
-
-
-def two_sides(**sides: Any) -> tuple[Side, Side]:
-    """As `checked_sides`, of sides that may be empty; a `Side`, whose rows may stand for many, is taken as it is."""
-    columns = [side if isinstance(side, Side) else as_scores(side, name) for name, side in sides.items()]
-    if not any(isinstance(column, Side) for column in columns):
-        columns = on_one_device(*columns)
-    return sort_sides(*columns)
-
-
-def curve_vertices(positives: Side, negatives: Side, place: Place, max_points: int | None) -> Vertices:
-    """The vertices of a curve, thinned as `thinned` does where there are more than `max_points`; None keeps all.
-
-    Parameters: both sides in one type and without NaN, the positives not empty; place, where vertices lie.
-    """
-    limit = None if max_points is None else as_int(max_points, "max_points", _PER_CELL)
-    held: list[Vertices] = []
-    count, crowded = 0, False
-    for part in _parts(positives, negatives):
-        held.append(part)
-        count += len(part.tp)
-        if limit is not None and count > limit:
-            # those before are thinned once, and from then on each part
-            held = [*held[:-1], thinned(part, place, limit)] if crowded else [thinned(_joined(held), place, limit)]
-            crowded = True
-    vertices = _joined(held)
-    return thinned(vertices, place, limit) if crowded and limit is not None else vertices
-
-
-def thinned(vertices: Any, place: Callable[[Any], tuple[np.ndarray, np.ndarray]], max_points: int) -> Any:
-    """At most so many of the vertices, the first and the last among them.
-
-    Positions are cut into max_points // 4 cells of one width w, and of each cell the first, the last, the first lowest
-    and the first highest vertex are kept. So a vertex that is dropped has a point of the drawn line at its own height,
-    at most w away in position. Where the position is the mean of two coordinates that both rise, the line is at most
-    w/√2 away.
-
-    Parameters: vertices, a NamedTuple of arrays (V,); place, their positions and heights; max_points of at least 4.
-    """
-    position, height = place(vertices)
-    num_cells = max_points // _PER_CELL
-    cells = np.minimum((position * num_cells).astype(np.int64), num_cells - 1)
-    starts = np.flatnonzero(np.concatenate([[True], cells[1:] != cells[:-1]]))
-    group = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(cells)))
-    chosen = [starts, np.append(starts[1:], len(cells)) - 1]
-    for extreme in (np.minimum, np.maximum):
-        attained = np.flatnonzero(height == extreme.reduceat(height, starts)[group])
-        chosen.append(attained[np.unique(group[attained], return_index=True)[1]])
-    kept = np.unique(np.concatenate(chosen))
-    return type(vertices)(*(column[kept] for column in vertices))
-
-
-def _parts(positives: Side, negatives: Side) -> Iterator[Vertices]:
-    """The vertices, run by run, none of them twice."""
-    num_positives, num_negatives = positives.total, negatives.total
-    yield Vertices(np.asarray([np.inf]), np.zeros(1, np.int64), np.zeros(1, np.int64))
-    tp, fp = 0, 0
-    for run in runs(positives, negatives):
-        # before a threshold, the curve has run along the negatives above it
-        columns = (
-            (_scores_at(negatives, num_negatives - run.above, run.thresholds), run.thresholds),
-            (run.tp - run.sizes, run.tp),
-            (run.above, run.fp),
-        )
-        thresholds, hits, alarms = (np.stack([*map(to_numpy, pair)], axis=1).reshape(-1) for pair in columns)
-        new = (np.diff(hits, prepend=tp) > 0) | (np.diff(alarms, prepend=fp) > 0)
-        yield Vertices(thresholds[new].astype(np.float64) + 0.0, hits[new], alarms[new])  # 0.0 for −0.0
-        tp, fp = int(hits[-1]), int(alarms[-1])
-    if fp < num_negatives:
-        lowest = float(negatives.scores[0]) + 0.0
-        yield Vertices(np.asarray([lowest]), np.asarray([num_positives]), np.asarray([num_negatives]))
-
-
-def _scores_at(side: Side, places: Array, otherwise: Array) -> Array:
-    """The scores of samples by their places in ascending order; past the end, where no vertex is, any."""
-    num_rows = side.scores.shape[0]
-    if not num_rows:
-        return otherwise
-    xp = array_namespace(places)
-    rows = places if side.before is None else xp.searchsorted(side.before, places, side="right") - 1
-    return side.scores[xp.clip(rows, 0, num_rows - 1)]
-
-
-def _joined(parts: list[Vertices]) -> Vertices:
-    return Vertices(*(np.concatenate(columns) for columns in zip(*parts)))
-
-
-def table(**columns: np.ndarray) -> dict[str, list[float]]:
-    """A table of Python floats."""
-    return {name: column.tolist() for name, column in columns.items()}
-
-
-# ---- ranking/roc.py --------------------------------------------------------------------------------------------------
-#
-# The ROC curve and the precision-recall curve, as tables of vertices.
-
-def roc_curve(positives: Any, negatives: Any, *, max_points: int | None = MAX_POINTS) -> dict[str, list[float]]:
-    """The ROC curve: both rates at every threshold, a sample being detected iff score ≥ threshold.
-
-    TPR(t) = |{i : p_i ≥ t}| / P,  FPR(t) = |{j : n_j ≥ t}| / N
-
-    It starts at a threshold of inf, where nothing is detected, and ends at the lowest score. Ties rise slantwise, so
-    that the trapezoids under all vertices are the AUROC.
-
-    Parameters: positives (P,) and negatives (N,), real scores, higher is more positive, no NaN, at least one of each;
-    max_points, at least 4, or None for every vertex. Of more vertices than that, those are dropped from which the drawn
-    line is less than 1/(max_points // 4) away.
-    Returns {"threshold", "fpr", "tpr"}, lists of one length.
-    Raises ValueError for NaN and an empty side. Source: Fawcett, An Introduction to ROC Analysis, 2006.
-
-    >>> roc_curve([0.9, 0.4], [0.4, 0.1])
-    {'threshold': [inf, 0.9, 0.4, 0.1], 'fpr': [0.0, 0.0, 0.5, 1.0], 'tpr': [0.0, 0.5, 1.0, 1.0]}
-    """
-    sides = checked_sides(positives=positives, negatives=negatives)
-    num_positives, num_negatives = (side.total for side in sides)
-    found = curve_vertices(*sides, rising(num_positives, num_negatives), max_points)
-    return table(threshold=found.thresholds, fpr=found.fp / num_negatives, tpr=found.tp / num_positives)
-
-
-def rising(num_positives: int, num_negatives: int) -> Any:
-    """Where the vertices of a curve of both rates lie: half-way between the two, as high as the TPR."""
-
-    def place(vertices: Vertices) -> tuple[np.ndarray, np.ndarray]:
-        tpr = vertices.tp / num_positives
-        return (tpr + vertices.fp / max(1, num_negatives)) / 2, tpr
-
-    return place
-
-
-def precision_recall_curve(
-    positives: Any, negatives: Any, *, max_points: int | None = MAX_POINTS
-) -> dict[str, list[float]]:
-    """The precision-recall curve at every threshold, a sample being detected iff score ≥ threshold.
-
-    R(t) = TP(t)/P,  P(t) = TP(t)/(TP(t) + FP(t));  where nothing is detected, at a threshold of inf, the precision is 1
-
-    Of the scores of negatives those are left out between which precision falls at one recall. The trapezoids under all
-    vertices are the area of `aupr`; the steps are the average precision.
-
-    Parameters and errors: as of `roc_curve`. A vertex that is dropped has a point of the drawn line at its own
-    precision, at most 1/(max_points // 4) of recall away.
-    Returns {"threshold", "recall", "precision"}, lists of one length. Source: Davis and Goadrich, ICML 2006.
-
-    >>> precision_recall_curve([0.9, 0.4], [0.4, 0.1])["precision"]
-    [1.0, 1.0, 0.6666666666666666, 0.5]
-    """
-    sides = checked_sides(positives=positives, negatives=negatives)
-    num_positives = sides[0].total
-
-    def place(vertices: Vertices) -> tuple[np.ndarray, np.ndarray]:
-        detected = vertices.tp + vertices.fp
-        precision = np.where(detected, vertices.tp, 1) / np.maximum(detected, 1)
-        return vertices.tp / num_positives, precision
-
-    found = curve_vertices(*sides, place, max_points)
-    recall, precision = place(found)
-    return table(threshold=found.thresholds, recall=recall, precision=precision)
