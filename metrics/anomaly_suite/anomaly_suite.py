@@ -97,7 +97,8 @@ Returns:
 
 Raises:
     ValueError: NaN, maps and masks of different shapes, masks that are not binary, masks of one row without
-        `regions="labels"`, a level with one class only, a saturation area below 1, a limit out of range, a lower bound of AUPIMO that so few normal pixels cannot reach.
+        `regions="labels"`, a level with one class only, a saturation area below 1, a limit out of range, a lower bound
+        of AUPIMO that so few normal pixels cannot reach.
     TypeError: missing columns, unknown arguments, values that are not numbers.
 
 Examples:
