@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -61,7 +62,7 @@ def slow_f1(sious: list[Fraction], ppvs: list[Fraction]) -> Fraction:
     return total / len(TAUS)
 
 
-def ratios(components: Components) -> tuple[list[Fraction], list[Fraction]]:
+def ratios(components: Components) -> tuple[list[Any], list[Any]]:
     found, expected, inside, sizes = (column.tolist() for column in components)
     return [Fraction(a, b) for a, b in zip(found, expected)], [Fraction(a, b) for a, b in zip(inside, sizes)]
 
@@ -88,7 +89,7 @@ D = (image((3, 12), (0, 0, 2), (2, 4, 8)), [image((3, 12), (0, 0, 1)), image((3,
         pytest.param(D, 3, ["5/6"], ["0", "1"], "2/3", id="D with a void object"),
     ],
 )
-def test_worked_examples(case: tuple, min_object: int, sious: list[str], ppvs: list[str], f1: str) -> None:
+def test_worked_examples(case: tuple[np.ndarray, list[np.ndarray]], min_object: int, sious: list[str], ppvs: list[str], f1: str) -> None:
     predicted, masks = case
     objects = sum(k * mask for k, mask in enumerate(masks, 1))
     found = components_of(predicted, objects, min_object=min_object)
