@@ -89,7 +89,9 @@ D = (image((3, 12), (0, 0, 2), (2, 4, 8)), [image((3, 12), (0, 0, 1)), image((3,
         pytest.param(D, 3, ["5/6"], ["0", "1"], "2/3", id="D with a void object"),
     ],
 )
-def test_worked_examples(case: tuple[np.ndarray, list[np.ndarray]], min_object: int, sious: list[str], ppvs: list[str], f1: str) -> None:
+def test_worked_examples(
+    case: tuple[np.ndarray, list[np.ndarray]], min_object: int, sious: list[str], ppvs: list[str], f1: str
+) -> None:
     predicted, masks = case
     objects = sum(k * mask for k, mask in enumerate(masks, 1))
     found = components_of(predicted, objects, min_object=min_object)
