@@ -368,6 +368,14 @@ def as_share(value: Any, name: str) -> float:
     return number
 
 
+def as_open_share(value: Any, name: str) -> float:
+    """Check a real option in (0, 1)."""
+    number = _number(value, name, "a number between 0 and 1")
+    if not 0 < number < 1:
+        raise ValueError(f"{name}: expected a number between 0 and 1, both excluded, got {number!r}")
+    return number
+
+
 def as_shares(value: Any, name: str) -> list[float]:
     """Check a list of real options in [0, 1]; a number is a one-element list."""
     return [as_share(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
@@ -375,10 +383,7 @@ def as_shares(value: Any, name: str) -> list[float]:
 
 def as_confidence_level(value: Any) -> float:
     """Check the level of an interval, in (0, 1): that of certainty would be without end."""
-    number = _number(value, "confidence_level", "a number between 0 and 1")
-    if not 0 < number < 1:
-        raise ValueError(f"confidence_level: expected a number between 0 and 1, both excluded, got {number!r}")
-    return number
+    return as_open_share(value, "confidence_level")
 
 
 def as_real(value: Any, name: str) -> float:
@@ -3244,28 +3249,6 @@ def rate_above(name: str, positives: Side, negatives: Side, threshold: float) ->
     rows = bisect_right(range(side.scores.shape[0]), threshold, key=lambda row: float(side.scores[row]))
     kept = int(side.below(rows))
     return (side.total - kept if name in ("tpr", "fpr") else kept) / side.total
-
-
-def threshold_at_fpr(known_scores: Any, fpr: float) -> float:
-    """The lowest threshold that at most a share of the known samples exceeds: t with FPR(t) ≤ fpr.
-
-    t = min {t : |{i : s_i > t}| / N ≤ fpr}
-
-    Fit it on scores of known (in-distribution, normal) validation data alone; a sample is then detected iff its
-    score > t. Every lower threshold has an FPR above `fpr` on these data.
-
-    Parameters: known_scores (N,), higher is more unknown, no NaN, at least one; fpr in [0, 1].
-    Returns a float, one of the scores: the highest for an fpr of 0, −inf where all samples may exceed it.
-    Raises ValueError for NaN, no scores, or an fpr out of range.
-
-    >>> threshold_at_fpr([0.1, 0.4, 0.2, 0.9, 0.3], 0.2), threshold_at_fpr([0.1, 0.4], 0.0)
-    (0.4, 0.4)
-    """
-    side = as_side(as_scores(known_scores, "known_scores"))
-    if not side.total:
-        raise ValueError("known_scores: expected at least one score, got none")
-    exceeding = most_within(as_share(fpr, "fpr"), side.total)
-    return -math.inf if exceeding == side.total else side.at(side.total - 1 - exceeding) + 0.0  # 0.0 for −0.0
 
 
 # ---- ood/sides.py ----------------------------------------------------------------------------------------------------

@@ -368,6 +368,14 @@ def as_share(value: Any, name: str) -> float:
     return number
 
 
+def as_open_share(value: Any, name: str) -> float:
+    """Check a real option in (0, 1)."""
+    number = _number(value, name, "a number between 0 and 1")
+    if not 0 < number < 1:
+        raise ValueError(f"{name}: expected a number between 0 and 1, both excluded, got {number!r}")
+    return number
+
+
 def as_shares(value: Any, name: str) -> list[float]:
     """Check a list of real options in [0, 1]; a number is a one-element list."""
     return [as_share(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
@@ -375,10 +383,7 @@ def as_shares(value: Any, name: str) -> list[float]:
 
 def as_confidence_level(value: Any) -> float:
     """Check the level of an interval, in (0, 1): that of certainty would be without end."""
-    number = _number(value, "confidence_level", "a number between 0 and 1")
-    if not 0 < number < 1:
-        raise ValueError(f"confidence_level: expected a number between 0 and 1, both excluded, got {number!r}")
-    return number
+    return as_open_share(value, "confidence_level")
 
 
 def as_real(value: Any, name: str) -> float:
@@ -1929,6 +1934,46 @@ class Evaluated(Metric):
         return super()._results([*batches, *self._batches[first:]], options)
 
 
+# ---- arrays/box_objects.py -------------------------------------------------------------------------------------------
+#
+# Boxes of one image as other libraries hold them, as a dict; none of these libraries is imported.
+
+def box_dict(image: Any, place: str) -> Any:
+    """A `supervision.Detections` or an Ultralytics `Results` as a dict, and anything else as it is.
+
+    Both hold corners x1, y1, x2, y2 in pixels. Returns {"boxes": (n, 4), "scores": (n,), "labels": (n,)}, without the
+    scores or labels that the object lacks. Raises TypeError for results of Ultralytics without boxes.
+
+    >>> from types import SimpleNamespace
+    >>> box_dict(SimpleNamespace(xyxy=[[0, 0, 4, 4]], confidence=[0.5], class_id=[1]), "predictions[0]")
+    {'boxes': [[0, 0, 4, 4]], 'scores': [0.5], 'labels': [1]}
+    """
+    if is_supervision(image):
+        columns = {"boxes": image.xyxy, "scores": image.confidence, "labels": image.class_id}
+        missing = np.zeros(0) if len(image.xyxy) == 0 else None
+        columns = {key: missing if column is None else column for key, column in columns.items()}
+        return {key: column for key, column in columns.items() if column is not None}
+    if is_ultralytics(image):
+        boxes = image.boxes
+        if boxes is None:
+            raise TypeError(f"{place}: expected results with boxes, got results that have other predictions only")
+        return {"boxes": boxes.xyxy, "scores": boxes.conf, "labels": boxes.cls}
+    return image
+
+
+def is_supervision(image: Any) -> bool:
+    """Whether an object has the attributes of `supervision.Detections`."""
+    return all(hasattr(image, name) for name in ("xyxy", "confidence", "class_id"))
+
+
+def is_ultralytics(image: Any) -> bool:
+    """Whether an object has the attributes of Ultralytics' `Results`."""
+    boxes = getattr(image, "boxes", None)
+    if boxes is None:
+        return all(hasattr(image, name) for name in ("boxes", "orig_shape", "names"))
+    return all(hasattr(boxes, name) for name in ("xyxy", "conf", "cls"))
+
+
 # ---- detection/boxes.py ----------------------------------------------------------------------------------------------
 #
 # Boxes of images: the columns of detection laid out in two tables and checked.
@@ -1996,15 +2041,17 @@ def reduce_boxes(predictions: Any, references: Any, *, box_format: str = "xyxy")
     """Check the boxes of a batch of images and lay them out in two tables.
 
     Parameters: predictions, per image (n, 6) rows x1, y1, x2, y2, confidence, class, or {"boxes", "scores",
-    "labels"}; references, per image (m, 5) rows x1, y1, x2, y2, class, or {"boxes", "labels"} and, if there are
-    difficult or crowd objects, {"ignored"} or {"iscrowd"} with 1 for them and 0 for the others; box_format, "xyxy",
-    "xywh" (corner and size) or "cxcywh" (centre and size).
+    "labels"}, or a `supervision.Detections` or Ultralytics `Results`; references, per image (m, 5) rows x1, y1, x2,
+    y2, class, or {"boxes", "labels"} and, if there are difficult or crowd objects, {"ignored"} or {"iscrowd"} with 1
+    for them and 0 for the others, or a `supervision.Detections`; box_format, "xyxy", "xywh" (corner and size) or
+    "cxcywh" (centre and size), which must be "xyxy" beside objects of these two libraries.
 
     Returns a `DetectionState`.
     Raises ValueError naming the image for shapes, NaN, x2 < x1, fractional classes; TypeError for what is no box.
     """
     as_choice(box_format, "box_format", BOX_FORMATS)
-    predictions, references = _images(predictions, "predictions"), _images(references, "references")
+    predictions = _images(predictions, "predictions", box_format)
+    references = _images(references, "references", box_format)
     found, num_predictions, found_off = _table(predictions, "predictions", ("boxes", "scores", "labels"), box_format)
     true, num_references, true_off = _table(references, "references", ("boxes", "labels"), box_format)
     check_lengths(predictions=num_predictions, references=num_references)
@@ -2019,15 +2066,24 @@ def reduce_boxes(predictions: Any, references: Any, *, box_format: str = "xyxy")
     }
 
 
-def _images(images: Any, name: str) -> list[Any]:
+def _images(images: Any, name: str, box_format: str) -> list[Any]:
     images = as_array(images, name) if is_torch_array(images) else without_arrow(images)
     if (
         isinstance(images, Mapping)
         or (hasattr(images, "ndim") and images.ndim == 2)
         or not isinstance(images, Iterable)
+        or box_dict(images, name) is not images
     ):
         raise TypeError(f"{name}: expected a list with one table or dict of boxes per image, got a single one: [x]")
-    return list(images)
+    images = list(images)
+    dicts = [box_dict(image, f"{name}[{i}]") for i, image in enumerate(images)]
+    if box_format != "xyxy":
+        for i, (image, boxes) in enumerate(zip(images, dicts)):
+            if boxes is not image:
+                raise ValueError(
+                    f"{name}[{i}]: expected box_format='xyxy' with {type(image).__name__}, got {box_format!r}"
+                )
+    return dicts
 
 
 def _ignored(references: list[Any], counts: np.ndarray) -> np.ndarray:
