@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays.arrays import Array, array_namespace, on_device, to_numpy
+from ..arrays.arrays import Array, array_namespace, distinct_values, on_device, to_numpy
 from ..arrays.sorting import indices, sorted_with
 from .f_scores import MacroF, MicroF, count_ids
 from .sweep import macro_sweep, micro_sweep
@@ -51,8 +51,8 @@ def macro_open_f(
     predicted = xp.astype(predicted, xp.int64, copy=False)
     correct = predicted == classes
     if num_classes > predicted.shape[0]:  # counts by class are kept for those that are predicted
-        known, distinct = classes[classes >= 0], xp.unique_values(predicted)
-        occurring = xp.unique_values(known).shape[0]
+        known, distinct = classes[classes >= 0], distinct_values(predicted)
+        occurring = distinct_values(known).shape[0]
         predicted = _index_of(distinct, predicted)
         among = _is_among(distinct, known)
         of_known = None if counts is None else counts[classes >= 0][among]
