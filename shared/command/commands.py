@@ -23,6 +23,7 @@ from .options import FOLDER, read_options
 from .outputs import check_outputs, deliver, on_terminal, show
 from .report import check_report, error_report
 from .table import table
+from .threshold import threshold
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]}, invoke_without_command=True)
@@ -135,7 +136,7 @@ def compute(
         show(f"\nreport: {report / 'index.html'}")
 
 
-for command in (anomaly, compare, detect, ood, table):
+for command in (anomaly, compare, detect, ood, table, threshold):
     cli.add_command(command)
 
 

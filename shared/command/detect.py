@@ -66,7 +66,7 @@ class SpaceSeparated(click.Command):
 @click.option("--names", multiple=True, metavar="NAME …", help="Names of the predicted classes from 0, or their file.")
 @click.option(
     "--conf",
-    type=click.FloatRange(0, 1),
+    type=_Confidence(above=True),
     default=0.001,
     show_default=True,
     help="Leave out predictions with a lower confidence.",

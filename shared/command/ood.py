@@ -15,6 +15,7 @@ from ..formats.written.atomic import write_file
 from ..formats.written.results import as_json
 from ..reports.rendering import FORMS, render
 from ..reports.tables import make_table
+from .fitted import Threshold
 from .messages import warn
 from .outputs import check_outputs, deliver, on_terminal
 
@@ -44,7 +45,7 @@ since it drops points of the ROC curve before it looks for one. Results are a ta
 @click.option(
     "--metrics", default=",".join(SUITE_METRICS), show_default=True, metavar="NAME,NAME", help="Those of ood_bench."
 )
-@click.option("--threshold", type=float, help="For metrics of decisions, score > threshold.")
+@click.option("--threshold", type=Threshold(), help="For metrics of decisions, score > threshold; or its file.")
 @click.option("--format", "form", type=click.Choice([*FORMS, "json"]), help="How to print.")
 @click.option("--percent", is_flag=True, help="Rates in tables times 100.")
 @click.option(

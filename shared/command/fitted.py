@@ -1,0 +1,64 @@
+"""Thresholds from files of `openworld-metrics threshold --save`, given where a command takes a number."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from ..formats.written.thresholds import read_threshold
+
+# options that are thresholds, and the kinds of scores that a threshold may be of
+_KINDS = {
+    "threshold": ("samples",),
+    "t_list": ("samples",),
+    "image_threshold": ("images", "samples"),
+    "pixel_threshold": ("pixels",),
+}
+
+
+def is_fitted(name: str, value: Any) -> bool:
+    """Whether the value of an option of a metric is a file of thresholds."""
+    return name in _KINDS and isinstance(value, str) and value.endswith(".json")
+
+
+def fitted_threshold(name: str, path: str) -> float:
+    """The threshold of a file for an option. Raises ValueError for one of other scores, and of several categories."""
+    found = fitted_thresholds(name, path)
+    if len(found) > 1:
+        raise ValueError(
+            f"{path}: expected one threshold, got those of {len(found)} categories, which openworld-metrics anomaly takes"
+        )
+    return next(iter(found.values()))
+
+
+def fitted_thresholds(name: str, path: str) -> dict[str, float]:
+    """The thresholds of a file for an option, by category: "" where it has none."""
+    found = read_threshold(path, _KINDS[name])
+    return found if isinstance(found, dict) else {"": found}
+
+
+class Threshold(click.ParamType):
+    """A number, or a file that `openworld-metrics threshold` saved.
+
+    above: whether the option says what is left out below it, so that a score has to reach the next higher number
+    """
+
+    name = "number|t.json"
+
+    def __init__(self, option: str = "threshold", *, above: bool = False) -> None:
+        self.option, self.above = option, above
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """The number."""
+        if isinstance(value, str) and value.endswith(".json"):
+            found = fitted_threshold(self.option, value)
+            return math.nextafter(found, math.inf) if self.above else found
+        return click.FLOAT.convert(value, param, ctx)
+
+
+def with_numbers(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options with the thresholds of the files among them."""
+    return {name: fitted_threshold(name, value) if is_fitted(name, value) else value for name, value in options.items()}
