@@ -12,6 +12,7 @@ import click
 
 from ..detection.openset_detection import OpenSetDetection
 from ..formats.written.results import as_json
+from .fitted import Threshold
 from .messages import warn
 from .options import FOLDER, read_options
 from .outputs import check_outputs, deliver, on_terminal, show
@@ -66,10 +67,10 @@ class SpaceSeparated(click.Command):
 @click.option("--names", multiple=True, metavar="NAME …", help="Names of the predicted classes from 0, or their file.")
 @click.option(
     "--conf",
-    type=_Confidence(above=True),
+    type=Threshold(click.FloatRange(0, 1), reached=True),
     default=0.001,
     show_default=True,
-    help="Leave out predictions with a lower confidence.",
+    help="Leave out predictions with a lower confidence, or with none above the threshold of a file.",
 )
 @click.option("--iou-threshold", default=0.5, show_default=True, help="IoU at which boxes are matched.")
 @click.option("--iou", type=float, help="IoU of the model's non-maximum suppression.  [default: 0.6]")

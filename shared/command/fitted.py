@@ -29,7 +29,7 @@ def fitted_threshold(name: str, path: str) -> float:
     found = fitted_thresholds(name, path)
     if len(found) > 1:
         raise ValueError(
-            f"{path}: expected one threshold, got those of {len(found)} categories, which openworld-metrics anomaly takes"
+            f"{path}: expected one threshold, got those of {len(found)} categories: the command anomaly takes them"
         )
     return next(iter(found.values()))
 
@@ -40,23 +40,24 @@ def fitted_thresholds(name: str, path: str) -> dict[str, float]:
     return found if isinstance(found, dict) else {"": found}
 
 
-class Threshold(click.ParamType):
+class Threshold(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.4
     """A number, or a file that `openworld-metrics threshold` saved.
 
-    above: whether the option says what is left out below it, so that a score has to reach the next higher number
+    number: the type of a number
+    reached: whether the option is the least score that counts, which is the next one above a threshold
     """
 
     name = "number|t.json"
 
-    def __init__(self, option: str = "threshold", *, above: bool = False) -> None:
-        self.option, self.above = option, above
+    def __init__(self, number: Any = click.FLOAT, *, reached: bool = False) -> None:
+        self.number, self.reached = number, reached
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        """The number."""
+        """The number of an argument."""
         if isinstance(value, str) and value.endswith(".json"):
-            found = fitted_threshold(self.option, value)
-            return math.nextafter(found, math.inf) if self.above else found
-        return click.FLOAT.convert(value, param, ctx)
+            value = fitted_threshold("threshold", value)
+            value = math.nextafter(value, math.inf) if self.reached else value
+        return self.number.convert(value, param, ctx)
 
 
 def with_numbers(options: Mapping[str, Any]) -> dict[str, Any]:

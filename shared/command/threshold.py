@@ -21,7 +21,7 @@ _HELP = """Fit a threshold on validation data; a sample, an image or a pixel is 
     openworld-metrics threshold --predictions all.csv:score --references all.csv:label --tpr 0.95 --save t.json
     openworld-metrics threshold --maps validation --rule image-fpr:0.05@0.95 --save t.json
 
-With --fpr, at most this share of the known samples exceeds it: of these samples, or with --confidence-level of new ones.
+With --fpr, at most this share of the known samples exceeds it: of these, or with --confidence-level of new ones.
 With --tpr, at least this share of the unknown samples does.
 
 From a model's anomaly maps of normal images, by category: maps lie in <category>/validation/good, else in

@@ -46,7 +46,7 @@ class FittedThreshold(NamedTuple):
 
 
 def write_threshold(fitted: FittedThreshold, path: str | Path) -> None:
-    """Write a threshold to a file, whole or not at all."""
+    """Write a threshold to a file of JSON, whole or not at all. Raises OSError if it cannot be written."""
     write_file(path, as_json(fitted.as_results(), indent=2) + "\n")
 
 
@@ -59,8 +59,10 @@ def read_threshold(path: str | Path, kinds: Sequence[str]) -> float | dict[str, 
     of, threshold = results.get("of"), results.get("threshold")
     by_category = threshold if isinstance(threshold, dict) else {"": threshold}
     numbers = {str(name): float(x) for name, x in by_category.items() if isinstance(x, (int, float)) and x == x}
-    if results.get("decision") != _DECISION or not isinstance(of, list) or len(numbers) < len(by_category):
+    if results.get("decision") != _DECISION or not isinstance(of, list) or len(numbers) != max(1, len(by_category)):
         raise ValueError(f"{path}: expected what openworld-metrics threshold --save writes, got other JSON")
     if not {*kinds} & {*map(str, of)}:
-        raise ValueError(f"{path}: expected a threshold of {' or '.join(kinds)}, got one of {' and '.join(map(str, of))}")
+        raise ValueError(
+            f"{path}: expected a threshold of {' or '.join(kinds)}, got one of {' and '.join(map(str, of))}"
+        )
     return numbers if isinstance(threshold, dict) else numbers[""]
