@@ -76,8 +76,8 @@ test-lowest: $(VENV)-lowest/installed
 
 test-integrations: $(VENV)-integrations/installed
 	$(VENV)-integrations/$(FOLDER)/python -m pytest -rs tests/docs/test_training_guide.py tests/arrays/test_array_types.py \
-		tests/formats/test_flat.py tests/integrations/test_torchmetrics.py tests/docs/test_migration.py
-	$(VENV)-mlflow/$(FOLDER)/python -m pytest -rs tests/formats/test_flat.py
+		tests/formats/written/test_flat.py tests/integrations/test_torchmetrics.py tests/docs/test_migration.py
+	$(VENV)-mlflow/$(FOLDER)/python -m pytest -rs tests/formats/written/test_flat.py
 
 test-latex: $(VENV)/installed latex
 	$(BIN)/python -m pytest -rs tests/reports/test_tables.py

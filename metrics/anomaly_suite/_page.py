@@ -1034,7 +1034,80 @@ def card_text(folder: Path, description: str) -> str:
     return text.split("---\n", 2)[2] if text.startswith("---\n") else text
 
 
-# ---- formats/arrow.py ------------------------------------------------------------------------------------------------
+# ---- formats/json.py -------------------------------------------------------------------------------------------------
+#
+# JSON, in any of its encodings: columns by name, one column alone, or records.
+#
+# orjson parses several times as fast as Python's json. What it reads otherwise, or refuses, goes to json: integers of
+# more than 64 bits, NaN and Infinity, halves of surrogate pairs, UTF-16, and whatever is wrong. So results and errors are
+# those of json.
+
+_BLOCK = 1 << 18  # bytes, which a cache holds
+_BEFORE_A_NUMBER = np.frombuffer(b"[,: \t\r\n", np.uint8)
+
+
+def parse_json(data: bytes) -> Any:
+    """What JSON holds. Raises ValueError, with line and column, for what is none."""
+    try:
+        return loads(data)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"expected JSON, got other text at line {error.lineno}, column {error.colno}") from None
+    except RecursionError:
+        raise ValueError("expected fewer lists in lists") from None
+
+
+def loads(data: bytes, decode: Callable[[bytes], str | bytes] = bytes) -> Any:
+    """As `json.loads(decode(data))`, and sooner. `decode` has to take UTF-8, with or without a byte order mark."""
+    with no_collection():
+        text = data.removeprefix(codecs.BOM_UTF8)
+        if not _has_long_integers(text):
+            try:
+                return orjson.loads(text)
+            except orjson.JSONDecodeError:
+                pass  # if it is wrong, json says so
+        return json.loads(decode(data))
+
+
+def _has_long_integers(text: bytes) -> bool:
+    """Whether integers may be there that orjson would make floats: some of those of 20 digits, a minus among them."""
+    if text[:1] in b"-0123456789":
+        return True
+    data = np.frombuffer(text, np.uint8)
+    for start in range(0, len(data), _BLOCK):
+        part = data[start : start + _BLOCK + 20]
+        run = (part - np.uint8(ord("0")) < 10) | (part == ord("-"))
+        for step in (1, 2, 4, 8, 4):
+            run = run[step:] & run[:-step]
+        if np.isin(part[:-20][run[1:]], _BEFORE_A_NUMBER).any():
+            return True
+    return False
+
+
+@contextmanager
+def no_collection() -> Iterator[None]:
+    """While millions of objects are made, none of them garbage: they are not searched for it again and again."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+def by_column(content: Any) -> Any:
+    """Records, a list of objects, as columns of the names in the first; anything else, and dicts of boxes, as it is.
+
+    >>> by_column([{"scores": 0.1, "labels": 0}, {"scores": 0.7, "labels": 1}])
+    {'scores': [0.1, 0.7], 'labels': [0, 1]}
+    """
+    rows = content if isinstance(content, list) else []
+    if not rows or not all(isinstance(row, dict) and "boxes" not in row for row in rows):
+        return content
+    return {name: [row.get(name) for row in rows] for name in rows[0]}
+
+
+# ---- formats/tables/arrow.py -----------------------------------------------------------------------------------------
 #
 # Columns of Arrow as arrays.
 
@@ -1073,7 +1146,7 @@ def _flat(column: Any) -> np.ndarray:
     return column.to_numpy(zero_copy_only=False)
 
 
-# ---- formats/csv.py --------------------------------------------------------------------------------------------------
+# ---- formats/tables/csv.py -------------------------------------------------------------------------------------------
 #
 # Tables of values with commas, semicolons or tabs between them, with a line of names above or without.
 
@@ -1173,80 +1246,7 @@ def _is_value(cell: str) -> bool:
     return True
 
 
-# ---- formats/json.py -------------------------------------------------------------------------------------------------
-#
-# JSON, in any of its encodings: columns by name, one column alone, or records.
-#
-# orjson parses several times as fast as Python's json. What it reads otherwise, or refuses, goes to json: integers of
-# more than 64 bits, NaN and Infinity, halves of surrogate pairs, UTF-16, and whatever is wrong. So results and errors are
-# those of json.
-
-_BLOCK = 1 << 18  # bytes, which a cache holds
-_BEFORE_A_NUMBER = np.frombuffer(b"[,: \t\r\n", np.uint8)
-
-
-def parse_json(data: bytes) -> Any:
-    """What JSON holds. Raises ValueError, with line and column, for what is none."""
-    try:
-        return loads(data)
-    except json.JSONDecodeError as error:
-        raise ValueError(f"expected JSON, got other text at line {error.lineno}, column {error.colno}") from None
-    except RecursionError:
-        raise ValueError("expected fewer lists in lists") from None
-
-
-def loads(data: bytes, decode: Callable[[bytes], str | bytes] = bytes) -> Any:
-    """As `json.loads(decode(data))`, and sooner. `decode` has to take UTF-8, with or without a byte order mark."""
-    with no_collection():
-        text = data.removeprefix(codecs.BOM_UTF8)
-        if not _has_long_integers(text):
-            try:
-                return orjson.loads(text)
-            except orjson.JSONDecodeError:
-                pass  # if it is wrong, json says so
-        return json.loads(decode(data))
-
-
-def _has_long_integers(text: bytes) -> bool:
-    """Whether integers may be there that orjson would make floats: some of those of 20 digits, a minus among them."""
-    if text[:1] in b"-0123456789":
-        return True
-    data = np.frombuffer(text, np.uint8)
-    for start in range(0, len(data), _BLOCK):
-        part = data[start : start + _BLOCK + 20]
-        run = (part - np.uint8(ord("0")) < 10) | (part == ord("-"))
-        for step in (1, 2, 4, 8, 4):
-            run = run[step:] & run[:-step]
-        if np.isin(part[:-20][run[1:]], _BEFORE_A_NUMBER).any():
-            return True
-    return False
-
-
-@contextmanager
-def no_collection() -> Iterator[None]:
-    """While millions of objects are made, none of them garbage: they are not searched for it again and again."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
-
-
-def by_column(content: Any) -> Any:
-    """Records, a list of objects, as columns of the names in the first; anything else, and dicts of boxes, as it is.
-
-    >>> by_column([{"scores": 0.1, "labels": 0}, {"scores": 0.7, "labels": 1}])
-    {'scores': [0.1, 0.7], 'labels': [0, 1]}
-    """
-    rows = content if isinstance(content, list) else []
-    if not rows or not all(isinstance(row, dict) and "boxes" not in row for row in rows):
-        return content
-    return {name: [row.get(name) for row in rows] for name in rows[0]}
-
-
-# ---- formats/npy.py --------------------------------------------------------------------------------------------------
+# ---- formats/tables/npy.py -------------------------------------------------------------------------------------------
 #
 # Arrays as NumPy saves them, alone (.npy) or several by name (.npz). Neither is unpickled.
 
@@ -1303,7 +1303,7 @@ def _members(path: Path) -> dict[str, np.ndarray]:
         return {name: arrays[name] for name in arrays.files}
 
 
-# ---- formats/parquet_footer.py ---------------------------------------------------------------------------------------
+# ---- formats/tables/parquet_footer.py --------------------------------------------------------------------------------
 #
 # How much the column chunks of a Parquet file take, from its footer.
 #
@@ -1406,7 +1406,7 @@ class _Compact:
         return zigzag >> 1 ^ -(zigzag & 1)
 
 
-# ---- formats/parquet.py ----------------------------------------------------------------------------------------------
+# ---- formats/tables/parquet.py ---------------------------------------------------------------------------------------
 #
 # Columns of Parquet files: all as a table, or some in batches of rows. Checksums of pages are verified.
 
@@ -3305,7 +3305,7 @@ def better(key: str, difference: float, low: float, high: float) -> str | None:
     return "first" if (difference > 0) == known.higher else "second"
 
 
-# ---- formats/aligned.py ----------------------------------------------------------------------------------------------
+# ---- formats/written/aligned.py --------------------------------------------------------------------------------------
 #
 # Columns of text beneath each other.
 
@@ -3324,7 +3324,7 @@ def aligned(rows: Sequence[Sequence[str]], left: Collection[int] = (0,)) -> str:
     return "\n".join("  ".join(line).rstrip() for line in lines)
 
 
-# ---- formats/flat.py -------------------------------------------------------------------------------------------------
+# ---- formats/written/flat.py -----------------------------------------------------------------------------------------
 #
 # Results for loggers: numbers by slash-joined names, as W&B, MLflow and TensorBoard take them.
 
@@ -5808,7 +5808,7 @@ def until(limit: float, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.nd
     return np.append(x[inside], limit), np.append(y[inside], np.interp(limit, x, y))
 
 
-# ---- formats/pixels.py -----------------------------------------------------------------------------------------------
+# ---- formats/maps/pixels.py ------------------------------------------------------------------------------------------
 #
 # How many pixels a map, a mask or a photograph may have, and its size in words.
 
@@ -5858,7 +5858,7 @@ def extra(name: str) -> Iterator[None]:
         ) from error
 
 
-# ---- formats/tiff.py -------------------------------------------------------------------------------------------------
+# ---- formats/maps/tiff.py --------------------------------------------------------------------------------------------
 #
 # TIFF files of one page, by tifffile and imagecodecs.
 #
@@ -5965,7 +5965,7 @@ def _only_page(source: Path | IO[bytes]) -> Iterator[Any]:
             yield page
 
 
-# ---- formats/planes.py -----------------------------------------------------------------------------------------------
+# ---- formats/maps/planes.py ------------------------------------------------------------------------------------------
 #
 # Arrays of one plane (H, W), maps or masks, in .tiff, .npy and .npz of one array: files on disk, or in memory.
 

@@ -2203,17 +2203,12 @@ def worth_compiling(function: Callable[..., Any], work: int, *arrays: Array) -> 
 _work: dict[Callable[..., Any], int] = {}
 
 
-# ---- detection/overlap.py --------------------------------------------------------------------------------------------
+# ---- detection/pairs.py ----------------------------------------------------------------------------------------------
 #
-# Pairs of boxes whose IoU reaches a threshold, decided exactly for the numbers that were given.
-#
-# The IoU of all pairs is computed in float64. Its error is bounded, so only the few pairs that are as near to the
-# threshold as that are decided again, in fractions.
+# Pairs of boxes whose IoU, in float64, reaches a threshold: listed image by image.
 
 _PAIRS = 1 << 17  # pairs of boxes compared at a time: what they need fits the cache
 _PAIR_WORK = 16  # comparing a pair of boxes takes about as long as so many scores
-_ROUNDING = 2.0**-46  # above that of an IoU of exact corners, whose sums and products are some 16 roundings
-_LOST = 2.0**-20  # corners that are no more exact than this, in parts of a side, say nothing
 
 
 class Pairs(NamedTuple):
@@ -2245,72 +2240,18 @@ def box_iou(boxes: np.ndarray, others: np.ndarray) -> np.ndarray:
     return np.divide(intersection, union, out=np.zeros_like(union), where=union > 0)
 
 
-def overlapping_pairs(
-    predictions: np.ndarray,
-    references: np.ndarray,
-    num_predictions: np.ndarray,
-    num_references: np.ndarray,
-    iou_threshold: float,
-    corners: tuple[Corners, Corners] | None = None,
-) -> Pairs:
-    """List all pairs of a prediction and an object of one image whose IoU is at least the threshold, exactly.
-
-    Parameters: predictions (n, ≥ 4) and references (m, ≥ 4), xyxy, with the number of each image's rows; iou_threshold
-    in (0, 1]; corners of both, where the tables are rounded.
-    """
-    threshold = as_fraction(iou_threshold, "iou_threshold")
-    tables = predictions[:, :4], references[:, :4]
-    ours, theirs = corners or (Corners(table, np.zeros(table.shape), 0) for table in tables)
-    doubts = ours.doubt(), theirs.doubt()
-    most = sum(float(doubt.max(initial=0, where=doubt <= _LOST)) for doubt in doubts)
-    numbers = np.asarray(num_predictions, dtype=np.int64), np.asarray(num_references, dtype=np.int64)
-    pairs = _listed(predictions, references, *numbers, threshold - _ROUNDING - 4 * most)
-    if any((doubt > _LOST).any() for doubt in doubts):
-        pairs = _with_lost(pairs, doubts, *_others(*numbers))
-    near = np.abs(pairs.ious - threshold) <= _ROUNDING + 4 * (doubts[0][pairs.rows] + doubts[1][pairs.columns])
-    reached = pairs.ious >= threshold
-    exact, place = exact_ious(ours, theirs, pairs.rows[near], pairs.columns[near])
-    pairs.ious[near] = np.asarray([float(iou) for iou in exact])[place]
-    reached[near] = np.asarray([iou >= Fraction(threshold) for iou in exact], dtype=bool)[place]
-    return pairs.take(reached)
-
-
-def _with_lost(pairs: Pairs, doubts: tuple[np.ndarray, np.ndarray], counts: np.ndarray, starts: np.ndarray) -> Pairs:
-    """Add all pairs of boxes whose corners are lost in rounding, such as one of width 1 at 1e16; they are few."""
-    ours, theirs = (doubt > _LOST for doubt in doubts)
-    before = np.concatenate([[0], np.cumsum(theirs)])
-    some = np.flatnonzero(ours | (before[starts + counts] > before[starts]))  # or with such an object in their image
-    rows, columns = _all_pairs(some, counts[some], starts[some])
-    lost = ours[rows] | theirs[columns]
-    kept = pairs.take(~(ours[pairs.rows] | theirs[pairs.columns]))
-    both = (kept.rows, rows[lost]), (kept.columns, columns[lost]), (kept.ious, np.zeros(int(lost.sum())))
-    return Pairs(*map(np.concatenate, both))
-
-
-def _others(num_predictions: np.ndarray, num_references: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """For each prediction, how many objects its image has, and the row of the first."""
-    starts = np.cumsum(num_references) - num_references
-    return np.repeat(num_references, num_predictions), np.repeat(starts, num_predictions)
-
-
-def _all_pairs(rows: np.ndarray, counts: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Each row with its `counts` columns from `starts` on."""
-    before = np.cumsum(counts) - counts
-    return np.repeat(rows, counts), np.arange(int(counts.sum())) - np.repeat(before - starts, counts)
-
-
-def _listed(
+def listed_pairs(
     predictions: np.ndarray,
     references: np.ndarray,
     num_predictions: np.ndarray,
     num_references: np.ndarray,
     threshold: float,
 ) -> Pairs:
-    """The pairs whose IoU in float64 reaches a threshold."""
+    """All pairs of a prediction and an object of one image whose IoU in float64 reaches a threshold."""
     work = _PAIR_WORK * int(num_predictions @ num_references)
     loop = worth_compiling(pairs_above, work, predictions, references)
     if loop is None:
-        counts, starts = _others(num_predictions, num_references)
+        counts, starts = objects_of_rows(num_predictions, num_references)
         parts = (slice(*part) for part in pairwise(_cuts(counts)))
         found = [_pairs_of(predictions, references, part, counts[part], starts[part], threshold) for part in parts]
         return Pairs(*(np.concatenate(arrays) for arrays in zip(*found)))
@@ -2370,7 +2311,7 @@ def _pairs_of(
     threshold: float,
 ) -> Pairs:
     """The pairs of a run of prediction rows."""
-    rows, columns = _all_pairs(np.arange(part.start, part.stop), counts, starts)
+    rows, columns = all_pairs(np.arange(part.start, part.stop), counts, starts)
     for low, high in ((0, 2), (1, 3)):  # boxes that overlap do so on either axis
         start = np.maximum(predictions[:, low][rows], references[:, low][columns])
         stop = np.minimum(predictions[:, high][rows], references[:, high][columns])
@@ -2378,6 +2319,111 @@ def _pairs_of(
         rows, columns = rows[overlap], columns[overlap]
     ious = box_iou(predictions[rows, :4], references[columns, :4])
     return Pairs(rows, columns, ious).take(ious >= threshold)
+
+
+def objects_of_rows(num_predictions: np.ndarray, num_references: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """For each prediction, how many objects its image has, and the row of the first."""
+    starts = np.cumsum(num_references) - num_references
+    return np.repeat(num_references, num_predictions), np.repeat(starts, num_predictions)
+
+
+def all_pairs(rows: np.ndarray, counts: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Each row with its `counts` columns from `starts` on."""
+    before = np.cumsum(counts) - counts
+    return np.repeat(rows, counts), np.arange(int(counts.sum())) - np.repeat(before - starts, counts)
+
+
+# ---- detection/overlap.py --------------------------------------------------------------------------------------------
+#
+# Which pairs of boxes reach an IoU, decided exactly for the numbers that were given.
+#
+# The IoU of each pair is computed in float64. Its error is bounded, so only the few pairs that lie as close to a
+# threshold as that bound are decided again, in fractions.
+
+_ROUNDING = 2.0**-46  # bound on the error of an IoU of exact corners, whose sums and products are some 16 roundings
+_LOST = 2.0**-20  # corners that are no more exact than this, in parts of a side, say nothing
+
+
+class Overlaps(NamedTuple):
+    """Pairs of boxes that may reach a lowest IoU, from which any higher one is decided exactly.
+
+    pairs: with their IoU in float64
+    doubt: (P,) by how much each of these may be off; infinite where corners are lost in rounding
+    corners: those of predictions and of objects, exactly
+    """
+
+    pairs: Pairs
+    doubt: np.ndarray
+    corners: tuple[Corners, Corners]
+
+    def compared(self, threshold: Fraction | float) -> tuple[np.ndarray, np.ndarray]:
+        """Compare the IoU of each pair with a threshold, exactly.
+
+        Returns two arrays (P,): the sign of IoU − threshold, and the IoU, correctly rounded where it is close to it.
+        """
+        signs = np.sign(self.pairs.ious - float(threshold)).astype(np.int64)
+        ious, near = self.pairs.ious.copy(), np.abs(self.pairs.ious - float(threshold)) <= self.doubt
+        exact, place = exact_ious(*self.corners, self.pairs.rows[near], self.pairs.columns[near])
+        beside = [(iou > Fraction(threshold)) - (iou < Fraction(threshold)) for iou in exact]
+        signs[near] = np.asarray(beside, dtype=np.int64)[place]
+        ious[near] = np.asarray([float(iou) for iou in exact])[place]
+        return signs, ious
+
+    def reaching(self, threshold: Fraction | float) -> Pairs:
+        """The pairs whose IoU is at least the threshold."""
+        signs, ious = self.compared(threshold)
+        return self.pairs._replace(ious=ious).take(signs >= 0)
+
+
+def overlapping_pairs(
+    predictions: np.ndarray,
+    references: np.ndarray,
+    num_predictions: np.ndarray,
+    num_references: np.ndarray,
+    iou_threshold: float,
+    corners: tuple[Corners, Corners] | None = None,
+) -> Pairs:
+    """List all pairs of a prediction and an object of one image whose IoU is at least the threshold, exactly.
+
+    Parameters: predictions (n, ≥ 4) and references (m, ≥ 4), xyxy, with the number of each image's rows; iou_threshold
+    in (0, 1]; corners of both, where the tables are rounded.
+    """
+    threshold = as_fraction(iou_threshold, "iou_threshold")
+    return overlaps(predictions, references, num_predictions, num_references, threshold, corners).reaching(threshold)
+
+
+def overlaps(
+    predictions: np.ndarray,
+    references: np.ndarray,
+    num_predictions: np.ndarray,
+    num_references: np.ndarray,
+    lowest: float,
+    corners: tuple[Corners, Corners] | None = None,
+) -> Overlaps:
+    """List all pairs that may reach the lowest of some thresholds; see `overlapping_pairs`."""
+    tables = predictions[:, :4], references[:, :4]
+    ours, theirs = corners or (Corners(table, np.zeros(table.shape), 0) for table in tables)
+    doubts = ours.doubt(), theirs.doubt()
+    most = sum(float(doubt.max(initial=0, where=doubt <= _LOST)) for doubt in doubts)
+    numbers = np.asarray(num_predictions, dtype=np.int64), np.asarray(num_references, dtype=np.int64)
+    pairs = listed_pairs(predictions, references, *numbers, lowest - _ROUNDING - 4 * most)
+    if any((doubt > _LOST).any() for doubt in doubts):
+        pairs = _with_lost(pairs, doubts, *objects_of_rows(*numbers))
+    doubt = _ROUNDING + 4 * (doubts[0][pairs.rows] + doubts[1][pairs.columns])
+    doubt[doubt > 4 * _LOST] = np.inf
+    return Overlaps(pairs, doubt, (ours, theirs))
+
+
+def _with_lost(pairs: Pairs, doubts: tuple[np.ndarray, np.ndarray], counts: np.ndarray, starts: np.ndarray) -> Pairs:
+    """Add all pairs of boxes whose corners are lost in rounding, such as one of width 1 at 1e16; they are few."""
+    ours, theirs = (doubt > _LOST for doubt in doubts)
+    before = np.concatenate([[0], np.cumsum(theirs)])
+    some = np.flatnonzero(ours | (before[starts + counts] > before[starts]))  # or with such an object in their image
+    rows, columns = all_pairs(some, counts[some], starts[some])
+    lost = ours[rows] | theirs[columns]
+    kept = pairs.take(~(ours[pairs.rows] | theirs[pairs.columns]))
+    both = (kept.rows, rows[lost]), (kept.columns, columns[lost]), (kept.ious, np.zeros(int(lost.sum())))
+    return Pairs(*map(np.concatenate, both))
 
 
 # ---- detection/rules.py ----------------------------------------------------------------------------------------------

@@ -12,9 +12,9 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from ..formats.arrow import from_arrow
-from ..formats.parquet_footer import Chunk, column_chunks
 from ..formats.reasons import named
+from ..formats.tables.arrow import from_arrow
+from ..formats.tables.parquet_footer import Chunk, column_chunks
 from ..metric.groups import GROUPS
 from ..metric.metric import Metric
 

@@ -10,8 +10,8 @@ from typing import Any
 import click
 
 from ..anomaly.anomaly_suite import AnomalySuite
-from ..formats.anomaly_layouts import LAYOUTS, NAMES, PAIR
-from ..formats.results import as_json
+from ..formats.maps.layouts import LAYOUTS, NAMES, PAIR
+from ..formats.written.results import as_json
 from .detect import SpaceSeparated
 from .messages import one_line, warn
 from .options import FOLDER, read_options
@@ -91,8 +91,8 @@ def anomaly(
         per_image_csv,
         save_anomaly_results,
     )
-    from ..formats.anomaly_maps import list_anomaly_maps
-    from ..formats.writing import write_file
+    from ..formats.maps.listing import list_anomaly_maps
+    from ..formats.written.atomic import write_file
     from ..reports.anomaly import write_anomaly_report
 
     folders = [maps] if compare is None else [maps, compare]

@@ -10,8 +10,8 @@ from typing import Any
 
 import click
 
-from ..formats.results import as_json, as_table
-from ..formats.writing import write_file
+from ..formats.written.atomic import write_file
+from ..formats.written.results import as_json, as_table
 from ..loading import METRICS, metric_class, script
 from ..scores import SCORES, score_function
 from ..texts import texts
@@ -94,7 +94,7 @@ def compute(
     the one named as the option is (open_scores). FILE may be - for JSON or comma-separated values on standard input.
     Parquet files are read in batches. In JSON results an infinite threshold is "Infinity" or "-Infinity".
     """
-    from ..formats.columns import file_of
+    from ..formats.tables.columns import file_of
 
     if save is not None and save.suffix != ".json":
         raise ValueError(f"--save: expected a file ending in .json, got {save}")
@@ -157,7 +157,7 @@ def _add(metric: Any, places: Mapping[str, str], score: str | None) -> None:
 
     With the name of a score, the open-set scores are those of the predictions, which are logits.
     """
-    from ..formats.columns import ParquetColumn, batches, open_column
+    from ..formats.tables.columns import ParquetColumn, batches, open_column
 
     def add(columns: Mapping[str, Any]) -> None:
         more = {} if score is None else {"open_scores": score_function(score)(columns["predictions"])}

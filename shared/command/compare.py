@@ -11,9 +11,9 @@ from typing import Any
 import click
 
 from ..comparison import TABLE, compare as compare_models
-from ..formats.aligned import aligned
-from ..formats.results import as_json
-from ..formats.writing import write_file
+from ..formats.written.aligned import aligned
+from ..formats.written.atomic import write_file
+from ..formats.written.results import as_json
 from ..loading import METRICS, metric_class
 from ..metric.groups import GROUPS
 from ..metric.metric import keyword_options
@@ -67,7 +67,7 @@ def compare(
     **places: str | None,
 ) -> None:
     """Compare two models on the same samples; see `_HELP`."""
-    from ..formats.columns import file_of
+    from ..formats.tables.columns import file_of
 
     if save is not None and save.suffix != ".json":
         raise ValueError(f"--save: expected a file ending in .json, got {save}")
@@ -103,7 +103,7 @@ def compare(
 
 
 def _read(place: str, column: str) -> Any:
-    from ..formats.columns import open_column, whole_column
+    from ..formats.tables.columns import open_column, whole_column
 
     return whole_column(open_column(place, column.removeprefix("first_").removeprefix("second_")))
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import click
 
 from ..detection.openset_detection import OpenSetDetection
-from ..formats.results import as_json
+from ..formats.written.results import as_json
 from .messages import warn
 from .options import FOLDER, read_options
 from .outputs import check_outputs, deliver, on_terminal, show
@@ -84,7 +84,7 @@ class SpaceSeparated(click.Command):
 def detect(save: tuple[Path, ...], report: Path | None, **arguments: Any) -> None:
     """Evaluate a detector where some objects are of unknown classes; see `_HELP`."""
     from ..evaluation.detection import check_ending, save_results, summary
-    from ..formats.writing import check_file, check_folder, nearest_folder
+    from ..formats.written.atomic import check_file, check_folder, nearest_folder
     from ..reports.detection import write_report
 
     run = _from_files if arguments["model"] is None else _from_model
@@ -138,7 +138,7 @@ def _references(given: Mapping[str, Any]) -> str:
 
 def _inputs(given: Mapping[str, Any], references: str) -> Iterator[Path]:
     """Files that are read, of the kinds that could be written, too."""
-    from ..formats.opening import texts_read
+    from ..formats.boxes.opening import texts_read
 
     yield from map(Path, _words(given["names"]))
     yield from texts_read(given["predictions"], references, given["split"] or "val")
@@ -146,8 +146,8 @@ def _inputs(given: Mapping[str, Any], references: str) -> Iterator[Path]:
 
 def _from_files(given: Mapping[str, Any], references: str) -> _Run:
     from ..evaluation.detection import evaluate_detections
-    from ..formats.class_names import class_ids, read_names
-    from ..formats.opening import read_detections
+    from ..formats.boxes.class_names import class_ids, read_names
+    from ..formats.boxes.opening import read_detections
 
     names = _words(given["names"])
     detections = read_detections(
@@ -169,8 +169,8 @@ def _from_files(given: Mapping[str, Any], references: str) -> _Run:
 
 def _from_model(given: Mapping[str, Any], references: str) -> _Run:
     from ..evaluation.validator import OpenSetValidator
-    from ..formats.class_names import class_ids
-    from ..formats.yolo_data import class_names, read_yaml
+    from ..formats.boxes.class_names import class_ids
+    from ..formats.boxes.yolo.data import class_names, read_yaml
 
     classes = class_names(read_yaml(Path(references)), Path(references))
     known, options = class_ids(_words(given["known_classes"]), classes), _options(given, classes)
@@ -183,7 +183,7 @@ def _from_model(given: Mapping[str, Any], references: str) -> _Run:
 
 def _options(given: Mapping[str, Any], classes: Mapping[int, str]) -> dict[str, Any]:
     """The options of the metric, those that were given."""
-    from ..formats.class_names import class_ids
+    from ..formats.boxes.class_names import class_ids
 
     options: dict[str, Any] = {
         "unknown_class_id": given["unknown_id"],

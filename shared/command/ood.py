@@ -9,10 +9,10 @@ from pathlib import Path
 import click
 
 from ..evaluation.ood_suite import SUITE_METRICS, evaluate_ood
-from ..formats.columns import file_of
-from ..formats.results import as_json
-from ..formats.score_files import KNOWN_GROUP, is_folder, read_scores, score_files
-from ..formats.writing import write_file
+from ..formats.tables.columns import file_of
+from ..formats.tables.score_files import KNOWN_GROUP, is_folder, read_scores, score_files
+from ..formats.written.atomic import write_file
+from ..formats.written.results import as_json
 from ..reports.rendering import FORMS, render
 from ..reports.tables import make_table
 from .messages import warn

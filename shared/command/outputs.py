@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from ..formats.writing import check_file
+from ..formats.written.atomic import check_file
 from .messages import printable
 
 

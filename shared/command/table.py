@@ -9,8 +9,8 @@ from pathlib import Path
 
 import click
 
-from ..formats.results import read_results
-from ..formats.writing import write_file
+from ..formats.written.atomic import write_file
+from ..formats.written.results import read_results
 from ..reports.rendering import FORMS, INTERVALS, render
 from ..reports.tables import ROW_KINDS, make_table
 from .outputs import check_outputs, deliver

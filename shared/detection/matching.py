@@ -11,7 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..arrays.options import as_choice
-from .overlap import Pairs, overlapping_pairs
+from .overlap import overlapping_pairs
+from .pairs import Pairs
 from .rules import MATCHINGS, Rules
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .outcomes import SelectedBoxes
-from .overlap import Pairs
+from .pairs import Pairs
 
 
 class Opened(NamedTuple):

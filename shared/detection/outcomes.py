@@ -12,7 +12,8 @@ import numpy as np
 
 from .boxes import DetectionState
 from .corners import Corners
-from .overlap import Pairs, overlapping_pairs
+from .overlap import overlapping_pairs
+from .pairs import Pairs
 from .rules import Rules
 
 TP_KNOWN, FP_KNOWN, TP_UNKNOWN, FP_UNKNOWN, NEITHER = range(5)

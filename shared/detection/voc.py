@@ -16,7 +16,7 @@ import numpy as np
 from .counting import rows_of
 from .matching import rank_pairs
 from .outcomes import FP_KNOWN, FP_UNKNOWN, NEITHER, TP_KNOWN, TP_UNKNOWN, Outcomes, SelectedBoxes
-from .overlap import Pairs
+from .pairs import Pairs
 
 
 class Curve(NamedTuple):

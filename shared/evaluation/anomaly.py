@@ -14,7 +14,7 @@ from ..anomaly.anomaly_suite import AnomalySuite
 from ..anomaly.image_scores import check_reduction
 from ..anomaly.levels import check_levels
 from ..arrays.options import as_fractions, plain_value
-from ..formats.anomaly_maps import AnomalyMaps, list_anomaly_maps
+from ..formats.maps.listing import AnomalyMaps, list_anomaly_maps
 from ..metric.group_results import Results, grouped_results
 from .anomaly_batches import add_images, batches_of, groups_of, scored_images
 from .anomaly_curves import Curves, curves_of
@@ -38,7 +38,7 @@ def evaluate_anomaly_folder(
     """Compute the metric anomaly_suite from files, category by category; the mean of the categories stands first.
 
     Parameters: maps, a folder of a model's anomaly maps; data, the folder of a data set, or of masks alone; layout,
-    one of NAMES of `formats.anomaly_layouts`, recognised unless given; categories, by default all; resize, "nearest"
+    one of NAMES of `formats.maps.layouts`, recognised unless given; categories, by default all; resize, "nearest"
     or "bilinear" for maps of another size than their masks, which are refused otherwise; progress, whether to show a
     bar on a terminal; options of the metric, such as integration_limits or image_reduction.
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from ..anomaly.anomaly_suite import AnomalySuite
 from ..anomaly.image_scores import reduced_maps
-from ..formats.anomaly_folders import AnomalyImage
-from ..formats.anomaly_maps import AnomalyMaps
+from ..formats.maps.folders import AnomalyImage
+from ..formats.maps.listing import AnomalyMaps
 from ..formats.reasons import named
 from .anomaly_run import ScoredImage
 from .map_reading import MapAndMask

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from ..formats.anomaly_folders import AnomalyImage
-from ..formats.anomaly_maps import AnomalyMaps
+from ..formats.maps.folders import AnomalyImage
+from ..formats.maps.listing import AnomalyMaps
 from ..metric.group_results import Results
 from .anomaly_curves import Curves
 

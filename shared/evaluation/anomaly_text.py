@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..formats.anomaly_layouts import LAYOUTS
-from ..formats.results import as_json, value_text
-from ..formats.writing import write_file
+from ..formats.maps.layouts import LAYOUTS
+from ..formats.written.atomic import write_file
+from ..formats.written.results import as_json, value_text
 from ..metric.group_results import Results
 from .anomaly_run import AnomalyRun, ScoredImage, images_table
 

@@ -22,7 +22,7 @@ from ..detection.words import (
     WRONG_CLASS,
     outcomes_in_words,
 )
-from ..formats.dataset import Detections
+from ..formats.boxes.dataset import Detections
 
 OUTCOMES = tuple(range(LEFT_OUT))  # those that there are when boxes are matched whatever their classes
 ERRORS = (WRONG_CLASS, CALLED_UNKNOWN, TAKEN_FOR_KNOWN, MISSED)

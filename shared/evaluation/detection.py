@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from ..detection.openset_detection import OpenSetDetection
-from ..formats.dataset import Detections
-from ..formats.results import as_json, value_text
-from ..formats.writing import write_file
+from ..formats.boxes.dataset import Detections
+from ..formats.written.atomic import write_file
+from ..formats.written.results import as_json, value_text
 from .standard import standard_metrics
 
 BATCH = 64  # images

@@ -14,11 +14,11 @@ import numpy as np
 
 from ..anomaly.void import check_ignore_value
 from ..arrays.arrays import widen
-from ..formats.anomaly_folders import AnomalyImage
-from ..formats.anomaly_maps import AnomalyMaps
 from ..formats.images import image_size
-from ..formats.map_files import read_map, read_mask
-from ..formats.pixels import size_text
+from ..formats.maps.files import read_map, read_mask
+from ..formats.maps.folders import AnomalyImage
+from ..formats.maps.listing import AnomalyMaps
+from ..formats.maps.pixels import size_text
 from ..formats.reasons import named
 from .mask_reading import Masks, Saturations, read_masks, saturations_of
 from .resizing import WAYS, resized_map

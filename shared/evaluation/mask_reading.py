@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..formats.anomaly_folders import AnomalyImage
-from ..formats.anomaly_maps import AnomalyMaps
-from ..formats.anomaly_saturation import Saturation, read_defects_config
-from ..formats.map_files import read_masks_values
+from ..formats.maps.files import read_masks_values
+from ..formats.maps.folders import AnomalyImage
+from ..formats.maps.listing import AnomalyMaps
+from ..formats.maps.saturation import Saturation, read_defects_config
 
 Saturations = Mapping[str, Mapping[int, Saturation]]  # by category, and by value of the mask's pixels
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..arrays.arrays import Array, array_namespace, concatenate, on_one_device
 from ..arrays.columns import as_labels, as_scores, check_lengths, check_not_negative
-from ..formats.score_files import Scores
+from ..formats.tables.score_files import Scores
 from ..metric.group_results import grouped_results
 from ..metric.groups import prefixes
 from ..ood.ood_bench import OODBench

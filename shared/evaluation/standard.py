@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from ..extras import extra
-from ..formats.dataset import Detections
-from ..formats.writers import coco_annotations, coco_results
+from ..formats.boxes.dataset import Detections
+from ..formats.written.boxes import coco_annotations, coco_results
 
 NAMES = ("mAP50", "mAP50-95", "precision", "recall")
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ..formats.class_names import class_ids
-from ..formats.dataset import Boxes, Dataset, Detections, predicted_boxes
-from ..formats.yolo_data import read_yolo_data
+from ..formats.boxes.class_names import class_ids
+from ..formats.boxes.dataset import Boxes, Dataset, Detections, predicted_boxes
+from ..formats.boxes.yolo.data import read_yolo_data
 from .detection import Results, evaluate_detections, save_results
 
 

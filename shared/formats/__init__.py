@@ -3,19 +3,19 @@
 `read_detections` takes boxes of any format; boxes are x1, y1, x2, y2 in pixels once they are read.
 """
 
-from .class_names import class_ids, read_names
-from .coco import read_coco, read_coco_results
-from .dataset import Dataset, Detections, rename_classes
-from .dicts import read_dict_predictions, read_dicts
-from .flat import flat
-from .hub import to_eval_results, to_model_index
-from .opening import read_detections, read_references
-from .results import read_results
-from .score_files import Scores, read_scores, score_files
-from .voc import read_voc
-from .writers import write_coco, write_coco_results, write_yolo, write_yolo_predictions
-from .yolo import read_yolo, read_yolo_predictions
-from .yolo_data import read_yolo_data
+from .boxes.class_names import class_ids, read_names
+from .boxes.coco import read_coco, read_coco_results
+from .boxes.dataset import Dataset, Detections, rename_classes
+from .boxes.dicts import read_dict_predictions, read_dicts
+from .boxes.opening import read_detections, read_references
+from .boxes.voc import read_voc
+from .boxes.yolo.data import read_yolo_data
+from .boxes.yolo.labels import read_yolo, read_yolo_predictions
+from .tables.score_files import Scores, read_scores, score_files
+from .written.boxes import write_coco, write_coco_results, write_yolo, write_yolo_predictions
+from .written.flat import flat
+from .written.hub import to_eval_results, to_model_index
+from .written.results import read_results
 
 __all__ = [
     "Dataset",

@@ -6,7 +6,7 @@ import logging
 from pathlib import Path
 
 from ..extras import extra
-from .dataset import Size
+from .boxes.dataset import Size
 from .reasons import reason
 
 SUFFIXES = frozenset([".avif", ".bmp", ".jpeg", ".jpg", ".mpo", ".png", ".tif", ".tiff", ".webp"])

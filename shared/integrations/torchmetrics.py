@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..extras import extra
-from ..formats.flat import flat
+from ..formats.written.flat import flat
 from ..loading import METRICS, metric_class
 from ..metric.groups import GROUPS
 

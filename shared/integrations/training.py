@@ -23,7 +23,7 @@ from ..arrays.columns import as_labels, as_matrix, as_scores, check_lengths
 from ..classification.accuracyk import AccuracyK
 from ..classification.autkc import AUTKC
 from ..classification.topk import reduce_topk_scores
-from ..formats.flat import flat
+from ..formats.written.flat import flat
 from ..loading import METRICS, metric_class
 from ..metric.metric import Metric
 from ..ood.ood_bench import OODBench

@@ -12,7 +12,7 @@ from ..arrays.options import as_fractions
 from ..evaluation.anomaly_run import AnomalyRun, images_of
 from ..evaluation.anomaly_text import described, difference_rows, group_rows
 from ..evaluation.differences import differences
-from ..formats.writing import write_files
+from ..formats.written.atomic import write_files
 from .anomaly_worst import Model, figure_html, figures_of, model_of, worst_scored_images
 from .charts import Line, curves_svg, histogram_svg
 from .frame import FRAME

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..evaluation.resizing import resized_map
 from ..extras import extra
-from ..formats.pixels import check_size
+from ..formats.maps.pixels import check_size
 from ..formats.reasons import named
 from .thumbnails import as_rgb
 

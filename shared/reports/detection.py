@@ -11,8 +11,8 @@ from typing import Any
 from ..detection.words import OUTCOME_WORDS, one_to_one_rules
 from ..evaluation.box_outcomes import OUTCOMES, BoxOutcome, box_outcomes, count_outcomes, worst_images
 from ..evaluation.detection import Results, summary
-from ..formats.dataset import Dataset, Detections
-from ..formats.writing import write_files
+from ..formats.boxes.dataset import Dataset, Detections
+from ..formats.written.atomic import write_files
 from .colors import DASHED, OUTCOME_COLORS
 from .pictures import MAX_WITHOUT_OBJECT, draw_image
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..detection.words import OUTCOME_WORDS
-from ..formats.writing import write_file
+from ..formats.written.atomic import write_file
 from ..metric.metric import Metric
 from ..ranking.counts import exceedance_counts
 from ..ranking.curves import auroc

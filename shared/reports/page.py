@@ -7,7 +7,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from ..formats.writing import check_file, check_folder, nearest_folder
+from ..formats.written.atomic import check_file, check_folder, nearest_folder
 from .anomaly_pictures import FOUND_COLOR, TRUE_COLOR
 
 CONTOURS = (

@@ -9,7 +9,7 @@ from typing import Any
 from ..detection.words import CALLED_UNKNOWN, IGNORED, NO_OBJECT, TAKEN_FOR_KNOWN, WRONG_CLASS
 from ..evaluation.box_outcomes import BoxOutcome
 from ..extras import extra
-from ..formats.dataset import Size
+from ..formats.boxes.dataset import Size
 from ..formats.reasons import named
 from .colors import DASHED, OUTCOME_COLORS
 

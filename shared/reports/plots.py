@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..extras import extra
-from ..formats.writing import write_file
+from ..formats.written.atomic import write_file
 
 _COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")  # Okabe and Ito's
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from ..arrays.options import as_bool, as_choice, as_int
-from ..formats.aligned import aligned
+from ..formats.written.aligned import aligned
 from .directions import direction
 from .tables import Cell, ResultTable
 

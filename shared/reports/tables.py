@@ -15,7 +15,7 @@ from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
 from ..arrays.options import as_choice
-from ..formats.flat import flat, rows_of_groups
+from ..formats.written.flat import flat, rows_of_groups
 from .directions import direction
 
 OVERALL = "mean"  # what the results beside the groups are called, where there are groups

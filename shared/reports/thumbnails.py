@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from ..extras import extra
-from ..formats.columns import file_of, open_column, whole_column
 from ..formats.images import find_images
-from ..formats.pixels import check_size
+from ..formats.maps.pixels import check_size
 from ..formats.reasons import named
+from ..formats.tables.columns import file_of, open_column, whole_column
 
 _SIDE = 256  # of a thumbnail, its longer one
 

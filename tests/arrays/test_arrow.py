@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from openworld_metrics.formats.arrow import from_arrow
+from openworld_metrics.formats.tables.arrow import from_arrow
 from tests.package.test_rooms import loaded_by
 
 NUMBERS = [

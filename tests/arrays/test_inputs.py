@@ -16,7 +16,7 @@ import sklearn.metrics as sk
 from datasets import Dataset
 
 from openworld_metrics import bench_metrics, true_class_ranks
-from openworld_metrics.formats.npy import read_npy, read_npz
+from openworld_metrics.formats.tables.npy import read_npy, read_npz
 
 Load = Callable[..., Any]
 SCORES, LABELS = [0.1, 0.6, 0.4, 0.9], [0, 0, 1, 1]

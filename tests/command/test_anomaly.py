@@ -22,8 +22,8 @@ from openworld_metrics.evaluation import evaluate_anomaly_folder
 from openworld_metrics.evaluation.anomaly import evaluate_maps
 from openworld_metrics.evaluation.anomaly_text import anomaly_summary
 from openworld_metrics.evaluation.differences import differences
-from openworld_metrics.formats.anomaly_maps import list_anomaly_maps
-from openworld_metrics.formats.map_files import read_map
+from openworld_metrics.formats.maps.files import read_map
+from openworld_metrics.formats.maps.listing import list_anomaly_maps
 from openworld_metrics.metric.group_results import grouped_results
 from openworld_metrics.reports import write_anomaly_report
 from openworld_metrics.reports.anomaly_pictures import contour_picture, heat_picture

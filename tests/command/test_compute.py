@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import openworld_metrics
-from openworld_metrics.formats import columns as readers
+from openworld_metrics.formats.tables import columns as readers
 from tests import cases
 from tests.conftest import Run
 

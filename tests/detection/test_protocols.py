@@ -433,6 +433,14 @@ def test_boxes_that_are_lost_in_rounding(load: Load) -> None:
     assert metric.compute(**columns, iou_threshold=0.51)["TP_known"] == 0
 
 
+@pytest.mark.parametrize("x", [1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16])
+def test_boxes_far_from_the_origin_are_decided_exactly(x: float, load: Load) -> None:
+    metric = load("openset_detection", known_classes=[0], box_format="xywh")
+    found, true = [[[x, 0.25, 1.1, 1.1, 0.9, 0]]], [[[x, 0.25, 1.1, 0.6, 0]]]  # an IoU of 6/11
+    assert metric.compute(predictions=found, references=true)["TP_known"] == 1
+    assert metric.compute(predictions=found, references=true, iou_threshold=0.55)["TP_known"] == 0
+
+
 def test_lost_boxes_are_ranked_by_their_exact_iou(load: Load) -> None:
     metric = load("openset_detection", known_classes=[0, 1], box_format="xywh")
     found = [[1.0, 0, 1e-11, 1.0, 0.1, 0], [1.0, 0, 1e-11, 0.6, 0.9, 1]]

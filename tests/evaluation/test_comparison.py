@@ -12,7 +12,7 @@ import pytest
 from openworld_metrics import compare
 from openworld_metrics.evaluation.anomaly import evaluate_maps
 from openworld_metrics.evaluation.anomaly_comparison import compared_runs
-from openworld_metrics.formats.anomaly_maps import list_anomaly_maps
+from openworld_metrics.formats.maps.listing import list_anomaly_maps
 from tests.command.test_anomaly import Run, run as run  # the fixture
 from tests.evaluation.trees import Drawn, write_maps, write_tree
 

@@ -13,7 +13,7 @@ import pytest
 from openworld_metrics import AnomalySuite
 from openworld_metrics.evaluation import evaluate_anomaly_folder
 from openworld_metrics.evaluation.map_reading import file_problems
-from openworld_metrics.formats.anomaly_maps import list_anomaly_maps
+from openworld_metrics.formats.maps.listing import list_anomaly_maps
 from openworld_metrics.reports import write_anomaly_report
 from tests.evaluation.trees import write_map, write_mask, write_tree
 

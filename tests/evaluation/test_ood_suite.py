@@ -13,7 +13,7 @@ import pytest
 
 import openworld_metrics as om
 from openworld_metrics.evaluation.ood_suite import SUITE_METRICS, evaluate_ood
-from openworld_metrics.formats.score_files import Scores, read_scores, score_files
+from openworld_metrics.formats.tables.score_files import Scores, read_scores, score_files
 from tests.conftest import Run
 
 # OpenOOD's confidences, higher for the known: DEFINITIONS §3, whose numbers came from its own code at 3c35632

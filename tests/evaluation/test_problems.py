@@ -16,9 +16,9 @@ from PIL import Image
 
 from openworld_metrics.evaluation import evaluate_anomaly_folder
 from openworld_metrics.evaluation.map_reading import file_problems
-from openworld_metrics.formats import map_files
-from openworld_metrics.formats.anomaly_layouts import NAMES
-from openworld_metrics.formats.anomaly_maps import list_anomaly_maps
+from openworld_metrics.formats.maps import files as map_files
+from openworld_metrics.formats.maps.layouts import NAMES
+from openworld_metrics.formats.maps.listing import list_anomaly_maps
 from tests.evaluation.trees import SHAPE, write_map, write_mask, write_tree
 
 FINE = np.zeros(SHAPE, dtype=np.float32)

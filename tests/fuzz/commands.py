@@ -17,7 +17,7 @@ import numpy as np
 
 from openworld_metrics import METRICS, metric_class
 from openworld_metrics.command import cli
-from openworld_metrics.formats import columns as readers
+from openworld_metrics.formats.tables import columns as readers
 from tests import cases
 from tests.detection import scenes
 from tests.fuzz import boxes

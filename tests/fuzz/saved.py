@@ -7,7 +7,7 @@ import json
 from random import Random
 from typing import Any, NamedTuple
 
-from openworld_metrics.formats.results import as_json, read_results
+from openworld_metrics.formats.written.results import as_json, read_results
 from openworld_metrics.reports.rendering import FORMS, INTERVALS, render
 from openworld_metrics.reports.tables import make_table
 from tests.fuzz.contents import damaged_content

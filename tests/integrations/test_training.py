@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import openworld_metrics as om
-from openworld_metrics.formats.flat import flat
+from openworld_metrics.formats.written.flat import flat
 from openworld_metrics.integrations import compute_metrics
 from openworld_metrics.scores import SCORES
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from ...formats.arrow import from_arrow
-from ...formats.csv import read_csv
+from ...formats.tables.arrow import from_arrow
+from ...formats.tables.csv import read_csv
 from ..serving.limits import MAX_COLUMNS, RefusedError, check_header
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from ...formats.pixels import check_size
-from ...formats.planes import ARRAY_SUFFIXES, TIFF_SUFFIXES, checked_map, checked_mask, read_array, stated_shape
+from ...formats.maps.pixels import check_size
+from ...formats.maps.planes import ARRAY_SUFFIXES, TIFF_SUFFIXES, checked_map, checked_mask, read_array, stated_shape
+from ...formats.maps.tiff import check_white, tiff_header
 from ...formats.reasons import reason
-from ...formats.tiff import check_white, tiff_header
 from ..serving.limits import RefusedError, check_listing, check_unpacked, without_paths
 from .archives import Member
 

@@ -15,7 +15,7 @@ from typing import IO, Any, NamedTuple
 
 import numpy as np
 
-from ..extras import extra
+from ...extras import extra
 from .pixels import check_size
 
 _QUIET = logging.NullHandler()  # what tifffile finds wrong with a file is not printed beside the error

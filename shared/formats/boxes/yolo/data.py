@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from ..extras import extra
-from .dataset import Dataset
-from .images import find_images
-from .reasons import named, readable, reason
-from .yolo import yolo_dataset
+from ....extras import extra
+from ...images import find_images
+from ...reasons import named, readable, reason
+from ..dataset import Dataset
+from .labels import yolo_dataset
 
 YAML = (".yaml", ".yml")
 SPLITS = ("train", "val", "test")

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from ..reasons import named
+from ..torch_files import read_torch_file
 from .dataset import Boxes, Dataset, Detections, Size, no_predictions, predicted_boxes, true_boxes
-from .reasons import named
-from .torch_files import read_torch_file
 
 Dicts = Sequence[Mapping[str, Any]]
 

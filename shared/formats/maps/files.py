@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ..extras import extra
+from ...extras import extra
+from ..reasons import named
 from .pixels import check_size, size_text
 from .planes import ARRAY_SUFFIXES, TIFF_SUFFIXES, checked_map, checked_mask, read_array
-from .reasons import named
 from .tiff import read_tiff_mask
 
 MAP_SUFFIXES = frozenset([*ARRAY_SUFFIXES, ".png"])

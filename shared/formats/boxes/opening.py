@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
+from ..reasons import named, readable, reason
 from .coco import coco_dataset, coco_detections, read_json
 from .dataset import Dataset, Detections, rename_classes
 from .dicts import load_dicts, read_dict_predictions, read_dicts
-from .reasons import named, readable, reason
 from .voc import read_voc, voc_list
-from .yolo import read_yolo, read_yolo_predictions
-from .yolo_data import SPLITS, YAML, read_yolo_data, yolo_data_texts
+from .yolo.data import SPLITS, YAML, read_yolo_data, yolo_data_texts
+from .yolo.labels import read_yolo, read_yolo_predictions
 
 _Read = TypeVar("_Read")
 

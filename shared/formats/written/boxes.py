@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from .dataset import Boxes, Dataset, Detections
-from .writing import write_file, write_files
-from .yolo import size_of
+from ..boxes.dataset import Boxes, Dataset, Detections
+from ..boxes.yolo.labels import size_of
+from .atomic import write_file, write_files
 
 
 def write_yolo(dataset: Dataset, folder: str | Path) -> None:

@@ -10,7 +10,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from .npy import npy_header, read_npy, tried
+from ..tables.npy import npy_header, read_npy, tried
 from .pixels import check_size
 from .tiff import read_tiff, tiff_header
 

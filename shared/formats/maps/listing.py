@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from .anomaly_folders import AnomalyFolder, AnomalyImage, files_below, list_anomaly_images
-from .anomaly_layouts import Layout
-from .map_files import MAP_SUFFIXES
+from .files import MAP_SUFFIXES
+from .folders import AnomalyFolder, AnomalyImage, files_below, list_anomaly_images
+from .layouts import Layout
 
 
 class AnomalyMaps(NamedTuple):

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import openworld_metrics as om
-from openworld_metrics.formats.flat import flat
-from openworld_metrics.formats.hub import to_eval_results, to_model_index
+from openworld_metrics.formats.written.flat import flat
+from openworld_metrics.formats.written.hub import to_eval_results, to_model_index
 from tests import cases
 
 hub = pytest.importorskip("huggingface_hub")

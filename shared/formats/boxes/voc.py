@@ -15,9 +15,9 @@ from xml.parsers import expat
 
 import numpy as np
 
+from ..images import SUFFIXES, find_images, implied_images
+from ..reasons import reason
 from .dataset import Boxes, Dataset, Size, ids_of_names, true_boxes
-from .images import SUFFIXES, find_images, implied_images
-from .reasons import reason
 
 _CORNERS = ("xmin", "ymin", "xmax", "ymax")
 

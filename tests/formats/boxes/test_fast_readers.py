@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from openworld_metrics import metric_class
-from openworld_metrics.formats import yolo_lines
-from openworld_metrics.formats.coco import coco_detections, read_coco, read_coco_results
-from openworld_metrics.formats.coco_table import Entries
-from openworld_metrics.formats.dataset import Dataset
-from openworld_metrics.formats.yolo_lines import read_lines
+from openworld_metrics.formats.boxes.coco import coco_detections, read_coco, read_coco_results
+from openworld_metrics.formats.boxes.dataset import Dataset
+from openworld_metrics.formats.boxes.entries import Entries
+from openworld_metrics.formats.boxes.yolo import lines as yolo_lines
+from openworld_metrics.formats.boxes.yolo.lines import read_lines
 
 ENTRY = {"image_id": 7, "category_id": 3, "bbox": [1, 2.5, 3, 4], "score": 0.5}
 DATASET = Dataset(["x"], [], {}, [None], [None], [7])

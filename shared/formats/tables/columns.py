@@ -16,12 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays.columns import check_lengths
-from ..metric.groups import GROUPS
-from .json import by_column, parse_json
+from ...arrays.columns import check_lengths
+from ...metric.groups import GROUPS
+from ..json import by_column, parse_json
+from ..reasons import reason
+from ..torch_files import read_torch_file
 from .npy import read_npy, read_npz
-from .reasons import reason
-from .torch_files import read_torch_file
 
 BATCH = 8192  # rows
 

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from .coco_table import Entries, in_message
+from ..json import loads, no_collection
+from ..reasons import reason
 from .dataset import Dataset, Detections, Size, predicted_boxes, split_by_image, true_boxes
-from .json import loads, no_collection
-from .reasons import reason
+from .entries import Entries, in_message
 
 
 def read_coco(annotations: str | Path, images: str | Path | None = None) -> Dataset:

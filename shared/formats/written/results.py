@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from ..json import parse_json
+from ..reasons import named
 from .aligned import aligned
-from .json import parse_json
-from .reasons import named
 
 _ROWS = 20  # of a table that are printed
 _WORDS = {"Infinity": math.inf, "-Infinity": -math.inf}

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from .anomaly_layouts import PAIR, Layout, categories_of, layout_of
-from .images import SUFFIXES
-from .map_files import MAP_SUFFIXES
-from .reasons import named
+from ..images import SUFFIXES
+from ..reasons import named
+from .files import MAP_SUFFIXES
+from .layouts import PAIR, Layout, categories_of, layout_of
 
 _MASK_SUFFIXES = SUFFIXES | MAP_SUFFIXES
 _MASK_ENDING = "_mask"  # of a mask's stem, in several layouts
@@ -66,7 +66,7 @@ def list_anomaly_images(
     """Find the test images of a data set and their masks. No image is opened.
 
     Parameters: data, the folder of all categories or of one, or a plain folder of masks; layout, one of `NAMES` of
-    anomaly_layouts, recognised unless given; categories, those that are wanted, by default all.
+    `layouts`, recognised unless given; categories, those that are wanted, by default all.
 
     Returns the data set; of a plain folder of masks, it has an image for each mask. Raises ValueError for a layout or
     a category that there is not, OSError for what cannot be read.

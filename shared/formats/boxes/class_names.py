@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from .coco import coco_dataset, read_json
-from .yolo_data import YAML, class_names, read_yaml
+from .yolo.data import YAML, class_names, read_yaml
 
 
 def read_names(words: Sequence[str]) -> dict[int, str]:

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..arrays.options import as_bool, as_int, as_real
-from .json import parse_json
-from .reasons import named
+from ...arrays.options import as_bool, as_int, as_real
+from ..json import parse_json
+from ..reasons import named
 
 MAX_AREA = 2**53
 _KEYS = ("pixel_value", "saturation_threshold", "relative_saturation")

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from openworld_metrics.cluster import compute_parquet
-from openworld_metrics.formats.parquet import unpacked_bytes
-from openworld_metrics.formats.parquet_footer import column_chunks
+from openworld_metrics.formats.tables.parquet import unpacked_bytes
+from openworld_metrics.formats.tables.parquet_footer import column_chunks
 
 pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from .dataset import (
+from ...images import find_images, image_size, implied_images
+from ..dataset import (
     Boxes,
     Dataset,
     Detections,
@@ -18,8 +19,7 @@ from .dataset import (
     predicted_boxes,
     true_boxes,
 )
-from .images import find_images, image_size, implied_images
-from .yolo_lines import LISTS_OF_CLASSES, read_lines
+from .lines import LISTS_OF_CLASSES, read_lines
 
 
 def read_yolo(

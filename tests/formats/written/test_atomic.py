@@ -21,8 +21,8 @@ import numpy as np
 import pytest
 
 from openworld_metrics import evaluation, formats, reports
-from openworld_metrics.formats import writing
-from openworld_metrics.formats.writing import check_file, check_folder, nearest_folder, write_file, write_files
+from openworld_metrics.formats.written import atomic as writing
+from openworld_metrics.formats.written.atomic import check_file, check_folder, nearest_folder, write_file, write_files
 from tests.detection import scenes
 
 OLD = b"what was there before"

@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..arrays.columns import as_labels, as_scores, check_lengths
+from ...arrays.columns import as_labels, as_scores, check_lengths
+from ..reasons import named
 from .columns import file_of, open_column, whole_column
 from .npy import read_npz
-from .reasons import named
 
 ENDINGS = (".csv", ".json", ".npy", ".npz", ".parquet", ".pt")
 # sets of known classes, changed on purpose: OpenOOD's covariate-shifted ones

@@ -1,0 +1,135 @@
+"""Pairs of boxes whose IoU, in float64, reaches a threshold: listed image by image."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..arrays.compiled import worth_compiling
+
+_PAIRS = 1 << 17  # pairs of boxes compared at a time: what they need fits the cache
+_PAIR_WORK = 16  # comparing a pair of boxes takes about as long as so many scores
+
+
+class Pairs(NamedTuple):
+    """Pairs of a prediction and an object of its image: their rows in the two tables, and their IoU."""
+
+    rows: np.ndarray
+    columns: np.ndarray
+    ious: np.ndarray
+
+    def take(self, which: np.ndarray) -> Pairs:
+        """Some of the pairs, by a mask or by their places."""
+        return Pairs(self.rows[which], self.columns[which], self.ious[which])
+
+
+def box_iou(boxes: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Intersection over union of each pair of rows of two (N, 4) arrays of xyxy boxes; 0 where both have no area.
+
+    IoU = |A ∩ B| / |A ∪ B|, in [0, 1]. Source: Everingham et al., The Pascal VOC Challenge, IJCV 2010.
+
+    >>> box_iou(np.asarray([[0, 0, 2, 2]]), np.asarray([[0, 0, 2, 1]])).tolist()
+    [0.5]
+    """
+    x1, y1, x2, y2 = (column.astype(np.float64) for column in boxes.T)
+    u1, v1, u2, v2 = (column.astype(np.float64) for column in others.T)
+    width = np.minimum(x2, u2) - np.maximum(x1, u1)
+    height = np.minimum(y2, v2) - np.maximum(y1, v1)
+    intersection = np.maximum(width, 0) * np.maximum(height, 0)
+    union = (x2 - x1) * (y2 - y1) + (u2 - u1) * (v2 - v1) - intersection
+    return np.divide(intersection, union, out=np.zeros_like(union), where=union > 0)
+
+
+def listed_pairs(
+    predictions: np.ndarray,
+    references: np.ndarray,
+    num_predictions: np.ndarray,
+    num_references: np.ndarray,
+    threshold: float,
+) -> Pairs:
+    """All pairs of a prediction and an object of one image whose IoU in float64 reaches a threshold."""
+    work = _PAIR_WORK * int(num_predictions @ num_references)
+    loop = worth_compiling(pairs_above, work, predictions, references)
+    if loop is None:
+        counts, starts = objects_of_rows(num_predictions, num_references)
+        parts = (slice(*part) for part in pairwise(_cuts(counts)))
+        found = [_pairs_of(predictions, references, part, counts[part], starts[part], threshold) for part in parts]
+        return Pairs(*(np.concatenate(arrays) for arrays in zip(*found)))
+    length = 2 * len(predictions)
+    while True:  # once, unless most predictions overlap several objects
+        rows, columns, ious = np.empty(length, np.int64), np.empty(length, np.int64), np.empty(length)
+        size = loop(predictions, references, num_predictions, num_references, threshold, rows, columns, ious)
+        if size <= length:
+            return Pairs(rows[:size], columns[:size], ious[:size])
+        length = size
+
+
+def pairs_above(
+    boxes: Any, others: Any, num_boxes: Any, num_others: Any, threshold: float, rows: Any, columns: Any, ious: Any
+) -> int:
+    """List the pairs of a box and another of its image whose IoU reaches the threshold.
+
+    Returns how many there are; those beyond the length of `rows` are not listed. IoU as in `box_iou`, operation by
+    operation; the division is spared where the product is clear.
+    """
+    size = box = start = 0
+    clear = 0.999 * threshold
+    for image in range(len(num_boxes)):
+        stop = start + num_others[image]
+        for i in range(box, box + num_boxes[image]):
+            x1, y1, x2, y2 = boxes[i, 0], boxes[i, 1], boxes[i, 2], boxes[i, 3]
+            area = (x2 - x1) * (y2 - y1)
+            for j in range(start, stop):
+                u1, v1, u2, v2 = others[j, 0], others[j, 1], others[j, 2], others[j, 3]
+                width = max(min(x2, u2) - max(x1, u1), 0.0)
+                height = max(min(y2, v2) - max(y1, v1), 0.0)
+                intersection = width * height
+                union = area + (u2 - u1) * (v2 - v1) - intersection
+                if intersection >= clear * union and union > 0:
+                    iou = intersection / union
+                    if iou >= threshold:
+                        if size < len(rows):
+                            rows[size], columns[size], ious[size] = i, j, iou
+                        size += 1
+        box += num_boxes[image]
+        start = stop
+    return size
+
+
+def _cuts(counts: np.ndarray) -> list[int]:
+    """Cut prediction rows into runs of about `_PAIRS` pairs."""
+    chunk = np.cumsum(counts) // _PAIRS
+    return [0, *(np.flatnonzero(chunk[1:] != chunk[:-1]) + 1).tolist(), len(counts)]
+
+
+def _pairs_of(
+    predictions: np.ndarray,
+    references: np.ndarray,
+    part: slice,
+    counts: np.ndarray,
+    starts: np.ndarray,
+    threshold: float,
+) -> Pairs:
+    """The pairs of a run of prediction rows."""
+    rows, columns = all_pairs(np.arange(part.start, part.stop), counts, starts)
+    for low, high in ((0, 2), (1, 3)):  # boxes that overlap do so on either axis
+        start = np.maximum(predictions[:, low][rows], references[:, low][columns])
+        stop = np.minimum(predictions[:, high][rows], references[:, high][columns])
+        overlap = np.flatnonzero(start < stop)
+        rows, columns = rows[overlap], columns[overlap]
+    ious = box_iou(predictions[rows, :4], references[columns, :4])
+    return Pairs(rows, columns, ious).take(ious >= threshold)
+
+
+def objects_of_rows(num_predictions: np.ndarray, num_references: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """For each prediction, how many objects its image has, and the row of the first."""
+    starts = np.cumsum(num_references) - num_references
+    return np.repeat(num_references, num_predictions), np.repeat(starts, num_predictions)
+
+
+def all_pairs(rows: np.ndarray, counts: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Each row with its `counts` columns from `starts` on."""
+    before = np.cumsum(counts) - counts
+    return np.repeat(rows, counts), np.arange(int(counts.sum())) - np.repeat(before - starts, counts)

@@ -1,0 +1,1 @@
+"""YOLO's text files, their lines, and data.yaml."""

@@ -1,0 +1,1 @@
+"""Results and boxes as files, written whole or not at all."""

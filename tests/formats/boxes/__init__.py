@@ -1,0 +1,1 @@
+"""True and predicted boxes."""
