@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from ...formats.arrow import from_arrow
-from ...formats.csv import read_csv
+from ...formats.tables.arrow import from_arrow
+from ...formats.tables.csv import read_csv
 from ...formats.json import by_column, parse_json
-from ...formats.npy import read_npy, read_npz
-from ...formats.parquet import read_parquet, unpacked_bytes
+from ...formats.tables.npy import read_npy, read_npz
+from ...formats.tables.parquet import read_parquet, unpacked_bytes
 from ..serving.limits import RefusedError, check_archive, check_header, check_unpacked
 from .data import Data
 

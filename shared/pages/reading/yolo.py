@@ -7,13 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
-from ...formats.boxes.yolo_lines import LISTS_OF_CLASSES, read_lines
+from ...formats.boxes.yolo.lines import LISTS_OF_CLASSES, read_lines
 from ..serving.limits import RefusedError
 from .archives import FOLDER, Member, folders_of, keys, members
 from .data import DETECTOR, Data
 from .image_names import FILES
-
-_OBJECT = ("class", "cx", "cy", "w", "h")
 
 
 def read_predictions(paths: list[Path], apart: bool = False) -> Data:
@@ -24,7 +22,59 @@ def read_predictions(paths: list[Path], apart: bool = False) -> Data:
     """
     detectors = {} if apart else _by_detector(paths)
     if not detectors:
-        return _boxes(_texts(paths), (*_OBJECT, "confidence"))
-    data = _boxes([file for files in detectors.values() for file in files], (*_OBJECT, "confidence"), folders=False)
-    owner = {id(file): name for name, files in detectors.items() for file in files}
-    return data
+        return _boxes(_texts(paths), confidence=True)
+    tables = {name: _boxes(files, confidence=True, folders=False) for name, files in detectors.items()}
+    return Data(
+        {
+            **{
+                column: np.concatenate([table.arrays[column] for table in tables.values()])
+                for column in next(iter(tables.values())).arrays
+            },
+            DETECTOR: _repeated([*tables], [len(table.arrays["image"]) for table in tables.values()]),
+        },
+        {"box_format": "cxcywh"},
+        {
+            FILES: [file for table in tables.values() for file in table.names[FILES]],
+            **{name: table.names[FILES] for name, table in tables.items()},
+        },
+    )
+
+
+def read_objects(paths: list[Path], apart: bool = False) -> Data:
+    """Objects: lines of class, cx, cy, w, h, or of a class and a polygon, which becomes the box around it."""
+    return _boxes(_texts(paths), confidence=False)
+
+
+def _texts(paths: Sequence[Path]) -> list[Member]:
+    return members(paths, (".txt",), LISTS_OF_CLASSES)
+
+
+def _boxes(texts: Sequence[Member], confidence: bool, folders: bool = True) -> Data:
+    """The lines of all files; with `folders`, where the images lie in several, the folder of each row."""
+    try:
+        tables = [read_lines(text, confidence=confidence, place=text.name) for text in texts]
+    except ValueError as error:
+        raise RefusedError(str(error)) from None
+    table, sizes, files = np.concatenate(tables), [*map(len, tables)], [text.key for text in texts]
+    columns = ("class", "cx", "cy", "w", "h", "confidence")[: table.shape[1]]
+    arrays = {"image": _repeated(files, sizes), **{name: table[:, i] for i, name in enumerate(columns)}}
+    names = {FILES: files}
+    of_files = folders_of(files) if folders else []
+    if of_files:
+        arrays[FOLDER], names[FOLDER] = _repeated(of_files, sizes), of_files
+    return Data(arrays, {"box_format": "cxcywh"}, names)
+
+
+def _by_detector(paths: Sequence[Path]) -> dict[str, list[Member]]:
+    """The files of each archive, where several have files of the same names; otherwise nothing."""
+    archives = [path for path in paths if path.suffix.lower() == ".zip"]
+    if len(archives) < 2 or len(archives) < len(paths):
+        return {}
+    _texts(archives)  # which says what is wrong with them together
+    files = {path.stem: _texts([path]) for path in archives}
+    images = [set(keys([member.key for member in part])[1]) for part in files.values()]
+    return files if len(set().union(*images)) < sum(map(len, images)) else {}
+
+
+def _repeated(values: Sequence[str], sizes: Sequence[int]) -> np.ndarray:
+    return np.repeat(np.asarray(values, dtype=object), sizes)
