@@ -6,7 +6,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pandas as pd
+
 from ..page import Page, Sample
+from .fields import filled
 
 OWN = "Your own data"
 TABLE = "To type in: "
@@ -42,6 +45,25 @@ class Form(NamedTuple):
     def chosen(self) -> dict[str, list[str]]:
         """What a person chose for each column."""
         return {name: as_names(names) for name, names in self.made_of.items()}
+
+
+def from_browser(components: Form, values: Sequence[Any]) -> Form:
+    """The form with the values of its components, in their order, as the browser holds them."""
+    form: Form = filled(components, values)
+    return form._replace(
+        tables=[*map(_frame, form.tables)],
+        files=[*map(_paths, form.files)],
+        photographs=_paths(form.photographs),
+    )
+
+
+def _frame(table: Any) -> pd.DataFrame | None:
+    return table and pd.DataFrame([] if table["data"] == [[]] else table["data"], columns=table["headers"])
+
+
+def _paths(files: Any) -> list[str]:
+    """The paths of what a place for files holds: none, one or several."""
+    return [file["path"] for file in ([files] if isinstance(files, Mapping) else files or [])]
 
 
 def titles(page: Page) -> list[str]:
