@@ -36,7 +36,9 @@ def detectors(
         if len(names) > 1 and column.is_several(names, sources):
             columns = {name: {**made_of, column.name: [name]} for name in names}
             break
-    several = {", ".join(filter(None, (row, name))): (row, one) for row in rows or [""] for name, one in columns.items()}
+    several = {
+        ", ".join(filter(None, (row, name))): (row, one) for row in rows or [""] for name, one in columns.items()
+    }
     check_costs([Cost("detectors", len(several), MAX_DETECTORS)])
     return {
         name or page.columns[0].name: with_groups(page, gather(page, sources, one, read_as, detector=row))

@@ -16,7 +16,7 @@ CATEGORY = "category"
 def pair(
     maps: Sequence[Any], map_names: Sequence[str], masks: Sequence[Any], mask_names: Sequence[str]
 ) -> tuple[list[Any], str]:
-    """The mask of each map, and a note on it; a map without a mask is of a normal image, a mask without one is left out.
+    """The mask of each map, and a note. A map without a mask is of a normal image; a mask without a map is left out.
 
     Names count from their end, as many folders as tell the maps apart. Raises ValueError where no name is in both, and
     for two masks of one map.
@@ -71,10 +71,9 @@ def note_on_boxes(files: Mapping[str, Sequence[Any]], detector: str = "") -> str
 
     files: the images of predictions and of references
     """
-    (first, predicted), (second, true) = (
-        (name, [*dict.fromkeys(map(str, images))]) for name, images in files.items()
-    )
-    alone, empty = ([one for one in own if one not in set(other)] for own, other in ((predicted, true), (true, predicted)))
+    (first, predicted), (second, true) = ((name, [*dict.fromkeys(map(str, images))]) for name, images in files.items())
+    both = (predicted, true), (true, predicted)
+    alone, empty = ([one for one in own if one not in set(other)] for own, other in both)
     of = f" of {detector}" if detector else ""
     notes = []
     if alone:

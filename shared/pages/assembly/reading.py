@@ -1,7 +1,7 @@
 """What the data of a page are taken for: one pipeline, for a look at them and for a computation alike.
 
-    inputs ─ checked_sources ─→ arrays ─ offered, settled ─→ what columns are made of
-                                   └─ unread, without ─→ arrays without rows that cannot be read ─ detectors ─→ arguments
+inputs ─ checked_sources ─→ arrays ─ offered, settled ─→ what columns are made of
+└─ unread, without ─→ arrays without rows that cannot be read ─ detectors ─→ arguments
 """
 
 from __future__ import annotations
@@ -36,6 +36,11 @@ class Reading(NamedTuple):
     missing: Sequence[str] = ()
     unread: Unread | None = None
     leaves_out: bool = False
+
+    @property
+    def num_unread(self) -> int:
+        """How many rows cannot be read."""
+        return 0 if self.unread is None else len(self.unread.rows)
 
     def detectors(self) -> dict[str, Arguments]:
         """The arguments of the metric for each detector. Raises what putting the columns together raises."""

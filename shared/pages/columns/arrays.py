@@ -10,6 +10,7 @@ import numpy as np
 
 from ..reading.data import Data
 from ..reading.names import IMAGE_NAMES, num_dimensions, plain, runs, stem
+from .cells import as_floats
 from .column import Column
 
 
@@ -61,6 +62,21 @@ class Matrix(Classes):
 
 
 @dataclass(frozen=True)
+class ScoreMatrix(Matrix):
+    """A matrix (N, K) of scores; whole numbers are scores too."""
+
+    is_read_as: ClassVar[bool] = False
+
+    def take(self, names: Sequence[str], data: Data, read_as: str = "automatic") -> Any:
+        """The matrix as floats."""
+        return super().take(names, data, "scores")
+
+    def cleaned(self, array: np.ndarray) -> np.ndarray:
+        """Floats of a column that had other cells too."""
+        return as_floats(array)
+
+
+@dataclass(frozen=True)
 class Images(Column):
     """Rows or arrays of each image: a stack, a list of arrays, or a table whose column `image` says it of each row."""
 
@@ -75,7 +91,7 @@ class Images(Column):
         if named:
             return named
         image = [name for name in data.arrays if plain(name) in IMAGE_NAMES][:1]
-        fields = [Column(field, aliases).named([*data.arrays]) for field, *aliases in _FIELDS]
+        fields = [Column(field, tuple(aliases)).named([*data.arrays]) for field, *aliases in _FIELDS]
         if all(fields[:4]):
             return image + [name for field in fields for name in field]
         numbered = runs(data)

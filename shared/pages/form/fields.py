@@ -48,9 +48,9 @@ def updates(parts: Mapping[str, Any], changes: Mapping[str, Any]) -> list[Any]:
 
 
 def _of_part(part: Any, change: Any) -> list[Any]:
-    """The updates of one part; of a list in its order, of a mapping by name, where names may be left out."""
+    """The updates of one part; those of a list in its order, or by name or place, where some may be left out."""
     if change is None:
         return [gr.skip()] * len(leaves(part))
-    if isinstance(part, Mapping):
-        return [change.get(name, gr.skip()) for name in part]
-    return list(change) if isinstance(part, (list, tuple)) else [change]
+    if isinstance(change, Mapping) and isinstance(part, (Mapping, list)):
+        return [change.get(name, gr.skip()) for name in (part if isinstance(part, Mapping) else range(len(part)))]
+    return list(change) if isinstance(part, list) else [change]

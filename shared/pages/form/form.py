@@ -24,6 +24,7 @@ class Form(NamedTuple):
     options: for each option of the metric what its control holds; an option that is left out has its default
     leave_out: whether rows that cannot be read are left out
     image, photographs: the image that is shown, from 1, and what lies behind images
+    detector, token: the detector that is shown in full, and by what the last computation is kept
     """
 
     example: Any = ""
@@ -35,6 +36,8 @@ class Form(NamedTuple):
     leave_out: Any = False
     image: Any = 1
     photographs: Any = None
+    detector: Any = ""
+    token: Any = ""
 
     @property
     def uploaded(self) -> bool:

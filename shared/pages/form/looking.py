@@ -41,7 +41,9 @@ def look(reading: Reading, rows: bool = True) -> Look:
     notes = [html.escape(reading.unread.note)] if reading.unread else []
     if reading.missing:
         which = " and ".join(f"<strong>{html.escape(name)}</strong>" for name in reading.missing)
-        return Look(reading, shown + _as_html([*notes, f"Which column holds {which}? Choose below, under Columns."]), options)
+        return Look(
+            reading, shown + _as_html([*notes, f"Which column holds {which}? Choose below, under Columns."]), options
+        )
     detectors = reading.detectors()
     derived = reading.page.derive(pooled(detectors))
     sentences = dict.fromkeys([*(one.note for one in detectors.values()), derived.reason])

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from ...formats.json import by_column, parse_json
 from ...formats.tables.arrow import from_arrow
 from ...formats.tables.csv import read_csv
-from ...formats.json import by_column, parse_json
 from ...formats.tables.npy import read_npy, read_npz
 from ...formats.tables.parquet import read_parquet, unpacked_bytes
 from ..serving.limits import RefusedError, check_archive, check_header, check_unpacked

@@ -1,57 +1,112 @@
-"""What a person takes away: the numbers as JSON, and the Python call that gives them."""
+"""The Python that gives a page's numbers."""
 
 from __future__ import annotations
 
-import html
-import json
 import os
 import re
-from collections.abc import Mapping
-from typing import Any
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from textwrap import indent
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..columns.inputs import Given
+from ..assembly.gather import Arguments
+from ..assembly.reading import Reading
+from ..page import Page
+
+_MAX_FILES = 5  # that are named one by one
+_WIDTH = 100
+_INSTALL = '# pip install "openworld-metrics[spaces]"'
 
 
-def results_json(results: Mapping[str, Any]) -> str:
-    """The numbers in full. Infinity, which a threshold can be, is written as Python's json writes it."""
-    return json.dumps(results, indent=2)
+class Recipe(NamedTuple):
+    """How data were read, small enough to be kept.
 
-
-def message(text: str, kind: str = "error") -> str:
-    """A box with an error, which screen readers announce, or with a note; nothing for no text."""
-    role = "alert" if kind == "error" else "status"
-    return f'<div class="message {kind}" role="{role}">{html.escape(text)}</div>' if text else ""
-
-
-def python_call(name: str, given: Mapping[str, Given], options: Mapping[str, Any], defaults: Mapping[str, Any]) -> str:
-    """Write the Python that computes the same: columns from files by their expressions, typed ones spelt out.
-
-    given: the columns of each detector by its name; of several, the results are by name too.
+    files: the places of each input's files, none where tables were typed
+    made_of, read_as, leave_out: as `assembly.reading.read` takes them
     """
-    setup = [*dict.fromkeys(line for one in given.values() for line in one.setup)]
-    calls = {title: _call(name, one, options, defaults) for title, one in given.items()}
+
+    files: Sequence[Sequence[str]]
+    made_of: Mapping[str, Sequence[str]]
+    read_as: str = "automatic"
+    leave_out: bool = False
+
+
+def recipe_of(reading: Reading, files: Sequence[Any], examples: Path) -> Recipe:
+    """The recipe of a reading; files in the folder `examples` are those of the repository."""
+    prefix = f"metrics/{reading.page.name}/examples/"
+    paths = [[Path(path) for path in part or ()] for part in files]
+    places = [[f"{prefix if path.parent == examples else ''}{path.name}" for path in part] for part in paths]
+    made_of = {name: names for name, names in reading.made_of.items() if names}
+    return Recipe(places, made_of, reading.read_as, reading.leaves_out)
+
+
+def python_call(
+    page: Page,
+    recipe: Recipe,
+    detectors: Mapping[str, Arguments],
+    options: Mapping[str, Any],
+    defaults: Mapping[str, Any],
+) -> str:
+    """Write the Python that computes the same: files are read as the page reads them, typed tables are spelt out.
+
+    Of several detectors the results are by name.
+    """
+    changed = [f"{name}={value!r}" for name, value in options.items() if value != defaults[name]]
+    path = os.environ.get("SPACE_ID") or f"metrics/{page.name}"
+    load = f'{page.name} = evaluate.load("{path}")'
+    compute = f"{page.name}.compute"
+    if any(recipe.files):
+        several = len(detectors) > 1
+        reader = "read_detectors" if several else "read_columns"
+        imports = f"import evaluate\n\nfrom openworld_metrics.pages.files import {reader}  {_INSTALL}"
+        read = _call(reader, [repr(page.name), *_inputs(page, recipe), *_choices(recipe)])
+        call = _call(compute, ["**columns", *changed])
+        if several:
+            each = indent(f"name: {call}\nfor name, columns in detectors.items()", "    ")
+            return f"{imports}\n\n{load}\ndetectors = {read}\nresults = {{\n{each}\n}}\n"
+        return f"{imports}\n\n{load}\ncolumns = {read}\nresults = {call}\n"
+    calls = {name: _call(compute, [*_spelt_out(one), *changed], wide=False) for name, one in detectors.items()}
     if len(calls) == 1:
-        body = f"results = {next(iter(calls.values()))}\n"
-    else:
-        body = "results = {}\n" + "".join(f"results[{title!r}] = {call}\n" for title, call in calls.items())
-    imports = {"import evaluate", *(line for line in setup if line.startswith(("import ", "from ")))}
-    if "np." in body + "".join(setup):
-        imports.add("import numpy as np")
-    ordered = sorted(line for line in imports if line.startswith("import "))
-    ordered += sorted(line for line in imports if line.startswith("from "))
-    path = os.environ.get("SPACE_ID") or f"metrics/{name}"
-    lines = [*ordered, "", f'{name} = evaluate.load("{path}")', *(x for x in setup if x not in imports)]
-    return "\n".join(lines) + f"\n{body}"
+        (call,) = calls.values()
+        return f"import evaluate\n\n{load}\nresults = {call}\n"
+    each = "".join(f"results[{name!r}] = {call}\n" for name, call in calls.items())
+    return f"import evaluate\n\n{load}\nresults = {{}}\n{each}"
 
 
-def _call(name: str, given: Given, options: Mapping[str, Any], defaults: Mapping[str, Any]) -> str:
-    arguments = [
-        f"    {column}={given.code.get(column) or _literal(value)},\n" for column, value in given.columns.items()
-    ]
-    arguments += [f"    {key}={value!r},\n" for key, value in options.items() if value != defaults[key]]
-    return f"{name}.compute(\n{''.join(arguments)})"
+def _call(function: str, arguments: Sequence[str], wide: bool = True) -> str:
+    """A call on one line if it is `wide` and fits there, otherwise with an argument a line."""
+    line = f"{function}({', '.join(arguments)})"
+    if wide and len(line) <= _WIDTH:
+        return line
+    return f"{function}(\n" + "".join(f"    {argument},\n" for argument in arguments) + ")"
+
+
+def _inputs(page: Page, recipe: Recipe) -> list[str]:
+    """The files of each input; a folder, named like its first column, for many or where inputs share names."""
+    last = max(i for i, part in enumerate(recipe.files) if part)
+    shared = max(Counter(place for part in recipe.files for place in part).values()) > 1
+    inputs = []
+    for i, part in enumerate(recipe.files[: last + 1]):
+        if part and (shared or len(part) > _MAX_FILES):
+            inputs.append(repr(next(column.name for column in page.columns if column.source == i)))
+        else:
+            inputs.append(repr(part[0] if len(part) == 1 else part))
+    return inputs
+
+
+def _choices(recipe: Recipe) -> list[str]:
+    """The arguments that say what columns are made of."""
+    columns = ", ".join(f"{name!r}: {list(names)!r}" for name, names in recipe.made_of.items())
+    choices = [f"columns={{{columns}}}"]
+    choices += [f"read_as={recipe.read_as!r}"] if recipe.read_as != "automatic" else []
+    return [*choices, *(["leave_out=True"] if recipe.leave_out else [])]
+
+
+def _spelt_out(arguments: Arguments) -> list[str]:
+    return [f"{name}={_literal(value)}" for name, value in arguments.columns.items()]
 
 
 def _literal(value: Any) -> str:
