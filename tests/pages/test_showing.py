@@ -179,7 +179,7 @@ def test_several_detectors_and_data_sets(root: Path, three: tuple[Path, dict[str
     assert [name.split(",")[0] for name in names[:3]] == ["energy", "msp", "knn"]
     assert len({(trace.line.color, trace.line.dash) for trace in shown.figures[1].data[:3]}) == 3
     found: dict[str, Any] = {}
-    exec(shown.call.replace("'scores.csv'", repr(str(path))).replace('"metrics/', f'"{root}/metrics/'), found)
+    exec(shown.call.replace('"scores.csv"', repr(str(path))).replace('"metrics/', f'"{root}/metrics/'), found)
     assert found["results"] == expected
 
 

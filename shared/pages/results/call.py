@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections import Counter
@@ -62,12 +63,12 @@ def python_call(
         several = len(detectors) > 1
         reader = "read_detectors" if several else "read_columns"
         imports = f"import evaluate\n\nfrom openworld_metrics.pages.files import {reader}  {_INSTALL}"
-        read = _call(reader, [repr(page.name), *_inputs(page, recipe), *_choices(recipe)])
+        read = _call(reader, [_quoted(page.name), *_inputs(page, recipe), *_choices(recipe)])
         call = _call(compute, ["**columns", *changed])
         if several:
-            each = indent(f"name: {call}\nfor name, columns in detectors.items()", "    ")
-            return f"{imports}\n\n{load}\ndetectors = {read}\nresults = {{\n{each}\n}}\n"
-        return f"{imports}\n\n{load}\ncolumns = {read}\nresults = {call}\n"
+            call = _braces([f"name: {call} for name, columns in detectors.items()"])
+        read = f"{'detectors' if several else 'columns'} = {read}"
+        return f"{imports}\n\n{load}\n{read}\nresults = {call}\n"
     calls = {name: _call(compute, [*_spelt_out(one), *changed], wide=False) for name, one in detectors.items()}
     if len(calls) == 1:
         (call,) = calls.values()
@@ -79,9 +80,22 @@ def python_call(
 def _call(function: str, arguments: Sequence[str], wide: bool = True) -> str:
     """A call on one line if it is `wide` and fits there, otherwise with an argument a line."""
     line = f"{function}({', '.join(arguments)})"
-    if wide and len(line) <= _WIDTH:
-        return line
-    return f"{function}(\n" + "".join(f"    {argument},\n" for argument in arguments) + ")"
+    return line if wide and len(line) <= _WIDTH else f"{function}({_lines(arguments, ',')})"
+
+
+def _braces(entries: Sequence[str]) -> str:
+    """A dict on one line if it fits there, otherwise with an entry a line."""
+    line = f"{{{', '.join(entries)}}}"
+    return line if len(line) <= _WIDTH and "\n" not in line else f"{{{_lines(entries, ',' * (len(entries) > 1))}}}"
+
+
+def _lines(entries: Sequence[str], end: str) -> str:
+    return "\n" + indent("".join(f"{entry}{end}\n" for entry in entries), "    ")
+
+
+def _quoted(value: Any) -> str:
+    """A string, or a list of strings, with double quotes."""
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _inputs(page: Page, recipe: Recipe) -> list[str]:
@@ -91,17 +105,17 @@ def _inputs(page: Page, recipe: Recipe) -> list[str]:
     inputs = []
     for i, part in enumerate(recipe.files[: last + 1]):
         if part and (shared or len(part) > _MAX_FILES):
-            inputs.append(repr(next(column.name for column in page.columns if column.source == i)))
+            inputs.append(_quoted(next(column.name for column in page.columns if column.source == i)))
         else:
-            inputs.append(repr(part[0] if len(part) == 1 else part))
+            inputs.append(_quoted(part[0] if len(part) == 1 else part))
     return inputs
 
 
 def _choices(recipe: Recipe) -> list[str]:
     """The arguments that say what columns are made of."""
-    columns = ", ".join(f"{name!r}: {list(names)!r}" for name, names in recipe.made_of.items())
-    choices = [f"columns={{{columns}}}"]
-    choices += [f"read_as={recipe.read_as!r}"] if recipe.read_as != "automatic" else []
+    columns = [f"{_quoted(name)}: {_quoted(list(names))}" for name, names in recipe.made_of.items()]
+    choices = [f"columns={_braces(columns)}"]
+    choices += [f"read_as={_quoted(recipe.read_as)}"] if recipe.read_as != "automatic" else []
     return [*choices, *(["leave_out=True"] if recipe.leave_out else [])]
 
 
@@ -114,7 +128,7 @@ def _literal(value: Any) -> str:
     rows = value.tolist() if isinstance(value, np.ndarray) else [np.asarray(row).tolist() for row in value]
     if any(isinstance(row, list) for row in rows):
         begin, end = "()" if isinstance(value, tuple) else "[]"
-        text = f"{begin}\n" + "".join(f"        {row!r},\n" for row in rows) + f"    {end}"
+        text = f"{begin}\n" + "".join(f"    {row!r},\n" for row in rows) + end
     else:
         text = repr(rows)
     return re.sub(r"\b(inf)\b", 'float("inf")', text)
