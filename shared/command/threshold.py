@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from functools import partial
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 
+from ..evaluation.threshold_maps import fit_map_thresholds
+from ..evaluation.threshold_scores import fit_fpr_threshold, fit_tpr_threshold
+from ..formats.tables.columns import open_column, whole_column
+from ..formats.tables.score_files import read_scores
 from ..formats.written.results import as_json
-from ..formats.written.thresholds import FittedThreshold, write_threshold
-from .outputs import check_outputs, deliver, on_terminal
+from ..formats.written.thresholds import FittedThreshold
+from ..ood.sides import reduce_ood, split_ood
+from .files import check_json_and_picture, files_of
+from .outputs import deliver, on_terminal, saving
 
 _HELP = """Fit a threshold on validation data; a sample, an image or a pixel is unknown iff its score is above it.
 
@@ -52,16 +57,12 @@ compute ood_bench --option threshold=t.json.
 @click.option("--save", type=click.Path(dir_okay=False, path_type=Path), help="Write the threshold to a .json.")
 def threshold(save: Path | None, **given: Any) -> None:
     """Fit a threshold on validation data; see `_HELP`."""
-    from ..formats.tables.columns import file_of
-
     _check(given)
-    if save is not None and save.suffix != ".json":
-        raise ValueError(f"--save: expected a file ending in .json, got {save}")
     places = {name: given[name] for name in ("known", "unknown", "predictions", "references") if given[name]}
-    check_outputs(filter(None, [save]), lambda: _files_read(given["maps"], filter(None, map(file_of, places.values()))))
+    check_json_and_picture(save, None, lambda: files_of(places))
     fitted = _from_maps(given) if given["maps"] else _from_scores(given, places)
-    text = _text(fitted) if on_terminal() else as_json(fitted.as_results())
-    deliver(text, *([] if save is None else [partial(write_threshold, fitted, save)]))
+    results = fitted.as_results()
+    deliver(_text(fitted) if on_terminal() else as_json(results), *saving(save, results))
 
 
 def _check(given: Mapping[str, Any]) -> None:
@@ -88,22 +89,11 @@ def _check(given: Mapping[str, Any]) -> None:
         raise click.UsageError("expected --confidence-level with --fpr, got it with --tpr")
 
 
-def _files_read(maps: Path | None, files: Iterator[Path]) -> Iterator[Path]:
-    yield from files if maps is None else maps.rglob("*.json")
-
-
 def _from_maps(given: Mapping[str, Any]) -> FittedThreshold:
-    from ..evaluation.threshold_maps import fit_map_thresholds
-
     return fit_map_thresholds(given["maps"], given["rule"], progress=True)
 
 
 def _from_scores(given: Mapping[str, Any], places: Mapping[str, str]) -> FittedThreshold:
-    from ..evaluation.threshold_scores import fit_fpr_threshold, fit_tpr_threshold
-    from ..formats.tables.columns import open_column, whole_column
-    from ..formats.tables.score_files import read_scores
-    from ..ood.sides import reduce_ood, split_ood
-
     if "predictions" in places:
         columns = {name: whole_column(open_column(place, name)) for name, place in places.items()}
         state = reduce_ood(**columns)

@@ -18,8 +18,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from .atomic import write_file
-from .results import as_json, read_results
+from .results import read_results
 
 _DECISION = "score > threshold"
 
@@ -43,11 +42,6 @@ class FittedThreshold(NamedTuple):
     def as_results(self) -> dict[str, Any]:
         """As it stands in a file."""
         return {"decision": _DECISION, **self._asdict(), "of": [*self.of]}
-
-
-def write_threshold(fitted: FittedThreshold, path: str | Path) -> None:
-    """Write a threshold to a file of JSON, whole or not at all. Raises OSError if it cannot be written."""
-    write_file(path, as_json(fitted.as_results(), indent=2) + "\n")
 
 
 def read_threshold(path: str | Path, kinds: Sequence[str]) -> float | dict[str, float]:
