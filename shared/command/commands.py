@@ -22,6 +22,7 @@ from .ood import ood
 from .options import FOLDER, read_options
 from .outputs import check_outputs, deliver, on_terminal, show
 from .report import check_report, error_report
+from .serve import serve
 from .table import table
 
 
@@ -135,7 +136,7 @@ def compute(
         show(f"\nreport: {report / 'index.html'}")
 
 
-for command in (anomaly, compare, detect, ood, table):
+for command in (anomaly, compare, detect, ood, serve, table):
     cli.add_command(command)
 
 
