@@ -20,6 +20,7 @@ COMMANDS = MappingProxyType(
         "detect": ("detect", "detect"),
         "list": ("describe", "list_metrics"),
         "ood": ("ood", "ood"),
+        "submission": ("submission", "submission"),
         "table": ("table", "table"),
         "threshold": ("threshold", "threshold"),
     }
