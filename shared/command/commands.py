@@ -21,6 +21,7 @@ COMMANDS = MappingProxyType(
         "list": ("describe", "list_metrics"),
         "ood": ("ood", "ood"),
         "table": ("table", "table"),
+        "threshold": ("threshold", "threshold"),
     }
 )
 

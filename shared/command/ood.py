@@ -14,6 +14,7 @@ from ..formats.written.results import as_json
 from ..reports.rendering import FORMS, render
 from ..reports.tables import make_table
 from .files import check_json_and_picture
+from .fitted import Threshold
 from .messages import warn
 from .outputs import deliver, on_terminal, saving
 
@@ -43,7 +44,7 @@ since it drops points of the ROC curve before it looks for one. Results are a ta
 @click.option(
     "--metrics", default=",".join(SUITE_METRICS), show_default=True, metavar="NAME,NAME", help="Those of ood_bench."
 )
-@click.option("--threshold", type=float, help="For metrics of decisions, score > threshold.")
+@click.option("--threshold", type=Threshold(), help="For metrics of decisions, score > threshold; or its file.")
 @click.option("--format", "form", type=click.Choice([*FORMS, "json"]), help="How to print.")
 @click.option("--percent", is_flag=True, help="Rates in tables times 100.")
 @click.option(
