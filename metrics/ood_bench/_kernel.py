@@ -2636,6 +2636,22 @@ def ratio_of(count: Array, total: Array | int) -> Array:
     return xp.astype(count, xp.float64) / (total if isinstance(total, int) else xp.astype(total, xp.float64))
 
 
+def rounded_sum(ratios: Iterable[tuple[int, int]], divisor: int) -> float:
+    """Σ countᵢ/totalᵢ, divided by an integer: the float64 nearest to it.
+
+    >>> rounded_sum([(1, 3), (2, 3)], 1), rounded_sum([(1, 3), (1, 7)], 2)
+    (1.0, 0.23809523809523808)
+    """
+    pairs = list(ratios)
+    # each is rounded down to a multiple of 2^-117, so that all of them together are less than a unit each too low
+    low = sum((count << RATIO_UNIT) // total for count, total in pairs)
+    unit = divisor << RATIO_UNIT
+    nearest = low / unit
+    if nearest == (low + len(pairs)) / unit:
+        return nearest
+    return float(sum((Fraction(*pair) for pair in pairs), Fraction()) / divisor)
+
+
 def weighted_sum(sizes: Array, values: Array, bits: int, total: int) -> int:
     """Σ sizes·values of integers of at least 0 with so many bits, exactly; the sizes sum to `total` at most.
 
@@ -2806,6 +2822,9 @@ def _bounded(quantity: Quantity, bounds: Bounds, bits: int) -> Quantity:
 #
 # What ROC and precision-recall curves say: areas and best points, from exceedance counts.
 
+_DISTINCT = 1 << 26  # different ratios of integers below it are different float64s
+
+
 def twice_wins(counts: Counts) -> int:
     """Twice the number of (positive, negative) pairs in which the positive scores higher, plus the tied pairs."""
     twice = 2 * counts.num_negatives
@@ -2916,14 +2935,24 @@ def aupr(counts: Counts) -> float:
     return float(AUPR.of([counts]))
 
 
-def _best_f1(counts: Counts) -> tuple[float, float]:
-    f1 = ratio_of(2 * counts.tp, counts.tp + counts.fp + counts.num_positives)
-    at = int(array_namespace(f1).argmax(f1))
-    return float(f1[at]), float(counts.thresholds[at]) + 0.0  # 0.0 for −0.0
+def _best_f1(counts: Counts) -> tuple[Fraction, float]:
+    """The highest F1 and its threshold; what rounds to the same number is compared in fractions."""
+    twice, total = 2 * counts.tp, counts.tp + counts.fp + counts.num_positives
+    f1, xp = ratio_of(twice, total), array_namespace(twice)
+    near = xp.nonzero(f1 == xp.max(f1))[0]
+    if int(total[-1]) < _DISTINCT:
+        near = near[:1]
+    exact = [Fraction(*pair) for pair in zip(twice[near].tolist(), total[near].tolist())]
+    best = max(exact)
+    return best, float(counts.thresholds[int(near[exact.index(best)])]) + 0.0  # 0.0 for −0.0
 
 
-# the first of equal values, which has the highest threshold
-F1_MAX = Quantity(_best_f1, lambda best, *_: max(best, key=lambda pair: pair[0]), at_best(_best_f1))
+def _first_best(bests: list[tuple[Fraction, float]], *_: int) -> tuple[float, float]:
+    f1, threshold = max(bests, key=lambda pair: pair[0])  # the first of equal ones, which has the highest threshold
+    return float(f1), threshold
+
+
+F1_MAX = Quantity(_best_f1, _first_best, at_best(_best_f1))
 
 
 def f1_max(counts: Counts) -> tuple[float, float]:
@@ -3170,7 +3199,7 @@ def percent(share: float) -> str:
 #
 # Operating points by name, the thresholds that reach them, and the rates at a threshold.
 
-_POINT = re.compile(rf"({'|'.join(RATES)})((?!0\d)\d{{1,3}}(?:\.\d+)?)({'|'.join(RATES)})")
+_POINT = re.compile(rf"({'|'.join(RATES)})((?!0\d)\d{{1,3}}(?:\.\d+)?)({'|'.join(RATES)})", re.ASCII)
 
 
 class Reached(NamedTuple):

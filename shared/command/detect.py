@@ -11,7 +11,16 @@ from typing import Any, ClassVar
 import click
 
 from ..detection.openset_detection import OpenSetDetection
+from ..evaluation.detection import check_ending, evaluate_detections, save_results, summary
+from ..evaluation.validator import OpenSetValidator
+from ..formats.boxes.aliases import aliases_of
+from ..formats.boxes.class_names import class_ids, read_names
+from ..formats.boxes.opening import read_detections, texts_read
+from ..formats.boxes.yolo.data import class_names, read_yaml
+from ..formats.written.atomic import check_file, check_folder, nearest_folder
 from ..formats.written.results import as_json
+from ..reports.detection import write_report
+from .fitted import Threshold
 from .messages import warn
 from .options import FOLDER, read_options
 from .outputs import check_outputs, deliver, on_terminal, show
@@ -66,10 +75,10 @@ class SpaceSeparated(click.Command):
 @click.option("--names", multiple=True, metavar="NAME …", help="Names of the predicted classes from 0, or their file.")
 @click.option(
     "--conf",
-    type=click.FloatRange(0, 1),
+    type=Threshold(click.FloatRange(0, 1), reached=True),
     default=0.001,
     show_default=True,
-    help="Leave out predictions with a lower confidence.",
+    help="Leave out predictions with a lower confidence, or with none above the threshold of a file.",
 )
 @click.option("--iou-threshold", default=0.5, show_default=True, help="IoU at which boxes are matched.")
 @click.option("--iou", type=float, help="IoU of the model's non-maximum suppression.  [default: 0.6]")
@@ -85,10 +94,6 @@ class SpaceSeparated(click.Command):
 @click.option("--report", type=FOLDER, help="Draw the worst images to a folder.")
 def detect(save: tuple[Path, ...], report: Path | None, **arguments: Any) -> None:
     """Evaluate a detector where some objects are of unknown classes; see `_HELP`."""
-    from ..evaluation.detection import check_ending, save_results, summary
-    from ..formats.written.atomic import check_file, check_folder, nearest_folder
-    from ..reports.detection import write_report
-
     run = _from_files if arguments["model"] is None else _from_model
     references = _references(arguments)
     for path in save:
@@ -147,18 +152,11 @@ def _references(given: Mapping[str, Any]) -> str:
 
 def _inputs(given: Mapping[str, Any], references: str) -> Iterator[Path]:
     """Files that are read, of the kinds that could be written, too."""
-    from ..formats.boxes.opening import texts_read
-
     yield from map(Path, _words(given["names"]))
     yield from texts_read(given["predictions"], references, given["split"] or "val", given["image_set"])
 
 
 def _from_files(given: Mapping[str, Any], references: str) -> _Run:
-    from ..evaluation.detection import evaluate_detections
-    from ..formats.boxes.aliases import aliases_of
-    from ..formats.boxes.class_names import class_ids, read_names
-    from ..formats.boxes.opening import read_detections
-
     names = _words(given["names"])
     detections = read_detections(
         given["predictions"],
@@ -182,10 +180,6 @@ def _from_files(given: Mapping[str, Any], references: str) -> _Run:
 
 
 def _from_model(given: Mapping[str, Any], references: str) -> _Run:
-    from ..evaluation.validator import OpenSetValidator
-    from ..formats.boxes.class_names import class_ids
-    from ..formats.boxes.yolo.data import class_names, read_yaml
-
     classes = class_names(read_yaml(Path(references)), Path(references))
     known, options = class_ids(_words(given["known_classes"]), classes), _options(given, classes)
     iou = 0.6 if given["iou"] is None else given["iou"]
@@ -197,8 +191,6 @@ def _from_model(given: Mapping[str, Any], references: str) -> _Run:
 
 def _options(given: Mapping[str, Any], classes: Mapping[int, str]) -> dict[str, Any]:
     """The options of the metric, those that were given."""
-    from ..formats.boxes.class_names import class_ids
-
     options: dict[str, Any] = {
         "unknown_class_id": given["unknown_id"],
         "iou_threshold": given["iou_threshold"],

@@ -508,7 +508,7 @@ def test_the_threshold_moves_and_pictures_are_saved(gallery: tuple[str, Path], b
         context.grant_permissions(["clipboard-read", "clipboard-write"])
         tab.locator("#ood_bench-results").get_by_label("Copy").first.click()
         call = tab.evaluate("navigator.clipboard.readText()")
-        assert "np.load('metrics/ood_bench/examples/digits.npz'" in call
+        assert '"metrics/ood_bench/examples/digits.npz"' in call
         tab.locator("#ood_bench-link").click()
         tab.locator("#ood_bench-link").get_by_text("Link copied").wait_for()
         link = tab.evaluate("navigator.clipboard.readText()")
