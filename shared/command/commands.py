@@ -20,7 +20,10 @@ COMMANDS = MappingProxyType(
         "detect": ("detect", "detect"),
         "list": ("describe", "list_metrics"),
         "ood": ("ood", "ood"),
+        "serve": ("serve", "serve"),
+        "submission": ("submission", "submission"),
         "table": ("table", "table"),
+        "threshold": ("threshold", "threshold"),
     }
 )
 

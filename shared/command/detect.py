@@ -19,6 +19,7 @@ from ..formats.boxes.yolo.data import class_names, read_yaml
 from ..formats.written.atomic import check_file, check_folder, nearest_folder
 from ..formats.written.results import as_json
 from ..reports.detection import write_report
+from .fitted import Threshold
 from .flags import MetricCommand
 from .messages import warn
 from .options import FOLDER, read_options
@@ -61,10 +62,10 @@ give names. Results are a text on a terminal, JSON in a pipe.
 @click.option("--names", multiple=True, metavar="NAME …", help="Names of the predicted classes from 0, or their file.")
 @click.option(
     "--conf",
-    type=click.FloatRange(0, 1),
+    type=Threshold(click.FloatRange(0, 1), reached=True),
     default=0.001,
     show_default=True,
-    help="Leave out predictions with a lower confidence.",
+    help="Leave out predictions with a lower confidence, or with none above the threshold of a file.",
 )
 @click.option("--iou", type=float, help="IoU of the model's non-maximum suppression.  [default: 0.6]")
 @click.option("--previously-known", multiple=True, metavar="CLASS …", help="Known classes of earlier tasks, for owod.")

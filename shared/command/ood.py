@@ -17,6 +17,7 @@ from ..ood.ood_bench import OODBench
 from ..reports.rendering import FORMS, render
 from ..reports.tables import make_table
 from .files import check_json_and_picture
+from .fitted import Threshold
 from .flags import MetricCommand
 from .messages import warn
 from .options import read_options
@@ -49,7 +50,7 @@ unless --format or --percent asks for a table.
 @click.option(
     "--metrics", default=",".join(SUITE_METRICS), show_default=True, metavar="NAME,NAME", help="Those of ood_bench."
 )
-@click.option("--threshold", type=float, help="For metrics of decisions, score > threshold.")
+@click.option("--threshold", type=Threshold(), help="For metrics of decisions, score > threshold; or its file.")
 @click.option("--format", "form", type=click.Choice([*FORMS, "json"]), help="How to print.")
 @click.option("--percent", is_flag=True, help="Rates in tables times 100.")
 @click.option(

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from ..metric.metric import Metric
+from .fitted import with_numbers
 
 
 class _Folder(click.Path):
@@ -41,11 +42,16 @@ def read_option(text: str) -> tuple[str, Any]:
 
 
 def read_options(
-    metric: type[Metric], pairs: Sequence[str], flags: Mapping[str, Any] = MappingProxyType({})
+    metric: type[Metric],
+    pairs: Sequence[str],
+    flags: Mapping[str, Any] = MappingProxyType({}),
+    *,
+    numbers: bool = True,
 ) -> dict[str, Any]:
     """The options of a metric, each given once; evaluate's own arguments, such as num_process, are none.
 
-    Parameters: metric; pairs, KEY=VALUE; flags, the values of the flags of a `MetricCommand`, among others.
+    Parameters: metric; pairs, KEY=VALUE; flags, the values of the flags of a `MetricCommand`, among others; numbers,
+    whether a threshold that names a file of `openworld-metrics threshold` becomes its number.
     """
     options: dict[str, Any] = {}
     for key, value in map(read_option, [*pairs, *_pairs(metric, flags)]):
@@ -56,7 +62,7 @@ def read_options(
         if key in options:
             raise click.BadParameter(f"expected {key} once, got it twice", param_hint="--option")
         options[key] = value
-    return options
+    return with_numbers(options) if numbers else options
 
 
 def _pairs(metric: type[Metric], flags: Mapping[str, Any]) -> list[str]:

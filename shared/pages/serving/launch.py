@@ -8,7 +8,6 @@ from typing import Any
 import gradio as gr
 from starlette.middleware import Middleware
 
-from ..browser.inputs_style import INPUTS
 from ..browser.layout import CSS, HEAD, THEME
 from .folder import own_folder
 from .guard import Guard
@@ -31,9 +30,7 @@ def blocks(title: str) -> gr.Blocks:
 
 def launch(demo: gr.Blocks, **kwargs: Any) -> Any:
     """Serve a page, or the gallery, with its style and limits."""
-    settings = dict(
-        theme=THEME, css=CSS + INPUTS, head=HEAD, max_file_size=MAX_BYTES, ssr_mode=False, footer_links=["api"]
-    )
+    settings = dict(theme=THEME, css=CSS, head=HEAD, max_file_size=MAX_BYTES, ssr_mode=False, footer_links=["api"])
     # not by GRADIO_MCP_SERVER either: gradio 6.31 opens the path of any file that a call of a tool names
     settings["mcp_server"] = False
     guarded = {"middleware": [Middleware(Guard)]}
