@@ -16,7 +16,7 @@ from choosing import BOXES, CLASSES, MAPS, NO, SAYS, SCORE, SUMS, UNKNOWN, YES, 
 from openworld_metrics import METRICS
 from openworld_metrics.pages.build import fill
 from openworld_metrics.pages.page import Page
-from openworld_metrics.pages.serving.launch import QUEUE, QUIET, blocks, launch
+from openworld_metrics.pages.serving.launch import QUIET, blocks, launch
 from pictures import picture
 
 FOLDERS = Path(__file__).resolve().parent.parent / "metrics"
@@ -54,7 +54,7 @@ def build() -> gr.Blocks:
                 with gr.Tab(name, id=name) as tab:
                     fill(page, FOLDERS / name, endpoint=f"compute_{name}", opened=tab.select)
         demo.load(asked_for, None, [tabs], **QUIET)
-    return demo.queue(max_size=QUEUE, default_concurrency_limit=2)
+    return demo
 
 
 def home(pages: dict[str, Page], tabs: gr.Tabs) -> None:

@@ -16,6 +16,7 @@ from ..reading.pasted import read_pasted
 from ..reading.sources import checked_sources
 from ..results.results import message
 from ..runner import Runner, explain
+from ..serving.ending import bounded
 from .address import from_query, query_of
 from .controls import shown
 from .form import OWN, TABLE, Form, as_names, form_of, sample_of, titles, with_sample
@@ -118,8 +119,8 @@ class Forms:
         form = with_sample(self.page, self.folder, form)
         chosen = {column.name: as_names(names) for column, names in zip(self.page.columns, form.made_of)}
         try:
-            sources = checked_sources(self.page, form.tables, form.files)
-            return look(self.page, sources, chosen, form.read_as, any(form.files), form.leave_out)
+            sources = bounded(checked_sources, self.page, form.tables, form.files)
+            return bounded(look, self.page, sources, chosen, form.read_as, any(form.files), form.leave_out)
         except Exception as error:  # whatever it is, the person is told where they look
             return explain(error)
 

@@ -12,6 +12,7 @@ import gradio as gr
 from ..form.events import box
 from ..form.form import Form, form_of, paths_of, sample_call, with_sample
 from ..runner import Done, Runner, Shown, explain
+from ..serving.ending import bounded
 from ..serving.kept import KEPT
 from ..serving.launch import QUIET
 from ..serving.limits import MAX_IMAGES
@@ -41,8 +42,8 @@ class Answers:
         """Compute, and show it all."""
         try:
             form, _, token = self._form(values)
-            done = self._run(form)
-            found = self.runner.display(done, "", form.image, form.photographs)
+            done = bounded(self._run, form)
+            found = bounded(self.runner.display, done, "", form.image, form.photographs)
         except Exception as error:  # whatever it is, the person is told where they look, and inputs stay
             return [box(message(explain(error))), *[gr.skip()] * (len(self.outputs) - 1)]
         names = [*done.found]
@@ -54,8 +55,8 @@ class Answers:
         """Show another detector in full."""
         try:
             form, detector, token = self._form(values)
-            done, token = self._done(form, token)
-            found = self.runner.display(done, detector, form.image, form.photographs)
+            done, token = bounded(self._done, form, token)
+            found = bounded(self.runner.display, done, detector, form.image, form.photographs)
         except Exception as error:  # as in press
             return [box(message(explain(error))), *[gr.skip()] * (1 + len(self.shown))]
         return [box(""), token, *self._texts(found, form)]
@@ -64,8 +65,9 @@ class Answers:
         """Show another image, or another photograph behind it: the first picture alone."""
         try:
             form, detector, token = self._form(values)
-            done, token = self._done(form, token)
-            return [box(""), token, self.runner.picture(done, detector, form.image, form.photographs)]
+            done, token = bounded(self._done, form, token)
+            picture = bounded(self.runner.picture, done, detector, form.image, form.photographs)
+            return [box(""), token, picture]
         except Exception as error:  # as in press
             return [box(message(explain(error))), gr.skip(), gr.skip()]
 
