@@ -9,17 +9,46 @@ import io
 import math
 import numbers
 import os
+import sys
 import time
 import uuid
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache, partial, reduce
 from numbers import Integral, Real
 from operator import or_
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, TYPE_CHECKING, TypeVar, TypedDict
 
-import array_api_compat
 import numpy as np
+
+
+# ---- extras.py -------------------------------------------------------------------------------------------------------
+#
+# What to install where a library that only some of the project needs is missing.
+
+# import name → name on PyPI, where they differ
+DISTRIBUTIONS = {
+    "PIL": "pillow",
+    "array_api_compat": "array-api-compat",
+    "sklearn": "scikit-learn",
+    "yaml": "pyyaml",
+}
+
+
+@contextmanager
+def extra(name: str = "") -> Iterator[None]:
+    """Around imports of libraries that may be missing: an ImportError that says how to get them.
+
+    name: the extra of this package that brings them, if one does
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        library = str(error.name).partition(".")[0]
+        package = DISTRIBUTIONS.get(library, library)
+        checkout = f", or, in a checkout of openworld-metrics, pip install '.[{name}]'" if name else ""
+        raise ImportError(f"expected {package} to be installed, got none: pip install {package}{checkout}") from error
 
 
 # ---- arrays/arrays.py ------------------------------------------------------------------------------------------------
@@ -33,6 +62,13 @@ import numpy as np
 # Floating scores keep their precision; float16, bfloat16 and integers are widened to the smallest of float32 and
 # float64 that holds them exactly, so that equal values give equal results whatever type they came in.
 
+_FLOOR = (2, 1)
+if tuple(map(int, np.__version__.split(".")[:2])) < _FLOOR:
+    raise ImportError(
+        f"expected NumPy 2.1 or newer, the first with all functions of the array API that are used here, got "
+        f"{np.__version__}: pip install -U numpy"
+    )
+
 Array = Any  # a NumPy array, or a tensor on an accelerator
 State = dict[str, Array]  # of any metric; each has a TypedDict beside its reducer
 
@@ -42,7 +78,6 @@ _BLOCK = 1 << 17  # scores per block of rows: 512 KiB of float32
 _DEVICE_BLOCK = 1 << 27
 
 
-# array_api_compat looks at every library, which is slow for small batches, so NumPy arrays are recognised first
 def is_numpy_array(x: Any) -> bool:
     """Whether this is a NumPy array."""
     return isinstance(x, np.ndarray)
@@ -50,7 +85,8 @@ def is_numpy_array(x: Any) -> bool:
 
 def is_torch_array(x: Any) -> bool:
     """Whether this is a torch tensor."""
-    return not isinstance(x, np.ndarray) and bool(array_api_compat.is_torch_array(x))
+    tensor = getattr(sys.modules.get("torch"), "Tensor", None)
+    return tensor is not None and isinstance(x, tensor)
 
 
 def is_bfloat16(x: Any) -> bool:
@@ -59,19 +95,22 @@ def is_bfloat16(x: Any) -> bool:
 
 
 def array_namespace(*arrays: Array) -> Any:
-    """The array API namespace of the arrays."""
+    """The array API namespace of the arrays: NumPy itself, or what array-api-compat, imported now, has for others.
+
+    NumPy goes beyond the standard in what no test sees: its argsort is unstable and its unique_values unsorted unless
+    it is told otherwise. So `stable` is always given, and distinct values come from `distinct_values`.
+    """
     for array in arrays:
-        if type(array) is not np.ndarray:
+        if not isinstance(array, (np.ndarray, np.generic)):
+            with extra():
+                import array_api_compat
             return array_api_compat.array_namespace(*arrays)
-    return _numpy_namespace()
+    return np
 
 
-@cache
-def _numpy_namespace() -> Any:
-    """NumPy with the array API's names, at the first use: the import takes longer than that of NumPy."""
-    import array_api_compat.numpy
-
-    return array_api_compat.numpy
+def distinct_values(x: Array) -> Array:
+    """The distinct values of an array, ascending."""
+    return np.unique(x) if is_numpy_array(x) else array_namespace(x).unique_values(x)
 
 
 def as_array(x: Any, name: str) -> Array:
@@ -880,9 +919,9 @@ def _beside(first: _Packed, second: _Packed) -> _Packed:
 def _ranked(packed: _Packed) -> _Packed:
     """The same rows with their ranks as keys, which are as short as can be."""
     xp = array_namespace(packed.keys)
-    distinct = xp.unique_values(packed.keys)
-    keys = xp.astype(xp.searchsorted(distinct, packed.keys), xp.int64, copy=False)
-    return _Packed(keys, distinct.shape[0].bit_length(), lambda keys: packed.rows(distinct[keys]))
+    values = distinct_values(packed.keys)
+    keys = xp.astype(xp.searchsorted(values, packed.keys), xp.int64, copy=False)
+    return _Packed(keys, values.shape[0].bit_length(), lambda keys: packed.rows(values[keys]))
 
 
 def _counted(keys: Array, bits: int, counts: Array | None) -> tuple[Array, Array]:
@@ -897,7 +936,7 @@ def _counted(keys: Array, bits: int, counts: Array | None) -> tuple[Array, Array
     if counts is None:
         keys, running = xp.sort(keys), xp.arange(1, keys.shape[0] + 1, device=keys.device)
     else:
-        order = xp.argsort(keys)
+        order = xp.argsort(keys, stable=True)
         keys, running = keys[order], xp.cumulative_sum(counts[order])
     last = xp.nonzero(xp.concat([keys[1:] != keys[:-1], xp.ones_like(keys[:1], dtype=xp.bool)]))[0]
     return keys[last], xp.diff(running[last], prepend=xp.zeros_like(running[:1]))
@@ -2578,17 +2617,28 @@ def _area_up_to(x: np.ndarray, y: np.ndarray, limit: float) -> float:
 
 # ---- anomaly/masks.py ------------------------------------------------------------------------------------------------
 #
-# Anomaly maps and masks as they are given: stacks or lists, checked against each other.
+# Anomaly maps and masks: stacks or lists, checked against each other.
 
-def as_maps(predictions: Any, references: Any) -> tuple[Any, Any]:
-    """Check maps and masks; return scores in float32 or float64 and masks of booleans, as two stacks or two lists."""
-    maps, masks = as_images(predictions, "predictions"), as_images(references, "references")
+AsMask = Callable[[Array, str, bool], Array]
+_SWAPPED = "are predictions and references swapped?"
+
+
+def checked_maps(maps: Any, masks: Any, regions: str) -> tuple[Any, Any]:
+    """Scores in float32 or float64 and the masks of the same shapes, as two stacks or two lists.
+
+    Masks are booleans where regions are their "components", and integers of at least 0 where these are their "labels".
+    Raises ValueError for NaN, other shapes and other values, and for masks of which no regions can be grown.
+    """
     check_lengths(predictions=maps, references=masks)
-    return _as_stacks(maps, masks) or _as_lists(maps, masks)
+    if regions == "labels":
+        return _as_lists(maps, masks, as_region_numbers)
+    checked = _as_stacks(maps, masks) or _as_lists(maps, masks, as_binary)
+    _check_shapes(checked[1])
+    return checked
 
 
 def as_images(x: Any, name: str) -> Sequence[Array]:
-    """The images of a stack, or of any sequence in which their shapes may differ."""
+    """The images of a stack, or of any sequence; shapes may differ in the latter."""
     x = without_arrow(x)
     if (is_numpy_array(x) and x.dtype != object) or is_torch_array(x):
         stack = as_numbers(x, name)
@@ -2614,10 +2664,10 @@ def _as_stacks(maps: Any, masks: Any) -> tuple[Array, Array] | None:
     return (scores, flags) if binary and not _has_nan(scores) else None
 
 
-def _as_lists(maps: Any, masks: Any) -> tuple[list[Array], list[Array]]:
+def _as_lists(maps: Any, masks: Any, as_mask: AsMask) -> tuple[list[Array], list[Array]]:
     """Maps and masks one by one, on the device of the first; of one shape each pair, and not of one all pairs."""
     pairs = [
-        _checked_pair(on_device(score_map, maps[0]), on_device(mask, maps[0]), i)
+        _checked_pair(on_device(score_map, maps[0]), on_device(mask, maps[0]), i, as_mask)
         for i, (score_map, mask) in enumerate(zip(maps, masks))
     ]
     return [score_map for score_map, _ in pairs], [mask for _, mask in pairs]
@@ -2632,13 +2682,13 @@ def _has_nan(scores: Array) -> bool:
     return bool(math.prod(scores.shape)) and bool(xp.any(xp.isnan(xp.max(scores, axis=(1, 2)))))
 
 
-def _checked_pair(score_map: Array, mask: Array, i: int) -> tuple[Array, Array]:
+def _checked_pair(score_map: Array, mask: Array, i: int, as_mask: AsMask) -> tuple[Array, Array]:
     if score_map.ndim != 2 or tuple(score_map.shape) != tuple(mask.shape):
         raise ValueError(
             f"predictions[{i}], references[{i}]: expected a map (H, W) and a mask of the same shape, "
             f"got {tuple(score_map.shape)} and {tuple(mask.shape)}"
         )
-    mask = as_binary(mask, f"references[{i}]", is_floating(mask) and not is_floating(score_map))
+    mask = as_mask(mask, f"references[{i}]", is_floating(mask) and not is_floating(score_map))
     if not is_narrow(score_map):
         score_map = widen(score_map, f"predictions[{i}]")
     check_no_nan(score_map, f"predictions[{i}]")
@@ -2653,18 +2703,42 @@ def as_binary(mask: Array, name: str, swapped: bool = False) -> Array:
     ones = mask == 1
     others = ~ones & (mask != 0)
     if bool(xp.any(others)):
-        raise ValueError(
-            f"{name}: expected a mask of 0 and 1 or booleans, got {mask[others][0].item()!r}; "
-            + ("are predictions and references swapped?" if swapped else "binarise it, for example mask > 0")
-        )
+        cure = _SWAPPED if swapped else "binarise it, for example mask > 0"
+        raise ValueError(f"{name}: expected a mask of 0 and 1 or booleans, got {mask[others][0].item()!r}; {cure}")
     return ones
+
+
+def as_region_numbers(mask: Array, name: str, swapped: bool = False) -> Array:
+    """A mask as int64, 0 for normal pixels and k > 0 in region k; ValueError for other values; swapped as before."""
+    xp = array_namespace(mask)
+    if is_floating(mask):
+        wrong = ~((mask >= 0) & (mask < MAX_EXACT) & (mask == xp.round(mask)))
+    else:
+        wrong = mask < 0 if xp.isdtype(mask.dtype, "signed integer") else xp.zeros_like(mask, dtype=xp.bool)
+    if bool(xp.any(wrong)):
+        cure = f"; {_SWAPPED}" if swapped else ""
+        raise ValueError(
+            f"{name}: expected the region of each pixel, an integer of at least 0, got {mask[wrong][0].item()!r}{cure}"
+        )
+    return xp.astype(mask, xp.int64)
+
+
+def _check_shapes(masks: Any) -> None:
+    """Raise ValueError for a mask of one row or column with several anomalous pixels: it has no regions to be grown."""
+    for i, mask in enumerate(masks):
+        if min(mask.shape) == 1 and int(array_namespace(mask).count_nonzero(mask)) > 1:
+            raise ValueError(
+                f"references[{i}]: expected a mask with rows and columns, since regions are grown from neighbouring "
+                f"pixels, got shape {tuple(mask.shape)}; for point clouds give the region of each point, from 1, and 0 "
+                "for normal ones, with regions='labels'"
+            )
 
 
 def image_labels_of(masks: Any) -> Array:
     """Whether each mask has an anomaly."""
     if not isinstance(masks, list):
         return array_namespace(masks).any(masks, axis=(1, 2))
-    return np.asarray([bool(array_namespace(mask).any(mask)) for mask in masks], dtype=bool)
+    return np.asarray([bool(array_namespace(mask).any(mask != 0)) for mask in masks], dtype=bool)
 
 
 # ---- anomaly/void.py -------------------------------------------------------------------------------------------------
@@ -2753,30 +2827,20 @@ class Defects(NamedTuple):
     areas: np.ndarray
 
 
-def as_rows(references: Any) -> Any:
-    """References as a list if they come one by one, so that they can be looked at; an array as it is."""
-    rows = without_arrow(references)
-    is_array = is_torch_array(rows) or (is_numpy_array(rows) and rows.dtype != object)
-    if is_array or isinstance(rows, (str, bytes, Mapping)) or not isinstance(rows, Iterable):
-        return references
-    return list(rows)
-
-
 def has_defects(references: Any) -> bool:
     """Whether references tell defects apart: rows of which any is a dict."""
     return isinstance(references, list) and any(isinstance(row, Mapping) for row in references)
 
 
 def split_defects(
-    references: Sequence[Any], predictions: Any, ignore_value: int | None
+    references: Sequence[Any], maps: Sequence[Array], ignore_value: int | None
 ) -> tuple[list[Array], list[Array] | None, list[Defects]]:
     """The union of each image's masks, where its void pixels are (None if there is no such value), and its defects.
 
-    Parameters: references, dicts {"masks": (D, H, W), "saturation_areas": (D,)}, D ≥ 0; predictions, the maps, whose
-    shape the union has where D is 0; ignore_value, that of pixels which are void, in whatever mask.
+    Parameters: references, dicts {"masks": (D, H, W), "saturation_areas": (D,)}, D ≥ 0; maps (N), whose shapes the
+    unions have where D is 0; ignore_value, that of pixels which are void, in whatever mask.
     Raises TypeError for what is no such dict, ValueError for shapes, values other than 0 and 1, areas below 1.
     """
-    maps = as_images(predictions, "predictions")
     check_lengths(predictions=maps, references=references)
     found = [
         _as_defects(row, score_map, f"references[{i}]", ignore_value)
@@ -2813,9 +2877,7 @@ def _as_defects(row: Any, score_map: Array, name: str, ignore_value: int | None)
 
 # ---- anomaly/regions.py ----------------------------------------------------------------------------------------------
 #
-# Pixels of anomaly maps, by region: the 8-connected components of a mask.
-#
-# Regions are found in the part of each mask that holds them, by SciPy on the CPU.
+# Pixels of anomaly maps, by region: the 8-connected components of a mask, or the numbers that it holds.
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
@@ -2857,10 +2919,13 @@ class Regions(NamedTuple):
         return np.bincount(map_of_region, self.sizes, len(self.numbers)).astype(np.int64)  # float64 holds them
 
 
-def pixels_by_region(pairs: Sequence[tuple[Array, Array]], voids: Sequence[Array] | None = None) -> RegionPixels:
+def pixels_by_region(
+    pairs: Sequence[tuple[Array, Array]], voids: Sequence[Array] | None = None, *, regions: str = "components"
+) -> RegionPixels:
     """Scores of all maps' pixels: the normal ones, the anomalous ones region by region, and the regions' sizes.
 
-    Parameters: pairs of maps and masks; voids, where each map has pixels that are neither, by default nowhere.
+    Parameters: pairs of maps and masks; voids, where each map has pixels that are neither, by default nowhere; regions,
+    as of `split_regions`.
     """
     if not pairs:
         empty, none = np.zeros(0, dtype=np.float32), np.zeros(0, dtype=np.int64)
@@ -2874,10 +2939,11 @@ def pixels_by_region(pairs: Sequence[tuple[Array, Array]], voids: Sequence[Array
     normal, at = xp.empty((num_normal,), dtype=dtype, device=pairs[0][0].device), 0
     anomalous, sizes, num_of_maps = [], [], []
     for i, (score_map, mask) in enumerate(pairs):
-        part, regions, region_sizes = split_regions(score_map, mask, None if voids is None else voids[i])
+        void = None if voids is None else voids[i]
+        part, inside, region_sizes = split_regions(score_map, mask, void, regions=regions)
         normal[at : at + part.shape[0]] = part
         at += part.shape[0]
-        anomalous.append(regions)
+        anomalous.append(inside)
         sizes.append(region_sizes)
         num_of_maps.append(part.shape[0])
     return {
@@ -2889,31 +2955,39 @@ def pixels_by_region(pairs: Sequence[tuple[Array, Array]], voids: Sequence[Array
     }
 
 
-def split_regions(score_map: Array, mask: Array, void: Array | None = None) -> tuple[Array, Array, np.ndarray]:
+def split_regions(
+    score_map: Array, mask: Array, void: Array | None = None, *, regions: str = "components"
+) -> tuple[Array, Array, np.ndarray]:
     """Split one map's pixels into normal ones, and anomalous ones region by region with the regions' sizes.
 
-    Parameters: score_map (H, W); mask (H, W) booleans; void (H, W) booleans, pixels that are neither, by default none.
-    Regions are 8-connected, and void pixels do not connect them.
+    Parameters: score_map (H, W); mask (H, W), 0 where pixels are normal; void (H, W) booleans, pixels that are neither,
+    by default none; regions, "components" for the 8-connected ones, which void pixels do not connect, or "labels" for
+    the pixels of each number that the mask holds.
 
-    >>> scores, mask = np.asarray([[1, 2, 3], [4, 5, 6]]), np.asarray([[1, 0, 1], [0, 0, 1]], dtype=bool)
+    >>> scores, mask = np.asarray([[1, 2, 3], [4, 5, 6]]), np.asarray([[1, 0, 2], [0, 0, 1]])
     >>> [part.tolist() for part in split_regions(scores, mask)]
     [[2, 4, 5], [1, 3, 6], [1, 2]]
+    >>> [part.tolist() for part in split_regions(scores, mask, regions="labels")]
+    [[2, 4, 5], [1, 6, 3], [2, 1]]
     """
     xp = array_namespace(score_map, mask)
-    mask = mask if mask.dtype == xp.bool else mask != 0
+    inside = mask if mask.dtype == xp.bool else mask != 0
     void = None if void is None else on_device(void, mask)
-    mask = mask if void is None else mask & ~void
-    pixels, flat = xp.reshape(score_map, (-1,)), xp.reshape(mask, (-1,))
+    inside = inside if void is None else inside & ~void
+    pixels, flat = xp.reshape(score_map, (-1,)), xp.reshape(inside, (-1,))
     anomalous = to_numpy(xp.nonzero(flat)[0])
     if void is not None:
         counted = ~xp.reshape(void, (-1,))
         pixels, flat = pixels[counted], flat[counted]
     if not len(anomalous):
         return pixels, pixels[:0], np.zeros(0, dtype=np.int64)
-    regions = _components(to_numpy(mask), anomalous)
-    order = np.argsort(regions, kind="stable")
-    inside, outside = split(pixels, flat)
-    return outside, inside[on_device(order, inside)], np.bincount(regions)[1:]
+    numbers = to_numpy(mask) if regions == "labels" else connected_components(to_numpy(inside))
+    region = numbers.ravel()[anomalous]
+    if regions == "labels":
+        region = np.unique(region, return_inverse=True)[1] + 1
+    order = np.argsort(region, kind="stable")
+    of_regions, normal = split(pixels, flat)
+    return normal, of_regions[on_device(order, of_regions)], np.bincount(region)[1:]
 
 
 def check_sum(sizes: np.ndarray, name: str, total: int, what: str) -> None:
@@ -2922,15 +2996,17 @@ def check_sum(sizes: np.ndarray, name: str, total: int, what: str) -> None:
         raise ValueError(f"state: expected {name} of {total} {what} together, got {sum(sizes.tolist())}")
 
 
-def _components(mask: np.ndarray, anomalous: np.ndarray) -> np.ndarray:
-    """Number of the 8-connected component of each anomalous pixel (flat indices), from 1."""
-    from scipy import ndimage  # its import takes longer than most metrics
+def connected_components(mask: np.ndarray) -> np.ndarray:
+    """The number of each pixel's 8-connected component, from 1, (H, W) int32; 0 outside the mask."""
+    with extra():
+        from scipy import ndimage  # its import takes longer than most metrics
 
-    rows, columns = np.divmod(anomalous, mask.shape[1])
-    top, left = rows[0], columns.min()
-    part = mask[top : rows[-1] + 1, left : columns.max() + 1]
-    labels, _ = ndimage.label(part, structure=np.ones((3, 3), dtype=bool))
-    return labels[rows - top, columns - left]
+    numbers = np.zeros(mask.shape, dtype=np.int32)
+    rows, columns = (np.flatnonzero(mask.any(axis=axis)) for axis in (1, 0))
+    if len(rows):
+        part = (slice(rows[0], rows[-1] + 1), slice(columns[0], columns[-1] + 1))  # regions are small in most masks
+        ndimage.label(mask[part], structure=np.ones((3, 3), dtype=bool), output=numbers[part])
+    return numbers
 
 
 # ---- anomaly/spro.py -------------------------------------------------------------------------------------------------
@@ -3349,6 +3425,75 @@ def _units(values: Array) -> int:
     return total << (lowest + _UNIT_BITS - 53)
 
 
+# ---- anomaly/truth.py ------------------------------------------------------------------------------------------------
+#
+# What references say of the pixels of images, whichever of their forms they come in.
+
+REGIONS = ("components", "labels")
+
+
+class Truth(NamedTuple):
+    """What references say of the pixels of all images.
+
+    masks: (N, H, W) or a list of (H_i, W_i), 0 for normal and void pixels; others are anomalous, in numbered regions
+    voids: likewise, booleans, whether a pixel is void; None where no pixel is
+    defects: of each image; None where they are not told apart
+    """
+
+    masks: Sequence[Array]
+    voids: Sequence[Array] | None = None
+    defects: Sequence[Defects] | None = None
+
+
+def check_regions(regions: Any) -> str:
+    """Check the option of that name: "components" or "labels"."""
+    return as_choice(regions, "regions", REGIONS)
+
+
+def checked_regions(state: Mapping[str, Any], regions: str) -> dict[str, np.ndarray]:
+    """The entry of that name of a state from elsewhere. Raises ValueError unless it is as the option says."""
+    expected, stored = check_regions(regions), str(state.get("regions", "components"))
+    if stored != expected:
+        raise ValueError(f"state: expected regions={expected!r}, as here, got {stored[:80]!r}")
+    return {"regions": np.asarray(expected)} if "regions" in state else {}
+
+
+def as_truth(references: Any, maps: Sequence[Array], ignore_value: int | None, regions: str) -> Truth:
+    """Masks, or dicts that tell defects apart (see `split_defects`), as `Truth`.
+
+    Parameters: references; maps, for the shapes of images without defects; ignore_value, that of void pixels, or None;
+    regions, "labels" for masks of region numbers, which defects are numbered by, too.
+    Raises TypeError and ValueError for references of another form, and for numbered defects that share pixels.
+    """
+    rows = _one_by_one(references)
+    if not has_defects(rows):
+        masks = as_images(rows, "references")
+        return Truth(masks) if ignore_value is None else Truth(*without_void(masks, ignore_value))
+    truth = Truth(*split_defects(rows, maps, ignore_value))
+    if regions == "components" or truth.defects is None:
+        return truth
+    return truth._replace(masks=[_numbered(each.masks, f"references[{i}]") for i, each in enumerate(truth.defects)])
+
+
+def _one_by_one(references: Any) -> Any:
+    """References as a list, whose rows can be looked at, unless they are one array."""
+    rows = without_arrow(references)
+    is_array = is_torch_array(rows) or (is_numpy_array(rows) and rows.dtype != object)
+    if is_array or isinstance(rows, (str, bytes, Mapping)) or not isinstance(rows, Iterable):
+        return references
+    return list(rows)
+
+
+def _numbered(masks: Array, name: str) -> Array:
+    """The number of each pixel's defect, from 1, (H, W); 0 where there is none."""
+    xp = array_namespace(masks)
+    shared = int(xp.count_nonzero(xp.sum(xp.astype(masks, xp.int64), axis=0) > 1))
+    if shared:
+        raise ValueError(f"{name}['masks']: expected defects that share no pixel, with regions='labels'; got {shared}")
+    numbers = xp.arange(1, masks.shape[0] + 1, dtype=xp.int64, device=masks.device)
+    return xp.sum(masks * numbers[:, None, None], axis=0)
+
+
 # ---- anomaly/maps.py -------------------------------------------------------------------------------------------------
 #
 # Anomaly maps and masks: checked, and reduced to the scores of images and of pixels, region by region.
@@ -3368,6 +3513,7 @@ class AnomalyState(RegionPixels, DefectPixels):
     image_reduction: what image scores were made of maps by, as a text
     significant_bits: how many of a pixel's score were kept; absent where all were
     ignore_value: that of void pixels in masks, which were not counted; absent where there is none
+    regions: "labels" where masks held the numbers of regions; absent where these are connected components
     """
 
     image_scores: Array
@@ -3375,6 +3521,7 @@ class AnomalyState(RegionPixels, DefectPixels):
     image_reduction: np.ndarray
     significant_bits: NotRequired[np.ndarray]
     ignore_value: NotRequired[np.ndarray]
+    regions: NotRequired[np.ndarray]
 
 
 def as_anomaly_state(
@@ -3383,11 +3530,12 @@ def as_anomaly_state(
     image_reduction: str | int = "max",
     significant_bits: int | None = None,
     ignore_value: int | None = None,
+    regions: str = "components",
 ) -> AnomalyState:
     """Check a state from elsewhere. Raises ValueError and TypeError for one that `reduce_maps` cannot have made."""
     pixels = ("normal", "anomalous", "region_sizes", "num_normal", "num_regions")
     names = ("image_scores", "image_labels", *pixels, "image_reduction")
-    optional = ("normal_counts", "significant_bits", "ignore_value")
+    optional = ("normal_counts", "significant_bits", "ignore_value", "regions")
     check_arrays(state, [*names, *defect_columns(state), *optional], optional)
     checked: Any = {
         "image_scores": score_column(state, "image_scores"),
@@ -3400,6 +3548,7 @@ def as_anomaly_state(
         "image_reduction": checked_reduction(state, image_reduction),
         **checked_bits(state, significant_bits),
         **checked_ignore_value(state, ignore_value),
+        **checked_regions(state, regions),
         **checked_defects(state),
     }
     if "normal_counts" in state:
@@ -3424,6 +3573,7 @@ def reduce_maps(
     image_reduction: str | int = "max",
     significant_bits: int | None = None,
     ignore_value: int | None = None,
+    regions: str = "components",
 ) -> AnomalyState:
     """Reduce a batch of anomaly maps and masks to the scores of their pixels, regions and images.
 
@@ -3434,37 +3584,45 @@ def reduce_maps(
     mask has an anomaly; significant_bits in [4, 52], how many bits of each pixel's score are kept (see `cut`), for
     memory that does not grow with the normal pixels, unless intervals are asked for at load; None keeps them as they
     are. Scores of images are kept whole; ignore_value, that of void pixels in the masks, such as 255: they are neither
-    normal nor anomalous, part regions, and do not count for the scores and labels of images.
+    normal nor anomalous, part regions, and do not count for the scores and labels of images; regions, "components" for
+    the 8-connected ones of binary masks, or "labels" for masks of integers, k > 0 in region k of that image.
 
     Returns an `AnomalyState`.
-    Raises ValueError for NaN, shapes that differ, masks that are not binary, k beyond the pixels of a map, an image
-    that is all void without a score and a label of its own.
+    Raises ValueError for NaN, shapes that differ, masks with other values, binary masks of one row with several
+    anomalous pixels, k beyond the pixels of a map, an image that is all void without a score and a label of its own.
     """
-    value, voids, defects = check_ignore_value(ignore_value), None, None
+    value, kind = check_ignore_value(ignore_value), check_regions(regions)
     reduction, bits = check_reduction(image_reduction), check_bits(significant_bits)
-    references = as_rows(references)
-    if has_defects(references):
-        references, voids, defects = split_defects(references, predictions, value)
-    elif value is not None:
-        references, voids = without_void(as_images(references, "references"), value)
-    maps, masks = as_maps(predictions, references)
+    maps = as_images(predictions, "predictions")
+    truth = as_truth(references, maps, value, kind)
+    maps, masks = checked_maps(maps, truth.masks, kind)
+
+    of_images = _image_columns(maps, masks, truth.voids, image_scores, image_labels, image_reduction)
+    pixels: Any = pixels_by_region(list(zip(maps, masks)), truth.voids, regions=kind)
+    if truth.defects is not None:
+        pixels |= saturated_pixels(maps, truth.defects)
+    state: Any = {**of_images, "image_reduction": reduction, **pixels}
+    if bits is not None:
+        state |= {name: cut(state[name], bits) for name in SCORES_OF_PIXELS if name in state}
+        state["significant_bits"] = np.asarray(bits)
+    if value is not None:
+        state["ignore_value"] = np.asarray(value)
+    if kind != "components":
+        state["regions"] = np.asarray(kind)
+    return state
+
+
+def _image_columns(
+    maps: Any, masks: Any, voids: Any, image_scores: Any, image_labels: Any, image_reduction: str | int
+) -> dict[str, Array]:
+    """The scores and labels of images: their own columns, or what their pixels say."""
     if voids is not None and (image_scores is None or image_labels is None):
         check_left(voids)
     left = maps if voids is None else pixels_left(maps, voids)
     scores = reduced_maps(left, image_reduction) if image_scores is None else as_scores(image_scores, "image_scores")
     labels = image_labels_of(masks) if image_labels is None else as_flags(image_labels, "image_labels")
     check_lengths(predictions=maps, image_scores=scores, image_labels=labels)
-    scores, labels = on_one_device(scores, labels)
-    pixels: Any = pixels_by_region(list(zip(maps, masks)), voids)
-    if defects is not None:
-        pixels |= saturated_pixels(maps, defects)
-    state: Any = {"image_scores": scores, "image_labels": labels, "image_reduction": reduction, **pixels}
-    if bits is not None:
-        state |= {name: cut(state[name], bits) for name in SCORES_OF_PIXELS if name in state}
-        state["significant_bits"] = np.asarray(bits)
-    if value is not None:
-        state["ignore_value"] = np.asarray(value)
-    return state
+    return dict(zip(("image_scores", "image_labels"), on_one_device(scores, labels)))
 
 
 # ---- anomaly/per_image.py --------------------------------------------------------------------------------------------
@@ -4145,6 +4303,7 @@ class AnomalySuiteOptions(IntervalOptions, total=False):
     image_reduction: str | int
     significant_bits: int | None
     ignore_value: int | None
+    regions: str
     levels: str | Sequence[str]
     image_threshold: float | None
     pixel_threshold: float | None

@@ -31,6 +31,7 @@ class AnomalySuiteOptions(IntervalOptions, total=False):
     image_reduction: str | int
     significant_bits: int | None
     ignore_value: int | None
+    regions: str
     levels: str | Sequence[str]
     image_threshold: float | None
     pixel_threshold: float | None

@@ -38,10 +38,10 @@ def counted(scores: np.ndarray, labels: np.ndarray, t: float) -> dict[str, float
 @many
 @given(seed=seeds)
 def test_the_fitted_threshold_gives_the_best_f1_to_the_bit(seed: int) -> None:
-    columns, _ = cases.draw("anomaly_suite", seed)
-    best = AnomalySuite().compute(**columns)
+    columns, options = cases.draw("anomaly_suite", seed)
+    best = AnomalySuite(**options).compute(**columns)
     fitted = {f"{level}_threshold": best[f"{level}_f1_max_threshold"] for level in LEVELS}
-    found = AnomalySuite(**fitted).compute(**columns)
+    found = AnomalySuite(**fitted, **options).compute(**columns)
     assert {key: found[key] for key in best} == best
     assert found.keys() - best.keys() == {f"{level}_{rate}" for level in LEVELS for rate in RATES}
     for level in LEVELS:

@@ -60,8 +60,8 @@ def test_against_a_count_of_each_pixel(seed: int) -> None:
 
 
 def test_by_hand() -> None:
-    maps, masks = [[[0.9, 0.8, 0.1, 0.1]], [[0.3, 0.2, 0.85, 0.1]], [[0.1] * 4]], np.zeros((3, 1, 4), int)
-    masks[0, 0, :3] = 1
+    maps = [[[0.9, 0.8], [0.1, 0.1]], [[0.3, 0.2], [0.85, 0.1]], [[0.1, 0.1], [0.1, 0.1]]]
+    masks = [[[1, 1], [1, 0]], [[0, 0], [0, 0]], [[0, 0], [0, 0]]]
     table = AnomalySuite(per_image=True).compute(predictions=maps, references=masks)["per_image"]
     # pixels from 0.8 on: two of three, and one of the second image; nothing overlaps in the third
     assert table["iou"] == [2 / 3, 0.0, None]

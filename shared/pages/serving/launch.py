@@ -23,10 +23,11 @@ SESSIONS = 40  # whose inputs gradio keeps: of the gallery, 1.2 MB each. A page 
 # history that is kept with the server's own token, the statistics of visitors.
 OFF: Mapping[str, Any] = {"mcp_server": False, "run_history": False, "enable_monitoring": False}
 
-# How a page listens. Values come as the browser holds them (`form.form_of` reads them): gradio would check them against
-# the choices and bounds of its last answer in the session, before which a quick visitor may act, and which it forgets.
+# How a page listens. Values come as the browser holds them (`form.from_browser` reads them): gradio would check them
+# against the choices and bounds of its last answer in the session, before which a quick visitor may act, and which it
+# forgets.
 QUIET: Mapping[str, Any] = {"api_visibility": "private", "preprocess": False, "show_progress": "hidden"}
-SHOWN: Mapping[str, Any] = {**QUIET, "show_progress": "full"}
+VISIBLE: Mapping[str, Any] = {**QUIET, "show_progress": "full"}
 
 
 def blocks(title: str) -> gr.Blocks:

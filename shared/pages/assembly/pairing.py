@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ..reading.archives import FOLDER, keys, last_parts, some
-from ..reading.readers import Data
-from .columns import Found
+from ..reading.data import Data
 
 CATEGORY = "category"
 
 
-class Paired(NamedTuple):
-    """Masks in the order of the maps, the lines of Python for them, and what is to be said of it."""
-
-    masks: Found
-    setup: list[str]
-    told: str
-
-
-def pair(maps: Found, map_names: Sequence[str], masks: Found, mask_names: Sequence[str]) -> Paired:
-    """The mask of each map; none is a normal image. What belongs to no map is left out, and listed.
+def pair(
+    maps: Sequence[Any], map_names: Sequence[str], masks: Sequence[Any], mask_names: Sequence[str]
+) -> tuple[list[Any], str]:
+    """The mask of each map, and a note. A map without a mask is of a normal image; a mask without a map is left out.
 
     Names count from their end, as many folders as tell the maps apart. Raises ValueError where no name is in both, and
     for two masks of one map.
@@ -41,29 +34,21 @@ def pair(maps: Found, map_names: Sequence[str], masks: Found, mask_names: Sequen
         raise ValueError(
             f"masks: expected files named like the maps ({some(wanted)}), got {some(held)}: no name is in both"
         )
-    found = [
-        np.asarray(masks.value[places[name]]) if name in places else np.zeros(np.shape(score_map), dtype=bool)
-        for name, score_map in zip(wanted, maps.value)
+    paired = [
+        np.asarray(masks[places[name]]) if name in places else np.zeros(np.shape(score_map), dtype=bool)
+        for name, score_map in zip(wanted, maps)
     ]
-    setup = []
-    code = ""
-    if maps.code and masks.code:
-        setup = [f'key = lambda name: "/".join(name.split("/")[-{parts}:])'] if parts > 1 else []
-        setup.append("normal = {name: np.zeros(one.shape, bool) for name, one in predictions.items()}")
-        by_key = "{key(name): mask for name, mask in references.items()}" if parts > 1 else "references"
-        setup.append(f"masks = {by_key}")
-        code = f"[masks.get({'key(name)' if parts > 1 else 'name'}, normal[name]) for name in predictions]"
-    return Paired(Found(found, code), setup, _told(wanted, held))
+    return paired, _note(wanted, held)
 
 
-def _told(wanted: Sequence[str], held: Sequence[str]) -> str:
+def _note(wanted: Sequence[str], held: Sequence[str]) -> str:
     """How many images are normal for want of a mask, and which masks belong to no map."""
     without = [name for name in wanted if name not in set(held)]
     alone = [name for name in held if name not in set(wanted)]
-    told = f"{len(wanted):,} maps, paired with their masks by name."
+    note = f"{len(wanted):,} maps, paired with their masks by name."
     if without:
-        told += f" {len(without):,} have no mask and count as normal: {some(without)}."
-    return told + (f" Left out, since no map has their name: {len(alone):,} masks: {some(alone)}." if alone else "")
+        note += f" {len(without):,} have no mask and count as normal: {some(without)}."
+    return note + (f" Left out, since no map has their name: {len(alone):,} masks: {some(alone)}." if alone else "")
 
 
 def with_categories(sources: Sequence[Data]) -> list[Data]:
@@ -77,27 +62,25 @@ def with_categories(sources: Sequence[Data]) -> list[Data]:
     kinds = {(folder, name in anomalous) for folder, name in zip(maps.arrays[FOLDER], wanted)}
     if len(kinds) < 2 * len(set(maps.arrays[FOLDER])):
         return [maps, masks]
-
-    def renamed(columns: Mapping[str, Any]) -> dict[str, Any]:
-        return {CATEGORY if name == FOLDER else name: value for name, value in columns.items()}
-
-    return [maps._replace(arrays=renamed(maps.arrays), code=renamed(maps.code)), masks]
+    arrays = {CATEGORY if name == FOLDER else name: array for name, array in maps.arrays.items()}
+    return [maps._replace(arrays=arrays), masks]
 
 
-def told_of_boxes(files: Mapping[str, Sequence[Any]], detector: str = "") -> str:
+def note_on_boxes(files: Mapping[str, Sequence[Any]], detector: str = "") -> str:
     """Which images have boxes, or a file, on one side only.
 
     files: the images of predictions and of references
     """
-    (first, found), (second, true) = ((name, [*dict.fromkeys(map(str, images))]) for name, images in files.items())
-    alone, empty = ([one for one in own if one not in set(other)] for own, other in ((found, true), (true, found)))
+    (first, predicted), (second, true) = ((name, [*dict.fromkeys(map(str, images))]) for name, images in files.items())
+    both = (predicted, true), (true, predicted)
+    alone, empty = ([one for one in own if one not in set(other)] for own, other in both)
     of = f" of {detector}" if detector else ""
-    told = []
+    notes = []
     if alone:
-        told.append(f"Images with {first}{of} and no {second}, so that all are wrong: {len(alone):,} ({some(alone)}).")
+        notes.append(f"Images with {first}{of} and no {second}, so that all are wrong: {len(alone):,} ({some(alone)}).")
     if empty:
-        told.append(f"Images with {second} and no {first}{of}: {len(empty):,} ({some(empty)}).")
-    return " ".join(told)
+        notes.append(f"Images with {second} and no {first}{of}: {len(empty):,} ({some(empty)}).")
+    return " ".join(notes)
 
 
 def check_common(names: Mapping[str, Sequence[Any]]) -> None:

@@ -1,4 +1,4 @@
-"""What a person gave, read; refused are columns that are too many or that cannot be told apart or shown."""
+"""The data of a page's inputs: files or tables, read and checked."""
 
 from __future__ import annotations
 
@@ -13,14 +13,32 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
 
-from ..columns.columns import IMAGE_NAMES, plain
-from ..columns.inputs import read_sources
 from ..page import Page
+from ..reading.archives import are_data_sets
+from ..reading.data import Data
+from ..reading.names import IMAGE_NAMES, plain
+from ..reading.uploads import read_files, read_table
 from ..serving.costs import MAX_SAMPLES, Cost, check_costs
 from ..serving.limits import MAX_COLUMNS, MAX_NAME, RefusedError, check_contents
-from .readers import Data
 
 MAX_LINE = 1_000_000  # bytes of a line of names; a longer one is no table for pyarrow either
+
+
+def read_sources(page: Page, tables: Sequence[Any], files: Sequence[Any]) -> list[Data]:
+    """Read the files of each source; the tables count only when there is no file at all."""
+    paths = [[Path(path) for path in _listed(uploaded)] for uploaded in files]
+    if not any(paths):
+        return [read_table(table) for table in tables]
+    apart = are_data_sets(paths)
+    data = [
+        read_files(sorted(part, key=lambda path: path.name), source.readers, apart)
+        for source, part in zip(page.sources, paths)
+    ]
+    return page.joined(data)
+
+
+def _listed(value: Any) -> list[Any]:
+    return [] if value is None else list(value) if isinstance(value, (list, tuple)) else [value]
 
 
 def checked_sources(page: Page, tables: Sequence[Any], files: Sequence[Any]) -> list[Data]:
@@ -29,7 +47,7 @@ def checked_sources(page: Page, tables: Sequence[Any], files: Sequence[Any]) -> 
         if table is not None:
             check_names("table", [str(name).strip() for name in table.columns])
     for uploaded in files:
-        for path in map(Path, uploaded if isinstance(uploaded, (list, tuple)) else [uploaded] if uploaded else []):
+        for path in map(Path, _listed(uploaded)):
             if path.suffix.lower() in (".npz", ".zip"):
                 check_contents(path)
             check_names(path.name, names_stated(path))

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from ..page import Column, Page
-from ..reading.readers import Data
-from .cells import unreadable, wrong_cells
-from .columns import FLIPPED, groups
+from ..columns.column import FLIPPED, Column
+from ..page import Page
+from ..reading.data import Data
+from ..reading.names import runs
+from .guesses import MadeOf
 
 MAX_PLACES = 10  # lines that are named
 
@@ -31,13 +32,13 @@ class Unread(NamedTuple):
     line: int | None
 
     @property
-    def asked(self) -> str:
+    def question(self) -> str:
         """What is wrong, and what helps."""
         rows = "this row" if len(self.rows) == 1 else f"these {len(self.rows):,} rows"
         return f"{'. '.join(self.wrong)}. Correct the file, or leave {rows} of {self.size:,} out."
 
     @property
-    def told(self) -> str:
+    def note(self) -> str:
         """That the rows are left out."""
         first = 1 if self.line is None else self.line
         places = ", ".join(f"{row + first:,}" for row in self.rows[:MAX_PLACES].tolist())
@@ -47,7 +48,7 @@ class Unread(NamedTuple):
         return f"{len(self.rows):,} of {self.size:,} rows {are} left out, which cannot be read: {word} {places}{more}."
 
 
-def unread(page: Page, sources: Sequence[Data], made_of: Mapping[str, Sequence[str]]) -> Unread | None:
+def unread(page: Page, sources: Sequence[Data], made_of: MadeOf) -> Unread | None:
     """The rows with a cell that cannot be read, in any column that is used.
 
     None where there is none, where all are, where columns differ in length, and of pages with images, whose rows are
@@ -56,15 +57,15 @@ def unread(page: Page, sources: Sequence[Data], made_of: Mapping[str, Sequence[s
     if page.images or len(sources) > 1:
         return None
     (data,) = sources
-    runs = groups(data)
+    numbered = runs(data)
     used = {
         member: column
         for column in page.columns
         for name in made_of.get(column.name, ())
-        for member in runs.get(name.removeprefix(FLIPPED), [name.removeprefix(FLIPPED)])
+        for member in numbered.get(name.removeprefix(FLIPPED), [name.removeprefix(FLIPPED)])
         if member in data.arrays
     }
-    wrong = {name: unreadable(column, data.arrays[name]) for name, column in used.items()}
+    wrong = {name: column.unreadable(data.arrays[name]) for name, column in used.items()}
     sizes = {len(cells) for cells in wrong.values()}
     if len(sizes) != 1:
         return None
@@ -72,32 +73,15 @@ def unread(page: Page, sources: Sequence[Data], made_of: Mapping[str, Sequence[s
     if len(rows) in (0, *sizes):
         return None
     columns = {name: used[name] for name, cells in wrong.items() if cells.any()}
-    said = [wrong_cells(column, name, data.arrays[name], data.lines.get(name)) for name, column in columns.items()]
-    return Unread(rows, sizes.pop(), said, columns, data.lines.get(next(iter(columns))))
+    sentences = [column.wrong(name, data.arrays[name], data.lines.get(name)) for name, column in columns.items()]
+    return Unread(rows, sizes.pop(), sentences, columns, data.lines.get(next(iter(columns))))
 
 
-def without(data: Data, found: Unread) -> Data:
-    """The data without these rows, and the Python that leaves them out; what was text or had gaps is numbers again."""
-    kept = np.delete(np.arange(found.size), found.rows)
-    arrays, code = dict(data.arrays), dict(data.code)
+def without(data: Data, out: Unread) -> Data:
+    """The data without these rows; what was text or had gaps is numbers again."""
+    kept = np.delete(np.arange(out.size), out.rows)
+    arrays = dict(data.arrays)
     for name, array in data.arrays.items():
-        if len(array) == found.size and isinstance(array, np.ndarray):
-            arrays[name], suffix = _numbers_of(array[kept], found.columns.get(name))
-            if code.get(name):
-                code[name] += f"[kept]{suffix}"
-    line = f"kept = np.delete(np.arange({found.size}), {found.rows.tolist()})  # the others cannot be read"
-    return data._replace(arrays=arrays, code=code, setup=[*data.setup, line] if code else data.setup, lines={})
-
-
-def _numbers_of(array: np.ndarray, column: Column | None) -> tuple[Any, str]:
-    """Numbers of a column that had other cells too, whole ones as integers where they may be ids; and the Python."""
-    if column is None:
-        return array, ""
-    try:
-        numbers = array.astype(np.float64)
-    except (ValueError, TypeError, OverflowError):  # labels in words, and integers that the metric refuses
-        return array, ""
-    suffix = "" if array.dtype.kind == "f" else ".astype(float)"
-    if column.kind != "score" and column.kind != "scores" and (numbers == np.round(numbers)).all():
-        return numbers.astype(np.int64), f"{suffix}.astype(int)"
-    return numbers, suffix
+        if len(array) == out.size and isinstance(array, np.ndarray):
+            arrays[name] = out.columns[name].cleaned(array[kept]) if name in out.columns else array[kept]
+    return data._replace(arrays=arrays, lines={})

@@ -9,31 +9,30 @@ import pandas as pd
 
 from ...metric.groups import ALL, GROUPS, group_name
 from ..page import Page
-from .inputs import Given
+from .gather import Arguments
 
 
-def with_groups(page: Page, given: Given) -> Given:
-    """The groups of what is given, in which data sets of known samples alone are missing: they belong to every group.
+def with_groups(page: Page, arguments: Arguments) -> Arguments:
+    """The arguments without the names of data sets of known samples alone, which belong to every group.
 
     Only where the page can tell known from unknown samples, and where data sets of both kinds are named.
     """
-    if GROUPS not in given.columns or page.outside is None:
-        return given
-    groups = np.asarray(given.columns[GROUPS], dtype=object)
+    columns = arguments.columns
+    if GROUPS not in columns or page.outside is None:
+        return arguments
+    groups = np.asarray(columns[GROUPS], dtype=object)
     try:
-        unknown = np.asarray(page.outside(given.columns), bool)
+        unknown = np.asarray(page.outside(columns), bool)
     except (ValueError, TypeError):  # which the metric says better
-        return given
+        return arguments
     if unknown.shape != groups.shape:
-        return given
+        return arguments
     named = ~pd.isna(groups)
     known = {*groups[named & ~unknown].tolist()} - {*groups[named & unknown].tolist()}
     if not known or not np.any(named & unknown):
-        return given
+        return arguments
     values: list[Any] = [None if group in known else group for group in groups.tolist()]
-    code = given.code.get(GROUPS)
-    said = f"[None if group in {sorted(map(str, known))} else group for group in {code}]" if code else ""
-    return given._replace(columns={**given.columns, GROUPS: values}, code={**given.code, GROUPS: said})
+    return arguments._replace(columns={**columns, GROUPS: values})
 
 
 def shares_of_groups(groups: Any) -> int:
