@@ -15,7 +15,7 @@ from ..ranking.operating_points import RATES, best_point
 from ..ranking.quantities import Quantity
 from ..ranking.shares import bound_between_counts
 
-_POINT = re.compile(rf"({'|'.join(RATES)})((?!0\d)\d{{1,3}}(?:\.\d+)?)({'|'.join(RATES)})")
+_POINT = re.compile(rf"({'|'.join(RATES)})((?!0\d)\d{{1,3}}(?:\.\d+)?)({'|'.join(RATES)})", re.ASCII)
 
 
 class Reached(NamedTuple):

@@ -7,6 +7,7 @@ from typing import Any
 
 import gradio as gr
 
+from .browser.layout import in_browser
 from .form.events import AGAIN, LOAD, Events
 from .form.fields import leaves, updates
 from .form.form import Form, from_browser
@@ -15,8 +16,6 @@ from .results.answers import PICTURE, PRESS, SHOWN, Answers
 from .results.outputs import Outputs
 from .runner import Runner
 from .serving.launch import QUIET, VISIBLE
-
-_IN_BROWSER: Mapping[str, Any] = {"fn": None, "api_visibility": "private"}
 
 
 class Wiring:
@@ -53,7 +52,7 @@ class Wiring:
         """Examples, files and pasted cells. Data are looked at before they can be computed, since options follow."""
         chosen = self.form.example.input(**self._calls(self.events.choose, LOAD), **QUIET)
         self._shown_after(chosen.then(**self._press(), **QUIET))
-        wait, go_on = self._script(_WAIT), self._script(_GO_ON)
+        wait, proceed = self._script("wait"), self._script("proceed")
         for file in self.form.files:
             for event in (file.upload, file.clear, file.delete):
                 event(**wait)
@@ -61,7 +60,7 @@ class Wiring:
         for text, table in zip(self.inputs.pasted, self.form.tables):
             text.change(**wait)
             pasted = text.change(**self._pastes(text, table), trigger_mode="always_last", **QUIET)
-            pasted.failure(**go_on)
+            pasted.failure(**proceed)
             self._stale_after(pasted.success(**self._calls(self.events.own_table, LOAD), **QUIET))
 
     def _columns(self) -> None:
@@ -69,9 +68,9 @@ class Wiring:
         again = self._calls(self.events.again, AGAIN)
         for part in (*self.form.tables, *self.form.made_of.values(), self.form.read_as):
             part.input(**again, **QUIET)
-            part.input(**self._script(_STALE))
+            part.input(**self._script("stale"))
         for part in self.form.options.values():
-            part.change(**self._script(_STALE))
+            part.change(**self._script("stale"))
         turned = self.inputs.flip.click(**self._calls(self.events.turn, ("made_of",)), **QUIET)
         turned.then(**again, **QUIET)
         left = self.inputs.leave.click(**self._calls(self.events.leave, AGAIN), **QUIET)
@@ -80,8 +79,8 @@ class Wiring:
     def _links(self) -> None:
         """The link to the page, and the numbers as a file."""
         link = self.inputs.link.click(**self._query(), **QUIET)
-        link.then(inputs=[self.address, self.inputs.link], outputs=[self.inputs.link], **self._script(_COPY))
-        self.outputs.download.click(inputs=[self.outputs.json], **self._script(_DOWNLOAD))
+        link.then(inputs=[self.address, self.inputs.link], outputs=[self.inputs.link], **self._script("copy"))
+        self.outputs.download.click(inputs=[self.outputs.json], **self._script("download"))
 
     def _opening(self, opened: Any) -> None:
         """What the address says is shown once, and computed."""
@@ -94,7 +93,7 @@ class Wiring:
             return [True, *updates(loaded, self.events.open(query))]
 
         first = opened(load, [before], [before, *leaves(loaded)], **QUIET)
-        first.success(**self._press(), **QUIET).then(**self._script(_STALE.replace("add", "remove")))
+        first.success(**self._press(), **QUIET).then(**self._script("fresh"))
 
     def _calls(self, handler: Callable[[Form], Mapping[str, Any]], names: Sequence[str]) -> dict[str, Any]:
         """How gradio calls a handler: with the form, for changes of the parts of these names."""
@@ -130,44 +129,11 @@ class Wiring:
 
     def _shown_after(self, event: Any) -> None:
         """The results come into sight, and the address of the page says what they are of."""
-        event.then(**self._query(), **QUIET).then(inputs=[self.address], **self._script(_SHOW))
+        event.then(**self._query(), **QUIET).then(inputs=[self.address], **self._script("show"))
 
     def _stale_after(self, event: Any) -> None:
-        event.then(**self._script(_STALE))
+        event.then(**self._script("stale"))
 
-    def _script(self, script: str) -> dict[str, Any]:
-        """How the browser alone runs a script."""
-        return {**_IN_BROWSER, "js": script.replace("NAME", self.name)}
-
-
-# on a narrow page the results are below the button; after an error those before stay, dimmed
-_SHOW = """(query) => requestAnimationFrame(() => {
-    const results = document.querySelector("#NAME-results");
-    const error = document.querySelector("#NAME-told .error");
-    results?.classList.toggle("stale", error !== null);
-    const shown = error ?? document.querySelector("#NAME-numbers table");
-    const place = shown?.getBoundingClientRect();
-    if (place && (place.top < 0 || place.bottom > window.innerHeight)) shown.scrollIntoView({block: "nearest"});
-    const kept = [...new URLSearchParams(location.search)].filter(([key]) => key.startsWith("__"));
-    const more = new URLSearchParams(kept).toString();
-    history.replaceState(null, "", query + (more && "&" + more));
-})"""
-# data are looked at before they can be computed, since options follow of them
-_WAIT = """() => { document.querySelector("#NAME-compute").disabled = true; }"""
-_GO_ON = """() => { document.querySelector("#NAME-compute").disabled = false; }"""
-_STALE = """() => {
-    document.querySelector("#NAME-compute").disabled = false;
-    document.querySelector("#NAME-results")?.classList.add("stale");
-}"""
-_COPY = """(query, label) => {
-    navigator.clipboard.writeText(location.origin + location.pathname + query);
-    return "Link copied";
-}"""
-# the file is made in the browser: nothing is written on the server
-_DOWNLOAD = """(text) => {
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob([text], {type: "application/json"}));
-    link.download = "NAME.json";
-    link.click();
-    URL.revokeObjectURL(link.href);
-}"""
+    def _script(self, event: str) -> dict[str, Any]:
+        """How the browser alone answers an event, as events.js says."""
+        return {"fn": None, "js": in_browser(event, self.name), "api_visibility": "private"}

@@ -9,7 +9,6 @@ import gradio as gr
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 
-from ..browser.inputs_style import INPUTS
 from ..browser.layout import CSS, HEAD, THEME
 from .folder import own_folder
 from .guard import Guard
@@ -38,9 +37,7 @@ def blocks(title: str) -> gr.Blocks:
 
 def launch(demo: gr.Blocks, silence: float = SILENCE, **kwargs: Any) -> Any:
     """Serve a page, or the gallery, with its style and limits; `silence` as of the guard, and the rest as of gradio."""
-    settings = dict(
-        theme=THEME, css=CSS + INPUTS, head=HEAD, max_file_size=MAX_BYTES, ssr_mode=False, footer_links=["api"]
-    )
+    settings = dict(theme=THEME, css=CSS, head=HEAD, max_file_size=MAX_BYTES, ssr_mode=False, footer_links=["api"])
     settings |= OFF
     settings["state_session_capacity"] = SESSIONS
     before = [Middleware(Guard, silence=silence), Middleware(Routes), Middleware(GZipMiddleware, compresslevel=5)]

@@ -1,8 +1,4 @@
-"""What happens in the browser alone: the threshold that moves, digits of numbers, pictures and tables to take away."""
-
-from __future__ import annotations
-
-SCRIPT = r"""
+// What moves on a page without the server: the threshold, digits of numbers, pictures and tables to take away.
 (() => {
   const plotsOf = (name) => [...document.querySelectorAll(`#${name}-results .js-plotly-plot`)];
   const sum = (counts, names, i) => names.reduce((total, name) => total + counts[name][i], 0);
@@ -139,7 +135,7 @@ SCRIPT = r"""
   }, true);
   // gradio's editors scroll, and cannot be reached by keys
   const reach = () => document.querySelectorAll(".cm-scroller[tabindex='-1']").forEach((part) => part.tabIndex = 0);
-  // the options of a narrow page come after the results, for keys and screen readers too; see `inputs_style`
+  // the options of a narrow page come after the results, for keys and screen readers too; see inputs.css
   const narrow = matchMedia("(max-width: 767px)");
   const arrange = () => {
     for (const choices of document.querySelectorAll(".choices")) {
@@ -162,4 +158,3 @@ SCRIPT = r"""
     if (button) actions[button.dataset.do](button);
   });
 })();
-"""
