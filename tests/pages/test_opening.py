@@ -12,9 +12,9 @@ import pytest
 
 import choosing
 from openworld_metrics import METRICS
+from openworld_metrics.pages.events.inputs import Events
 from openworld_metrics.pages.form.address import query_of
 from openworld_metrics.pages.form.controls import shown
-from openworld_metrics.pages.form.events import Events
 from openworld_metrics.pages.form.form import OWN, Form, titles, with_sample
 from openworld_metrics.pages.runner import Runner
 
