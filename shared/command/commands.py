@@ -20,6 +20,8 @@ COMMANDS = MappingProxyType(
         "detect": ("detect", "detect"),
         "list": ("describe", "list_metrics"),
         "ood": ("ood", "ood"),
+        "serve": ("serve", "serve"),
+        "submission": ("submission", "submission"),
         "table": ("table", "table"),
         "threshold": ("threshold", "threshold"),
     }

@@ -1,25 +1,23 @@
-"""All eight pages as tabs of one, behind a page that helps to choose: `python spaces/gallery.py` serves it.
+"""All pages as tabs of one, behind a page that helps to choose: `openworld-metrics serve` opens it.
 
-On a free local port, whose address it prints. `?tab=ood_bench` opens that page.
+`?tab=ood_bench` opens that page.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import gradio as gr
 
-from choosing import BOXES, CLASSES, MAPS, NO, SAYS, SCORE, SUMS, UNKNOWN, YES, questions, suggestion
-from openworld_metrics import METRICS
-from openworld_metrics.pages.build import fill
-from openworld_metrics.pages.page import Page
-from openworld_metrics.pages.serving.launch import QUEUE, QUIET, blocks, launch
-from pictures import picture
+from ...loading import METRICS, script
+from ..build import fill
+from ..page import Page
+from ..serving.launch import QUEUE, QUIET, blocks
+from .choosing import BOXES, CLASSES, MAPS, NO, SAYS, SCORE, SUMS, UNKNOWN, YES, questions, suggestion
+from .pictures import picture
 
-FOLDERS = Path(__file__).resolve().parent.parent / "metrics"
 HOME = "home"
 TITLE = """# openworld-metrics
 Eight metrics for models that meet what they have not learnt: exact numbers, from files or by one call of Python."""
@@ -43,18 +41,24 @@ STYLE = """<style>
 </style>"""
 
 
-def build() -> gr.Blocks:
-    """The gallery: a page to choose by, and for each metric the page that its own app.py shows."""
-    pages = {name: import_module(f"openworld_metrics.pages.metrics.{name}").PAGE for name in METRICS}
+def build_gallery() -> gr.Blocks:
+    """Make a page to choose by, and for each metric the page that its own app.py shows."""
+    pages = {name: page_of(name) for name in METRICS}
     with blocks("openworld-metrics: eight metrics for the open world") as demo:
         with gr.Tabs(selected=HOME) as tabs:
             with gr.Tab(HOME, id=HOME):
                 home(pages, tabs)
             for name, page in pages.items():
                 with gr.Tab(name, id=name) as tab:
-                    fill(page, FOLDERS / name, endpoint=f"compute_{name}", opened=tab.select)
+                    fill(page, script(name).parent, endpoint=f"compute_{name}", opened=tab.select)
         demo.load(asked_for, None, [tabs], **QUIET)
     return demo.queue(max_size=QUEUE, default_concurrency_limit=2)
+
+
+def page_of(name: str) -> Page:
+    """The page of a metric, as data."""
+    page: Page = import_module(f"...metrics.{name}", __name__).PAGE
+    return page
 
 
 def home(pages: dict[str, Page], tabs: gr.Tabs) -> None:
@@ -100,7 +104,3 @@ def asked_for(request: gr.Request) -> Any:
     """The tab that the address names."""
     name = request.query_params.get("tab")
     return gr.Tabs(selected=name) if name in METRICS else gr.skip()
-
-
-if __name__ == "__main__":
-    launch(build())
