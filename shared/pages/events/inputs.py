@@ -17,6 +17,7 @@ from ..form.looking import Look, look
 from ..reading.pasted import read_pasted
 from ..results.message import message
 from ..runner import Runner, explain
+from ..serving.ending import bounded
 
 Changes = dict[str, Any]  # updates of the components of `parts.Inputs` and `Form` by name
 _LOOK = ("read", "panel", "flip", "leave", "leave_out", "made_of", "options")
@@ -119,8 +120,8 @@ class Events:
         """What there is to see of the data, or what is wrong with them."""
         form = with_sample(self.page, self.folder, form)
         try:
-            reading = read(self.page, form.tables, form.files, form.chosen, form.read_as, form.leave_out)
-            return look(reading, rows=form.uploaded)
+            reading = bounded(read, self.page, form.tables, form.files, form.chosen, form.read_as, form.leave_out)
+            return bounded(look, reading, form.uploaded)
         except Exception as error:  # whatever it is, the person is told where they look
             return explain(error)
 

@@ -11,6 +11,7 @@ from ..results.comparison import TEXT_FORMS
 from ..results.message import message
 from ..results.view import Computation, View
 from ..runner import Runner, explain
+from ..serving.ending import bounded
 from ..serving.kept import KEPT
 from ..serving.limits import MAX_IMAGES
 from .inputs import Changes, box
@@ -34,8 +35,8 @@ class Answers:
         """Compute, and show it all."""
         form = with_sample(self.runner.page, self.folder, form)
         try:
-            done = self.runner.run(form)
-            view = self.runner.view(done, form._replace(detector=""))
+            done = bounded(self.runner.run, form)
+            view = bounded(self.runner.view, done, form._replace(detector=""))
         except Exception as error:  # whatever it is, the person is told where they look, and inputs stay
             return _error(error)
         names = [*done.detectors]
@@ -52,7 +53,7 @@ class Answers:
         form = with_sample(self.runner.page, self.folder, form)
         try:
             done, token = self._done(form)
-            view = self.runner.view(done, form)
+            view = bounded(self.runner.view, done, form)
         except Exception as error:  # as in press
             return _error(error)
         return {"token": token, **self._changes(view)}
@@ -62,7 +63,7 @@ class Answers:
         form = with_sample(self.runner.page, self.folder, form)
         try:
             done, token = self._done(form)
-            picture = self.runner.picture(done, form)
+            picture = bounded(self.runner.picture, done, form)
         except Exception as error:  # as in press
             return _error(error)
         return {"message": box(""), "token": token, "plots": {0: picture}}
@@ -72,7 +73,7 @@ class Answers:
         token = str(form.token or "")
         done = self.kept.get(token)
         if done is None:
-            done = self.runner.run(form)
+            done = bounded(self.runner.run, form)
             token = self.kept.put(done)
         return done, token
 
