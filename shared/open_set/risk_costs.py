@@ -20,7 +20,7 @@ from ..ranking.counts import Side, runs, sort_sides
 from ..ranking.shares import least_reaching
 from .risk_areas import AURC, area_of_sum, both_sides
 
-_INT64 = 1 << 62
+_LARGEST_INT = 1 << 62
 
 
 class Costs(NamedTuple):
@@ -57,13 +57,13 @@ def risks_with_costs(
     found = {}
     for name, (kind, share) in wanted.items():
         if kind == "aurc":
-            found[name] = _area(unknown, wrong, right, costs)
+            found[name] = _area_with_costs(unknown, wrong, right, costs)
         elif kind == "augrc":
-            found[name] = _generalised_area(accepted, weights)
+            found[name] = _generalised_with_costs(accepted, weights)
         elif kind == "risk@cov":
-            found[name] = _risk_at(share, accepted, weights, costs)
+            found[name] = _risk_with_costs(share, accepted, weights, costs)
         else:
-            found[name] = _coverage_at(share, accepted, weights)
+            found[name] = _coverage_with_costs(share, accepted, weights)
     return found
 
 
@@ -90,17 +90,17 @@ def _weights(num_unknown: int, num_known: int, costs: Costs) -> _Weights:
     return _Weights(*(int(each * unit) for each in exact))
 
 
-def _sums(accepted: list[np.ndarray], weights: _Weights, factor: int = 1) -> tuple[Any, Any]:
+def _loss_and_weight(accepted: list[np.ndarray], weights: _Weights, factor: int = 1) -> tuple[Any, Any]:
     """The loss and the weight of the samples accepted at each score; products with the factor do not overflow."""
     unknown, wrong, right = accepted
     most = factor * max(weights) * sum(int(column[-1]) for column in accepted)
-    if most >= _INT64:
+    if most >= _LARGEST_INT:
         unknown, wrong, right = (column.astype(object) for column in accepted)
     loss = weights.loss_unknown * unknown + weights.loss_wrong * wrong
     return loss, weights.unknown * unknown + weights.known * (wrong + right)
 
 
-def _area(unknown: Side, wrong: Side, right: Side, costs: Costs) -> float:
+def _area_with_costs(unknown: Side, wrong: Side, right: Side, costs: Costs) -> float:
     """1/N Σ_k e(k)/k, which is that of the unknown samples and that of the wrong ones, by their costs."""
     if costs.unknown_share is not None:
         raise ValueError("unknown_share: expected None with aurc, a mean over ranks, got a share; augrc has one")
@@ -114,7 +114,7 @@ def _area(unknown: Side, wrong: Side, right: Side, costs: Costs) -> float:
     return area_of_sum(sums, unit * total)
 
 
-def _generalised_area(accepted: list[np.ndarray], weights: _Weights) -> float:
+def _generalised_with_costs(accepted: list[np.ndarray], weights: _Weights) -> float:
     """∫ e dκ, where both are linear between distinct scores: of pairs of samples, ties counting half."""
 
     def twice_area(errors: np.ndarray, weighed: np.ndarray) -> int:
@@ -131,9 +131,9 @@ def _generalised_area(accepted: list[np.ndarray], weights: _Weights) -> float:
     return area / (2 * whole**2)
 
 
-def _risk_at(coverage: Fraction, accepted: list[np.ndarray], weights: _Weights, costs: Costs) -> float:
+def _risk_with_costs(coverage: Fraction, accepted: list[np.ndarray], weights: _Weights, costs: Costs) -> float:
     """The risk of the first ⌈coverage·N⌉ samples, ties in random order; by weight, at the lowest score that covers."""
-    loss, weight = _sums(accepted, weights, coverage.denominator)
+    loss, weight = _loss_and_weight(accepted, weights, coverage.denominator)
     if costs.unknown_share is not None:
         enough = weight * coverage.denominator >= int(weight[-1]) * coverage.numerator
         at = int(np.argmax(enough))
@@ -147,8 +147,8 @@ def _risk_at(coverage: Fraction, accepted: list[np.ndarray], weights: _Weights, 
     return expected / (weights.known * number * tied)
 
 
-def _coverage_at(risk: Fraction, accepted: list[np.ndarray], weights: _Weights) -> float:
+def _coverage_with_costs(risk: Fraction, accepted: list[np.ndarray], weights: _Weights) -> float:
     """The largest share of the weight that a threshold accepts whose risk is at most this; 0 where none is."""
-    loss, weight = _sums(accepted, weights, max(risk.numerator, risk.denominator))
+    loss, weight = _loss_and_weight(accepted, weights, max(risk.numerator, risk.denominator))
     within = np.flatnonzero(loss[1:] * risk.denominator <= weight[1:] * risk.numerator)
     return int(weight[1 + within[-1]]) / int(weight[-1]) if len(within) else 0.0
