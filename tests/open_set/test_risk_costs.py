@@ -63,10 +63,14 @@ def slow(
     if share is not None:
         pi, unknown = Fraction(str(share)), kinds.count("unknown")
         weights = {kind: (1 - pi) / (len(kinds) - unknown) for kind in losses} | {"unknown": pi / unknown}
-    steps = []  # at each distinct score: samples, weight and weighted loss
+    steps: list[tuple[int, Fraction, Fraction]] = []  # at each distinct score: samples, weight and weighted loss
     for t in sorted({*scores}):
         here = [kind for s, kind in zip(scores, kinds) if s == t]
-        steps.append((len(here), sum(weights[k] for k in here), sum(weights[k] * losses[k] for k in here)))
+        weight, loss = (
+            sum((weights[k] for k in here), Fraction()),
+            sum((weights[k] * losses[k] for k in here), Fraction()),
+        )
+        steps.append((len(here), weight, loss))
     curve = [(0, Fraction(0), Fraction(0))]
     for number, weight, loss in steps:
         curve.append((curve[-1][0] + number, curve[-1][1] + weight, curve[-1][2] + loss))
