@@ -21,7 +21,8 @@ from .form.parts import Inputs
 from .page import Page
 from .results.outputs import Outputs
 from .runner import Runner, explain
-from .serving.launch import QUEUE, blocks
+from .serving.ending import bounded
+from .serving.launch import blocks
 from .wiring import Wiring
 
 
@@ -29,7 +30,7 @@ def build(page: Page, folder: Path) -> gr.Blocks:
     """Make the page of a metric whose script, kernel files and card are in `folder`."""
     with blocks(page.name) as demo:
         fill(page, folder, opened=demo.load)
-    return demo.queue(max_size=QUEUE, default_concurrency_limit=2)
+    return demo
 
 
 def fill(page: Page, folder: Path, endpoint: str = "compute", opened: Any = None) -> None:
@@ -57,7 +58,7 @@ def _add_api(runner: Runner, endpoint: str) -> None:
 
     def compute(columns: dict[str, Any], options: dict[str, Any] | None = None) -> dict[str, Any]:
         try:
-            return runner.results(columns, options or {})
+            return bounded(runner.results, columns, options or {})
         except Exception as error:
             raise gr.Error(explain(error), print_exception=False) from None
 

@@ -14,6 +14,7 @@ from ..browser.layout import data_frame
 from ..reading.pasted import read_pasted
 from ..results.message import message
 from ..runner import Runner, explain
+from ..serving.ending import bounded
 from .address import from_query, options_of_title, query_of
 from .controls import shown
 from .form import OWN, TABLE, Form, sample_of, titles, with_sample
@@ -120,8 +121,8 @@ class Events:
         """What there is to see of the data, or what is wrong with them."""
         form = with_sample(self.page, self.folder, form)
         try:
-            reading = read(self.page, form.tables, form.files, form.chosen, form.read_as, form.leave_out)
-            return look(reading, rows=form.uploaded)
+            reading = bounded(read, self.page, form.tables, form.files, form.chosen, form.read_as, form.leave_out)
+            return bounded(look, reading, form.uploaded)
         except Exception as error:  # whatever it is, the person is told where they look
             return explain(error)
 

@@ -9,6 +9,7 @@ import gradio as gr
 from ..form.events import Changes, box
 from ..form.form import Form, with_sample
 from ..runner import Computation, Runner, Shown, explain
+from ..serving.ending import bounded
 from ..serving.kept import KEPT
 from ..serving.limits import MAX_IMAGES
 from .comparison import TEXT_FORMS
@@ -33,8 +34,8 @@ class Answers:
         """Compute, and show it all."""
         form = with_sample(self.runner.page, self.folder, form)
         try:
-            done = self.runner.run(form)
-            shown = self.runner.display(done, "", form.image, form.photographs)
+            done = bounded(self.runner.run, form)
+            shown = bounded(self.runner.display, done, "", form.image, form.photographs)
         except Exception as error:  # whatever it is, the person is told where they look, and inputs stay
             return _error(error)
         names = [*done.detectors]
@@ -51,7 +52,7 @@ class Answers:
         form = with_sample(self.runner.page, self.folder, form)
         try:
             done, token = self._done(form)
-            shown = self.runner.display(done, form.detector or "", form.image, form.photographs)
+            shown = bounded(self.runner.display, done, form.detector or "", form.image, form.photographs)
         except Exception as error:  # as in press
             return _error(error)
         return {"token": token, **self._shown(shown)}
@@ -61,7 +62,7 @@ class Answers:
         form = with_sample(self.runner.page, self.folder, form)
         try:
             done, token = self._done(form)
-            picture = self.runner.picture(done, form.detector or "", form.image, form.photographs)
+            picture = bounded(self.runner.picture, done, form.detector or "", form.image, form.photographs)
         except Exception as error:  # as in press
             return _error(error)
         return {"message": box(""), "token": token, "plots": {0: picture}}
@@ -71,7 +72,7 @@ class Answers:
         token = str(form.token or "")
         done = self.kept.get(token)
         if done is None:
-            done = self.runner.run(form)
+            done = bounded(self.runner.run, form)
             token = self.kept.put(done)
         return done, token
 
