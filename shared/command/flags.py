@@ -12,6 +12,7 @@ from ..loading import METRICS, metric_class, script
 from ..metric.metric import Metric
 from ..texts import texts
 
+INTERVALS = ("confidence_level", "n_resamples", "random_state")  # options of every metric
 _ENTRY = re.compile(r"^    (\w+(?:, \w+)*): (.*(?:\n        .*)*)", re.MULTILINE)  # of a docstring's Args
 
 
