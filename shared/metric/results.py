@@ -80,7 +80,7 @@ class Summary(NamedTuple):
         return rates
 
     def kinds(self) -> dict[str, dict[str, Any]]:
-        """What each key is: its `kind` ("rate", "count" or "table"), and for a rate whether `higher` is better."""
+        """What each key is: its `kind` (rate, count, threshold or table), and for a rate whether `higher` is better."""
         rows = [self.results, *(self.groups or {}).values()]
         return {key: kind_of(result) for row in reversed(rows) for key, result in row.items()}
 
@@ -100,7 +100,7 @@ def kind_of(result: Any) -> dict[str, Any]:
     """What a result is, in words that JSON holds."""
     if isinstance(result, Rate):
         return {"kind": "rate", "higher": result.higher}
-    return {"kind": "count" if type(result) is int else "table"}
+    return {"kind": {int: "count", float: "threshold"}.get(type(result), "table")}
 
 
 def rates_of(results: Mapping[Any, Any]) -> dict[Any, Rate]:
