@@ -12,7 +12,8 @@ from ..ranking.quantities import Quantity
 from ..ranking.shares import percent
 from .at_tpr import accuracy_of_sides
 from .ccr import ccr_of_sides
-from .risk import both_sides, risk_of_sides, risk_quantities
+from .risk import risk_of_sides, risk_quantities
+from .risk_areas import both_sides
 
 
 class Asked(NamedTuple):
