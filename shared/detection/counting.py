@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .outcomes import FP_KNOWN, FP_UNKNOWN, NEITHER, TP_KNOWN, TP_UNKNOWN, Outcomes, SelectedBoxes
+from .outcomes import COUNTED, FP_KNOWN, FP_UNKNOWN, NEITHER, TP_KNOWN, TP_UNKNOWN, Outcomes, SelectedBoxes
 
 CountColumns = dict[str, np.ndarray]
 
@@ -53,7 +53,7 @@ def counts_by_image(found: Outcomes) -> CountColumns:
     is_known = boxes.object_label != boxes.unknown_id
     kinds = (kind & ~boxes.ignored for kind in (is_known, ~is_known))
     objects = (np.bincount(boxes.object_image[kind], minlength=size) for kind in kinds)
-    return _named(*(np.ascontiguousarray(column) for column in outcomes.T[:NEITHER]), *objects)
+    return _named(*(np.ascontiguousarray(column) for column in outcomes.T[: len(COUNTED)]), *objects)
 
 
 def in_total(by_image: Mapping[str, np.ndarray], counts: np.ndarray) -> dict[str, int]:
@@ -118,7 +118,7 @@ def rows_of(labels: np.ndarray, classes: Sequence[int]) -> np.ndarray:
 def counts_above(found: Outcomes, totals: Mapping[str, int], thresholds: Sequence[float]) -> CountColumns:
     """The eight counts of the predictions that reach each confidence threshold, from those of all predictions."""
     counts = found.boxes.counts
-    reached = (ranked_outcome(found, code).reaching(thresholds, counts) for code in range(NEITHER))
+    reached = (ranked_outcome(found, code).reaching(thresholds, counts) for code in COUNTED)
     return _named(*reached, totals["total_known"], totals["total_unknown"])
 
 

@@ -56,7 +56,7 @@ def match_pairs(pairs: Pairs, predictions: np.ndarray, references: np.ndarray, m
     if matching == "confidence":
         keys.reverse()
     ranked = rank_pairs(pairs, predictions, references, keys)
-    return _take_free(pairs.take(ranked), len(predictions), len(references))
+    return take_free(pairs.take(ranked), len(predictions), len(references))
 
 
 def rank_pairs(pairs: Pairs, predictions: np.ndarray, references: np.ndarray, keys: list[np.ndarray]) -> np.ndarray:
@@ -69,7 +69,7 @@ def rank_pairs(pairs: Pairs, predictions: np.ndarray, references: np.ndarray, ke
     return ranked
 
 
-def _take_free(ranked: Pairs, num_rows: int, num_columns: int) -> Pairs:
+def take_free(ranked: Pairs, num_rows: int, num_columns: int) -> Pairs:
     """Take pairs listed best first, each whose boxes are both still free."""
     row_used, column_used, taken = bytearray(num_rows), bytearray(num_columns), []
     for pair, (row, column) in enumerate(zip(ranked.rows.tolist(), ranked.columns.tolist())):
@@ -77,3 +77,10 @@ def _take_free(ranked: Pairs, num_rows: int, num_columns: int) -> Pairs:
             row_used[row] = column_used[column] = 1
             taken.append(pair)
     return ranked.take(np.asarray(taken, dtype=np.int64))
+
+
+def first_of_each(groups: np.ndarray) -> np.ndarray:
+    """The first of each run of equal numbers."""
+    first = np.ones(len(groups), dtype=bool)
+    first[1:] = groups[1:] != groups[:-1]
+    return first

@@ -28,6 +28,7 @@ class OpenSetDetectionOptions(IntervalOptions, total=False):
     recall_level: float | None
     previously_known: Sequence[int] | None
     plus_one: bool
+    unknown_below: float | None
     per_class: bool
     per_image: bool
     conf_list: Sequence[float] | None

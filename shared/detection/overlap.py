@@ -44,6 +44,10 @@ class Overlaps(NamedTuple):
         ious[near] = np.asarray([float(iou) for iou in exact])[place]
         return signs, ious
 
+    def take(self, which: np.ndarray) -> Overlaps:
+        """Some of the pairs, by a mask or by their places."""
+        return Overlaps(self.pairs.take(which), self.doubt[which], self.corners)
+
     def reaching(self, threshold: Fraction | float) -> Pairs:
         """The pairs whose IoU is at least the threshold."""
         signs, ious = self.compared(threshold)

@@ -25,7 +25,7 @@ from .counting import (
     tally,
 )
 from .matching import match_pairs
-from .outcomes import FP_KNOWN, FP_UNKNOWN, NEITHER, TP_KNOWN, TP_UNKNOWN, Outcomes, select_boxes
+from .outcomes import BACKGROUND, FP_KNOWN, FP_UNKNOWN, NEITHER, TP_KNOWN, TP_UNKNOWN, Outcomes, select_boxes
 from .rules import Rules
 
 
@@ -113,7 +113,7 @@ def openset_outcomes(state: DetectionState, rules: Rules) -> Outcomes:
     label = boxes.predictions[:, 5]
     says_unknown = label == boxes.unknown_id
     outcome = np.full(len(label), FP_KNOWN)
-    outcome[says_unknown] = FP_UNKNOWN if rules.count_background else NEITHER
+    outcome[says_unknown] = FP_UNKNOWN if rules.count_background else BACKGROUND
     outcome[pairs.rows[to_ignored]] = NEITHER
     rows, called = pairs_matched.rows, boxes.object_label[pairs_matched.columns]
     right, unknown_said = label[rows] == called, says_unknown[rows]

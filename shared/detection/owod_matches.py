@@ -11,11 +11,12 @@ from typing import NamedTuple
 import numpy as np
 
 from .boxes import DetectionState
+from .class_curves import Curve, RankedClass, ranked_classes, voc_average_precision
 from .counting import ClassObjects, CountColumns, class_rows, counts_by_image
 from .opened import Opened, unknown_taken_for_known
 from .outcomes import Outcomes, select_boxes
 from .rules import Rules
-from .voc import Curve, RankedClass, ranked_classes, voc_average_precision, voc_outcomes
+from .voc import voc_outcomes
 from .wilderness import ClosedSet, closed_set
 
 

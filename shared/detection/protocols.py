@@ -33,6 +33,7 @@ def detection_results(
     recall_level: float | None = 0.8,
     previously_known: Sequence[int] | None = None,
     plus_one: bool = Rules.plus_one,
+    unknown_below: float | None = None,
     per_class: bool = False,
     per_image: bool = False,
     conf_list: Sequence[float] | None = None,
@@ -55,6 +56,7 @@ def detection_results(
         recall_level=recall_level,
         previously_known=previously_known,
         plus_one=plus_one,
+        unknown_below=unknown_below,
     )
     rules, tables = (
         _protocol_rules(chosen),

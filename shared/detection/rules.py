@@ -21,6 +21,7 @@ class Rules:
     conf_threshold: predictions with a lower confidence are left out
     matching: which box takes an object first, see `match_boxes`
     count_background: whether "unknown" predictions without an object are FP_unknown
+    unknown_below: predictions of known classes with a lower confidence count as unknown; None, none does
     plus_one: whether widths and heights are x2 − x1 + 1, as the VOC devkit counts both border pixels
 
     Raises TypeError without known_classes and for other types, ValueError for values out of range.
@@ -36,6 +37,7 @@ class Rules:
     matching: str = "iou"
     count_background: bool = False
     plus_one: bool = False
+    unknown_below: float | None = None
 
     def __post_init__(self) -> None:
         """Check each, and keep it as a plain Python value."""
@@ -53,6 +55,7 @@ class Rules:
             "iou_threshold": as_fraction(self.iou_threshold, "iou_threshold"),
             "matching": as_choice(self.matching, "matching", MATCHINGS),
             "count_background": as_bool(self.count_background, "count_background"),
+            "unknown_below": None if self.unknown_below is None else as_real(self.unknown_below, "unknown_below"),
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)  # as dataclasses does in a frozen one

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .class_curves import Curve
 from .counting import Ranked, ranked_outcome, ratio, ratios
 from .outcomes import FP_KNOWN, TP_KNOWN, Outcomes
-from .voc import Curve
 
 TENTHS = range(1, 10)  # recalls of WI(OWOD)
 

@@ -1,0 +1,69 @@
+"""Recall of unknown objects within a budget of predictions an image, whatever these are called."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from .matching import rank_pairs, take_free
+from .outcomes import SelectedBoxes
+from .overlap import Overlaps
+
+BUDGETS = ("unknown", "all")
+RECALL_IOUS = [Fraction(ious, 20) for ious in range(10, 20)]  # 0.5, 0.55, …, 0.95
+
+
+def found_within(boxes: SelectedBoxes, overlaps: Overlaps, sizes: Sequence[int], budget: str) -> dict[str, np.ndarray]:
+    """In each image, unknown objects that the k most confident predictions find, summed over ten IoU thresholds.
+
+    The predictions of an image are ranked by confidence; equal ones by coordinates. At each IoU of 0.5, 0.55, …, 0.95,
+    one after the other takes the unknown object that it overlaps most, of those that are free. With budget="unknown",
+    predictions on known objects are left out first: at an IoU of 0.5, a prediction that overlaps no free unknown
+    object takes the known object that it overlaps most, of those that are free; or lies on an ignored object.
+
+    Parameters: overlaps from an IoU of at most 0.5 on; sizes, each k.
+    Returns "AR@k": (N,) counts, for each k; AR@k is their sum over 10 · total_unknown.
+    Sources: Kim et al., Learning Open-World Object Proposals without Learning to Classify, RA-L 2022 (OLN), whose code
+    lets a prediction that it leaves out at 0.5 take an unknown object at a higher IoU; Wang et al., Unidentified Video
+    Objects, ICCV 2021, for budget="all".
+    """
+    confidence, label = boxes.predictions[:, 4:].T
+    ranked = np.lexsort((label, *boxes.predictions[:, 3::-1].T, -confidence, boxes.image))
+    rank = np.empty(len(ranked), dtype=np.int64)
+    rank[ranked] = np.arange(len(ranked))
+    is_unknown = boxes.object_label == boxes.unknown_id
+    kept = np.ones(len(ranked), dtype=bool)
+    if budget == "unknown":
+        kept &= ~_on_known(boxes, overlaps, rank, is_unknown)
+    overlaps = overlaps.take((is_unknown & ~boxes.ignored)[overlaps.pairs.columns] & kept[overlaps.pairs.rows])
+    before = np.concatenate([[0], np.cumsum(kept[ranked])])  # kept predictions that are ranked before each
+    first = np.cumsum(boxes.num_predictions) - boxes.num_predictions
+    place = before[rank] - before[first[boxes.image]]  # among those of its image
+
+    finding = [_rows_that_take(boxes, overlaps, iou, rank) for iou in RECALL_IOUS]
+    rows = np.concatenate(finding)
+    size = len(boxes.num_predictions)
+    return {f"AR@{k}": np.bincount(boxes.image[rows[place[rows] < k]], minlength=size) for k in sizes}
+
+
+def _rows_that_take(boxes: SelectedBoxes, overlaps: Overlaps, iou: Fraction, rank: np.ndarray) -> np.ndarray:
+    """The predictions that take an object at an IoU, one after the other."""
+    pairs = overlaps.reaching(iou)
+    order = rank_pairs(pairs, boxes.predictions, boxes.references, [-pairs.ious, rank[pairs.rows]])
+    return take_free(pairs.take(order), len(boxes.predictions), len(boxes.references)).rows
+
+
+def _on_known(boxes: SelectedBoxes, overlaps: Overlaps, rank: np.ndarray, is_unknown: np.ndarray) -> np.ndarray:
+    """Whether each prediction takes a known object at an IoU of 0.5, or takes none and lies on an ignored one."""
+    pairs = overlaps.reaching(RECALL_IOUS[0])
+    to_ignored = boxes.ignored[pairs.columns]
+    counted = pairs.take(~to_ignored)
+    keys = [-counted.ious, ~is_unknown[counted.columns], rank[counted.rows]]
+    counted = counted.take(rank_pairs(counted, boxes.predictions, boxes.references, keys))
+    taking = take_free(counted, len(boxes.predictions), len(boxes.references))
+    leaves = np.zeros(len(boxes.predictions), dtype=bool)
+    leaves[pairs.rows[to_ignored]] = True
+    leaves[taking.rows] = ~is_unknown[taking.columns]
+    return leaves
