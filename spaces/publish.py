@@ -3,9 +3,8 @@
     python spaces/publish.py openauc --namespace ORG              check, then upload to ORG/openauc
     python spaces/publish.py --all --namespace ORG --dry-run      check, and write what would be uploaded to dist/spaces
 
-A Space gets the files of the folder that git tracks, as they are in the working tree, and no others. Before an upload,
-and with --resolve, pip is asked whether the index has what requirements.txt asks for. Uploading needs a login
-(`hf auth login`).
+A Space gets the files of the folder and of the package that git tracks (see layout.py). Before an upload, and with
+--resolve, pip is asked whether the index has what requirements.txt asks for. Uploading needs a login (`hf auth login`).
 """
 
 from __future__ import annotations
@@ -13,14 +12,14 @@ from __future__ import annotations
 import argparse
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 from cards import check_card
-from sync import GENERATED, metric_folders, sync
+from layout import PACKAGE, check_contents, check_target, tracked, untracked, write
+from sync import metric_folders, sync
 
 ROOT = Path(__file__).resolve().parent.parent
 UNREACHABLE = re.compile(r"Temporary failure|ConnectionError|ConnectTimeout|Name or service|from versions: none")
@@ -39,24 +38,25 @@ def main() -> int:
     if arguments.all == (arguments.name is not None) or not (arguments.all or arguments.name in folders):
         parser.error(f"expected --all or one of {', '.join(folders)}; got {arguments.name}")
     chosen = list(folders.values()) if arguments.all else [folders[arguments.name]]
-    problems = [
-        problem
-        for folder in chosen
-        for problem in (*check_card(folder), *check_files(folder), *sync(folder, ROOT, check=True))
-    ]
+    package, where = ROOT / "shared", ROOT / "dist" / "spaces"
+    problems = []
+    for folder in chosen:
+        problems += [*check_card(folder), *check_contents(folder, package), *check_target(where / folder.name, ROOT)]
+        problems += sync(folder, ROOT, check=True)
     if not problems and (arguments.resolve or not arguments.dry_run):
         problems = list(unresolved(chosen))
-    for problem in problems:
-        print(problem, file=sys.stderr)
     if problems:
+        print("\n".join(problems), file=sys.stderr)
         return 1
-    for folder in chosen:
-        for name in files(folder, "--others", "--exclude-standard"):
+    for folder in (*chosen, package):
+        for name in untracked(folder):
             print(f"{folder.name}: left out: {name}, which git does not track", file=sys.stderr)
-        written = write(folder, ROOT / "dist" / "spaces")
+    for folder in chosen:
+        written = write(folder, package, where)
         if arguments.dry_run:
             print(f"{arguments.namespace}/{folder.name}: would upload {written.relative_to(ROOT)}")
-            print("".join(f"    {name}\n" for name in files(folder)), end="")
+            print("".join(f"    {name}\n" for name in tracked(folder)), end="")
+            print(f"    {PACKAGE}/, {len(tracked(package))} files")
         else:
             print(upload(written, arguments.namespace))
     return 0
@@ -69,17 +69,8 @@ def unresolved(folders: list[Path]) -> Iterator[str]:
         path = folder / "requirements.txt"
         asked = path.read_bytes()
         if asked not in answers:
-            pip = [
-                sys.executable,
-                "-m",
-                "pip",
-                "install",
-                "--dry-run",
-                "--ignore-installed",
-                "--quiet",
-                "-r",
-                str(path),
-            ]
+            options = ["--dry-run", "--ignore-installed", "--quiet", "-r", str(path)]
+            pip = [sys.executable, "-m", "pip", "install", *options]
             done = subprocess.run(pip, capture_output=True, text=True, check=False)
             errors = [line for line in done.stderr.splitlines() if line.startswith("ERROR: ")] or [done.stderr[-300:]]
             unreachable = UNREACHABLE.search(done.stderr)
@@ -87,38 +78,6 @@ def unresolved(folders: list[Path]) -> Iterator[str]:
             answers[asked] = "" if not done.returncode else reason if unreachable else errors[-1]
         if answers[asked]:
             yield f"{folder.name}: requirements.txt: {answers[asked]}"
-
-
-def files(folder: Path, *which: str) -> list[str]:
-    """The files of a folder that git tracks, or others by options of `git ls-files`; paths from the folder."""
-    git = ["git", "-C", str(folder), "ls-files", "-z", *which]
-    return sorted(filter(None, os.fsdecode(subprocess.run(git, capture_output=True, check=True).stdout).split("\0")))
-
-
-def check_files(folder: Path) -> Iterator[str]:
-    """Yield why what git tracks in a folder is no Space."""
-    try:
-        tracked = files(folder)
-    except subprocess.CalledProcessError as error:
-        said = os.fsdecode(error.stderr).strip()
-        yield f"{folder.name}: expected a git repository, since a Space gets what git tracks: {said}"
-        return
-    for name in sorted({f"{folder.name}.py", "README.md", *GENERATED} - set(tracked)):
-        yield f"{folder.name}/{name}: git does not track it, so the Space would lack it"
-    for name in tracked:
-        path = folder / name
-        if path.is_symlink() or not path.is_file():
-            yield f"{folder.name}/{name}: expected a file, got {'a link' if path.is_symlink() else 'none'}"
-
-
-def write(folder: Path, where: Path) -> Path:
-    """Write exactly what a Space gets, and nothing that was there before."""
-    target = where / folder.name
-    shutil.rmtree(target, ignore_errors=True)
-    for name in files(folder):
-        (target / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(folder / name, target / name)
-    return target
 
 
 def upload(folder: Path, namespace: str) -> str:
@@ -132,4 +91,12 @@ def upload(folder: Path, namespace: str) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        try:
+            status = main()
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:  # the reader has left, as in `… | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        status = 1
+    sys.exit(status)

@@ -3,7 +3,9 @@
 
 from pathlib import Path
 
-from _page import PAGE, build, launch
+from openworld_metrics.pages.build import build
+from openworld_metrics.pages.metrics.autkc import PAGE
+from openworld_metrics.pages.serving.launch import launch
 
 if __name__ == "__main__":
     launch(build(PAGE, Path(__file__).parent))

@@ -2099,30 +2099,42 @@ def _check_rows(table: np.ndarray, part: slice, counts: np.ndarray, name: str, b
 # Corners of boxes with what rounding took off them, and the exact IoU of two boxes.
 #
 # Corners of boxes given by their size are rounded. What rounding took off each is kept beside it (see `reduce_boxes`), so
-# that an IoU is a fraction of the numbers that were given.
+# that an IoU is a fraction of the numbers of the input.
+
+_TINY = 2.0**-900  # parts of areas below it may underflow
+
 
 class Corners(NamedTuple):
-    """Corners of boxes: x1, y1, x2, y2 rounded, what rounding took off each, and pixels to add to the far ones."""
+    """Corners of boxes.
+
+    rounded: (n, 4) x1, y1, x2, y2
+    remainders: (n, 4) what rounding took off each
+    border: pixels to add to the far corners, 0 or 1
+    """
 
     rounded: np.ndarray
     remainders: np.ndarray
     border: int
 
-    def exact(self, row: Any) -> list[Fraction]:
-        """The corners of a box."""
-        pairs = zip(self.rounded[row].tolist(), self.remainders[row].tolist(), (0, 0, self.border, self.border))
-        return [Fraction(corner) + Fraction(rest) + border for corner, rest, border in pairs]
+    def parts(self, row: Any) -> list[float]:
+        """Four corners of a box, what to add to each of them, and the border."""
+        return [*self.rounded[row].tolist(), *self.remainders[row].tolist(), float(self.border)]
 
     def doubt(self) -> np.ndarray:
-        """How far the sides of each box may be off in float64, in parts of them; no IoU is off by more than 4 times."""
+        """How far the sides of each box may be off in float64, in parts of them; no IoU is off by more than 4 times.
+
+        Infinite for a box whose area is too small for float64.
+        """
+        sides = [self.rounded[:, far] - self.rounded[:, far - 2] + self.border for far in (2, 3)]
+        with np.errstate(over="ignore"):
+            tiny = (sides[0] > 0) & (sides[1] > 0) & (sides[0] * sides[1] < _TINY)
+        doubt = np.where(tiny, np.inf, 0.0)
         if not self.border and not self.remainders.any():
-            return np.broadcast_to(0.0, len(self.rounded))
-        doubt = np.zeros(len(self.rounded))
-        for near, far in ((0, 2), (1, 3)):
-            off = np.abs(self.remainders[:, near]) + np.abs(self.remainders[:, far])
+            return doubt
+        for far, side in zip((2, 3), sides):
+            off = np.abs(self.remainders[:, far - 2]) + np.abs(self.remainders[:, far])
             if self.border:
                 off += np.abs(self.rounded[:, far]) * 2.0**-52
-            side = self.rounded[:, far] - self.rounded[:, near] + self.border
             with np.errstate(divide="ignore"):
                 doubt += np.divide(off, side, out=np.zeros_like(off), where=off > 0)
         return doubt
@@ -2131,15 +2143,11 @@ class Corners(NamedTuple):
 def exact_ious(
     ours: Corners, theirs: Corners, rows: np.ndarray, columns: np.ndarray
 ) -> tuple[list[Fraction], np.ndarray]:
-    """The IoU of each pair of boxes: those that differ in either box, and the place of each pair among them.
-
-    Of equal boxes, of which there may be many, one pair is enough.
-    """
+    """Compute the IoU of each pair of boxes: the IoUs of distinct pairs, and the place of each pair among them."""
     keys = _numbered(ours, rows) * (len(columns) + 1) + _numbered(theirs, columns)
     _, first, place = np.unique(keys, return_index=True, return_inverse=True)
-    return [
-        _exact_iou(ours.exact(row), theirs.exact(column)) for row, column in zip(rows[first], columns[first])
-    ], place
+    exact = [_exact_iou(ours.parts(row), theirs.parts(column)) for row, column in zip(rows[first], columns[first])]
+    return exact, place
 
 
 def _numbered(corners: Corners, rows: np.ndarray) -> np.ndarray:
@@ -2149,13 +2157,20 @@ def _numbered(corners: Corners, rows: np.ndarray) -> np.ndarray:
     return np.unique(boxes, axis=0, return_inverse=True)[1].reshape(-1)[place.reshape(-1)].astype(np.int64)
 
 
-def _exact_iou(box: list[Fraction], other: list[Fraction]) -> Fraction:
+def _exact_iou(box: list[float], other: list[float]) -> Fraction:
     """|A ∩ B| / |A ∪ B|; 0 where both have no area."""
-    shared = [max(min(box[i + 2], other[i + 2]) - max(box[i], other[i]), Fraction()) for i in (0, 1)]
-    areas = [(x2 - x1) * (y2 - y1) for x1, y1, x2, y2 in (box, other)]
-    intersection = shared[0] * shared[1]
-    union = areas[0] + areas[1] - intersection
-    return intersection / union if union else Fraction()
+    ratios = [part.as_integer_ratio() for part in (*box, *other)]
+    unit = max(denominator for _, denominator in ratios)  # all of them are powers of two
+    parts = [numerator * (unit // denominator) for numerator, denominator in ratios]
+    a, b = _corners(parts[:9]), _corners(parts[9:])
+    sides = [max(min(a[i + 2], b[i + 2]) - max(a[i], b[i]), 0) for i in (0, 1)]
+    intersection = sides[0] * sides[1]
+    union = sum((x2 - x1) * (y2 - y1) for x1, y1, x2, y2 in (a, b)) - intersection
+    return Fraction(intersection, union) if union else Fraction()
+
+
+def _corners(parts: Sequence[int]) -> list[int]:
+    return [parts[i] + parts[i + 4] + (parts[8] if i > 1 else 0) for i in range(4)]
 
 
 # ---- arrays/compiled.py ----------------------------------------------------------------------------------------------
@@ -2212,15 +2227,22 @@ _PAIR_WORK = 16  # comparing a pair of boxes takes about as long as so many scor
 
 
 class Pairs(NamedTuple):
-    """Pairs of a prediction and an object of its image: their rows in the two tables, and their IoU."""
+    """Pairs of a prediction and an object of its image.
+
+    rows, columns: of the two tables
+    ious: in float64
+    ranks: order of the pairs of an image by their IoU, equal for equal ones; after `Overlaps.reaching` by their exact
+        IoU, and then without a meaning for a pair that shares neither of its boxes with another
+    """
 
     rows: np.ndarray
     columns: np.ndarray
     ious: np.ndarray
+    ranks: np.ndarray
 
     def take(self, which: np.ndarray) -> Pairs:
         """Some of the pairs, by a mask or by their places."""
-        return Pairs(self.rows[which], self.columns[which], self.ious[which])
+        return Pairs(*(column[which] for column in self))
 
 
 def box_iou(boxes: np.ndarray, others: np.ndarray) -> np.ndarray:
@@ -2247,7 +2269,7 @@ def listed_pairs(
     num_references: np.ndarray,
     threshold: float,
 ) -> Pairs:
-    """All pairs of a prediction and an object of one image whose IoU in float64 reaches a threshold."""
+    """List all pairs of a prediction and an object of one image whose IoU in float64 reaches a threshold above 0."""
     work = _PAIR_WORK * int(num_predictions @ num_references)
     loop = worth_compiling(pairs_above, work, predictions, references)
     if loop is None:
@@ -2260,7 +2282,7 @@ def listed_pairs(
         rows, columns, ious = np.empty(length, np.int64), np.empty(length, np.int64), np.empty(length)
         size = loop(predictions, references, num_predictions, num_references, threshold, rows, columns, ious)
         if size <= length:
-            return Pairs(rows[:size], columns[:size], ious[:size])
+            return Pairs(rows[:size], columns[:size], ious[:size], ious[:size])
         length = size
 
 
@@ -2318,7 +2340,7 @@ def _pairs_of(
         overlap = np.flatnonzero(start < stop)
         rows, columns = rows[overlap], columns[overlap]
     ious = box_iou(predictions[rows, :4], references[columns, :4])
-    return Pairs(rows, columns, ious).take(ious >= threshold)
+    return Pairs(rows, columns, ious, ious).take(ious >= threshold)
 
 
 def objects_of_rows(num_predictions: np.ndarray, num_references: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -2335,25 +2357,29 @@ def all_pairs(rows: np.ndarray, counts: np.ndarray, starts: np.ndarray) -> tuple
 
 # ---- detection/overlap.py --------------------------------------------------------------------------------------------
 #
-# Which pairs of boxes reach an IoU, decided exactly for the numbers that were given.
+# Which pairs of boxes reach an IoU, and which IoU is greater, exactly for the numbers of the input.
 #
-# The IoU of each pair is computed in float64. Its error is bounded, so only the few pairs that lie as close to a
-# threshold as that bound are decided again, in fractions.
+# The IoU of each pair is computed in float64, with a known bound on its error. Only pairs that lie within that of a
+# threshold, or of another pair of their image, are compared in fractions; and boxes too small for float64, such as one of
+# width 1 at 1e16.
 
-_ROUNDING = 2.0**-46  # bound on the error of an IoU of exact corners, whose sums and products are some 16 roundings
-_LOST = 2.0**-20  # corners that are no more exact than this, in parts of a side, say nothing
+_ROUNDING = 2.0**-46  # above the error of an IoU of exact corners, whose sums and products round some 16 times
+_LOST = 2.0**-30  # a box whose sides are off by more, in parts of them, is left to fractions
+_LOW = 2.0**-20  # as all overlapping boxes are below this threshold
 
 
 class Overlaps(NamedTuple):
     """Pairs of boxes that may reach a lowest IoU, from which any higher one is decided exactly.
 
     pairs: with their IoU in float64
-    doubt: (P,) by how much each of these may be off; infinite where corners are lost in rounding
+    images: (P,) the image of each
+    error: by how much their IoUs may be off
     corners: those of predictions and of objects, exactly
     """
 
     pairs: Pairs
-    doubt: np.ndarray
+    images: np.ndarray
+    error: float
     corners: tuple[Corners, Corners]
 
     def compared(self, threshold: Fraction | float) -> tuple[np.ndarray, np.ndarray]:
@@ -2362,7 +2388,7 @@ class Overlaps(NamedTuple):
         Returns two arrays (P,): the sign of IoU − threshold, and the IoU, correctly rounded where it is close to it.
         """
         signs = np.sign(self.pairs.ious - float(threshold)).astype(np.int64)
-        ious, near = self.pairs.ious.copy(), np.abs(self.pairs.ious - float(threshold)) <= self.doubt
+        ious, near = self.pairs.ious.copy(), np.abs(self.pairs.ious - float(threshold)) <= self.error
         exact, place = exact_ious(*self.corners, self.pairs.rows[near], self.pairs.columns[near])
         beside = [(iou > Fraction(threshold)) - (iou < Fraction(threshold)) for iou in exact]
         signs[near] = np.asarray(beside, dtype=np.int64)[place]
@@ -2370,9 +2396,11 @@ class Overlaps(NamedTuple):
         return signs, ious
 
     def reaching(self, threshold: Fraction | float) -> Pairs:
-        """The pairs whose IoU is at least the threshold."""
+        """The pairs whose IoU is at least the threshold, ranked."""
         signs, ious = self.compared(threshold)
-        return self.pairs._replace(ious=ious).take(signs >= 0)
+        reached = signs >= 0
+        pairs = self.pairs._replace(ious=ious).take(reached)
+        return pairs._replace(ranks=_exact_ranks(pairs, self.images[reached], self.error, *self.corners))
 
 
 def overlapping_pairs(
@@ -2403,27 +2431,67 @@ def overlaps(
     """List all pairs that may reach the lowest of some thresholds; see `overlapping_pairs`."""
     tables = predictions[:, :4], references[:, :4]
     ours, theirs = corners or (Corners(table, np.zeros(table.shape), 0) for table in tables)
-    doubts = ours.doubt(), theirs.doubt()
-    most = sum(float(doubt.max(initial=0, where=doubt <= _LOST)) for doubt in doubts)
+    doubts = [boxes.doubt() if lowest >= _LOW else np.full(len(boxes.rounded), np.inf) for boxes in (ours, theirs)]
+    lost = [doubt > _LOST for doubt in doubts]
+    error = _ROUNDING + 4 * sum(float(doubt.max(initial=0, where=~far)) for doubt, far in zip(doubts, lost))
     numbers = np.asarray(num_predictions, dtype=np.int64), np.asarray(num_references, dtype=np.int64)
-    pairs = listed_pairs(predictions, references, *numbers, lowest - _ROUNDING - 4 * most)
-    if any((doubt > _LOST).any() for doubt in doubts):
-        pairs = _with_lost(pairs, doubts, *objects_of_rows(*numbers))
-    doubt = _ROUNDING + 4 * (doubts[0][pairs.rows] + doubts[1][pairs.columns])
-    doubt[doubt > 4 * _LOST] = np.inf
-    return Overlaps(pairs, doubt, (ours, theirs))
+    pairs = listed_pairs(predictions, references, *numbers, max(lowest, _LOW) - error)
+    if any(boxes.any() for boxes in lost):
+        pairs = pairs.take(~(lost[0][pairs.rows] | lost[1][pairs.columns]))
+        rows, columns = _pairs_of_lost(tables, lost, *objects_of_rows(*numbers))
+        exact, place = exact_ious(ours, theirs, rows, columns)
+        ious = np.asarray([float(iou) for iou in exact])[place]
+        pairs = Pairs(*map(np.append, pairs, (rows, columns, ious, ious)))
+    return Overlaps(pairs, np.repeat(np.arange(len(numbers[0])), numbers[0])[pairs.rows], error, (ours, theirs))
 
 
-def _with_lost(pairs: Pairs, doubts: tuple[np.ndarray, np.ndarray], counts: np.ndarray, starts: np.ndarray) -> Pairs:
-    """Add all pairs of boxes whose corners are lost in rounding, such as one of width 1 at 1e16; they are few."""
-    ours, theirs = (doubt > _LOST for doubt in doubts)
-    before = np.concatenate([[0], np.cumsum(theirs)])
-    some = np.flatnonzero(ours | (before[starts + counts] > before[starts]))  # or with such an object in their image
+def _pairs_of_lost(
+    tables: Sequence[np.ndarray], lost: Sequence[np.ndarray], counts: np.ndarray, starts: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """List all pairs with a lost box that may overlap."""
+    before = np.concatenate([[0], np.cumsum(lost[1])])
+    some = np.flatnonzero(lost[0] | (before[starts + counts] > before[starts]))  # or with such an object in their image
     rows, columns = all_pairs(some, counts[some], starts[some])
-    lost = ours[rows] | theirs[columns]
-    kept = pairs.take(~(ours[pairs.rows] | theirs[pairs.columns]))
-    both = (kept.rows, rows[lost]), (kept.columns, columns[lost]), (kept.ious, np.zeros(int(lost.sum())))
-    return Pairs(*map(np.concatenate, both))
+    with_lost = lost[0][rows] | lost[1][columns]
+    rows, columns = rows[with_lost], columns[with_lost]
+    for near, far in ((0, 2), (1, 3)):
+        start = np.maximum(tables[0][rows, near], tables[1][columns, near])
+        stop = np.minimum(tables[0][rows, far], tables[1][columns, far])
+        overlap = start <= stop + 2 * np.spacing(np.abs(stop))  # neither is off by as much as one unit
+        rows, columns = rows[overlap], columns[overlap]
+    return rows, columns
+
+
+def _exact_ranks(pairs: Pairs, images: np.ndarray, error: float, ours: Corners, theirs: Corners) -> np.ndarray:
+    """Rank the pairs of each image by their exact IoU; `error` bounds that of each in float64."""
+    alone = (np.bincount(pairs.rows)[pairs.rows] == 1) & (np.bincount(pairs.columns)[pairs.columns] == 1)
+    order = np.flatnonzero(~alone)
+    order = order[np.argsort(pairs.ious[order])]
+    close = np.diff(pairs.ious[order]) <= 2 * error
+    if not close.any():
+        return pairs.ious
+    ranks = np.zeros(len(pairs.rows), np.int64)
+    ranks[order] = np.arange(len(order))
+    some = order[_of_either(close)]
+    some = some[np.lexsort((ranks[some], images[some]))]
+    close = (np.diff(pairs.ious[some]) <= 2 * error) & (np.diff(images[some]) == 0)
+    if not close.any():
+        return pairs.ious
+    run, some = np.insert(np.cumsum(~close), 0, 0)[_of_either(close)], some[_of_either(close)]
+    exact, place = exact_ious(ours, theirs, pairs.rows[some], pairs.columns[some])
+    number = {iou: i for i, iou in enumerate(sorted(set(exact)))}
+    numbers = np.asarray([number[iou] for iou in exact])[place]
+    # the ranks of each run of doubtful pairs are dealt out again by their exact IoUs, of equal ones the first to all
+    ascending = np.lexsort((numbers, run))
+    run, numbers = run[ascending], numbers[ascending]
+    first = np.insert((np.diff(run) > 0) | (np.diff(numbers) > 0), 0, True)
+    ranks[some[ascending]] = ranks[some[first]][np.cumsum(first) - 1]
+    return ranks
+
+
+def _of_either(between: np.ndarray) -> np.ndarray:
+    """Which entries have a flag between them and one of their neighbours."""
+    return np.append(between, False) | np.insert(between, 0, False)
 
 
 # ---- detection/rules.py ----------------------------------------------------------------------------------------------
@@ -2781,7 +2849,7 @@ def match_boxes(
 def match_pairs(pairs: Pairs, predictions: np.ndarray, references: np.ndarray, matching: str) -> Pairs:
     """Choose from the pairs those that are matched; see `match_boxes`."""
     as_choice(matching, "matching", MATCHINGS)
-    keys = [-predictions[pairs.rows, 4], -pairs.ious]
+    keys = [-predictions[pairs.rows, 4], -pairs.ranks]
     if matching == "confidence":
         keys.reverse()
     ranked = rank_pairs(pairs, predictions, references, keys)
@@ -2997,7 +3065,7 @@ def voc_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
     """
     confidence, label = boxes.predictions[:, 4:].T
     pairs = pairs.take(label[pairs.rows] == boxes.object_label[pairs.columns])
-    keys = [boxes.ignored[pairs.columns], -pairs.ious, pairs.rows]
+    keys = [boxes.ignored[pairs.columns], -pairs.ranks, pairs.rows]
     pairs = pairs.take(rank_pairs(pairs, boxes.predictions, boxes.references, keys))
     pointing = pairs.take(_first_of_each(pairs.rows))
     to_ignored = boxes.ignored[pointing.columns]
@@ -3545,1005 +3613,3 @@ class OpenSetDetection(Metric):
 
     def __init__(self, **options: Unpack[OpenSetDetectionOptions]) -> None:
         super().__init__(**options)
-
-
-# ---- arrays/radix.py -------------------------------------------------------------------------------------------------
-#
-# A compiled radix sort of floats, and whether it is faster than np.sort on this machine.
-#
-# np.sort orders 10 million float32 scores in 32 ms on one processor and in 450 ms on another (NumPy 2.4 on an AMD EPYC
-# with AVX-512), where the radix sort takes 80 ms. So both are timed once per type, on random scores, and the faster one
-# is used.
-
-LARGE = 1 << 22  # scores that no cache holds
-
-
-def flip_and_count(keys: Any, shifts: Any, mask: Any, sign_bit: Any, all_bits: Any) -> Any:
-    """Flip bits so that floats ascend as unsigned integers, and build the histograms of four digits, lowest first.
-
-    Parameters: keys, bit patterns of floats; shifts, those of the digits and of the sign bit; mask, one digit of ones.
-    """
-    histograms = np.zeros((4, 256), np.int64)
-    lowest, low, high, highest, top = shifts
-    for i in range(keys.size):
-        key = keys[i]
-        key ^= all_bits * (key >> top) | sign_bit  # as a condition it would be mispredicted half the time
-        keys[i] = key
-        histograms[0, (key >> lowest) & mask] += 1
-        histograms[1, (key >> low) & mask] += 1
-        histograms[2, (key >> high) & mask] += 1
-        histograms[3, (key >> highest) & mask] += 1
-    return histograms
-
-
-def scatter(keys: Any, target: Any, shift: Any, mask: Any, offsets: Any) -> None:
-    """Move each key to the offset of its digit, one after another, so that equal digits keep their order."""
-    for i in range(keys.size):
-        key = keys[i]
-        digit = (key >> shift) & mask
-        target[offsets[digit]] = key
-        offsets[digit] += 1
-
-
-def scatter_with(keys: Any, payload: Any, target: Any, moved: Any, shift: Any, mask: Any, offsets: Any) -> None:
-    """As `scatter`, each key with its payload."""
-    for i in range(keys.size):
-        key = keys[i]
-        digit = (key >> shift) & mask
-        place = offsets[digit]
-        target[place] = key
-        moved[place] = payload[i]
-        offsets[digit] = place + 1
-
-
-def sort_runs(keys: Any, shift: Any) -> None:
-    """Sort each run of keys that are equal above `shift`; most are short, or of ties."""
-    start = 0
-    while start < keys.size:
-        stop, ties = start + 1, True
-        while stop < keys.size and keys[stop] >> shift == keys[start] >> shift:
-            ties &= keys[stop] == keys[start]
-            stop += 1
-        if ties:
-            pass
-        elif stop - start > 32:
-            keys[start:stop].sort()
-        else:
-            for i in range(start + 1, stop):
-                key, j = keys[i], i - 1
-                while j >= start and keys[j] > key:
-                    keys[j + 1] = keys[j]
-                    j -= 1
-                keys[j + 1] = key
-        start = stop
-
-
-def unflip(keys: Any, sign_bit: Any, all_bits: Any) -> None:
-    """Undo what `flip_and_count` did to the keys."""
-    for i in range(keys.size):
-        key = keys[i]
-        keys[i] = key ^ (sign_bit if key & sign_bit else all_bits)
-
-
-def radix_sort(scores: np.ndarray, *, whole: bool = True) -> None:
-    """Sort float32 or float64 scores where they lie, NaN to either end: four passes over 8 bits each.
-
-    The passes go over all of a float32, and over the upper half of a float64, whose runs of equal halves are then
-    sorted separately if `whole`. A pass over 8 bits writes to 256 places, which the nearest cache holds; over 11 bits
-    they would be 2,048, and one pass less is slower for it. Source: Herf, Radix Tricks, 2001.
-    """
-    count, move, finish, undo = (_loop(f) for f in (flip_and_count, scatter, sort_runs, unflip))
-    bits = 8 * scores.itemsize
-    unsigned = np.dtype(f"uint{bits}").type
-    shifts = tuple(map(unsigned, (bits - 32, bits - 24, bits - 16, bits - 8, bits - 1)))
-    mask, sign_bit, all_bits = unsigned(255), unsigned(1 << (bits - 1)), unsigned((1 << bits) - 1)
-    keys = scores.view(unsigned)
-    spare = np.empty_like(keys)
-    histograms = count(keys, shifts, mask, sign_bit, all_bits)
-    for shift, offsets in zip(shifts, np.cumsum(histograms, axis=1) - histograms):
-        move(keys, spare, shift, mask, offsets)
-        keys, spare = spare, keys
-    if bits == 64 and whole:
-        finish(keys, shifts[0])
-    undo(keys, sign_bit, all_bits)
-
-
-def radix_sort_with(scores: np.ndarray, payload: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Float64 scores in ascending order, without NaN, each with its payload, integers of less than 2^32, as uint32.
-
-    Passes over all of the eight digits in which scores differ: those that are float32 take five.
-    """
-    count, move, undo = (_loop(f) for f in (flip_and_count, scatter_with, unflip))
-    sign_bit, all_bits, mask = np.uint64(1 << 63), np.uint64(2**64 - 1), np.uint64(255)
-    keys, carried = scores.copy().view(np.uint64), payload.astype(np.uint32)
-    spare, moved = np.empty_like(keys), np.empty_like(carried)
-    shifts = tuple(map(np.uint64, range(0, 64, 8)))
-    top = (np.uint64(63),)
-    high = count(keys, shifts[4:] + top, mask, sign_bit, all_bits)
-    low = count(keys, shifts[:4] + top, mask, np.uint64(0), np.uint64(0))
-    for shift, histogram in zip(shifts, np.concatenate([low, high])):
-        if histogram.max(initial=0) < keys.size:
-            move(keys, carried, spare, moved, shift, mask, np.cumsum(histogram) - histogram)
-            keys, carried, spare, moved = spare, moved, keys, carried
-    undo(keys, sign_bit, all_bits)
-    return keys.view(np.float64), carried
-
-
-def _loop(function: Callable[..., Any]) -> Callable[..., Any]:
-    loop = compiled(function)
-    assert loop is not None  # the caller has asked
-    return loop
-
-
-def radix_wins(scores: np.ndarray) -> bool:
-    """Whether the compiled sort beats np.sort for so many scores of their type on this machine.
-
-    Both are timed once on 2^18 scores. What one wins by less than twice there it may lose where a cache no longer holds
-    the scores; so from 2^22 on, both are then timed on as many.
-    """
-    ratio = _speed_up(scores.dtype.name, 1 << 18)
-    if scores.size >= LARGE and 0.5 < ratio < 2:
-        ratio = _speed_up(scores.dtype.name, LARGE)
-    return ratio > 1
-
-
-@cache
-def _speed_up(dtype: str, size: int) -> float:
-    """The time of np.sort over that of the compiled sort, each the best of three after a warm-up."""
-    sample = np.random.default_rng(0).random(size).astype(dtype)
-    radix_sort(sample[:1000].copy())
-    times: dict[Callable[..., None], list[float]] = {radix_sort: [], np.ndarray.sort: []}
-    for _ in range(3):
-        for sort, taken in times.items():
-            scores = sample.copy()
-            start = time.perf_counter()
-            sort(scores)
-            taken.append(time.perf_counter() - start)
-    return min(times[np.ndarray.sort]) / min(times[radix_sort])
-
-
-# ---- arrays/sorting.py -----------------------------------------------------------------------------------------------
-#
-# Sorting of scores where they lie, alone or each with a payload.
-
-SMALL = 1 << 16  # scores below which a radix sort saves no more than a millisecond
-
-
-def sort_in_place(scores: np.ndarray, *, whole: bool = True) -> None:
-    """Sort float32 or float64 scores in ascending order, NaN at an end.
-
-    Without `whole`, float64 scores that are equal in their upper halves may come in any order.
-    """
-    if _compiles(scores) and radix_wins(scores):
-        radix_sort(scores, whole=whole)
-    else:
-        scores.sort()
-
-
-def sorted_with(scores: Array, payload: Array) -> tuple[Array, Array]:
-    """Scores in ascending order, as float32 or float64, each with its payload: flags, or integers of at least 0.
-
-    Payloads of equal scores come in any order, and in their own type or as uint32.
-    """
-    scores = widen(scores)
-    packs = is_numpy_array(scores) and int(payload.max(initial=0)) < 2**32
-    if packs and scores.dtype == np.float64 and _compiles(scores):
-        return radix_sort_with(scores, payload)
-    if not packs or scores.dtype != np.float32:
-        order = array_namespace(scores).argsort(scores, stable=False)
-        return scores[order], payload[order]
-    # One sort, where an argsort takes several times as long: a float64 whose upper half is a score's bits is ordered as
-    # the score, whatever its lower half. It is never NaN, since the bits of ±inf as a float32 are a number's there.
-    keys = np.ascontiguousarray(scores).view(np.uint32).astype(np.uint64)
-    keys <<= np.uint64(32)
-    np.bitwise_or(keys, payload, out=keys, dtype=np.uint64, casting="unsafe")
-    sort_in_place(keys.view(np.float64), whole=False)
-    low = keys.astype(np.uint32)
-    keys >>= np.uint64(32)
-    return keys.astype(np.uint32).view(np.float32), low
-
-
-def _compiles(scores: np.ndarray) -> bool:
-    return scores.size >= SMALL and worth_compiling(flip_and_count, scores.size, scores) is not None
-
-
-def indices(scores: Array) -> Array:
-    """The index of each score, as a payload."""
-    return array_namespace(scores).arange(scores.shape[0], device=scores.device)
-
-
-# ---- ranking/counts.py -----------------------------------------------------------------------------------------------
-#
-# Exceedance counts: for each distinct score of the positives, the samples of both sides that reach it.
-#
-# Positives are the samples to be detected (unknown, OOD, anomalous) and score higher. For every distinct positive
-# score t, two counts are taken: the negatives above t, and those at or above t. All that ROC and precision-recall curves
-# say follows from them, since between two positive scores a curve only moves along the axis of the negatives. The full
-# curve over all negatives is never built; both sides are sorted separately, which is faster than sorting scores with
-# labels.
-#
-# The counts come in runs of thresholds that fit the cache, from the highest on, so they take no memory to speak of.
-
-_RUN = 1 << 15  # thresholds: a few arrays of 256 KiB
-_DEVICE_RUN = 1 << 24
-_SPLIT = 1 << 17  # values whose indices are held at a time
-
-
-class Counts(NamedTuple):
-    """Counts at distinct scores of the positives, in descending order of the scores: at all of them, or at a run.
-
-    thresholds: (T,) distinct positive scores t_1 > … > t_T
-    sizes: (T,) positives with the score t
-    tp: (T,) positives with a score ≥ t
-    above: (T,) negatives with a score > t
-    fp: (T,) negatives with a score ≥ t
-    num_positives, num_negatives: how many there are in all
-    """
-
-    thresholds: Array
-    sizes: Array
-    tp: Array
-    above: Array
-    fp: Array
-    num_positives: int
-    num_negatives: int
-
-
-class Side(NamedTuple):
-    """The scores of one side, in ascending order, as rows that may stand for several equal samples.
-
-    scores: (R,) float32 or float64, ascending
-    before: (R + 1,) int64, the samples that the rows before each stand for, and all; None where each row is one sample
-    """
-
-    scores: Array
-    before: Array | None = None
-
-    @property
-    def total(self) -> int:
-        """How many samples there are."""
-        return self.scores.shape[0] if self.before is None else int(self.before[-1])
-
-    def below(self, rows: Any) -> Any:
-        """How many samples the first so many rows stand for: an int, or integers."""
-        return rows if self.before is None else self.before[rows]
-
-    def at(self, sample: int) -> float:
-        """The score of a sample by its place, from 0, in ascending order."""
-        if self.before is None:
-            return float(self.scores[sample])
-        xp = array_namespace(self.before)
-        place = xp.asarray([sample], dtype=self.before.dtype, device=self.before.device)
-        return float(self.scores[int(xp.searchsorted(self.before, place, side="right")[0]) - 1])
-
-    def below_score(self, score: float) -> int:
-        """How many samples score lower."""
-        xp = array_namespace(self.scores)
-        rounded = xp.asarray([score], dtype=self.scores.dtype, device=self.scores.device)
-        # rounded down to a float32, it is lower than the score itself
-        rows = xp.searchsorted(self.scores, rounded, side="left" if float(rounded[0]) >= score else "right")
-        return int(self.below(int(rows[0])))
-
-    def flipped(self) -> Side:
-        """The samples with negated scores."""
-        xp = array_namespace(self.scores)
-        before = None if self.before is None else self.before[-1] - xp.flip(self.before)
-        return Side(-xp.flip(self.scores), before)
-
-    def repeated(self) -> Array:
-        """The score of each sample, in ascending order."""
-        return (
-            self.scores
-            if self.before is None
-            else array_namespace(self.scores).repeat(self.scores, array_namespace(self.before).diff(self.before))
-        )
-
-
-def as_side(scores: Array | Side, counts: Array | None = None, *, owned: bool = False) -> Side:
-    """Sort scores, of rows that stand for `counts` samples each, or for one; a side is returned as it is."""
-    if isinstance(scores, Side):
-        return scores
-    if counts is None:
-        return Side(ascending(scores, owned=owned))
-    ordered, order = sorted_with(scores, indices(scores))
-    return Side(ordered, array_namespace(counts).cumulative_sum(counts[order], include_initial=True))
-
-
-def exceedance_counts(
-    positives: Array | Side,
-    negatives: Array | Side,
-    positive_counts: Array | None = None,
-    negative_counts: Array | None = None,
-) -> Counts:
-    """Count, for every distinct positive score, the positives and the negatives that reach or exceed it.
-
-    Parameters: positives (P,) and negatives (N,), real scores, higher is more positive, no NaN; positive_counts (P,)
-    and negative_counts (N,), integers of at least 1, how many equal samples each score stands for, by default one.
-    Raises ValueError if either side is empty, or for NaN.
-
-    >>> import numpy as np
-    >>> counts = exceedance_counts(np.asarray([0.9, 0.4, 0.4]), np.asarray([0.4, 0.1]))
-    >>> counts.thresholds.tolist(), counts.tp.tolist(), counts.above.tolist(), counts.fp.tolist()
-    ([0.9, 0.4], [1, 3], [0, 0], [0, 1])
-    """
-    given = ((positives, positive_counts), (negatives, negative_counts))
-    sides = sort_sides(*(scores if counts is None else as_side(scores, counts) for scores, counts in given))
-    check_both_classes(*(side.total for side in sides))
-    return next(runs(*sides, sides[0].scores.shape[0]))
-
-
-def check_both_classes(num_positives: int, num_negatives: int) -> None:
-    """Raise ValueError unless there are samples on both sides."""
-    if not num_positives or not num_negatives:
-        raise ValueError(
-            f"references: expected samples of both classes, got {num_positives} unknown (OOD, anomalous) "
-            f"and {num_negatives} known (in-distribution, normal)"
-        )
-
-
-def split(values: Array, mask: Array) -> tuple[Array, Array]:
-    """Return values[mask] and values[~mask], as new arrays, without an index for each value at once."""
-    if not is_numpy_array(values):
-        return values[mask], values[~mask]
-    total = int(np.count_nonzero(mask))
-    chosen, others = np.empty(total, values.dtype), np.empty(len(values) - total, values.dtype)
-    loop = worth_compiling(split_loop, len(values), values, mask)
-    if loop is not None and values.dtype != np.float16:  # which numba does not take
-        loop(values, mask, chosen, others)
-        return chosen, others
-    at = 0
-    for start in range(0, len(values), _SPLIT):
-        part, here = values[start : start + _SPLIT], mask[start : start + _SPLIT]
-        stop = at + int(np.count_nonzero(here))
-        chosen[at:stop] = np.compress(here, part)  # faster than part[here]
-        others[start - at : start - at + len(part) - (stop - at)] = np.compress(~here, part)
-        at = stop
-    return chosen, others
-
-
-def split_loop(values: Any, mask: Any, chosen: Any, others: Any) -> None:
-    """Copy the values where the mask is true to `chosen`, and those where it is false to `others`, in their order."""
-    i, j = 0, 0
-    for k in range(values.size):
-        # written to both sides, and kept on one of them, without a branch that would be mispredicted
-        if i < chosen.size:
-            chosen[i] = values[k]
-        if j < others.size:
-            others[j] = values[k]
-        i += mask[k]
-        j += not mask[k]
-
-
-def ascending(scores: Array, *, owned: bool = False) -> Array:
-    """Return scores in ascending order, as float32 or float64; themselves, if they are in order or `owned` and NumPy's.
-
-    `owned` says that the array may be sorted where it lies, which saves a copy of it.
-    """
-    given, scores = scores, widen(scores)  # NumPy 2.4 sorts large float16 arrays wrongly on some processors
-    if _in_order(scores[:1000]) and _in_order(scores):
-        return scores
-    if not is_numpy_array(scores):
-        return array_namespace(scores).sort(scores)
-    if scores is given and not (owned and scores.flags.writeable):
-        scores = scores.copy()
-    sort_in_place(scores)
-    return scores
-
-
-def _in_order(scores: Array) -> bool:
-    return bool(array_namespace(scores).all(scores[1:] >= scores[:-1]))
-
-
-def sort_sides(positives: Array | Side, negatives: Array | Side) -> tuple[Side, Side]:
-    """Return both sides sorted, in one type. Raises ValueError for NaN."""
-    sides = []
-    for given, name in ((positives, "positives"), (negatives, "negatives")):
-        side = as_side(given)
-        scores = side.scores
-        xp = array_namespace(scores)
-        # NaN is sorted to an end, where one look finds it
-        if bool(xp.any(xp.isnan(scores[:1]))) or bool(xp.any(xp.isnan(scores[-1:]))):
-            check_no_nan(scores if isinstance(given, Side) else given, name)  # which says where it came
-        sides.append(side)
-    xp = array_namespace(*(side.scores for side in sides))
-    dtype = xp.result_type(*(side.scores for side in sides))
-    first, second = (side._replace(scores=xp.astype(side.scores, dtype, copy=False)) for side in sides)
-    return first, second
-
-
-def runs(positives: Side, negatives: Side, length: int | None = None) -> Iterator[Counts]:
-    """Count as `exceedance_counts` does, in runs of thresholds from the highest on.
-
-    Parameters: the two sides, the positives not empty, in one type and without NaN; length, how many thresholds a run
-    has at most, or how many rows of positives are looked at for one.
-    """
-    scores, others = positives.scores, negatives.scores
-    num_positives, num_negatives, num_others = positives.total, negatives.total, others.shape[0]
-    if length is None:
-        length = _RUN if is_numpy_array(scores) else _DEVICE_RUN
-    merge = worth_compiling(merge_counts, scores.shape[0] + num_others, scores, others)
-    xp = array_namespace(scores, others)
-    stop, higher = scores.shape[0], 0
-    while stop:
-        if merge is not None:
-            first, above, fp = np.empty((3, min(length, stop)), np.int64)
-            groups = merge(scores[:stop], others, higher, first, above, fp)
-            first, above, fp = first[:groups], above[:groups], fp[:groups]
-            thresholds, higher = scores[first], int(fp[-1])
-        else:
-            first = _group_starts(scores, max(0, stop - length), stop)
-            thresholds = scores[first]
-            above = num_others - xp.searchsorted(others, thresholds, side="right")
-            fp = num_others - xp.searchsorted(others, thresholds, side="left")
-        tp = num_positives - positives.below(first)
-        sizes = xp.diff(tp, prepend=xp.full_like(tp[:1], num_positives - int(positives.below(stop))))
-        if negatives.before is not None:  # from rows to samples
-            above, fp = (num_negatives - negatives.below(num_others - rows) for rows in (above, fp))
-        yield Counts(thresholds, sizes, tp, above, fp, num_positives, num_negatives)
-        stop = int(first[-1])
-
-
-def _group_starts(scores: Array, start: int, stop: int) -> Array:
-    """Index of the first of each group of equal ascending scores, last group first; `start` is moved to that of one."""
-    xp = array_namespace(scores)
-    start = int(xp.searchsorted(scores[:stop], scores[start : start + 1], side="left")[0])
-    part = scores[start:stop]
-    changes = xp.nonzero(part[1:] != part[:-1])[0] + start + 1
-    starts = xp.concat([xp.asarray([start], dtype=changes.dtype, device=changes.device), changes])
-    return xp.flip(starts)
-
-
-def merge_counts(positives: Any, negatives: Any, higher: int, first: Any, above: Any, fp: Any) -> int:
-    """Count negatives above, and at or above, each distinct positive; both ascending, results descending.
-
-    `higher` negatives are known to lie above all positives; `first` gets the index of the first of each group of equal
-    positives. Returns the number of groups, which ends when `first` is full.
-    """
-    num_negatives = negatives.size
-    i, groups = positives.size - 1, 0
-    while i >= 0 and groups < first.size:
-        score = positives[i]
-        while i >= 0 and positives[i] == score:
-            i -= 1
-        while higher < num_negatives and negatives[num_negatives - 1 - higher] > score:
-            higher += 1
-        reached = higher
-        while reached < num_negatives and negatives[num_negatives - 1 - reached] == score:
-            reached += 1
-        first[groups], above[groups], fp[groups] = i + 1, higher, reached
-        higher = reached
-        groups += 1
-    return groups
-
-
-# ---- arrays/ratios.py ------------------------------------------------------------------------------------------------
-#
-# Ratios of counts, and sums of them that are exact.
-
-RATIO_UNIT = 64 + 53  # ratios of counts below 2^64 are float64s of at least 2^-64: multiples of 2^-117
-_SPAN = 10  # exponents whose mantissas fit int64 in one unit
-
-
-def ratio_of(count: Array, total: Array | int) -> Array:
-    """Counts by totals, each a float64 that is rounded once."""
-    xp = array_namespace(count)
-    return xp.astype(count, xp.float64) / (total if isinstance(total, int) else xp.astype(total, xp.float64))
-
-
-def weighted_sum(sizes: Array, values: Array, bits: int, total: int) -> int:
-    """Σ sizes·values of integers of at least 0 with so many bits, exactly; the sizes sum to `total` at most.
-
-    It is a sum for each piece of the bits, as long as int64 holds.
-    """
-    xp = array_namespace(sizes)
-    piece = 62 - total.bit_length()
-    if bits <= piece:
-        return int(xp.sum(sizes * values))
-    pieces = ((values >> low) & ((1 << piece) - 1) for low in range(0, bits, piece))
-    return sum(int(xp.sum(sizes * part)) << low for low, part in zip(range(0, bits, piece), pieces))
-
-
-def sum_of_ratios(sizes: Array, counts: Array, totals: Array, total: int) -> int:
-    """Σ sizes·(counts/totals), at most 1 each, of ratios that are rounded to float64; exactly, in units of 2^-117."""
-    return sum_of_shares(sizes, ratio_of(counts, totals), total)
-
-
-def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
-    """Σ sizes·ratios of float64s that are 0 or in [2^-64, 1], exactly, in units of 2^-117; the sizes sum to `total`."""
-    xp = array_namespace(sizes)
-    smallest = float(xp.min(ratios)) or float(xp.min(xp.where(ratios > 0, ratios, 1.0)))
-    lowest, highest = math.frexp(smallest)[1], math.frexp(float(xp.max(ratios)))[1]
-    if highest - lowest < _SPAN:  # in almost all runs
-        units = xp.astype(ratios * 2.0 ** (53 - lowest), xp.int64)
-        return weighted_sum(sizes, units, 53 + highest - lowest, total) << (RATIO_UNIT - 53 + lowest)
-    found = 0
-    for low in range(lowest, highest + 1, _SPAN):
-        chosen = (ratios >= 2.0 ** (low - 1)) & (ratios < 2.0 ** (low - 1 + _SPAN))
-        units = xp.astype(ratios[chosen] * 2.0 ** (53 - low), xp.int64)
-        found += weighted_sum(sizes[chosen], units, 53 + _SPAN, total) << (RATIO_UNIT - 53 + low)
-    return found
-
-
-# ---- ranking/bounds.py -----------------------------------------------------------------------------------------------
-#
-# How far a result can be off whose scores were cut to some significant bits.
-#
-# Cutting keeps order, and scores that it has changed are marked: so scores that are equal now and marked may have been in
-# any order before, and all others are in the order that they were in. Such a bin holds P positives and N negatives, with
-# tp₀ positives and fp₀ negatives above it. A result is least or greatest, as far as the bin can matter, with all its
-# positives above all its negatives, or the other way round; each side of it may have been one score or several.
-
-UNIT_BITS = 40  # shares that come of logarithms are in units of 2^-40, rounded outwards by more than their errors
-
-
-class Bounds(NamedTuple):
-    """Parts that give the two ends of what a quantity may have been before scores were cut, in either order.
-
-    Each is a function of the counts of a run and of (T,) flags, whether the scores of a threshold were cut.
-    """
-
-    first: Callable[[Counts, Array], Any]
-    second: Callable[[Counts, Array], Any]
-
-
-def in_either_order(part: Callable[[Counts], Any]) -> Bounds:
-    """Those of a quantity that no positive harms by being above a negative."""
-    return Bounds(
-        lambda counts, was_cut: part(negatives_first(counts, was_cut)),
-        lambda counts, was_cut: part(positives_first(counts, was_cut)),
-    )
-
-
-def at_best(part: Callable[[Counts], Any]) -> Bounds:
-    """Those of the best over all thresholds.
-
-    That at the end of a bin is also there, or a better one, where the bin was several scores: so one end is the value
-    itself. No threshold within the bin accepts more than its P positives, or fewer than none of its negatives: so the
-    other is that with the positives first.
-    """
-    return Bounds(lambda counts, was_cut: part(counts), lambda counts, was_cut: part(positives_first(counts, was_cut)))
-
-
-def positives_first(counts: Counts, was_cut: Array) -> Counts:
-    """The counts if in each bin the positives were one score, above the negatives."""
-    return counts._replace(fp=array_namespace(was_cut).where(was_cut, counts.above, counts.fp))
-
-
-def negatives_first(counts: Counts, was_cut: Array) -> Counts:
-    """The counts if in each bin the positives were one score, below the negatives."""
-    return counts._replace(above=array_namespace(was_cut).where(was_cut, counts.fp, counts.above))
-
-
-def unsure_precision(counts: Counts, was_cut: Array) -> Array:
-    """At which thresholds the precision can have been another: not without negatives, nor for one positive alone."""
-    return was_cut & (counts.fp > 0) & ((counts.sizes > 1) | (counts.fp > counts.above))
-
-
-def least_precision(counts: Counts) -> Array:
-    """The least mean precision at the P positives of each bin, F = fp₀ + N > 0, as (T,) int64 in units of 2^-40.
-
-    It is that of distinct positives below the negatives; each term is at most its mean over a unit around j.
-
-    1/P Σ_(j=1..P) (tp₀ + j)/(tp₀ + j + F) = 1 − F/P Σ_j 1/(tp₀ + j + F) ≥ 1 − F/P · ln(1 + P/(tp₀ + F + ½))
-    """
-    xp = array_namespace(counts.tp)
-    sizes, tp, fp = (xp.astype(column, xp.float64) for column in (counts.sizes, counts.tp, counts.fp))
-    share = 1 - fp * xp.log1p(sizes / (tp - sizes + fp + 0.5)) / sizes
-    return xp.clip(xp.astype(xp.floor(share * 2.0**UNIT_BITS), xp.int64) - 1, 0, None)
-
-
-def most_twice_precision(counts: Counts) -> Array:
-    """The greatest mean sum of precision at and before the P positives of each bin, as (T,) int64 in units of 2^-40.
-
-    It is that of distinct positives above the negatives. Precision k/(k + fp₀) is concave in the number k of
-    positives, so that trapezoids under it, which only grow by more points, stay below its integral.
-
-    1/P Σ_(k=tp₀..tp₀+P−1) k/(k + fp₀) + (k + 1)/(k + 1 + fp₀) ≤ 2 − 2·fp₀/P · ln(1 + P/(tp₀ + fp₀))
-    """
-    xp = array_namespace(counts.tp)
-    sizes, tp, above = (xp.astype(column, xp.float64) for column in (counts.sizes, counts.tp, counts.above))
-    before = tp - sizes + above
-    share = 2 - 2 * above * xp.log1p(sizes / xp.where(before > 0, before, 1.0)) / sizes
-    return xp.clip(xp.astype(xp.floor(share * 2.0**UNIT_BITS), xp.int64) + 2, None, 2 << UNIT_BITS)
-
-
-def results_with_errors(results: Mapping[str, float], ends: Mapping[str, tuple[float, ...] | None]) -> dict[str, float]:
-    """Results in [0, 1], each with its error, the distance to the farther end, rounded up; 0.0 where all are the same.
-
-    Those that have no ends are left out; those whose ends are None need no error.
-
-    >>> results_with_errors({"a": 0.5, "b": 1.0, "c": 0.1, "d": 7.0}, {"a": (0.25, 0.75), "b": (1.0,), "c": None})
-    {'a': 0.5, 'a_error': 0.25000000000000017, 'b': 1.0, 'b_error': 0.0, 'c': 0.1}
-    """
-    found: dict[str, float] = {}
-    for name, value in results.items():
-        if name in ends:
-            found[name] = value
-            between = ends[name]
-            if between is not None:
-                found[f"{name}_error"] = _error(value, between)
-    return found
-
-
-def _error(value: float, ends: tuple[float, ...]) -> float:
-    distance = max(abs(end - value) for end in ends)
-    # half a unit in the last place for each of the end and the difference
-    error = math.nextafter(distance + math.ulp(max(value, *ends)), math.inf) if distance else 0.0
-    return min(1.0, error)
-
-
-# ---- ranking/rounding.py ---------------------------------------------------------------------------------------------
-#
-# Scores with fewer values, in the same order: cut to some significant bits, or rounded up to thresholds.
-#
-# Both keep order, x ≤ y ⇒ f(x) ≤ f(y), and leave alone what has been rounded before: so a score has the same value in any
-# batch, and states of batches can be joined.
-
-MIN_BITS, MAX_BITS = 4, 52
-
-
-def check_bits(significant_bits: Any) -> int | None:
-    """Check the option of that name: None, or an int in [4, 52]."""
-    return None if significant_bits is None else as_int(significant_bits, "significant_bits", MIN_BITS, MAX_BITS)
-
-
-def cut(scores: Array, bits: int) -> Array:
-    """Scores with so many bits of their significand; the next bit says whether any of the rest was 1.
-
-    So a score that has no more bits, or is ±inf, stays as it is, and equals others that were so; all others between two
-    neighbours of such become the middle between them.
-
-    Parameters: scores, float32 or float64, or a narrower type that is widened; bits in [4, 52], the leading one
-    included. Returns an array of that shape. Scores of both types are cut to the same values.
-
-    >>> cut(np.asarray([1.0, 1.875, 1.9, -1.99, np.inf]), 4).tolist()
-    [1.0, 1.875, 1.9375, -1.9375, inf]
-    """
-    scores = widen(scores)
-    xp = array_namespace(scores)
-    single = scores.dtype == xp.float32
-    integers, stored = (xp.int32, 23) if single else (xp.int64, 52)
-    dropped = stored + 1 - bits
-    if dropped <= 0:
-        return scores
-    patterns = scores.view(integers)
-    low = (1 << dropped) - 1
-    sticky = (((patterns & low) + low) & (low + 1)) >> 1
-    found = ((patterns & ~low) | sticky).view(scores.dtype)
-    if single:
-        magnitudes = patterns & 0x7FFFFFFF
-        small = (magnitudes > 0) & (magnitudes < 1 << stored)  # subnormal: float64 has more bits for these
-        if bool(xp.any(small)):
-            found[small] = xp.astype(cut(xp.astype(scores[small], xp.float64), bits), xp.float32)
-    return found
-
-
-def was_cut(scores: Array, bits: int) -> Array:
-    """Whether each score that `cut` gave stands for a range of scores, rather than for itself.
-
-    >>> was_cut(cut(np.asarray([1.875, 1.9, np.inf]), 4), 4).tolist()
-    [False, True, False]
-    """
-    xp = array_namespace(scores)
-    return (xp.astype(scores, xp.float64).view(xp.int64) & ((1 << (53 - bits)) - 1)) != 0
-
-
-def rounded_up(scores: Array, thresholds: np.ndarray) -> Array:
-    """The lowest of the thresholds that each score does not exceed, in float64; +inf above them all.
-
-    Parameters: scores (N,), thresholds (T,) in ascending order. At every threshold, score ≤ threshold as before.
-
-    >>> rounded_up(np.asarray([0.1, 0.2, 0.7]), np.asarray([0.2, 0.5])).tolist()
-    [0.2, 0.2, inf]
-    """
-    xp = array_namespace(scores)
-    levels = on_device(np.append(thresholds, np.inf), scores)
-    return levels[xp.searchsorted(levels[:-1], xp.astype(scores, xp.float64), side="left")]
-
-
-def checked_bits(state: Mapping[str, Any], significant_bits: int | None) -> dict[str, np.ndarray]:
-    """The entry of that name of a state from elsewhere. Raises ValueError unless it is as the option says."""
-    if ("significant_bits" in state) != (significant_bits is not None):
-        came = "one without" if significant_bits is not None else "one with"
-        raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {came} them")
-    if significant_bits is None:
-        return {}
-    bits = integer_scalar(state, "significant_bits", MIN_BITS, MAX_BITS)
-    if int(bits) != significant_bits:
-        raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {int(bits)}")
-    return {"significant_bits": bits}
-
-
-# ---- ranking/quantities.py -------------------------------------------------------------------------------------------
-#
-# What is computed from the runs of thresholds, any number of them in one pass.
-#
-# Parts that are summed are integers, ratios of float64 as multiples of 2^-117 (see ratios.py); parts of which the best is
-# taken are single divisions. So neither the order of the samples, nor their batches, nor where runs end can change a bit
-# of a result.
-
-class Quantity(NamedTuple):
-    """A quantity of a curve: value(parts, num_positives, num_negatives) from the part(counts) of each run, in order.
-
-    `bounds` has other parts for that function, which give the ends of what the value was before scores were cut; None
-    where they are not known.
-    """
-
-    part: Callable[[Counts], Any]
-    value: Callable[[list[Any], int, int], Any]
-    bounds: Bounds | None = None
-
-    def of(self, runs: Iterable[Counts]) -> Any:
-        """Its value, from one pass over the runs of counts."""
-        parts, totals = [], (0, 0)
-        for run in runs:
-            parts.append(self.part(run))
-            totals = run.num_positives, run.num_negatives
-        return self.value(parts, *totals)
-
-
-def quantities(runs: Iterable[Counts], wanted: Mapping[str, Quantity]) -> dict[str, Any]:
-    """Values of the quantities that are wanted, by name, from one pass over the runs of counts."""
-    together = Quantity(
-        lambda run: [quantity.part(run) for quantity in wanted.values()],
-        lambda parts, *totals: [q.value([*column], *totals) for q, column in zip(wanted.values(), zip(*parts))],
-    )
-    return dict(zip(wanted, together.of(runs)))
-
-
-def bounded(wanted: Mapping[str, Quantity], bits: int) -> dict[str, Quantity]:
-    """Those of the quantities that have bounds, each as that of (value, end, end) for scores cut to so many bits."""
-    return {name: _bounded(quantity, quantity.bounds, bits) for name, quantity in wanted.items() if quantity.bounds}
-
-
-def _bounded(quantity: Quantity, bounds: Bounds, bits: int) -> Quantity:
-    def part(counts: Counts) -> tuple[Any, ...]:
-        flags = was_cut(counts.thresholds, bits)
-        return quantity.part(counts), bounds.first(counts, flags), bounds.second(counts, flags)
-
-    return Quantity(part, lambda parts, *totals: tuple(quantity.value([*one], *totals) for one in zip(*parts)))
-
-
-# ---- ranking/curves.py -----------------------------------------------------------------------------------------------
-#
-# What ROC and precision-recall curves say: areas and best points, from exceedance counts.
-
-def twice_wins(counts: Counts) -> int:
-    """Twice the number of (positive, negative) pairs in which the positive scores higher, plus the tied pairs."""
-    twice = 2 * counts.num_negatives
-    return weighted_sum(counts.sizes, twice - counts.above - counts.fp, twice.bit_length(), counts.num_positives)
-
-
-AUROC = Quantity(
-    twice_wins, lambda wins, positives, negatives: sum(wins) / (2 * positives * negatives), in_either_order(twice_wins)
-)
-
-
-def auroc(counts: Counts) -> float:
-    """Area under the ROC curve: the chance that a positive scores above a negative, ties counting half.
-
-    AUROC = 1/(P·N) Σ_i Σ_j ([p_i > n_j] + ½ [p_i = n_j])
-
-    Parameters: counts of `exceedance_counts`, at all thresholds.
-    Returns a float in [0, 1]; 0.5 is chance. Source: Hanley and McNeil, Radiology 1982.
-
-    >>> import numpy as np
-    >>> from openworld_metrics import exceedance_counts
-    >>> auroc(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.4, 0.1])))
-    0.875
-    """
-    return float(AUROC.of([counts]))
-
-
-def _precision_sum(counts: Counts) -> int:
-    return sum_of_ratios(counts.sizes, counts.tp, counts.tp + counts.fp, counts.num_positives)
-
-
-def _sum_with(sum_of: Callable[[Counts], int], shares: Callable[[Counts], Array], counts: Counts, unsure: Array) -> int:
-    """A sum in units of 2^-117 whose terms are shares in units of 2^-40 at the thresholds that are not sure."""
-    sure, others = (
-        counts._replace(**{name: getattr(counts, name)[rows] for name in ("thresholds", "sizes", "tp", "above", "fp")})
-        for rows in (~unsure, unsure)
-    )
-    found = sum_of(sure) if sure.sizes.shape[0] else 0
-    if others.sizes.shape[0]:
-        found += weighted_sum(others.sizes, shares(others), UNIT_BITS + 2, counts.num_positives) << (
-            RATIO_UNIT - UNIT_BITS
-        )
-    return found
-
-
-AVERAGE_PRECISION = Quantity(
-    _precision_sum,
-    lambda sums, positives, _: sum(sums) / (positives << RATIO_UNIT),
-    Bounds(
-        lambda counts, flags: _sum_with(_precision_sum, least_precision, counts, unsure_precision(counts, flags)),
-        lambda counts, flags: _precision_sum(positives_first(counts, flags)),
-    ),
-)
-
-
-def average_precision(counts: Counts) -> float:
-    """Average precision: the step sum under the precision-recall curve.
-
-    AP = Σ_t (R_t − R_(t−1)) P_t = 1/P Σ_t sizes_t · tp_t / (tp_t + fp_t)  over descending thresholds
-
-    Parameters: counts of `exceedance_counts`, at all thresholds.
-    Returns a float in (0, 1]; chance is the share of positives. Source: Zhu, Recall, Precision and Average
-    Precision, 2004; scikit-learn's average_precision_score is the same.
-
-    >>> import numpy as np
-    >>> from openworld_metrics import exceedance_counts
-    >>> round(average_precision(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1]))), 4)
-    0.8333
-    """
-    return float(AVERAGE_PRECISION.of([counts]))
-
-
-def _trapezoid_sum(counts: Counts) -> int:
-    # the point before a positive's threshold is that of the scores strictly above it, at first precision 1
-    xp = array_namespace(counts.tp)
-    tp = counts.tp - counts.sizes
-    accepted = tp + counts.above
-    none = accepted == 0
-    ratios = xp.where(none, 1, tp), xp.where(none, 1, accepted)
-    before = sum_of_ratios(counts.sizes, *ratios, counts.num_positives)
-    return _precision_sum(counts) + before
-
-
-AUPR = Quantity(
-    _trapezoid_sum,
-    lambda sums, positives, _: sum(sums) / (positives << (RATIO_UNIT + 1)),
-    Bounds(
-        lambda counts, flags: _trapezoid_sum(negatives_first(counts, flags)),
-        lambda counts, flags: _sum_with(_trapezoid_sum, most_twice_precision, counts, unsure_precision(counts, flags)),
-    ),
-)
-
-
-def aupr(counts: Counts) -> float:
-    """Area under the precision-recall curve by trapezoids, from (recall 0, precision 1) on.
-
-    AUPR = Σ_n (R_n − R_(n−1)) (P_n + P_(n−1))/2 over all distinct scores, negatives' included
-
-    It interpolates linearly where precision is not linear, and so differs from average precision.
-    Parameters: counts of `exceedance_counts`, at all thresholds.
-    Returns a float in (0, 1]. Source: scikit-learn's auc(recall, precision) of precision_recall_curve.
-
-    >>> import numpy as np
-    >>> from openworld_metrics import exceedance_counts
-    >>> round(aupr(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1]))), 4)
-    0.7917
-    """
-    return float(AUPR.of([counts]))
-
-
-def _best_f1(counts: Counts) -> tuple[float, float]:
-    f1 = ratio_of(2 * counts.tp, counts.tp + counts.fp + counts.num_positives)
-    at = int(array_namespace(f1).argmax(f1))
-    return float(f1[at]), float(counts.thresholds[at]) + 0.0  # 0.0 for −0.0
-
-
-# the first of equal values, which has the highest threshold
-F1_MAX = Quantity(_best_f1, lambda best, *_: max(best, key=lambda pair: pair[0]), at_best(_best_f1))
-
-
-def f1_max(counts: Counts) -> tuple[float, float]:
-    """Highest F1 over all thresholds, and the highest threshold that attains it.
-
-    F1(t) = 2·TP / (TP + FP + P), positive iff score ≥ t
-
-    Parameters: counts of `exceedance_counts`, at all thresholds.
-    Returns (F1 in (0, 1], threshold: one of the positives' scores).
-    Source: Zou et al., SPot-the-Difference, ECCV 2022.
-
-    >>> import numpy as np
-    >>> from openworld_metrics import exceedance_counts
-    >>> f1_max(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1])))
-    (0.8, 0.4)
-    """
-    best, threshold = F1_MAX.of([counts])
-    return best, threshold
-
-
-def _gain(counts: Counts) -> int:
-    return int(array_namespace(counts.tp).max(counts.tp - counts.fp))
-
-
-# a gain of 0 is that of rejecting nothing
-DETECTION_ACCURACY = Quantity(
-    _gain,
-    lambda gains, positives, negatives: (negatives + max(0, *gains)) / (positives + negatives),
-    at_best(_gain),
-)
-
-
-def detection_accuracy(counts: Counts) -> float:
-    """Highest accuracy over all thresholds, rejecting nothing and rejecting everything included.
-
-    max_t (TP(t) + N − FP(t)) / (P + N)
-
-    Parameters: counts of `exceedance_counts`, at all thresholds.
-    Returns a float in [0.5, 1]. Source: Liang, Li and Srikant, ODIN, ICLR 2018 (there with equal class weights).
-
-    >>> import numpy as np
-    >>> from openworld_metrics import exceedance_counts
-    >>> detection_accuracy(exceedance_counts(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1])))
-    0.75
-    """
-    return float(DETECTION_ACCURACY.of([counts]))
-
-
-CURVE = {"auroc": AUROC, "ap": AVERAGE_PRECISION, "aupr": AUPR, "f1_max": F1_MAX}
-
-
-def curve_metrics(values: Mapping[str, Any], prefix: str) -> dict[str, float]:
-    """AUROC, AP, AUPR, F1-max and its threshold, from values of the quantities `CURVE`, named with a prefix."""
-    return {**curve_rates(values, prefix), f"{prefix}f1_max_threshold": values["f1_max"][1]}
-
-
-def curve_rates(values: Mapping[str, Any], prefix: str) -> dict[str, float]:
-    """As `curve_metrics`, without the threshold."""
-    rates = {**values, "f1_max": values["f1_max"][0]}
-    return {f"{prefix}{name}": rates[name] for name in CURVE}
-
-
-# ---- detection/words.py ----------------------------------------------------------------------------------------------
-#
-# What became of each box, in words: of a prediction and of an object, to be drawn and looked at.
-#
-# A protocol's outcomes are for counting; here boxes are told apart further.
-
-OUTCOME_WORDS = (
-    "known, right class",
-    "unknown, called unknown",
-    "known, wrong class",
-    "known, called unknown",
-    "unknown, taken for known",
-    "missed object",
-    "matches no object",
-    "ignored object",
-    "left out, its class counts nowhere",
-)
-RIGHT, CALLED_UNKNOWN_RIGHTLY, WRONG_CLASS, CALLED_UNKNOWN, TAKEN_FOR_KNOWN, MISSED, NO_OBJECT, IGNORED, LEFT_OUT = (
-    range(len(OUTCOME_WORDS))
-)
-_RULES = [field.name for field in fields(Rules)]
-
-
-def one_to_one_rules(options: Mapping[str, Any]) -> Rules:
-    """The rules among options of the metric, by which each box is one thing, as in a picture it has to be.
-
-    For protocol="owod", which matches class by class, the most confident prediction takes an object, whatever its
-    class. Background counts, so that `outcomes_in_words` can tell it from what lies on an ignored object.
-
-    Parameters: options by name; those that are missing, None or no rules are left out. Raises as `Rules`.
-
-    >>> one_to_one_rules({"known_classes": [0, 1], "protocol": "owod", "matching": None}).matching
-    'confidence'
-    """
-    chosen = {"known_classes": None, **{name: options[name] for name in _RULES if options.get(name) is not None}}
-    if options.get("protocol") == "owod":
-        chosen["matching"] = "confidence"
-    return Rules(**{**chosen, "count_background": True})
-
-
-def outcomes_in_words(found: Outcomes) -> tuple[np.ndarray, np.ndarray]:
-    """What became of each prediction and of each object, as places in `OUTCOME_WORDS`, int64.
-
-    An object became what the prediction that takes it did; else it is missed or ignored. A prediction that takes none
-    matches no object, or lies on an ignored one if it counts as neither: so background is to count, see
-    `one_to_one_rules`. Predictions that their class leaves out, as in VOC matching, are for the caller to tell.
-    """
-    boxes = found.boxes
-    rows = np.flatnonzero(found.matched >= 0)
-    objects = found.matched[rows]
-    label, object_label = boxes.predictions[rows, 5], boxes.object_label[objects]
-    says_unknown, is_unknown = label == boxes.unknown_id, object_label == boxes.unknown_id
-    on_known = np.where(says_unknown, CALLED_UNKNOWN, np.where(label == object_label, RIGHT, WRONG_CLASS))
-    matched = np.where(is_unknown, np.where(says_unknown, CALLED_UNKNOWN_RIGHTLY, TAKEN_FOR_KNOWN), on_known)
-
-    predicted = np.where(found.outcome == NEITHER, IGNORED, NO_OBJECT)
-    true = np.where(boxes.ignored, IGNORED, MISSED)
-    predicted[rows], true[objects] = matched, matched
-    return predicted, true

@@ -1,39 +1,51 @@
 """Corners of boxes with what rounding took off them, and the exact IoU of two boxes.
 
 Corners of boxes given by their size are rounded. What rounding took off each is kept beside it (see `reduce_boxes`), so
-that an IoU is a fraction of the numbers that were given.
+that an IoU is a fraction of the numbers of the input.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
 
+_TINY = 2.0**-900  # parts of areas below it may underflow
+
 
 class Corners(NamedTuple):
-    """Corners of boxes: x1, y1, x2, y2 rounded, what rounding took off each, and pixels to add to the far ones."""
+    """Corners of boxes.
+
+    rounded: (n, 4) x1, y1, x2, y2
+    remainders: (n, 4) what rounding took off each
+    border: pixels to add to the far corners, 0 or 1
+    """
 
     rounded: np.ndarray
     remainders: np.ndarray
     border: int
 
-    def exact(self, row: Any) -> list[Fraction]:
-        """The corners of a box."""
-        pairs = zip(self.rounded[row].tolist(), self.remainders[row].tolist(), (0, 0, self.border, self.border))
-        return [Fraction(corner) + Fraction(rest) + border for corner, rest, border in pairs]
+    def parts(self, row: Any) -> list[float]:
+        """Four corners of a box, what to add to each of them, and the border."""
+        return [*self.rounded[row].tolist(), *self.remainders[row].tolist(), float(self.border)]
 
     def doubt(self) -> np.ndarray:
-        """How far the sides of each box may be off in float64, in parts of them; no IoU is off by more than 4 times."""
+        """How far the sides of each box may be off in float64, in parts of them; no IoU is off by more than 4 times.
+
+        Infinite for a box whose area is too small for float64.
+        """
+        sides = [self.rounded[:, far] - self.rounded[:, far - 2] + self.border for far in (2, 3)]
+        with np.errstate(over="ignore"):
+            tiny = (sides[0] > 0) & (sides[1] > 0) & (sides[0] * sides[1] < _TINY)
+        doubt = np.where(tiny, np.inf, 0.0)
         if not self.border and not self.remainders.any():
-            return np.broadcast_to(0.0, len(self.rounded))
-        doubt = np.zeros(len(self.rounded))
-        for near, far in ((0, 2), (1, 3)):
-            off = np.abs(self.remainders[:, near]) + np.abs(self.remainders[:, far])
+            return doubt
+        for far, side in zip((2, 3), sides):
+            off = np.abs(self.remainders[:, far - 2]) + np.abs(self.remainders[:, far])
             if self.border:
                 off += np.abs(self.rounded[:, far]) * 2.0**-52
-            side = self.rounded[:, far] - self.rounded[:, near] + self.border
             with np.errstate(divide="ignore"):
                 doubt += np.divide(off, side, out=np.zeros_like(off), where=off > 0)
         return doubt
@@ -42,15 +54,11 @@ class Corners(NamedTuple):
 def exact_ious(
     ours: Corners, theirs: Corners, rows: np.ndarray, columns: np.ndarray
 ) -> tuple[list[Fraction], np.ndarray]:
-    """The IoU of each pair of boxes: those that differ in either box, and the place of each pair among them.
-
-    Of equal boxes, of which there may be many, one pair is enough.
-    """
+    """Compute the IoU of each pair of boxes: the IoUs of distinct pairs, and the place of each pair among them."""
     keys = _numbered(ours, rows) * (len(columns) + 1) + _numbered(theirs, columns)
     _, first, place = np.unique(keys, return_index=True, return_inverse=True)
-    return [
-        _exact_iou(ours.exact(row), theirs.exact(column)) for row, column in zip(rows[first], columns[first])
-    ], place
+    exact = [_exact_iou(ours.parts(row), theirs.parts(column)) for row, column in zip(rows[first], columns[first])]
+    return exact, place
 
 
 def _numbered(corners: Corners, rows: np.ndarray) -> np.ndarray:
@@ -60,10 +68,17 @@ def _numbered(corners: Corners, rows: np.ndarray) -> np.ndarray:
     return np.unique(boxes, axis=0, return_inverse=True)[1].reshape(-1)[place.reshape(-1)].astype(np.int64)
 
 
-def _exact_iou(box: list[Fraction], other: list[Fraction]) -> Fraction:
+def _exact_iou(box: list[float], other: list[float]) -> Fraction:
     """|A ∩ B| / |A ∪ B|; 0 where both have no area."""
-    shared = [max(min(box[i + 2], other[i + 2]) - max(box[i], other[i]), Fraction()) for i in (0, 1)]
-    areas = [(x2 - x1) * (y2 - y1) for x1, y1, x2, y2 in (box, other)]
-    intersection = shared[0] * shared[1]
-    union = areas[0] + areas[1] - intersection
-    return intersection / union if union else Fraction()
+    ratios = [part.as_integer_ratio() for part in (*box, *other)]
+    unit = max(denominator for _, denominator in ratios)  # all of them are powers of two
+    parts = [numerator * (unit // denominator) for numerator, denominator in ratios]
+    a, b = _corners(parts[:9]), _corners(parts[9:])
+    sides = [max(min(a[i + 2], b[i + 2]) - max(a[i], b[i]), 0) for i in (0, 1)]
+    intersection = sides[0] * sides[1]
+    union = sum((x2 - x1) * (y2 - y1) for x1, y1, x2, y2 in (a, b)) - intersection
+    return Fraction(intersection, union) if union else Fraction()
+
+
+def _corners(parts: Sequence[int]) -> list[int]:
+    return [parts[i] + parts[i + 4] + (parts[8] if i > 1 else 0) for i in range(4)]

@@ -52,7 +52,7 @@ def match_boxes(
 def match_pairs(pairs: Pairs, predictions: np.ndarray, references: np.ndarray, matching: str) -> Pairs:
     """Choose from the pairs those that are matched; see `match_boxes`."""
     as_choice(matching, "matching", MATCHINGS)
-    keys = [-predictions[pairs.rows, 4], -pairs.ious]
+    keys = [-predictions[pairs.rows, 4], -pairs.ranks]
     if matching == "confidence":
         keys.reverse()
     ranked = rank_pairs(pairs, predictions, references, keys)

@@ -1,11 +1,13 @@
-"""Which pairs of boxes reach an IoU, decided exactly for the numbers that were given.
+"""Which pairs of boxes reach an IoU, and which IoU is greater, exactly for the numbers of the input.
 
-The IoU of each pair is computed in float64. Its error is bounded, so only the few pairs that lie as close to a
-threshold as that bound are decided again, in fractions.
+The IoU of each pair is computed in float64, with a known bound on its error. Only pairs that lie within that of a
+threshold, or of another pair of their image, are compared in fractions; and boxes too small for float64, such as one of
+width 1 at 1e16.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -15,20 +17,23 @@ from ..arrays.options import as_fraction
 from .corners import Corners, exact_ious
 from .pairs import Pairs, all_pairs, listed_pairs, objects_of_rows
 
-_ROUNDING = 2.0**-46  # bound on the error of an IoU of exact corners, whose sums and products are some 16 roundings
-_LOST = 2.0**-20  # corners that are no more exact than this, in parts of a side, say nothing
+_ROUNDING = 2.0**-46  # above the error of an IoU of exact corners, whose sums and products round some 16 times
+_LOST = 2.0**-30  # a box whose sides are off by more, in parts of them, is left to fractions
+_LOW = 2.0**-20  # as all overlapping boxes are below this threshold
 
 
 class Overlaps(NamedTuple):
     """Pairs of boxes that may reach a lowest IoU, from which any higher one is decided exactly.
 
     pairs: with their IoU in float64
-    doubt: (P,) by how much each of these may be off; infinite where corners are lost in rounding
+    images: (P,) the image of each
+    error: by how much their IoUs may be off
     corners: those of predictions and of objects, exactly
     """
 
     pairs: Pairs
-    doubt: np.ndarray
+    images: np.ndarray
+    error: float
     corners: tuple[Corners, Corners]
 
     def compared(self, threshold: Fraction | float) -> tuple[np.ndarray, np.ndarray]:
@@ -37,7 +42,7 @@ class Overlaps(NamedTuple):
         Returns two arrays (P,): the sign of IoU − threshold, and the IoU, correctly rounded where it is close to it.
         """
         signs = np.sign(self.pairs.ious - float(threshold)).astype(np.int64)
-        ious, near = self.pairs.ious.copy(), np.abs(self.pairs.ious - float(threshold)) <= self.doubt
+        ious, near = self.pairs.ious.copy(), np.abs(self.pairs.ious - float(threshold)) <= self.error
         exact, place = exact_ious(*self.corners, self.pairs.rows[near], self.pairs.columns[near])
         beside = [(iou > Fraction(threshold)) - (iou < Fraction(threshold)) for iou in exact]
         signs[near] = np.asarray(beside, dtype=np.int64)[place]
@@ -49,9 +54,11 @@ class Overlaps(NamedTuple):
         return Overlaps(self.pairs.take(which), self.doubt[which], self.corners)
 
     def reaching(self, threshold: Fraction | float) -> Pairs:
-        """The pairs whose IoU is at least the threshold."""
+        """The pairs whose IoU is at least the threshold, ranked."""
         signs, ious = self.compared(threshold)
-        return self.pairs._replace(ious=ious).take(signs >= 0)
+        reached = signs >= 0
+        pairs = self.pairs._replace(ious=ious).take(reached)
+        return pairs._replace(ranks=_exact_ranks(pairs, self.images[reached], self.error, *self.corners))
 
 
 def overlapping_pairs(
@@ -82,24 +89,64 @@ def overlaps(
     """List all pairs that may reach the lowest of some thresholds; see `overlapping_pairs`."""
     tables = predictions[:, :4], references[:, :4]
     ours, theirs = corners or (Corners(table, np.zeros(table.shape), 0) for table in tables)
-    doubts = ours.doubt(), theirs.doubt()
-    most = sum(float(doubt.max(initial=0, where=doubt <= _LOST)) for doubt in doubts)
+    doubts = [boxes.doubt() if lowest >= _LOW else np.full(len(boxes.rounded), np.inf) for boxes in (ours, theirs)]
+    lost = [doubt > _LOST for doubt in doubts]
+    error = _ROUNDING + 4 * sum(float(doubt.max(initial=0, where=~far)) for doubt, far in zip(doubts, lost))
     numbers = np.asarray(num_predictions, dtype=np.int64), np.asarray(num_references, dtype=np.int64)
-    pairs = listed_pairs(predictions, references, *numbers, lowest - _ROUNDING - 4 * most)
-    if any((doubt > _LOST).any() for doubt in doubts):
-        pairs = _with_lost(pairs, doubts, *objects_of_rows(*numbers))
-    doubt = _ROUNDING + 4 * (doubts[0][pairs.rows] + doubts[1][pairs.columns])
-    doubt[doubt > 4 * _LOST] = np.inf
-    return Overlaps(pairs, doubt, (ours, theirs))
+    pairs = listed_pairs(predictions, references, *numbers, max(lowest, _LOW) - error)
+    if any(boxes.any() for boxes in lost):
+        pairs = pairs.take(~(lost[0][pairs.rows] | lost[1][pairs.columns]))
+        rows, columns = _pairs_of_lost(tables, lost, *objects_of_rows(*numbers))
+        exact, place = exact_ious(ours, theirs, rows, columns)
+        ious = np.asarray([float(iou) for iou in exact])[place]
+        pairs = Pairs(*map(np.append, pairs, (rows, columns, ious, ious)))
+    return Overlaps(pairs, np.repeat(np.arange(len(numbers[0])), numbers[0])[pairs.rows], error, (ours, theirs))
 
 
-def _with_lost(pairs: Pairs, doubts: tuple[np.ndarray, np.ndarray], counts: np.ndarray, starts: np.ndarray) -> Pairs:
-    """Add all pairs of boxes whose corners are lost in rounding, such as one of width 1 at 1e16; they are few."""
-    ours, theirs = (doubt > _LOST for doubt in doubts)
-    before = np.concatenate([[0], np.cumsum(theirs)])
-    some = np.flatnonzero(ours | (before[starts + counts] > before[starts]))  # or with such an object in their image
+def _pairs_of_lost(
+    tables: Sequence[np.ndarray], lost: Sequence[np.ndarray], counts: np.ndarray, starts: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """List all pairs with a lost box that may overlap."""
+    before = np.concatenate([[0], np.cumsum(lost[1])])
+    some = np.flatnonzero(lost[0] | (before[starts + counts] > before[starts]))  # or with such an object in their image
     rows, columns = all_pairs(some, counts[some], starts[some])
-    lost = ours[rows] | theirs[columns]
-    kept = pairs.take(~(ours[pairs.rows] | theirs[pairs.columns]))
-    both = (kept.rows, rows[lost]), (kept.columns, columns[lost]), (kept.ious, np.zeros(int(lost.sum())))
-    return Pairs(*map(np.concatenate, both))
+    with_lost = lost[0][rows] | lost[1][columns]
+    rows, columns = rows[with_lost], columns[with_lost]
+    for near, far in ((0, 2), (1, 3)):
+        start = np.maximum(tables[0][rows, near], tables[1][columns, near])
+        stop = np.minimum(tables[0][rows, far], tables[1][columns, far])
+        overlap = start <= stop + 2 * np.spacing(np.abs(stop))  # neither is off by as much as one unit
+        rows, columns = rows[overlap], columns[overlap]
+    return rows, columns
+
+
+def _exact_ranks(pairs: Pairs, images: np.ndarray, error: float, ours: Corners, theirs: Corners) -> np.ndarray:
+    """Rank the pairs of each image by their exact IoU; `error` bounds that of each in float64."""
+    alone = (np.bincount(pairs.rows)[pairs.rows] == 1) & (np.bincount(pairs.columns)[pairs.columns] == 1)
+    order = np.flatnonzero(~alone)
+    order = order[np.argsort(pairs.ious[order])]
+    close = np.diff(pairs.ious[order]) <= 2 * error
+    if not close.any():
+        return pairs.ious
+    ranks = np.zeros(len(pairs.rows), np.int64)
+    ranks[order] = np.arange(len(order))
+    some = order[_of_either(close)]
+    some = some[np.lexsort((ranks[some], images[some]))]
+    close = (np.diff(pairs.ious[some]) <= 2 * error) & (np.diff(images[some]) == 0)
+    if not close.any():
+        return pairs.ious
+    run, some = np.insert(np.cumsum(~close), 0, 0)[_of_either(close)], some[_of_either(close)]
+    exact, place = exact_ious(ours, theirs, pairs.rows[some], pairs.columns[some])
+    number = {iou: i for i, iou in enumerate(sorted(set(exact)))}
+    numbers = np.asarray([number[iou] for iou in exact])[place]
+    # the ranks of each run of doubtful pairs are dealt out again by their exact IoUs, of equal ones the first to all
+    ascending = np.lexsort((numbers, run))
+    run, numbers = run[ascending], numbers[ascending]
+    first = np.insert((np.diff(run) > 0) | (np.diff(numbers) > 0), 0, True)
+    ranks[some[ascending]] = ranks[some[first]][np.cumsum(first) - 1]
+    return ranks
+
+
+def _of_either(between: np.ndarray) -> np.ndarray:
+    """Which entries have a flag between them and one of their neighbours."""
+    return np.append(between, False) | np.insert(between, 0, False)

@@ -14,15 +14,22 @@ _PAIR_WORK = 16  # comparing a pair of boxes takes about as long as so many scor
 
 
 class Pairs(NamedTuple):
-    """Pairs of a prediction and an object of its image: their rows in the two tables, and their IoU."""
+    """Pairs of a prediction and an object of its image.
+
+    rows, columns: of the two tables
+    ious: in float64
+    ranks: order of the pairs of an image by their IoU, equal for equal ones; after `Overlaps.reaching` by their exact
+        IoU, and then without a meaning for a pair that shares neither of its boxes with another
+    """
 
     rows: np.ndarray
     columns: np.ndarray
     ious: np.ndarray
+    ranks: np.ndarray
 
     def take(self, which: np.ndarray) -> Pairs:
         """Some of the pairs, by a mask or by their places."""
-        return Pairs(self.rows[which], self.columns[which], self.ious[which])
+        return Pairs(*(column[which] for column in self))
 
 
 def box_iou(boxes: np.ndarray, others: np.ndarray) -> np.ndarray:
@@ -49,7 +56,7 @@ def listed_pairs(
     num_references: np.ndarray,
     threshold: float,
 ) -> Pairs:
-    """All pairs of a prediction and an object of one image whose IoU in float64 reaches a threshold."""
+    """List all pairs of a prediction and an object of one image whose IoU in float64 reaches a threshold above 0."""
     work = _PAIR_WORK * int(num_predictions @ num_references)
     loop = worth_compiling(pairs_above, work, predictions, references)
     if loop is None:
@@ -62,7 +69,7 @@ def listed_pairs(
         rows, columns, ious = np.empty(length, np.int64), np.empty(length, np.int64), np.empty(length)
         size = loop(predictions, references, num_predictions, num_references, threshold, rows, columns, ious)
         if size <= length:
-            return Pairs(rows[:size], columns[:size], ious[:size])
+            return Pairs(rows[:size], columns[:size], ious[:size], ious[:size])
         length = size
 
 
@@ -120,7 +127,7 @@ def _pairs_of(
         overlap = np.flatnonzero(start < stop)
         rows, columns = rows[overlap], columns[overlap]
     ious = box_iou(predictions[rows, :4], references[columns, :4])
-    return Pairs(rows, columns, ious).take(ious >= threshold)
+    return Pairs(rows, columns, ious, ious).take(ious >= threshold)
 
 
 def objects_of_rows(num_predictions: np.ndarray, num_references: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

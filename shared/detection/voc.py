@@ -23,7 +23,7 @@ def voc_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
     """
     confidence, label = boxes.predictions[:, 4:].T
     pairs = pairs.take(label[pairs.rows] == boxes.object_label[pairs.columns])
-    keys = [boxes.ignored[pairs.columns], -pairs.ious, pairs.rows]
+    keys = [boxes.ignored[pairs.columns], -pairs.ranks, pairs.rows]
     pairs = pairs.take(rank_pairs(pairs, boxes.predictions, boxes.references, keys))
     pointing = pairs.take(first_of_each(pairs.rows))
     to_ignored = boxes.ignored[pointing.columns]

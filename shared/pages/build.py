@@ -23,7 +23,7 @@ from .page import Page
 from .results.answers import Answers
 from .results.outputs import result_parts
 from .runner import Runner, explain
-from .serving.launch import QUEUE, blocks
+from .serving.launch import QUEUE, QUIET, SHOWN, blocks
 
 
 def build(page: Page, folder: Path) -> gr.Blocks:
@@ -49,45 +49,44 @@ def fill(page: Page, folder: Path, endpoint: str = "compute", opened: Any = None
     data.append(given.leave_out)
     seen = [given.read, given.panel, given.flip, given.leave, given.leave_out, *given.columns, *given.controls]
     loaded = [given.example, *given.tables, *given.files, given.read_as, out.photograph, *seen]
-    quiet: dict[str, Any] = dict(api_visibility="private", show_progress="hidden")
     answers, forms = Answers(runner, folder, data, out, given.told), Forms(runner, folder)
     pressed: dict[str, Any] = dict(fn=answers.press, inputs=answers.inputs, outputs=answers.outputs)
 
     def shown_after(event: Any) -> None:
         """The results come into sight, and the address of the page says what they are of."""
-        done = event.then(forms.query, data, [address], **quiet)
+        done = event.then(forms.query, data, [address], **QUIET)
         done.then(None, [address], None, js=_SHOW.replace("NAME", page.name), api_visibility="private")
 
-    shown_after(given.button.click(**pressed, api_visibility="private"))
+    shown_after(given.button.click(**pressed, **SHOWN))
     answers.connect()
-    chosen = given.example.input(forms.load, [given.example], loaded, **quiet)
-    shown_after(chosen.then(**pressed, **quiet))
+    chosen = given.example.input(forms.load, [given.example], loaded, **QUIET)
+    shown_after(chosen.then(**pressed, **QUIET))
     stale, wait, go_on = (script.replace("NAME", page.name) for script in (_STALE, _WAIT, _GO_ON))
     for file in given.files:
         for event in (file.upload, file.clear, file.delete):
             event(None, None, None, js=wait, api_visibility="private")
-            event(forms.upload, data, loaded, **quiet).then(None, None, None, js=stale, api_visibility="private")
+            event(forms.upload, data, loaded, **QUIET).then(None, None, None, js=stale, api_visibility="private")
     for text, table in zip(given.pasted, given.tables):
         text.change(None, None, None, js=wait, api_visibility="private")
-        pasted = text.change(forms.paste, [text], [table, given.read], trigger_mode="always_last", **quiet)
+        pasted = text.change(forms.paste, [text], [table, given.read], trigger_mode="always_last", **QUIET)
         pasted.failure(None, None, None, js=go_on, api_visibility="private")
-        pasted.success(forms.own_table, data, loaded, **quiet).then(
+        pasted.success(forms.own_table, data, loaded, **QUIET).then(
             None, None, None, js=stale, api_visibility="private"
         )
     for part in (*given.tables, *given.columns, given.read_as):
-        part.input(forms.again, data, [given.told, *seen], **quiet)
+        part.input(forms.again, data, [given.told, *seen], **QUIET)
         part.input(None, None, None, js=stale, api_visibility="private")
     for part in given.controls:
         part.change(None, None, None, js=stale, api_visibility="private")
-    given.flip.click(forms.turn, data, [*given.columns], **quiet).then(forms.again, data, [given.told, *seen], **quiet)
-    left_out = given.leave.click(forms.leave, data, [given.told, *seen], **quiet)
-    shown_after(left_out.then(**pressed, **quiet))
-    link = given.link.click(forms.query, data, [address], **quiet)
+    given.flip.click(forms.turn, data, [*given.columns], **QUIET).then(forms.again, data, [given.told, *seen], **QUIET)
+    left_out = given.leave.click(forms.leave, data, [given.told, *seen], **QUIET)
+    shown_after(left_out.then(**pressed, **QUIET))
+    link = given.link.click(forms.query, data, [address], **QUIET)
     link.then(None, [address, given.link], [given.link], js=_COPY, api_visibility="private")
     out.download.click(None, [out.full], None, js=_DOWNLOAD.replace("NAME", page.name), api_visibility="private")
     if opened is not None:
-        first = opened(forms.open, [seen_before], [seen_before, *loaded], **quiet)
-        computed = first.success(**pressed, **quiet)
+        first = opened(forms.open, [seen_before], [seen_before, *loaded], **QUIET)
+        computed = first.success(**pressed, **QUIET)
         computed.then(None, None, None, js=stale.replace("add", "remove"), api_visibility="private")
     _add_api(runner, endpoint)
 

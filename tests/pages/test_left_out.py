@@ -72,7 +72,7 @@ def test_the_button_says_how_many(root: Path, tmp_path: Path) -> None:
     """Line, value and cure of each column; a second press takes the rows in again, and so does another file."""
     one, (files, _) = runner(root, "ood_bench"), written("ood_bench", tmp_path)
     here, page = Forms(one, one.folder), one.page
-    held = ["", None, [str(files[0][0])], *[[]] * len(page.columns), "automatic", *controls(one)]
+    held = ["", None, [{"path": str(files[0][0])}], *[[]] * len(page.columns), "automatic", *controls(one)]
     read = 1 + 2 * len(page.sources) + 2  # places of what is shown, of those of an upload
 
     def seen(updates: list[Any], first: int) -> tuple[str, str, bool, Any, bool]:

@@ -85,7 +85,8 @@ def test_own_data_have_the_options_of_the_metric(forms: Any, tmp_path: Path) -> 
     predictions.to_csv(paths[0][0], index=False)
     true.to_csv(paths[1][0], index=False)
     example = [shown(option, {**here.runner.defaults, "iou_threshold": 0.7}[option.name]) for option in page.options]
-    form = Form(titles(page)[0], [None, None], paths, [[], []], "automatic", example)
+    files = [[{"path": path} for path in side] for side in paths]  # as the browser holds them
+    form = Form(titles(page)[0], [None, None], files, [[], []], "automatic", example)
     updates = here.upload(form.example, *form.tables, *form.files, *form.made_of, form.read_as, *form.controls)
     assert updates[0]["value"] == OWN
     held = dict(zip([option.name for option in page.options], updates[-len(page.options) :]))

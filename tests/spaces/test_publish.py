@@ -18,8 +18,10 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 import cards
+import layout
 import openworld_metrics
 import publish
+import sync
 from tests.pages.serving import serve
 from tests.pages.steps import STEPS, as_lists
 
@@ -44,6 +46,18 @@ def folder(root: Path, tmp_path: Path) -> Path:
     git(copy, "init")
     git(copy, "add", ".")
     return copy
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    """A package of one module in a room, in a repository of its own."""
+    package = tmp_path / "shared"
+    (package / "room").mkdir(parents=True)
+    for name in ("__init__.py", "room/a.py"):
+        (package / name).write_text("")
+    git(package, "init")
+    git(package, "add", ".")
+    return package
 
 
 @every_metric
@@ -135,36 +149,54 @@ def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
     return int(publish.main())
 
 
-def test_dry_run_writes_the_folders(
-    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.fixture
+def project(root: Path, tmp_path: Path) -> Path:
+    """A copy of the project's sources, in a repository of its own."""
     for part in ("shared", "metrics", "spaces", "setup.cfg", "constraints.txt", ".gitignore"):
         copy: Any = shutil.copytree if (root / part).is_dir() else shutil.copy
         copy(root / part, tmp_path / part)
     git(tmp_path, "init")
     git(tmp_path, "add", ".")
-    monkeypatch.setattr(publish, "ROOT", tmp_path)
+    return tmp_path
+
+
+def test_dry_run_writes_the_folders(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(publish, "ROOT", project)
     assert run(monkeypatch, "--all", "--namespace", "someone", "--dry-run") == 0
     printed = capsys.readouterr()
     assert printed.err == ""
+    package = layout.tracked(project / "shared")
     for name in openworld_metrics.METRICS:
-        ours = {p.name: p.read_bytes() for p in (root / "metrics" / name).iterdir() if p.is_file()}
-        assert {p.name: p.read_bytes() for p in (tmp_path / "dist" / "spaces" / name).iterdir() if p.is_file()} == ours
-        assert set(ours) == {f"{name}.py", "README.md", "_kernel.py", "_page.py", "app.py", "requirements.txt"}
-        listed = "".join(f"    {file}\n" for file in publish.files(root / "metrics" / name))
+        space, folder = project / "dist" / "spaces" / name, project / "metrics" / name
+        ours = {file: (folder / file).read_bytes() for file in layout.tracked(folder)}
+        assert {file for file in ours if "/" not in file} == {f"{name}.py", "README.md", *sync.GENERATED}
+        copied = {f"openworld_metrics/{file}": (project / "shared" / file).read_bytes() for file in package}
+        assert files_in(space) == {**ours, **copied}
+        listed = "".join(f"    {file}\n" for file in ours)
         assert f"someone/{name}: would upload dist/spaces/{name}\n{listed}" in printed.out
-    folder = tmp_path / "metrics" / "openauc"
+    assert printed.out.count(f"    openworld_metrics/, {len(package)} files\n") == len(openworld_metrics.METRICS)
+    folder = project / "metrics" / "openauc"
     (folder / "notes.txt").write_text("mine")
+    (project / "shared" / "new.py").write_text("")
     assert run(monkeypatch, "openauc", "--namespace", "someone", "--dry-run") == 0
-    assert capsys.readouterr().err == "openauc: left out: notes.txt, which git does not track\n"
-    assert not (tmp_path / "dist" / "spaces" / "openauc" / "notes.txt").exists()
+    said = (
+        "openauc: left out: notes.txt, which git does not track\nshared: left out: new.py, which git does not track\n"
+    )
+    assert capsys.readouterr().err == said
+    assert not (project / "dist" / "spaces" / "openauc" / "notes.txt").exists()
     with (folder / "_kernel.py").open("a") as file:
         file.write("# changed\n")
     assert run(monkeypatch, "openauc", "--namespace", "someone", "--dry-run") == 1
     assert "openauc/_kernel.py: differs from its source" in capsys.readouterr().err
 
 
-def test_exactly_what_git_tracks(folder: Path, tmp_path: Path) -> None:
+def files_in(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_exactly_what_git_tracks(folder: Path, package: Path, tmp_path: Path) -> None:
     """As it is in the working tree, in folders and under any name too; not what is ignored, and not what is new."""
     names = ("examples/a b.csv", "examples/ä.csv", ".hidden")
     (folder / "examples").mkdir(exist_ok=True)
@@ -173,39 +205,94 @@ def test_exactly_what_git_tracks(folder: Path, tmp_path: Path) -> None:
     (folder / ".gitignore").write_text("*.log\n")
     git(folder, "add", ".gitignore", *names)
     (folder / "README.md").write_text("edited")
-    tracked = set(publish.files(folder))
+    tracked = set(layout.tracked(folder))
     assert set(names) < tracked
-    assert publish.files(folder, "--others", "--exclude-standard") == ["new.txt"]
+    assert layout.untracked(folder) == ["new.txt"]
     (tmp_path / "dist" / "openauc").mkdir(parents=True)
     (tmp_path / "dist" / "openauc" / "old.txt").write_text("of the last time")
-    target = publish.write(folder, tmp_path / "dist")
-    assert {str(path.relative_to(target)) for path in target.rglob("*") if path.is_file()} == tracked
+    target = layout.write(folder, package, tmp_path / "dist")
+    assert set(files_in(target)) == tracked | {"openworld_metrics/__init__.py", "openworld_metrics/room/a.py"}
     assert (target / "README.md").read_text() == "edited"
-    assert list(publish.check_files(folder)) == []
+    assert list(layout.check_contents(folder, package)) == []
 
 
-def add_link(folder: Path) -> None:
-    (folder / "link.txt").symlink_to("/etc/hostname")
+def linked(place: Path, target: str | Path = "/etc/hostname") -> None:
+    """Put a link where a file or a folder was, if there was one."""
+    if place.is_dir():
+        place.rename(place.with_name("before"))
+    place.unlink(missing_ok=True)
+    place.symlink_to(target)
+
+
+def tracked_link(folder: Path) -> None:
+    linked(folder / "link.txt")
     git(folder, "add", "link.txt")
 
 
-NO_SPACE: dict[str, tuple[Callable[[Path], object], str]] = {
-    "link": (add_link, "openauc/link.txt: expected a file, got a link"),
-    "deleted": (lambda folder: (folder / "README.md").unlink(), "openauc/README.md: expected a file, got none"),
+NO_SPACE: dict[str, tuple[Callable[[Path, Path], object], str]] = {
+    "link": (lambda folder, _: tracked_link(folder), "openauc/link.txt: expected a file, got a link: "),
+    "file-became-a-link": (lambda folder, _: linked(folder / "app.py"), "openauc/app.py: expected a file, got a link"),
+    "folder-became-a-link": (
+        lambda folder, _: linked(folder / "examples", folder / "before"),
+        "openauc/examples/digits.npz: expected a file, got a link: ",
+    ),
+    "room-became-a-link": (
+        lambda _, package: linked(package / "room", package / "before"),
+        "openauc/openworld_metrics/room/a.py: expected a file, got a link: ",
+    ),
+    "deleted": (lambda folder, _: (folder / "README.md").unlink(), "openauc/README.md: expected a file, got none"),
     "not-tracked": (
-        lambda folder: git(folder, "rm", "--cached", "_kernel.py"),
+        lambda folder, _: git(folder, "rm", "--cached", "_kernel.py"),
         "openauc/_kernel.py: git does not track it, so the Space would lack it",
     ),
-    "no-repository": (lambda folder: shutil.rmtree(folder / ".git"), "openauc: expected a git repository"),
+    "no-repository": (
+        lambda folder, _: shutil.rmtree(folder / ".git"),
+        "openauc: expected a git repository, since a Space gets what git tracks: fatal: ",
+    ),
 }
 
 
 @pytest.mark.parametrize("case", NO_SPACE)
-def test_what_is_no_space(case: str, folder: Path) -> None:
+def test_what_is_no_space(case: str, folder: Path, package: Path) -> None:
     spoil, message = NO_SPACE[case]
-    spoil(folder)
-    (found,) = publish.check_files(folder)
-    assert message in found
+    spoil(folder, package)
+    (found,) = layout.check_contents(folder, package)
+    assert found.startswith(message)
+
+
+SECRETS = (".env", ".env.local", "hf_token.txt", "HF_TOKEN", "server.pem", "a/my.KEY", "id_rsa", "secrets/a.json")
+
+
+@pytest.mark.parametrize("name", SECRETS)
+def test_what_may_be_a_secret_is_refused(name: str, folder: Path, package: Path) -> None:
+    for place in (folder, package):
+        (place / name).parent.mkdir(exist_ok=True)
+        (place / name).write_text("")
+        git(place, "add", "--force", name)
+    assert list(layout.check_contents(folder, package)) == [
+        f"openauc/{path}: may be a secret by its name; rename it, or let git not track it"
+        for path in sorted([name, f"openworld_metrics/{name}"])
+    ]
+
+
+def test_nothing_is_deleted_through_a_link(tmp_path: Path) -> None:
+    for place in ("dist", "dist/spaces", "dist/spaces/openauc"):
+        root = tmp_path / place.replace("/", "-")
+        target = root / "dist" / "spaces" / "openauc"
+        target.mkdir(parents=True)
+        assert list(layout.check_target(target, root)) == []
+        linked(root / place, (root / place).with_name("before"))
+        assert list(layout.check_target(target, root)) == [f"{place}: expected a folder to write to, got a link"]
+
+
+def test_a_reader_that_leaves(project: Path) -> None:
+    """As `… | head` does: no traceback."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "spaces/publish.py", "openauc", "--namespace", "someone", "--dry-run"]
+    done = subprocess.run(command, cwd=project, stdout=writing, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (1, "")
 
 
 def test_upload(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -303,7 +390,7 @@ def test_a_folder_in_an_environment_of_its_own(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """As on the Hub: the folder is called app, and nothing is installed but what its requirements.txt asks for."""
-    space = publish.write(root / "metrics" / name, tmp_path / "dist").rename(tmp_path / "app")
+    space = layout.write(root / "metrics" / name, root / "shared", tmp_path / "dist").rename(tmp_path / "app")
     python = environment_of(space / "requirements.txt")
     environment = clean_environment(tmp_path)
     steps = STEPS[name]

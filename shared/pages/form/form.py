@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import pandas as pd
 
 from ..page import Page, Sample
 
@@ -31,14 +33,23 @@ class Form(NamedTuple):
 
 
 def form_of(page: Page, values: Sequence[Any]) -> Form:
-    """The values of the inputs, in their order on the page, by what they are."""
+    """The values of the inputs as the browser holds them, in their order on the page, by what they are."""
     example, *rest = values
     parts: list[Any] = []
     for size in (len(page.sources), len(page.sources), len(page.columns), 1, len(page.options)):
         parts.append(rest[:size])
         rest = rest[size:]
     tables, files, made_of, (read_as,), controls = parts
-    return Form(example, tables, files, made_of, read_as, controls, *rest)
+    return Form(example, [*map(_frame, tables)], [*map(paths_of, files)], made_of, read_as, controls, *rest)
+
+
+def _frame(table: Any) -> pd.DataFrame | None:
+    return table and pd.DataFrame([] if table["data"] == [[]] else table["data"], columns=table["headers"])
+
+
+def paths_of(files: Any) -> list[str]:
+    """The paths of what a place for files holds: none, one or several."""
+    return [file["path"] for file in ([files] if isinstance(files, Mapping) else files or [])]
 
 
 def titles(page: Page) -> list[str]:

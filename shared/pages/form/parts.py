@@ -56,7 +56,7 @@ def input_parts(page: Page, defaults: Mapping[str, Any], inputs_description: str
     tables = _tables(page)
     flip = gr.Button("Turn the sign of these scores", size="sm", visible=False, elem_id=f"{page.name}-flip")
     leave = gr.Button("Leave out these rows", size="sm", visible=False, elem_id=f"{page.name}-leave")
-    leave_out = gr.State(False)
+    leave_out = gr.Checkbox(visible=False)
     with gr.Column(elem_classes="go", min_width=0):
         button = gr.Button("Compute", variant="primary", elem_id=f"{page.name}-compute")
     told = gr.HTML("", visible=False, apply_default_css=False, elem_id=f"{page.name}-told")

@@ -10,9 +10,10 @@ from typing import Any
 import gradio as gr
 
 from ..form.events import box
-from ..form.form import Form, form_of, sample_call, with_sample
+from ..form.form import Form, form_of, paths_of, sample_call, with_sample
 from ..runner import Done, Runner, Shown, explain
 from ..serving.kept import KEPT
+from ..serving.launch import QUIET
 from ..serving.limits import MAX_IMAGES
 from .outputs import Outputs
 from .results import message
@@ -31,11 +32,10 @@ class Answers:
 
     def connect(self) -> None:
         """Connect what chooses an image or a detector; the button is left to the page."""
-        quiet: dict[str, Any] = dict(api_visibility="private", show_progress="hidden")
-        self.out.detector.input(self.see, self.inputs, [self.told, self.out.token, *self.shown], **quiet)
+        self.out.detector.input(self.see, self.inputs, [self.told, self.out.token, *self.shown], **QUIET)
         if self.runner.page.images:
             for event in (self.out.image.input, self.out.photograph.change):
-                event(self.look, self.inputs, [self.told, self.out.token, self.out.plots[0]], **quiet)
+                event(self.look, self.inputs, [self.told, self.out.token, self.out.plots[0]], **QUIET)
 
     def press(self, *values: Any) -> list[Any]:
         """Compute, and show it all."""
@@ -72,7 +72,7 @@ class Answers:
     def _form(self, values: Sequence[Any]) -> tuple[Form, str, str]:
         """What is filled in, with the files of an example; the detector, and the token of what is kept."""
         *data, detector, image, photographs, token = values
-        form = form_of(self.runner.page, data)._replace(image=image, photographs=photographs)
+        form = form_of(self.runner.page, data)._replace(image=image, photographs=paths_of(photographs))
         return with_sample(self.runner.page, self.folder, form), str(detector or ""), str(token or "")
 
     def _run(self, form: Form) -> Done:

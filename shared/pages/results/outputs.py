@@ -39,7 +39,7 @@ def result_parts(page: Page) -> Outputs:
     """The numbers, the pictures, and the result as Python, tables and JSON; hidden until there are any."""
     name = page.name
     hint = gr.HTML('<p class="hint">Press Compute: the numbers and pictures appear here.</p>', apply_default_css=False)
-    token = gr.State("")
+    token = gr.Textbox(visible=False)
     with gr.Column(visible=False, elem_id=f"{name}-results") as results:
         detector = gr.Radio([], label="Shown in full below", visible=False, elem_id=f"{name}-detector")
         numbers = gr.HTML("", apply_default_css=False, elem_id=f"{name}-numbers")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import gradio as gr
@@ -15,6 +15,11 @@ from .guard import Guard
 from .limits import MAX_BYTES
 
 QUEUE = 32  # visitors who may wait; two are served at a time
+
+# How a page listens. Values come as the browser holds them (`form.form_of` reads them): gradio would check them against
+# the choices and bounds of its last answer in the session, before which a quick visitor may act, and which it forgets.
+QUIET: Mapping[str, Any] = {"api_visibility": "private", "preprocess": False, "show_progress": "hidden"}
+SHOWN: Mapping[str, Any] = {**QUIET, "show_progress": "full"}
 
 
 def blocks(title: str) -> gr.Blocks:

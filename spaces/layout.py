@@ -1,0 +1,100 @@
+"""What a Space holds: the files of a metric's folder, and a copy of the package, from which app.py serves the page.
+
+    <name>.py  _kernel.py        what evaluate loads
+    README.md                    the card
+    app.py  requirements.txt     what the Hub runs, and where
+    examples/                    the data that the page opens with
+    openworld_metrics/           the package, which is shared/ in the repository
+
+Only files that git tracks are taken, as they are in the working tree. A link is refused wherever it stands in a path,
+since it may lead out of the repository; so is a file that by its name may be a secret.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from fnmatch import fnmatch
+from pathlib import Path
+
+from sync import GENERATED
+
+PACKAGE = "openworld_metrics"
+SECRETS = (
+    ".env",
+    ".env.*",
+    ".netrc",
+    ".pypirc",
+    "*.key",
+    "*.p12",
+    "*.pem",
+    "*.pfx",
+    "*credential*",
+    "*secret*",
+    "*token*",
+    "id_dsa*",
+    "id_ecdsa*",
+    "id_ed25519*",
+    "id_rsa*",
+)
+
+
+def contents(folder: Path, package: Path) -> dict[str, Path]:
+    """The files of a metric's Space, by their paths there, sorted."""
+    own = {name: folder / name for name in tracked(folder)}
+    return dict(sorted({**own, **{f"{PACKAGE}/{name}": package / name for name in tracked(package)}}.items()))
+
+
+def tracked(folder: Path, *which: str) -> list[str]:
+    """The files of a folder that git tracks, or others by options of `git ls-files`; paths from the folder."""
+    git = ["git", "-C", str(folder), "ls-files", "-z", *which]
+    return sorted(filter(None, os.fsdecode(subprocess.run(git, capture_output=True, check=True).stdout).split("\0")))
+
+
+def untracked(folder: Path) -> list[str]:
+    """The files of a folder that git neither tracks nor ignores."""
+    return tracked(folder, "--others", "--exclude-standard")
+
+
+def check_contents(folder: Path, package: Path) -> Iterator[str]:
+    """Yield why a folder, with the package, is no Space."""
+    try:
+        files = contents(folder, package)
+    except subprocess.CalledProcessError as error:
+        said = os.fsdecode(error.stderr).strip()
+        yield f"{folder.name}: expected a git repository, since a Space gets what git tracks: {said}"
+        return
+    for name in sorted({f"{folder.name}.py", "README.md", *GENERATED} - set(files)):
+        yield f"{folder.name}/{name}: git does not track it, so the Space would lack it"
+    for name, path in files.items():
+        link = next((place for place in _places(path, name) if place.is_symlink()), None)
+        if link is not None:
+            yield f"{folder.name}/{name}: expected a file, got a link: {link}"
+        elif not path.is_file():
+            yield f"{folder.name}/{name}: expected a file, got none"
+        if any(fnmatch(part.lower(), pattern) for part in Path(name).parts for pattern in SECRETS):
+            yield f"{folder.name}/{name}: may be a secret by its name; rename it, or let git not track it"
+
+
+def _places(path: Path, name: str) -> list[Path]:
+    """A file and the folders above it, up to that of the metric or the package."""
+    return [path, *path.parents][: len(Path(name).parts) + 1]
+
+
+def check_target(target: Path, root: Path) -> Iterator[str]:
+    """Yield a link in the path that a Space is written to, since what it leads to would be deleted."""
+    for place in [target, *target.parents][: len(target.relative_to(root).parts)]:
+        if place.is_symlink():
+            yield f"{place.relative_to(root)}: expected a folder to write to, got a link"
+
+
+def write(folder: Path, package: Path, where: Path) -> Path:
+    """Write exactly what a Space gets, and nothing that was there before."""
+    target = where / folder.name
+    shutil.rmtree(target, ignore_errors=True)
+    for name, path in contents(folder, package).items():
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, target / name)
+    return target

@@ -1,0 +1,124 @@
+"""IoUs that rounding makes doubtful are decided and ranked by fractions, at any scale."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from tests.detection_references import openset_detection as slow
+from tests.examples import many, seeds
+
+Load = Callable[..., Any]
+DETECTION = "openset_detection"
+Box = list[float]
+PROTOCOLS: list[dict[str, Any]] = [
+    {"matching": "confidence"},
+    {"matching": "iou"},
+    {"protocol": "owod", "recall_level": None},
+]
+
+
+def true_positives(load: Load, found: list[Any], true: list[Any], **options: Any) -> int:
+    results = load(DETECTION, **{"known_classes": [0, 1], **options}).compute(predictions=[found], references=[true])
+    count: int = results["TP_known"]
+    return count
+
+
+@pytest.mark.parametrize(
+    ("box", "options"),
+    [
+        ([1e9, 0.0, 0.01, 0.01], {"box_format": "xywh"}),
+        ([1e7, 1e7, 1.1e-4, 1.1e-4], {"box_format": "xywh"}),
+        ([1e12, 0.0, 10.3, 10.3], {"box_format": "cxcywh"}),
+        ([5e9, 0, 5e9, 2], {"plus_one": True}),
+        ([5e9, 0, 5e9, 2], {"plus_one": True, "protocol": "owod", "recall_level": None}),
+        ([0, 0, 1e-300, 1e-300], {}),
+        ([-1e-300, 1e-300, 1e-300, 1e-300], {"box_format": "cxcywh"}),
+    ],
+)
+def test_equal_boxes_match_wherever_they_lie(box: Box, options: dict[str, Any], load: Load) -> None:
+    assert true_positives(load, [[*box, 0.9, 0]], [[*box, 0]], **options) == 1
+    assert true_positives(load, [[*box, 0.9, 0]], [[*box, 0]], **options, iou_threshold=1.0) == 1
+
+
+def test_small_boxes_far_away(load: Load) -> None:
+    box, other = [1000000.0000003, 1000000.0000004, 4e-7, 4e-7], [1000000.0000004, 1000000.0000007, 6e-7, 2e-7]
+    boxes = [[*box, 0.9, 0]], [[*other, 0]]  # an IoU of 0.11999
+    assert true_positives(load, *boxes, box_format="xywh", iou_threshold=0.1) == 1
+    assert true_positives(load, *boxes, box_format="xywh", iou_threshold=0.12) == 0
+
+
+@pytest.mark.parametrize("threshold", [1e-13, 1e-16, 1e-20, 1e-300])
+def test_thresholds_near_zero(threshold: float, load: Load) -> None:
+    for width, reached in ((threshold, 1), (0.75 * threshold, 0)):
+        boxes = [[0, 0, width, 1, 0.9, 0]], [[0, 0, 1, 1, 0]]
+        assert true_positives(load, *boxes, iou_threshold=threshold) == reached
+
+
+def test_equal_ious_go_to_the_more_confident(load: Load) -> None:
+    w, h = 271493.8896484375, 1012363.3115234375
+    found = [[0, 0, 9 * w, 6 * h, 0.9, 0], [0, 0, 4 * w, 6 * h, 0.1, 1]]
+    assert true_positives(load, found, [[0, 0, 6 * w, 6 * h, 0]]) == 1  # IoUs of exactly 2/3
+
+
+def test_ious_that_round_to_one_float_are_ranked_exactly(load: Load) -> None:
+    n = 2**28
+    found = [[0, 0, n - 1, 1, 0.9, 1], [0, 0, n + 1, 1, 0.1, 0]]
+    assert (n - 1) / n == n / (n + 1)  # as floats
+    assert true_positives(load, found, [[0, 0, n, 1, 0]]) == 1
+
+
+def exact(box: Box, box_format: str) -> list[Any]:
+    a, b, c, d = map(Fraction, box)
+    return {
+        "xyxy": [a, b, c, d],
+        "xywh": [a, b, a + c, b + d],
+        "cxcywh": [a - c / 2, b - d / 2, a + c / 2, b + d / 2],
+    }[box_format]
+
+
+def draw(rng: np.random.Generator, box_format: str, count: int) -> list[Box]:
+    """Boxes on a grid of any scale, so that many IoUs are equal, and some of which lie far away."""
+    unit = rng.random(2) * 10.0 ** rng.integers(-9, 9) + 1e-12
+    far = float(rng.choice([0, 0, 1e3, 1e6, 1e9, 1e15])) * float(np.max(unit))
+    boxes = []
+    for _ in range(count):
+        start, size = rng.integers(0, 3, 2) * unit, rng.integers(1, 7, 2) * unit
+        if box_format == "xyxy":
+            start, size = start + far, np.maximum(start + far, start + far + size)
+        else:
+            start = start + far
+        boxes.append([*map(float, start), *map(float, size)])
+    return boxes
+
+
+@many
+@given(seed=seeds)
+def test_boxes_of_any_scale_equal_the_slow_reference(seed: int, load: Load) -> None:
+    rng = np.random.default_rng(seed)
+    box_format = str(rng.choice(["xyxy", "xywh", "cxcywh"]))
+    known, plus_one = [0, 1], bool(rng.random() < 0.3)
+    found, true, exactly_found, exactly_true = [], [], [], []
+    for _ in range(2):
+        boxes = draw(rng, box_format, 7)
+        shares, labels = rng.permutation(16)[:4] / 16, rng.integers(-1, 3, 7).tolist()
+        found.append([[*box, float(c), label] for box, c, label in zip(boxes[:4], shares, labels)])
+        true.append([[*box, label] for box, label in zip(boxes[4:], labels[4:])])
+        exactly_found.append([[*exact(row[:4], box_format), *row[4:]] for row in found[-1]])
+        exactly_true.append([[*exact(row[:4], box_format), *row[4:]] for row in true[-1]])
+    options: dict[str, Any] = {
+        "known_classes": known,
+        "plus_one": plus_one,
+        "iou_threshold": float(rng.choice([0.25, 0.5, 0.2, 1 / 3, 0.75])),
+        **PROTOCOLS[seed % 3],
+    }
+    expected = slow(exactly_found, exactly_true, **options)
+    results = load(DETECTION, box_format=box_format).compute(predictions=found, references=true, **options)
+    for name, value in results.items():
+        want = expected[name]
+        assert value == pytest.approx([float(x) for x in want] if isinstance(want, list) else float(want), abs=1e-14)
