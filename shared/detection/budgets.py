@@ -4,15 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
+from ..metric.results import Rate, Results
+from .counting import as_rows, in_total, ratio, ratios
 from .matching import rank_pairs, take_free
 from .outcomes import SelectedBoxes
 from .overlap import Overlaps
+from .pairs import Pairs
 
 BUDGETS = ("unknown", "all")
 RECALL_IOUS = [Fraction(ious, 20) for ious in range(10, 20)]  # 0.5, 0.55, …, 0.95
+
+
+class BudgetRecall:
+    """AR@k of unknown objects for some k; see `found_within`."""
+
+    def __init__(self, boxes: SelectedBoxes, overlaps: Overlaps, sizes: Sequence[int], budget: str) -> None:
+        self._counts = boxes.counts
+        self._found = found_within(boxes, overlaps, sizes, budget)
+        objects = boxes.object_image[(boxes.object_label == boxes.unknown_id) & ~boxes.ignored]
+        self._total = len(RECALL_IOUS) * np.bincount(objects, minlength=len(boxes.num_predictions))
+
+    def rates(self, counts: np.ndarray) -> Results:
+        """The mean recall over ten IoU thresholds; 0.0 without unknown objects."""
+        total = int(counts @ self._total)
+        return {name: Rate(ratio(number, total), True) for name, number in in_total(self._found, counts).items()}
+
+    def table_by_image(self) -> dict[str, list[Any]]:
+        """AR@k of each image."""
+        rows, total = as_rows(self._found, self._counts), np.repeat(self._total, self._counts)
+        return {name: ratios(column, total) for name, column in rows.items()}
 
 
 def found_within(boxes: SelectedBoxes, overlaps: Overlaps, sizes: Sequence[int], budget: str) -> dict[str, np.ndarray]:
@@ -42,17 +66,11 @@ def found_within(boxes: SelectedBoxes, overlaps: Overlaps, sizes: Sequence[int],
     first = np.cumsum(boxes.num_predictions) - boxes.num_predictions
     place = before[rank] - before[first[boxes.image]]  # among those of its image
 
-    finding = [_rows_that_take(boxes, overlaps, iou, rank) for iou in RECALL_IOUS]
-    rows = np.concatenate(finding)
+    pairs = overlaps.ranked()
+    reached = [pairs.take(overlaps.compared(iou)[0] >= 0) for iou in RECALL_IOUS]
+    rows = np.concatenate([_taking(boxes, some, [-some.ranks, rank[some.rows]]).rows for some in reached])
     size = len(boxes.num_predictions)
     return {f"AR@{k}": np.bincount(boxes.image[rows[place[rows] < k]], minlength=size) for k in sizes}
-
-
-def _rows_that_take(boxes: SelectedBoxes, overlaps: Overlaps, iou: Fraction, rank: np.ndarray) -> np.ndarray:
-    """The predictions that take an object at an IoU, one after the other."""
-    pairs = overlaps.reaching(iou)
-    order = rank_pairs(pairs, boxes.predictions, boxes.references, [-pairs.ious, rank[pairs.rows]])
-    return take_free(pairs.take(order), len(boxes.predictions), len(boxes.references)).rows
 
 
 def _on_known(boxes: SelectedBoxes, overlaps: Overlaps, rank: np.ndarray, is_unknown: np.ndarray) -> np.ndarray:
@@ -60,10 +78,14 @@ def _on_known(boxes: SelectedBoxes, overlaps: Overlaps, rank: np.ndarray, is_unk
     pairs = overlaps.reaching(RECALL_IOUS[0])
     to_ignored = boxes.ignored[pairs.columns]
     counted = pairs.take(~to_ignored)
-    keys = [-counted.ious, ~is_unknown[counted.columns], rank[counted.rows]]
-    counted = counted.take(rank_pairs(counted, boxes.predictions, boxes.references, keys))
-    taking = take_free(counted, len(boxes.predictions), len(boxes.references))
+    taking = _taking(boxes, counted, [-counted.ranks, ~is_unknown[counted.columns], rank[counted.rows]])
     leaves = np.zeros(len(boxes.predictions), dtype=bool)
     leaves[pairs.rows[to_ignored]] = True
     leaves[taking.rows] = ~is_unknown[taking.columns]
     return leaves
+
+
+def _taking(boxes: SelectedBoxes, pairs: Pairs, keys: list[np.ndarray]) -> Pairs:
+    """The pairs that are matched one after the other, in the order of the keys, of which the last counts first."""
+    order = rank_pairs(pairs, boxes.predictions, boxes.references, keys)
+    return take_free(pairs.take(order), len(boxes.predictions), len(boxes.references))

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .counting import rows_of
-from .outcomes import NEITHER, TP_KNOWN, TP_UNKNOWN, Outcomes
+from .outcomes import FP_KNOWN, FP_UNKNOWN, TP_KNOWN, TP_UNKNOWN, Outcomes
 
 
 class Curve(NamedTuple):
@@ -39,18 +39,26 @@ class RankedClass(NamedTuple):
         return Curve(tp[occurs], fp[occurs], opened[occurs])
 
 
-def ranked_classes(found: Outcomes, on_unknown: np.ndarray, classes: Sequence[int]) -> list[RankedClass]:
-    """Rank the predictions of each class; on_unknown says which lie on an unknown object."""
-    rows = rows_of(found.boxes.predictions[:, 5], classes)
+def ranked_classes(
+    found: Outcomes, on_unknown: np.ndarray, classes: Sequence[int], by_confidence: np.ndarray
+) -> list[RankedClass]:
+    """Rank the predictions of each class.
+
+    Parameters: on_unknown, whether each prediction lies on an unknown object; by_confidence, rows of predictions, from
+    the most confident on.
+    """
+    rows = rows_of(found.boxes.predictions[by_confidence, 5], classes)
     ends = np.cumsum(np.bincount(rows, minlength=len(classes)))
-    ranked = np.lexsort((-found.boxes.predictions[:, 4], rows))
+    few = rows.astype(np.int16) if len(classes) < 1 << 15 else rows  # which NumPy sorts by their digits
+    ranked = by_confidence[np.argsort(few, kind="stable")]
     return [_ranked_class(found, on_unknown, part) for part in np.split(ranked, ends[:-1])]
 
 
 def _ranked_class(found: Outcomes, on_unknown: np.ndarray, ranked: np.ndarray) -> RankedClass:
     confidence, outcome = found.boxes.predictions[ranked, 4], found.outcome[ranked]
     is_tp = (outcome == TP_KNOWN) | (outcome == TP_UNKNOWN)
-    kinds = is_tp, ~is_tp & (outcome != NEITHER), on_unknown[ranked], np.ones(len(ranked), dtype=bool)
+    is_fp = (outcome == FP_KNOWN) | (outcome == FP_UNKNOWN)
+    kinds = is_tp, is_fp, on_unknown[ranked], np.ones(len(ranked), dtype=bool)
     last = np.append(confidence[1:] != confidence[:-1], True) if len(ranked) else np.zeros(0, dtype=bool)
     return RankedClass(found.boxes.image[ranked], np.stack(kinds).astype(np.int64), np.flatnonzero(last))
 

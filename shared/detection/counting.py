@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .outcomes import COUNTED, FP_KNOWN, FP_UNKNOWN, NEITHER, TP_KNOWN, TP_UNKNOWN, Outcomes, SelectedBoxes
+from .outcomes import COUNTED, FP_KNOWN, FP_UNKNOWN, OUTCOMES, TP_KNOWN, TP_UNKNOWN, Outcomes, SelectedBoxes
 
 CountColumns = dict[str, np.ndarray]
 
@@ -48,7 +48,7 @@ def ranked_outcome(found: Outcomes, code: int) -> Ranked:
 def counts_by_image(found: Outcomes) -> CountColumns:
     """The eight counts of one of each image."""
     boxes = found.boxes
-    size, width = len(boxes.num_predictions), NEITHER + 1
+    size, width = len(boxes.num_predictions), len(OUTCOMES)
     outcomes = np.bincount(boxes.image * width + found.outcome, minlength=size * width).reshape(size, width)
     is_known = boxes.object_label != boxes.unknown_id
     kinds = (kind & ~boxes.ignored for kind in (is_known, ~is_known))
@@ -68,7 +68,7 @@ def as_rows(by_image: Mapping[str, np.ndarray], counts: np.ndarray) -> CountColu
 
 def counts_by_class(found: Outcomes, classes: Sequence[int]) -> dict[str, list[Any]]:
     """Objects, TP, FP, FN, precision and recall of each class, as `class_rows` lists them."""
-    boxes, size, width = found.boxes, len(classes), NEITHER + 1
+    boxes, size, width = found.boxes, len(classes), len(OUTCOMES)
     groups = rows_of(boxes.predictions[:, 5], classes) * width + found.outcome
     outcomes = tally(groups, boxes.counts[boxes.image], size * width).reshape(size, width).T
     tp, fp = outcomes[TP_KNOWN] + outcomes[TP_UNKNOWN], outcomes[FP_KNOWN] + outcomes[FP_UNKNOWN]

@@ -35,7 +35,7 @@ BADLY_PLACED, MISNAMED, DUPLICATE, BACKGROUND_CALLED, BOTH = 0, 1, 4, 5, 7  # th
 class FalseOverlaps(NamedTuple):
     """Pairs of a false positive and an object that is not ignored, at an IoU of at least 1/10.
 
-    pairs: rows, columns and IoU
+    pairs: ranked by their IoU
     same: whether the prediction says the object's class; all unknown objects are of one
     reached: whether the IoU reaches the threshold of the rules
     above: whether it is more than 1/10
@@ -57,14 +57,14 @@ def is_false_positive(found: Outcomes) -> np.ndarray:
 
 
 def false_overlaps(found: Outcomes, overlaps: Overlaps) -> FalseOverlaps:
-    """Compare overlaps with the two thresholds, exactly, and keep those of false positives."""
-    boxes = found.boxes
-    above, _ = overlaps.compared(NEARBY)
-    reached, ious = overlaps.compared(boxes.rules.iou_threshold)
-    pairs = overlaps.pairs._replace(ious=ious)
+    """The pairs of false positives among overlaps, compared with the two thresholds exactly."""
+    boxes, pairs = found.boxes, overlaps.pairs
+    overlaps = overlaps.take(is_false_positive(found)[pairs.rows] & ~boxes.ignored[pairs.columns])
+    overlaps = overlaps.take(overlaps.compared(NEARBY)[0] >= 0)
+    above, reached = (overlaps.compared(iou)[0] for iou in (NEARBY, boxes.rules.iou_threshold))
+    pairs = overlaps.ranked()
     same = boxes.predictions[pairs.rows, 5] == boxes.object_label[pairs.columns]
-    kept = (above >= 0) & is_false_positive(found)[pairs.rows] & ~boxes.ignored[pairs.columns]
-    return FalseOverlaps(pairs, same, reached >= 0, above > 0).take(kept)
+    return FalseOverlaps(pairs, same, reached >= 0, above > 0)
 
 
 def kinds_of_false_positives(found: Outcomes, beside: FalseOverlaps) -> tuple[np.ndarray, np.ndarray]:
@@ -105,7 +105,7 @@ def kinds_of_false_positives(found: Outcomes, beside: FalseOverlaps) -> tuple[np
 def _best(found: Outcomes, beside: FalseOverlaps) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """For each prediction the object that it overlaps most, −1 for none; whether the threshold, and 1/10, is passed."""
     boxes, pairs = found.boxes, beside.pairs
-    ranked = rank_pairs(pairs, boxes.predictions, boxes.references, [-pairs.ious, ~beside.reached, pairs.rows])
+    ranked = rank_pairs(pairs, boxes.predictions, boxes.references, [-pairs.ranks, pairs.rows])
     best = beside.take(ranked[first_of_each(pairs.rows[ranked])])
     number = len(boxes.predictions)
     objects, reached, above = np.full(number, -1), np.zeros(number, dtype=bool), np.zeros(number, dtype=bool)

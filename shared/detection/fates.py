@@ -47,7 +47,7 @@ def object_fates(found: Outcomes, beside: FalseOverlaps) -> tuple[np.ndarray, np
     fate[found.matched[np.isin(found.outcome, (TP_KNOWN, TP_UNKNOWN))]] = _FOUND
 
     label = boxes.predictions[naming.rows, 5]
-    last_counts = np.lexsort((-label, naming.ious, boxes.predictions[naming.rows, 4]))
+    last_counts = np.lexsort((-label, naming.ranks, boxes.predictions[naming.rows, 4]))
     called = boxes.object_label.copy()
     called[naming.columns[last_counts]] = label[last_counts]
     called[fate != _MISNAMED] = boxes.object_label[fate != _MISNAMED]

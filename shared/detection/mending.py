@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .matching import first_of_each
-from .outcomes import NEITHER, TP_KNOWN, TP_UNKNOWN, Outcomes
+from .outcomes import ON_IGNORED, TP_KNOWN, TP_UNKNOWN, Outcomes
 
 
 def mended(found: Outcomes, rows: np.ndarray, target: np.ndarray) -> Outcomes:
@@ -26,7 +26,7 @@ def mended(found: Outcomes, rows: np.ndarray, target: np.ndarray) -> Outcomes:
 
     label = boxes.object_label[target[taking]]
     predictions, outcome, matched = boxes.predictions.copy(), found.outcome.copy(), found.matched.copy()
-    outcome[rows], matched[rows] = NEITHER, -1
+    outcome[rows], matched[rows] = ON_IGNORED, -1
     outcome[taking] = np.where(label == boxes.unknown_id, TP_UNKNOWN, TP_KNOWN)
     predictions[taking, 5], matched[taking] = label, target[taking]
     return Outcomes(boxes._replace(predictions=predictions), outcome, matched)

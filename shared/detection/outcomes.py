@@ -1,6 +1,6 @@
 """What takes part in an evaluation, and what each detection counts as, whatever the protocol.
 
-A protocol gives each prediction one of six outcomes, from the boxes of its image alone: so it is found once, however
+A protocol gives each prediction one of seven outcomes, from the boxes of its image alone: so it is found once, however
 many equal images each image stands for.
 """
 
@@ -16,7 +16,8 @@ from .overlap import Overlaps, overlaps
 from .pairs import Pairs
 from .rules import Rules
 
-TP_KNOWN, FP_KNOWN, TP_UNKNOWN, FP_UNKNOWN, BACKGROUND, NEITHER = range(6)
+OUTCOMES = ("TP_known", "FP_known", "TP_unknown", "FP_unknown", "background", "on ignored", "left out")
+TP_KNOWN, FP_KNOWN, TP_UNKNOWN, FP_UNKNOWN, BACKGROUND, ON_IGNORED, LEFT_OUT_CLASS = range(len(OUTCOMES))
 COUNTED = range(BACKGROUND)  # the outcomes that are counted
 
 
@@ -68,7 +69,7 @@ class Outcomes(NamedTuple):
 
     boxes: what takes part
     outcome: TP_KNOWN, FP_KNOWN, TP_UNKNOWN, FP_UNKNOWN; BACKGROUND, an "unknown" without an object where these do not
-        count; or NEITHER, on an ignored object or of a class that counts nowhere
+        count; ON_IGNORED; or LEFT_OUT_CLASS, of a class that counts nowhere
     matched: the row of the object that it takes, or −1
     """
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from .matching import first_of_each, rank_pairs
-from .outcomes import FP_KNOWN, FP_UNKNOWN, NEITHER, TP_KNOWN, TP_UNKNOWN, Outcomes, SelectedBoxes
+from .outcomes import FP_KNOWN, FP_UNKNOWN, LEFT_OUT_CLASS, ON_IGNORED, TP_KNOWN, TP_UNKNOWN, Outcomes, SelectedBoxes
 from .pairs import Pairs
 
 
@@ -28,13 +28,13 @@ def voc_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
     pointing = pairs.take(first_of_each(pairs.rows))
     to_ignored = boxes.ignored[pointing.columns]
     taking = pointing.take(~to_ignored)
-    keys = [-taking.ious, -confidence[taking.rows], taking.columns]
+    keys = [-taking.ranks, -confidence[taking.rows], taking.columns]
     taking = taking.take(rank_pairs(taking, boxes.predictions, boxes.references, keys))
     taking = taking.take(first_of_each(taking.columns))
 
     says_unknown = label == boxes.unknown_id
-    outcome = np.where(says_unknown, FP_UNKNOWN, np.where(np.isin(label, boxes.known), FP_KNOWN, NEITHER))
-    outcome[pointing.rows[to_ignored]] = NEITHER
+    outcome = np.where(says_unknown, FP_UNKNOWN, np.where(np.isin(label, boxes.known), FP_KNOWN, LEFT_OUT_CLASS))
+    outcome[pointing.rows[to_ignored]] = ON_IGNORED
     outcome[taking.rows] = np.where(says_unknown[taking.rows], TP_UNKNOWN, TP_KNOWN)
     matched = np.full(len(label), -1)
     matched[taking.rows] = taking.columns

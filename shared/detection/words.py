@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .outcomes import NEITHER, Outcomes
+from .outcomes import LEFT_OUT_CLASS, ON_IGNORED, Outcomes
 from .rules import Rules
 
 OUTCOME_WORDS = (
@@ -52,8 +52,7 @@ def outcomes_in_words(found: Outcomes) -> tuple[np.ndarray, np.ndarray]:
     """What became of each prediction and of each object, as places in `OUTCOME_WORDS`, int64.
 
     An object became what the prediction that takes it did; else it is missed or ignored. A prediction that takes none
-    matches no object, or lies on an ignored one if it counts as neither: so background is to count, see
-    `one_to_one_rules`. Predictions that their class leaves out, as in VOC matching, are for the caller to tell.
+    matches no object, lies on an ignored one, or its class leaves it out.
     """
     boxes = found.boxes
     rows = np.flatnonzero(found.matched >= 0)
@@ -63,7 +62,8 @@ def outcomes_in_words(found: Outcomes) -> tuple[np.ndarray, np.ndarray]:
     on_known = np.where(says_unknown, CALLED_UNKNOWN, np.where(label == object_label, RIGHT, WRONG_CLASS))
     matched = np.where(is_unknown, np.where(says_unknown, CALLED_UNKNOWN_RIGHTLY, TAKEN_FOR_KNOWN), on_known)
 
-    predicted = np.where(found.outcome == NEITHER, IGNORED, NO_OBJECT)
+    predicted = np.full(len(found.outcome), NO_OBJECT)
+    predicted[found.outcome == ON_IGNORED], predicted[found.outcome == LEFT_OUT_CLASS] = IGNORED, LEFT_OUT
     true = np.where(boxes.ignored, IGNORED, MISSED)
     predicted[rows], true[objects] = matched, matched
     return predicted, true

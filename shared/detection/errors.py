@@ -1,0 +1,117 @@
+"""Errors of matched boxes: fates of objects, kinds of false positives, and what mending each kind gains.
+
+found, overlaps → pairs of false positives and objects → fates, kinds → counts by image → shares; tables
+                                                       → outcomes with a kind mended → gains, by the protocol
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..metric.results import Rate, Results
+from .counting import CountColumns, as_rows, class_rows, in_total, ratio, rows_of, tally
+from .false_positives import FALSE_POSITIVES, NEARBY, false_overlaps, kinds_of_false_positives
+from .fates import FATES, object_fates
+from .mending import mended
+from .overlap import Overlaps
+from .protocols import MatchedImages, gain
+
+MISSED = "missed"  # the error of objects that nothing was predicted on
+_MEASURES = ("mAP", "U-AP", "U-Recall")
+
+
+class Errors:
+    """Fates and kinds of errors of matched images; see `object_fates`, `kinds_of_false_positives` and `mended`.
+
+    Mending "missed" takes the missed objects out of all denominators.
+    Raises ValueError for an IoU threshold below 1/10, at which no box is badly placed.
+    """
+
+    def __init__(self, matched: MatchedImages, overlaps: Overlaps) -> None:
+        found = matched.found
+        boxes, threshold = found.boxes, found.boxes.rules.iou_threshold
+        if threshold < NEARBY:
+            raise ValueError(f"errors: expected an iou_threshold of at least {float(NEARBY)}, got {threshold}")
+        beside = false_overlaps(found, overlaps)
+        self._matched, size = matched, len(boxes.num_predictions)
+        self._fates, self._called = object_fates(found, beside)
+        kinds, target = kinds_of_false_positives(found, beside)
+        is_missed = np.isin(self._fates, [place for place, (_, fate) in enumerate(FATES) if fate == MISSED])
+        self.by_image: CountColumns = {
+            **{
+                f"{side} objects {fate}": np.bincount(boxes.object_image[self._fates == place], minlength=size)
+                for place, (side, fate) in enumerate(FATES)
+            },
+            **{
+                f"FP {kind}": np.bincount(boxes.image[kinds == place], minlength=size)
+                for place, kind in enumerate(FALSE_POSITIVES)
+            },
+        }
+        for place, kind in enumerate(FALSE_POSITIVES):
+            matched.mend(kind, mended(found, np.flatnonzero(kinds == place), target), np.zeros_like(is_missed))
+        matched.mend(MISSED, found, is_missed)
+
+    def rates(self, counts: np.ndarray) -> Results:
+        """The share of each fate, of all known or all unknown objects; 0.0 without any."""
+        totals = in_total(self.by_image, counts)
+        objects = {side: sum(totals[_column(*fate)] for fate in FATES if fate[0] == side) for side, _ in FATES}
+        return {
+            share_of(side, fate): Rate(ratio(totals[_column(side, fate)], objects[side]), fate == "found")
+            for side, fate in FATES
+        }
+
+    def tables(self, results: Results) -> dict[str, Any]:
+        """The tables "fates" and "errors"."""
+        totals = in_total(self.by_image, self._matched.found.boxes.counts)
+        gains = {
+            f"Δ{measure}": [results[gain(error, measure)].value for error in (*FALSE_POSITIVES, MISSED)]
+            for measure in _MEASURES
+            if gain(MISSED, measure) in results
+        }
+        missed = sum(totals[_column(*fate)] for fate in FATES if fate[1] == MISSED)
+        return {
+            "fates": {
+                "objects": [side for side, _ in FATES],
+                "fate": [fate for _, fate in FATES],
+                "count": [totals[_column(*fate)] for fate in FATES],
+                "share": [results[share_of(*fate)].value for fate in FATES],
+            },
+            "errors": {
+                "error": [*FALSE_POSITIVES, MISSED],
+                "count": [*(totals[f"FP {kind}"] for kind in FALSE_POSITIVES), missed],
+                **gains,
+            },
+        }
+
+    def table_by_class(self) -> dict[str, list[Any]]:
+        """Fates of the objects of each class, and how many unknown objects were called the class."""
+        boxes = self._matched.found.boxes
+        classes, weights = class_rows(boxes), boxes.counts[boxes.object_image]
+
+        def number(labels: np.ndarray, which: np.ndarray) -> list[int]:
+            return tally(rows_of(labels[which], classes), weights[which], len(classes)).tolist()
+
+        fates = np.asarray([fate for _, fate in FATES] + [""])[self._fates]  # −1, of ignored objects, is the last
+        by_fate = {fate: number(boxes.object_label, fates == fate) for fate in dict.fromkeys(fate for _, fate in FATES)}
+        unknown_as_known = self._fates == FATES.index(("unknown", "called known"))
+        return {**by_fate, "unknown objects called it": number(self._called, unknown_as_known)}
+
+    def table_by_image(self) -> dict[str, list[Any]]:
+        """Counts of each image."""
+        rows = as_rows(self.by_image, self._matched.found.boxes.counts)
+        return {name: column.tolist() for name, column in rows.items()}
+
+
+def share_of(side: str, fate: str) -> str:
+    """The name of the share of known or unknown objects with a fate.
+
+    >>> share_of("unknown", "missed")
+    'fate(unknown, missed)'
+    """
+    return f"fate({side}, {fate})"
+
+
+def _column(side: str, fate: str) -> str:
+    return f"{side} objects {fate}"
