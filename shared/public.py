@@ -15,9 +15,8 @@ from .comparison import compare
 from .detection.boxes import reduce_boxes
 from .detection.class_curves import voc_average_precision
 from .detection.matching import match_boxes
-from .detection.openset_detection import OpenSetDetection
-from .detection.ow_dln import count_openset_detections, openset_detection, openset_detection_rates
-from .detection.owod import owod_detection
+from .detection.openset_detection import OpenSetDetection, openset_detection, owod_detection
+from .detection.ow_dln import count_openset_detections, openset_detection_rates
 from .detection.pairs import box_iou
 from .detection.rules import Rules
 from .formats.written.hub import to_eval_results, to_model_index

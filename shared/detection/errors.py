@@ -19,6 +19,8 @@ from .overlap import Overlaps
 from .protocols import MatchedImages, gain
 
 MISSED = "missed"  # the error of objects that nothing was predicted on
+_FATE_COLUMNS = [f"{side} objects {fate}" for side, fate in FATES]
+_SIDES = {side: [column for column in _FATE_COLUMNS if column.startswith(side)] for side, _ in FATES}
 _MEASURES = ("mAP", "U-AP", "U-Recall")
 
 
@@ -41,8 +43,8 @@ class Errors:
         is_missed = np.isin(self._fates, [place for place, (_, fate) in enumerate(FATES) if fate == MISSED])
         self.by_image: CountColumns = {
             **{
-                f"{side} objects {fate}": np.bincount(boxes.object_image[self._fates == place], minlength=size)
-                for place, (side, fate) in enumerate(FATES)
+                column: np.bincount(boxes.object_image[self._fates == place], minlength=size)
+                for place, column in enumerate(_FATE_COLUMNS)
             },
             **{
                 f"FP {kind}": np.bincount(boxes.image[kinds == place], minlength=size)
@@ -56,10 +58,10 @@ class Errors:
     def rates(self, counts: np.ndarray) -> Results:
         """The share of each fate, of all known or all unknown objects; 0.0 without any."""
         totals = in_total(self.by_image, counts)
-        objects = {side: sum(totals[_column(*fate)] for fate in FATES if fate[0] == side) for side, _ in FATES}
+        objects = {side: sum(totals[column] for column in columns) for side, columns in _SIDES.items()}
         return {
-            share_of(side, fate): Rate(ratio(totals[_column(side, fate)], objects[side]), fate == "found")
-            for side, fate in FATES
+            share_of(side, fate): Rate(ratio(totals[column], objects[side]), fate == "found")
+            for (side, fate), column in zip(FATES, _FATE_COLUMNS)
         }
 
     def tables(self, results: Results) -> dict[str, Any]:
@@ -70,12 +72,12 @@ class Errors:
             for measure in _MEASURES
             if gain(MISSED, measure) in results
         }
-        missed = sum(totals[_column(*fate)] for fate in FATES if fate[1] == MISSED)
+        missed = sum(totals[column] for column in _FATE_COLUMNS if column.endswith(MISSED))
         return {
             "fates": {
                 "objects": [side for side, _ in FATES],
                 "fate": [fate for _, fate in FATES],
-                "count": [totals[_column(*fate)] for fate in FATES],
+                "count": [totals[column] for column in _FATE_COLUMNS],
                 "share": [results[share_of(*fate)].value for fate in FATES],
             },
             "errors": {
@@ -111,7 +113,3 @@ def share_of(side: str, fate: str) -> str:
     'fate(unknown, missed)'
     """
     return f"fate({side}, {fate})"
-
-
-def _column(side: str, fate: str) -> str:
-    return f"{side} objects {fate}"

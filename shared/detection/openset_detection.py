@@ -17,7 +17,7 @@ from .ow_dln import OwDln
 from .owod import Owod
 from .prepared_images import PreparedImages
 from .protocols import MatchedImages
-from .rules import MATCHINGS, RULE_CHECKS, Rules
+from .rules import RULE_CHECKS, Rules
 
 PROTOCOLS: dict[str, type[MatchedImages]] = {"ow-dln": OwDln, "owod": Owod}
 
@@ -98,9 +98,19 @@ class OpenSetDetection(Metric):
         given = plain_value(self.recall_budgets)
         return [] if given in ((), []) else as_int_list(given, "recall_budgets", 1, MAX_EXACT)
 
+    @property
+    def matched_images(self) -> type[MatchedImages]:
+        """The protocol."""
+        return PROTOCOLS[self.protocol]
+
+    @property
+    def rules(self) -> Rules:
+        """The rules of the protocol among the options."""
+        return self.matched_images.rules(self)
+
     def prepare(self, state: DetectionState) -> PreparedImages:
         """Match the boxes of each image."""
-        return PreparedImages(state, PROTOCOLS[self.protocol], self)
+        return PreparedImages(state, self.matched_images, self)
 
 
 def openset_detection(

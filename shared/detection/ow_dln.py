@@ -136,7 +136,7 @@ class OwDln(MatchedImages):
         return Rules(**{**rules, "matching": Rules.matching if options.matching is None else options.matching})
 
     def __init__(self, boxes: SelectedBoxes, pairs: Pairs, options: DetectionOptions) -> None:
-        self.found = one_to_one_outcomes(boxes, pairs)
+        self.found = self.match(boxes, pairs)
         self.by_image = counts_by_image(self.found)
         self._mended: dict[str, CountColumns] = {}  # by error, what changes of the counts
 

@@ -102,7 +102,7 @@ class Owod(MatchedImages):
         return Rules(**{**rules, "matching": "confidence"})
 
     def __init__(self, boxes: SelectedBoxes, pairs: Pairs, options: DetectionOptions) -> None:
-        self.found = voc_outcomes(boxes, pairs)
+        self.found = self.match(boxes, pairs)
         self.taken = unknown_taken_for_known(boxes, pairs)
         self.classes = class_rows(boxes)
         size = len(boxes.num_predictions)
@@ -186,7 +186,9 @@ class Owod(MatchedImages):
         columns = counts_by_image(after._replace(boxes=boxes))
         of_unknown = {name: column for name, column in columns.items() if name.endswith("_unknown")}
         objects = ClassObjects.of(boxes, self.classes)
-        self._mended[error] = _Mended({row: curves[row] for row in np.flatnonzero(changed)}, objects, of_unknown)
+        self._mended[error] = _Mended(
+            {row: curves[row] for row in np.flatnonzero(changed).tolist()}, objects, of_unknown
+        )
 
     def _after(self, mended: _Mended, before: _ByClass, counts: np.ndarray) -> tuple[_ByClass, dict[str, int]]:
         curves, objects, aps = [*before.curves], mended.objects.number(counts).tolist(), [*before.aps]

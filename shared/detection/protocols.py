@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, Protocol
+from collections.abc import Sequence
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -38,9 +38,13 @@ class MatchedImages(ABC):
     by_image: counts of one of each image, of which results are made
     """
 
-    match: ClassVar[Callable[[SelectedBoxes, Pairs], Outcomes]]
     found: Outcomes
     by_image: CountColumns
+
+    @staticmethod
+    @abstractmethod
+    def match(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
+        """Match boxes, of which those pairs reach the IoU threshold."""
 
     @classmethod
     @abstractmethod
@@ -49,7 +53,7 @@ class MatchedImages(ABC):
 
     @abstractmethod
     def __init__(self, boxes: SelectedBoxes, pairs: Pairs, options: DetectionOptions) -> None:
-        """Match the boxes, of which those pairs reach the IoU threshold."""
+        """Match the boxes."""
 
     @abstractmethod
     def rates(self, counts: np.ndarray) -> Results:

@@ -6,11 +6,11 @@ A protocol's outcomes are for counting; here boxes are told apart further.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
 
+from .openset_detection import OpenSetDetection
 from .outcomes import LEFT_OUT_CLASS, ON_IGNORED, Outcomes
 from .rules import Rules
 
@@ -28,24 +28,20 @@ OUTCOME_WORDS = (
 RIGHT, CALLED_UNKNOWN_RIGHTLY, WRONG_CLASS, CALLED_UNKNOWN, TAKEN_FOR_KNOWN, MISSED, NO_OBJECT, IGNORED, LEFT_OUT = (
     range(len(OUTCOME_WORDS))
 )
-_RULES = [field.name for field in fields(Rules)]
 
 
 def one_to_one_rules(options: Mapping[str, Any]) -> Rules:
-    """The rules among options of the metric, by which each box is one thing, as in a picture it has to be.
+    """The rules by which each box is one thing, as in a picture it has to be.
 
     For protocol="owod", which matches class by class, the most confident prediction takes an object, whatever its
-    class. Background counts, so that `outcomes_in_words` can tell it from what lies on an ignored object.
+    class.
 
-    Parameters: options by name; those that are missing, None or no rules are left out. Raises as `Rules`.
+    Parameters: options of the metric by name; None stands for the default. Raises as `Rules`.
 
     >>> one_to_one_rules({"known_classes": [0, 1], "protocol": "owod", "matching": None}).matching
     'confidence'
     """
-    chosen = {"known_classes": None, **{name: options[name] for name in _RULES if options.get(name) is not None}}
-    if options.get("protocol") == "owod":
-        chosen["matching"] = "confidence"
-    return Rules(**{**chosen, "count_background": True})
+    return OpenSetDetection(**{name: value for name, value in options.items() if value is not None}).rules
 
 
 def outcomes_in_words(found: Outcomes) -> tuple[np.ndarray, np.ndarray]:
