@@ -96,7 +96,10 @@ class OpenSetDetection(Metric):
     def budget_sizes(self) -> list[int]:
         """The numbers of `recall_budgets`."""
         given = plain_value(self.recall_budgets)
-        return [] if given in ((), []) else as_int_list(given, "recall_budgets", 1, MAX_EXACT)
+        sizes = [] if given in ((), []) else as_int_list(given, "recall_budgets", 1, MAX_EXACT)
+        if len(set(sizes)) < len(sizes):
+            raise ValueError(f"recall_budgets: expected different numbers, got {sizes}")
+        return sizes
 
     @property
     def matched_images(self) -> type[MatchedImages]:
