@@ -54,7 +54,10 @@ def found_within(boxes: SelectedBoxes, overlaps: Overlaps, sizes: Sequence[int],
     Objects, ICCV 2021, for budget="all".
     """
     confidence, label = boxes.predictions[:, 4:].T
-    ranked = np.lexsort((label, *boxes.predictions[:, 3::-1].T, -confidence, boxes.image))
+    ranked = np.lexsort((-confidence, boxes.image))
+    columns = confidence[ranked], boxes.image[ranked]
+    if np.logical_and(*(column[1:] == column[:-1] for column in columns)).any():
+        ranked = np.lexsort((label, *boxes.predictions[:, 3::-1].T, -confidence, boxes.image))
     rank = np.empty(len(ranked), dtype=np.int64)
     rank[ranked] = np.arange(len(ranked))
     is_unknown = boxes.object_label == boxes.unknown_id

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
-from .counting import rows_of
 from .outcomes import FP_KNOWN, FP_UNKNOWN, TP_KNOWN, TP_UNKNOWN, Outcomes
 
 
@@ -23,12 +22,15 @@ class Curve(NamedTuple):
 class RankedClass(NamedTuple):
     """The predictions of a class, from the most confident on.
 
-    image: (n,) of each
+    rows: (n,) of the predictions
+    image, confidence: of each
     kinds: (4, n) int64, 1 for a TP, for a FP, for one on an unknown object, and for any
     last: the places of the last ones of each distinct confidence
     """
 
+    rows: np.ndarray
     image: np.ndarray
+    confidence: np.ndarray
     kinds: np.ndarray
     last: np.ndarray
 
@@ -38,29 +40,47 @@ class RankedClass(NamedTuple):
         occurs = number > np.concatenate([[0], number[:-1]])
         return Curve(tp[occurs], fp[occurs], opened[occurs])
 
+    def changed(self, gone: np.ndarray, image: np.ndarray, confidence: np.ndarray) -> RankedClass:
+        """The class without some false positives and with true positives more.
 
-def ranked_classes(
-    found: Outcomes, on_unknown: np.ndarray, classes: Sequence[int], by_confidence: np.ndarray
-) -> list[RankedClass]:
+        Parameters: gone, whether each prediction of the table goes; image and confidence of each true positive.
+        """
+        kinds = self.kinds.copy()
+        kinds[1, gone[self.rows]] = 0
+        if not len(image):
+            return self._replace(kinds=kinds)
+        added = np.zeros((len(kinds), len(image)), np.int64)
+        added[0] = added[3] = 1
+        confidence = np.append(self.confidence, confidence)
+        order = np.argsort(-confidence, kind="stable")
+        rows, image = np.append(self.rows, np.full(len(image), -1)), np.append(self.image, image)
+        return _ranked(rows[order], image[order], confidence[order], np.append(kinds, added, axis=1)[:, order])
+
+
+def ranked_classes(found: Outcomes, on_unknown: np.ndarray, rows: np.ndarray, size: int) -> list[RankedClass]:
     """Rank the predictions of each class.
 
-    Parameters: on_unknown, whether each prediction lies on an unknown object; by_confidence, rows of predictions, from
-    the most confident on.
+    Parameters: on_unknown, whether each prediction lies on an unknown object; rows, its row in a table by class, which
+    has so many.
     """
-    rows = rows_of(found.boxes.predictions[by_confidence, 5], classes)
-    ends = np.cumsum(np.bincount(rows, minlength=len(classes)))
-    few = rows.astype(np.int16) if len(classes) < 1 << 15 else rows  # which NumPy sorts by their digits
-    ranked = by_confidence[np.argsort(few, kind="stable")]
-    return [_ranked_class(found, on_unknown, part) for part in np.split(ranked, ends[:-1])]
+    boxes = found.boxes
+    ranked = np.argsort(-boxes.predictions[:, 4])
+    few = rows[ranked].astype(np.int16) if size < 1 << 15 else rows[ranked]  # which NumPy sorts by their digits
+    ranked = ranked[np.argsort(few, kind="stable")]
+    outcome = found.outcome[ranked]
+    kinds = np.ones((4, len(rows)), np.int64)
+    kinds[0] = (outcome == TP_KNOWN) | (outcome == TP_UNKNOWN)
+    kinds[1] = (outcome == FP_KNOWN) | (outcome == FP_UNKNOWN)
+    kinds[2] = on_unknown[ranked]
+    ends = np.cumsum(np.bincount(rows, minlength=size))[:-1]
+    image, confidence = boxes.image[ranked], boxes.predictions[ranked, 4]
+    columns = (np.split(column, ends) for column in (ranked, image, confidence))
+    return [_ranked(*of_class) for of_class in zip(*columns, np.split(kinds, ends, axis=1))]
 
 
-def _ranked_class(found: Outcomes, on_unknown: np.ndarray, ranked: np.ndarray) -> RankedClass:
-    confidence, outcome = found.boxes.predictions[ranked, 4], found.outcome[ranked]
-    is_tp = (outcome == TP_KNOWN) | (outcome == TP_UNKNOWN)
-    is_fp = (outcome == FP_KNOWN) | (outcome == FP_UNKNOWN)
-    kinds = is_tp, is_fp, on_unknown[ranked], np.ones(len(ranked), dtype=bool)
-    last = np.append(confidence[1:] != confidence[:-1], True) if len(ranked) else np.zeros(0, dtype=bool)
-    return RankedClass(found.boxes.image[ranked], np.stack(kinds).astype(np.int64), np.flatnonzero(last))
+def _ranked(rows: np.ndarray, image: np.ndarray, confidence: np.ndarray, kinds: np.ndarray) -> RankedClass:
+    last = np.append(confidence[1:] != confidence[:-1], True) if len(rows) else np.zeros(0, dtype=bool)
+    return RankedClass(rows, image, confidence, kinds, np.flatnonzero(last))
 
 
 def voc_average_precision(tp: np.ndarray, fp: np.ndarray, num_objects: int) -> float:

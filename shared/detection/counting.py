@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .mending import Mending
 from .outcomes import COUNTED, FP_KNOWN, FP_UNKNOWN, OUTCOMES, TP_KNOWN, TP_UNKNOWN, Outcomes, SelectedBoxes
 
 CountColumns = dict[str, np.ndarray]
@@ -54,6 +55,19 @@ def counts_by_image(found: Outcomes) -> CountColumns:
     kinds = (kind & ~boxes.ignored for kind in (is_known, ~is_known))
     objects = (np.bincount(boxes.object_image[kind], minlength=size) for kind in kinds)
     return _named(*(np.ascontiguousarray(column) for column in outcomes.T[: len(COUNTED)]), *objects)
+
+
+def unknown_by_image(boxes: SelectedBoxes, mending: Mending) -> CountColumns:
+    """How many TP_unknown come, and how many unknown objects leave, in each image where errors are mended."""
+    size, is_unknown = len(boxes.num_predictions), boxes.object_label == boxes.unknown_id
+    coming, leaving = (
+        boxes.image[mending.taking[is_unknown[mending.objects]]],
+        mending.leaving[is_unknown[mending.leaving]],
+    )
+    return {
+        "TP_unknown": np.bincount(coming, minlength=size),
+        "total_unknown": -np.bincount(boxes.object_image[leaving], minlength=size),
+    }
 
 
 def in_total(by_image: Mapping[str, np.ndarray], counts: np.ndarray) -> dict[str, int]:

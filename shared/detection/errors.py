@@ -14,7 +14,7 @@ from ..metric.results import Rate, Results
 from .counting import CountColumns, as_rows, class_rows, in_total, ratio, rows_of, tally
 from .false_positives import FALSE_POSITIVES, NEARBY, false_overlaps, kinds_of_false_positives
 from .fates import FATES, object_fates
-from .mending import mended
+from .mending import mending, without_objects
 from .overlap import Overlaps
 from .protocols import MatchedImages, gain
 
@@ -25,7 +25,7 @@ _MEASURES = ("mAP", "U-AP", "U-Recall")
 
 
 class Errors:
-    """Fates and kinds of errors of matched images; see `object_fates`, `kinds_of_false_positives` and `mended`.
+    """Fates and kinds of errors of matched images; see `object_fates`, `kinds_of_false_positives` and `mending`.
 
     Mending "missed" takes the missed objects out of all denominators.
     Raises ValueError for an IoU threshold below 1/10, at which no box is badly placed.
@@ -52,8 +52,8 @@ class Errors:
             },
         }
         for place, kind in enumerate(FALSE_POSITIVES):
-            matched.mend(kind, mended(found, np.flatnonzero(kinds == place), target), np.zeros_like(is_missed))
-        matched.mend(MISSED, found, is_missed)
+            matched.mend(kind, mending(found, np.flatnonzero(kinds == place), target))
+        matched.mend(MISSED, without_objects(np.flatnonzero(is_missed)))
 
     def rates(self, counts: np.ndarray) -> Results:
         """The share of each fate, of all known or all unknown objects; 0.0 without any."""

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .matching import first_of_each, rank_pairs
-from .outcomes import BACKGROUND, FP_KNOWN, FP_UNKNOWN, Outcomes
+from .outcomes import BACKGROUND, FP_KNOWN, FP_UNKNOWN, OUTCOMES, Outcomes
 from .overlap import Overlaps
 from .pairs import Pairs
 
@@ -30,6 +30,8 @@ FALSE_POSITIVES = (
     "both, unknown called known",
 )
 BADLY_PLACED, MISNAMED, DUPLICATE, BACKGROUND_CALLED, BOTH = 0, 1, 4, 5, 7  # the first place of each
+
+_IS_FALSE = np.isin(np.arange(len(OUTCOMES)), (FP_KNOWN, FP_UNKNOWN, BACKGROUND))
 
 
 class FalseOverlaps(NamedTuple):
@@ -53,7 +55,7 @@ class FalseOverlaps(NamedTuple):
 
 def is_false_positive(found: Outcomes) -> np.ndarray:
     """Whether each prediction is wrong; "unknown" without an object is, whether or not the protocol counts it."""
-    return np.isin(found.outcome, (FP_KNOWN, FP_UNKNOWN, BACKGROUND))
+    return _IS_FALSE[found.outcome]
 
 
 def false_overlaps(found: Outcomes, overlaps: Overlaps) -> FalseOverlaps:

@@ -1,32 +1,51 @@
-"""What mending all errors of one kind would change: the predictions as they would be."""
+"""What mending all errors of one kind would change."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
 from .matching import first_of_each
-from .outcomes import ON_IGNORED, TP_KNOWN, TP_UNKNOWN, Outcomes
+from .outcomes import TP_KNOWN, TP_UNKNOWN, Outcomes
 
 
-def mended(found: Outcomes, rows: np.ndarray, target: np.ndarray) -> Outcomes:
-    """The outcomes after some false positives are mended.
+class Mending(NamedTuple):
+    """What changes where errors are mended.
 
-    A false positive with a target becomes a TP of the target's class at its own confidence, if the object is not found
-    and no more confident one of these takes it. All others go.
+    going: rows of the false positives that are none any more
+    taking, objects: rows of those that become true positives instead, at their own confidence, and of the objects that
+        they take, whose class they say
+    leaving: rows of the objects that count no longer
+    """
 
-    Parameters: rows, those to mend; target (n,), the row of an object for each prediction, or −1.
+    going: np.ndarray
+    taking: np.ndarray
+    objects: np.ndarray
+    leaving: np.ndarray
+
+
+_NO_ROWS = np.zeros(0, np.int64)
+
+
+def mending(found: Outcomes, going: np.ndarray, target: np.ndarray) -> Mending:
+    """Mend some false positives.
+
+    One with a target becomes a TP of the target's class at its own confidence, if the object is not found and no more
+    confident one of these takes it. All others go.
+
+    Parameters: going, their rows; target (n,), the row of an object for each prediction, or −1.
     """
     boxes = found.boxes
-    is_found = np.zeros(len(boxes.references) + 1, dtype=bool)
-    is_found[found.matched[np.isin(found.outcome, (TP_KNOWN, TP_UNKNOWN))]] = True
-    is_found[-1] = True  # where there is no target
-    taking = rows[~is_found[target[rows]]]
+    is_free = np.ones(len(boxes.references) + 1, dtype=bool)
+    is_free[found.matched[(found.outcome == TP_KNOWN) | (found.outcome == TP_UNKNOWN)]] = False
+    is_free[-1] = False  # where there is no target
+    taking = going[is_free[target[going]]]
     taking = taking[np.lexsort((-boxes.predictions[taking, 4], target[taking]))]
     taking = taking[first_of_each(target[taking])]
+    return Mending(going, taking, target[taking], _NO_ROWS)
 
-    label = boxes.object_label[target[taking]]
-    predictions, outcome, matched = boxes.predictions.copy(), found.outcome.copy(), found.matched.copy()
-    outcome[rows], matched[rows] = ON_IGNORED, -1
-    outcome[taking] = np.where(label == boxes.unknown_id, TP_UNKNOWN, TP_KNOWN)
-    predictions[taking, 5], matched[taking] = label, target[taking]
-    return Outcomes(boxes._replace(predictions=predictions), outcome, matched)
+
+def without_objects(objects: np.ndarray) -> Mending:
+    """Take objects out of the evaluation."""
+    return Mending(_NO_ROWS, _NO_ROWS, _NO_ROWS, objects)

@@ -24,8 +24,10 @@ from .counting import (
     ratio,
     rows_of,
     tally,
+    unknown_by_image,
 )
 from .matching import match_pairs
+from .mending import Mending
 from .outcomes import (
     BACKGROUND,
     FP_KNOWN,
@@ -138,7 +140,7 @@ class OwDln(MatchedImages):
     def __init__(self, boxes: SelectedBoxes, pairs: Pairs, options: DetectionOptions) -> None:
         self.found = self.match(boxes, pairs)
         self.by_image = counts_by_image(self.found)
-        self._mended: dict[str, CountColumns] = {}  # by error, what changes of the counts
+        self._mended: dict[str, CountColumns] = {}  # by error, changes of counts
 
     def rates(self, counts: np.ndarray) -> Results:
         """Rates and counts; see `openset_detection_rates`."""
@@ -146,15 +148,14 @@ class OwDln(MatchedImages):
         values = openset_detection_rates(totals)
         rates: Results = {name: Rate(value, name not in _LOWER) for name, value in values.items()}
         for error, columns in self._mended.items():
-            after = openset_detection_rates({**totals, **in_total(columns, counts)})
-            rates[gain(error, "U-Recall")] = Rate(after["U-Recall"] - values["U-Recall"], None)
+            more = in_total(columns, counts)
+            after = ratio(*(totals[name] + more[name] for name in ("TP_unknown", "total_unknown")))
+            rates[gain(error, "U-Recall")] = Rate(after - values["U-Recall"], None)
         return {**rates, **totals}
 
-    def mend(self, error: str, after: Outcomes, gone: np.ndarray) -> None:
+    def mend(self, error: str, mending: Mending) -> None:
         """Add what U-Recall gains."""
-        boxes = self.found.boxes._replace(ignored=self.found.boxes.ignored | gone)
-        columns = counts_by_image(after._replace(boxes=boxes))
-        self._mended[error] = {name: columns[name] for name in ("TP_unknown", "total_unknown")}
+        self._mended[error] = unknown_by_image(self.found.boxes, mending)
 
     def table_by_class(self) -> dict[str, list[Any]]:
         """Counts of each class, with how many of its objects were called unknown."""

@@ -31,8 +31,10 @@ from .counting import (
     ratios,
     rows_of,
     tally,
+    unknown_by_image,
 )
-from .outcomes import Outcomes, SelectedBoxes
+from .mending import Mending
+from .outcomes import SelectedBoxes
 from .pairs import Pairs
 from .protocols import DetectionOptions, MatchedImages, gain
 from .rules import Rules
@@ -56,10 +58,10 @@ class _ByClass(NamedTuple):
 
 
 class _Mended(NamedTuple):
-    """What changes where an error is mended: the curves of some classes, the objects, and counts by image."""
+    """What changes where an error is mended: the predictions of some classes, objects that leave, counts by image."""
 
-    curves: dict[int, RankedClass]
-    objects: ClassObjects
+    ranked: dict[int, RankedClass]
+    leaving: ClassObjects
     by_image: CountColumns
 
 
@@ -111,11 +113,12 @@ class Owod(MatchedImages):
             "A-OSE(detections)": np.bincount(boxes.image[self.taken.rows], minlength=size),
             **counts_by_image(self.found),
         }
-        self._by_confidence = np.argsort(-boxes.predictions[:, 4])
+        self._rows = rows_of(boxes.predictions[:, 5], self.classes)
+        self._object_rows = rows_of(boxes.object_label, self.classes)
         on_unknown = np.zeros(len(self.found.outcome), dtype=bool)
         on_unknown[self.taken.rows] = True
-        self._ranked = ranked_classes(self.found, on_unknown, self.classes, self._by_confidence)
-        self._objects = ClassObjects.of(boxes, self.classes)
+        self._ranked = ranked_classes(self.found, on_unknown, self._rows, len(self.classes))
+        self._objects = self._class_objects(np.flatnonzero(~boxes.ignored))
         self._groups = class_groups(boxes.known, options.previously_known)
         self._average_precision = AVERAGE_PRECISIONS[options.average_precision]
         self._level = options.recall_level
@@ -140,9 +143,8 @@ class Owod(MatchedImages):
         values = self._values(by_class, totals)
         rates |= {name: Rate(value, True) for name, value in values.items()}
         for error, mended in self._mended.items():
-            after = self._values(*self._after(mended, by_class, counts))
-            for name in ("mAP", "U-AP", "U-Recall"):
-                rates[gain(error, name)] = Rate(after[name] - values[name], None)
+            after = self._after(mended, by_class, totals, counts)
+            rates |= {gain(error, name): Rate(value - values[name], None) for name, value in after.items()}
         return {**rates, **totals}
 
     def _by_class(self, counts: np.ndarray) -> _ByClass:
@@ -174,30 +176,39 @@ class Owod(MatchedImages):
         some = [value for label, number, value in zip(self.classes, objects, values) if label in group and number]
         return math.fsum(some) / len(some) if some else 0.0
 
-    def mend(self, error: str, after: Outcomes, gone: np.ndarray) -> None:
+    def mend(self, error: str, mending: Mending) -> None:
         """Add what mAP, U-AP and U-Recall gain."""
-        boxes = after.boxes._replace(ignored=after.boxes.ignored | gone)
-        before, now = (rows_of(found.boxes.predictions[:, 5], self.classes) for found in (self.found, after))
-        differ = (after.outcome != self.found.outcome) | (now != before)
-        changed = np.zeros(len(self.classes), dtype=bool)
-        changed[before[differ]] = changed[now[differ]] = True
-        rows = self._by_confidence[changed[now][self._by_confidence]]
-        curves = ranked_classes(after, np.zeros(len(now), dtype=bool), self.classes, rows)
-        columns = counts_by_image(after._replace(boxes=boxes))
-        of_unknown = {name: column for name, column in columns.items() if name.endswith("_unknown")}
-        objects = ClassObjects.of(boxes, self.classes)
-        self._mended[error] = _Mended(
-            {row: curves[row] for row in np.flatnonzero(changed).tolist()}, objects, of_unknown
-        )
+        boxes, taking = self.found.boxes, mending.taking
+        gone = np.zeros(len(boxes.predictions), dtype=bool)
+        gone[mending.going] = True
+        into = self._object_rows[mending.objects]
+        ranked = {}
+        for row in np.union1d(self._rows[mending.going], into).tolist():
+            coming = taking[into == row]
+            columns = boxes.image[coming], boxes.predictions[coming, 4]
+            ranked[row] = self._ranked[row].changed(gone, *columns)
+        leaving = self._class_objects(mending.leaving)
+        self._mended[error] = _Mended(ranked, leaving, unknown_by_image(boxes, mending))
 
-    def _after(self, mended: _Mended, before: _ByClass, counts: np.ndarray) -> tuple[_ByClass, dict[str, int]]:
-        curves, objects, aps = [*before.curves], mended.objects.number(counts).tolist(), [*before.aps]
+    def _class_objects(self, rows: np.ndarray) -> ClassObjects:
+        return ClassObjects(self._object_rows[rows], self.found.boxes.object_image[rows], len(self.classes))
+
+    def _after(
+        self, mended: _Mended, before: _ByClass, totals: Mapping[str, int], counts: np.ndarray
+    ) -> dict[str, float]:
+        """MAP, U-AP and U-Recall where an error is mended."""
+        objects = (np.asarray(before.objects) - mended.leaving.number(counts)).tolist()
+        aps, more = [*before.aps], in_total(mended.by_image, counts)
         for row, number in enumerate(objects):
-            if row in mended.curves:
-                curves[row] = mended.curves[row].curve(counts)
-            if row in mended.curves or number != before.objects[row]:
-                aps[row] = self._ap(curves[row], number)
-        return _ByClass(curves, objects, aps), in_total(mended.by_image, counts)
+            if row in mended.ranked:
+                aps[row] = self._ap(mended.ranked[row].curve(counts), number)
+            elif number != before.objects[row]:
+                aps[row] = self._ap(before.curves[row], number)
+        return {
+            "mAP": self._mean(objects, aps, self._groups["mAP"]),
+            "U-AP": aps[-1],
+            "U-Recall": ratio(*(totals[name] + more[name] for name in ("TP_unknown", "total_unknown"))),
+        }
 
     def table_by_class(self) -> dict[str, list[Any]]:
         """Counts of each class, its AP, and predictions of it on unknown objects."""

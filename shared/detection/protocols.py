@@ -10,6 +10,7 @@ import numpy as np
 
 from ..metric.results import Results
 from .counting import CountColumns
+from .mending import Mending
 from .outcomes import Outcomes, SelectedBoxes
 from .pairs import Pairs
 from .rules import Rules
@@ -72,11 +73,8 @@ class MatchedImages(ABC):
         """U-Recall, WI and A-OSE of the predictions that reach each confidence, from the results of all of them."""
 
     @abstractmethod
-    def mend(self, error: str, after: Outcomes, gone: np.ndarray) -> None:
-        """Add to the results what they gain where an error is mended.
-
-        Parameters: error, its name; after, outcomes of the same predictions; gone, (m,) objects that do not count.
-        """
+    def mend(self, error: str, mending: Mending) -> None:
+        """Add to the results what they gain where an error is mended."""
 
 
 def gain(error: str, measure: str) -> str:
