@@ -2846,6 +2846,85 @@ class Rules:
         return list(self.known_classes or ())
 
 
+# ---- detection/matching.py -------------------------------------------------------------------------------------------
+#
+# Which prediction takes which object: one-to-one matching of boxes within each image, whatever their classes.
+#
+# The pairs of all images that reach the IoU threshold are listed and ranked together, best first; one pass over the
+# list takes each pair whose boxes are both still free. Ranked by IoU, that is the same as taking the best pair of each
+# image again and again; ranked by confidence and then IoU, the same as going through the predictions of each image,
+# most confident first, and giving each the free object that it overlaps most.
+
+def match_boxes(
+    predictions: np.ndarray,
+    references: np.ndarray,
+    num_predictions: np.ndarray,
+    num_references: np.ndarray,
+    iou_threshold: float = Rules.iou_threshold,
+    *,
+    matching: str = Rules.matching,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Match boxes one to one within each image, whatever their classes.
+
+    "iou": the pair with the highest IoU is matched and its boxes are taken out, until every IoU left is below the
+    threshold. Of equal IoUs the more confident prediction goes first.
+    "confidence": the most confident prediction takes the object that it overlaps most, then the next one takes what
+    is still free, and so on. Of equal confidences the higher IoU goes first.
+    Then the smaller class and coordinates go first, so that the order of the boxes never matters.
+
+    Parameters: predictions (Σn, 6), references (Σm, 5) as `reduce_boxes` lays them out, with the number of each
+    image's rows; iou_threshold in (0, 1], matched at IoU ≥ threshold.
+    Returns the matched pairs as two index arrays, into predictions and into references.
+
+    >>> one, two = np.asarray([1]), np.asarray([2])
+    >>> found = np.asarray([[0, 0, 4, 3, 0.9, 1], [0, 0, 4, 4, 0.01, 1]])
+    >>> for matching in ("iou", "confidence"):
+    ...     print(match_boxes(found, np.asarray([[0, 0, 4, 4, 1]]), two, one, matching=matching)[0])
+    [1]
+    [0]
+    """
+    pairs = overlapping_pairs(predictions, references, num_predictions, num_references, iou_threshold)
+    matched = match_pairs(pairs, predictions, references, matching)
+    return matched.rows, matched.columns
+
+
+def match_pairs(pairs: Pairs, predictions: np.ndarray, references: np.ndarray, matching: str) -> Pairs:
+    """Choose from the pairs those that are matched; see `match_boxes`."""
+    as_choice(matching, "matching", MATCHINGS)
+    keys = [-predictions[pairs.rows, 4], -pairs.ranks]
+    if matching == "confidence":
+        keys.reverse()
+    ranked = rank_pairs(pairs, predictions, references, keys)
+    return take_free(pairs.take(ranked), len(predictions), len(references))
+
+
+def rank_pairs(pairs: Pairs, predictions: np.ndarray, references: np.ndarray, keys: list[np.ndarray]) -> np.ndarray:
+    """Order of the pairs by keys, of which the last counts first, then by class and coordinates of both boxes."""
+    ranked = np.lexsort(keys)
+    if np.logical_and.reduce([key[ranked[1:]] == key[ranked[:-1]] for key in keys]).any():
+        boxes, others = predictions[pairs.rows, 3::-1].T, references[pairs.columns, 3::-1].T
+        labels = predictions[pairs.rows, 5], references[pairs.columns, 4]
+        ranked = np.lexsort([*others, labels[1], *boxes, labels[0], *keys])
+    return ranked
+
+
+def take_free(ranked: Pairs, num_rows: int, num_columns: int) -> Pairs:
+    """Take pairs listed best first, each whose boxes are both still free."""
+    row_used, column_used, taken = bytearray(num_rows), bytearray(num_columns), []
+    for pair, (row, column) in enumerate(zip(ranked.rows.tolist(), ranked.columns.tolist())):
+        if not row_used[row] and not column_used[column]:
+            row_used[row] = column_used[column] = 1
+            taken.append(pair)
+    return ranked.take(np.asarray(taken, dtype=np.int64))
+
+
+def first_of_each(groups: np.ndarray) -> np.ndarray:
+    """The first of each run of equal numbers."""
+    first = np.ones(len(groups), dtype=bool)
+    first[1:] = groups[1:] != groups[:-1]
+    return first
+
+
 # ---- detection/outcomes.py -------------------------------------------------------------------------------------------
 #
 # What takes part in an evaluation, and what each detection counts as, whatever the protocol.
@@ -2958,6 +3037,51 @@ def select_boxes(state: DetectionState, rules: Rules) -> SelectedBoxes:
     )
 
 
+# ---- detection/mending.py --------------------------------------------------------------------------------------------
+#
+# What mending all errors of one kind would change.
+
+class Mending(NamedTuple):
+    """What changes where errors are mended.
+
+    going: rows of the false positives that are none any more
+    taking, objects: rows of those that become true positives instead, at their own confidence, and of the objects that
+        they take, whose class they say
+    leaving: rows of the objects that count no longer
+    """
+
+    going: np.ndarray
+    taking: np.ndarray
+    objects: np.ndarray
+    leaving: np.ndarray
+
+
+_NO_ROWS = np.zeros(0, np.int64)
+
+
+def mending(found: Outcomes, going: np.ndarray, target: np.ndarray) -> Mending:
+    """Mend some false positives.
+
+    One with a target becomes a TP of the target's class at its own confidence, if the object is not found and no more
+    confident one of these takes it. All others go.
+
+    Parameters: going, their rows; target (n,), the row of an object for each prediction, or −1.
+    """
+    boxes = found.boxes
+    is_free = np.ones(len(boxes.references) + 1, dtype=bool)
+    is_free[found.matched[(found.outcome == TP_KNOWN) | (found.outcome == TP_UNKNOWN)]] = False
+    is_free[-1] = False  # where there is no target
+    taking = going[is_free[target[going]]]
+    taking = taking[np.lexsort((-boxes.predictions[taking, 4], target[taking]))]
+    taking = taking[first_of_each(target[taking])]
+    return Mending(going, taking, target[taking], _NO_ROWS)
+
+
+def without_objects(objects: np.ndarray) -> Mending:
+    """Take objects out of the evaluation."""
+    return Mending(_NO_ROWS, _NO_ROWS, _NO_ROWS, objects)
+
+
 # ---- detection/counting.py -------------------------------------------------------------------------------------------
 #
 # The counts and tables that are made of outcomes, whatever the protocol, with each image as often as it counts.
@@ -3006,6 +3130,19 @@ def counts_by_image(found: Outcomes) -> CountColumns:
     kinds = (kind & ~boxes.ignored for kind in (is_known, ~is_known))
     objects = (np.bincount(boxes.object_image[kind], minlength=size) for kind in kinds)
     return _named(*(np.ascontiguousarray(column) for column in outcomes.T[: len(COUNTED)]), *objects)
+
+
+def unknown_by_image(boxes: SelectedBoxes, mending: Mending) -> CountColumns:
+    """How many TP_unknown come, and how many unknown objects leave, in each image where errors are mended."""
+    size, is_unknown = len(boxes.num_predictions), boxes.object_label == boxes.unknown_id
+    coming, leaving = (
+        boxes.image[mending.taking[is_unknown[mending.objects]]],
+        mending.leaving[is_unknown[mending.leaving]],
+    )
+    return {
+        "TP_unknown": np.bincount(coming, minlength=size),
+        "total_unknown": -np.bincount(boxes.object_image[leaving], minlength=size),
+    }
 
 
 def in_total(by_image: Mapping[str, np.ndarray], counts: np.ndarray) -> dict[str, int]:
@@ -3109,85 +3246,6 @@ def ratios(counts: np.ndarray, totals: np.ndarray) -> list[float]:
     return [ratio(count, total) for count, total in zip(counts.tolist(), totals.tolist())]
 
 
-# ---- detection/matching.py -------------------------------------------------------------------------------------------
-#
-# Which prediction takes which object: one-to-one matching of boxes within each image, whatever their classes.
-#
-# The pairs of all images that reach the IoU threshold are listed and ranked together, best first; one pass over the
-# list takes each pair whose boxes are both still free. Ranked by IoU, that is the same as taking the best pair of each
-# image again and again; ranked by confidence and then IoU, the same as going through the predictions of each image,
-# most confident first, and giving each the free object that it overlaps most.
-
-def match_boxes(
-    predictions: np.ndarray,
-    references: np.ndarray,
-    num_predictions: np.ndarray,
-    num_references: np.ndarray,
-    iou_threshold: float = Rules.iou_threshold,
-    *,
-    matching: str = Rules.matching,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Match boxes one to one within each image, whatever their classes.
-
-    "iou": the pair with the highest IoU is matched and its boxes are taken out, until every IoU left is below the
-    threshold. Of equal IoUs the more confident prediction goes first.
-    "confidence": the most confident prediction takes the object that it overlaps most, then the next one takes what
-    is still free, and so on. Of equal confidences the higher IoU goes first.
-    Then the smaller class and coordinates go first, so that the order of the boxes never matters.
-
-    Parameters: predictions (Σn, 6), references (Σm, 5) as `reduce_boxes` lays them out, with the number of each
-    image's rows; iou_threshold in (0, 1], matched at IoU ≥ threshold.
-    Returns the matched pairs as two index arrays, into predictions and into references.
-
-    >>> one, two = np.asarray([1]), np.asarray([2])
-    >>> found = np.asarray([[0, 0, 4, 3, 0.9, 1], [0, 0, 4, 4, 0.01, 1]])
-    >>> for matching in ("iou", "confidence"):
-    ...     print(match_boxes(found, np.asarray([[0, 0, 4, 4, 1]]), two, one, matching=matching)[0])
-    [1]
-    [0]
-    """
-    pairs = overlapping_pairs(predictions, references, num_predictions, num_references, iou_threshold)
-    matched = match_pairs(pairs, predictions, references, matching)
-    return matched.rows, matched.columns
-
-
-def match_pairs(pairs: Pairs, predictions: np.ndarray, references: np.ndarray, matching: str) -> Pairs:
-    """Choose from the pairs those that are matched; see `match_boxes`."""
-    as_choice(matching, "matching", MATCHINGS)
-    keys = [-predictions[pairs.rows, 4], -pairs.ranks]
-    if matching == "confidence":
-        keys.reverse()
-    ranked = rank_pairs(pairs, predictions, references, keys)
-    return take_free(pairs.take(ranked), len(predictions), len(references))
-
-
-def rank_pairs(pairs: Pairs, predictions: np.ndarray, references: np.ndarray, keys: list[np.ndarray]) -> np.ndarray:
-    """Order of the pairs by keys, of which the last counts first, then by class and coordinates of both boxes."""
-    ranked = np.lexsort(keys)
-    if np.logical_and.reduce([key[ranked[1:]] == key[ranked[:-1]] for key in keys]).any():
-        boxes, others = predictions[pairs.rows, 3::-1].T, references[pairs.columns, 3::-1].T
-        labels = predictions[pairs.rows, 5], references[pairs.columns, 4]
-        ranked = np.lexsort([*others, labels[1], *boxes, labels[0], *keys])
-    return ranked
-
-
-def take_free(ranked: Pairs, num_rows: int, num_columns: int) -> Pairs:
-    """Take pairs listed best first, each whose boxes are both still free."""
-    row_used, column_used, taken = bytearray(num_rows), bytearray(num_columns), []
-    for pair, (row, column) in enumerate(zip(ranked.rows.tolist(), ranked.columns.tolist())):
-        if not row_used[row] and not column_used[column]:
-            row_used[row] = column_used[column] = 1
-            taken.append(pair)
-    return ranked.take(np.asarray(taken, dtype=np.int64))
-
-
-def first_of_each(groups: np.ndarray) -> np.ndarray:
-    """The first of each run of equal numbers."""
-    first = np.ones(len(groups), dtype=bool)
-    first[1:] = groups[1:] != groups[:-1]
-    return first
-
-
 # ---- detection/budgets.py --------------------------------------------------------------------------------------------
 #
 # Recall of unknown objects within a budget of predictions an image, whatever these are called.
@@ -3231,7 +3289,10 @@ def found_within(boxes: SelectedBoxes, overlaps: Overlaps, sizes: Sequence[int],
     Objects, ICCV 2021, for budget="all".
     """
     confidence, label = boxes.predictions[:, 4:].T
-    ranked = np.lexsort((label, *boxes.predictions[:, 3::-1].T, -confidence, boxes.image))
+    ranked = np.lexsort((-confidence, boxes.image))
+    columns = confidence[ranked], boxes.image[ranked]
+    if np.logical_and(*(column[1:] == column[:-1] for column in columns)).any():
+        ranked = np.lexsort((label, *boxes.predictions[:, 3::-1].T, -confidence, boxes.image))
     rank = np.empty(len(ranked), dtype=np.int64)
     rank[ranked] = np.arange(len(ranked))
     is_unknown = boxes.object_label == boxes.unknown_id
@@ -3283,12 +3344,15 @@ class Curve(NamedTuple):
 class RankedClass(NamedTuple):
     """The predictions of a class, from the most confident on.
 
-    image: (n,) of each
+    rows: (n,) of the predictions
+    image, confidence: of each
     kinds: (4, n) int64, 1 for a TP, for a FP, for one on an unknown object, and for any
     last: the places of the last ones of each distinct confidence
     """
 
+    rows: np.ndarray
     image: np.ndarray
+    confidence: np.ndarray
     kinds: np.ndarray
     last: np.ndarray
 
@@ -3298,29 +3362,47 @@ class RankedClass(NamedTuple):
         occurs = number > np.concatenate([[0], number[:-1]])
         return Curve(tp[occurs], fp[occurs], opened[occurs])
 
+    def changed(self, gone: np.ndarray, image: np.ndarray, confidence: np.ndarray) -> RankedClass:
+        """The class without some false positives and with true positives more.
 
-def ranked_classes(
-    found: Outcomes, on_unknown: np.ndarray, classes: Sequence[int], by_confidence: np.ndarray
-) -> list[RankedClass]:
+        Parameters: gone, whether each prediction of the table goes; image and confidence of each true positive.
+        """
+        kinds = self.kinds.copy()
+        kinds[1, gone[self.rows]] = 0
+        if not len(image):
+            return self._replace(kinds=kinds)
+        added = np.zeros((len(kinds), len(image)), np.int64)
+        added[0] = added[3] = 1
+        confidence = np.append(self.confidence, confidence)
+        order = np.argsort(-confidence, kind="stable")
+        rows, image = np.append(self.rows, np.full(len(image), -1)), np.append(self.image, image)
+        return _ranked_class(rows[order], image[order], confidence[order], np.append(kinds, added, axis=1)[:, order])
+
+
+def ranked_classes(found: Outcomes, on_unknown: np.ndarray, rows: np.ndarray, size: int) -> list[RankedClass]:
     """Rank the predictions of each class.
 
-    Parameters: on_unknown, whether each prediction lies on an unknown object; by_confidence, rows of predictions, from
-    the most confident on.
+    Parameters: on_unknown, whether each prediction lies on an unknown object; rows, its row in a table by class, which
+    has so many.
     """
-    rows = rows_of(found.boxes.predictions[by_confidence, 5], classes)
-    ends = np.cumsum(np.bincount(rows, minlength=len(classes)))
-    few = rows.astype(np.int16) if len(classes) < 1 << 15 else rows  # which NumPy sorts by their digits
-    ranked = by_confidence[np.argsort(few, kind="stable")]
-    return [_ranked_class(found, on_unknown, part) for part in np.split(ranked, ends[:-1])]
+    boxes = found.boxes
+    ranked = np.argsort(-boxes.predictions[:, 4])
+    few = rows[ranked].astype(np.int16) if size < 1 << 15 else rows[ranked]  # which NumPy sorts by their digits
+    ranked = ranked[np.argsort(few, kind="stable")]
+    outcome = found.outcome[ranked]
+    kinds = np.ones((4, len(rows)), np.int64)
+    kinds[0] = (outcome == TP_KNOWN) | (outcome == TP_UNKNOWN)
+    kinds[1] = (outcome == FP_KNOWN) | (outcome == FP_UNKNOWN)
+    kinds[2] = on_unknown[ranked]
+    ends = np.cumsum(np.bincount(rows, minlength=size))[:-1]
+    image, confidence = boxes.image[ranked], boxes.predictions[ranked, 4]
+    columns = (np.split(column, ends) for column in (ranked, image, confidence))
+    return [_ranked_class(*of_class) for of_class in zip(*columns, np.split(kinds, ends, axis=1))]
 
 
-def _ranked_class(found: Outcomes, on_unknown: np.ndarray, ranked: np.ndarray) -> RankedClass:
-    confidence, outcome = found.boxes.predictions[ranked, 4], found.outcome[ranked]
-    is_tp = (outcome == TP_KNOWN) | (outcome == TP_UNKNOWN)
-    is_fp = (outcome == FP_KNOWN) | (outcome == FP_UNKNOWN)
-    kinds = is_tp, is_fp, on_unknown[ranked], np.ones(len(ranked), dtype=bool)
-    last = np.append(confidence[1:] != confidence[:-1], True) if len(ranked) else np.zeros(0, dtype=bool)
-    return RankedClass(found.boxes.image[ranked], np.stack(kinds).astype(np.int64), np.flatnonzero(last))
+def _ranked_class(rows: np.ndarray, image: np.ndarray, confidence: np.ndarray, kinds: np.ndarray) -> RankedClass:
+    last = np.append(confidence[1:] != confidence[:-1], True) if len(rows) else np.zeros(0, dtype=bool)
+    return RankedClass(rows, image, confidence, kinds, np.flatnonzero(last))
 
 
 def voc_average_precision(tp: np.ndarray, fp: np.ndarray, num_objects: int) -> float:
@@ -3431,11 +3513,8 @@ class MatchedImages(ABC):
         """U-Recall, WI and A-OSE of the predictions that reach each confidence, from the results of all of them."""
 
     @abstractmethod
-    def mend(self, error: str, after: Outcomes, gone: np.ndarray) -> None:
-        """Add to the results what they gain where an error is mended.
-
-        Parameters: error, its name; after, outcomes of the same predictions; gone, (m,) objects that do not count.
-        """
+    def mend(self, error: str, mending: Mending) -> None:
+        """Add to the results what they gain where an error is mended."""
 
 
 def gain(error: str, measure: str) -> str:
@@ -3550,7 +3629,7 @@ class OwDln(MatchedImages):
     def __init__(self, boxes: SelectedBoxes, pairs: Pairs, options: DetectionOptions) -> None:
         self.found = self.match(boxes, pairs)
         self.by_image = counts_by_image(self.found)
-        self._mended: dict[str, CountColumns] = {}  # by error, what changes of the counts
+        self._mended: dict[str, CountColumns] = {}  # by error, changes of counts
 
     def rates(self, counts: np.ndarray) -> Results:
         """Rates and counts; see `openset_detection_rates`."""
@@ -3558,15 +3637,14 @@ class OwDln(MatchedImages):
         values = openset_detection_rates(totals)
         rates: Results = {name: Rate(value, name not in _LOWER) for name, value in values.items()}
         for error, columns in self._mended.items():
-            after = openset_detection_rates({**totals, **in_total(columns, counts)})
-            rates[gain(error, "U-Recall")] = Rate(after["U-Recall"] - values["U-Recall"], None)
+            more = in_total(columns, counts)
+            after = ratio(*(totals[name] + more[name] for name in ("TP_unknown", "total_unknown")))
+            rates[gain(error, "U-Recall")] = Rate(after - values["U-Recall"], None)
         return {**rates, **totals}
 
-    def mend(self, error: str, after: Outcomes, gone: np.ndarray) -> None:
+    def mend(self, error: str, mending: Mending) -> None:
         """Add what U-Recall gains."""
-        boxes = self.found.boxes._replace(ignored=self.found.boxes.ignored | gone)
-        columns = counts_by_image(after._replace(boxes=boxes))
-        self._mended[error] = {name: columns[name] for name in ("TP_unknown", "total_unknown")}
+        self._mended[error] = unknown_by_image(self.found.boxes, mending)
 
     def table_by_class(self) -> dict[str, list[Any]]:
         """Counts of each class, with how many of its objects were called unknown."""
@@ -3753,10 +3831,10 @@ class _ByClass(NamedTuple):
 
 
 class _Mended(NamedTuple):
-    """What changes where an error is mended: the curves of some classes, the objects, and counts by image."""
+    """What changes where an error is mended: the predictions of some classes, objects that leave, counts by image."""
 
-    curves: dict[int, RankedClass]
-    objects: ClassObjects
+    ranked: dict[int, RankedClass]
+    leaving: ClassObjects
     by_image: CountColumns
 
 
@@ -3808,11 +3886,12 @@ class Owod(MatchedImages):
             "A-OSE(detections)": np.bincount(boxes.image[self.taken.rows], minlength=size),
             **counts_by_image(self.found),
         }
-        self._by_confidence = np.argsort(-boxes.predictions[:, 4])
+        self._rows = rows_of(boxes.predictions[:, 5], self.classes)
+        self._object_rows = rows_of(boxes.object_label, self.classes)
         on_unknown = np.zeros(len(self.found.outcome), dtype=bool)
         on_unknown[self.taken.rows] = True
-        self._ranked = ranked_classes(self.found, on_unknown, self.classes, self._by_confidence)
-        self._objects = ClassObjects.of(boxes, self.classes)
+        self._ranked = ranked_classes(self.found, on_unknown, self._rows, len(self.classes))
+        self._objects = self._class_objects(np.flatnonzero(~boxes.ignored))
         self._groups = class_groups(boxes.known, options.previously_known)
         self._average_precision = AVERAGE_PRECISIONS[options.average_precision]
         self._level = options.recall_level
@@ -3837,9 +3916,8 @@ class Owod(MatchedImages):
         values = self._values(by_class, totals)
         rates |= {name: Rate(value, True) for name, value in values.items()}
         for error, mended in self._mended.items():
-            after = self._values(*self._after(mended, by_class, counts))
-            for name in ("mAP", "U-AP", "U-Recall"):
-                rates[gain(error, name)] = Rate(after[name] - values[name], None)
+            after = self._after(mended, by_class, totals, counts)
+            rates |= {gain(error, name): Rate(value - values[name], None) for name, value in after.items()}
         return {**rates, **totals}
 
     def _by_class(self, counts: np.ndarray) -> _ByClass:
@@ -3871,30 +3949,39 @@ class Owod(MatchedImages):
         some = [value for label, number, value in zip(self.classes, objects, values) if label in group and number]
         return math.fsum(some) / len(some) if some else 0.0
 
-    def mend(self, error: str, after: Outcomes, gone: np.ndarray) -> None:
+    def mend(self, error: str, mending: Mending) -> None:
         """Add what mAP, U-AP and U-Recall gain."""
-        boxes = after.boxes._replace(ignored=after.boxes.ignored | gone)
-        before, now = (rows_of(found.boxes.predictions[:, 5], self.classes) for found in (self.found, after))
-        differ = (after.outcome != self.found.outcome) | (now != before)
-        changed = np.zeros(len(self.classes), dtype=bool)
-        changed[before[differ]] = changed[now[differ]] = True
-        rows = self._by_confidence[changed[now][self._by_confidence]]
-        curves = ranked_classes(after, np.zeros(len(now), dtype=bool), self.classes, rows)
-        columns = counts_by_image(after._replace(boxes=boxes))
-        of_unknown = {name: column for name, column in columns.items() if name.endswith("_unknown")}
-        objects = ClassObjects.of(boxes, self.classes)
-        self._mended[error] = _Mended(
-            {row: curves[row] for row in np.flatnonzero(changed).tolist()}, objects, of_unknown
-        )
+        boxes, taking = self.found.boxes, mending.taking
+        gone = np.zeros(len(boxes.predictions), dtype=bool)
+        gone[mending.going] = True
+        into = self._object_rows[mending.objects]
+        ranked = {}
+        for row in np.union1d(self._rows[mending.going], into).tolist():
+            coming = taking[into == row]
+            columns = boxes.image[coming], boxes.predictions[coming, 4]
+            ranked[row] = self._ranked[row].changed(gone, *columns)
+        leaving = self._class_objects(mending.leaving)
+        self._mended[error] = _Mended(ranked, leaving, unknown_by_image(boxes, mending))
 
-    def _after(self, mended: _Mended, before: _ByClass, counts: np.ndarray) -> tuple[_ByClass, dict[str, int]]:
-        curves, objects, aps = [*before.curves], mended.objects.number(counts).tolist(), [*before.aps]
+    def _class_objects(self, rows: np.ndarray) -> ClassObjects:
+        return ClassObjects(self._object_rows[rows], self.found.boxes.object_image[rows], len(self.classes))
+
+    def _after(
+        self, mended: _Mended, before: _ByClass, totals: Mapping[str, int], counts: np.ndarray
+    ) -> dict[str, float]:
+        """MAP, U-AP and U-Recall where an error is mended."""
+        objects = (np.asarray(before.objects) - mended.leaving.number(counts)).tolist()
+        aps, more = [*before.aps], in_total(mended.by_image, counts)
         for row, number in enumerate(objects):
-            if row in mended.curves:
-                curves[row] = mended.curves[row].curve(counts)
-            if row in mended.curves or number != before.objects[row]:
-                aps[row] = self._ap(curves[row], number)
-        return _ByClass(curves, objects, aps), in_total(mended.by_image, counts)
+            if row in mended.ranked:
+                aps[row] = self._ap(mended.ranked[row].curve(counts), number)
+            elif number != before.objects[row]:
+                aps[row] = self._ap(before.curves[row], number)
+        return {
+            "mAP": self._mean(objects, aps, self._groups["mAP"]),
+            "U-AP": aps[-1],
+            "U-Recall": ratio(*(totals[name] + more[name] for name in ("TP_unknown", "total_unknown"))),
+        }
 
     def table_by_class(self) -> dict[str, list[Any]]:
         """Counts of each class, its AP, and predictions of it on unknown objects."""
@@ -3963,6 +4050,8 @@ FALSE_POSITIVES = (
 )
 BADLY_PLACED, MISNAMED, DUPLICATE, BACKGROUND_CALLED, BOTH = 0, 1, 4, 5, 7  # the first place of each
 
+_IS_FALSE = np.isin(np.arange(len(OUTCOMES)), (FP_KNOWN, FP_UNKNOWN, BACKGROUND))
+
 
 class FalseOverlaps(NamedTuple):
     """Pairs of a false positive and an object that is not ignored, at an IoU of at least 1/10.
@@ -3985,7 +4074,7 @@ class FalseOverlaps(NamedTuple):
 
 def is_false_positive(found: Outcomes) -> np.ndarray:
     """Whether each prediction is wrong; "unknown" without an object is, whether or not the protocol counts it."""
-    return np.isin(found.outcome, (FP_KNOWN, FP_UNKNOWN, BACKGROUND))
+    return _IS_FALSE[found.outcome]
 
 
 def false_overlaps(found: Outcomes, overlaps: Overlaps) -> FalseOverlaps:
@@ -4101,34 +4190,6 @@ def object_fates(found: Outcomes, beside: FalseOverlaps) -> tuple[np.ndarray, np
     return place, called
 
 
-# ---- detection/mending.py --------------------------------------------------------------------------------------------
-#
-# What mending all errors of one kind would change: the predictions as they would be.
-
-def mended(found: Outcomes, rows: np.ndarray, target: np.ndarray) -> Outcomes:
-    """The outcomes after some false positives are mended.
-
-    A false positive with a target becomes a TP of the target's class at its own confidence, if the object is not found
-    and no more confident one of these takes it. All others go.
-
-    Parameters: rows, those to mend; target (n,), the row of an object for each prediction, or −1.
-    """
-    boxes = found.boxes
-    is_found = np.zeros(len(boxes.references) + 1, dtype=bool)
-    is_found[found.matched[np.isin(found.outcome, (TP_KNOWN, TP_UNKNOWN))]] = True
-    is_found[-1] = True  # where there is no target
-    taking = rows[~is_found[target[rows]]]
-    taking = taking[np.lexsort((-boxes.predictions[taking, 4], target[taking]))]
-    taking = taking[first_of_each(target[taking])]
-
-    label = boxes.object_label[target[taking]]
-    predictions, outcome, matched = boxes.predictions.copy(), found.outcome.copy(), found.matched.copy()
-    outcome[rows], matched[rows] = ON_IGNORED, -1
-    outcome[taking] = np.where(label == boxes.unknown_id, TP_UNKNOWN, TP_KNOWN)
-    predictions[taking, 5], matched[taking] = label, target[taking]
-    return Outcomes(boxes._replace(predictions=predictions), outcome, matched)
-
-
 # ---- detection/errors.py ---------------------------------------------------------------------------------------------
 #
 # Errors of matched boxes: fates of objects, kinds of false positives, and what mending each kind gains.
@@ -4143,7 +4204,7 @@ _MEASURES = ("mAP", "U-AP", "U-Recall")
 
 
 class Errors:
-    """Fates and kinds of errors of matched images; see `object_fates`, `kinds_of_false_positives` and `mended`.
+    """Fates and kinds of errors of matched images; see `object_fates`, `kinds_of_false_positives` and `mending`.
 
     Mending "missed" takes the missed objects out of all denominators.
     Raises ValueError for an IoU threshold below 1/10, at which no box is badly placed.
@@ -4170,8 +4231,8 @@ class Errors:
             },
         }
         for place, kind in enumerate(FALSE_POSITIVES):
-            matched.mend(kind, mended(found, np.flatnonzero(kinds == place), target), np.zeros_like(is_missed))
-        matched.mend(MISSED, found, is_missed)
+            matched.mend(kind, mending(found, np.flatnonzero(kinds == place), target))
+        matched.mend(MISSED, without_objects(np.flatnonzero(is_missed)))
 
     def rates(self, counts: np.ndarray) -> Results:
         """The share of each fate, of all known or all unknown objects; 0.0 without any."""
@@ -4427,7 +4488,10 @@ class OpenSetDetection(Metric):
     def budget_sizes(self) -> list[int]:
         """The numbers of `recall_budgets`."""
         given = plain_value(self.recall_budgets)
-        return [] if given in ((), []) else as_int_list(given, "recall_budgets", 1, MAX_EXACT)
+        sizes = [] if given in ((), []) else as_int_list(given, "recall_budgets", 1, MAX_EXACT)
+        if len(set(sizes)) < len(sizes):
+            raise ValueError(f"recall_budgets: expected different numbers, got {sizes}")
+        return sizes
 
     @property
     def matched_images(self) -> type[MatchedImages]:

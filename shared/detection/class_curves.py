@@ -54,7 +54,7 @@ class RankedClass(NamedTuple):
         confidence = np.append(self.confidence, confidence)
         order = np.argsort(-confidence, kind="stable")
         rows, image = np.append(self.rows, np.full(len(image), -1)), np.append(self.image, image)
-        return _ranked(rows[order], image[order], confidence[order], np.append(kinds, added, axis=1)[:, order])
+        return _ranked_class(rows[order], image[order], confidence[order], np.append(kinds, added, axis=1)[:, order])
 
 
 def ranked_classes(found: Outcomes, on_unknown: np.ndarray, rows: np.ndarray, size: int) -> list[RankedClass]:
@@ -75,10 +75,10 @@ def ranked_classes(found: Outcomes, on_unknown: np.ndarray, rows: np.ndarray, si
     ends = np.cumsum(np.bincount(rows, minlength=size))[:-1]
     image, confidence = boxes.image[ranked], boxes.predictions[ranked, 4]
     columns = (np.split(column, ends) for column in (ranked, image, confidence))
-    return [_ranked(*of_class) for of_class in zip(*columns, np.split(kinds, ends, axis=1))]
+    return [_ranked_class(*of_class) for of_class in zip(*columns, np.split(kinds, ends, axis=1))]
 
 
-def _ranked(rows: np.ndarray, image: np.ndarray, confidence: np.ndarray, kinds: np.ndarray) -> RankedClass:
+def _ranked_class(rows: np.ndarray, image: np.ndarray, confidence: np.ndarray, kinds: np.ndarray) -> RankedClass:
     last = np.append(confidence[1:] != confidence[:-1], True) if len(rows) else np.zeros(0, dtype=bool)
     return RankedClass(rows, image, confidence, kinds, np.flatnonzero(last))
 
