@@ -2898,6 +2898,20 @@ def match_pairs(pairs: Pairs, predictions: np.ndarray, references: np.ndarray, m
     return take_free(pairs.take(ranked), len(predictions), len(references))
 
 
+def first_pairs(
+    pairs: Pairs, of: np.ndarray, predictions: np.ndarray, references: np.ndarray, keys: list[np.ndarray]
+) -> np.ndarray:
+    """The place of the first pair of each prediction or of each object, ranked as by `rank_pairs`.
+
+    Parameters: of, the rows or the columns of the pairs. Only pairs that share one are ranked.
+    """
+    shared = np.bincount(of)[of] > 1
+    several = np.flatnonzero(shared)
+    order = rank_pairs(pairs.take(several), predictions, references, [*(key[several] for key in keys), of[several]])
+    several = several[order]
+    return np.concatenate([np.flatnonzero(~shared), several[first_of_each(of[several])]])
+
+
 def rank_pairs(pairs: Pairs, predictions: np.ndarray, references: np.ndarray, keys: list[np.ndarray]) -> np.ndarray:
     """Order of the pairs by keys, of which the last counts first, then by class and coordinates of both boxes."""
     ranked = np.lexsort(keys)
@@ -3068,10 +3082,11 @@ def mending(found: Outcomes, going: np.ndarray, target: np.ndarray) -> Mending:
     Parameters: going, their rows; target (n,), the row of an object for each prediction, or −1.
     """
     boxes = found.boxes
-    is_free = np.ones(len(boxes.references) + 1, dtype=bool)
-    is_free[found.matched[(found.outcome == TP_KNOWN) | (found.outcome == TP_UNKNOWN)]] = False
-    is_free[-1] = False  # where there is no target
-    taking = going[is_free[target[going]]]
+    taking = going[target[going] >= 0]
+    is_found = np.zeros(len(boxes.references), dtype=bool)
+    if len(taking):
+        is_found[found.matched[(found.outcome == TP_KNOWN) | (found.outcome == TP_UNKNOWN)]] = True
+    taking = taking[~is_found[target[taking]]]
     taking = taking[np.lexsort((-boxes.predictions[taking, 4], target[taking]))]
     taking = taking[first_of_each(target[taking])]
     return Mending(going, taking, target[taking], _NO_ROWS)
@@ -3356,27 +3371,61 @@ class RankedClass(NamedTuple):
     kinds: np.ndarray
     last: np.ndarray
 
-    def curve(self, counts: np.ndarray) -> Curve:
-        """Counts at each distinct confidence that occurs, with those of the images."""
-        tp, fp, opened, number = np.cumsum(self.kinds * counts[self.image], axis=1)[:, self.last]
+    def sums(self, counts: np.ndarray) -> np.ndarray:
+        """Sums of the kinds over the most confident 1, 2, …, n predictions, with the counts of their images, (4, n)."""
+        return np.cumsum(self.kinds * counts[self.image], axis=1)
+
+    def curve(self, sums: np.ndarray) -> Curve:
+        """Counts at each distinct confidence that occurs."""
+        tp, fp, opened, number = sums[:, self.last]
         occurs = number > np.concatenate([[0], number[:-1]])
         return Curve(tp[occurs], fp[occurs], opened[occurs])
 
-    def changed(self, gone: np.ndarray, image: np.ndarray, confidence: np.ndarray) -> RankedClass:
-        """The class without some false positives and with true positives more.
+    def mended(self, gone: np.ndarray, image: np.ndarray, confidence: np.ndarray) -> MendedClass:
+        """The class without some false positives, and with more true positives.
 
         Parameters: gone, whether each prediction of the table goes; image and confidence of each true positive.
         """
-        kinds = self.kinds.copy()
-        kinds[1, gone[self.rows]] = 0
-        if not len(image):
-            return self._replace(kinds=kinds)
-        added = np.zeros((len(kinds), len(image)), np.int64)
-        added[0] = added[3] = 1
-        confidence = np.append(self.confidence, confidence)
+        right = np.flatnonzero(self.kinds[0])
+        image, confidence = np.append(self.image[right], image), np.append(self.confidence[right], confidence)
         order = np.argsort(-confidence, kind="stable")
-        rows, image = np.append(self.rows, np.full(len(image), -1)), np.append(self.image, image)
-        return _ranked_class(rows[order], image[order], confidence[order], np.append(kinds, added, axis=1)[:, order])
+        lowest = -np.unique(-confidence)
+        going = np.flatnonzero(gone[self.rows])
+
+        def reaching(ranked: np.ndarray) -> np.ndarray:
+            return np.searchsorted(-ranked, -lowest, side="right")
+
+        return MendedClass(
+            image[order],
+            reaching(confidence[order]),
+            reaching(self.confidence),
+            self.image[going],
+            reaching(self.confidence[going]),
+        )
+
+
+class MendedClass(NamedTuple):
+    """What of a class changes: its counts are taken where there are true positives, which suffices for its AP.
+
+    tp_image: of each true positive, from the most confident on
+    tp, predictions: (K,) how many true positives, and predictions before, reach each of their confidences
+    gone_image, gone: the same of the false positives that went
+    """
+
+    tp_image: np.ndarray
+    tp: np.ndarray
+    predictions: np.ndarray
+    gone_image: np.ndarray
+    gone: np.ndarray
+
+    def points(self, sums: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """TP and FP at each of these confidences, from the sums of the class before."""
+        fp, tp, gone = map(_from_zero, (sums[1], *(np.cumsum(counts[at]) for at in (self.tp_image, self.gone_image))))
+        return tp[self.tp], fp[self.predictions] - gone[self.gone]
+
+
+def _from_zero(sums: np.ndarray) -> np.ndarray:
+    return np.concatenate([[0], sums])
 
 
 def ranked_classes(found: Outcomes, on_unknown: np.ndarray, rows: np.ndarray, size: int) -> list[RankedClass]:
@@ -3397,12 +3446,17 @@ def ranked_classes(found: Outcomes, on_unknown: np.ndarray, rows: np.ndarray, si
     ends = np.cumsum(np.bincount(rows, minlength=size))[:-1]
     image, confidence = boxes.image[ranked], boxes.predictions[ranked, 4]
     columns = (np.split(column, ends) for column in (ranked, image, confidence))
-    return [_ranked_class(*of_class) for of_class in zip(*columns, np.split(kinds, ends, axis=1))]
+    return [
+        RankedClass(rows, image, confidence, kinds, _last_of_each(confidence))
+        for (rows, image, confidence), kinds in zip(zip(*columns), np.split(kinds, ends, axis=1))
+    ]
 
 
-def _ranked_class(rows: np.ndarray, image: np.ndarray, confidence: np.ndarray, kinds: np.ndarray) -> RankedClass:
-    last = np.append(confidence[1:] != confidence[:-1], True) if len(rows) else np.zeros(0, dtype=bool)
-    return RankedClass(rows, image, confidence, kinds, np.flatnonzero(last))
+def _last_of_each(confidence: np.ndarray) -> np.ndarray:
+    """The last place of each distinct confidence."""
+    if not len(confidence):
+        return np.zeros(0, np.int64)
+    return np.flatnonzero(np.append(confidence[1:] != confidence[:-1], True))
 
 
 def voc_average_precision(tp: np.ndarray, fp: np.ndarray, num_objects: int) -> float:
@@ -3676,6 +3730,103 @@ def _with_rates(counts: CountColumns) -> dict[str, list[Any]]:
     return {**{name: [row[name] for row in rows] for name in rates}, **columns}
 
 
+# ---- detection/ranked_classes.py -------------------------------------------------------------------------------------
+#
+# The predictions and objects of all classes, and what they give where images count: curves, APs and their means.
+
+class RankedClasses(NamedTuple):
+    """Ranked predictions and objects, class by class.
+
+    boxes: which they are
+    labels: of the classes, as `class_rows` lists them
+    rows, object_rows: the class of each prediction and of each object, as its place there
+    ranked: the predictions of each class
+    objects: those that count
+    rule: which average precision is meant
+    """
+
+    boxes: SelectedBoxes
+    labels: list[int]
+    rows: np.ndarray
+    object_rows: np.ndarray
+    ranked: list[RankedClass]
+    objects: ClassObjects
+    rule: str
+
+    @classmethod
+    def of(cls, found: Outcomes, on_unknown: np.ndarray, rule: str) -> RankedClasses:
+        """Rank predictions by what they count as; on_unknown says which lie on an unknown object."""
+        boxes, labels = found.boxes, class_rows(found.boxes)
+        rows, object_rows = (rows_of(classes, labels) for classes in (boxes.predictions[:, 5], boxes.object_label))
+        ranked, counted = ranked_classes(found, on_unknown, rows, len(labels)), ~boxes.ignored
+        objects = ClassObjects(object_rows[counted], boxes.object_image[counted], len(labels))
+        return cls(boxes, labels, rows, object_rows, ranked, objects, rule)
+
+    def mended(self, mending: Mending) -> MendedClasses:
+        """What changes where errors are mended."""
+        boxes = self.boxes
+        gone = np.zeros(len(self.rows), dtype=bool)
+        gone[mending.going] = True
+        into, changed = self.object_rows[mending.objects], {}
+        for row in np.union1d(self.rows[mending.going], into).tolist():
+            coming = mending.taking[into == row]
+            changed[row] = self.ranked[row].mended(gone, boxes.image[coming], boxes.predictions[coming, 4])
+        leaving = mending.leaving
+        left = ClassObjects(self.object_rows[leaving], boxes.object_image[leaving], len(self.labels))
+        return MendedClasses(changed, left)
+
+    def where(self, counts: np.ndarray) -> CountedClasses:
+        """What the classes give where each image occurs `counts` times."""
+        sums = [ranked.sums(counts) for ranked in self.ranked]
+        curves = [ranked.curve(of_class) for ranked, of_class in zip(self.ranked, sums)]
+        objects, average_precision = self.objects.number(counts).tolist(), AVERAGE_PRECISIONS[self.rule]
+        aps = [average_precision(curve.tp, curve.fp, number) for curve, number in zip(curves, objects)]
+        return CountedClasses(self, counts, sums, curves, objects, aps)
+
+
+class MendedClasses(NamedTuple):
+    """What changes where errors are mended: some classes, and the objects that no longer count."""
+
+    changed: dict[int, MendedClass]
+    leaving: ClassObjects
+
+
+class CountedClasses(NamedTuple):
+    """What classes give where images occur `counts` times: sums, a curve, a number of objects and an AP of each."""
+
+    classes: RankedClasses
+    counts: np.ndarray
+    sums: list[np.ndarray]
+    curves: list[Curve]
+    objects: list[int]
+    aps: list[float]
+
+    def after(self, mended: MendedClasses) -> CountedClasses:
+        """The same where errors are mended, but for the sums and curves."""
+        average_precision = AVERAGE_PRECISIONS[self.classes.rule]
+        objects, aps = (np.asarray(self.objects) - mended.leaving.number(self.counts)).tolist(), [*self.aps]
+        for row, number in enumerate(objects):
+            if row in mended.changed:
+                points = mended.changed[row].points(self.sums[row], self.counts)
+            elif number != self.objects[row]:
+                points = self.curves[row].tp, self.curves[row].fp
+            else:
+                continue
+            aps[row] = average_precision(*points, number)
+        return self._replace(objects=objects, aps=aps)
+
+    def mean(self, values: Sequence[float], group: Sequence[int]) -> float:
+        """The mean of values over those classes of a group that have objects; 0.0 if none has."""
+        rows = zip(self.classes.labels, self.objects, values)
+        some = [value for label, number, value in rows if label in group and number]
+        return math.fsum(some) / len(some) if some else 0.0
+
+    def predicted(self) -> tuple[list[int], list[int]]:
+        """TP and FP of all predictions of each class."""
+        tp = [int(curve.tp[-1]) if len(curve.tp) else 0 for curve in self.curves]
+        return tp, [int(curve.fp[-1]) if len(curve.fp) else 0 for curve in self.curves]
+
+
 # ---- detection/voc.py ------------------------------------------------------------------------------------------------
 #
 # Pascal VOC's matching of detections, class by class.
@@ -3822,22 +3973,6 @@ def wilderness_above(closed: ClosedSet, counts: np.ndarray, thresholds: Sequence
 # boxes → VOC matching: TP, FP or neither; predictions of known classes on unknown objects
 #       → ranked, class by class → counts at each distinct confidence, with those of the images → AP, WI(OWOD)
 
-class _ByClass(NamedTuple):
-    """Of each class the curve, the number of objects, and the AP."""
-
-    curves: list[Curve]
-    objects: list[int]
-    aps: list[float]
-
-
-class _Mended(NamedTuple):
-    """What changes where an error is mended: the predictions of some classes, objects that leave, counts by image."""
-
-    ranked: dict[int, RankedClass]
-    leaving: ClassObjects
-    by_image: CountColumns
-
-
 class Owod(MatchedImages):
     """Images whose boxes are matched as in Pascal VOC.
 
@@ -3879,118 +4014,74 @@ class Owod(MatchedImages):
     def __init__(self, boxes: SelectedBoxes, pairs: Pairs, options: DetectionOptions) -> None:
         self.found = self.match(boxes, pairs)
         self.taken = unknown_taken_for_known(boxes, pairs)
-        self.classes = class_rows(boxes)
         size = len(boxes.num_predictions)
         self.by_image = {
             "A-OSE": np.bincount(boxes.object_image[self.taken.objects], minlength=size),
             "A-OSE(detections)": np.bincount(boxes.image[self.taken.rows], minlength=size),
             **counts_by_image(self.found),
         }
-        self._rows = rows_of(boxes.predictions[:, 5], self.classes)
-        self._object_rows = rows_of(boxes.object_label, self.classes)
         on_unknown = np.zeros(len(self.found.outcome), dtype=bool)
         on_unknown[self.taken.rows] = True
-        self._ranked = ranked_classes(self.found, on_unknown, self._rows, len(self.classes))
-        self._objects = self._class_objects(np.flatnonzero(~boxes.ignored))
+        self._classes = RankedClasses.of(self.found, on_unknown, options.average_precision)
         self._groups = class_groups(boxes.known, options.previously_known)
-        self._average_precision = AVERAGE_PRECISIONS[options.average_precision]
         self._level = options.recall_level
         self._closed = None if self._level is None else closed_set(self.found, self.by_image["total_known"])
-        self._mended: dict[str, _Mended] = {}
+        self._mended: dict[str, tuple[MendedClasses, CountColumns]] = {}  # by error
 
     def rates(self, counts: np.ndarray) -> Results:
         """Rates and counts, with WI(OWOD) as a list."""
-        totals, by_class = in_total(self.by_image, counts), self._by_class(counts)
-        known = [row for row, label in enumerate(self.classes[:-1]) if label in self._groups["mAP"]]
-        by_recall = wilderness_by_recall([(by_class.curves[row], by_class.objects[row]) for row in known])
+        totals, classes = in_total(self.by_image, counts), self._classes.where(counts)
         rates: Results = {}
         if self._level is not None and self._closed is not None:
             confidence = closed_set_confidence(self._closed, counts, self._level)
             rates["WI"] = Rate(wilderness_above(self._closed, counts, [confidence])[0], False)
+        of_known = zip(classes.classes.labels[:-1], classes.curves, classes.objects)
+        by_recall = wilderness_by_recall([(c, n) for label, c, n in of_known if label in self._groups["mAP"]])
         rates |= {
             "WI(OWOD)@0.8": Rate(by_recall[TENTHS.index(8)], False),
             "WI(OWOD)": by_recall,
             "A-OSE": totals.pop("A-OSE"),
             "A-OSE(detections)": totals.pop("A-OSE(detections)"),
+            **{name: Rate(value, True) for name, value in self._values(classes, totals).items()},
         }
-        values = self._values(by_class, totals)
-        rates |= {name: Rate(value, True) for name, value in values.items()}
-        for error, mended in self._mended.items():
-            after = self._after(mended, by_class, totals, counts)
-            rates |= {gain(error, name): Rate(value - values[name], None) for name, value in after.items()}
+        for error, (mended, columns) in self._mended.items():
+            after = {name: number + totals[name] for name, number in in_total(columns, counts).items()}
+            for name, value in self._found(classes.after(mended), after).items():
+                rates[gain(error, name)] = Rate(value - rates[name].value, None)
         return {**rates, **totals}
 
-    def _by_class(self, counts: np.ndarray) -> _ByClass:
-        curves = [ranked_class.curve(counts) for ranked_class in self._ranked]
-        objects = self._objects.number(counts).tolist()
-        return _ByClass(curves, objects, [self._ap(curve, number) for curve, number in zip(curves, objects)])
-
-    def _ap(self, curve: Curve, objects: int) -> float:
-        return self._average_precision(curve.tp, curve.fp, objects)
-
-    def _values(self, by_class: _ByClass, totals: Mapping[str, int]) -> dict[str, float]:
-        curves, objects, aps = by_class
-        tp, fp, fn = (totals[f"{name}_unknown"] for name in ("TP", "FP", "FN"))
-        right = [int(curve.tp[-1]) if len(curve.tp) else 0 for curve in curves]
-        wrong = [int(curve.fp[-1]) if len(curve.fp) else 0 for curve in curves]
-        known = self._groups["mAP"]
+    def _found(self, classes: CountedClasses, totals: Mapping[str, int]) -> dict[str, float]:
         return {
-            "U-Recall": ratio(tp, totals["total_unknown"]),
-            "U-AP": aps[-1],
-            **{name: self._mean(objects, aps, group) for name, group in self._groups.items()},
+            "U-Recall": ratio(totals["TP_unknown"], totals["total_unknown"]),
+            "U-AP": classes.aps[-1],
+            **{name: classes.mean(classes.aps, group) for name, group in self._groups.items()},
+        }
+
+    def _values(self, classes: CountedClasses, totals: Mapping[str, int]) -> dict[str, float]:
+        tp, fp, fn = (totals[f"{name}_unknown"] for name in ("TP", "FP", "FN"))
+        right, wrong = classes.predicted()
+        precisions = [ratio(true, true + false) for true, false in zip(right, wrong)]
+        recalls = [ratio(true, number) for true, number in zip(right, classes.objects)]
+        return {
+            **self._found(classes, totals),
             "Precision(U)": ratio(tp, tp + fp),
             "U-F1": ratio(2 * tp, 2 * tp + fp + fn),
-            "Precision(K)": self._mean(objects, [ratio(tp, tp + fp) for tp, fp in zip(right, wrong)], known),
-            "Recall(K)": self._mean(objects, [ratio(tp, number) for tp, number in zip(right, objects)], known),
+            "Precision(K)": classes.mean(precisions, self._groups["mAP"]),
+            "Recall(K)": classes.mean(recalls, self._groups["mAP"]),
         }
-
-    def _mean(self, objects: Sequence[int], values: Sequence[float], group: Sequence[int]) -> float:
-        """The mean over those classes of a group that have objects."""
-        some = [value for label, number, value in zip(self.classes, objects, values) if label in group and number]
-        return math.fsum(some) / len(some) if some else 0.0
 
     def mend(self, error: str, mending: Mending) -> None:
-        """Add what mAP, U-AP and U-Recall gain."""
-        boxes, taking = self.found.boxes, mending.taking
-        gone = np.zeros(len(boxes.predictions), dtype=bool)
-        gone[mending.going] = True
-        into = self._object_rows[mending.objects]
-        ranked = {}
-        for row in np.union1d(self._rows[mending.going], into).tolist():
-            coming = taking[into == row]
-            columns = boxes.image[coming], boxes.predictions[coming, 4]
-            ranked[row] = self._ranked[row].changed(gone, *columns)
-        leaving = self._class_objects(mending.leaving)
-        self._mended[error] = _Mended(ranked, leaving, unknown_by_image(boxes, mending))
-
-    def _class_objects(self, rows: np.ndarray) -> ClassObjects:
-        return ClassObjects(self._object_rows[rows], self.found.boxes.object_image[rows], len(self.classes))
-
-    def _after(
-        self, mended: _Mended, before: _ByClass, totals: Mapping[str, int], counts: np.ndarray
-    ) -> dict[str, float]:
-        """MAP, U-AP and U-Recall where an error is mended."""
-        objects = (np.asarray(before.objects) - mended.leaving.number(counts)).tolist()
-        aps, more = [*before.aps], in_total(mended.by_image, counts)
-        for row, number in enumerate(objects):
-            if row in mended.ranked:
-                aps[row] = self._ap(mended.ranked[row].curve(counts), number)
-            elif number != before.objects[row]:
-                aps[row] = self._ap(before.curves[row], number)
-        return {
-            "mAP": self._mean(objects, aps, self._groups["mAP"]),
-            "U-AP": aps[-1],
-            "U-Recall": ratio(*(totals[name] + more[name] for name in ("TP_unknown", "total_unknown"))),
-        }
+        """Add what U-Recall, U-AP and each mAP gain."""
+        self._mended[error] = self._classes.mended(mending), unknown_by_image(self.found.boxes, mending)
 
     def table_by_class(self) -> dict[str, list[Any]]:
         """Counts of each class, its AP, and predictions of it on unknown objects."""
-        boxes, taken = self.found.boxes, self.taken.rows
-        rows = rows_of(boxes.predictions[taken, 5], self.classes)
+        boxes, taken, classes = self.found.boxes, self.taken.rows, self._classes
+        on_unknown = tally(classes.rows[taken], boxes.counts[boxes.image[taken]], len(classes.labels))
         return {
-            **counts_by_class(self.found, self.classes),
-            "AP": self._by_class(boxes.counts).aps,
-            "A-OSE(detections)": tally(rows, boxes.counts[boxes.image[taken]], len(self.classes)).tolist(),
+            **counts_by_class(self.found, classes.labels),
+            "AP": classes.where(boxes.counts).aps,
+            "A-OSE(detections)": on_unknown.tolist(),
         }
 
     def table_by_image(self) -> dict[str, list[Any]]:
@@ -4126,8 +4217,7 @@ def kinds_of_false_positives(found: Outcomes, beside: FalseOverlaps) -> tuple[np
 def _best(found: Outcomes, beside: FalseOverlaps) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """For each prediction the object that it overlaps most, −1 for none; whether the threshold, and 1/10, is passed."""
     boxes, pairs = found.boxes, beside.pairs
-    ranked = rank_pairs(pairs, boxes.predictions, boxes.references, [-pairs.ranks, pairs.rows])
-    best = beside.take(ranked[first_of_each(pairs.rows[ranked])])
+    best = beside.take(first_pairs(pairs, pairs.rows, boxes.predictions, boxes.references, [-pairs.ranks]))
     number = len(boxes.predictions)
     objects, reached, above = np.full(number, -1), np.zeros(number, dtype=bool), np.zeros(number, dtype=bool)
     objects[best.pairs.rows], reached[best.pairs.rows] = best.pairs.columns, best.reached
@@ -4178,10 +4268,10 @@ def object_fates(found: Outcomes, beside: FalseOverlaps) -> tuple[np.ndarray, np
     fate[naming.columns] = _MISNAMED
     fate[found.matched[np.isin(found.outcome, (TP_KNOWN, TP_UNKNOWN))]] = _FOUND
 
-    label = boxes.predictions[naming.rows, 5]
-    last_counts = np.lexsort((-label, naming.ranks, boxes.predictions[naming.rows, 4]))
+    keys = [-naming.ranks, -boxes.predictions[naming.rows, 4]]
+    naming = naming.take(first_pairs(naming, naming.columns, boxes.predictions, boxes.references, keys))
     called = boxes.object_label.copy()
-    called[naming.columns[last_counts]] = label[last_counts]
+    called[naming.columns] = boxes.predictions[naming.rows, 5]
     called[fate != _MISNAMED] = boxes.object_label[fate != _MISNAMED]
 
     is_unknown, called_unknown = boxes.object_label == boxes.unknown_id, called == boxes.unknown_id
@@ -4221,17 +4311,13 @@ class Errors:
         kinds, target = kinds_of_false_positives(found, beside)
         is_missed = np.isin(self._fates, [place for place, (_, fate) in enumerate(FATES) if fate == MISSED])
         self.by_image: CountColumns = {
-            **{
-                column: np.bincount(boxes.object_image[self._fates == place], minlength=size)
-                for place, column in enumerate(_FATE_COLUMNS)
-            },
-            **{
-                f"FP {kind}": np.bincount(boxes.image[kinds == place], minlength=size)
-                for place, kind in enumerate(FALSE_POSITIVES)
-            },
+            **tables_of_places(boxes.object_image, self._fates, _FATE_COLUMNS, size),
+            **tables_of_places(boxes.image, kinds, [f"FP {kind}" for kind in FALSE_POSITIVES], size),
         }
-        for place, kind in enumerate(FALSE_POSITIVES):
-            matched.mend(kind, mending(found, np.flatnonzero(kinds == place), target))
+        ranked = np.argsort(kinds.astype(np.int8), kind="stable")
+        ends = np.cumsum(np.bincount(kinds + 1, minlength=len(FALSE_POSITIVES) + 1))
+        for kind, going in zip(FALSE_POSITIVES, np.split(ranked, ends)[1:]):
+            matched.mend(kind, mending(found, going, target))
         matched.mend(MISSED, without_objects(np.flatnonzero(is_missed)))
 
     def rates(self, counts: np.ndarray) -> Results:
@@ -4283,6 +4369,13 @@ class Errors:
         """Counts of each image."""
         rows = as_rows(self.by_image, self._matched.found.boxes.counts)
         return {name: column.tolist() for name, column in rows.items()}
+
+
+def tables_of_places(image: np.ndarray, places: np.ndarray, names: Sequence[str], size: int) -> CountColumns:
+    """How many entries of each image have each place, by its name; −1 is none."""
+    width = len(names) + 1
+    counts = np.bincount(image * width + places + 1, minlength=size * width).reshape(size, width).T
+    return {name: np.ascontiguousarray(column) for name, column in zip(names, counts[1:])}
 
 
 def share_of(side: str, fate: str) -> str:

@@ -34,27 +34,61 @@ class RankedClass(NamedTuple):
     kinds: np.ndarray
     last: np.ndarray
 
-    def curve(self, counts: np.ndarray) -> Curve:
-        """Counts at each distinct confidence that occurs, with those of the images."""
-        tp, fp, opened, number = np.cumsum(self.kinds * counts[self.image], axis=1)[:, self.last]
+    def sums(self, counts: np.ndarray) -> np.ndarray:
+        """Sums of the kinds over the most confident 1, 2, …, n predictions, with the counts of their images, (4, n)."""
+        return np.cumsum(self.kinds * counts[self.image], axis=1)
+
+    def curve(self, sums: np.ndarray) -> Curve:
+        """Counts at each distinct confidence that occurs."""
+        tp, fp, opened, number = sums[:, self.last]
         occurs = number > np.concatenate([[0], number[:-1]])
         return Curve(tp[occurs], fp[occurs], opened[occurs])
 
-    def changed(self, gone: np.ndarray, image: np.ndarray, confidence: np.ndarray) -> RankedClass:
-        """The class without some false positives and with true positives more.
+    def mended(self, gone: np.ndarray, image: np.ndarray, confidence: np.ndarray) -> MendedClass:
+        """The class without some false positives, and with more true positives.
 
         Parameters: gone, whether each prediction of the table goes; image and confidence of each true positive.
         """
-        kinds = self.kinds.copy()
-        kinds[1, gone[self.rows]] = 0
-        if not len(image):
-            return self._replace(kinds=kinds)
-        added = np.zeros((len(kinds), len(image)), np.int64)
-        added[0] = added[3] = 1
-        confidence = np.append(self.confidence, confidence)
+        right = np.flatnonzero(self.kinds[0])
+        image, confidence = np.append(self.image[right], image), np.append(self.confidence[right], confidence)
         order = np.argsort(-confidence, kind="stable")
-        rows, image = np.append(self.rows, np.full(len(image), -1)), np.append(self.image, image)
-        return _ranked_class(rows[order], image[order], confidence[order], np.append(kinds, added, axis=1)[:, order])
+        lowest = -np.unique(-confidence)
+        going = np.flatnonzero(gone[self.rows])
+
+        def reaching(ranked: np.ndarray) -> np.ndarray:
+            return np.searchsorted(-ranked, -lowest, side="right")
+
+        return MendedClass(
+            image[order],
+            reaching(confidence[order]),
+            reaching(self.confidence),
+            self.image[going],
+            reaching(self.confidence[going]),
+        )
+
+
+class MendedClass(NamedTuple):
+    """What of a class changes: its counts are taken where there are true positives, which suffices for its AP.
+
+    tp_image: of each true positive, from the most confident on
+    tp, predictions: (K,) how many true positives, and predictions before, reach each of their confidences
+    gone_image, gone: the same of the false positives that went
+    """
+
+    tp_image: np.ndarray
+    tp: np.ndarray
+    predictions: np.ndarray
+    gone_image: np.ndarray
+    gone: np.ndarray
+
+    def points(self, sums: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """TP and FP at each of these confidences, from the sums of the class before."""
+        fp, tp, gone = map(_from_zero, (sums[1], *(np.cumsum(counts[at]) for at in (self.tp_image, self.gone_image))))
+        return tp[self.tp], fp[self.predictions] - gone[self.gone]
+
+
+def _from_zero(sums: np.ndarray) -> np.ndarray:
+    return np.concatenate([[0], sums])
 
 
 def ranked_classes(found: Outcomes, on_unknown: np.ndarray, rows: np.ndarray, size: int) -> list[RankedClass]:
@@ -75,12 +109,17 @@ def ranked_classes(found: Outcomes, on_unknown: np.ndarray, rows: np.ndarray, si
     ends = np.cumsum(np.bincount(rows, minlength=size))[:-1]
     image, confidence = boxes.image[ranked], boxes.predictions[ranked, 4]
     columns = (np.split(column, ends) for column in (ranked, image, confidence))
-    return [_ranked_class(*of_class) for of_class in zip(*columns, np.split(kinds, ends, axis=1))]
+    return [
+        RankedClass(rows, image, confidence, kinds, _last_of_each(confidence))
+        for (rows, image, confidence), kinds in zip(zip(*columns), np.split(kinds, ends, axis=1))
+    ]
 
 
-def _ranked_class(rows: np.ndarray, image: np.ndarray, confidence: np.ndarray, kinds: np.ndarray) -> RankedClass:
-    last = np.append(confidence[1:] != confidence[:-1], True) if len(rows) else np.zeros(0, dtype=bool)
-    return RankedClass(rows, image, confidence, kinds, np.flatnonzero(last))
+def _last_of_each(confidence: np.ndarray) -> np.ndarray:
+    """The last place of each distinct confidence."""
+    if not len(confidence):
+        return np.zeros(0, np.int64)
+    return np.flatnonzero(np.append(confidence[1:] != confidence[:-1], True))
 
 
 def voc_average_precision(tp: np.ndarray, fp: np.ndarray, num_objects: int) -> float:

@@ -6,6 +6,7 @@ found, overlaps → pairs of false positives and objects → fates, kinds → co
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -42,17 +43,13 @@ class Errors:
         kinds, target = kinds_of_false_positives(found, beside)
         is_missed = np.isin(self._fates, [place for place, (_, fate) in enumerate(FATES) if fate == MISSED])
         self.by_image: CountColumns = {
-            **{
-                column: np.bincount(boxes.object_image[self._fates == place], minlength=size)
-                for place, column in enumerate(_FATE_COLUMNS)
-            },
-            **{
-                f"FP {kind}": np.bincount(boxes.image[kinds == place], minlength=size)
-                for place, kind in enumerate(FALSE_POSITIVES)
-            },
+            **tables_of_places(boxes.object_image, self._fates, _FATE_COLUMNS, size),
+            **tables_of_places(boxes.image, kinds, [f"FP {kind}" for kind in FALSE_POSITIVES], size),
         }
-        for place, kind in enumerate(FALSE_POSITIVES):
-            matched.mend(kind, mending(found, np.flatnonzero(kinds == place), target))
+        ranked = np.argsort(kinds.astype(np.int8), kind="stable")
+        ends = np.cumsum(np.bincount(kinds + 1, minlength=len(FALSE_POSITIVES) + 1))
+        for kind, going in zip(FALSE_POSITIVES, np.split(ranked, ends)[1:]):
+            matched.mend(kind, mending(found, going, target))
         matched.mend(MISSED, without_objects(np.flatnonzero(is_missed)))
 
     def rates(self, counts: np.ndarray) -> Results:
@@ -104,6 +101,13 @@ class Errors:
         """Counts of each image."""
         rows = as_rows(self.by_image, self._matched.found.boxes.counts)
         return {name: column.tolist() for name, column in rows.items()}
+
+
+def tables_of_places(image: np.ndarray, places: np.ndarray, names: Sequence[str], size: int) -> CountColumns:
+    """How many entries of each image have each place, by its name; −1 is none."""
+    width = len(names) + 1
+    counts = np.bincount(image * width + places + 1, minlength=size * width).reshape(size, width).T
+    return {name: np.ascontiguousarray(column) for name, column in zip(names, counts[1:])}
 
 
 def share_of(side: str, fate: str) -> str:

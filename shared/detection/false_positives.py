@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .matching import first_of_each, rank_pairs
+from .matching import first_pairs
 from .outcomes import BACKGROUND, FP_KNOWN, FP_UNKNOWN, OUTCOMES, Outcomes
 from .overlap import Overlaps
 from .pairs import Pairs
@@ -107,8 +107,7 @@ def kinds_of_false_positives(found: Outcomes, beside: FalseOverlaps) -> tuple[np
 def _best(found: Outcomes, beside: FalseOverlaps) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """For each prediction the object that it overlaps most, −1 for none; whether the threshold, and 1/10, is passed."""
     boxes, pairs = found.boxes, beside.pairs
-    ranked = rank_pairs(pairs, boxes.predictions, boxes.references, [-pairs.ranks, pairs.rows])
-    best = beside.take(ranked[first_of_each(pairs.rows[ranked])])
+    best = beside.take(first_pairs(pairs, pairs.rows, boxes.predictions, boxes.references, [-pairs.ranks]))
     number = len(boxes.predictions)
     objects, reached, above = np.full(number, -1), np.zeros(number, dtype=bool), np.zeros(number, dtype=bool)
     objects[best.pairs.rows], reached[best.pairs.rows] = best.pairs.columns, best.reached

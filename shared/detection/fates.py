@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .false_positives import FalseOverlaps
+from .matching import first_pairs
 from .outcomes import TP_KNOWN, TP_UNKNOWN, Outcomes
 
 FATES = (
@@ -46,10 +47,10 @@ def object_fates(found: Outcomes, beside: FalseOverlaps) -> tuple[np.ndarray, np
     fate[naming.columns] = _MISNAMED
     fate[found.matched[np.isin(found.outcome, (TP_KNOWN, TP_UNKNOWN))]] = _FOUND
 
-    label = boxes.predictions[naming.rows, 5]
-    last_counts = np.lexsort((-label, naming.ranks, boxes.predictions[naming.rows, 4]))
+    keys = [-naming.ranks, -boxes.predictions[naming.rows, 4]]
+    naming = naming.take(first_pairs(naming, naming.columns, boxes.predictions, boxes.references, keys))
     called = boxes.object_label.copy()
-    called[naming.columns[last_counts]] = label[last_counts]
+    called[naming.columns] = boxes.predictions[naming.rows, 5]
     called[fate != _MISNAMED] = boxes.object_label[fate != _MISNAMED]
 
     is_unknown, called_unknown = boxes.object_label == boxes.unknown_id, called == boxes.unknown_id

@@ -59,6 +59,20 @@ def match_pairs(pairs: Pairs, predictions: np.ndarray, references: np.ndarray, m
     return take_free(pairs.take(ranked), len(predictions), len(references))
 
 
+def first_pairs(
+    pairs: Pairs, of: np.ndarray, predictions: np.ndarray, references: np.ndarray, keys: list[np.ndarray]
+) -> np.ndarray:
+    """The place of the first pair of each prediction or of each object, ranked as by `rank_pairs`.
+
+    Parameters: of, the rows or the columns of the pairs. Only pairs that share one are ranked.
+    """
+    shared = np.bincount(of)[of] > 1
+    several = np.flatnonzero(shared)
+    order = rank_pairs(pairs.take(several), predictions, references, [*(key[several] for key in keys), of[several]])
+    several = several[order]
+    return np.concatenate([np.flatnonzero(~shared), several[first_of_each(of[several])]])
+
+
 def rank_pairs(pairs: Pairs, predictions: np.ndarray, references: np.ndarray, keys: list[np.ndarray]) -> np.ndarray:
     """Order of the pairs by keys, of which the last counts first, then by class and coordinates of both boxes."""
     ranked = np.lexsort(keys)

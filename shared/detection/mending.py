@@ -37,10 +37,11 @@ def mending(found: Outcomes, going: np.ndarray, target: np.ndarray) -> Mending:
     Parameters: going, their rows; target (n,), the row of an object for each prediction, or −1.
     """
     boxes = found.boxes
-    is_free = np.ones(len(boxes.references) + 1, dtype=bool)
-    is_free[found.matched[(found.outcome == TP_KNOWN) | (found.outcome == TP_UNKNOWN)]] = False
-    is_free[-1] = False  # where there is no target
-    taking = going[is_free[target[going]]]
+    taking = going[target[going] >= 0]
+    is_found = np.zeros(len(boxes.references), dtype=bool)
+    if len(taking):
+        is_found[found.matched[(found.outcome == TP_KNOWN) | (found.outcome == TP_UNKNOWN)]] = True
+    taking = taking[~is_found[target[taking]]]
     taking = taking[np.lexsort((-boxes.predictions[taking, 4], target[taking]))]
     taking = taking[first_of_each(target[taking])]
     return Mending(going, taking, target[taking], _NO_ROWS)

@@ -6,22 +6,18 @@ boxes → VOC matching: TP, FP or neither; predictions of known classes on unkno
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ..arrays.arrays import MAX_EXACT
 from ..arrays.options import as_int_list
 from ..metric.results import Rate, Results
-from .class_curves import AVERAGE_PRECISIONS, Curve, RankedClass, ranked_classes
 from .counting import (
-    ClassObjects,
     CountColumns,
     as_rows,
-    class_rows,
     counts_above,
     counts_by_class,
     counts_by_image,
@@ -29,7 +25,6 @@ from .counting import (
     ranked,
     ratio,
     ratios,
-    rows_of,
     tally,
     unknown_by_image,
 )
@@ -37,6 +32,7 @@ from .mending import Mending
 from .outcomes import SelectedBoxes
 from .pairs import Pairs
 from .protocols import DetectionOptions, MatchedImages, gain
+from .ranked_classes import CountedClasses, MendedClasses, RankedClasses
 from .rules import Rules
 from .voc import voc_outcomes
 from .wilderness import (
@@ -47,22 +43,6 @@ from .wilderness import (
     wilderness_above,
     wilderness_by_recall,
 )
-
-
-class _ByClass(NamedTuple):
-    """Of each class the curve, the number of objects, and the AP."""
-
-    curves: list[Curve]
-    objects: list[int]
-    aps: list[float]
-
-
-class _Mended(NamedTuple):
-    """What changes where an error is mended: the predictions of some classes, objects that leave, counts by image."""
-
-    ranked: dict[int, RankedClass]
-    leaving: ClassObjects
-    by_image: CountColumns
 
 
 class Owod(MatchedImages):
@@ -106,118 +86,74 @@ class Owod(MatchedImages):
     def __init__(self, boxes: SelectedBoxes, pairs: Pairs, options: DetectionOptions) -> None:
         self.found = self.match(boxes, pairs)
         self.taken = unknown_taken_for_known(boxes, pairs)
-        self.classes = class_rows(boxes)
         size = len(boxes.num_predictions)
         self.by_image = {
             "A-OSE": np.bincount(boxes.object_image[self.taken.objects], minlength=size),
             "A-OSE(detections)": np.bincount(boxes.image[self.taken.rows], minlength=size),
             **counts_by_image(self.found),
         }
-        self._rows = rows_of(boxes.predictions[:, 5], self.classes)
-        self._object_rows = rows_of(boxes.object_label, self.classes)
         on_unknown = np.zeros(len(self.found.outcome), dtype=bool)
         on_unknown[self.taken.rows] = True
-        self._ranked = ranked_classes(self.found, on_unknown, self._rows, len(self.classes))
-        self._objects = self._class_objects(np.flatnonzero(~boxes.ignored))
+        self._classes = RankedClasses.of(self.found, on_unknown, options.average_precision)
         self._groups = class_groups(boxes.known, options.previously_known)
-        self._average_precision = AVERAGE_PRECISIONS[options.average_precision]
         self._level = options.recall_level
         self._closed = None if self._level is None else closed_set(self.found, self.by_image["total_known"])
-        self._mended: dict[str, _Mended] = {}
+        self._mended: dict[str, tuple[MendedClasses, CountColumns]] = {}  # by error
 
     def rates(self, counts: np.ndarray) -> Results:
         """Rates and counts, with WI(OWOD) as a list."""
-        totals, by_class = in_total(self.by_image, counts), self._by_class(counts)
-        known = [row for row, label in enumerate(self.classes[:-1]) if label in self._groups["mAP"]]
-        by_recall = wilderness_by_recall([(by_class.curves[row], by_class.objects[row]) for row in known])
+        totals, classes = in_total(self.by_image, counts), self._classes.where(counts)
         rates: Results = {}
         if self._level is not None and self._closed is not None:
             confidence = closed_set_confidence(self._closed, counts, self._level)
             rates["WI"] = Rate(wilderness_above(self._closed, counts, [confidence])[0], False)
+        of_known = zip(classes.classes.labels[:-1], classes.curves, classes.objects)
+        by_recall = wilderness_by_recall([(c, n) for label, c, n in of_known if label in self._groups["mAP"]])
         rates |= {
             "WI(OWOD)@0.8": Rate(by_recall[TENTHS.index(8)], False),
             "WI(OWOD)": by_recall,
             "A-OSE": totals.pop("A-OSE"),
             "A-OSE(detections)": totals.pop("A-OSE(detections)"),
+            **{name: Rate(value, True) for name, value in self._values(classes, totals).items()},
         }
-        values = self._values(by_class, totals)
-        rates |= {name: Rate(value, True) for name, value in values.items()}
-        for error, mended in self._mended.items():
-            after = self._after(mended, by_class, totals, counts)
-            rates |= {gain(error, name): Rate(value - values[name], None) for name, value in after.items()}
+        for error, (mended, columns) in self._mended.items():
+            after = {name: number + totals[name] for name, number in in_total(columns, counts).items()}
+            for name, value in self._found(classes.after(mended), after).items():
+                rates[gain(error, name)] = Rate(value - rates[name].value, None)
         return {**rates, **totals}
 
-    def _by_class(self, counts: np.ndarray) -> _ByClass:
-        curves = [ranked_class.curve(counts) for ranked_class in self._ranked]
-        objects = self._objects.number(counts).tolist()
-        return _ByClass(curves, objects, [self._ap(curve, number) for curve, number in zip(curves, objects)])
-
-    def _ap(self, curve: Curve, objects: int) -> float:
-        return self._average_precision(curve.tp, curve.fp, objects)
-
-    def _values(self, by_class: _ByClass, totals: Mapping[str, int]) -> dict[str, float]:
-        curves, objects, aps = by_class
-        tp, fp, fn = (totals[f"{name}_unknown"] for name in ("TP", "FP", "FN"))
-        right = [int(curve.tp[-1]) if len(curve.tp) else 0 for curve in curves]
-        wrong = [int(curve.fp[-1]) if len(curve.fp) else 0 for curve in curves]
-        known = self._groups["mAP"]
+    def _found(self, classes: CountedClasses, totals: Mapping[str, int]) -> dict[str, float]:
         return {
-            "U-Recall": ratio(tp, totals["total_unknown"]),
-            "U-AP": aps[-1],
-            **{name: self._mean(objects, aps, group) for name, group in self._groups.items()},
+            "U-Recall": ratio(totals["TP_unknown"], totals["total_unknown"]),
+            "U-AP": classes.aps[-1],
+            **{name: classes.mean(classes.aps, group) for name, group in self._groups.items()},
+        }
+
+    def _values(self, classes: CountedClasses, totals: Mapping[str, int]) -> dict[str, float]:
+        tp, fp, fn = (totals[f"{name}_unknown"] for name in ("TP", "FP", "FN"))
+        right, wrong = classes.predicted()
+        precisions = [ratio(true, true + false) for true, false in zip(right, wrong)]
+        recalls = [ratio(true, number) for true, number in zip(right, classes.objects)]
+        return {
+            **self._found(classes, totals),
             "Precision(U)": ratio(tp, tp + fp),
             "U-F1": ratio(2 * tp, 2 * tp + fp + fn),
-            "Precision(K)": self._mean(objects, [ratio(tp, tp + fp) for tp, fp in zip(right, wrong)], known),
-            "Recall(K)": self._mean(objects, [ratio(tp, number) for tp, number in zip(right, objects)], known),
+            "Precision(K)": classes.mean(precisions, self._groups["mAP"]),
+            "Recall(K)": classes.mean(recalls, self._groups["mAP"]),
         }
-
-    def _mean(self, objects: Sequence[int], values: Sequence[float], group: Sequence[int]) -> float:
-        """The mean over those classes of a group that have objects."""
-        some = [value for label, number, value in zip(self.classes, objects, values) if label in group and number]
-        return math.fsum(some) / len(some) if some else 0.0
 
     def mend(self, error: str, mending: Mending) -> None:
-        """Add what mAP, U-AP and U-Recall gain."""
-        boxes, taking = self.found.boxes, mending.taking
-        gone = np.zeros(len(boxes.predictions), dtype=bool)
-        gone[mending.going] = True
-        into = self._object_rows[mending.objects]
-        ranked = {}
-        for row in np.union1d(self._rows[mending.going], into).tolist():
-            coming = taking[into == row]
-            columns = boxes.image[coming], boxes.predictions[coming, 4]
-            ranked[row] = self._ranked[row].changed(gone, *columns)
-        leaving = self._class_objects(mending.leaving)
-        self._mended[error] = _Mended(ranked, leaving, unknown_by_image(boxes, mending))
-
-    def _class_objects(self, rows: np.ndarray) -> ClassObjects:
-        return ClassObjects(self._object_rows[rows], self.found.boxes.object_image[rows], len(self.classes))
-
-    def _after(
-        self, mended: _Mended, before: _ByClass, totals: Mapping[str, int], counts: np.ndarray
-    ) -> dict[str, float]:
-        """MAP, U-AP and U-Recall where an error is mended."""
-        objects = (np.asarray(before.objects) - mended.leaving.number(counts)).tolist()
-        aps, more = [*before.aps], in_total(mended.by_image, counts)
-        for row, number in enumerate(objects):
-            if row in mended.ranked:
-                aps[row] = self._ap(mended.ranked[row].curve(counts), number)
-            elif number != before.objects[row]:
-                aps[row] = self._ap(before.curves[row], number)
-        return {
-            "mAP": self._mean(objects, aps, self._groups["mAP"]),
-            "U-AP": aps[-1],
-            "U-Recall": ratio(*(totals[name] + more[name] for name in ("TP_unknown", "total_unknown"))),
-        }
+        """Add what U-Recall, U-AP and each mAP gain."""
+        self._mended[error] = self._classes.mended(mending), unknown_by_image(self.found.boxes, mending)
 
     def table_by_class(self) -> dict[str, list[Any]]:
         """Counts of each class, its AP, and predictions of it on unknown objects."""
-        boxes, taken = self.found.boxes, self.taken.rows
-        rows = rows_of(boxes.predictions[taken, 5], self.classes)
+        boxes, taken, classes = self.found.boxes, self.taken.rows, self._classes
+        on_unknown = tally(classes.rows[taken], boxes.counts[boxes.image[taken]], len(classes.labels))
         return {
-            **counts_by_class(self.found, self.classes),
-            "AP": self._by_class(boxes.counts).aps,
-            "A-OSE(detections)": tally(rows, boxes.counts[boxes.image[taken]], len(self.classes)).tolist(),
+            **counts_by_class(self.found, classes.labels),
+            "AP": classes.where(boxes.counts).aps,
+            "A-OSE(detections)": on_unknown.tolist(),
         }
 
     def table_by_image(self) -> dict[str, list[Any]]:
