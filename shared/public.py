@@ -25,7 +25,6 @@ from .metric.metric import Metric
 from .ood.bench import bench_metrics
 from .ood.ood_bench import OODBench
 from .ood.oodeel import ftpn, get_curve
-from .ood.points import threshold_at_fpr
 from .ood.sides import reduce_ood, split_ood
 from .open_set.at_tpr import accuracy_at_tpr
 from .open_set.ccr import ccr_at_fpr
@@ -40,6 +39,7 @@ from .open_set.samples import count_classes, reduce_open_set
 from .ranking.counts import Counts, exceedance_counts
 from .ranking.curves import aupr, auroc, average_precision, detection_accuracy, f1_max
 from .ranking.delong import AUROCInterval, PairedTest, delong, delong_test
+from .ranking.guarantees import GuaranteedCoverage, guaranteed_coverage, threshold_at_fpr
 from .ranking.operating_points import OperatingPoint, operating_point
 from .ranking.proportions import ProportionInterval, proportion_interval
 from .ranking.roc import precision_recall_curve, roc_curve
@@ -51,6 +51,7 @@ __all__ = [
     "AccuracyK",
     "AnomalySuite",
     "Counts",
+    "GuaranteedCoverage",
     "MacroOpenF",
     "Metric",
     "MicroOpenF",
@@ -82,6 +83,7 @@ __all__ = [
     "f1_max",
     "ftpn",
     "get_curve",
+    "guaranteed_coverage",
     "known_ranks",
     "level_counts",
     "listed_ranks",

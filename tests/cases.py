@@ -124,7 +124,7 @@ def openset_detection(rng: Rng, n: int) -> tuple[Columns, Options]:
 
 
 def anomaly_suite(rng: Rng, n: int) -> tuple[Columns, Options]:
-    height, width = (int(k) for k in rng.integers(1, 6, 2))
+    height, width = (int(k) for k in rng.integers(2, 6, 2))
     masks = rng.integers(0, 2, (n, height, width)) * rng.integers(0, 2, (n, 1, 1))
     masks[0], masks[1] = 0, 0
     masks[1, 0, 0] = 1
@@ -134,6 +134,8 @@ def anomaly_suite(rng: Rng, n: int) -> tuple[Columns, Options]:
     options: Options = {"integration_limits": [0.3, 0.1, 0.01, 1.0, float(rng.uniform(0.01, 1))]}
     if rng.random() < 0.5:
         options["image_reduction"] = rng.choice(np.asarray(["max", "mean", 1], dtype=object))
+    if rng.random() < 0.3:
+        options["regions"] = "labels"
     return columns, options
 
 

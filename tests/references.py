@@ -267,6 +267,13 @@ def components(mask: Sequence[Sequence[int]]) -> list[set[tuple[int, int]]]:
     return found
 
 
+def numbered(mask: Sequence[Labels]) -> list[list[tuple[int, int]]]:
+    """The pixels of each number above 0."""
+    pixels = [(i, j) for i, row in enumerate(mask) for j in range(len(row))]
+    numbers = sorted({int(mask[i][j]) for i, j in pixels} - {0})
+    return [[(i, j) for i, j in pixels if mask[i][j] == number] for number in numbers]
+
+
 def area_up_to(points: list[tuple[Fraction, Fraction]], limit: Fraction) -> Fraction:
     area = Fraction(0)
     for (x0, y0), (x1, y1) in pairwise(points):
@@ -286,6 +293,7 @@ def anomaly_suite(
     integration_limits: Sequence[float] = (0.3, 0.1, 0.05, 0.01),
     image_reduction: str | int = "max",
     levels: Sequence[str] = ("image", "pixel"),
+    regions: str = "components",
 ) -> Results:
     flat = [[s for row in score_map for s in row] for score_map in predictions]
     if image_scores is None:
@@ -298,12 +306,13 @@ def anomaly_suite(
         ]
     if image_labels is None:
         image_labels = [int(any(any(row) for row in mask)) for mask in references]
-    regions: list[list[float]] = []
+    inside: list[list[float]] = []
     normal: list[float] = []
     for score_map, mask in zip(predictions, references):
-        regions += [[score_map[i][j] for i, j in region] for region in components(mask)]
+        found = components(mask) if regions == "components" else numbered(mask)
+        inside += [[score_map[i][j] for i, j in region] for region in found]
         normal += [s for scores, labels in zip(score_map, mask) for s, y in zip(scores, labels) if not y]
-    anomalous = [s for region in regions for s in region]
+    anomalous = [s for region in inside for s in region]
     sides = {
         "image": tuple([s for s, y in zip(image_scores, image_labels) if y == want] for want in (1, 0)),
         "pixel": (anomalous, normal),
@@ -322,8 +331,8 @@ def anomaly_suite(
         return results
     curve = [(Fraction(0), Fraction(0))]
     for t in sorted({*anomalous, *normal}, reverse=True):
-        overlap = sum((Fraction(sum(s >= t for s in region), len(region)) for region in regions), Fraction())
-        curve.append((Fraction(sum(s >= t for s in normal), len(normal)), overlap / len(regions)))
+        overlap = sum((Fraction(sum(s >= t for s in region), len(region)) for region in inside), Fraction())
+        curve.append((Fraction(sum(s >= t for s in normal), len(normal)), overlap / len(inside)))
     for limit in integration_limits:
         results[f"aupro@{limit}"] = area_up_to(curve, Fraction(limit)) / Fraction(limit)
     return results

@@ -62,6 +62,8 @@ Args:
         normal pixels is bounded, and results of pixels get an error bound. Given at load. Defaults to None: all.
     ignore_value: the value of void pixels in masks, such as 255: they are neither normal nor anomalous, part regions,
         and do not count for scores and labels of images. Given at load. Defaults to None: no pixel is void.
+    regions: "components" (default), the 8-connected ones of binary masks, or "labels": masks hold the number of each
+        pixel's region, from 1, and 0 for normal pixels, as point clouds of shape (1, points) need. Given at load.
     image_threshold, pixel_threshold: thresholds that were chosen before, to add F1, precision and recall there;
         anomalous is what scores at least the threshold. Default to None and None.
     pimo_bounds: two false-positive rates such as (1e-5, 1e-4), the lower one first, to add AUPIMO between them; not
@@ -69,6 +71,8 @@ Args:
     per_image: add "per_image", a table of the images. Give it at load when you add batches. Defaults to False.
     confidence_level, n_resamples, random_state: with a level such as 0.95, rates get `<key>_low` and `<key>_high`, a
         percentile bootstrap of normal and anomalous images. Defaults to None and 1000 and 0.
+    groups_without: "raise" (default), or "skip" groups that lack a class that a result needs: they have None in the
+        table, and `groups_skipped` counts them.
 
 Returns:
     image_auroc, pixel_auroc: area under the ROC curve, ties counting half.
@@ -94,8 +98,9 @@ Returns:
         a slash, as near of near/cifar100: the mean of its groups.
 
 Raises:
-    ValueError: NaN, maps and masks of different shapes, masks that are not binary, a level with one class only, a
-        saturation area below 1, a limit out of range, a lower bound of AUPIMO that so few normal pixels cannot reach.
+    ValueError: NaN, maps and masks of different shapes, masks that are not binary, masks of one row without
+        `regions="labels"`, a level with one class only, a saturation area below 1, a limit out of range, a lower bound
+        of AUPIMO that so few normal pixels cannot reach.
     TypeError: missing columns, unknown arguments, values that are not numbers.
 
 Examples:

@@ -113,7 +113,7 @@ class AnomalySuite(Metric):
     name = "anomaly_suite"
     reduce = staticmethod(reduce_maps)
     as_state = staticmethod(as_anomaly_state)
-    fixed_options = frozenset({"ignore_value", "image_reduction", "significant_bits"})
+    fixed_options = frozenset({"ignore_value", "image_reduction", "regions", "significant_bits"})
     countable_tables = {"normal_counts": ("normal",)}
     owned_arrays = frozenset({"normal"})  # by far the most of a state
 
@@ -127,6 +127,7 @@ class AnomalySuite(Metric):
     image_reduction: str | int = "max"
     significant_bits: int | None = None
     ignore_value: int | None = None
+    regions: str = "components"
 
     def prepare(self, state: Any) -> PreparedUnits:
         """Sort the images and the pixels."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays.arrays import MAX_EXACT, Array, array_namespace, is_numpy_array, is_torch_array, to_numpy, without_arrow
+from ..arrays.arrays import MAX_EXACT, Array, array_namespace, to_numpy
 from ..arrays.columns import as_labels, as_numbers, check_lengths
-from .masks import as_binary, as_images
+from .masks import as_binary
 from .void import without_void
 
 KEYS = ("masks", "saturation_areas")  # of such a reference
@@ -22,30 +22,20 @@ class Defects(NamedTuple):
     areas: np.ndarray
 
 
-def as_rows(references: Any) -> Any:
-    """References as a list if they come one by one, so that they can be looked at; an array as it is."""
-    rows = without_arrow(references)
-    is_array = is_torch_array(rows) or (is_numpy_array(rows) and rows.dtype != object)
-    if is_array or isinstance(rows, (str, bytes, Mapping)) or not isinstance(rows, Iterable):
-        return references
-    return list(rows)
-
-
 def has_defects(references: Any) -> bool:
     """Whether references tell defects apart: rows of which any is a dict."""
     return isinstance(references, list) and any(isinstance(row, Mapping) for row in references)
 
 
 def split_defects(
-    references: Sequence[Any], predictions: Any, ignore_value: int | None
+    references: Sequence[Any], maps: Sequence[Array], ignore_value: int | None
 ) -> tuple[list[Array], list[Array] | None, list[Defects]]:
     """The union of each image's masks, where its void pixels are (None if there is no such value), and its defects.
 
-    Parameters: references, dicts {"masks": (D, H, W), "saturation_areas": (D,)}, D ≥ 0; predictions, the maps, whose
-    shape the union has where D is 0; ignore_value, that of pixels which are void, in whatever mask.
+    Parameters: references, dicts {"masks": (D, H, W), "saturation_areas": (D,)}, D ≥ 0; maps (N), whose shapes the
+    unions have where D is 0; ignore_value, that of pixels which are void, in whatever mask.
     Raises TypeError for what is no such dict, ValueError for shapes, values other than 0 and 1, areas below 1.
     """
-    maps = as_images(predictions, "predictions")
     check_lengths(predictions=maps, references=references)
     found = [
         _as_defects(row, score_map, f"references[{i}]", ignore_value)

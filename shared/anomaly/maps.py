@@ -11,12 +11,12 @@ from ..arrays.arrays import MAX_EXACT, Array, on_one_device
 from ..arrays.columns import as_flags, as_scores, check_lengths
 from ..arrays.states import check_arrays, check_rows, count_column, flag_column, integer_column, score_column
 from ..ranking.rounding import check_bits, checked_bits, cut
-from .defects import as_rows, has_defects, split_defects
 from .image_scores import check_reduction, checked_reduction, reduced_maps
-from .masks import as_images, as_maps, image_labels_of
+from .masks import as_images, checked_maps, image_labels_of
 from .regions import RegionPixels, check_sum, pixels_by_region
 from .spro import DefectPixels, check_defects, checked_defects, defect_columns, saturated_pixels
-from .void import check_ignore_value, check_left, checked_ignore_value, pixels_left, without_void
+from .truth import as_truth, check_regions, checked_regions
+from .void import check_ignore_value, check_left, checked_ignore_value, pixels_left
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
@@ -33,6 +33,7 @@ class AnomalyState(RegionPixels, DefectPixels):
     image_reduction: what image scores were made of maps by, as a text
     significant_bits: how many of a pixel's score were kept; absent where all were
     ignore_value: that of void pixels in masks, which were not counted; absent where there is none
+    regions: "labels" where masks held the numbers of regions; absent where these are connected components
     """
 
     image_scores: Array
@@ -40,6 +41,7 @@ class AnomalyState(RegionPixels, DefectPixels):
     image_reduction: np.ndarray
     significant_bits: NotRequired[np.ndarray]
     ignore_value: NotRequired[np.ndarray]
+    regions: NotRequired[np.ndarray]
 
 
 def as_anomaly_state(
@@ -48,11 +50,12 @@ def as_anomaly_state(
     image_reduction: str | int = "max",
     significant_bits: int | None = None,
     ignore_value: int | None = None,
+    regions: str = "components",
 ) -> AnomalyState:
     """Check a state from elsewhere. Raises ValueError and TypeError for one that `reduce_maps` cannot have made."""
     pixels = ("normal", "anomalous", "region_sizes", "num_normal", "num_regions")
     names = ("image_scores", "image_labels", *pixels, "image_reduction")
-    optional = ("normal_counts", "significant_bits", "ignore_value")
+    optional = ("normal_counts", "significant_bits", "ignore_value", "regions")
     check_arrays(state, [*names, *defect_columns(state), *optional], optional)
     checked: Any = {
         "image_scores": score_column(state, "image_scores"),
@@ -65,6 +68,7 @@ def as_anomaly_state(
         "image_reduction": checked_reduction(state, image_reduction),
         **checked_bits(state, significant_bits),
         **checked_ignore_value(state, ignore_value),
+        **checked_regions(state, regions),
         **checked_defects(state),
     }
     if "normal_counts" in state:
@@ -89,6 +93,7 @@ def reduce_maps(
     image_reduction: str | int = "max",
     significant_bits: int | None = None,
     ignore_value: int | None = None,
+    regions: str = "components",
 ) -> AnomalyState:
     """Reduce a batch of anomaly maps and masks to the scores of their pixels, regions and images.
 
@@ -99,34 +104,42 @@ def reduce_maps(
     mask has an anomaly; significant_bits in [4, 52], how many bits of each pixel's score are kept (see `cut`), for
     memory that does not grow with the normal pixels, unless intervals are asked for at load; None keeps them as they
     are. Scores of images are kept whole; ignore_value, that of void pixels in the masks, such as 255: they are neither
-    normal nor anomalous, part regions, and do not count for the scores and labels of images.
+    normal nor anomalous, part regions, and do not count for the scores and labels of images; regions, "components" for
+    the 8-connected ones of binary masks, or "labels" for masks of integers, k > 0 in region k of that image.
 
     Returns an `AnomalyState`.
-    Raises ValueError for NaN, shapes that differ, masks that are not binary, k beyond the pixels of a map, an image
-    that is all void without a score and a label of its own.
+    Raises ValueError for NaN, shapes that differ, masks with other values, binary masks of one row with several
+    anomalous pixels, k beyond the pixels of a map, an image that is all void without a score and a label of its own.
     """
-    value, voids, defects = check_ignore_value(ignore_value), None, None
+    value, kind = check_ignore_value(ignore_value), check_regions(regions)
     reduction, bits = check_reduction(image_reduction), check_bits(significant_bits)
-    references = as_rows(references)
-    if has_defects(references):
-        references, voids, defects = split_defects(references, predictions, value)
-    elif value is not None:
-        references, voids = without_void(as_images(references, "references"), value)
-    maps, masks = as_maps(predictions, references)
+    maps = as_images(predictions, "predictions")
+    truth = as_truth(references, maps, value, kind)
+    maps, masks = checked_maps(maps, truth.masks, kind)
+
+    of_images = _image_columns(maps, masks, truth.voids, image_scores, image_labels, image_reduction)
+    pixels: Any = pixels_by_region(list(zip(maps, masks)), truth.voids, regions=kind)
+    if truth.defects is not None:
+        pixels |= saturated_pixels(maps, truth.defects)
+    state: Any = {**of_images, "image_reduction": reduction, **pixels}
+    if bits is not None:
+        state |= {name: cut(state[name], bits) for name in SCORES_OF_PIXELS if name in state}
+        state["significant_bits"] = np.asarray(bits)
+    if value is not None:
+        state["ignore_value"] = np.asarray(value)
+    if kind != "components":
+        state["regions"] = np.asarray(kind)
+    return state
+
+
+def _image_columns(
+    maps: Any, masks: Any, voids: Any, image_scores: Any, image_labels: Any, image_reduction: str | int
+) -> dict[str, Array]:
+    """The scores and labels of images: their own columns, or what their pixels say."""
     if voids is not None and (image_scores is None or image_labels is None):
         check_left(voids)
     left = maps if voids is None else pixels_left(maps, voids)
     scores = reduced_maps(left, image_reduction) if image_scores is None else as_scores(image_scores, "image_scores")
     labels = image_labels_of(masks) if image_labels is None else as_flags(image_labels, "image_labels")
     check_lengths(predictions=maps, image_scores=scores, image_labels=labels)
-    scores, labels = on_one_device(scores, labels)
-    pixels: Any = pixels_by_region(list(zip(maps, masks)), voids)
-    if defects is not None:
-        pixels |= saturated_pixels(maps, defects)
-    state: Any = {"image_scores": scores, "image_labels": labels, "image_reduction": reduction, **pixels}
-    if bits is not None:
-        state |= {name: cut(state[name], bits) for name in SCORES_OF_PIXELS if name in state}
-        state["significant_bits"] = np.asarray(bits)
-    if value is not None:
-        state["ignore_value"] = np.asarray(value)
-    return state
+    return dict(zip(("image_scores", "image_labels"), on_one_device(scores, labels)))

@@ -1,14 +1,15 @@
-"""Anomaly maps and masks as they are given: stacks or lists, checked against each other."""
+"""Anomaly maps and masks: stacks or lists, checked against each other."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..arrays.arrays import (
+    MAX_EXACT,
     Array,
     array_namespace,
     is_floating,
@@ -22,16 +23,26 @@ from ..arrays.arrays import (
 )
 from ..arrays.columns import as_numbers, check_lengths, check_no_nan
 
+AsMask = Callable[[Array, str, bool], Array]
+_SWAPPED = "are predictions and references swapped?"
 
-def as_maps(predictions: Any, references: Any) -> tuple[Any, Any]:
-    """Check maps and masks; return scores in float32 or float64 and masks of booleans, as two stacks or two lists."""
-    maps, masks = as_images(predictions, "predictions"), as_images(references, "references")
+
+def checked_maps(maps: Any, masks: Any, regions: str) -> tuple[Any, Any]:
+    """Scores in float32 or float64 and the masks of the same shapes, as two stacks or two lists.
+
+    Masks are booleans where regions are their "components", and integers of at least 0 where these are their "labels".
+    Raises ValueError for NaN, other shapes and other values, and for masks of which no regions can be grown.
+    """
     check_lengths(predictions=maps, references=masks)
-    return _as_stacks(maps, masks) or _as_lists(maps, masks)
+    if regions == "labels":
+        return _as_lists(maps, masks, as_region_numbers)
+    checked = _as_stacks(maps, masks) or _as_lists(maps, masks, as_binary)
+    _check_shapes(checked[1])
+    return checked
 
 
 def as_images(x: Any, name: str) -> Sequence[Array]:
-    """The images of a stack, or of any sequence in which their shapes may differ."""
+    """The images of a stack, or of any sequence; shapes may differ in the latter."""
     x = without_arrow(x)
     if (is_numpy_array(x) and x.dtype != object) or is_torch_array(x):
         stack = as_numbers(x, name)
@@ -57,10 +68,10 @@ def _as_stacks(maps: Any, masks: Any) -> tuple[Array, Array] | None:
     return (scores, flags) if binary and not _has_nan(scores) else None
 
 
-def _as_lists(maps: Any, masks: Any) -> tuple[list[Array], list[Array]]:
+def _as_lists(maps: Any, masks: Any, as_mask: AsMask) -> tuple[list[Array], list[Array]]:
     """Maps and masks one by one, on the device of the first; of one shape each pair, and not of one all pairs."""
     pairs = [
-        _checked_pair(on_device(score_map, maps[0]), on_device(mask, maps[0]), i)
+        _checked_pair(on_device(score_map, maps[0]), on_device(mask, maps[0]), i, as_mask)
         for i, (score_map, mask) in enumerate(zip(maps, masks))
     ]
     return [score_map for score_map, _ in pairs], [mask for _, mask in pairs]
@@ -75,13 +86,13 @@ def _has_nan(scores: Array) -> bool:
     return bool(math.prod(scores.shape)) and bool(xp.any(xp.isnan(xp.max(scores, axis=(1, 2)))))
 
 
-def _checked_pair(score_map: Array, mask: Array, i: int) -> tuple[Array, Array]:
+def _checked_pair(score_map: Array, mask: Array, i: int, as_mask: AsMask) -> tuple[Array, Array]:
     if score_map.ndim != 2 or tuple(score_map.shape) != tuple(mask.shape):
         raise ValueError(
             f"predictions[{i}], references[{i}]: expected a map (H, W) and a mask of the same shape, "
             f"got {tuple(score_map.shape)} and {tuple(mask.shape)}"
         )
-    mask = as_binary(mask, f"references[{i}]", is_floating(mask) and not is_floating(score_map))
+    mask = as_mask(mask, f"references[{i}]", is_floating(mask) and not is_floating(score_map))
     if not is_narrow(score_map):
         score_map = widen(score_map, f"predictions[{i}]")
     check_no_nan(score_map, f"predictions[{i}]")
@@ -96,15 +107,39 @@ def as_binary(mask: Array, name: str, swapped: bool = False) -> Array:
     ones = mask == 1
     others = ~ones & (mask != 0)
     if bool(xp.any(others)):
-        raise ValueError(
-            f"{name}: expected a mask of 0 and 1 or booleans, got {mask[others][0].item()!r}; "
-            + ("are predictions and references swapped?" if swapped else "binarise it, for example mask > 0")
-        )
+        cure = _SWAPPED if swapped else "binarise it, for example mask > 0"
+        raise ValueError(f"{name}: expected a mask of 0 and 1 or booleans, got {mask[others][0].item()!r}; {cure}")
     return ones
+
+
+def as_region_numbers(mask: Array, name: str, swapped: bool = False) -> Array:
+    """A mask as int64, 0 for normal pixels and k > 0 in region k; ValueError for other values; swapped as before."""
+    xp = array_namespace(mask)
+    if is_floating(mask):
+        wrong = ~((mask >= 0) & (mask < MAX_EXACT) & (mask == xp.round(mask)))
+    else:
+        wrong = mask < 0 if xp.isdtype(mask.dtype, "signed integer") else xp.zeros_like(mask, dtype=xp.bool)
+    if bool(xp.any(wrong)):
+        cure = f"; {_SWAPPED}" if swapped else ""
+        raise ValueError(
+            f"{name}: expected the region of each pixel, an integer of at least 0, got {mask[wrong][0].item()!r}{cure}"
+        )
+    return xp.astype(mask, xp.int64)
+
+
+def _check_shapes(masks: Any) -> None:
+    """Raise ValueError for a mask of one row or column with several anomalous pixels: it has no regions to be grown."""
+    for i, mask in enumerate(masks):
+        if min(mask.shape) == 1 and int(array_namespace(mask).count_nonzero(mask)) > 1:
+            raise ValueError(
+                f"references[{i}]: expected a mask with rows and columns, since regions are grown from neighbouring "
+                f"pixels, got shape {tuple(mask.shape)}; for point clouds give the region of each point, from 1, and 0 "
+                "for normal ones, with regions='labels'"
+            )
 
 
 def image_labels_of(masks: Any) -> Array:
     """Whether each mask has an anomaly."""
     if not isinstance(masks, list):
         return array_namespace(masks).any(masks, axis=(1, 2))
-    return np.asarray([bool(array_namespace(mask).any(mask)) for mask in masks], dtype=bool)
+    return np.asarray([bool(array_namespace(mask).any(mask != 0)) for mask in masks], dtype=bool)

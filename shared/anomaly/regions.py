@@ -1,7 +1,4 @@
-"""Pixels of anomaly maps, by region: the 8-connected components of a mask.
-
-Regions are found in the part of each mask that holds them, by SciPy on the CPU.
-"""
+"""Pixels of anomaly maps, by region: the 8-connected components of a mask, or the numbers that it holds."""
 
 from __future__ import annotations
 
@@ -12,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypedDict
 import numpy as np
 
 from ..arrays.arrays import Array, array_namespace, concatenate, on_device, to_numpy
+from ..extras import extra
 from ..ranking.counts import split
 
 if TYPE_CHECKING:
@@ -54,10 +52,13 @@ class Regions(NamedTuple):
         return np.bincount(map_of_region, self.sizes, len(self.numbers)).astype(np.int64)  # float64 holds them
 
 
-def pixels_by_region(pairs: Sequence[tuple[Array, Array]], voids: Sequence[Array] | None = None) -> RegionPixels:
+def pixels_by_region(
+    pairs: Sequence[tuple[Array, Array]], voids: Sequence[Array] | None = None, *, regions: str = "components"
+) -> RegionPixels:
     """Scores of all maps' pixels: the normal ones, the anomalous ones region by region, and the regions' sizes.
 
-    Parameters: pairs of maps and masks; voids, where each map has pixels that are neither, by default nowhere.
+    Parameters: pairs of maps and masks; voids, where each map has pixels that are neither, by default nowhere; regions,
+    as of `split_regions`.
     """
     if not pairs:
         empty, none = np.zeros(0, dtype=np.float32), np.zeros(0, dtype=np.int64)
@@ -71,10 +72,11 @@ def pixels_by_region(pairs: Sequence[tuple[Array, Array]], voids: Sequence[Array
     normal, at = xp.empty((num_normal,), dtype=dtype, device=pairs[0][0].device), 0
     anomalous, sizes, num_of_maps = [], [], []
     for i, (score_map, mask) in enumerate(pairs):
-        part, regions, region_sizes = split_regions(score_map, mask, None if voids is None else voids[i])
+        void = None if voids is None else voids[i]
+        part, inside, region_sizes = split_regions(score_map, mask, void, regions=regions)
         normal[at : at + part.shape[0]] = part
         at += part.shape[0]
-        anomalous.append(regions)
+        anomalous.append(inside)
         sizes.append(region_sizes)
         num_of_maps.append(part.shape[0])
     return {
@@ -86,31 +88,39 @@ def pixels_by_region(pairs: Sequence[tuple[Array, Array]], voids: Sequence[Array
     }
 
 
-def split_regions(score_map: Array, mask: Array, void: Array | None = None) -> tuple[Array, Array, np.ndarray]:
+def split_regions(
+    score_map: Array, mask: Array, void: Array | None = None, *, regions: str = "components"
+) -> tuple[Array, Array, np.ndarray]:
     """Split one map's pixels into normal ones, and anomalous ones region by region with the regions' sizes.
 
-    Parameters: score_map (H, W); mask (H, W) booleans; void (H, W) booleans, pixels that are neither, by default none.
-    Regions are 8-connected, and void pixels do not connect them.
+    Parameters: score_map (H, W); mask (H, W), 0 where pixels are normal; void (H, W) booleans, pixels that are neither,
+    by default none; regions, "components" for the 8-connected ones, which void pixels do not connect, or "labels" for
+    the pixels of each number that the mask holds.
 
-    >>> scores, mask = np.asarray([[1, 2, 3], [4, 5, 6]]), np.asarray([[1, 0, 1], [0, 0, 1]], dtype=bool)
+    >>> scores, mask = np.asarray([[1, 2, 3], [4, 5, 6]]), np.asarray([[1, 0, 2], [0, 0, 1]])
     >>> [part.tolist() for part in split_regions(scores, mask)]
     [[2, 4, 5], [1, 3, 6], [1, 2]]
+    >>> [part.tolist() for part in split_regions(scores, mask, regions="labels")]
+    [[2, 4, 5], [1, 6, 3], [2, 1]]
     """
     xp = array_namespace(score_map, mask)
-    mask = mask if mask.dtype == xp.bool else mask != 0
+    inside = mask if mask.dtype == xp.bool else mask != 0
     void = None if void is None else on_device(void, mask)
-    mask = mask if void is None else mask & ~void
-    pixels, flat = xp.reshape(score_map, (-1,)), xp.reshape(mask, (-1,))
+    inside = inside if void is None else inside & ~void
+    pixels, flat = xp.reshape(score_map, (-1,)), xp.reshape(inside, (-1,))
     anomalous = to_numpy(xp.nonzero(flat)[0])
     if void is not None:
         counted = ~xp.reshape(void, (-1,))
         pixels, flat = pixels[counted], flat[counted]
     if not len(anomalous):
         return pixels, pixels[:0], np.zeros(0, dtype=np.int64)
-    regions = _components(to_numpy(mask), anomalous)
-    order = np.argsort(regions, kind="stable")
-    inside, outside = split(pixels, flat)
-    return outside, inside[on_device(order, inside)], np.bincount(regions)[1:]
+    numbers = to_numpy(mask) if regions == "labels" else connected_components(to_numpy(inside))
+    region = numbers.ravel()[anomalous]
+    if regions == "labels":
+        region = np.unique(region, return_inverse=True)[1] + 1
+    order = np.argsort(region, kind="stable")
+    of_regions, normal = split(pixels, flat)
+    return normal, of_regions[on_device(order, of_regions)], np.bincount(region)[1:]
 
 
 def check_sum(sizes: np.ndarray, name: str, total: int, what: str) -> None:
@@ -119,12 +129,14 @@ def check_sum(sizes: np.ndarray, name: str, total: int, what: str) -> None:
         raise ValueError(f"state: expected {name} of {total} {what} together, got {sum(sizes.tolist())}")
 
 
-def _components(mask: np.ndarray, anomalous: np.ndarray) -> np.ndarray:
-    """Number of the 8-connected component of each anomalous pixel (flat indices), from 1."""
-    from scipy import ndimage  # its import takes longer than most metrics
+def connected_components(mask: np.ndarray) -> np.ndarray:
+    """The number of each pixel's 8-connected component, from 1, (H, W) int32; 0 outside the mask."""
+    with extra():
+        from scipy import ndimage  # its import takes longer than most metrics
 
-    rows, columns = np.divmod(anomalous, mask.shape[1])
-    top, left = rows[0], columns.min()
-    part = mask[top : rows[-1] + 1, left : columns.max() + 1]
-    labels, _ = ndimage.label(part, structure=np.ones((3, 3), dtype=bool))
-    return labels[rows - top, columns - left]
+    numbers = np.zeros(mask.shape, dtype=np.int32)
+    rows, columns = (np.flatnonzero(mask.any(axis=axis)) for axis in (1, 0))
+    if len(rows):
+        part = (slice(rows[0], rows[-1] + 1), slice(columns[0], columns[-1] + 1))  # regions are small in most masks
+        ndimage.label(mask[part], structure=np.ones((3, 3), dtype=bool), output=numbers[part])
+    return numbers

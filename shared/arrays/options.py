@@ -81,6 +81,14 @@ def as_share(value: Any, name: str) -> float:
     return number
 
 
+def as_open_share(value: Any, name: str) -> float:
+    """Check a real option in (0, 1)."""
+    number = _number(value, name, "a number between 0 and 1")
+    if not 0 < number < 1:
+        raise ValueError(f"{name}: expected a number between 0 and 1, both excluded, got {number!r}")
+    return number
+
+
 def as_shares(value: Any, name: str) -> list[float]:
     """Check a list of real options in [0, 1]; a number is a one-element list."""
     return [as_share(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
@@ -88,10 +96,7 @@ def as_shares(value: Any, name: str) -> list[float]:
 
 def as_confidence_level(value: Any) -> float:
     """Check the level of an interval, in (0, 1): that of certainty would be without end."""
-    number = _number(value, "confidence_level", "a number between 0 and 1")
-    if not 0 < number < 1:
-        raise ValueError(f"confidence_level: expected a number between 0 and 1, both excluded, got {number!r}")
-    return number
+    return as_open_share(value, "confidence_level")
 
 
 def as_real(value: Any, name: str) -> float:

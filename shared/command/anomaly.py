@@ -10,8 +10,17 @@ from typing import Any
 import click
 
 from ..anomaly.anomaly_suite import AnomalySuite
+from ..evaluation.anomaly import evaluate_maps
+from ..evaluation.anomaly_comparison import compared_runs
+from ..evaluation.anomaly_text import anomaly_summary, check_same_images, per_image_csv, save_anomaly_results
+from ..evaluation.detection import check_ending
+from ..evaluation.map_reading import file_problems
 from ..formats.maps.layouts import LAYOUTS, NAMES, PAIR
+from ..formats.maps.listing import list_anomaly_maps
+from ..formats.written.atomic import write_file
 from ..formats.written.results import as_json
+from ..reports.anomaly import write_anomaly_report
+from ..reports.page import check_report_folder
 from .detect import SpaceSeparated
 from .messages import one_line, warn
 from .options import FOLDER, read_options
@@ -83,18 +92,6 @@ def anomaly(
     **given: Any,
 ) -> None:
     """Evaluate anomaly maps of a data set on disk; see `_HELP`."""
-    from ..evaluation.anomaly import evaluate_maps
-    from ..evaluation.anomaly_comparison import compared_runs
-    from ..evaluation.anomaly_text import (
-        anomaly_summary,
-        check_same_images,
-        per_image_csv,
-        save_anomaly_results,
-    )
-    from ..formats.maps.listing import list_anomaly_maps
-    from ..formats.written.atomic import write_file
-    from ..reports.anomaly import write_anomaly_report
-
     folders = [maps] if compare is None else [maps, compare]
     _check_outputs(save, per_image, report, [data, *folders])
     options = {**_options(given), "per_image": per_image is not None}
@@ -143,8 +140,6 @@ def _options(given: Mapping[str, Any]) -> dict[str, Any]:
 
 def _check_outputs(save: Sequence[Path], per_image: Path | None, report: Path | None, folders: Sequence[Path]) -> None:
     """Raise ValueError or OSError for what cannot be written, or would be among the files that are read."""
-    from ..evaluation.detection import check_ending
-    from ..reports.page import check_report_folder
 
     def tables() -> Iterator[Path]:
         for folder in folders:
@@ -161,8 +156,6 @@ def _check_outputs(save: Sequence[Path], per_image: Path | None, report: Path | 
 
 def _list_problems(models: Sequence[Any], resize: str | None, ignore_value: int | None) -> None:
     """Say what is wrong with the files, and exit with 2 if anything is."""
-    from ..evaluation.map_reading import file_problems
-
     problems = [line for model in models for line in file_problems(model, resize, ignore_value, progress=True)]
     problems = list(dict.fromkeys(problems))  # masks are the same for both models
     if problems:

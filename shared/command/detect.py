@@ -11,7 +11,16 @@ from typing import Any, ClassVar
 import click
 
 from ..detection.openset_detection import OpenSetDetection
+from ..evaluation.detection import check_ending, evaluate_detections, save_results, summary
+from ..evaluation.validator import OpenSetValidator
+from ..formats.boxes.aliases import aliases_of
+from ..formats.boxes.class_names import class_ids, read_names
+from ..formats.boxes.opening import read_detections, texts_read
+from ..formats.boxes.yolo.data import class_names, read_yaml
+from ..formats.written.atomic import check_file, check_folder, nearest_folder
 from ..formats.written.results import as_json
+from ..reports.detection import write_report
+from .fitted import Threshold
 from .messages import warn
 from .options import FOLDER, read_options
 from .outputs import check_outputs, deliver, on_terminal, show
@@ -54,21 +63,22 @@ class SpaceSeparated(click.Command):
 
 
 @click.command(cls=SpaceSeparated, help=_HELP)
-@click.option("--predictions", type=click.Path(), help="YOLO .txt folder, COCO results, or dicts (.json, .pt).")
+@click.option("--predictions", type=click.Path(), help="Folder of YOLO or VOC .txt, COCO results, or dicts.")
 @click.option("--references", type=click.Path(), help="YOLO labels, data.yaml, COCO .json, VOC .xml folder, or dicts.")
 @click.option("--images", type=click.Path(), help="Folder of the images, where the layout does not say.")
 @click.option("--model", help="Ultralytics model to run instead. Needs ultralytics, whose licence is AGPL-3.0.")
 @click.option("--data", type=click.Path(), help="data.yaml of the data set; the same as --references.")
 @click.option("--split", help="Split of the data set.  [default: val]")
+@click.option("--image-set", type=click.Path(), help="File that lists the images to evaluate, one a line.")
 @click.option("--known-classes", multiple=True, required=True, metavar="CLASS …", help="Ids or names.")
 @click.option("--unknown-id", default=-1, show_default=True, help='Class by which the detector says "unknown".')
 @click.option("--names", multiple=True, metavar="NAME …", help="Names of the predicted classes from 0, or their file.")
 @click.option(
     "--conf",
-    type=click.FloatRange(0, 1),
+    type=Threshold(click.FloatRange(0, 1), reached=True),
     default=0.001,
     show_default=True,
-    help="Leave out predictions with a lower confidence.",
+    help="Leave out predictions with a lower confidence, or with none above the threshold of a file.",
 )
 @click.option("--iou-threshold", default=0.5, show_default=True, help="IoU at which boxes are matched.")
 @click.option("--iou", type=float, help="IoU of the model's non-maximum suppression.  [default: 0.6]")
@@ -78,15 +88,12 @@ class SpaceSeparated(click.Command):
 @click.option("--per-class", is_flag=True, help="Add a table by class.")
 @click.option("--standard/--no-standard", default=True, show_default=True, help="mAP, precision, recall (pycocotools).")
 @click.option("--voc-from-zero", is_flag=True, help="Pascal VOC files whose pixels count from 0, not 1.")
+@click.option("--score-field", metavar="NAME", help="Name of the confidence in COCO results.  [default: score]")
 @click.option("--option", "more", multiple=True, metavar="KEY=VALUE", help="Another option of openset_detection.")
 @click.option("--save", multiple=True, type=click.Path(dir_okay=False, path_type=Path), help="Write a .txt or .json.")
 @click.option("--report", type=FOLDER, help="Draw the worst images to a folder.")
 def detect(save: tuple[Path, ...], report: Path | None, **arguments: Any) -> None:
     """Evaluate a detector where some objects are of unknown classes; see `_HELP`."""
-    from ..evaluation.detection import check_ending, save_results, summary
-    from ..formats.written.atomic import check_file, check_folder, nearest_folder
-    from ..reports.detection import write_report
-
     run = _from_files if arguments["model"] is None else _from_model
     references = _references(arguments)
     for path in save:
@@ -120,6 +127,13 @@ def _warn_of_unnamed(detections: Any, known: list[int], options: Mapping[str, An
         )
 
 
+def _warn_of_aliases(aliases: Mapping[str, str]) -> None:
+    """Say which class names are spelled otherwise in the references."""
+    if aliases:
+        pairs = ", ".join(f"{name} is {ours}" for name, ours in aliases.items())
+        warn(f"classes that COCO and Pascal VOC spell differently: {pairs}, as the references spell it")
+
+
 def _references(given: Mapping[str, Any]) -> str:
     """Where the references are. Raises UsageError for arguments that do not go together."""
     references = given["references"] or given["data"]
@@ -130,36 +144,34 @@ def _references(given: Mapping[str, Any]) -> str:
     data = given["data"] or references
     if data is None or Path(data).suffix not in (".yaml", ".yml"):
         raise click.UsageError("expected --data data.yaml with --model")
-    for name in ("predictions", "images", "names"):
+    for name in ("predictions", "images", "image_set", "names", "score_field"):
         if given[name]:
-            raise click.UsageError(f"expected no --{name} with --model, got {given[name]}")
+            raise click.UsageError(f"expected no --{name.replace('_', '-')} with --model, got {given[name]}")
     return str(data)
 
 
 def _inputs(given: Mapping[str, Any], references: str) -> Iterator[Path]:
     """Files that are read, of the kinds that could be written, too."""
-    from ..formats.boxes.opening import texts_read
-
     yield from map(Path, _words(given["names"]))
-    yield from texts_read(given["predictions"], references, given["split"] or "val")
+    yield from texts_read(given["predictions"], references, given["split"] or "val", given["image_set"])
 
 
 def _from_files(given: Mapping[str, Any], references: str) -> _Run:
-    from ..evaluation.detection import evaluate_detections
-    from ..formats.boxes.class_names import class_ids, read_names
-    from ..formats.boxes.opening import read_detections
-
     names = _words(given["names"])
     detections = read_detections(
         given["predictions"],
         references,
         images=given["images"],
         split=given["split"],
+        image_set=given["image_set"],
         classes=read_names(names) if names else None,
         unknown_class_id=given["unknown_id"],
         one_based=not given["voc_from_zero"],
+        score_field=given["score_field"],
     )
     classes = detections.dataset.classes
+    named = [*_words(given["known_classes"]), *_words(given["previously_known"])]
+    _warn_of_aliases({**aliases_of(named, classes.values()), **detections.aliases})
     known, options = class_ids(_words(given["known_classes"]), classes), _options(given, classes)
     results = evaluate_detections(detections, known, standard=given["standard"], progress=True, **options)
     if given["iou"] is not None:
@@ -168,10 +180,6 @@ def _from_files(given: Mapping[str, Any], references: str) -> _Run:
 
 
 def _from_model(given: Mapping[str, Any], references: str) -> _Run:
-    from ..evaluation.validator import OpenSetValidator
-    from ..formats.boxes.class_names import class_ids
-    from ..formats.boxes.yolo.data import class_names, read_yaml
-
     classes = class_names(read_yaml(Path(references)), Path(references))
     known, options = class_ids(_words(given["known_classes"]), classes), _options(given, classes)
     iou = 0.6 if given["iou"] is None else given["iou"]
@@ -183,8 +191,6 @@ def _from_model(given: Mapping[str, Any], references: str) -> _Run:
 
 def _options(given: Mapping[str, Any], classes: Mapping[int, str]) -> dict[str, Any]:
     """The options of the metric, those that were given."""
-    from ..formats.boxes.class_names import class_ids
-
     options: dict[str, Any] = {
         "unknown_class_id": given["unknown_id"],
         "iou_threshold": given["iou_threshold"],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 
 import click
@@ -11,12 +10,13 @@ import click
 from ..evaluation.ood_suite import SUITE_METRICS, evaluate_ood
 from ..formats.tables.columns import file_of
 from ..formats.tables.score_files import KNOWN_GROUP, is_folder, read_scores, score_files
-from ..formats.written.atomic import write_file
 from ..formats.written.results import as_json
 from ..reports.rendering import FORMS, render
 from ..reports.tables import make_table
+from .files import check_json_and_picture
+from .fitted import Threshold
 from .messages import warn
-from .outputs import check_outputs, deliver, on_terminal
+from .outputs import deliver, on_terminal, saving
 
 _HELP = """Compare several OOD sets with the same known samples, each for itself, from files of scores.
 
@@ -44,7 +44,7 @@ since it drops points of the ROC curve before it looks for one. Results are a ta
 @click.option(
     "--metrics", default=",".join(SUITE_METRICS), show_default=True, metavar="NAME,NAME", help="Those of ood_bench."
 )
-@click.option("--threshold", type=float, help="For metrics of decisions, score > threshold.")
+@click.option("--threshold", type=Threshold(), help="For metrics of decisions, score > threshold; or its file.")
 @click.option("--format", "form", type=click.Choice([*FORMS, "json"]), help="How to print.")
 @click.option("--percent", is_flag=True, help="Rates in tables times 100.")
 @click.option(
@@ -61,14 +61,12 @@ def ood(
     save: Path | None,
 ) -> None:
     """Compare several OOD sets with the same known samples; see `_HELP`."""
-    if save is not None and save.suffix != ".json":
-        raise ValueError(f"--save: expected a file ending in .json, got {save}")
     form = form or ("text" if on_terminal() else "json")
     if percent and form == "json":
         raise click.UsageError("expected --percent with a table, got it with JSON, whose rates are in [0, 1]")
     places = _unknown_places(unknown, known, full_spectrum)
     read = (known, *full_spectrum, *places.values())
-    check_outputs(filter(None, [save]), lambda: filter(None, map(file_of, read)))
+    check_json_and_picture(save, None, lambda: filter(None, map(file_of, read)))
     results = evaluate_ood(
         read_scores(known),
         {name: read_scores(place) for name, place in places.items()},
@@ -77,7 +75,7 @@ def ood(
         threshold=threshold,
     )
     table = as_json(results) if form == "json" else render(make_table({known: results}), form, percent=percent)
-    deliver(table, *([] if save is None else [partial(write_file, save, as_json(results, indent=2) + "\n")]))
+    deliver(table, *saving(save, results))
 
 
 def _unknown_places(texts: Sequence[str], known: str, full_spectrum: Sequence[str]) -> dict[str, str]:

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from ..metric.metric import Metric
+from .fitted import with_numbers
 
 
 class _Folder(click.Path):
@@ -39,8 +40,11 @@ def read_option(text: str) -> tuple[str, Any]:
     return key, [_literal(part) for part in value.split(",")] if parsed == value and "," in value else parsed
 
 
-def read_options(metric: type[Metric], texts: Sequence[str]) -> dict[str, Any]:
-    """The options of a metric, each given once; evaluate's own arguments, such as num_process, are none."""
+def read_options(metric: type[Metric], texts: Sequence[str], *, numbers: bool = True) -> dict[str, Any]:
+    """The options of a metric, each given once; evaluate's own arguments, such as num_process, are none.
+
+    A threshold may be a file that `openworld-metrics threshold` saved: its number, or with numbers=False its name.
+    """
     options: dict[str, Any] = {}
     for key, value in map(read_option, texts):
         if key not in metric.options:
@@ -50,7 +54,7 @@ def read_options(metric: type[Metric], texts: Sequence[str]) -> dict[str, Any]:
         if key in options:
             raise click.BadParameter(f"expected {key} once, got it twice", param_hint="--option")
         options[key] = value
-    return options
+    return with_numbers(options) if numbers else options
 
 
 def _literal(text: str) -> Any:

@@ -9,16 +9,14 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from ..arrays.arrays import array_namespace
-from ..arrays.columns import as_scores
-from ..arrays.options import as_share
 from ..metric.results import Results, rates_of
 from ..ranking.bounds import at_best
-from ..ranking.counts import Counts, Side, as_side
+from ..ranking.counts import Counts, Side
 from ..ranking.operating_points import RATES, best_point
 from ..ranking.quantities import Quantity
-from ..ranking.shares import bound_between_counts, most_within
+from ..ranking.shares import bound_between_counts
 
-_POINT = re.compile(rf"({'|'.join(RATES)})((?!0\d)\d{{1,3}}(?:\.\d+)?)({'|'.join(RATES)})")
+_POINT = re.compile(rf"({'|'.join(RATES)})((?!0\d)\d{{1,3}}(?:\.\d+)?)({'|'.join(RATES)})", re.ASCII)
 
 
 class Reached(NamedTuple):
@@ -105,25 +103,3 @@ def rate_above(name: str, positives: Side, negatives: Side, threshold: float) ->
     rows = bisect_right(range(side.scores.shape[0]), threshold, key=lambda row: float(side.scores[row]))
     kept = int(side.below(rows))
     return (side.total - kept if name in ("tpr", "fpr") else kept) / side.total
-
-
-def threshold_at_fpr(known_scores: Any, fpr: float) -> float:
-    """The lowest threshold that at most a share of the known samples exceeds: t with FPR(t) ≤ fpr.
-
-    t = min {t : |{i : s_i > t}| / N ≤ fpr}
-
-    Fit it on scores of known (in-distribution, normal) validation data alone; a sample is then detected iff its
-    score > t. Every lower threshold has an FPR above `fpr` on these data.
-
-    Parameters: known_scores (N,), higher is more unknown, no NaN, at least one; fpr in [0, 1].
-    Returns a float, one of the scores: the highest for an fpr of 0, −inf where all samples may exceed it.
-    Raises ValueError for NaN, no scores, or an fpr out of range.
-
-    >>> threshold_at_fpr([0.1, 0.4, 0.2, 0.9, 0.3], 0.2), threshold_at_fpr([0.1, 0.4], 0.0)
-    (0.4, 0.4)
-    """
-    side = as_side(as_scores(known_scores, "known_scores"))
-    if not side.total:
-        raise ValueError("known_scores: expected at least one score, got none")
-    exceeding = most_within(as_share(fpr, "fpr"), side.total)
-    return -math.inf if exceeding == side.total else side.at(side.total - 1 - exceeding) + 0.0  # 0.0 for −0.0

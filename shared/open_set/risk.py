@@ -24,7 +24,7 @@ from .risk_areas import AUGRC, AURC, places
 
 RISK_METRICS = ("aurc", "augrc")
 _AREAS = {"aurc": AURC, "augrc": AUGRC}
-_POINT = re.compile(r"(risk@cov|coverage@risk)((?!0\d)\d{1,3}(?:\.\d+)?)")
+_POINT = re.compile(r"(risk@cov|coverage@risk)((?!0\d)\d{1,3}(?:\.\d+)?)", re.ASCII)
 
 
 def risk_coverage(errors: Any, right: Any, metrics: Any = RISK_METRICS) -> dict[str, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,25 +12,23 @@ import numpy as np
 from ..metric.groups import GROUPS
 from ..metric.metric import OF_EVERY_METRIC
 from ..texts import texts
-from .columns.data_sets import shares_of_groups, with_groups
-from .columns.detectors import detectors
-from .columns.guesses import settled
-from .columns.inputs import Given, offered
-from .columns.left_out import unread, without
+from .assembly.data_sets import shares_of_groups
+from .assembly.gather import Arguments
+from .assembly.reading import read
 from .form.controls import options_of
-from .form.form import as_names
+from .form.form import Form, as_names
 from .page import Computed, Page
 from .reading.photographs import photograph_of
-from .reading.sources import checked_sources
+from .results.call import Recipe, python_call, recipe_of
 from .results.comparison import compared
+from .results.message import message
 from .results.numbers import numbers_html, result_help
 from .results.report import report_html, sentence
-from .results.results import message, python_call, results_json
 from .results.slider import threshold_html
 from .results.strip import image_names, strip_html
 from .results.worst import worst_html
-from .serving.costs import Cost, check_costs, image_costs, interval_costs, option_costs, step_costs
-from .serving.limits import MAX_DETECTORS, MAX_IMAGES, without_paths
+from .serving.costs import check_costs, image_costs, interval_costs, option_costs, step_costs
+from .serving.limits import MAX_IMAGES, without_paths
 
 MAX_WORDS = 2_000  # letters of a message
 
@@ -38,7 +37,7 @@ NOT_ON_PAGES = frozenset({"significant_bits", "per_sample", *OF_EVERY_METRIC} - 
 
 
 class Shown(NamedTuple):
-    """What a computation gives to show: HTML, text, figures, and what there is to choose from.
+    """The results of a page to show: HTML, text and figures.
 
     tables: of several detectors or groups, as text in each of `TEXT_FORMS`; none of others
     """
@@ -56,11 +55,12 @@ class Shown(NamedTuple):
     num_images: int
 
 
-class Done(NamedTuple):
-    """What was computed of each detector by its name, and from what; and what was left out, in words."""
+class Computation(NamedTuple):
+    """The results of each detector by its name, what they were computed from, and what was left out, in words."""
 
-    given: Mapping[str, Given]
-    found: Mapping[str, Computed]
+    arguments: Mapping[str, Arguments]
+    detectors: Mapping[str, Computed]
+    recipe: Recipe
     left_out: str = ""
 
 
@@ -73,7 +73,7 @@ class Runner:
 
     @property
     def defaults(self) -> Mapping[str, Any]:
-        """The options that a page has, and their defaults: none that serves a stream, or says how many resamples."""
+        """The defaults of the page's options, without those that serve a stream or count resamples."""
         return {name: default for name, default in self.metric.options.items() if name not in NOT_ON_PAGES}
 
     def results(self, columns: Any, options: Any) -> dict[str, Any]:
@@ -111,64 +111,46 @@ class Runner:
             check_costs(cost._replace(amount=times * cost.amount) for part in costs for cost in part)
         return Computed(state, options, metric.compute(), columns)
 
-    def run(
-        self,
-        tables: Sequence[Any],
-        files: Sequence[Any],
-        made_of: Sequence[Any],
-        read_as: str,
-        controls: Sequence[Any],
-        leave_out: bool = False,
-    ) -> Done:
-        """Read and compute. Raises what the metric raises, and RefusedError for files that are not taken.
-
-        leave_out: whether rows that cannot be read are left out.
-        """
-        page, left_out = self.page, ""
-        chosen = {column.name: as_names(names) for column, names in zip(page.columns, made_of)}
-        sources = checked_sources(page, tables, files)
-        chosen = settled(page, sources, chosen, offered(page, sources))  # as they are looked at
-        if leave_out:
-            cannot = unread(page, sources, chosen)
-            if cannot:
-                sources, left_out = [without(sources[0], cannot)], cannot.told
-        several = detectors(page, sources, chosen, read_as)
-        given = {name: with_groups(page, one) for name, one in several.items()}
-        check_costs([Cost("detectors", len(given), MAX_DETECTORS)])
-        options = options_of(page.options, controls, self.defaults)
-        found = {}
-        for name, one in given.items():
+    def run(self, form: Form) -> Computation:
+        """Read and compute. Raises what the metric raises, and RefusedError for files that are not taken."""
+        reading = read(self.page, form.tables, form.files, form.chosen, form.read_as, form.leave_out)
+        arguments = reading.detectors()
+        options = options_of(self.page.options, form.options, self.defaults)
+        detectors = {}
+        for name, one in arguments.items():
             try:
-                found[name] = self.compute(one.columns, options, len(given))
+                detectors[name] = self.compute(one.columns, options, len(arguments))
             except (ValueError, TypeError) as error:
-                raise type(error)(f"{name}: {error}" if len(given) > 1 else str(error)) from None
-        return Done(given, found, left_out)
+                raise type(error)(f"{name}: {error}" if len(arguments) > 1 else str(error)) from None
+        recipe = recipe_of(reading, form.files, self.folder / "examples")
+        left_out = reading.unread.note if reading.unread and reading.leaves_out else ""
+        return Computation(arguments, detectors, recipe, left_out)
 
-    def picture(self, done: Done, detector: str = "", image: float = 1, photographs: Any = None) -> Any:
+    def picture(self, done: Computation, detector: str = "", image: float = 1, photographs: Any = None) -> Any:
         """The first picture: that of an image, if the page has images."""
         with np.errstate(all="ignore"):
             return self.page.draw_image(as_drawn(self._chosen(done, detector, image, photographs)))
 
-    def _chosen(self, done: Done, detector: str, image: float, photographs: Any) -> Computed:
+    def _chosen(self, done: Computation, detector: str, image: float, photographs: Any) -> Computed:
         """The detector that is looked at, with the others beside it, and the image of it."""
-        name = detector if detector in done.found else next(iter(done.found))
-        given, num_images = done.given[name], self._num_images(done)
+        name = detector if detector in done.detectors else next(iter(done.detectors))
+        names, num_images = done.arguments[name].names, self._num_images(done)
         shown = max(0, min(num_images, int(image or 1)) - 1)
-        behind = photograph_of([Path(path) for path in as_names(photographs)], shown, given.names)
-        rivals = {other: found for other, found in done.found.items() if other != name}
-        return done.found[name]._replace(
-            image=shown, photograph=behind, title=name if rivals else "", rivals=rivals, names=given.names
+        behind = photograph_of([Path(path) for path in as_names(photographs)], shown, names)
+        rivals = {other: computed for other, computed in done.detectors.items() if other != name}
+        return done.detectors[name]._replace(
+            image=shown, photograph=behind, title=name if rivals else "", rivals=rivals, names=names
         )
 
-    def _num_images(self, done: Done) -> int:
-        given = next(iter(done.given.values()))
-        return min(MAX_IMAGES, max(map(len, given.columns.values()))) if self.page.images else 1
+    def _num_images(self, done: Computation) -> int:
+        columns = next(iter(done.arguments.values())).columns
+        return min(MAX_IMAGES, max(map(len, columns.values()))) if self.page.images else 1
 
-    def display(self, done: Done, detector: str = "", image: float = 1, photographs: Any = None) -> Shown:
+    def display(self, done: Computation, detector: str = "", image: float = 1, photographs: Any = None) -> Shown:
         """Draw and write what was computed, one of the detectors in full."""
         page, computed = self.page, self._chosen(done, detector, image, photographs)
-        results = {name: found.results for name, found in done.found.items()}
-        call = python_call(page.name, done.given, computed.options, self.defaults)
+        results = {name: one.results for name, one in done.detectors.items()}
+        call = python_call(page, done.recipe, done.arguments, computed.options, self.defaults)
         names = image_names(computed, self._num_images(done)) if page.images else []
         side_by_side = compared(results)
         whole = as_drawn(computed)
@@ -178,34 +160,28 @@ class Runner:
             numbers = numbers_html(page, computed.results, result_help(self.texts.inputs), names)
             worst = worst_html(page.name, page.worst(whole))
         numbers = message(done.left_out, "note") + (side_by_side.shown if side_by_side else "") + numbers
-        report = report_html(page, self.texts, computed, numbers, call, sweep is not None)
         return Shown(
-            numbers,
-            threshold_html(page.name, sweep),
-            strip,
-            worst,
-            report,
-            f"{sentence(page, self.texts, computed.results)}\n\n{self.texts.citation}",
-            [*side_by_side.texts.values()] if side_by_side else [],
-            results_json(results if computed.rivals else computed.results),
-            call,
-            figures,
-            self._num_images(done),
+            numbers=numbers,
+            threshold=threshold_html(page.name, sweep),
+            strip=strip,
+            worst=worst,
+            report=report_html(page, self.texts, computed, numbers, call, sweep is not None),
+            cite=f"{sentence(page, self.texts, computed.results)}\n\n{self.texts.citation}",
+            tables=[*side_by_side.texts.values()] if side_by_side else [],
+            json=results_json(results if computed.rivals else computed.results),
+            call=call,
+            figures=figures,
+            num_images=self._num_images(done),
         )
 
-    def show(
-        self,
-        tables: Sequence[Any],
-        files: Sequence[Any],
-        made_of: Sequence[Any],
-        read_as: str,
-        controls: Sequence[Any],
-        leave_out: bool = False,
-        image: float = 1,
-        photographs: Any = None,
-    ) -> Shown:
+    def show(self, form: Form) -> Shown:
         """`run` and `display`."""
-        return self.display(self.run(tables, files, made_of, read_as, controls, leave_out), "", image, photographs)
+        return self.display(self.run(form), "", form.image, form.photographs)
+
+
+def results_json(results: Mapping[str, Any]) -> str:
+    """The numbers in full. Infinity, which a threshold can be, is written as Python's json writes it."""
+    return json.dumps(results, indent=2)
 
 
 def as_drawn(computed: Computed) -> Computed:

@@ -60,8 +60,8 @@ def test_against_a_count_of_each_pixel(seed: int) -> None:
 
 
 def test_by_hand() -> None:
-    maps, masks = [[[0.9, 0.8, 0.1, 0.1]], [[0.3, 0.2, 0.85, 0.1]], [[0.1] * 4]], np.zeros((3, 1, 4), int)
-    masks[0, 0, :3] = 1
+    maps = [[[0.9, 0.8], [0.1, 0.1]], [[0.3, 0.2], [0.85, 0.1]], [[0.1, 0.1], [0.1, 0.1]]]
+    masks = [[[1, 1], [1, 0]], [[0, 0], [0, 0]], [[0, 0], [0, 0]]]
     table = AnomalySuite(per_image=True).compute(predictions=maps, references=masks)["per_image"]
     # pixels from 0.8 on: two of three, and one of the second image; nothing overlaps in the third
     assert table["iou"] == [2 / 3, 0.0, None]
@@ -104,3 +104,10 @@ def test_of_tensors_and_defects() -> None:
     assert AnomalySuite(per_image=True).compute(predictions=given_maps, references=masks)["per_image"] == table
     rows = [{"masks": mask[None], "saturation_areas": [3]} for mask in masks]
     assert AnomalySuite(per_image=True).compute(predictions=maps, references=rows)["per_image"] == table
+
+
+def test_a_zero_has_no_sign() -> None:
+    for zeros in ([-0.0, 0.0], [0.0, -0.0]):
+        columns: Columns = {"predictions": [[zeros], [[1.0, 0.5]]], "references": [[[0, 0]], [[1, 0]]]}
+        score = AnomalySuite(per_image=True).compute(**columns)["per_image"]["score"][0]
+        assert str(score) == "0.0"

@@ -210,7 +210,7 @@ def test_records_and_gaps_elsewhere(run: Run, tmp_path: Path) -> None:
 def test_npy_needs_no_arrow(tmp_path: Path) -> None:
     np.save(tmp_path / "x.npy", np.arange(3))
     python = """import sys
-from openworld_metrics.formats.columns import open_column
+from openworld_metrics.formats.tables.columns import open_column
 open_column("x.npy", "predictions")
 sys.exit("pyarrow" in sys.modules)"""
     assert subprocess.run([sys.executable, "-c", python], cwd=tmp_path, check=False).returncode == 0

@@ -283,3 +283,39 @@ def test_help(run: Run) -> None:
     code, output, _ = run("--help")
     assert code == 0
     assert all(part in output for part in ("--known-classes CLASS …", "AGPL-3.0", "IoU at which boxes are matched"))
+
+
+def test_results_of_voc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run) -> None:
+    """A file a class, in COCO's spelling; one image of the set has no prediction."""
+    page = "<annotation><object><name>{}</name><bndbox>{}</bndbox></object></annotation>"
+    box = "".join(f"<{corner}>{x}</{corner}>" for corner, x in zip(("xmin", "ymin", "xmax", "ymax"), (1, 1, 8, 8)))
+    names = {"a": "aeroplane", "b": "yak", "c": "yak", "d": "cat"}
+    files = {f"Annotations/{image}.xml": page.format(name, box) for image, name in names.items()}
+    files |= {"results/airplane.txt": "a 0.9 1 1 8 8", "results/unknown.txt": "b 0.8 1 1 8 8", "set.txt": "a\nb\nc\n"}
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    monkeypatch.chdir(tmp_path)
+    where = ["--predictions", "results", "--references", "Annotations", "--known-classes", "airplane"]
+    code, output, errors = run(*where, "--image-set", "set.txt", "--no-standard")
+    openset = json.loads(output)["openset_metrics"]
+    assert (code, openset["U-Recall"], openset["Recall(Known)"]) == (0, 0.5, 1.0)
+    assert errors == (
+        "openworld-metrics: classes that COCO and Pascal VOC spell differently: airplane is aeroplane, as the"
+        " references spell it\n"
+    )
+    (tmp_path / "set.txt").write_text("b\n")
+    assert run(*where, "--image-set", "set.txt")[::2] == (
+        2,
+        "openworld-metrics: results/airplane.txt: expected the name of a class of the references, or unknown, got"
+        " 'airplane'; --names says all classes\n",
+    )
+    assert run(*where, "--image-set", "set.txt", "--names", "aeroplane", "yak", "cat")[::2] == (
+        2,
+        "openworld-metrics: results/airplane.txt:1: expected an image of the references, got 'a'\n",
+    )
+    code, _, errors = run(*where, "--image-set", "set.txt", "--save", "set.txt")
+    assert (code, errors) == (
+        2,
+        "openworld-metrics: set.txt: expected another file to write to, got one that is read\n",
+    )

@@ -105,8 +105,8 @@ def test_empty_arrays_of_json_keep_their_types(name: str) -> None:
         "anomaly_suite": dict(predictions=[[[0.1, 0.2]]], references=[[[0, 0]]]),
         "openset_detection": dict(predictions=[[]], references=[[[0, 0, 1, 1, 0]]]),
     }[name]
-    options: dict[str, Any] = {"openset_detection": dict(known_classes=[0])}.get(name, {})
-    _, state, _ = batch(name)
+    added, state, _ = batch(name)
+    options: dict[str, Any] = {"openset_detection": dict(known_classes=[0])}.get(name, added.loaded_options)
     empty = metric_class(name)(**options)
     empty.add_batch(**columns)
     carried = json.loads(json.dumps({key: array.tolist() for key, array in empty.state().items()}))

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from openworld_metrics import OODBench, bench_metrics, reduce_ood, split_ood, threshold_at_fpr
+from openworld_metrics import OODBench, bench_metrics, reduce_ood, split_ood
 from openworld_metrics.ood.points import parse_point
 from openworld_metrics.ranking.shares import bound_between_counts, most_within
 from tests import cases, references
@@ -137,32 +137,6 @@ def test_rates_do_not_round_the_threshold() -> None:
 def test_sampled_points_have_no_thresholds() -> None:
     with pytest.raises(ValueError, match="thresholds: expected False with a step"):
         bench_metrics(np.ones(3), np.zeros(3), thresholds=True, step=4)
-
-
-@many
-@given(seed=seeds)
-def test_the_lowest_threshold_within_an_fpr(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    known = rng.integers(0, 9, rng.integers(1, 30)) / 4
-    fpr = float(rng.choice([0, 0.01, 0.05, 0.1, 0.5, 1, rng.uniform()]))
-    t = threshold_at_fpr(known, fpr)
-    assert np.mean(known > t) <= fpr
-    lower = [s for s in known if s < t] + ([-math.inf] if t > -math.inf else [])
-    assert all(np.mean(known > s) > fpr for s in lower)
-    assert threshold_at_fpr(rng.permutation(known).astype(np.float32), fpr) == t
-    if fpr:  # as ood_bench fits it
-        found = bench_metrics(known, known, f"fnr{100 * fpr:.12g}fpr", thresholds=True)
-        assert found[next(iter(found))] == np.mean(known <= t)
-
-
-def test_thresholds_of_nothing() -> None:
-    assert threshold_at_fpr([0.3], 1.0) == -math.inf
-    with pytest.raises(ValueError, match="known_scores: expected at least one score, got none"):
-        threshold_at_fpr([], 0.1)
-    with pytest.raises(ValueError, match=r"fpr: expected a number in \[0, 1\], got 5.0"):
-        threshold_at_fpr([0.1], 5)
-    with pytest.raises(ValueError, match="known_scores: expected no NaN, got NaN at position 0"):
-        threshold_at_fpr([math.nan], 0.1)
 
 
 @pytest.mark.parametrize(

@@ -166,9 +166,10 @@ def test_an_installed_wheel_computes_all_metrics_offline(
     assert ast.literal_eval(found) == expected
     assert (package / "py.typed").exists()
     checkout = Path(openworld_metrics.__file__).parent
-    assert {path.relative_to(package) for path in package.rglob("*.py")} >= {
-        path.relative_to(checkout) for path in checkout.rglob("*.py")
-    }
+    for kind in ("*.py", "*.js", "*.css"):
+        assert {path.relative_to(package) for path in package.rglob(kind)} >= {
+            path.relative_to(checkout) for path in checkout.rglob(kind)
+        }
 
 
 def test_the_command_of_an_installed_wheel(installed: Path, tmp_path: Path) -> None:

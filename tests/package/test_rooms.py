@@ -30,7 +30,8 @@ FLOORS = (
     ("comparison",),
     ("evaluation", "integrations", "cluster"),
     ("reports",),
-    ("command", "pages"),
+    ("pages",),
+    ("command",),
     ("public",),
     ("__init__",),
 )

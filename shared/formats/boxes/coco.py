@@ -32,17 +32,17 @@ def read_coco(annotations: str | Path, images: str | Path | None = None) -> Data
         return coco_dataset(read_json(Path(annotations)), Path(annotations), images)
 
 
-def read_coco_results(results: str | Path, dataset: Dataset) -> Detections:
+def read_coco_results(results: str | Path, dataset: Dataset, *, score_field: str = "score") -> Detections:
     """Read a detector's results in COCO's format: a JSON list of image_id, category_id, bbox and score.
 
     Parameters: results, the file; dataset, whose `ids` the image ids are: those of COCO annotations, or else the
-    number that the name of an image file is, or the name.
+    number that the name of an image file is, or the name; score_field, the name of the confidence in each entry.
 
     Returns the predictions of the data set's images. Raises ValueError, with the file and the place of the entry,
     for what is malformed, and for results of unknown images.
     """
     with no_collection():
-        return coco_detections(read_json(Path(results)), Path(results), dataset)
+        return coco_detections(read_json(Path(results)), Path(results), dataset, score_field)
 
 
 def read_json(path: Path) -> Any:
@@ -94,15 +94,15 @@ def coco_dataset(content: Any, path: Path, images: str | Path | None = None) -> 
     )
 
 
-def coco_detections(content: Any, path: Path, dataset: Dataset) -> Detections:
-    """The predictions that the content of a file of results holds; `path` is for messages."""
+def coco_detections(content: Any, path: Path, dataset: Dataset, score_field: str = "score") -> Detections:
+    """The predictions in the content of a file of results; `path` is for messages."""
     if not isinstance(content, list):
         raise ValueError(f"{path}: expected a list of results, got {type(content).__name__}")
     places = {key: i for i, key in enumerate(dataset.ids)}
     if len(places) < len(dataset.ids):
         raise ValueError(f"{path}: expected images with different ids, got {len(places)} of {len(dataset.ids)} images")
     table = Entries(content, f"{path}: results", places)
-    columns = {"boxes": table.boxes(), "scores": table.numbers("score"), "labels": table.integers("category_id")}
+    columns = {"boxes": table.boxes(), "scores": table.numbers(score_field), "labels": table.integers("category_id")}
     return Detections(dataset, [predicted_boxes(**part) for part in split_by_image(columns, table.image, len(places))])
 
 

@@ -1,12 +1,15 @@
-"""What every reader gives: a data set's images with their true boxes, and a detector's boxes on the same images."""
+"""The result of every reader: a data set's images with their true boxes, and a detector's boxes on the same images."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
+
+from .aliases import aliases_of
 
 Boxes = dict[str, np.ndarray]
 Size = tuple[int, int]
@@ -33,14 +36,16 @@ class Dataset(NamedTuple):
 
 
 class Detections(NamedTuple):
-    """What a detector predicts on the images of a data set.
+    """A detector's predictions on the images of a data set.
 
     dataset: the images and their true boxes
     predictions: of each image, {"boxes": (n, 4) x1, y1, x2, y2 in pixels, "scores": (n,), "labels": (n,) class ids}
+    aliases: predicted class names that the data set spells otherwise, each with the data set's spelling
     """
 
     dataset: Dataset
     predictions: list[Boxes]
+    aliases: Mapping[str, str] = MappingProxyType({})
 
 
 def true_boxes(boxes: np.ndarray, labels: np.ndarray, ignored: np.ndarray | None = None) -> Boxes:
@@ -82,20 +87,65 @@ def find_image(dataset: Dataset) -> dict[str, int]:
     return {**unique, **{name: i for i, name in enumerate(dataset.names)}}
 
 
+def subset(dataset: Dataset, image_set: str | Path) -> Dataset:
+    """The images of a data set that a text file lists, in the order of the file.
+
+    Parameters: image_set, a file with the name of an image in each line, or the last part of its name; further
+    columns, as in VOC's lists of a class, are not read. Raises ValueError, with file and line, for an image that the
+    data set lacks, and for one that is listed twice.
+    """
+    images, places = find_image(dataset), []
+    for name, line in listed_images(Path(image_set)).items():
+        if name not in images:
+            raise ValueError(f"{image_set}:{line}: expected an image of the references, got {name!r}")
+        places.append(images[name])
+    return Dataset(
+        [dataset.names[place] for place in places],
+        [dataset.references[place] for place in places],
+        dataset.classes,
+        [dataset.paths[place] for place in places],
+        [dataset.sizes[place] for place in places],
+        [dataset.ids[place] for place in places],
+    )
+
+
+def listed_images(image_set: Path) -> dict[str, int]:
+    """The first word of each line of a list of images, with the line's number."""
+    try:
+        lines = image_set.read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        came = getattr(error, "strerror", None) or error
+        raise ValueError(f"{image_set}: expected a list of images, got {came}") from error
+    names: dict[str, int] = {}
+    for number, line in enumerate(lines, 1):
+        name = next(iter(line.split()), None)
+        if name in names:
+            raise ValueError(f"{image_set}:{number}: expected each image once, got {name!r} again")
+        if name is not None:
+            names[name] = number
+    if not names:
+        raise ValueError(f"{image_set}: expected a list of images, got an empty one")
+    return names
+
+
 def rename_classes(detections: Detections, names: Mapping[int, str], unknown_class_id: int = -1) -> Detections:
     """Give predictions whose class ids mean `names` the ids that the data set has for the same names.
 
-    Parameters: names, id → name of the predictions; unknown_class_id, which stays as it is. Ids of names that the
-    data set does not have become new ones, above all of its own. Returns the detections with the ids of the data
-    set. Raises ValueError for a predicted id without a name, and for a name that stands for two classes.
+    Parameters: names, id → name of the predictions, in the data set's spelling or the other of COCO's and VOC's;
+    unknown_class_id, which stays as it is. Names that the data set lacks get new ids, above all of its own. Returns
+    the detections with the ids of the data set. Raises ValueError for a predicted id without a name, and for a name
+    that stands for two classes.
     """
     ours = {name: i for i, name in detections.dataset.classes.items()}
     if len(ours) < len(detections.dataset.classes) or len(set(names.values())) < len(names):
         raise ValueError(f"names: expected each once, got {sorted(names.values())}")
+    free = ours.keys() - {*names.values()}  # a name that the predictions have too is no other spelling of theirs
+    aliases = aliases_of([name for name in names.values() if name not in ours], free)
     new = max([*ours.values(), *names, unknown_class_id], default=0) + 1
-    table = {i: ours.get(name, new + i) for i, name in sorted(names.items())}
+    table = {i: ours.get(aliases.get(name, name), new + i) for i, name in sorted(names.items())}
     table[unknown_class_id] = unknown_class_id
-    return Detections(detections.dataset, [_renamed(boxes, table) for boxes in detections.predictions])
+    renamed = [_renamed(boxes, table) for boxes in detections.predictions]
+    return Detections(detections.dataset, renamed, {**detections.aliases, **aliases})
 
 
 def _renamed(boxes: Boxes, table: Mapping[int, int]) -> Boxes:

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..images import SUFFIXES, find_images, implied_images
 from ..reasons import reason
-from .dataset import Boxes, Dataset, Size, ids_of_names, true_boxes
+from .dataset import Boxes, Dataset, Size, ids_of_names, listed_images, true_boxes
 
 _CORNERS = ("xmin", "ymin", "xmax", "ymax")
 
@@ -27,6 +27,7 @@ def read_voc(
     images: str | Path | None = None,
     *,
     split: str | None = None,
+    image_set: str | Path | None = None,
     classes: Mapping[int, str] | None = None,
     one_based: bool = True,
 ) -> Dataset:
@@ -34,23 +35,21 @@ def read_voc(
 
     Parameters: annotations, a folder of XML files; images, the folder of the images, all of which belong to the data
     set then, by default JPEGImages beside Annotations, if it is there, for the images that have annotations; split,
-    the name of a list of images in ImageSets/Main beside Annotations; classes, id → name, by default the names that
-    occur, in alphabetical order; one_based, False for files of tools that count pixels from 0, which stay as they are.
+    the name of a list of images in ImageSets/Main beside Annotations; image_set, such a list anywhere; classes, id →
+    name, by default the names that occur, in alphabetical order; one_based, False for files of tools that count pixels
+    from 0, which stay as they are.
 
-    Returns the images by name, those without an XML file as images without objects. Raises ValueError, with file and
-    line, for what is malformed, for a name that is not among `classes`, and for an XML file without its image.
+    Returns the images by name or in the order of the list, those without an XML file as images without objects. Raises
+    ValueError, with file and line, for what is malformed, for a name that is not among `classes`, for an XML file
+    without its image, for an image of the list that is not there, and if both `split` and `image_set` are given.
     """
     folder = Path(annotations)
     files = {path.stem: path for path in sorted(folder.glob("*.xml"))}
     if not files:
         raise ValueError(f"{folder}: expected a folder with .xml files, got none")
     paths = _images(folder, files, images)
-    names = [*(files if images is None else paths)]
-    if split is not None:
-        names = _listed(voc_list(folder, split))
-    for name in names:
-        if name not in paths:
-            raise ValueError(f"{folder / name}.xml: expected annotations, or an image of that name, got none")
+    listed = _listed(folder, paths, split, image_set)
+    names = [*(files if images is None else paths)] if listed is None else listed
     pages = [_Page([], None) if name not in files else _read(files[name], one_based) for name in names]
     if classes is None:
         classes = dict(enumerate(sorted({item.name for page in pages for item in page.objects})))
@@ -63,6 +62,22 @@ def read_voc(
 def voc_list(annotations: Path, split: str) -> Path:
     """The file that lists the images of a split, by VOC's layout."""
     return annotations.parent / "ImageSets" / "Main" / f"{split}.txt"
+
+
+def _listed(
+    folder: Path, images: Mapping[str, Path | None], split: str | None, image_set: str | Path | None
+) -> list[str] | None:
+    """The names that the list of a split holds, or another list; None where neither is given."""
+    if split is not None and image_set is not None:
+        raise ValueError(f"{image_set}: expected a split or a list of images, got both")
+    if split is None and image_set is None:
+        return None
+    place = voc_list(folder, str(split)) if image_set is None else Path(image_set)
+    names = listed_images(place)
+    for name, line in names.items():
+        if name not in images:
+            raise ValueError(f"{place}:{line}: expected {name}.xml in {folder}, or an image of that name, got neither")
+    return [*names]
 
 
 class _Object(NamedTuple):
@@ -91,16 +106,6 @@ def _images(folder: Path, files: Mapping[str, Path], images: str | Path | None) 
         if name not in found:
             raise ValueError(f"{path}: expected an image of that name in {images}, got none")
     return found
-
-
-def _listed(path: Path) -> list[str]:
-    """Names of a list of images; further columns are those of VOC's lists for one class."""
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        came = getattr(error, "strerror", None) or error
-        raise ValueError(f"{path}: expected a list of images, got {came}") from error
-    return [line.split()[0] for line in lines if line.strip()]
 
 
 def _read(path: Path, one_based: bool) -> _Page:

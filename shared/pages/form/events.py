@@ -2,155 +2,162 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
 import gradio as gr
 import pandas as pd
 
+from ..assembly.direction import column_of_scores
+from ..assembly.reading import read
 from ..browser.layout import data_frame
-from ..columns.columns import KINDS
-from ..page import Page
 from ..reading.pasted import read_pasted
-from ..reading.sources import checked_sources
-from ..results.results import message
+from ..results.message import message
 from ..runner import Runner, explain
-from .address import from_query, query_of
+from .address import from_query, options_of_title, query_of
 from .controls import shown
-from .form import OWN, TABLE, Form, as_names, form_of, sample_of, titles, with_sample
-from .looking import Seen, look
+from .form import OWN, TABLE, Form, sample_of, titles, with_sample
+from .looking import Look, look
+
+Changes = dict[str, Any]  # updates of the components of `parts.Inputs` and `Form` by name
+_LOOK = ("read", "panel", "flip", "leave", "leave_out", "made_of", "options")
+AGAIN = ("message", *_LOOK)
+LOAD = ("example", "tables", "files", "read_as", "photographs", *_LOOK)
 
 
-class Forms:
-    """The events of a page's inputs, each from the values of its inputs to updates of them."""
+class Events:
+    """The events of a page's inputs, each from the form to changes of it and of what is said beside it."""
 
-    def __init__(self, runner: Runner, folder: Path) -> None:
-        self.runner, self.page, self.folder = runner, runner.page, folder
+    def __init__(self, runner: Runner) -> None:
+        self.runner, self.page, self.folder = runner, runner.page, runner.folder
 
-    def load(self, title: str, held: Mapping[str, Any] | None = None) -> list[Any]:
+    def load(self, title: str, held: Mapping[str, Any] | None = None) -> Changes:
         """Show an example, with its options, and what a link says of them."""
         page = self.page
         if title == OWN:  # is chosen already
-            return [gr.skip()] * (1 + 2 * len(page.sources) + 7 + len(page.columns) + len(page.options))
+            return {}
         title = title if title in titles(page) else titles(page)[0]
         sample = sample_of(page, title)
-        table = next((example for example in page.examples if f"{TABLE}{example.title}" == title), page.examples[0])
-        options = sample.options if sample else table.options
-        values = [options.get(option.name, self.runner.defaults[option.name]) for option in page.options]
-        controls = [(held or {}).get(option.name, shown(option, value)) for option, value in zip(page.options, values)]
-        frames = [*map(data_frame, table.tables)]
-        form = Form(title, frames, [None] * len(page.sources), [[]] * len(page.columns), KINDS[0], controls)
-        seen = self._look(form)
-        tables = [gr.update(value=frame, visible=sample is None) for frame in frames]
+        example = next((one for one in page.examples if f"{TABLE}{one.title}" == title), page.examples[0])
+        usual = {**self.runner.defaults, **options_of_title(page, title)}
+        options = {option.name: shown(option, usual[option.name]) for option in page.options} | dict(held or {})
+        frames = [*map(data_frame, example.tables)]
+        empty = [None] * len(page.sources)
+        form = Form(title, frames, empty, options=options)
         note = f"<p>{sample.note}</p>" if sample and sample.note else ""
-        emptied = [None] * len(page.sources)
-        choice = gr.update(choices=titles(page), value=title)
-        return [choice, *tables, *emptied, KINDS[0], None, *self._shown(seen, controls, note, derive=False)]
+        return {
+            "example": gr.update(choices=titles(page), value=title),
+            "tables": [gr.update(value=frame, visible=sample is None) for frame in frames],
+            "files": empty,
+            "read_as": form.read_as,
+            "photographs": gr.update(value=None),
+            **self._changes(self._look(form), options, note),
+        }
 
-    def open(self, opened: bool, request: gr.Request) -> list[Any]:
-        """Show what the address says when the page is opened; raises if it was before, so that no more follows."""
-        if opened:
-            raise gr.Error("opened before", visible=False, print_exception=False)
-        query = dict(request.query_params) if request else {}
-        if query.pop("tab", self.page.name) != self.page.name:
-            query = {}
-        return [True, *self.load(query.get("example", ""), from_query(self.page, query))]
+    def choose(self, form: Form) -> Changes:
+        """Show the example that is chosen."""
+        return self.load(form.example)
 
-    def upload(self, *values: Any) -> list[Any]:
+    def open(self, query: Mapping[str, str]) -> Changes:
+        """Show what the address says when the page is opened."""
+        query = {} if query.get("tab", self.page.name) != self.page.name else query
+        return self.load(query.get("example", ""), from_query(self.page, query))
+
+    def upload(self, form: Form) -> Changes:
         """Look at files. The options of an example are not theirs: they return to the metric's defaults."""
-        form = form_of(self.page, values)._replace(leave_out=False)
         if not form.uploaded:
             return self.load("")
-        return self._own(form, tables=[gr.update(visible=False)] * len(self.page.sources))
+        return {"tables": self._tables(visible=False), **self._own(form)}
 
-    def own_table(self, *values: Any) -> list[Any]:
+    def own_table(self, form: Form) -> Changes:
         """Look at cells that were pasted."""
-        form = form_of(self.page, values)._replace(files=[None] * len(self.page.sources), leave_out=False)
-        return self._own(form, tables=[gr.update(visible=True)] * len(self.page.sources))
+        empty = [None] * len(self.page.sources)
+        return {"tables": self._tables(visible=True), "files": empty, **self._own(form._replace(files=empty))}
 
-    def _own(self, form: Form, tables: list[Any]) -> list[Any]:
-        page = self.page
-        controls = list(form.controls)
+    def _tables(self, visible: bool) -> list[Any]:
+        return [gr.update(visible=visible) for _ in self.page.sources]
+
+    def _own(self, form: Form) -> Changes:
+        """A look at a person's own data, of which all rows count at first."""
+        options = dict(form.options)
         if form.example != OWN:
-            controls = [shown(option, self.runner.defaults[option.name]) for option in page.options]
-        form = form._replace(example=OWN, controls=controls)
-        files = [gr.skip() if form.uploaded else None] * len(page.sources)
-        choice = gr.update(choices=[*titles(page), OWN], value=OWN)
-        return [choice, *tables, *files, gr.skip(), gr.skip(), *self._shown(self._look(form), controls)]
+            options = {option.name: shown(option, self.runner.defaults[option.name]) for option in self.page.options}
+        seen = self._look(form._replace(example=OWN, leave_out=False))
+        if isinstance(seen, Look):
+            options |= self._derived(seen)
+        return {"example": gr.update(choices=[*titles(self.page), OWN], value=OWN), **self._changes(seen, options)}
 
-    def again(self, *values: Any) -> list[Any]:
+    def again(self, form: Form) -> Changes:
         """Look again, after other columns were chosen or a cell was changed; options stay."""
-        form = form_of(self.page, values)
-        return [box(""), *self._shown(self._look(form), [gr.skip()] * len(self.page.options), derive=False)]
+        return {"message": box(""), **self._changes(self._look(form))}
 
-    def leave(self, *values: Any) -> list[Any]:
+    def leave(self, form: Form) -> Changes:
         """Look again without the rows that cannot be read, or with them where they are left out."""
-        form = form_of(self.page, values)
-        return self.again(*values[:-1], not form.leave_out)
+        return self.again(form._replace(leave_out=not form.leave_out))
 
-    def turn(self, *values: Any) -> list[Any]:
+    def turn(self, form: Form) -> Changes:
         """The columns, with those scores turned that rank the wrong way round."""
-        form = form_of(self.page, values)
-        seen = self._look(form)
-        if isinstance(seen, str) or not seen.flipped:
-            return [gr.skip()] * len(self.page.columns)
-        kinds = [column.kind == "score" and not column.part_of for column in self.page.columns]
-        first = kinds.index(True)
-        return [gr.update(value=seen.flipped) if i == first else gr.skip() for i in range(len(kinds))]
+        seen, column = self._look(form), column_of_scores(self.page)
+        if column is None or isinstance(seen, str) or not seen.flipped:
+            return {}
+        return {"made_of": {column.name: gr.update(value=seen.flipped)}}
 
-    def paste(self, text: str) -> list[Any]:
+    def paste(self, text: str) -> Changes:
         """Cells of a spreadsheet as the page's table; raises what is wrong with them as a message beside them."""
         if not text.strip():
             raise gr.Error("nothing was pasted", visible=False, print_exception=False)
         try:
             frame: pd.DataFrame = read_pasted(text)
         except Exception as error:
-            return [gr.skip(), box(message(explain(error)))]
-        return [gr.update(value=frame, visible=True), gr.skip()]
+            return {"read": box(message(explain(error)))}
+        return {"table": gr.update(value=frame, visible=True)}
 
-    def query(self, *values: Any) -> str:
+    def query(self, form: Form) -> str:
         """The part of the address that says page, example and options."""
-        return query_of(self.page, self.runner.defaults, form_of(self.page, values))
+        return query_of(self.page, self.runner.defaults, form)
 
-    def _look(self, form: Form) -> Seen | str:
+    def _look(self, form: Form) -> Look | str:
         """What there is to see of the data, or what is wrong with them."""
         form = with_sample(self.page, self.folder, form)
-        chosen = {column.name: as_names(names) for column, names in zip(self.page.columns, form.made_of)}
         try:
-            sources = checked_sources(self.page, form.tables, form.files)
-            return look(self.page, sources, chosen, form.read_as, any(form.files), form.leave_out)
+            reading = read(self.page, form.tables, form.files, form.chosen, form.read_as, form.leave_out)
+            return look(reading, rows=form.uploaded)
         except Exception as error:  # whatever it is, the person is told where they look
             return explain(error)
 
-    def _shown(self, seen: Seen | str, controls: Sequence[Any], note: str = "", derive: bool = True) -> list[Any]:
-        """Updates of what is read, the panel of columns, the button that turns signs, the columns and the controls."""
-        page: Page = self.page
+    def _derived(self, seen: Look) -> dict[str, Any]:
+        """What the controls hold for options that follow of the data."""
+        return {
+            option.name: shown(option, seen.options[option.name])
+            for option in self.page.options
+            if option.name in seen.options
+        }
+
+    def _changes(self, seen: Look | str, options: Mapping[str, Any] | None = None, note: str = "") -> Changes:
+        """Changes of what is read, of the buttons that mend it, and of the columns and options."""
+        changes: Changes = {"options": dict(options or {})}
         if isinstance(seen, str):
-            return [
-                box(note + message(seen)),
-                gr.skip(),
-                gr.update(visible=False),
-                gr.update(visible=False),
-                False,
-                *[gr.skip()] * len(page.columns),
-                *controls,
-            ]
-        columns = [gr.update(choices=seen.offers[c.name], value=seen.made_of[c.name]) for c in page.columns]
-        derived = seen.options if derive else {}
-        held = [
-            shown(option, derived[option.name]) if option.name in derived else value
-            for option, value in zip(page.options, controls)
-        ]
-        panel = gr.update(open=True) if seen.missing else gr.skip()
-        flip, leave = gr.update(visible=bool(seen.flipped)), leave_button(seen)
-        return [box(note + seen.html), panel, flip, leave, seen.leave_out, *columns, *held]
+            hidden = gr.update(visible=False)
+            return {**changes, "read": box(note + message(seen)), "flip": hidden, "leave": hidden, "leave_out": False}
+        reading = seen.reading
+        if reading.missing:
+            changes["panel"] = gr.update(open=True)
+        return {
+            **changes,
+            "read": box(note + seen.html),
+            "flip": gr.update(visible=bool(seen.flipped)),
+            "leave": leave_button(reading.num_unread, reading.leaves_out),
+            "leave_out": reading.leaves_out,
+            "made_of": {
+                name: gr.update(choices=offers, value=reading.made_of[name]) for name, offers in reading.offers.items()
+            },
+        }
 
 
-def leave_button(seen: Seen) -> Any:
+def leave_button(num_rows: int, leaves_out: bool) -> Any:
     """An update of the button that leaves out rows that cannot be read, or takes them in again."""
-    rows = "this row" if seen.unread == 1 else f"these {seen.unread:,} rows"
-    return gr.update(value=f"{'Do not leave' if seen.leave_out else 'Leave'} out {rows}", visible=seen.unread > 0)
+    rows = "this row" if num_rows == 1 else f"these {num_rows:,} rows"
+    return gr.update(value=f"{'Do not leave' if leaves_out else 'Leave'} out {rows}", visible=num_rows > 0)
 
 
 def box(text: str) -> Any:

@@ -1,99 +1,101 @@
-"""What happens when the button is pressed, and when another image or detector is to be seen."""
+"""The results of a form: when the button is pressed, and when another image or detector is to be seen."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import count
-from pathlib import Path
-from typing import Any
 
 import gradio as gr
 
-from ..form.events import box
-from ..form.form import Form, form_of, paths_of, sample_call, with_sample
-from ..runner import Done, Runner, Shown, explain
+from ..form.events import Changes, box
+from ..form.form import Form, with_sample
+from ..runner import Computation, Runner, Shown, explain
 from ..serving.kept import KEPT
-from ..serving.launch import QUIET
 from ..serving.limits import MAX_IMAGES
-from .outputs import Outputs
-from .results import message
+from .comparison import TEXT_FORMS
+from .message import message
+
+PICTURE = ("message", "token", "plots")
+SHOWN = (
+    *("message", "token", "numbers", "threshold", "image", "strip", "worst", "texts_tab", "texts", "json", "call"),
+    *("cite", "report", "plots"),
+)
+PRESS = (*SHOWN, "results", "hint", "detector")
 
 
 class Answers:
-    """The events that show results, each from the values of `inputs`; the button fills `outputs`."""
+    """The events that show results, each from the form to changes of the components of `outputs.Outputs` by name."""
 
-    def __init__(self, runner: Runner, folder: Path, data: Sequence[Any], out: Outputs, told: Any) -> None:
-        self.runner, self.folder, self.out, self.told = runner, folder, out, told
-        self.kept, self.runs = KEPT, count(1)
-        self.inputs = [*data, out.detector, out.image, out.photograph, out.token]
-        self.shown = [out.numbers, out.threshold, out.image, out.strip, out.worst, out.tables_tab, *out.tables]
-        self.shown += [out.full, out.call, out.cite, out.report, *out.plots]
-        self.outputs = [told, out.results, out.hint, out.detector, out.token, *self.shown]
+    def __init__(self, runner: Runner) -> None:
+        self.runner, self.folder = runner, runner.folder
+        self.kept, self.presses = KEPT, count(1)
 
-    def connect(self) -> None:
-        """Connect what chooses an image or a detector; the button is left to the page."""
-        self.out.detector.input(self.see, self.inputs, [self.told, self.out.token, *self.shown], **QUIET)
-        if self.runner.page.images:
-            for event in (self.out.image.input, self.out.photograph.change):
-                event(self.look, self.inputs, [self.told, self.out.token, self.out.plots[0]], **QUIET)
-
-    def press(self, *values: Any) -> list[Any]:
+    def press(self, form: Form) -> Changes:
         """Compute, and show it all."""
+        form = with_sample(self.runner.page, self.folder, form)
         try:
-            form, _, token = self._form(values)
-            done = self._run(form)
-            found = self.runner.display(done, "", form.image, form.photographs)
+            done = self.runner.run(form)
+            shown = self.runner.display(done, "", form.image, form.photographs)
         except Exception as error:  # whatever it is, the person is told where they look, and inputs stay
-            return [box(message(explain(error))), *[gr.skip()] * (len(self.outputs) - 1)]
-        names = [*done.found]
-        detector = gr.update(choices=names, value=names[0], visible=len(names) > 1)
-        visible = [gr.update(visible=True), gr.update(visible=False)]
-        return [box(""), *visible, detector, self.kept.put(done, token), *self._texts(found, form)]
+            return _error(error)
+        names = [*done.detectors]
+        return {
+            **self._shown(shown),
+            "results": gr.update(visible=True),
+            "hint": gr.update(visible=False),
+            "detector": gr.update(choices=names, value=names[0], visible=len(names) > 1),
+            "token": self.kept.put(done, form.token or ""),
+        }
 
-    def see(self, *values: Any) -> list[Any]:
+    def see(self, form: Form) -> Changes:
         """Show another detector in full."""
+        form = with_sample(self.runner.page, self.folder, form)
         try:
-            form, detector, token = self._form(values)
-            done, token = self._done(form, token)
-            found = self.runner.display(done, detector, form.image, form.photographs)
+            done, token = self._done(form)
+            shown = self.runner.display(done, form.detector or "", form.image, form.photographs)
         except Exception as error:  # as in press
-            return [box(message(explain(error))), *[gr.skip()] * (1 + len(self.shown))]
-        return [box(""), token, *self._texts(found, form)]
+            return _error(error)
+        return {"token": token, **self._shown(shown)}
 
-    def look(self, *values: Any) -> list[Any]:
+    def look(self, form: Form) -> Changes:
         """Show another image, or another photograph behind it: the first picture alone."""
+        form = with_sample(self.runner.page, self.folder, form)
         try:
-            form, detector, token = self._form(values)
-            done, token = self._done(form, token)
-            return [box(""), token, self.runner.picture(done, detector, form.image, form.photographs)]
+            done, token = self._done(form)
+            picture = self.runner.picture(done, form.detector or "", form.image, form.photographs)
         except Exception as error:  # as in press
-            return [box(message(explain(error))), gr.skip(), gr.skip()]
+            return _error(error)
+        return {"message": box(""), "token": token, "plots": {0: picture}}
 
-    def _form(self, values: Sequence[Any]) -> tuple[Form, str, str]:
-        """What is filled in, with the files of an example; the detector, and the token of what is kept."""
-        *data, detector, image, photographs, token = values
-        form = form_of(self.runner.page, data)._replace(image=image, photographs=paths_of(photographs))
-        return with_sample(self.runner.page, self.folder, form), str(detector or ""), str(token or "")
-
-    def _run(self, form: Form) -> Done:
-        return self.runner.run(*form[1:7])  # from the tables to what is left out
-
-    def _done(self, form: Form, token: str) -> tuple[Done, str]:
+    def _done(self, form: Form) -> tuple[Computation, str]:
         """What was computed, as long as it is kept; otherwise it is computed again."""
+        token = str(form.token or "")
         done = self.kept.get(token)
         if done is None:
-            done = self._run(form)
+            done = self.runner.run(form)
             token = self.kept.put(done)
         return done, token
 
-    def _texts(self, found: Shown, form: Form) -> list[Any]:
-        """Updates of `shown`."""
-        images = found.num_images
+    def _shown(self, shown: Shown) -> Changes:
+        """Changes of the components that show results."""
+        images = shown.num_images
         more = f" (of the first {images})" if images == MAX_IMAGES else ""
-        slider = gr.update(maximum=max(2, images), visible=images > 1, label=f"Image shown{more}")
-        tables = [gr.update(visible=bool(found.tables)), *(found.tables or [""] * len(self.out.tables))]
-        call = sample_call(self.runner.page, form.example, found.call)
-        # the browser draws nothing anew that is the same, and a press that shows nothing looks like none
-        numbers = f'<div class="new" data-run="{next(self.runs)}">{found.numbers}</div>'
-        parts = [numbers, found.threshold, slider, found.strip, found.worst, *tables]
-        return [*parts, found.json, call, found.cite, found.report, *found.figures]
+        return {
+            "message": box(""),
+            # the browser draws nothing anew that is the same, and a press that shows nothing looks like none
+            "numbers": f'<div class="new" data-run="{next(self.presses)}">{shown.numbers}</div>',
+            "threshold": shown.threshold,
+            "image": gr.update(maximum=max(2, images), visible=images > 1, label=f"Image shown{more}"),
+            "strip": shown.strip,
+            "worst": shown.worst,
+            "texts_tab": gr.update(visible=bool(shown.tables)),
+            "texts": shown.tables or [""] * len(TEXT_FORMS),
+            "json": shown.json,
+            "call": shown.call,
+            "cite": shown.cite,
+            "report": shown.report,
+            "plots": shown.figures,
+        }
+
+
+def _error(error: Exception) -> Changes:
+    return {"message": box(message(explain(error)))}

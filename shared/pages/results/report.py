@@ -1,4 +1,4 @@
-"""A report to keep or to send, one file of HTML; the browser adds the pictures as it saves it (see `script.SCRIPT`)."""
+"""A report to keep or to send, one file of HTML; `browser/page.js` adds the pictures as it saves it."""
 
 from __future__ import annotations
 

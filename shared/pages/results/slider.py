@@ -1,4 +1,4 @@
-"""The slider of the threshold, its presets and what is counted there, as HTML that `script.SCRIPT` keeps up to date."""
+"""The slider of the threshold, its presets and the counts there, as HTML that `browser/page.js` keeps up to date."""
 
 from __future__ import annotations
 

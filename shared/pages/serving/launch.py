@@ -8,7 +8,6 @@ from typing import Any
 import gradio as gr
 from starlette.middleware import Middleware
 
-from ..browser.inputs_style import INPUTS
 from ..browser.layout import CSS, HEAD, THEME
 from .folder import own_folder
 from .guard import Guard
@@ -16,10 +15,11 @@ from .limits import MAX_BYTES
 
 QUEUE = 32  # visitors who may wait; two are served at a time
 
-# How a page listens. Values come as the browser holds them (`form.form_of` reads them): gradio would check them against
-# the choices and bounds of its last answer in the session, before which a quick visitor may act, and which it forgets.
+# How a page listens. Values come as the browser holds them (`form.from_browser` reads them): gradio would check them
+# against the choices and bounds of its last answer in the session, before which a quick visitor may act, and which it
+# forgets.
 QUIET: Mapping[str, Any] = {"api_visibility": "private", "preprocess": False, "show_progress": "hidden"}
-SHOWN: Mapping[str, Any] = {**QUIET, "show_progress": "full"}
+VISIBLE: Mapping[str, Any] = {**QUIET, "show_progress": "full"}
 
 
 def blocks(title: str) -> gr.Blocks:
@@ -30,9 +30,7 @@ def blocks(title: str) -> gr.Blocks:
 
 def launch(demo: gr.Blocks, **kwargs: Any) -> Any:
     """Serve a page, or the gallery, with its style and limits."""
-    settings = dict(
-        theme=THEME, css=CSS + INPUTS, head=HEAD, max_file_size=MAX_BYTES, ssr_mode=False, footer_links=["api"]
-    )
+    settings = dict(theme=THEME, css=CSS, head=HEAD, max_file_size=MAX_BYTES, ssr_mode=False, footer_links=["api"])
     # not by GRADIO_MCP_SERVER either: gradio 6.31 opens the path of any file that a call of a tool names
     settings["mcp_server"] = False
     guarded = {"middleware": [Middleware(Guard)]}

@@ -318,7 +318,7 @@ def test_voc_images(tmp_path: Path) -> None:
         formats.read_voc(tmp_path / "Annotations", split="val")
     write(tmp_path, {"ImageSets/Main/val.txt": "z"})
     with pytest.raises(
-        ValueError, match=r"Annotations/z.xml: expected annotations, or an image of that name, got none"
+        ValueError, match=r"val.txt:1: expected z.xml in .*Annotations, or an image of that name, got neither"
     ):
         formats.read_voc(tmp_path / "Annotations", split="val")
     with pytest.raises(ValueError, match=r"pictures: expected a folder with .xml files, got none"):

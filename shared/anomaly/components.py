@@ -1,0 +1,134 @@
+"""Components: whether a thresholded map holds the objects of its mask as objects (SegmentMeIfYouCan).
+
+Objects and predicted components are judged by counts of pixels. So an image leaves four columns of integers behind,
+however large its map is, and all decisions are comparisons of integers.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+
+from ..arrays.ratios import RATIO_UNIT, sum_of_ratios
+from .regions import connected_components
+
+_FIRST, _LAST = 5, 15  # τ in twentieths: 1/4, 3/10 … 3/4
+
+
+class Components(NamedTuple):
+    """Objects and predicted components, of one image or of several.
+
+    found, expected: (K,) of each object, the pixels of the numerator and of the denominator of its sIoU
+    inside, sizes: (M,) of each predicted component, its pixels inside objects, and all its pixels
+    """
+
+    found: np.ndarray
+    expected: np.ndarray
+    inside: np.ndarray
+    sizes: np.ndarray
+
+
+def components_of(
+    predicted: np.ndarray,
+    objects: np.ndarray,
+    void: np.ndarray | None = None,
+    *,
+    min_predicted: int = 0,
+    min_object: int = 0,
+) -> Components:
+    """Match the predicted components of an image with its objects.
+
+    sIoU(K) = |K ∩ P| / |(K ∪ P) ∖ A|,  PPV(C) = |C ∩ objects| / |C|
+
+    P holds the pixels of all predicted components C that touch the object K, and A those of P inside other objects.
+
+    Parameters: predicted (H, W), booleans, whose components are 8-connected; objects (H, W), 0 outside and k > 0 in
+    object k; void (H, W), booleans, pixels that belong to nothing; min_predicted, the pixels below which a predicted
+    component is erased; min_object, those below which an object becomes void: components are cut there, each stays one.
+    Returns `Components`, objects and components in ascending order of their numbers.
+    Source: Chan et al., SegmentMeIfYouCan, NeurIPS Datasets and Benchmarks 2021.
+
+    >>> predicted = np.asarray([[0, 1, 1, 1, 1, 0, 0, 0], [0] * 8, [0, 0, 0, 0, 0, 0, 1, 1]]) == 1
+    >>> objects = np.asarray([[1, 1, 1, 1, 0, 0, 0, 0], [0] * 8, [0] * 8])
+    >>> [column.tolist() for column in components_of(predicted, objects)]
+    [[3], [5], [3, 0], [4, 2]]
+    """
+    if void is not None:
+        predicted, objects = predicted & ~void, np.where(void, 0, objects)
+    component, object_ = (x.ravel() for x in (connected_components(predicted), objects))
+    at = np.flatnonzero(component | object_)
+    component, object_ = component[at], np.unique(np.append(object_[at], 0), return_inverse=True)[1][:-1]  # 0 … K
+    component[_smaller(component, min_predicted)] = 0
+    left = ~_smaller(object_, min_object)
+    component, object_ = component[left], object_[left]
+
+    inside, sizes = _pixels_of(component, object_ > 0)
+    found, areas = _pixels_of(object_, component > 0)
+    both = (component > 0) & (object_ > 0)
+    touching, touched = np.divmod(np.unique(component[both].astype(np.int64) * len(areas) + object_[both]), len(areas))
+    # |(K ∪ P) ∖ A| = |K| + Σ |C| − |C ∩ objects| over the components C that touch K; float64 holds it
+    around = np.bincount(touched, (sizes - inside)[touching], len(areas)).astype(np.int64)
+    kept, judged = areas > 0, sizes > 0
+    return Components(found[kept], (areas + around)[kept], inside[judged], sizes[judged])
+
+
+def _smaller(number: np.ndarray, least: int) -> np.ndarray:
+    """Which pixels belong to a component, 1 or more, of fewer than `least` pixels."""
+    small = np.bincount(number, minlength=1) < least
+    small[0] = False
+    return small[number]
+
+
+def _pixels_of(number: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """How many chosen pixels, and how many pixels at all, each component has; those outside (0) are not counted."""
+    pixels = np.bincount(number, minlength=1)
+    counts = np.bincount(number[chosen], minlength=len(pixels))
+    pixels[0] = counts[0] = 0
+    return counts, pixels
+
+
+class ComponentRates(NamedTuple):
+    """What components come to.
+
+    siou, ppv: the means over all objects and over all predicted components; None without any
+    segment_f1: the mean F1 over τ = 1/4, 3/10 … 3/4
+    """
+
+    siou: float | None
+    ppv: float | None
+    segment_f1: float
+
+
+def component_rates(
+    components: Components, object_counts: np.ndarray | None = None, predicted_counts: np.ndarray | None = None
+) -> ComponentRates:
+    """Mean sIoU, mean PPV and mean F1 of components.
+
+    F1(τ) = 2·TP / (2·TP + FN + FP), 0/0 is 0; TP and FN are objects of sIoU ≥ τ and < τ, FP are components of PPV < τ
+
+    Parameters: components, of all images; object_counts (K,) and predicted_counts (M,), how often each of them occurs,
+    by default once. Returns floats in [0, 1], higher is better. Source: as of `components_of`.
+
+    >>> component_rates(Components(*map(np.asarray, ([3], [5], [3, 0], [4, 2]))))
+    ComponentRates(siou=0.6, ppv=0.375, segment_f1=0.48484848484848486)
+    """
+    found, expected, inside, sizes = components
+    of_objects = np.ones(len(found), np.int64) if object_counts is None else object_counts
+    of_predicted = np.ones(len(sizes), np.int64) if predicted_counts is None else predicted_counts
+    total = int(of_objects.sum())
+    f1 = Fraction()
+    for twentieths in range(_FIRST, _LAST + 1):
+        tp = int(of_objects[20 * found >= twentieths * expected].sum())
+        fp = int(of_predicted[20 * inside < twentieths * sizes].sum())
+        f1 += Fraction(2 * tp, max(1, tp + total + fp))
+    return ComponentRates(
+        _mean(found, expected, of_objects), _mean(inside, sizes, of_predicted), float(f1 / (_LAST - _FIRST + 1))
+    )
+
+
+def _mean(numerators: np.ndarray, denominators: np.ndarray, counts: np.ndarray) -> float | None:
+    """The mean of ratios, each rounded once; None of nothing."""
+    total = int(counts.sum())
+    return sum_of_ratios(counts, numerators, denominators, total) / (total << RATIO_UNIT) if total else None

@@ -1,0 +1,108 @@
+"""Pascal VOC's results: one text file a class, as the evaluators of OWOD, OW-DETR and PROB leave them.
+
+`<class>.txt`, or `comp4_det_test_<class>.txt`, holds lines of image, confidence, xmin, ymin, xmax, ymax. Pixels count
+from 1 and both ends are included, as in VOC's annotations. Source: Everingham et al., The Pascal VOC Challenge, IJCV
+2010, and the development kit's readme.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from ..reasons import reason
+from .aliases import aliases_of, spelling
+from .dataset import Dataset, Detections, find_image, predicted_boxes, split_by_image
+
+UNKNOWN = "unknown"
+_PREFIX = re.compile(r"comp\d_det_[^_]+_")
+
+
+def are_class_files(folder: Path, dataset: Dataset) -> bool:
+    """Whether the texts of a folder are named after classes, rather than after images of the data set."""
+    stems = [path.stem for path in folder.glob("*.txt")]
+    if any(_PREFIX.match(stem) for stem in stems):
+        return True
+    images, classes = find_image(dataset), {*dataset.classes.values(), UNKNOWN}
+    return any(stem not in images and spelling(stem, classes) is not None for stem in stems)
+
+
+def read_class_files(
+    folder: str | Path, dataset: Dataset, *, unknown_class_id: int = -1, one_based: bool = True
+) -> Detections:
+    """Read a folder of Pascal VOC results, a file a class.
+
+    Parameters: folder, of files named after classes of the data set, in COCO's or VOC's spelling, or "unknown";
+    dataset, whose images the lines name, by their names or the last part of them; unknown_class_id, the id of boxes in
+    the file of "unknown"; one_based, False for pixels that count from 0.
+
+    Returns the predictions of the data set's images, none for those without a line. Raises ValueError, with file and
+    line, for a file that names no class, a second file of a class, a line without six fields, a number that is none,
+    and an image that the data set lacks.
+    """
+    files = _files_by_class(Path(folder), dataset)
+    ids = {name: i for i, name in dataset.classes.items()} | {UNKNOWN: unknown_class_id}
+    images = find_image(dataset)
+    tables = [_read(path, images, one_based) for path in files.values()]
+    labels = [np.full(len(table), ids[name], dtype=np.int64) for name, table in zip(files, tables)]
+    rows = np.concatenate([np.zeros((0, 6)), *tables])
+    columns = {"boxes": rows[:, 2:], "scores": rows[:, 1], "labels": np.concatenate(labels)}
+    parts = split_by_image(columns, rows[:, 0].astype(np.int64), len(dataset.names))
+    aliases = aliases_of(map(_class_of, files.values()), files)
+    return Detections(dataset, [predicted_boxes(**part) for part in parts], aliases)
+
+
+def _files_by_class(folder: Path, dataset: Dataset) -> dict[str, Path]:
+    """The files by the data set's names of their classes."""
+    classes = {*dataset.classes.values(), UNKNOWN}
+    files: dict[str, Path] = {}
+    for path in sorted(folder.glob("*.txt")):
+        name = spelling(_class_of(path), classes)
+        if name is None:
+            raise ValueError(
+                f"{path}: expected the name of a class of the references, or unknown, got {_class_of(path)!r};"
+                " --names says all classes"
+            )
+        if name in files:
+            raise ValueError(f"{path}: expected one file of {name}, got {files[name].name} too")
+        files[name] = path
+    return files
+
+
+def _class_of(path: Path) -> str:
+    return _PREFIX.sub("", path.stem, count=1)
+
+
+def _read(path: Path, images: Mapping[str, int], one_based: bool) -> np.ndarray:
+    """The lines of a file, (n, 6): the image's place, the confidence, and x1, y1, x2, y2."""
+    try:
+        lines = [line.split() for line in path.read_text(encoding="utf-8-sig").splitlines()]
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path}: {reason(error)}") from error
+    places = [f"{path}:{number}" for number, cells in enumerate(lines, 1) if cells]
+    table = np.asarray([_row(cells, images, place) for cells, place in zip(filter(None, lines), places)])
+    table = table.reshape(-1, 6)
+    low, high = table[:, 2:4], table[:, 4:]
+    bad = ~(np.isfinite(table).all(axis=1) & (low <= high + one_based).all(axis=1))
+    if bad.any():
+        first = int(np.argmax(bad))
+        came = table[first, 1:].tolist()
+        raise ValueError(f"{places[first]}: expected finite numbers, xmin ≤ xmax and ymin ≤ ymax, got {came}")
+    if one_based:  # xmin − 1 may be rounded to more than xmax
+        table[:, 2:4] = np.minimum(low - 1, high)
+    return table
+
+
+def _row(cells: list[str], images: Mapping[str, int], place: str) -> list[float]:
+    if len(cells) != 6:
+        raise ValueError(f"{place}: expected image confidence xmin ymin xmax ymax, got {len(cells)} fields")
+    image = images.get(cells[0])
+    if image is None:
+        raise ValueError(f"{place}: expected an image of the references, got {cells[0]!r}")
+    try:
+        return [image, *map(float, cells[1:])]
+    except ValueError:
+        raise ValueError(f"{place}: expected numbers after the image, got {' '.join(cells[1:])!r}") from None

@@ -1,0 +1,140 @@
+"""Thresholds and what they promise: of the samples that are given, or of new ones with a confidence.
+
+The scores are ranks only, so a promise of new data needs no more than that old and new samples are independent and of
+one distribution. Pixels of an image are not independent: take one score an image.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..arrays.arrays import array_namespace, on_one_device
+from ..arrays.columns import as_scores
+from ..arrays.options import as_confidence_level, as_int, as_open_share, as_share
+from .binomial import largest_within, least_trials, tail_within
+from .counts import Side, as_side
+from .shares import most_within
+
+
+class GuaranteedCoverage(NamedTuple):
+    """A coverage whose risk is bounded on new data.
+
+    coverage: the share of the samples that are accepted, in [0, 1]; 0.0 where nothing is guaranteed
+    threshold: a sample is accepted iff its score ≤ threshold; inf for all samples, −inf for none
+    """
+
+    coverage: float
+    threshold: float
+
+
+def threshold_at_fpr(known_scores: Any, fpr: float, confidence_level: float | None = None) -> float:
+    """The lowest threshold that at most a share of the known samples exceeds: of these samples, or of new ones.
+
+    Without a confidence_level, of these: t = min {t : |{i : s_i > t}| / N ≤ fpr}. About every second time, more than
+    that share of new known samples exceeds it: 60 % of the times for 200 samples and 5 %.
+
+    With one, t is the score that m samples rank above, m the largest integer with
+
+        P(Bin(N, fpr) ≤ m) ≤ 1 − confidence_level,
+
+    and then the share of new known samples with a score > t is at most `fpr`, with that confidence: whatever the
+    distribution of the scores, as long as old and new samples are drawn from it independently. Where scores tie, the
+    confidence is higher. The integer is decided exactly, both numbers being taken as the decimals they are written as.
+
+    Fit it on known (in-distribution, normal) validation data alone; a sample is then detected iff its score > t.
+
+    Parameters: known_scores (N,), higher is more unknown, no NaN, at least one; fpr in [0, 1], or in (0, 1) with a
+    confidence_level, which lies in (0, 1).
+    Returns a float, one of the scores: the highest for an fpr of 0, −inf where all samples may exceed it.
+    Raises ValueError for NaN, no scores, a number out of range, and fewer scores than a promise needs, which it names.
+    Source: Wilks, Determination of Sample Sizes for Setting Tolerance Limits, Annals of Mathematical Statistics 1941.
+
+    >>> threshold_at_fpr([0.1, 0.4, 0.2, 0.9, 0.3], 0.2), threshold_at_fpr([0.1, 0.4], 0.0)
+    (0.4, 0.4)
+    >>> scores = [i / 100 for i in range(100)]
+    >>> threshold_at_fpr(scores, 0.05), threshold_at_fpr(scores, 0.05, confidence_level=0.95)
+    (0.94, 0.98)
+    """
+    share = as_share(fpr, "fpr") if confidence_level is None else as_open_share(fpr, "fpr")
+    chance = None if confidence_level is None else 1 - as_written(as_confidence_level(confidence_level))
+    side = as_side(as_scores(known_scores, "known_scores"))
+    if not side.total:
+        raise ValueError("known_scores: expected at least one score, got none")
+    if chance is None:
+        exceeding = most_within(share, side.total)
+    else:
+        exceeding = largest_within(side.total, as_written(share), chance)
+        if exceeding < 0:
+            raise ValueError(
+                f"known_scores: expected at least {least_trials(as_written(share), chance):,} scores for an FPR of "
+                f"{share!r} with a confidence of {confidence_level!r}, got {side.total:,}"
+            )
+    return -math.inf if exceeding == side.total else side.at(side.total - 1 - exceeding) + 0.0  # 0.0 for −0.0
+
+
+def guaranteed_coverage(
+    errors: Any, right: Any, risk: float, confidence_level: float = 0.95, candidates: int = 20
+) -> GuaranteedCoverage:
+    """The highest coverage at which the risk of a classifier that abstains is bounded on new data, with a confidence.
+
+    Of N samples, candidate j of `candidates` accepts those below the score of rank ⌊N·j/candidates⌋ + 1 in ascending
+    order, the last one all samples. It passes if, with k errors among the n that it accepts,
+
+        P(Bin(n, risk) ≤ k) ≤ (1 − confidence_level) / candidates,
+
+    in other words, if the upper end of Clopper and Pearson's interval of k/n is at most `risk`. The confidence holds
+    for all candidates together (Bonferroni), so the largest that passes keeps it, ties and all: with confidence
+    `confidence_level`, a new sample that is accepted is an error with a probability of at most `risk`.
+
+    `coverage@risk5` of `risk_coverage` chooses its threshold on the data that it reports on, and promises nothing of
+    new data.
+
+    Parameters: errors (E,) and right (R,), scores of samples that must not be accepted, and of the others, higher is
+    more uncertain or unknown, no NaN, at least one sample; risk and confidence_level in (0, 1); candidates, an int of
+    at least 1: more of them find a higher coverage, and each has to pass a stricter test.
+    Returns (coverage, threshold): a sample is accepted iff its score ≤ threshold. The threshold lies between two
+    scores, just below the upper one; it is inf where all samples are accepted, and (0.0, −inf) says that none are.
+    Raises ValueError for NaN, no samples, a number out of range, and if no candidate passes where scores are −inf,
+    which no threshold refuses.
+    Source: Clopper and Pearson, Biometrika 1934; Geifman and El-Yaniv, Selective Classification for Deep Neural
+    Networks, NeurIPS 2017, which searches by bisection.
+
+    >>> guaranteed_coverage([], [0.1] * 59, risk=0.05, candidates=1)
+    GuaranteedCoverage(coverage=1.0, threshold=inf)
+    >>> guaranteed_coverage([0.8] * 20, [i / 256 for i in range(180)], risk=0.05, candidates=4)
+    GuaranteedCoverage(coverage=0.75, threshold=0.5859374999999999)
+    """
+    bound = as_written(as_open_share(risk, "risk"))
+    chance = (1 - as_written(as_confidence_level(confidence_level))) / as_int(candidates, "candidates", 1)
+    scores = on_one_device(as_scores(errors, "errors"), as_scores(right, "right"))
+    wrong, every = as_side(scores[0]), as_side(array_namespace(*scores).concat(scores))
+    if not every.total:
+        raise ValueError("errors: expected at least one sample that is an error or right, got none")
+    ranks = {every.total * j // candidates: None for j in range(candidates, 0, -1)}  # in descending order, each once
+    for rank in ranks:
+        upper = every.at(rank) if rank < every.total else None
+        accepted, failed = (side.total if upper is None else side.below_score(upper) for side in (every, wrong))
+        if accepted and tail_within(failed, accepted, bound, chance):
+            return GuaranteedCoverage(accepted / every.total, math.inf if upper is None else _just_below(upper, every))
+    if every.at(0) == -math.inf:
+        raise ValueError("scores: expected them above -inf where no coverage is guaranteed: no threshold refuses -inf")
+    return GuaranteedCoverage(0.0, -math.inf)
+
+
+def _just_below(score: float, side: Side) -> float:
+    """The next lower number in the precision of the scores, so that it is not rounded where it is compared to them."""
+    dtype = np.float32 if str(side.scores.dtype).endswith("float32") else np.float64
+    return float(np.nextafter(dtype(score), dtype(-math.inf))) + 0.0  # 0.0 for −0.0
+
+
+def as_written(value: float) -> Fraction:
+    """A number as the decimal that it is written as: 0.1 is one tenth, which a float64 is not.
+
+    >>> as_written(0.1), as_written(1 / 3)
+    (Fraction(1, 10), Fraction(3333333333333333, 10000000000000000))
+    """
+    return Fraction(repr(value))

@@ -1,0 +1,166 @@
+"""Components of thresholded maps: hand-worked numbers, and a slow reference by the definition, in fractions."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from openworld_metrics.anomaly.components import Components, component_rates, components_of
+from tests.examples import many, seeds
+
+TAUS = [Fraction(k, 20) for k in range(5, 16)]
+Pixel = tuple[int, int]
+
+
+def flood(pixels: set[Pixel]) -> list[set[Pixel]]:
+    """The 8-connected components of a set of pixels, by their first pixels."""
+    left, components = sorted(pixels), []
+    while left:
+        component, front = set(), [left[0]]
+        while front:
+            row, column = front.pop()
+            if (row, column) in pixels and (row, column) not in component:
+                component.add((row, column))
+                front += [(row + i, column + j) for i in (-1, 0, 1) for j in (-1, 0, 1)]
+        components.append(component)
+        left = [pixel for pixel in left if pixel not in component]
+    return components
+
+
+def pixels_of(flags: np.ndarray) -> set[Pixel]:
+    return {(int(i), int(j)) for i, j in np.argwhere(flags)}
+
+
+def slow_ratios(
+    predicted: np.ndarray, objects: list[set[Pixel]], void: set[Pixel], min_predicted: int, min_object: int
+) -> tuple[list[Fraction], list[Fraction]]:
+    """sIoU of each object and PPV of each predicted component, by their definitions."""
+    found = [part for part in flood(pixels_of(predicted) - void) if len(part) >= min_predicted]
+    objects = [each - void for each in objects]
+    gone = {pixel for each in objects if len(each) < min_object for pixel in each}
+    objects = [each for each in objects if each and len(each) >= min_object]
+    found = [part - gone for part in found if part - gone]
+    sious = []
+    for k, one in enumerate(objects):
+        touching = {pixel for part in found if part & one for pixel in part}
+        others = {pixel for j, other in enumerate(objects) if j != k for pixel in other}
+        sious.append(Fraction(len(one & touching), len((one | touching) - (touching & others))))
+    inside = {pixel for each in objects for pixel in each}
+    return sious, [Fraction(len(part & inside), len(part)) for part in found]
+
+
+def slow_f1(sious: list[Fraction], ppvs: list[Fraction]) -> Fraction:
+    total = Fraction()
+    for tau in TAUS:
+        tp, fp = sum(x >= tau for x in sious), sum(x < tau for x in ppvs)
+        either = 2 * tp + (len(sious) - tp) + fp
+        total += Fraction(2 * tp, either) if either else 0
+    return total / len(TAUS)
+
+
+def ratios(components: Components) -> tuple[list[Any], list[Any]]:
+    found, expected, inside, sizes = (column.tolist() for column in components)
+    return [Fraction(a, b) for a, b in zip(found, expected)], [Fraction(a, b) for a, b in zip(inside, sizes)]
+
+
+def image(shape: tuple[int, int], *spans: tuple[int, int, int]) -> np.ndarray:
+    """Pixels of rows, from one column to another."""
+    flags = np.zeros(shape, bool)
+    for row, first, last in spans:
+        flags[row, first : last + 1] = True
+    return flags
+
+
+A = (image((3, 8), (0, 1, 4), (2, 6, 7)), [image((3, 8), (0, 0, 3))])
+B = (image((3, 9), (0, 0, 7)), [image((3, 9), (0, 0, 2)), image((3, 9), (0, 5, 7))])
+D = (image((3, 12), (0, 0, 2), (2, 4, 8)), [image((3, 12), (0, 0, 1)), image((3, 12), (2, 4, 9))])
+
+
+@pytest.mark.parametrize(
+    ("case", "min_object", "sious", "ppvs", "f1"),
+    [
+        pytest.param(A, 0, ["3/5"], ["0", "3/4"], "16/33", id="A"),
+        pytest.param(B, 0, ["3/5", "3/5"], ["3/4"], "8/11", id="B"),
+        pytest.param(D, 0, ["2/3", "5/6"], ["2/3", "1"], "10/11", id="D"),
+        pytest.param(D, 3, ["5/6"], ["0", "1"], "2/3", id="D with a void object"),
+    ],
+)
+def test_worked_examples(
+    case: tuple[np.ndarray, list[np.ndarray]], min_object: int, sious: list[str], ppvs: list[str], f1: str
+) -> None:
+    predicted, masks = case
+    objects = sum(k * mask for k, mask in enumerate(masks, 1))
+    found = components_of(predicted, objects, min_object=min_object)
+    assert [sorted(each) for each in ratios(found)] == [[*map(Fraction, each)] for each in (sious, ppvs)]
+    rates = component_rates(found)
+    assert rates.segment_f1 == float(Fraction(f1))
+    assert rates.siou == pytest.approx(float(sum(map(Fraction, sious)) / len(sious)), rel=1e-15)
+    assert rates.ppv == pytest.approx(float(sum(map(Fraction, ppvs)) / len(ppvs)), rel=1e-15)
+
+
+def test_void_pixels_belong_to_nothing() -> None:
+    row = np.asarray([[1, 1, 0, 0, 2, 2, 0, 0, 0]])
+    found = components_of(image((1, 9), (0, 0, 5)), row, image((1, 9), (0, 2, 3)))
+    assert ratios(found) == ([1, 1], [1, 1])
+    assert component_rates(found) == (1.0, 1.0, 1.0)
+
+
+def test_without_objects_or_predictions() -> None:
+    nothing = np.zeros((4, 4), int)
+    assert component_rates(components_of(nothing == 1, nothing)) == (None, None, 0.0)
+    assert component_rates(components_of(nothing == 1, nothing + 1)) == (0.0, None, 0.0)
+    assert component_rates(components_of(nothing == 0, nothing)) == (None, 0.0, 0.0)
+
+
+def test_a_component_is_erased_before_it_is_cut() -> None:
+    objects = np.asarray([[1, 2, 2, 2, 0]])  # predicted 0–3: four pixels, three beside the void object
+    predicted = image((1, 5), (0, 0, 3))
+    assert ratios(components_of(predicted, objects, min_predicted=4, min_object=2)) == ([1], [1])
+    assert ratios(components_of(predicted, objects, min_predicted=5, min_object=2)) == ([0], [])
+
+
+def test_a_component_that_a_void_object_cuts_in_two_stays_one() -> None:
+    found = components_of(image((1, 5), (0, 0, 4)), np.asarray([[0, 0, 1, 0, 0]]), min_object=2)
+    assert ratios(found) == ([], [0])
+    assert found.sizes.tolist() == [4]
+
+
+@settings(many)
+@given(seed=seeds)
+def test_against_the_definition(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    shape = (int(rng.integers(1, 9)), int(rng.integers(1, 9)))
+    predicted = rng.random(shape) < rng.choice([0.2, 0.5, 0.8])
+    mask = rng.random(shape) < rng.choice([0.1, 0.4])
+    void = rng.random(shape) < rng.choice([0.0, 0.2])
+    sizes = {"min_predicted": int(rng.integers(0, 5)), "min_object": int(rng.integers(0, 5))}
+    regions = flood(pixels_of(mask & ~void))
+    objects = np.zeros(shape, int)
+    for number, region in zip(rng.permutation(1000)[: len(regions)] + 1, regions):
+        for pixel in region:
+            objects[pixel] = number
+    sious, ppvs = slow_ratios(predicted, regions, pixels_of(void), *sizes.values())
+    found = components_of(predicted, objects, void, **sizes)
+    assert [sorted(each) for each in ratios(found)] == [sorted(sious), sorted(ppvs)]
+    rates = component_rates(found)
+    assert rates.segment_f1 == float(slow_f1(sious, ppvs))
+    for value, exact in ((rates.siou, sious), (rates.ppv, ppvs)):
+        assert (value is None) == (not exact)
+        assert not exact or value == pytest.approx(float(sum(exact) / len(exact)), rel=1e-15)
+
+
+@settings(many)
+@given(seed=seeds)
+def test_counts_are_repetitions(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    expected, sizes = rng.integers(1, 30, 7), rng.integers(1, 30, 5)
+    components = Components(rng.integers(0, expected + 1), expected, rng.integers(0, sizes + 1), sizes)
+    counts = rng.integers(0, 4, 7), rng.integers(0, 4, 5)
+    repeated = Components(*(np.repeat(column, counts[i // 2]) for i, column in enumerate(components)))
+    order = [rng.permutation(len(column)) for column in repeated[::2]]
+    shuffled = Components(*(column[order[i // 2]] for i, column in enumerate(repeated)))
+    assert component_rates(components, *counts) == component_rates(shuffled)
