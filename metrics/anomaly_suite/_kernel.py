@@ -9,6 +9,9 @@ import io
 import math
 import numbers
 import os
+import platform
+import re
+import sys
 import threading
 import time
 import uuid
@@ -16,14 +19,42 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
+from fractions import Fraction
 from functools import cache, cached_property, partial, reduce
 from numbers import Integral, Real
 from operator import or_
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Protocol, TYPE_CHECKING, TypeVar, TypedDict
 
-import array_api_compat
 import numpy as np
+
+
+# ---- extras.py -------------------------------------------------------------------------------------------------------
+#
+# What to install where a library that only some of the project needs is missing.
+
+# import name → name on PyPI, where they differ
+DISTRIBUTIONS = {
+    "PIL": "pillow",
+    "array_api_compat": "array-api-compat",
+    "sklearn": "scikit-learn",
+    "yaml": "pyyaml",
+}
+
+
+@contextmanager
+def extra(name: str = "") -> Iterator[None]:
+    """Around imports of libraries that may be missing: an ImportError that says how to get them.
+
+    name: the extra of this package that brings them, if one does
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        library = str(error.name).partition(".")[0]
+        package = DISTRIBUTIONS.get(library, library)
+        checkout = f", or, in a checkout of openworld-metrics, pip install '.[{name}]'" if name else ""
+        raise ImportError(f"expected {package} to be installed, got none: pip install {package}{checkout}") from error
 
 
 # ---- arrays/arrays.py ------------------------------------------------------------------------------------------------
@@ -37,6 +68,13 @@ import numpy as np
 # Floating scores keep their precision; float16, bfloat16 and integers are widened to the smallest of float32 and
 # float64 that holds them exactly, so that equal values give equal results whatever type they came in.
 
+_FLOOR = (2, 1)
+if tuple(map(int, np.__version__.split(".")[:2])) < _FLOOR:
+    raise ImportError(
+        f"expected NumPy 2.1 or newer, the first with all functions of the array API that are used here, got "
+        f"{np.__version__}: pip install -U numpy"
+    )
+
 Array = Any  # a NumPy array, or a tensor on an accelerator
 State = dict[str, Array]  # of any metric; each has a TypedDict beside its reducer
 
@@ -46,7 +84,6 @@ _BLOCK = 1 << 17  # scores per block of rows: 512 KiB of float32
 _DEVICE_BLOCK = 1 << 27
 
 
-# array_api_compat looks at every library, which is slow for small batches, so NumPy arrays are recognised first
 def is_numpy_array(x: Any) -> bool:
     """Whether this is a NumPy array."""
     return isinstance(x, np.ndarray)
@@ -54,7 +91,8 @@ def is_numpy_array(x: Any) -> bool:
 
 def is_torch_array(x: Any) -> bool:
     """Whether this is a torch tensor."""
-    return not isinstance(x, np.ndarray) and bool(array_api_compat.is_torch_array(x))
+    tensor = getattr(sys.modules.get("torch"), "Tensor", None)
+    return tensor is not None and isinstance(x, tensor)
 
 
 def is_bfloat16(x: Any) -> bool:
@@ -63,19 +101,22 @@ def is_bfloat16(x: Any) -> bool:
 
 
 def array_namespace(*arrays: Array) -> Any:
-    """The array API namespace of the arrays."""
+    """The array API namespace of the arrays: NumPy itself, or what array-api-compat, imported now, has for others.
+
+    NumPy goes beyond the standard in what no test sees: its argsort is unstable and its unique_values unsorted unless
+    it is told otherwise. So `stable` is always given, and distinct values come from `distinct_values`.
+    """
     for array in arrays:
-        if type(array) is not np.ndarray:
+        if not isinstance(array, (np.ndarray, np.generic)):
+            with extra():
+                import array_api_compat
             return array_api_compat.array_namespace(*arrays)
-    return _numpy_namespace()
+    return np
 
 
-@cache
-def _numpy_namespace() -> Any:
-    """NumPy with the array API's names, at the first use: the import takes longer than that of NumPy."""
-    import array_api_compat.numpy
-
-    return array_api_compat.numpy
+def distinct_values(x: Array) -> Array:
+    """The distinct values of an array, ascending."""
+    return np.unique(x) if is_numpy_array(x) else array_namespace(x).unique_values(x)
 
 
 def as_array(x: Any, name: str) -> Array:
@@ -330,6 +371,14 @@ def as_share(value: Any, name: str) -> float:
     return number
 
 
+def as_open_share(value: Any, name: str) -> float:
+    """Check a real option in (0, 1)."""
+    number = _number(value, name, "a number between 0 and 1")
+    if not 0 < number < 1:
+        raise ValueError(f"{name}: expected a number between 0 and 1, both excluded, got {number!r}")
+    return number
+
+
 def as_shares(value: Any, name: str) -> list[float]:
     """Check a list of real options in [0, 1]; a number is a one-element list."""
     return [as_share(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
@@ -337,10 +386,7 @@ def as_shares(value: Any, name: str) -> list[float]:
 
 def as_confidence_level(value: Any) -> float:
     """Check the level of an interval, in (0, 1): that of certainty would be without end."""
-    number = _number(value, "confidence_level", "a number between 0 and 1")
-    if not 0 < number < 1:
-        raise ValueError(f"confidence_level: expected a number between 0 and 1, both excluded, got {number!r}")
-    return number
+    return as_open_share(value, "confidence_level")
 
 
 def as_real(value: Any, name: str) -> float:
@@ -720,7 +766,7 @@ class Summary(NamedTuple):
     """Results of all samples or, where there are groups, means over them and the results of each.
 
     results: of all samples, or the means
-    groups: by name, the results of each group and of what stands before a slash; None without groups
+    groups: by name, sorted, the results of each group and of what stands before a slash; None without groups
     """
 
     results: Results
@@ -732,9 +778,8 @@ class Summary(NamedTuple):
         if self.groups is None:
             return plain
         rows = {name: as_dict(row) for name, row in self.groups.items()}
-        names = sorted(rows, key=int if all(map(_is_integer, rows)) else None)
         keys = dict.fromkeys(key for row in rows.values() for key in row)
-        return {**plain, GROUPS: {"group": names, **{key: [rows[name].get(key) for name in names] for key in keys}}}
+        return {**plain, GROUPS: {"group": [*rows], **{key: [row.get(key) for row in rows.values()] for key in keys}}}
 
     def rates(self) -> dict[Key, Rate]:
         """Rates by key, and those of groups by (group, key)."""
@@ -792,7 +837,8 @@ def summary_of_groups(by_group: Mapping[str, Results], *, skipping: bool = False
     if skipping:
         keys = {key for row in by_group.values() for key in rates_of(row)}
         means["groups_skipped"] = sum(not keys <= row.keys() for row in by_group.values())
-    return Summary(means, rows)
+    names = sorted(rows, key=int if all(map(_is_integer, rows)) else None)
+    return Summary(means, {name: rows[name] for name in names})
 
 
 def mean_results(rows: Sequence[Results], *, skipping: bool = False) -> Results:
@@ -1112,9 +1158,9 @@ def _beside(first: _Packed, second: _Packed) -> _Packed:
 def _ranked(packed: _Packed) -> _Packed:
     """The same rows with their ranks as keys, which are as short as can be."""
     xp = array_namespace(packed.keys)
-    distinct = xp.unique_values(packed.keys)
-    keys = xp.astype(xp.searchsorted(distinct, packed.keys), xp.int64, copy=False)
-    return _Packed(keys, distinct.shape[0].bit_length(), lambda keys: packed.rows(distinct[keys]))
+    values = distinct_values(packed.keys)
+    keys = xp.astype(xp.searchsorted(values, packed.keys), xp.int64, copy=False)
+    return _Packed(keys, values.shape[0].bit_length(), lambda keys: packed.rows(values[keys]))
 
 
 def _counted(keys: Array, bits: int, counts: Array | None) -> tuple[Array, Array]:
@@ -1129,7 +1175,7 @@ def _counted(keys: Array, bits: int, counts: Array | None) -> tuple[Array, Array
     if counts is None:
         keys, running = xp.sort(keys), xp.arange(1, keys.shape[0] + 1, device=keys.device)
     else:
-        order = xp.argsort(keys)
+        order = xp.argsort(keys, stable=True)
         keys, running = keys[order], xp.cumulative_sum(counts[order])
     last = xp.nonzero(xp.concat([keys[1:] != keys[:-1], xp.ones_like(keys[:1], dtype=xp.bool)]))[0]
     return keys[last], xp.diff(running[last], prepend=xp.zeros_like(running[:1]))
@@ -1921,7 +1967,7 @@ def keyword_options(function: Callable[..., Any]) -> Mapping[str, Any]:
 
 def _options_for(function: Callable[..., Any], metric: Metric) -> dict[str, Any]:
     """The options of a metric that a function takes."""
-    return {name: getattr(metric, name) for name in keyword_options(function)}
+    return {name: getattr(metric, name) for name in keyword_options(function) if name in metric.options}
 
 
 def _differ(first: Any, second: Any) -> bool:
@@ -2902,17 +2948,28 @@ def _area_up_to(x: np.ndarray, y: np.ndarray, limit: float) -> float:
 
 # ---- anomaly/masks.py ------------------------------------------------------------------------------------------------
 #
-# Anomaly maps and masks as they are given: stacks or lists, checked against each other.
+# Anomaly maps and masks: stacks or lists, checked against each other.
 
-def as_maps(predictions: Any, references: Any) -> tuple[Any, Any]:
-    """Check maps and masks; return scores in float32 or float64 and masks of booleans, as two stacks or two lists."""
-    maps, masks = as_images(predictions, "predictions"), as_images(references, "references")
+AsMask = Callable[[Array, str, bool], Array]
+_SWAPPED = "are predictions and references swapped?"
+
+
+def checked_maps(maps: Any, masks: Any, regions: str) -> tuple[Any, Any]:
+    """Scores in float32 or float64 and the masks of the same shapes, as two stacks or two lists.
+
+    Masks are booleans where regions are their "components", and integers of at least 0 where these are their "labels".
+    Raises ValueError for NaN, other shapes and other values, and for masks of which no regions can be grown.
+    """
     check_lengths(predictions=maps, references=masks)
-    return _as_stacks(maps, masks) or _as_lists(maps, masks)
+    if regions == "labels":
+        return _as_lists(maps, masks, as_region_numbers)
+    checked = _as_stacks(maps, masks) or _as_lists(maps, masks, as_binary)
+    _check_shapes(checked[1])
+    return checked
 
 
 def as_images(x: Any, name: str) -> Sequence[Array]:
-    """The images of a stack, or of any sequence in which their shapes may differ."""
+    """The images of a stack, or of any sequence; shapes may differ in the latter."""
     x = without_arrow(x)
     if (is_numpy_array(x) and x.dtype != object) or is_torch_array(x):
         stack = as_numbers(x, name)
@@ -2938,10 +2995,10 @@ def _as_stacks(maps: Any, masks: Any) -> tuple[Array, Array] | None:
     return (scores, flags) if binary and not _has_nan(scores) else None
 
 
-def _as_lists(maps: Any, masks: Any) -> tuple[list[Array], list[Array]]:
+def _as_lists(maps: Any, masks: Any, as_mask: AsMask) -> tuple[list[Array], list[Array]]:
     """Maps and masks one by one, on the device of the first; of one shape each pair, and not of one all pairs."""
     pairs = [
-        _checked_pair(on_device(score_map, maps[0]), on_device(mask, maps[0]), i)
+        _checked_pair(on_device(score_map, maps[0]), on_device(mask, maps[0]), i, as_mask)
         for i, (score_map, mask) in enumerate(zip(maps, masks))
     ]
     return [score_map for score_map, _ in pairs], [mask for _, mask in pairs]
@@ -2956,13 +3013,13 @@ def _has_nan(scores: Array) -> bool:
     return bool(math.prod(scores.shape)) and bool(xp.any(xp.isnan(xp.max(scores, axis=(1, 2)))))
 
 
-def _checked_pair(score_map: Array, mask: Array, i: int) -> tuple[Array, Array]:
+def _checked_pair(score_map: Array, mask: Array, i: int, as_mask: AsMask) -> tuple[Array, Array]:
     if score_map.ndim != 2 or tuple(score_map.shape) != tuple(mask.shape):
         raise ValueError(
             f"predictions[{i}], references[{i}]: expected a map (H, W) and a mask of the same shape, "
             f"got {tuple(score_map.shape)} and {tuple(mask.shape)}"
         )
-    mask = as_binary(mask, f"references[{i}]", is_floating(mask) and not is_floating(score_map))
+    mask = as_mask(mask, f"references[{i}]", is_floating(mask) and not is_floating(score_map))
     if not is_narrow(score_map):
         score_map = widen(score_map, f"predictions[{i}]")
     check_no_nan(score_map, f"predictions[{i}]")
@@ -2977,18 +3034,42 @@ def as_binary(mask: Array, name: str, swapped: bool = False) -> Array:
     ones = mask == 1
     others = ~ones & (mask != 0)
     if bool(xp.any(others)):
-        raise ValueError(
-            f"{name}: expected a mask of 0 and 1 or booleans, got {mask[others][0].item()!r}; "
-            + ("are predictions and references swapped?" if swapped else "binarise it, for example mask > 0")
-        )
+        cure = _SWAPPED if swapped else "binarise it, for example mask > 0"
+        raise ValueError(f"{name}: expected a mask of 0 and 1 or booleans, got {mask[others][0].item()!r}; {cure}")
     return ones
+
+
+def as_region_numbers(mask: Array, name: str, swapped: bool = False) -> Array:
+    """A mask as int64, 0 for normal pixels and k > 0 in region k; ValueError for other values; swapped as before."""
+    xp = array_namespace(mask)
+    if is_floating(mask):
+        wrong = ~((mask >= 0) & (mask < MAX_EXACT) & (mask == xp.round(mask)))
+    else:
+        wrong = mask < 0 if xp.isdtype(mask.dtype, "signed integer") else xp.zeros_like(mask, dtype=xp.bool)
+    if bool(xp.any(wrong)):
+        cure = f"; {_SWAPPED}" if swapped else ""
+        raise ValueError(
+            f"{name}: expected the region of each pixel, an integer of at least 0, got {mask[wrong][0].item()!r}{cure}"
+        )
+    return xp.astype(mask, xp.int64)
+
+
+def _check_shapes(masks: Any) -> None:
+    """Raise ValueError for a mask of one row or column with several anomalous pixels: it has no regions to be grown."""
+    for i, mask in enumerate(masks):
+        if min(mask.shape) == 1 and int(array_namespace(mask).count_nonzero(mask)) > 1:
+            raise ValueError(
+                f"references[{i}]: expected a mask with rows and columns, since regions are grown from neighbouring "
+                f"pixels, got shape {tuple(mask.shape)}; for point clouds give the region of each point, from 1, and 0 "
+                "for normal ones, with regions='labels'"
+            )
 
 
 def image_labels_of(masks: Any) -> Array:
     """Whether each mask has an anomaly."""
     if not isinstance(masks, list):
         return array_namespace(masks).any(masks, axis=(1, 2))
-    return np.asarray([bool(array_namespace(mask).any(mask)) for mask in masks], dtype=bool)
+    return np.asarray([bool(array_namespace(mask).any(mask != 0)) for mask in masks], dtype=bool)
 
 
 # ---- anomaly/void.py -------------------------------------------------------------------------------------------------
@@ -3077,30 +3158,20 @@ class Defects(NamedTuple):
     areas: np.ndarray
 
 
-def as_rows(references: Any) -> Any:
-    """References as a list if they come one by one, so that they can be looked at; an array as it is."""
-    rows = without_arrow(references)
-    is_array = is_torch_array(rows) or (is_numpy_array(rows) and rows.dtype != object)
-    if is_array or isinstance(rows, (str, bytes, Mapping)) or not isinstance(rows, Iterable):
-        return references
-    return list(rows)
-
-
 def has_defects(references: Any) -> bool:
     """Whether references tell defects apart: rows of which any is a dict."""
     return isinstance(references, list) and any(isinstance(row, Mapping) for row in references)
 
 
 def split_defects(
-    references: Sequence[Any], predictions: Any, ignore_value: int | None
+    references: Sequence[Any], maps: Sequence[Array], ignore_value: int | None
 ) -> tuple[list[Array], list[Array] | None, list[Defects]]:
     """The union of each image's masks, where its void pixels are (None if there is no such value), and its defects.
 
-    Parameters: references, dicts {"masks": (D, H, W), "saturation_areas": (D,)}, D ≥ 0; predictions, the maps, whose
-    shape the union has where D is 0; ignore_value, that of pixels which are void, in whatever mask.
+    Parameters: references, dicts {"masks": (D, H, W), "saturation_areas": (D,)}, D ≥ 0; maps (N), whose shapes the
+    unions have where D is 0; ignore_value, that of pixels which are void, in whatever mask.
     Raises TypeError for what is no such dict, ValueError for shapes, values other than 0 and 1, areas below 1.
     """
-    maps = as_images(predictions, "predictions")
     check_lengths(predictions=maps, references=references)
     found = [
         _as_defects(row, score_map, f"references[{i}]", ignore_value)
@@ -3137,9 +3208,7 @@ def _as_defects(row: Any, score_map: Array, name: str, ignore_value: int | None)
 
 # ---- anomaly/regions.py ----------------------------------------------------------------------------------------------
 #
-# Pixels of anomaly maps, by region: the 8-connected components of a mask.
-#
-# Regions are found in the part of each mask that holds them, by SciPy on the CPU.
+# Pixels of anomaly maps, by region: the 8-connected components of a mask, or the numbers that it holds.
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
@@ -3181,10 +3250,13 @@ class Regions(NamedTuple):
         return np.bincount(map_of_region, self.sizes, len(self.numbers)).astype(np.int64)  # float64 holds them
 
 
-def pixels_by_region(pairs: Sequence[tuple[Array, Array]], voids: Sequence[Array] | None = None) -> RegionPixels:
+def pixels_by_region(
+    pairs: Sequence[tuple[Array, Array]], voids: Sequence[Array] | None = None, *, regions: str = "components"
+) -> RegionPixels:
     """Scores of all maps' pixels: the normal ones, the anomalous ones region by region, and the regions' sizes.
 
-    Parameters: pairs of maps and masks; voids, where each map has pixels that are neither, by default nowhere.
+    Parameters: pairs of maps and masks; voids, where each map has pixels that are neither, by default nowhere; regions,
+    as of `split_regions`.
     """
     if not pairs:
         empty, none = np.zeros(0, dtype=np.float32), np.zeros(0, dtype=np.int64)
@@ -3198,10 +3270,11 @@ def pixels_by_region(pairs: Sequence[tuple[Array, Array]], voids: Sequence[Array
     normal, at = xp.empty((num_normal,), dtype=dtype, device=pairs[0][0].device), 0
     anomalous, sizes, num_of_maps = [], [], []
     for i, (score_map, mask) in enumerate(pairs):
-        part, regions, region_sizes = split_regions(score_map, mask, None if voids is None else voids[i])
+        void = None if voids is None else voids[i]
+        part, inside, region_sizes = split_regions(score_map, mask, void, regions=regions)
         normal[at : at + part.shape[0]] = part
         at += part.shape[0]
-        anomalous.append(regions)
+        anomalous.append(inside)
         sizes.append(region_sizes)
         num_of_maps.append(part.shape[0])
     return {
@@ -3213,31 +3286,39 @@ def pixels_by_region(pairs: Sequence[tuple[Array, Array]], voids: Sequence[Array
     }
 
 
-def split_regions(score_map: Array, mask: Array, void: Array | None = None) -> tuple[Array, Array, np.ndarray]:
+def split_regions(
+    score_map: Array, mask: Array, void: Array | None = None, *, regions: str = "components"
+) -> tuple[Array, Array, np.ndarray]:
     """Split one map's pixels into normal ones, and anomalous ones region by region with the regions' sizes.
 
-    Parameters: score_map (H, W); mask (H, W) booleans; void (H, W) booleans, pixels that are neither, by default none.
-    Regions are 8-connected, and void pixels do not connect them.
+    Parameters: score_map (H, W); mask (H, W), 0 where pixels are normal; void (H, W) booleans, pixels that are neither,
+    by default none; regions, "components" for the 8-connected ones, which void pixels do not connect, or "labels" for
+    the pixels of each number that the mask holds.
 
-    >>> scores, mask = np.asarray([[1, 2, 3], [4, 5, 6]]), np.asarray([[1, 0, 1], [0, 0, 1]], dtype=bool)
+    >>> scores, mask = np.asarray([[1, 2, 3], [4, 5, 6]]), np.asarray([[1, 0, 2], [0, 0, 1]])
     >>> [part.tolist() for part in split_regions(scores, mask)]
     [[2, 4, 5], [1, 3, 6], [1, 2]]
+    >>> [part.tolist() for part in split_regions(scores, mask, regions="labels")]
+    [[2, 4, 5], [1, 6, 3], [2, 1]]
     """
     xp = array_namespace(score_map, mask)
-    mask = mask if mask.dtype == xp.bool else mask != 0
+    inside = mask if mask.dtype == xp.bool else mask != 0
     void = None if void is None else on_device(void, mask)
-    mask = mask if void is None else mask & ~void
-    pixels, flat = xp.reshape(score_map, (-1,)), xp.reshape(mask, (-1,))
+    inside = inside if void is None else inside & ~void
+    pixels, flat = xp.reshape(score_map, (-1,)), xp.reshape(inside, (-1,))
     anomalous = to_numpy(xp.nonzero(flat)[0])
     if void is not None:
         counted = ~xp.reshape(void, (-1,))
         pixels, flat = pixels[counted], flat[counted]
     if not len(anomalous):
         return pixels, pixels[:0], np.zeros(0, dtype=np.int64)
-    regions = _components(to_numpy(mask), anomalous)
-    order = np.argsort(regions, kind="stable")
-    inside, outside = split(pixels, flat)
-    return outside, inside[on_device(order, inside)], np.bincount(regions)[1:]
+    numbers = to_numpy(mask) if regions == "labels" else connected_components(to_numpy(inside))
+    region = numbers.ravel()[anomalous]
+    if regions == "labels":
+        region = np.unique(region, return_inverse=True)[1] + 1
+    order = np.argsort(region, kind="stable")
+    of_regions, normal = split(pixels, flat)
+    return normal, of_regions[on_device(order, of_regions)], np.bincount(region)[1:]
 
 
 def check_sum(sizes: np.ndarray, name: str, total: int, what: str) -> None:
@@ -3246,15 +3327,17 @@ def check_sum(sizes: np.ndarray, name: str, total: int, what: str) -> None:
         raise ValueError(f"state: expected {name} of {total} {what} together, got {sum(sizes.tolist())}")
 
 
-def _components(mask: np.ndarray, anomalous: np.ndarray) -> np.ndarray:
-    """Number of the 8-connected component of each anomalous pixel (flat indices), from 1."""
-    from scipy import ndimage  # its import takes longer than most metrics
+def connected_components(mask: np.ndarray) -> np.ndarray:
+    """The number of each pixel's 8-connected component, from 1, (H, W) int32; 0 outside the mask."""
+    with extra():
+        from scipy import ndimage  # its import takes longer than most metrics
 
-    rows, columns = np.divmod(anomalous, mask.shape[1])
-    top, left = rows[0], columns.min()
-    part = mask[top : rows[-1] + 1, left : columns.max() + 1]
-    labels, _ = ndimage.label(part, structure=np.ones((3, 3), dtype=bool))
-    return labels[rows - top, columns - left]
+    numbers = np.zeros(mask.shape, dtype=np.int32)
+    rows, columns = (np.flatnonzero(mask.any(axis=axis)) for axis in (1, 0))
+    if len(rows):
+        part = (slice(rows[0], rows[-1] + 1), slice(columns[0], columns[-1] + 1))  # regions are small in most masks
+        ndimage.label(mask[part], structure=np.ones((3, 3), dtype=bool), output=numbers[part])
+    return numbers
 
 
 # ---- anomaly/spro.py -------------------------------------------------------------------------------------------------
@@ -3673,6 +3756,75 @@ def _units(values: Array) -> int:
     return total << (lowest + _UNIT_BITS - 53)
 
 
+# ---- anomaly/truth.py ------------------------------------------------------------------------------------------------
+#
+# What references say of the pixels of images, whichever of their forms they come in.
+
+REGIONS = ("components", "labels")
+
+
+class Truth(NamedTuple):
+    """What references say of the pixels of all images.
+
+    masks: (N, H, W) or a list of (H_i, W_i), 0 for normal and void pixels; others are anomalous, in numbered regions
+    voids: likewise, booleans, whether a pixel is void; None where no pixel is
+    defects: of each image; None where they are not told apart
+    """
+
+    masks: Sequence[Array]
+    voids: Sequence[Array] | None = None
+    defects: Sequence[Defects] | None = None
+
+
+def check_regions(regions: Any) -> str:
+    """Check the option of that name: "components" or "labels"."""
+    return as_choice(regions, "regions", REGIONS)
+
+
+def checked_regions(state: Mapping[str, Any], regions: str) -> dict[str, np.ndarray]:
+    """The entry of that name of a state from elsewhere. Raises ValueError unless it is as the option says."""
+    expected, stored = check_regions(regions), str(state.get("regions", "components"))
+    if stored != expected:
+        raise ValueError(f"state: expected regions={expected!r}, as here, got {stored[:80]!r}")
+    return {"regions": np.asarray(expected)} if "regions" in state else {}
+
+
+def as_truth(references: Any, maps: Sequence[Array], ignore_value: int | None, regions: str) -> Truth:
+    """Masks, or dicts that tell defects apart (see `split_defects`), as `Truth`.
+
+    Parameters: references; maps, for the shapes of images without defects; ignore_value, that of void pixels, or None;
+    regions, "labels" for masks of region numbers, which defects are numbered by, too.
+    Raises TypeError and ValueError for references of another form, and for numbered defects that share pixels.
+    """
+    rows = _one_by_one(references)
+    if not has_defects(rows):
+        masks = as_images(rows, "references")
+        return Truth(masks) if ignore_value is None else Truth(*without_void(masks, ignore_value))
+    truth = Truth(*split_defects(rows, maps, ignore_value))
+    if regions == "components" or truth.defects is None:
+        return truth
+    return truth._replace(masks=[_numbered(each.masks, f"references[{i}]") for i, each in enumerate(truth.defects)])
+
+
+def _one_by_one(references: Any) -> Any:
+    """References as a list, whose rows can be looked at, unless they are one array."""
+    rows = without_arrow(references)
+    is_array = is_torch_array(rows) or (is_numpy_array(rows) and rows.dtype != object)
+    if is_array or isinstance(rows, (str, bytes, Mapping)) or not isinstance(rows, Iterable):
+        return references
+    return list(rows)
+
+
+def _numbered(masks: Array, name: str) -> Array:
+    """The number of each pixel's defect, from 1, (H, W); 0 where there is none."""
+    xp = array_namespace(masks)
+    shared = int(xp.count_nonzero(xp.sum(xp.astype(masks, xp.int64), axis=0) > 1))
+    if shared:
+        raise ValueError(f"{name}['masks']: expected defects that share no pixel, with regions='labels'; got {shared}")
+    numbers = xp.arange(1, masks.shape[0] + 1, dtype=xp.int64, device=masks.device)
+    return xp.sum(masks * numbers[:, None, None], axis=0)
+
+
 # ---- anomaly/maps.py -------------------------------------------------------------------------------------------------
 #
 # Anomaly maps and masks: checked, and reduced to the scores of images and of pixels, region by region.
@@ -3692,6 +3844,7 @@ class AnomalyState(RegionPixels, DefectPixels):
     image_reduction: what image scores were made of maps by, as a text
     significant_bits: how many of a pixel's score were kept; absent where all were
     ignore_value: that of void pixels in masks, which were not counted; absent where there is none
+    regions: "labels" where masks held the numbers of regions; absent where these are connected components
     """
 
     image_scores: Array
@@ -3699,6 +3852,7 @@ class AnomalyState(RegionPixels, DefectPixels):
     image_reduction: np.ndarray
     significant_bits: NotRequired[np.ndarray]
     ignore_value: NotRequired[np.ndarray]
+    regions: NotRequired[np.ndarray]
 
 
 def as_anomaly_state(
@@ -3707,11 +3861,12 @@ def as_anomaly_state(
     image_reduction: str | int = "max",
     significant_bits: int | None = None,
     ignore_value: int | None = None,
+    regions: str = "components",
 ) -> AnomalyState:
     """Check a state from elsewhere. Raises ValueError and TypeError for one that `reduce_maps` cannot have made."""
     pixels = ("normal", "anomalous", "region_sizes", "num_normal", "num_regions")
     names = ("image_scores", "image_labels", *pixels, "image_reduction")
-    optional = ("normal_counts", "significant_bits", "ignore_value")
+    optional = ("normal_counts", "significant_bits", "ignore_value", "regions")
     check_arrays(state, [*names, *defect_columns(state), *optional], optional)
     checked: Any = {
         "image_scores": score_column(state, "image_scores"),
@@ -3724,6 +3879,7 @@ def as_anomaly_state(
         "image_reduction": checked_reduction(state, image_reduction),
         **checked_bits(state, significant_bits),
         **checked_ignore_value(state, ignore_value),
+        **checked_regions(state, regions),
         **checked_defects(state),
     }
     if "normal_counts" in state:
@@ -3748,6 +3904,7 @@ def reduce_maps(
     image_reduction: str | int = "max",
     significant_bits: int | None = None,
     ignore_value: int | None = None,
+    regions: str = "components",
 ) -> AnomalyState:
     """Reduce a batch of anomaly maps and masks to the scores of their pixels, regions and images.
 
@@ -3758,37 +3915,45 @@ def reduce_maps(
     mask has an anomaly; significant_bits in [4, 52], how many bits of each pixel's score are kept (see `cut`), for
     memory that does not grow with the normal pixels, unless intervals are asked for at load; None keeps them as they
     are. Scores of images are kept whole; ignore_value, that of void pixels in the masks, such as 255: they are neither
-    normal nor anomalous, part regions, and do not count for the scores and labels of images.
+    normal nor anomalous, part regions, and do not count for the scores and labels of images; regions, "components" for
+    the 8-connected ones of binary masks, or "labels" for masks of integers, k > 0 in region k of that image.
 
     Returns an `AnomalyState`.
-    Raises ValueError for NaN, shapes that differ, masks that are not binary, k beyond the pixels of a map, an image
-    that is all void without a score and a label of its own.
+    Raises ValueError for NaN, shapes that differ, masks with other values, binary masks of one row with several
+    anomalous pixels, k beyond the pixels of a map, an image that is all void without a score and a label of its own.
     """
-    value, voids, defects = check_ignore_value(ignore_value), None, None
+    value, kind = check_ignore_value(ignore_value), check_regions(regions)
     reduction, bits = check_reduction(image_reduction), check_bits(significant_bits)
-    references = as_rows(references)
-    if has_defects(references):
-        references, voids, defects = split_defects(references, predictions, value)
-    elif value is not None:
-        references, voids = without_void(as_images(references, "references"), value)
-    maps, masks = as_maps(predictions, references)
+    maps = as_images(predictions, "predictions")
+    truth = as_truth(references, maps, value, kind)
+    maps, masks = checked_maps(maps, truth.masks, kind)
+
+    of_images = _image_columns(maps, masks, truth.voids, image_scores, image_labels, image_reduction)
+    pixels: Any = pixels_by_region(list(zip(maps, masks)), truth.voids, regions=kind)
+    if truth.defects is not None:
+        pixels |= saturated_pixels(maps, truth.defects)
+    state: Any = {**of_images, "image_reduction": reduction, **pixels}
+    if bits is not None:
+        state |= {name: cut(state[name], bits) for name in SCORES_OF_PIXELS if name in state}
+        state["significant_bits"] = np.asarray(bits)
+    if value is not None:
+        state["ignore_value"] = np.asarray(value)
+    if kind != "components":
+        state["regions"] = np.asarray(kind)
+    return state
+
+
+def _image_columns(
+    maps: Any, masks: Any, voids: Any, image_scores: Any, image_labels: Any, image_reduction: str | int
+) -> dict[str, Array]:
+    """The scores and labels of images: their own columns, or what their pixels say."""
     if voids is not None and (image_scores is None or image_labels is None):
         check_left(voids)
     left = maps if voids is None else pixels_left(maps, voids)
     scores = reduced_maps(left, image_reduction) if image_scores is None else as_scores(image_scores, "image_scores")
     labels = image_labels_of(masks) if image_labels is None else as_flags(image_labels, "image_labels")
     check_lengths(predictions=maps, image_scores=scores, image_labels=labels)
-    scores, labels = on_one_device(scores, labels)
-    pixels: Any = pixels_by_region(list(zip(maps, masks)), voids)
-    if defects is not None:
-        pixels |= saturated_pixels(maps, defects)
-    state: Any = {"image_scores": scores, "image_labels": labels, "image_reduction": reduction, **pixels}
-    if bits is not None:
-        state |= {name: cut(state[name], bits) for name in SCORES_OF_PIXELS if name in state}
-        state["significant_bits"] = np.asarray(bits)
-    if value is not None:
-        state["ignore_value"] = np.asarray(value)
-    return state
+    return dict(zip(("image_scores", "image_labels"), on_one_device(scores, labels)))
 
 
 # ---- anomaly/per_image.py --------------------------------------------------------------------------------------------
@@ -3815,7 +3980,7 @@ def per_image_table(
     scores, labels = to_numpy(state["image_scores"]), to_numpy(state["image_labels"])
     table: dict[str, list[Any]] = {
         "image": [*range(len(scores))],
-        "score": scores.tolist(),
+        "score": (scores + 0.0).tolist(),  # 0.0 for −0.0
         "label": labels.astype(int).tolist(),
     }
     if image_threshold is not None:
@@ -3866,6 +4031,22 @@ def ratio_of(count: Array, total: Array | int) -> Array:
     return xp.astype(count, xp.float64) / (total if isinstance(total, int) else xp.astype(total, xp.float64))
 
 
+def rounded_sum(ratios: Iterable[tuple[int, int]], divisor: int) -> float:
+    """Σ countᵢ/totalᵢ, divided by an integer: the float64 nearest to it.
+
+    >>> rounded_sum([(1, 3), (2, 3)], 1), rounded_sum([(1, 3), (1, 7)], 2)
+    (1.0, 0.23809523809523808)
+    """
+    pairs = list(ratios)
+    # each is rounded down to a multiple of 2^-117, so that all of them together are less than a unit each too low
+    low = sum((count << RATIO_UNIT) // total for count, total in pairs)
+    unit = divisor << RATIO_UNIT
+    nearest = low / unit
+    if nearest == (low + len(pairs)) / unit:
+        return nearest
+    return float(sum((Fraction(*pair) for pair in pairs), Fraction()) / divisor)
+
+
 def weighted_sum(sizes: Array, values: Array, bits: int, total: int) -> int:
     """Σ sizes·values of integers of at least 0 with so many bits, exactly; the sizes sum to `total` at most.
 
@@ -3903,6 +4084,9 @@ def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
 # ---- ranking/curves.py -----------------------------------------------------------------------------------------------
 #
 # What ROC and precision-recall curves say: areas and best points, from exceedance counts.
+
+_DISTINCT = 1 << 26  # different ratios of integers below it are different float64s
+
 
 def twice_wins(counts: Counts) -> int:
     """Twice the number of (positive, negative) pairs in which the positive scores higher, plus the tied pairs."""
@@ -4019,14 +4203,24 @@ def aupr(counts: Counts) -> float:
     return float(AUPR.of([counts]))
 
 
-def _best_f1(counts: Counts) -> tuple[float, float]:
-    f1 = ratio_of(2 * counts.tp, counts.tp + counts.fp + counts.num_positives)
-    at = int(array_namespace(f1).argmax(f1))
-    return float(f1[at]), float(counts.thresholds[at]) + 0.0  # 0.0 for −0.0
+def _best_f1(counts: Counts) -> tuple[Fraction, float]:
+    """The highest F1 and its threshold; what rounds to the same number is compared in fractions."""
+    twice, total = 2 * counts.tp, counts.tp + counts.fp + counts.num_positives
+    f1, xp = ratio_of(twice, total), array_namespace(twice)
+    near = xp.nonzero(f1 == xp.max(f1))[0]
+    if int(total[-1]) < _DISTINCT:
+        near = near[:1]
+    exact = [Fraction(*pair) for pair in zip(twice[near].tolist(), total[near].tolist())]
+    best = max(exact)
+    return best, float(counts.thresholds[int(near[exact.index(best)])]) + 0.0  # 0.0 for −0.0
 
 
-# the first of equal values, which has the highest threshold
-F1_MAX = Quantity(_best_f1, lambda best, *_: max(best, key=lambda pair: pair[0]), True, at_best(_best_f1))
+def _first_best(bests: list[tuple[Fraction, float]], *_: int) -> tuple[float, float]:
+    f1, threshold = max(bests, key=lambda pair: pair[0])  # the first of equal ones, which has the highest threshold
+    return float(f1), threshold
+
+
+F1_MAX = Quantity(_best_f1, _first_best, True, at_best(_best_f1))
 
 
 def f1_max(counts: Counts) -> tuple[float, float]:
@@ -4553,7 +4747,7 @@ class AnomalySuite(Metric):
     name = "anomaly_suite"
     reduce = staticmethod(reduce_maps)
     as_state = staticmethod(as_anomaly_state)
-    fixed_options = frozenset({"ignore_value", "image_reduction", "significant_bits"})
+    fixed_options = frozenset({"ignore_value", "image_reduction", "regions", "significant_bits"})
     countable_tables = {"normal_counts": ("normal",)}
     owned_arrays = frozenset({"normal"})  # by far the most of a state
 
@@ -4567,6 +4761,7 @@ class AnomalySuite(Metric):
     image_reduction: str | int = "max"
     significant_bits: int | None = None
     ignore_value: int | None = None
+    regions: str = "components"
 
     def prepare(self, state: Any) -> PreparedUnits:
         """Sort the images and the pixels."""
@@ -4583,7 +4778,7 @@ class AnomalySuite(Metric):
 
 # ---- metric/processes.py ---------------------------------------------------------------------------------------------
 #
-# Bring the states of several processes to process 0, through files in a folder that all of them see.
+# Gather states on process 0, through files in a folder that all processes see.
 #
 # evaluate's own gathering is not used: two of its processes that look whether a third holds a lock take each other for
 # it, a process that dies leaves its file, and an error in process 0 leaves the others without their batches.
@@ -4600,7 +4795,7 @@ class AnomalySuite(Metric):
 Checked = TypeVar("Checked")
 
 _POLL = 0.01  # seconds
-# what launchers set to the same in all processes of a run, and to something else in any other run at that time
+# what launchers set to one value in all processes of a run, and to another in any other run at that time
 _OF_A_RUN = ("TORCHELASTIC_RUN_ID", "MASTER_ADDR", "MASTER_PORT", "SLURM_JOB_ID", "SLURM_STEP_ID", "PMIX_NAMESPACE")
 DEFAULT_ID = "default_experiment"  # evaluate's, which any two runs share
 
@@ -4611,6 +4806,9 @@ def run_key(experiment_id: str, num_process: int) -> str:
     Raises ValueError where neither a launcher nor the caller tells runs apart.
     """
     launcher = [f"{name}={os.environ[name]}" for name in _OF_A_RUN if os.environ.get(name)]
+    if re.fullmatch(r"localhost|127\..+|::1", os.environ.get("MASTER_ADDR", "")):
+        # then accelerate, and torchrun without an id, set the same in any run on any machine
+        launcher += [platform.node(), str(Path(os.environ.get("TORCHELASTIC_ERROR_FILE", "")).parent.parent)]
     if experiment_id == DEFAULT_ID and not launcher:
         raise ValueError(
             f"experiment_id: expected a name that all {num_process} processes of this run share and no other run has, "
@@ -4626,11 +4824,12 @@ def receive(
 ) -> None:
     """As process 0, append what `check` makes of the states of the others to `checked`.
 
-    Raises TimeoutError if one does not come within `timeout` seconds, ValueError if there is another process 0, and
-    what `check` raises for a state.
+    Raises TimeoutError if one does not come within `timeout` seconds, ValueError if there is another process 0 and for
+    a file that holds no state, which is removed, and what `check` raises for a state.
     """
     token, meeting = uuid.uuid4().hex, folder / f"{key}.round"
     answers = {rank: _answer(folder, key, token, rank) for rank in range(1, num_process)}
+    came: set[int] = set()
     deadline = time.monotonic() + timeout
     if not _write(meeting, token.encode()) and not folder.is_dir():
         raise FileNotFoundError(f"expected a folder in which the processes meet, got none: {folder}")
@@ -4639,18 +4838,26 @@ def receive(
         while missing := [rank for rank, answer in answers.items() if not answer.exists()]:
             if _read(meeting) != token:
                 raise ValueError(f"expected one process 0, another one uses {meeting}; give each run an experiment_id")
-            _check_time(deadline, 0, timeout, f"process {', '.join(map(str, missing))} of {num_process}", meeting)
+            came |= answers.keys() - missing
+            _check_time(deadline, 0, timeout, _missing(missing, came, num_process), meeting)
             time.sleep(_POLL)
         for rank, answer in answers.items():
             try:
-                found = check(_from_bytes(answer.read_bytes()))
+                found = check(_read_state(answer, rank))
                 answer.replace(_taken(answer))
             except FileNotFoundError:  # it has just given up
-                _check_time(0.0, 0, timeout, f"process {rank} of {num_process}", meeting)
+                _check_time(0.0, 0, timeout, _missing([rank], {rank}, num_process), meeting)
             checked.append(found)
     finally:
         if _read(meeting) == token:
             meeting.unlink()
+
+
+def _missing(missing: list[int], came: set[int], num_process: int) -> str:
+    """The processes that never came; if all did, those whose own timeout ended before all were there."""
+    never = [rank for rank in missing if rank not in came]
+    names = f"process {', '.join(map(str, never or missing))} of {num_process}"
+    return names if never else f"{names}, whose own timeout= ended earlier,"
 
 
 def send(state: State, folder: Path, key: str, rank: int, timeout: float) -> None:
@@ -4734,9 +4941,17 @@ def _to_bytes(state: State) -> bytes:
     return buffer.getvalue()
 
 
-def _from_bytes(data: bytes) -> State:
-    with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
-        return {name: arrays[name] for name in arrays.files}
+def _read_state(answer: Path, rank: int) -> State:
+    """The state that a process handed over. Raises ValueError for a broken file, and removes it."""
+    data = io.BytesIO(answer.read_bytes())
+    try:
+        with np.load(data, allow_pickle=False) as arrays:
+            return {name: arrays[name] for name in arrays.files}
+    except Exception as error:  # of zipfile, of NumPy and of what they call
+        answer.unlink(missing_ok=True)
+        raise ValueError(
+            f"process {rank}: expected a state in {answer}, got a file that cannot be read: {error}"
+        ) from None
 
 
 # ---- metric/evaluate_adapter.py --------------------------------------------------------------------------------------

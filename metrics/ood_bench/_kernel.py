@@ -9,7 +9,9 @@ import io
 import math
 import numbers
 import os
+import platform
 import re
+import sys
 import threading
 import time
 import uuid
@@ -25,8 +27,35 @@ from operator import or_
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TYPE_CHECKING, TypeVar, TypedDict
 
-import array_api_compat
 import numpy as np
+
+
+# ---- extras.py -------------------------------------------------------------------------------------------------------
+#
+# What to install where a library that only some of the project needs is missing.
+
+# import name → name on PyPI, where they differ
+DISTRIBUTIONS = {
+    "PIL": "pillow",
+    "array_api_compat": "array-api-compat",
+    "sklearn": "scikit-learn",
+    "yaml": "pyyaml",
+}
+
+
+@contextmanager
+def extra(name: str = "") -> Iterator[None]:
+    """Around imports of libraries that may be missing: an ImportError that says how to get them.
+
+    name: the extra of this package that brings them, if one does
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        library = str(error.name).partition(".")[0]
+        package = DISTRIBUTIONS.get(library, library)
+        checkout = f", or, in a checkout of openworld-metrics, pip install '.[{name}]'" if name else ""
+        raise ImportError(f"expected {package} to be installed, got none: pip install {package}{checkout}") from error
 
 
 # ---- arrays/arrays.py ------------------------------------------------------------------------------------------------
@@ -40,6 +69,13 @@ import numpy as np
 # Floating scores keep their precision; float16, bfloat16 and integers are widened to the smallest of float32 and
 # float64 that holds them exactly, so that equal values give equal results whatever type they came in.
 
+_FLOOR = (2, 1)
+if tuple(map(int, np.__version__.split(".")[:2])) < _FLOOR:
+    raise ImportError(
+        f"expected NumPy 2.1 or newer, the first with all functions of the array API that are used here, got "
+        f"{np.__version__}: pip install -U numpy"
+    )
+
 Array = Any  # a NumPy array, or a tensor on an accelerator
 State = dict[str, Array]  # of any metric; each has a TypedDict beside its reducer
 
@@ -49,7 +85,6 @@ _BLOCK = 1 << 17  # scores per block of rows: 512 KiB of float32
 _DEVICE_BLOCK = 1 << 27
 
 
-# array_api_compat looks at every library, which is slow for small batches, so NumPy arrays are recognised first
 def is_numpy_array(x: Any) -> bool:
     """Whether this is a NumPy array."""
     return isinstance(x, np.ndarray)
@@ -57,7 +92,8 @@ def is_numpy_array(x: Any) -> bool:
 
 def is_torch_array(x: Any) -> bool:
     """Whether this is a torch tensor."""
-    return not isinstance(x, np.ndarray) and bool(array_api_compat.is_torch_array(x))
+    tensor = getattr(sys.modules.get("torch"), "Tensor", None)
+    return tensor is not None and isinstance(x, tensor)
 
 
 def is_bfloat16(x: Any) -> bool:
@@ -66,19 +102,22 @@ def is_bfloat16(x: Any) -> bool:
 
 
 def array_namespace(*arrays: Array) -> Any:
-    """The array API namespace of the arrays."""
+    """The array API namespace of the arrays: NumPy itself, or what array-api-compat, imported now, has for others.
+
+    NumPy goes beyond the standard in what no test sees: its argsort is unstable and its unique_values unsorted unless
+    it is told otherwise. So `stable` is always given, and distinct values come from `distinct_values`.
+    """
     for array in arrays:
-        if type(array) is not np.ndarray:
+        if not isinstance(array, (np.ndarray, np.generic)):
+            with extra():
+                import array_api_compat
             return array_api_compat.array_namespace(*arrays)
-    return _numpy_namespace()
+    return np
 
 
-@cache
-def _numpy_namespace() -> Any:
-    """NumPy with the array API's names, at the first use: the import takes longer than that of NumPy."""
-    import array_api_compat.numpy
-
-    return array_api_compat.numpy
+def distinct_values(x: Array) -> Array:
+    """The distinct values of an array, ascending."""
+    return np.unique(x) if is_numpy_array(x) else array_namespace(x).unique_values(x)
 
 
 def as_array(x: Any, name: str) -> Array:
@@ -333,6 +372,14 @@ def as_share(value: Any, name: str) -> float:
     return number
 
 
+def as_open_share(value: Any, name: str) -> float:
+    """Check a real option in (0, 1)."""
+    number = _number(value, name, "a number between 0 and 1")
+    if not 0 < number < 1:
+        raise ValueError(f"{name}: expected a number between 0 and 1, both excluded, got {number!r}")
+    return number
+
+
 def as_shares(value: Any, name: str) -> list[float]:
     """Check a list of real options in [0, 1]; a number is a one-element list."""
     return [as_share(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
@@ -340,10 +387,7 @@ def as_shares(value: Any, name: str) -> list[float]:
 
 def as_confidence_level(value: Any) -> float:
     """Check the level of an interval, in (0, 1): that of certainty would be without end."""
-    number = _number(value, "confidence_level", "a number between 0 and 1")
-    if not 0 < number < 1:
-        raise ValueError(f"confidence_level: expected a number between 0 and 1, both excluded, got {number!r}")
-    return number
+    return as_open_share(value, "confidence_level")
 
 
 def as_real(value: Any, name: str) -> float:
@@ -792,9 +836,9 @@ def _beside(first: _Packed, second: _Packed) -> _Packed:
 def _ranked(packed: _Packed) -> _Packed:
     """The same rows with their ranks as keys, which are as short as can be."""
     xp = array_namespace(packed.keys)
-    distinct = xp.unique_values(packed.keys)
-    keys = xp.astype(xp.searchsorted(distinct, packed.keys), xp.int64, copy=False)
-    return _Packed(keys, distinct.shape[0].bit_length(), lambda keys: packed.rows(distinct[keys]))
+    values = distinct_values(packed.keys)
+    keys = xp.astype(xp.searchsorted(values, packed.keys), xp.int64, copy=False)
+    return _Packed(keys, values.shape[0].bit_length(), lambda keys: packed.rows(values[keys]))
 
 
 def _counted(keys: Array, bits: int, counts: Array | None) -> tuple[Array, Array]:
@@ -809,7 +853,7 @@ def _counted(keys: Array, bits: int, counts: Array | None) -> tuple[Array, Array
     if counts is None:
         keys, running = xp.sort(keys), xp.arange(1, keys.shape[0] + 1, device=keys.device)
     else:
-        order = xp.argsort(keys)
+        order = xp.argsort(keys, stable=True)
         keys, running = keys[order], xp.cumulative_sum(counts[order])
     last = xp.nonzero(xp.concat([keys[1:] != keys[:-1], xp.ones_like(keys[:1], dtype=xp.bool)]))[0]
     return keys[last], xp.diff(running[last], prepend=xp.zeros_like(running[:1]))
@@ -1078,7 +1122,7 @@ class Summary(NamedTuple):
     """Results of all samples or, where there are groups, means over them and the results of each.
 
     results: of all samples, or the means
-    groups: by name, the results of each group and of what stands before a slash; None without groups
+    groups: by name, sorted, the results of each group and of what stands before a slash; None without groups
     """
 
     results: Results
@@ -1090,9 +1134,8 @@ class Summary(NamedTuple):
         if self.groups is None:
             return plain
         rows = {name: as_dict(row) for name, row in self.groups.items()}
-        names = sorted(rows, key=int if all(map(_is_integer, rows)) else None)
         keys = dict.fromkeys(key for row in rows.values() for key in row)
-        return {**plain, GROUPS: {"group": names, **{key: [rows[name].get(key) for name in names] for key in keys}}}
+        return {**plain, GROUPS: {"group": [*rows], **{key: [row.get(key) for row in rows.values()] for key in keys}}}
 
     def rates(self) -> dict[Key, Rate]:
         """Rates by key, and those of groups by (group, key)."""
@@ -1150,7 +1193,8 @@ def summary_of_groups(by_group: Mapping[str, Results], *, skipping: bool = False
     if skipping:
         keys = {key for row in by_group.values() for key in rates_of(row)}
         means["groups_skipped"] = sum(not keys <= row.keys() for row in by_group.values())
-    return Summary(means, rows)
+    names = sorted(rows, key=int if all(map(_is_integer, rows)) else None)
+    return Summary(means, {name: rows[name] for name in names})
 
 
 def mean_results(rows: Sequence[Results], *, skipping: bool = False) -> Results:
@@ -1924,7 +1968,7 @@ def keyword_options(function: Callable[..., Any]) -> Mapping[str, Any]:
 
 def _options_for(function: Callable[..., Any], metric: Metric) -> dict[str, Any]:
     """The options of a metric that a function takes."""
-    return {name: getattr(metric, name) for name in keyword_options(function)}
+    return {name: getattr(metric, name) for name in keyword_options(function) if name in metric.options}
 
 
 def _differ(first: Any, second: Any) -> bool:
@@ -1941,7 +1985,7 @@ def _is_empty(column: Any) -> bool:
 
 # ---- metric/processes.py ---------------------------------------------------------------------------------------------
 #
-# Bring the states of several processes to process 0, through files in a folder that all of them see.
+# Gather states on process 0, through files in a folder that all processes see.
 #
 # evaluate's own gathering is not used: two of its processes that look whether a third holds a lock take each other for
 # it, a process that dies leaves its file, and an error in process 0 leaves the others without their batches.
@@ -1958,7 +2002,7 @@ def _is_empty(column: Any) -> bool:
 Checked = TypeVar("Checked")
 
 _POLL = 0.01  # seconds
-# what launchers set to the same in all processes of a run, and to something else in any other run at that time
+# what launchers set to one value in all processes of a run, and to another in any other run at that time
 _OF_A_RUN = ("TORCHELASTIC_RUN_ID", "MASTER_ADDR", "MASTER_PORT", "SLURM_JOB_ID", "SLURM_STEP_ID", "PMIX_NAMESPACE")
 DEFAULT_ID = "default_experiment"  # evaluate's, which any two runs share
 
@@ -1969,6 +2013,9 @@ def run_key(experiment_id: str, num_process: int) -> str:
     Raises ValueError where neither a launcher nor the caller tells runs apart.
     """
     launcher = [f"{name}={os.environ[name]}" for name in _OF_A_RUN if os.environ.get(name)]
+    if re.fullmatch(r"localhost|127\..+|::1", os.environ.get("MASTER_ADDR", "")):
+        # then accelerate, and torchrun without an id, set the same in any run on any machine
+        launcher += [platform.node(), str(Path(os.environ.get("TORCHELASTIC_ERROR_FILE", "")).parent.parent)]
     if experiment_id == DEFAULT_ID and not launcher:
         raise ValueError(
             f"experiment_id: expected a name that all {num_process} processes of this run share and no other run has, "
@@ -1984,11 +2031,12 @@ def receive(
 ) -> None:
     """As process 0, append what `check` makes of the states of the others to `checked`.
 
-    Raises TimeoutError if one does not come within `timeout` seconds, ValueError if there is another process 0, and
-    what `check` raises for a state.
+    Raises TimeoutError if one does not come within `timeout` seconds, ValueError if there is another process 0 and for
+    a file that holds no state, which is removed, and what `check` raises for a state.
     """
     token, meeting = uuid.uuid4().hex, folder / f"{key}.round"
     answers = {rank: _answer(folder, key, token, rank) for rank in range(1, num_process)}
+    came: set[int] = set()
     deadline = time.monotonic() + timeout
     if not _write(meeting, token.encode()) and not folder.is_dir():
         raise FileNotFoundError(f"expected a folder in which the processes meet, got none: {folder}")
@@ -1997,18 +2045,26 @@ def receive(
         while missing := [rank for rank, answer in answers.items() if not answer.exists()]:
             if _read(meeting) != token:
                 raise ValueError(f"expected one process 0, another one uses {meeting}; give each run an experiment_id")
-            _check_time(deadline, 0, timeout, f"process {', '.join(map(str, missing))} of {num_process}", meeting)
+            came |= answers.keys() - missing
+            _check_time(deadline, 0, timeout, _missing(missing, came, num_process), meeting)
             time.sleep(_POLL)
         for rank, answer in answers.items():
             try:
-                found = check(_from_bytes(answer.read_bytes()))
+                found = check(_read_state(answer, rank))
                 answer.replace(_taken(answer))
             except FileNotFoundError:  # it has just given up
-                _check_time(0.0, 0, timeout, f"process {rank} of {num_process}", meeting)
+                _check_time(0.0, 0, timeout, _missing([rank], {rank}, num_process), meeting)
             checked.append(found)
     finally:
         if _read(meeting) == token:
             meeting.unlink()
+
+
+def _missing(missing: list[int], came: set[int], num_process: int) -> str:
+    """The processes that never came; if all did, those whose own timeout ended before all were there."""
+    never = [rank for rank in missing if rank not in came]
+    names = f"process {', '.join(map(str, never or missing))} of {num_process}"
+    return names if never else f"{names}, whose own timeout= ended earlier,"
 
 
 def send(state: State, folder: Path, key: str, rank: int, timeout: float) -> None:
@@ -2092,9 +2148,17 @@ def _to_bytes(state: State) -> bytes:
     return buffer.getvalue()
 
 
-def _from_bytes(data: bytes) -> State:
-    with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
-        return {name: arrays[name] for name in arrays.files}
+def _read_state(answer: Path, rank: int) -> State:
+    """The state that a process handed over. Raises ValueError for a broken file, and removes it."""
+    data = io.BytesIO(answer.read_bytes())
+    try:
+        with np.load(data, allow_pickle=False) as arrays:
+            return {name: arrays[name] for name in arrays.files}
+    except Exception as error:  # of zipfile, of NumPy and of what they call
+        answer.unlink(missing_ok=True)
+        raise ValueError(
+            f"process {rank}: expected a state in {answer}, got a file that cannot be read: {error}"
+        ) from None
 
 
 # ---- metric/evaluate_adapter.py --------------------------------------------------------------------------------------
@@ -3003,6 +3067,22 @@ def ratio_of(count: Array, total: Array | int) -> Array:
     return xp.astype(count, xp.float64) / (total if isinstance(total, int) else xp.astype(total, xp.float64))
 
 
+def rounded_sum(ratios: Iterable[tuple[int, int]], divisor: int) -> float:
+    """Σ countᵢ/totalᵢ, divided by an integer: the float64 nearest to it.
+
+    >>> rounded_sum([(1, 3), (2, 3)], 1), rounded_sum([(1, 3), (1, 7)], 2)
+    (1.0, 0.23809523809523808)
+    """
+    pairs = list(ratios)
+    # each is rounded down to a multiple of 2^-117, so that all of them together are less than a unit each too low
+    low = sum((count << RATIO_UNIT) // total for count, total in pairs)
+    unit = divisor << RATIO_UNIT
+    nearest = low / unit
+    if nearest == (low + len(pairs)) / unit:
+        return nearest
+    return float(sum((Fraction(*pair) for pair in pairs), Fraction()) / divisor)
+
+
 def weighted_sum(sizes: Array, values: Array, bits: int, total: int) -> int:
     """Σ sizes·values of integers of at least 0 with so many bits, exactly; the sizes sum to `total` at most.
 
@@ -3096,6 +3176,9 @@ def _bounded(quantity: Quantity, bounds: Bounds, bits: int) -> Quantity:
 # ---- ranking/curves.py -----------------------------------------------------------------------------------------------
 #
 # What ROC and precision-recall curves say: areas and best points, from exceedance counts.
+
+_DISTINCT = 1 << 26  # different ratios of integers below it are different float64s
+
 
 def twice_wins(counts: Counts) -> int:
     """Twice the number of (positive, negative) pairs in which the positive scores higher, plus the tied pairs."""
@@ -3212,14 +3295,24 @@ def aupr(counts: Counts) -> float:
     return float(AUPR.of([counts]))
 
 
-def _best_f1(counts: Counts) -> tuple[float, float]:
-    f1 = ratio_of(2 * counts.tp, counts.tp + counts.fp + counts.num_positives)
-    at = int(array_namespace(f1).argmax(f1))
-    return float(f1[at]), float(counts.thresholds[at]) + 0.0  # 0.0 for −0.0
+def _best_f1(counts: Counts) -> tuple[Fraction, float]:
+    """The highest F1 and its threshold; what rounds to the same number is compared in fractions."""
+    twice, total = 2 * counts.tp, counts.tp + counts.fp + counts.num_positives
+    f1, xp = ratio_of(twice, total), array_namespace(twice)
+    near = xp.nonzero(f1 == xp.max(f1))[0]
+    if int(total[-1]) < _DISTINCT:
+        near = near[:1]
+    exact = [Fraction(*pair) for pair in zip(twice[near].tolist(), total[near].tolist())]
+    best = max(exact)
+    return best, float(counts.thresholds[int(near[exact.index(best)])]) + 0.0  # 0.0 for −0.0
 
 
-# the first of equal values, which has the highest threshold
-F1_MAX = Quantity(_best_f1, lambda best, *_: max(best, key=lambda pair: pair[0]), True, at_best(_best_f1))
+def _first_best(bests: list[tuple[Fraction, float]], *_: int) -> tuple[float, float]:
+    f1, threshold = max(bests, key=lambda pair: pair[0])  # the first of equal ones, which has the highest threshold
+    return float(f1), threshold
+
+
+F1_MAX = Quantity(_best_f1, _first_best, True, at_best(_best_f1))
 
 
 def f1_max(counts: Counts) -> tuple[float, float]:
@@ -3476,7 +3569,7 @@ def percent(share: float) -> str:
 #
 # Operating points by name, the thresholds that reach them, and the rates at a threshold.
 
-_POINT = re.compile(rf"({'|'.join(RATES)})((?!0\d)\d{{1,3}}(?:\.\d+)?)({'|'.join(RATES)})")
+_POINT = re.compile(rf"({'|'.join(RATES)})((?!0\d)\d{{1,3}}(?:\.\d+)?)({'|'.join(RATES)})", re.ASCII)
 
 
 class Reached(NamedTuple):
@@ -3563,28 +3656,6 @@ def rate_above(name: str, positives: Side, negatives: Side, threshold: float) ->
     rows = bisect_right(range(side.scores.shape[0]), threshold, key=lambda row: float(side.scores[row]))
     kept = int(side.below(rows))
     return (side.total - kept if name in ("tpr", "fpr") else kept) / side.total
-
-
-def threshold_at_fpr(known_scores: Any, fpr: float) -> float:
-    """The lowest threshold that at most a share of the known samples exceeds: t with FPR(t) ≤ fpr.
-
-    t = min {t : |{i : s_i > t}| / N ≤ fpr}
-
-    Fit it on scores of known (in-distribution, normal) validation data alone; a sample is then detected iff its
-    score > t. Every lower threshold has an FPR above `fpr` on these data.
-
-    Parameters: known_scores (N,), higher is more unknown, no NaN, at least one; fpr in [0, 1].
-    Returns a float, one of the scores: the highest for an fpr of 0, −inf where all samples may exceed it.
-    Raises ValueError for NaN, no scores, or an fpr out of range.
-
-    >>> threshold_at_fpr([0.1, 0.4, 0.2, 0.9, 0.3], 0.2), threshold_at_fpr([0.1, 0.4], 0.0)
-    (0.4, 0.4)
-    """
-    side = as_side(as_scores(known_scores, "known_scores"))
-    if not side.total:
-        raise ValueError("known_scores: expected at least one score, got none")
-    exceeding = most_within(as_share(fpr, "fpr"), side.total)
-    return -math.inf if exceeding == side.total else side.at(side.total - 1 - exceeding) + 0.0  # 0.0 for −0.0
 
 
 # ---- ood/sides.py ----------------------------------------------------------------------------------------------------

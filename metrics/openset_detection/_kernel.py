@@ -9,6 +9,9 @@ import io
 import math
 import numbers
 import os
+import platform
+import re
+import sys
 import threading
 import time
 import uuid
@@ -24,8 +27,35 @@ from operator import or_
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Protocol, TYPE_CHECKING, TypeVar, TypedDict
 
-import array_api_compat
 import numpy as np
+
+
+# ---- extras.py -------------------------------------------------------------------------------------------------------
+#
+# What to install where a library that only some of the project needs is missing.
+
+# import name → name on PyPI, where they differ
+DISTRIBUTIONS = {
+    "PIL": "pillow",
+    "array_api_compat": "array-api-compat",
+    "sklearn": "scikit-learn",
+    "yaml": "pyyaml",
+}
+
+
+@contextmanager
+def extra(name: str = "") -> Iterator[None]:
+    """Around imports of libraries that may be missing: an ImportError that says how to get them.
+
+    name: the extra of this package that brings them, if one does
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        library = str(error.name).partition(".")[0]
+        package = DISTRIBUTIONS.get(library, library)
+        checkout = f", or, in a checkout of openworld-metrics, pip install '.[{name}]'" if name else ""
+        raise ImportError(f"expected {package} to be installed, got none: pip install {package}{checkout}") from error
 
 
 # ---- arrays/arrays.py ------------------------------------------------------------------------------------------------
@@ -39,6 +69,13 @@ import numpy as np
 # Floating scores keep their precision; float16, bfloat16 and integers are widened to the smallest of float32 and
 # float64 that holds them exactly, so that equal values give equal results whatever type they came in.
 
+_FLOOR = (2, 1)
+if tuple(map(int, np.__version__.split(".")[:2])) < _FLOOR:
+    raise ImportError(
+        f"expected NumPy 2.1 or newer, the first with all functions of the array API that are used here, got "
+        f"{np.__version__}: pip install -U numpy"
+    )
+
 Array = Any  # a NumPy array, or a tensor on an accelerator
 State = dict[str, Array]  # of any metric; each has a TypedDict beside its reducer
 
@@ -48,7 +85,6 @@ _BLOCK = 1 << 17  # scores per block of rows: 512 KiB of float32
 _DEVICE_BLOCK = 1 << 27
 
 
-# array_api_compat looks at every library, which is slow for small batches, so NumPy arrays are recognised first
 def is_numpy_array(x: Any) -> bool:
     """Whether this is a NumPy array."""
     return isinstance(x, np.ndarray)
@@ -56,7 +92,8 @@ def is_numpy_array(x: Any) -> bool:
 
 def is_torch_array(x: Any) -> bool:
     """Whether this is a torch tensor."""
-    return not isinstance(x, np.ndarray) and bool(array_api_compat.is_torch_array(x))
+    tensor = getattr(sys.modules.get("torch"), "Tensor", None)
+    return tensor is not None and isinstance(x, tensor)
 
 
 def is_bfloat16(x: Any) -> bool:
@@ -65,19 +102,22 @@ def is_bfloat16(x: Any) -> bool:
 
 
 def array_namespace(*arrays: Array) -> Any:
-    """The array API namespace of the arrays."""
+    """The array API namespace of the arrays: NumPy itself, or what array-api-compat, imported now, has for others.
+
+    NumPy goes beyond the standard in what no test sees: its argsort is unstable and its unique_values unsorted unless
+    it is told otherwise. So `stable` is always given, and distinct values come from `distinct_values`.
+    """
     for array in arrays:
-        if type(array) is not np.ndarray:
+        if not isinstance(array, (np.ndarray, np.generic)):
+            with extra():
+                import array_api_compat
             return array_api_compat.array_namespace(*arrays)
-    return _numpy_namespace()
+    return np
 
 
-@cache
-def _numpy_namespace() -> Any:
-    """NumPy with the array API's names, at the first use: the import takes longer than that of NumPy."""
-    import array_api_compat.numpy
-
-    return array_api_compat.numpy
+def distinct_values(x: Array) -> Array:
+    """The distinct values of an array, ascending."""
+    return np.unique(x) if is_numpy_array(x) else array_namespace(x).unique_values(x)
 
 
 def as_array(x: Any, name: str) -> Array:
@@ -332,6 +372,14 @@ def as_share(value: Any, name: str) -> float:
     return number
 
 
+def as_open_share(value: Any, name: str) -> float:
+    """Check a real option in (0, 1)."""
+    number = _number(value, name, "a number between 0 and 1")
+    if not 0 < number < 1:
+        raise ValueError(f"{name}: expected a number between 0 and 1, both excluded, got {number!r}")
+    return number
+
+
 def as_shares(value: Any, name: str) -> list[float]:
     """Check a list of real options in [0, 1]; a number is a one-element list."""
     return [as_share(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
@@ -339,10 +387,7 @@ def as_shares(value: Any, name: str) -> list[float]:
 
 def as_confidence_level(value: Any) -> float:
     """Check the level of an interval, in (0, 1): that of certainty would be without end."""
-    number = _number(value, "confidence_level", "a number between 0 and 1")
-    if not 0 < number < 1:
-        raise ValueError(f"confidence_level: expected a number between 0 and 1, both excluded, got {number!r}")
-    return number
+    return as_open_share(value, "confidence_level")
 
 
 def as_real(value: Any, name: str) -> float:
@@ -791,9 +836,9 @@ def _beside(first: _Packed, second: _Packed) -> _Packed:
 def _ranked(packed: _Packed) -> _Packed:
     """The same rows with their ranks as keys, which are as short as can be."""
     xp = array_namespace(packed.keys)
-    distinct = xp.unique_values(packed.keys)
-    keys = xp.astype(xp.searchsorted(distinct, packed.keys), xp.int64, copy=False)
-    return _Packed(keys, distinct.shape[0].bit_length(), lambda keys: packed.rows(distinct[keys]))
+    values = distinct_values(packed.keys)
+    keys = xp.astype(xp.searchsorted(values, packed.keys), xp.int64, copy=False)
+    return _Packed(keys, values.shape[0].bit_length(), lambda keys: packed.rows(values[keys]))
 
 
 def _counted(keys: Array, bits: int, counts: Array | None) -> tuple[Array, Array]:
@@ -808,7 +853,7 @@ def _counted(keys: Array, bits: int, counts: Array | None) -> tuple[Array, Array
     if counts is None:
         keys, running = xp.sort(keys), xp.arange(1, keys.shape[0] + 1, device=keys.device)
     else:
-        order = xp.argsort(keys)
+        order = xp.argsort(keys, stable=True)
         keys, running = keys[order], xp.cumulative_sum(counts[order])
     last = xp.nonzero(xp.concat([keys[1:] != keys[:-1], xp.ones_like(keys[:1], dtype=xp.bool)]))[0]
     return keys[last], xp.diff(running[last], prepend=xp.zeros_like(running[:1]))
@@ -1077,7 +1122,7 @@ class Summary(NamedTuple):
     """Results of all samples or, where there are groups, means over them and the results of each.
 
     results: of all samples, or the means
-    groups: by name, the results of each group and of what stands before a slash; None without groups
+    groups: by name, sorted, the results of each group and of what stands before a slash; None without groups
     """
 
     results: Results
@@ -1089,9 +1134,8 @@ class Summary(NamedTuple):
         if self.groups is None:
             return plain
         rows = {name: as_dict(row) for name, row in self.groups.items()}
-        names = sorted(rows, key=int if all(map(_is_integer, rows)) else None)
         keys = dict.fromkeys(key for row in rows.values() for key in row)
-        return {**plain, GROUPS: {"group": names, **{key: [rows[name].get(key) for name in names] for key in keys}}}
+        return {**plain, GROUPS: {"group": [*rows], **{key: [row.get(key) for row in rows.values()] for key in keys}}}
 
     def rates(self) -> dict[Key, Rate]:
         """Rates by key, and those of groups by (group, key)."""
@@ -1149,7 +1193,8 @@ def summary_of_groups(by_group: Mapping[str, Results], *, skipping: bool = False
     if skipping:
         keys = {key for row in by_group.values() for key in rates_of(row)}
         means["groups_skipped"] = sum(not keys <= row.keys() for row in by_group.values())
-    return Summary(means, rows)
+    names = sorted(rows, key=int if all(map(_is_integer, rows)) else None)
+    return Summary(means, {name: rows[name] for name in names})
 
 
 def mean_results(rows: Sequence[Results], *, skipping: bool = False) -> Results:
@@ -1923,7 +1968,7 @@ def keyword_options(function: Callable[..., Any]) -> Mapping[str, Any]:
 
 def _options_for(function: Callable[..., Any], metric: Metric) -> dict[str, Any]:
     """The options of a metric that a function takes."""
-    return {name: getattr(metric, name) for name in keyword_options(function)}
+    return {name: getattr(metric, name) for name in keyword_options(function) if name in metric.options}
 
 
 def _differ(first: Any, second: Any) -> bool:
@@ -1940,7 +1985,7 @@ def _is_empty(column: Any) -> bool:
 
 # ---- metric/processes.py ---------------------------------------------------------------------------------------------
 #
-# Bring the states of several processes to process 0, through files in a folder that all of them see.
+# Gather states on process 0, through files in a folder that all processes see.
 #
 # evaluate's own gathering is not used: two of its processes that look whether a third holds a lock take each other for
 # it, a process that dies leaves its file, and an error in process 0 leaves the others without their batches.
@@ -1957,7 +2002,7 @@ def _is_empty(column: Any) -> bool:
 Checked = TypeVar("Checked")
 
 _POLL = 0.01  # seconds
-# what launchers set to the same in all processes of a run, and to something else in any other run at that time
+# what launchers set to one value in all processes of a run, and to another in any other run at that time
 _OF_A_RUN = ("TORCHELASTIC_RUN_ID", "MASTER_ADDR", "MASTER_PORT", "SLURM_JOB_ID", "SLURM_STEP_ID", "PMIX_NAMESPACE")
 DEFAULT_ID = "default_experiment"  # evaluate's, which any two runs share
 
@@ -1968,6 +2013,9 @@ def run_key(experiment_id: str, num_process: int) -> str:
     Raises ValueError where neither a launcher nor the caller tells runs apart.
     """
     launcher = [f"{name}={os.environ[name]}" for name in _OF_A_RUN if os.environ.get(name)]
+    if re.fullmatch(r"localhost|127\..+|::1", os.environ.get("MASTER_ADDR", "")):
+        # then accelerate, and torchrun without an id, set the same in any run on any machine
+        launcher += [platform.node(), str(Path(os.environ.get("TORCHELASTIC_ERROR_FILE", "")).parent.parent)]
     if experiment_id == DEFAULT_ID and not launcher:
         raise ValueError(
             f"experiment_id: expected a name that all {num_process} processes of this run share and no other run has, "
@@ -1983,11 +2031,12 @@ def receive(
 ) -> None:
     """As process 0, append what `check` makes of the states of the others to `checked`.
 
-    Raises TimeoutError if one does not come within `timeout` seconds, ValueError if there is another process 0, and
-    what `check` raises for a state.
+    Raises TimeoutError if one does not come within `timeout` seconds, ValueError if there is another process 0 and for
+    a file that holds no state, which is removed, and what `check` raises for a state.
     """
     token, meeting = uuid.uuid4().hex, folder / f"{key}.round"
     answers = {rank: _answer(folder, key, token, rank) for rank in range(1, num_process)}
+    came: set[int] = set()
     deadline = time.monotonic() + timeout
     if not _write(meeting, token.encode()) and not folder.is_dir():
         raise FileNotFoundError(f"expected a folder in which the processes meet, got none: {folder}")
@@ -1996,18 +2045,26 @@ def receive(
         while missing := [rank for rank, answer in answers.items() if not answer.exists()]:
             if _read(meeting) != token:
                 raise ValueError(f"expected one process 0, another one uses {meeting}; give each run an experiment_id")
-            _check_time(deadline, 0, timeout, f"process {', '.join(map(str, missing))} of {num_process}", meeting)
+            came |= answers.keys() - missing
+            _check_time(deadline, 0, timeout, _missing(missing, came, num_process), meeting)
             time.sleep(_POLL)
         for rank, answer in answers.items():
             try:
-                found = check(_from_bytes(answer.read_bytes()))
+                found = check(_read_state(answer, rank))
                 answer.replace(_taken(answer))
             except FileNotFoundError:  # it has just given up
-                _check_time(0.0, 0, timeout, f"process {rank} of {num_process}", meeting)
+                _check_time(0.0, 0, timeout, _missing([rank], {rank}, num_process), meeting)
             checked.append(found)
     finally:
         if _read(meeting) == token:
             meeting.unlink()
+
+
+def _missing(missing: list[int], came: set[int], num_process: int) -> str:
+    """The processes that never came; if all did, those whose own timeout ended before all were there."""
+    never = [rank for rank in missing if rank not in came]
+    names = f"process {', '.join(map(str, never or missing))} of {num_process}"
+    return names if never else f"{names}, whose own timeout= ended earlier,"
 
 
 def send(state: State, folder: Path, key: str, rank: int, timeout: float) -> None:
@@ -2091,9 +2148,17 @@ def _to_bytes(state: State) -> bytes:
     return buffer.getvalue()
 
 
-def _from_bytes(data: bytes) -> State:
-    with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
-        return {name: arrays[name] for name in arrays.files}
+def _read_state(answer: Path, rank: int) -> State:
+    """The state that a process handed over. Raises ValueError for a broken file, and removes it."""
+    data = io.BytesIO(answer.read_bytes())
+    try:
+        with np.load(data, allow_pickle=False) as arrays:
+            return {name: arrays[name] for name in arrays.files}
+    except Exception as error:  # of zipfile, of NumPy and of what they call
+        answer.unlink(missing_ok=True)
+        raise ValueError(
+            f"process {rank}: expected a state in {answer}, got a file that cannot be read: {error}"
+        ) from None
 
 
 # ---- metric/evaluate_adapter.py --------------------------------------------------------------------------------------
@@ -2154,6 +2219,46 @@ class Evaluated(Metric):
 
         receive(folder, key, self.num_process, self.timeout, self._batches, check)
         return super()._summary([*batches, *self._batches[first:]], asked)
+
+
+# ---- arrays/box_objects.py -------------------------------------------------------------------------------------------
+#
+# Boxes of one image as other libraries hold them, as a dict; none of these libraries is imported.
+
+def box_dict(image: Any, place: str) -> Any:
+    """A `supervision.Detections` or an Ultralytics `Results` as a dict, and anything else as it is.
+
+    Both hold corners x1, y1, x2, y2 in pixels. Returns {"boxes": (n, 4), "scores": (n,), "labels": (n,)}, without the
+    scores or labels that the object lacks. Raises TypeError for results of Ultralytics without boxes.
+
+    >>> from types import SimpleNamespace
+    >>> box_dict(SimpleNamespace(xyxy=[[0, 0, 4, 4]], confidence=[0.5], class_id=[1]), "predictions[0]")
+    {'boxes': [[0, 0, 4, 4]], 'scores': [0.5], 'labels': [1]}
+    """
+    if is_supervision(image):
+        columns = {"boxes": image.xyxy, "scores": image.confidence, "labels": image.class_id}
+        missing = np.zeros(0) if len(image.xyxy) == 0 else None
+        columns = {key: missing if column is None else column for key, column in columns.items()}
+        return {key: column for key, column in columns.items() if column is not None}
+    if is_ultralytics(image):
+        boxes = image.boxes
+        if boxes is None:
+            raise TypeError(f"{place}: expected results with boxes, got results that have other predictions only")
+        return {"boxes": boxes.xyxy, "scores": boxes.conf, "labels": boxes.cls}
+    return image
+
+
+def is_supervision(image: Any) -> bool:
+    """Whether an object has the attributes of `supervision.Detections`."""
+    return all(hasattr(image, name) for name in ("xyxy", "confidence", "class_id"))
+
+
+def is_ultralytics(image: Any) -> bool:
+    """Whether an object has the attributes of Ultralytics' `Results`."""
+    boxes = getattr(image, "boxes", None)
+    if boxes is None:
+        return all(hasattr(image, name) for name in ("boxes", "orig_shape", "names"))
+    return all(hasattr(boxes, name) for name in ("xyxy", "conf", "cls"))
 
 
 # ---- detection/boxes.py ----------------------------------------------------------------------------------------------
@@ -2223,15 +2328,17 @@ def reduce_boxes(predictions: Any, references: Any, *, box_format: str = "xyxy")
     """Check the boxes of a batch of images and lay them out in two tables.
 
     Parameters: predictions, per image (n, 6) rows x1, y1, x2, y2, confidence, class, or {"boxes", "scores",
-    "labels"}; references, per image (m, 5) rows x1, y1, x2, y2, class, or {"boxes", "labels"} and, if there are
-    difficult or crowd objects, {"ignored"} or {"iscrowd"} with 1 for them and 0 for the others; box_format, "xyxy",
-    "xywh" (corner and size) or "cxcywh" (centre and size).
+    "labels"}, or a `supervision.Detections` or Ultralytics `Results`; references, per image (m, 5) rows x1, y1, x2,
+    y2, class, or {"boxes", "labels"} and, if there are difficult or crowd objects, {"ignored"} or {"iscrowd"} with 1
+    for them and 0 for the others, or a `supervision.Detections`; box_format, "xyxy", "xywh" (corner and size) or
+    "cxcywh" (centre and size), which must be "xyxy" beside objects of these two libraries.
 
     Returns a `DetectionState`.
     Raises ValueError naming the image for shapes, NaN, x2 < x1, fractional classes; TypeError for what is no box.
     """
     as_choice(box_format, "box_format", BOX_FORMATS)
-    predictions, references = _images(predictions, "predictions"), _images(references, "references")
+    predictions = _images(predictions, "predictions", box_format)
+    references = _images(references, "references", box_format)
     found, num_predictions, found_off = _table(predictions, "predictions", ("boxes", "scores", "labels"), box_format)
     true, num_references, true_off = _table(references, "references", ("boxes", "labels"), box_format)
     check_lengths(predictions=num_predictions, references=num_references)
@@ -2246,15 +2353,24 @@ def reduce_boxes(predictions: Any, references: Any, *, box_format: str = "xyxy")
     }
 
 
-def _images(images: Any, name: str) -> list[Any]:
+def _images(images: Any, name: str, box_format: str) -> list[Any]:
     images = as_array(images, name) if is_torch_array(images) else without_arrow(images)
     if (
         isinstance(images, Mapping)
         or (hasattr(images, "ndim") and images.ndim == 2)
         or not isinstance(images, Iterable)
+        or box_dict(images, name) is not images
     ):
         raise TypeError(f"{name}: expected a list with one table or dict of boxes per image, got a single one: [x]")
-    return list(images)
+    images = list(images)
+    dicts = [box_dict(image, f"{name}[{i}]") for i, image in enumerate(images)]
+    if box_format != "xyxy":
+        for i, (image, boxes) in enumerate(zip(images, dicts)):
+            if boxes is not image:
+                raise ValueError(
+                    f"{name}[{i}]: expected box_format='xyxy' with {type(image).__name__}, got {box_format!r}"
+                )
+    return dicts
 
 
 def _ignored(references: list[Any], counts: np.ndarray) -> np.ndarray:

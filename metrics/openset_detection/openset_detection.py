@@ -75,8 +75,8 @@ Returns:
         the known classes; the last two with previously_known.
     Precision(U), U-F1, Precision(K), Recall(K): for "owod", precision and F1 of "unknown", and the means over the known
         classes of precision and recall.
-    fates, errors: with errors, tables of counts, with shares and gains, which stand beside them as fate(unknown, missed)
-        and ΔmAP(badly placed), too.
+    fates, errors: with errors, tables of counts, with shares and gains, which also stand beside them as
+        fate(unknown, missed) and ΔmAP(badly placed).
     AR@10: with recall_budgets, recall of unknown objects by so many predictions an image, the mean over ten IoUs.
     TP_known, FP_known, FN_known, TP_unknown, FP_unknown, FN_unknown, total_known, total_unknown: the counts.
     per_class, per_image, sweep: the tables that are asked for, dicts of columns of one length.
