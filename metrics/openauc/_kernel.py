@@ -3421,6 +3421,15 @@ def bound_between_counts(bound: Fraction, total: int, *, from_below: bool) -> fl
     return min(1.0, count / total)
 
 
+def as_written(value: float) -> Fraction:
+    """A number as the decimal that it is written as: 0.1 is one tenth, which a float64 is not.
+
+    >>> as_written(0.1), as_written(1 / 3)
+    (Fraction(1, 10), Fraction(3333333333333333, 10000000000000000))
+    """
+    return Fraction(repr(value))
+
+
 def percent(share: float) -> str:
     """A share in percent, as it stands in the names of results.
 
@@ -3549,8 +3558,21 @@ def _margin(counts: Counts, was_cut: Array) -> int:
 
 
 def _area(sums: list[int], num_errors: int, num_right: int) -> float:
-    total = num_errors + num_right
-    return min(1.0, (sum(sums) << _LOG_BITS) / (total << RATIO_UNIT)) if num_right else 1.0
+    return area_of_sum(sum(sums), num_errors + num_right) if num_right else 1.0
+
+
+def area_of_sum(total_risk: int, number: int) -> float:
+    """A mean of risks from their sum as AURC's parts have it, divided once, at most 1."""
+    return min(1.0, (total_risk << _LOG_BITS) / (number << RATIO_UNIT))
+
+
+def both_sides(first: Side, second: Side) -> Side:
+    """The samples of two sides as one."""
+    xp = array_namespace(first.scores, second.scores)
+    scores = xp.concat([first.scores, second.scores])
+    if first.before is None or second.before is None:
+        return as_side(scores, owned=True)
+    return as_side(scores, xp.concat([xp.diff(first.before), xp.diff(second.before)]))
 
 
 def _generalised_area(wins: list[int], num_errors: int, num_right: int) -> float:
@@ -3570,6 +3592,149 @@ AURC = Quantity(
 AUGRC = Quantity(twice_wins, _generalised_area, False, in_either_order(twice_wins))
 
 
+# ---- open_set/risk_costs.py ------------------------------------------------------------------------------------------
+#
+# Selective risk where errors of two kinds cost differently, and unknown samples weigh as in the field.
+#
+# A sample that is accepted costs c if it is unknown, 1 − c if it is known and classified wrongly, and nothing else. With
+# a share π of unknown samples, each of these weighs π/N_u, and each known one (1 − π)/N_k; without it, all weigh 1/N.
+# So two numbers are in every sum, the loss and the weight of the samples accepted at each score, and both are integers
+# over a common denominator: each result is divided once.
+
+_LARGEST_INT = 1 << 62
+
+
+class Costs(NamedTuple):
+    """What errors cost, and how much samples weigh.
+
+    unknown, wrong: the loss of an accepted unknown, or wrongly classified, sample
+    unknown_share: π, the share of unknown samples; None for that of the samples given
+    """
+
+    unknown: Fraction
+    wrong: Fraction
+    unknown_share: Fraction | None = None
+
+
+class _Weights(NamedTuple):
+    """Integers, in one unit: the loss of an unknown and of a wrong sample, the weight of an unknown and a known one."""
+
+    loss_unknown: int
+    loss_wrong: int
+    unknown: int
+    known: int
+
+
+def risks_with_costs(
+    unknown: Side, wrong: Side, right: Side, wanted: Mapping[str, tuple[str, Fraction]], costs: Costs
+) -> dict[str, float]:
+    """Risks of `risk_coverage` by name, with costs.
+
+    Parameters: the three kinds of samples; wanted, by name the kind, such as "risk@cov", and its share.
+    Raises ValueError for aurc with an unknown_share, and for a share where one of both sides has no samples.
+    """
+    accepted = _accepted(unknown, wrong, right)
+    weights = _weights(unknown.total, wrong.total + right.total, costs)
+    found = {}
+    for name, (kind, share) in wanted.items():
+        if kind == "aurc":
+            found[name] = _area_with_costs(unknown, wrong, right, costs)
+        elif kind == "augrc":
+            found[name] = _generalised_with_costs(accepted, weights)
+        elif kind == "risk@cov":
+            found[name] = _risk_with_costs(share, accepted, weights, costs)
+        else:
+            found[name] = _coverage_with_costs(share, accepted, weights)
+    return found
+
+
+def _accepted(*sides: Side) -> list[np.ndarray]:
+    """How many samples of each side score at most each distinct score, ascending, after none: (T + 1,) int64 each."""
+    xp = array_namespace(*(side.scores for side in sides))
+    dtype = xp.result_type(*(side.scores for side in sides))
+    scores = [xp.astype(side.scores, dtype, copy=False) for side in sides]
+    distinct = xp.sort(xp.unique_values(xp.concat(scores)))
+    below = (side.below(xp.searchsorted(own, distinct, side="right")) for side, own in zip(sides, scores))
+    return [np.concatenate([[0], to_numpy(column).astype(np.int64)]) for column in below]
+
+
+def _weights(num_unknown: int, num_known: int, costs: Costs) -> _Weights:
+    of_unknown, of_known = Fraction(1), Fraction(1)
+    if costs.unknown_share is not None:
+        if not num_unknown or not num_known:
+            raise ValueError(
+                f"unknown_share: expected unknown and known samples, got {num_unknown} unknown and {num_known} known"
+            )
+        of_unknown, of_known = costs.unknown_share / num_unknown, (1 - costs.unknown_share) / num_known
+    exact = (costs.unknown * of_unknown, costs.wrong * of_known, of_unknown, of_known)
+    unit = math.lcm(*(each.denominator for each in exact))
+    return _Weights(*(int(each * unit) for each in exact))
+
+
+def _loss_and_weight(accepted: list[np.ndarray], weights: _Weights, factor: int = 1) -> tuple[Any, Any]:
+    """The loss and the weight of the samples accepted at each score; products with the factor do not overflow."""
+    unknown, wrong, right = accepted
+    most = factor * max(weights) * sum(int(column[-1]) for column in accepted)
+    if most >= _LARGEST_INT:
+        unknown, wrong, right = (column.astype(object) for column in accepted)
+    loss = weights.loss_unknown * unknown + weights.loss_wrong * wrong
+    return loss, weights.unknown * unknown + weights.known * (wrong + right)
+
+
+def _area_with_costs(unknown: Side, wrong: Side, right: Side, costs: Costs) -> float:
+    """1/N Σ_k e(k)/k, which is that of the unknown samples and that of the wrong ones, by their costs."""
+    if costs.unknown_share is not None:
+        raise ValueError("unknown_share: expected None with aurc, a mean over ranks, got a share; augrc has one")
+    unit = math.lcm(costs.unknown.denominator, costs.wrong.denominator)
+    total = unknown.total + wrong.total + right.total
+    sums = 0
+    for cost, errors, others in ((costs.unknown, unknown, (wrong, right)), (costs.wrong, wrong, (unknown, right))):
+        if errors.total:
+            counts = runs(*sort_sides(errors, both_sides(*others)))
+            sums += int(cost * unit) * sum(map(AURC.part, counts))
+    return area_of_sum(sums, unit * total)
+
+
+def _generalised_with_costs(accepted: list[np.ndarray], weights: _Weights) -> float:
+    """∫ e dκ, where both are linear between distinct scores: of pairs of samples, ties counting half."""
+
+    def twice_area(errors: np.ndarray, weighed: np.ndarray) -> int:
+        """2·∫ errors d(weighed), in counts."""
+        return int(np.sum((errors[1:] + errors[:-1]) * np.diff(weighed)))
+
+    unknown, wrong, right = accepted
+    known = wrong + right
+    area = sum(
+        loss * (weights.unknown * twice_area(errors, unknown) + weights.known * twice_area(errors, known))
+        for loss, errors in ((weights.loss_unknown, unknown), (weights.loss_wrong, wrong))
+    )
+    whole = weights.unknown * int(unknown[-1]) + weights.known * int(known[-1])
+    return area / (2 * whole**2)
+
+
+def _risk_with_costs(coverage: Fraction, accepted: list[np.ndarray], weights: _Weights, costs: Costs) -> float:
+    """The risk of the first ⌈coverage·N⌉ samples, ties in random order; by weight, at the lowest score that covers."""
+    loss, weight = _loss_and_weight(accepted, weights, coverage.denominator)
+    if costs.unknown_share is not None:
+        enough = weight * coverage.denominator >= int(weight[-1]) * coverage.numerator
+        at = int(np.argmax(enough))
+        return int(loss[at]) / int(weight[at])
+    # all weigh the same, so that weights are numbers of samples
+    counts = accepted[0] + accepted[1] + accepted[2]
+    number = least_reaching(float(coverage), int(counts[-1]))
+    at = int(np.searchsorted(counts, number))
+    before, tied = int(counts[at - 1]), int(counts[at] - counts[at - 1])
+    expected = int(loss[at - 1]) * tied + int(loss[at] - loss[at - 1]) * (number - before)
+    return expected / (weights.known * number * tied)
+
+
+def _coverage_with_costs(risk: Fraction, accepted: list[np.ndarray], weights: _Weights) -> float:
+    """The largest share of the weight that a threshold accepts whose risk is at most this; 0 where none is."""
+    loss, weight = _loss_and_weight(accepted, weights, max(risk.numerator, risk.denominator))
+    within = np.flatnonzero(loss[1:] * risk.denominator <= weight[1:] * risk.numerator)
+    return int(weight[1 + within[-1]]) / int(weight[-1]) if len(within) else 0.0
+
+
 # ---- open_set/risk.py ------------------------------------------------------------------------------------------------
 #
 # Risk and coverage of a classifier that abstains from what looks most unknown.
@@ -3583,7 +3748,15 @@ _AREAS = {"aurc": AURC, "augrc": AUGRC}
 _POINT = re.compile(r"(risk@cov|coverage@risk)((?!0\d)\d{1,3}(?:\.\d+)?)", re.ASCII)
 
 
-def risk_coverage(errors: Any, right: Any, metrics: Any = RISK_METRICS) -> dict[str, float]:
+def risk_coverage(
+    errors: Any,
+    right: Any,
+    metrics: Any = RISK_METRICS,
+    *,
+    unknown: Any = None,
+    ood_cost: float | None = None,
+    unknown_share: float | None = None,
+) -> dict[str, float]:
     """Risk of a classifier that abstains from the samples that score highest, by name.
 
     aurc            1/N Σ_k e(k)/k, the area under the risk-coverage curve
@@ -3594,26 +3767,62 @@ def risk_coverage(errors: Any, right: Any, metrics: Any = RISK_METRICS) -> dict[
 
     Parameters: errors (E,) and right (R,), scores of the samples that must not be accepted, and of the N − E = R
     others, higher is more uncertain or unknown; metrics, a name or a list of names. AUROC is that of errors over right.
+
+    Further errors are the unknown (U,) samples, which may cost and weigh otherwise: with an ood_cost c in [0, 1], an
+    unknown sample that is accepted costs c and one of `errors` 1 − c, in place of 1 each; with an unknown_share π in
+    (0, 1), unknown samples weigh π/U each and known ones (1 − π)/(E + R), in place of 1/N. There is then no aurc, and
+    risk@cov80 is that of the lowest threshold that accepts 0.8 of the weight. Both numbers are taken as the decimals
+    that they are written as.
+
     Returns {name: float in [0, 1]}. augrc, risk@ and coverage@ are divided once; aurc is off by 1e-14 at most.
-    Raises ValueError for NaN, an unknown name, and no samples at all.
+    Raises ValueError for NaN, an unknown name, no samples at all, and numbers out of range.
     Source: Geifman and El-Yaniv, Selective Classification for Deep Neural Networks, NeurIPS 2017; Traub et al.,
-    Overcoming Common Flaws in the Evaluation of Selective Classification Systems, NeurIPS 2024.
+    Overcoming Common Flaws in the Evaluation of Selective Classification Systems, NeurIPS 2024; costs: Xia and
+    Bouganis, Augmenting Softmax Information for Selective Classification with Out-of-Distribution Data, ACCV 2022,
+    whose β is 1 − c.
 
     >>> risk_coverage([0.2, 0.4], [0.05, 0.1, 0.3], ["augrc", "risk@cov80", "coverage@risk5"])
     {'augrc': 0.12, 'risk@cov80': 0.25, 'coverage@risk5': 0.4}
+    >>> risk_coverage([3.0], [1.0, 2.0, 5.0], unknown=[4.0], metrics=["augrc", "risk@cov80"], ood_cost=0.75)
+    {'augrc': 0.07, 'risk@cov80': 0.25}
     """
-    wanted = risk_quantities(metrics, "metrics")
+    wanted, costs = risk_names(metrics, "metrics"), as_costs(ood_cost, unknown_share)
     if not wanted:
         raise ValueError("metrics: expected at least one name, got none")
-    positives, negatives = on_one_device(as_scores(errors, "errors"), as_scores(right, "right"))
-    return risk_of_sides(as_side(positives), as_side(negatives), wanted)
+    scores = [as_scores(errors, "errors"), as_scores(right, "right")]
+    scores += [] if unknown is None else [as_scores(unknown, "unknown")]
+    wrong, accepted, *more = map(as_side, on_one_device(*scores))
+    if not more:
+        if costs is not None:
+            raise ValueError("unknown: expected scores with an ood_cost or an unknown_share, got none")
+        return risk_of_sides(wrong, accepted, risk_quantities(metrics, "metrics"))
+    if costs is not None:
+        return risks_with_costs(more[0], wrong, accepted, wanted, costs)
+    return risk_of_sides(both_sides(more[0], wrong), accepted, risk_quantities(metrics, "metrics"))
+
+
+def as_costs(ood_cost: Any, unknown_share: Any) -> Costs | None:
+    """Check the options of costs and shares; None where neither is given."""
+    if ood_cost is None and unknown_share is None:
+        return None
+    cost = None if ood_cost is None else as_written(as_share(ood_cost, "ood_cost"))
+    share = None if unknown_share is None else as_written(as_open_share(unknown_share, "unknown_share"))
+    return Costs(Fraction(1), Fraction(1), share) if cost is None else Costs(cost, 1 - cost, share)
+
+
+def risk_names(metrics: Any, name: str) -> dict[str, tuple[str, Fraction]]:
+    """Some names, or none, each with its kind, such as "risk@cov", and its share; see `risk_coverage`."""
+    given = plain_value(metrics)
+    names = [given] if isinstance(given, str) or not isinstance(given, Iterable) else [*given]
+    return {str(each): _parsed(each, name) for each in names}
 
 
 def risk_quantities(metrics: Any, name: str) -> dict[str, Quantity]:
     """Those of some names, or of none, of the errors as positives and the others as negatives; see `risk_coverage`."""
-    given = plain_value(metrics)
-    names = [given] if isinstance(given, str) or not isinstance(given, Iterable) else [*given]
-    return {str(each): _quantity(each, name) for each in names}
+    return {
+        each: _AREAS[kind] if kind in _AREAS else _POINTS[kind](float(share))
+        for each, (kind, share) in risk_names(metrics, name).items()
+    }
 
 
 def risk_of_sides(errors: Side, right: Side, wanted: Mapping[str, Quantity]) -> dict[str, Any]:
@@ -3625,23 +3834,14 @@ def risk_of_sides(errors: Side, right: Side, wanted: Mapping[str, Quantity]) -> 
     return quantities(runs(*sort_sides(errors, right)), wanted)
 
 
-def both_sides(first: Side, second: Side) -> Side:
-    """The samples of two sides as one."""
-    xp = array_namespace(first.scores, second.scores)
-    scores = xp.concat([first.scores, second.scores])
-    if first.before is None or second.before is None:
-        return as_side(scores, owned=True)
-    return as_side(scores, xp.concat([xp.diff(first.before), xp.diff(second.before)]))
-
-
-def _quantity(metric: Any, name: str) -> Quantity:
+def _parsed(metric: Any, name: str) -> tuple[str, Fraction]:
     if isinstance(metric, str) and metric in _AREAS:
-        return _AREAS[metric]
+        return metric, Fraction(1)
     match = _POINT.fullmatch(metric) if isinstance(metric, str) else None
     if match:
         share = Fraction(match[2]) / 100
         if share <= 1 and (share or match[1] == "coverage@risk"):
-            return _POINTS[match[1]](float(share))
+            return match[1], share
     points = "risk@cov<number in (0, 100]>, coverage@risk<number in [0, 100]>"
     raise ValueError(f"{name}: unknown metric {metric!r}; known are {', '.join(_AREAS)}, {points}")
 

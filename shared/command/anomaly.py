@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from ..formats.written.atomic import write_file
 from ..formats.written.results import as_json
 from ..reports.anomaly import write_anomaly_report
 from ..reports.page import check_report_folder
-from .detect import SpaceSeparated
+from .flags import MetricCommand
 from .messages import one_line, warn
 from .options import FOLDER, read_options
 from .outputs import check_outputs, deliver, on_terminal, show
@@ -36,37 +36,15 @@ where a map without a mask is one of a normal image. Maps are .tiff, .npy, .npz,
 maps/bottle/test/crack/000.tiff: found by category, name, and the folder of the defect where names repeat.
 What is above 0 in a mask is anomalous, but for the --ignore-value. Results are tables on a terminal, JSON in a pipe.
 """
-_MEANINGS = {
-    "integration_limits": "False-positive rates up to which AUPRO is taken.",
-    "image_reduction": "An image's score: max, mean, or a number k: the mean of the k highest pixels.",
-    "num_thresholds": "Thresholds of an approximate AUPRO, as of MVTec 3D-AD; exact without.",
-    "ignore_value": "Value of void pixels in masks, such as 255.",
-    "levels": "What to judge: image, pixel or both.",
-    "confidence_level": "Intervals of groups' rates, such as 0.95, and p-values of differences; images are resampled.",
-    "n_resamples": "Resamples of the images.",
-    "random_state": "Seed of the resamples.",
-}
 
 
-_OF_THE_COMMAND = ("per_image",)  # which takes a file
-
-
-class _Lists(SpaceSeparated):
-    lists = ("--category", *(f"--{name.replace('_', '-')}" for name in AnomalySuite.options))
-
-
-def _metric_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add an option for each of the metric's, so that its defaults stand once."""
-    for name, default in reversed([(n, d) for n, d in AnomalySuite.options.items() if n not in _OF_THE_COMMAND]):
-        shown = " ".join(map(str, default)) if isinstance(default, (list, tuple)) else default
-        words = _MEANINGS.get(name, "Of anomaly_suite: see openworld-metrics describe anomaly_suite.")
-        more = "" if default is None else f"  [default: {shown}]"
-        flag = f"--{name.replace('_', '-')}"
-        command = click.option(flag, name, multiple=True, metavar="VALUE …", help=words + more)(command)
-    return command
-
-
-@click.command(cls=_Lists, help=_HELP)
+@click.command(
+    cls=MetricCommand,
+    metric=AnomalySuite,
+    but=("per_image",),  # which takes a file here
+    lists=("--category",),
+    help=_HELP,
+)
 @click.option("--maps", required=True, type=click.Path(path_type=Path), help="Folder of a model's anomaly maps.")
 @click.option("--data", required=True, type=click.Path(path_type=Path), help="Folder of the data set, or of masks.")
 @click.option("--layout", type=click.Choice(NAMES), help="Layout of the data set.  [default: recognised]")
@@ -81,7 +59,6 @@ def _metric_options(command: Callable[..., None]) -> Callable[..., None]:
     help="Write a .csv of the images: score, decision, IoU.",
 )
 @click.option("--report", type=FOLDER, help="Draw curves and the worst images.")
-@_metric_options
 def anomaly(
     maps: Path,
     data: Path,
@@ -94,7 +71,7 @@ def anomaly(
     """Evaluate anomaly maps of a data set on disk; see `_HELP`."""
     folders = [maps] if compare is None else [maps, compare]
     _check_outputs(save, per_image, report, [data, *folders])
-    options = {**_options(given), "per_image": per_image is not None}
+    options = {**read_options(AnomalySuite, (), given), "per_image": per_image is not None}
     models = [
         list_anomaly_maps(folder, data, layout=given["layout"], categories=given["categories"] or None)
         for folder in folders
@@ -129,13 +106,6 @@ def _warn_of_empty_masks(images: Sequence[Any]) -> None:
             f"{empty[0].masks[0]}: no pixel is anomalous, and the image counts as anomalous, since its folder says so"
             f" ({len(empty)} such {'image' if len(empty) == 1 else 'images'})"
         )
-
-
-def _options(given: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of the metric, those that were given."""
-    return read_options(
-        AnomalySuite, [f"{name}={','.join(given[name])}" for name in AnomalySuite.options if given.get(name)]
-    )
 
 
 def _check_outputs(save: Sequence[Path], per_image: Path | None, report: Path | None, folders: Sequence[Path]) -> None:

@@ -19,6 +19,7 @@ from ..metric.metric import keyword_options
 from ..reports.directions import better
 from ..reports.forest import draw_differences
 from .files import check_json_and_picture, files_of, naming_files
+from .flags import INTERVALS, MetricCommand
 from .options import read_options
 from .outputs import deliver, on_terminal, saving
 
@@ -35,6 +36,7 @@ difference leaves out 0 and it is known which way is better.
 DEFAULTS = keyword_options(compare_models)
 OWN = ("predictions", "open_scores", "image_scores")
 SHARED = ("references", "open_labels", "image_labels", GROUPS)
+COLUMNS = (*(f"{which}_{column}" for which in ("first", "second") for column in OWN), *SHARED)
 
 
 def _columns(command: Callable[..., None]) -> Callable[..., None]:
@@ -46,10 +48,12 @@ def _columns(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
-@click.command(help=_HELP)
+@click.command(cls=MetricCommand, but=INTERVALS, help=_HELP)
 @click.argument("name", type=click.Choice(METRICS), metavar="NAME")
 @_columns
-@click.option("--option", "options", multiple=True, metavar="KEY=VALUE", help="An option of the metric.")
+@click.option(
+    "--option", "options", multiple=True, metavar="KEY=VALUE", help="An option of the metric; the same as its flag."
+)
 @click.option(
     "--confidence-level", type=float, default=DEFAULTS["confidence_level"], show_default=True, help="Of the intervals."
 )
@@ -65,19 +69,19 @@ def compare(
     random_state: int,
     save: Path | None,
     plot: Path | None,
-    **places: str | None,
+    **given: Any,
 ) -> None:
     """Compare two models on the same samples; see `_HELP`."""
-    given = {column: place for column, place in places.items() if place is not None}
-    for needed in ("first_predictions", "second_predictions"):
-        if needed not in given:
-            raise click.UsageError(f"expected --{needed.replace('_', '-')}, got none")
-    check_json_and_picture(save, plot, lambda: files_of(given))
     chosen = metric_class(name)
-    metric = chosen(**read_options(chosen, options))
-    columns = {column: _read(place, column) for column, place in given.items()}
+    metric = chosen(**read_options(chosen, options, {**given, **dict.fromkeys(INTERVALS)}))
+    places = {column: given[column] for column in COLUMNS if given[column] is not None}
+    for needed in ("first_predictions", "second_predictions"):
+        if needed not in places:
+            raise click.UsageError(f"expected --{needed.replace('_', '-')}, got none")
+    check_json_and_picture(save, plot, lambda: files_of(places))
+    columns = {column: _read(place, column) for column, place in places.items()}
     models = [{c: columns[f"{which}_{c}"] for c in OWN if f"{which}_{c}" in columns} for which in ("first", "second")]
-    with naming_files(given):
+    with naming_files(places):
         table = compare_models(
             metric,
             *models,

@@ -13,15 +13,19 @@ from tqdm import tqdm
 from ..formats.tables import columns as columns_of_files
 from ..formats.written.results import as_json, as_table
 from ..loading import METRICS, metric_class
+from ..metric.groups import GROUPS
 from ..reports.plots import draw
 from ..scores import SCORES, score_function
 from .files import check_json_and_picture, files_of, naming_files
+from .flags import MetricCommand
 from .options import FOLDER, read_options
 from .outputs import deliver, on_terminal, saving, show
 from .report import check_report, error_report
 
+COLUMNS = ("predictions", "references", "open_scores", "open_labels", "image_scores", "image_labels", GROUPS)
 
-@click.command()
+
+@click.command(cls=MetricCommand)
 @click.argument("name", type=click.Choice(METRICS), metavar="NAME")
 @click.option("--predictions", metavar="FILE", help="Scores or class ids, maps or boxes: see describe.")
 @click.option("--references", metavar="FILE", help="True classes, labels, masks or boxes.")
@@ -39,7 +43,7 @@ from .report import check_report, error_report
     "options",
     multiple=True,
     metavar="KEY=VALUE",
-    help="An option, such as k_list=1,5 or known_classes=0,1.",
+    help="An option of the metric, such as k_list=1,5; the same as --k-list 1,5.",
 )
 @click.option(
     "--save", type=click.Path(dir_okay=False, writable=True, path_type=Path), help="Write results to a .json."
@@ -58,35 +62,37 @@ def compute(
     plot: Path | None,
     report: Path | None,
     images: str | None,
-    **places: str | None,
+    **given: Any,
 ) -> None:
     """Compute a metric from files: .npy, .npz, .csv, .parquet, .json or .pt.
+
+    Each option of the metric is a flag: openworld-metrics compute openauc --help lists them.
 
     FILE may name its columns, as in scores.parquet:logits or table.csv:cat,dog; without, the column is the only one, or
     the one named as the option is (open_scores). FILE may be - for JSON or comma-separated values on standard input.
     Parquet files are read in batches. In JSON results an infinite threshold is "Infinity" or "-Infinity".
     """
-    if plot is not None and places["groups"] is not None:
-        raise click.UsageError("expected --plot or --groups, got both: a picture shows one group")
-    given = {column: place for column, place in places.items() if place is not None}
-    score = given.pop("open_scores") if given.get("open_scores") in SCORES else None
-    if score is not None and "predictions" not in given:
-        raise click.UsageError(f"expected --predictions with --open-scores {score}, which is of their logits")
-    check_json_and_picture(save, plot, lambda: files_of(given))
     chosen = metric_class(name)
-    wanted = read_options(chosen, options)
+    wanted = read_options(chosen, options, given)
+    places = {column: given[column] for column in COLUMNS if given[column] is not None}
+    if plot is not None and "groups" in places:
+        raise click.UsageError("expected --plot or --groups, got both: a picture shows one group")
+    score = places.pop("open_scores") if places.get("open_scores") in SCORES else None
+    if score is not None and "predictions" not in places:
+        raise click.UsageError(f"expected --predictions with --open-scores {score}, which is of their logits")
+    check_json_and_picture(save, plot, lambda: files_of(places))
     if report is not None:
         check_report(chosen, report, images)
-        if "groups" in given:
+        if "groups" in places:
             raise click.UsageError("expected --report or --groups, got both: a page shows one group")
     elif images is not None:
         raise click.UsageError("expected --report with --images, got none")
     metric = chosen(**(wanted if report is None else {**wanted, "per_sample": True}))
-    with naming_files(given if score is None else {**given, "logits": given["predictions"]}):
-        _add(metric, given, score)
+    with naming_files(places if score is None else {**places, "logits": places["predictions"]}):
+        _add(metric, places, score)
         state = {} if plot is None else metric.state()
         count, results = len(metric), metric.compute()
-    page = [] if report is None else [error_report(name, results, report, images, given, count)]
+    page = [] if report is None else [error_report(name, results, report, images, places, count)]
     if not wanted.get("per_sample"):
         results.pop("per_sample", None)
     writes = saving(save, results)

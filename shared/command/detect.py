@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import click
 
@@ -21,6 +20,7 @@ from ..formats.written.atomic import check_file, check_folder, nearest_folder
 from ..formats.written.results import as_json
 from ..reports.detection import write_report
 from .fitted import Threshold
+from .flags import MetricCommand
 from .messages import warn
 from .options import FOLDER, read_options
 from .outputs import check_outputs, deliver, on_terminal, show
@@ -43,26 +43,13 @@ give names. Results are a text on a terminal, JSON in a pipe.
 """
 
 
-class SpaceSeparated(click.Command):
-    """A command whose list options take all words up to the next option: --known-classes 0 1 2."""
-
-    lists: ClassVar[tuple[str, ...]] = ("--known-classes", "--names", "--previously-known")
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Repeat the option before each of its words, which is how click reads a list."""
-        spread: list[str] = []
-        option, words = "", 0
-        for argument in args:
-            if argument.startswith("-") and not re.match(r"-\d", argument):
-                option, words = (argument if argument in self.lists else ""), 0
-            elif option:
-                words += 1
-                spread += [option] * (words > 1)
-            spread.append(argument)
-        return super().parse_args(ctx, spread)
-
-
-@click.command(cls=SpaceSeparated, help=_HELP)
+@click.command(
+    cls=MetricCommand,
+    metric=OpenSetDetection,
+    but=("known_classes", "unknown_class_id", "conf_threshold", "previously_known", "box_format"),
+    lists=("--known-classes", "--names", "--previously-known"),
+    help=_HELP,
+)
 @click.option("--predictions", type=click.Path(), help="Folder of YOLO or VOC .txt, COCO results, or dicts.")
 @click.option("--references", type=click.Path(), help="YOLO labels, data.yaml, COCO .json, VOC .xml folder, or dicts.")
 @click.option("--images", type=click.Path(), help="Folder of the images, where the layout does not say.")
@@ -80,12 +67,8 @@ class SpaceSeparated(click.Command):
     show_default=True,
     help="Leave out predictions with a lower confidence, or with none above the threshold of a file.",
 )
-@click.option("--iou-threshold", default=0.5, show_default=True, help="IoU at which boxes are matched.")
 @click.option("--iou", type=float, help="IoU of the model's non-maximum suppression.  [default: 0.6]")
-@click.option("--protocol", help="Definitions of the metrics: ow-dln or owod.")
-@click.option("--matching", help="Which box takes an object first: by iou, or by confidence.")
 @click.option("--previously-known", multiple=True, metavar="CLASS …", help="Known classes of earlier tasks, for owod.")
-@click.option("--per-class", is_flag=True, help="Add a table by class.")
 @click.option("--standard/--no-standard", default=True, show_default=True, help="mAP, precision, recall (pycocotools).")
 @click.option("--voc-from-zero", is_flag=True, help="Pascal VOC files whose pixels count from 0, not 1.")
 @click.option("--score-field", metavar="NAME", help="Name of the confidence in COCO results.  [default: score]")
@@ -191,15 +174,11 @@ def _from_model(given: Mapping[str, Any], references: str) -> _Run:
 
 def _options(given: Mapping[str, Any], classes: Mapping[int, str]) -> dict[str, Any]:
     """The options of the metric, those that were given."""
-    options: dict[str, Any] = {
-        "unknown_class_id": given["unknown_id"],
-        "iou_threshold": given["iou_threshold"],
-        "conf_threshold": given["conf"],
-    }
-    options |= {name: given[name] for name in ("protocol", "matching", "per_class") if given[name]}
+    options: dict[str, Any] = {"unknown_class_id": given["unknown_id"], "conf_threshold": given["conf"]}
     if given["previously_known"]:
         options["previously_known"] = class_ids(_words(given["previously_known"]), classes)
-    more = read_options(OpenSetDetection, given["more"])
+    flags = {**given, "known_classes": None, "previously_known": None}  # which may be names, and are read elsewhere
+    more = read_options(OpenSetDetection, given["more"], flags)
     for name in ("known_classes", "box_format"):
         if name in more:
             raise click.BadParameter(f"expected other options than {name}, got {more[name]!r}", param_hint="--option")

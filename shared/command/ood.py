@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -11,11 +12,14 @@ from ..evaluation.ood_suite import SUITE_METRICS, evaluate_ood
 from ..formats.tables.columns import file_of
 from ..formats.tables.score_files import KNOWN_GROUP, is_folder, read_scores, score_files
 from ..formats.written.results import as_json
+from ..ood.ood_bench import OODBench
 from ..reports.rendering import FORMS, render
 from ..reports.tables import make_table
 from .files import check_json_and_picture
 from .fitted import Threshold
+from .flags import INTERVALS, MetricCommand
 from .messages import warn
+from .options import read_options
 from .outputs import deliver, on_terminal, saving
 
 _HELP = """Compare several OOD sets with the same known samples, each for itself, from files of scores.
@@ -31,11 +35,12 @@ set, and near/cifar100.npz is near/cifar100; OpenOOD's folder of scores has the 
 
 A name with a slash adds a row, near, the mean of its sets. The numbers are OpenOOD's: its areas under precision and
 recall, by trapezoids, are --metrics aupr_in_trapezoid,aupr_out_trapezoid. But where scores tie, its FPR may be higher,
-since it drops points of the ROC curve before it looks for one. Results are a table on a terminal, JSON in a pipe.
+since it drops points of the ROC curve before it looks for one. Results are a table on a terminal, and in a pipe JSON
+unless --format or --percent asks for a table.
 """
 
 
-@click.command(help=_HELP)
+@click.command(cls=MetricCommand, metric=OODBench, only=INTERVALS, help=_HELP)
 @click.option("--known", required=True, metavar="FILE", help="Scores of known samples.")
 @click.option(
     "--unknown", multiple=True, required=True, metavar="[NAME=]FILE|FOLDER", help="Scores of an OOD set, or of many."
@@ -59,9 +64,11 @@ def ood(
     form: str | None,
     percent: bool,
     save: Path | None,
+    **intervals: Any,
 ) -> None:
     """Compare several OOD sets with the same known samples; see `_HELP`."""
-    form = form or ("text" if on_terminal() else "json")
+    form = form or ("text" if on_terminal() or percent else "json")
+    options = read_options(OODBench, (), intervals)
     if percent and form == "json":
         raise click.UsageError("expected --percent with a table, got it with JSON, whose rates are in [0, 1]")
     places = _unknown_places(unknown, known, full_spectrum)
@@ -73,6 +80,7 @@ def ood(
         full_spectrum=[read_scores(place) for place in full_spectrum],
         metrics=metrics.split(","),
         threshold=threshold,
+        **options,
     )
     table = as_json(results) if form == "json" else render(make_table({known: results}), form, percent=percent)
     deliver(table, *saving(save, results))

@@ -21,9 +21,9 @@ import numpy as np
 
 from ..arrays.exact_sums import Sums
 from ..arrays.options import as_confidence_level, as_open_share
-from ..ranking.guarantees import as_written, threshold_at_fpr
+from ..ranking.guarantees import threshold_at_fpr
 from ..ranking.selection import highest_by_rank
-from ..ranking.shares import most_within, percent
+from ..ranking.shares import as_written, most_within, percent
 
 PIXELS, IMAGES = "pixels", "images"
 _NUMBER = r"(\d+\.?\d*(?:e[-+]?\d+)?|\.\d+)"

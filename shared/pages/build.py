@@ -16,20 +16,20 @@ from typing import Any
 
 import gradio as gr
 
-from .browser.layout import card_text
+from .events.wiring import Wiring
 from .form.parts import Inputs
 from .page import Page
 from .results.outputs import Outputs
 from .runner import Runner, explain
-from .serving.launch import QUEUE, blocks
-from .wiring import Wiring
+from .serving.ending import bounded
+from .serving.launch import blocks
 
 
 def build(page: Page, folder: Path) -> gr.Blocks:
     """Make the page of a metric whose script, kernel files and card are in `folder`."""
     with blocks(page.name) as demo:
         fill(page, folder, opened=demo.load)
-    return demo.queue(max_size=QUEUE, default_concurrency_limit=2)
+    return demo
 
 
 def fill(page: Page, folder: Path, endpoint: str = "compute", opened: Any = None) -> None:
@@ -41,7 +41,7 @@ def fill(page: Page, folder: Path, endpoint: str = "compute", opened: Any = None
             inputs = Inputs(page, runner.defaults, runner.texts.inputs)
         with gr.Column(min_width=320, elem_classes="results-column"):
             outputs = Outputs(page)
-    gr.Markdown(card_text(folder, runner.texts.description), latex_delimiters=_LATEX, elem_classes="card")
+    gr.Markdown(_card(folder, runner.texts.description), latex_delimiters=_LATEX, elem_classes="card")
     Wiring(runner, inputs, outputs).connect(opened)
     _add_api(runner, endpoint)
 
@@ -52,12 +52,21 @@ _LATEX = [
 ]
 
 
+def _card(folder: Path, description: str) -> str:
+    """The text of the card without its front matter; the description where there is no card."""
+    path = folder / "README.md"
+    if not path.is_file():
+        return description
+    text = path.read_text(encoding="utf-8")
+    return text.split("---\n", 2)[2] if text.startswith("---\n") else text
+
+
 def _add_api(runner: Runner, endpoint: str) -> None:
     """The endpoint: columns and options by name to the results. Errors carry the metric's own message."""
 
     def compute(columns: dict[str, Any], options: dict[str, Any] | None = None) -> dict[str, Any]:
         try:
-            return runner.results(columns, options or {})
+            return bounded(runner.results, columns, options or {})
         except Exception as error:
             raise gr.Error(explain(error), print_exception=False) from None
 

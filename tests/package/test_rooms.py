@@ -101,6 +101,16 @@ def test_no_circle_of_files_or_of_rooms() -> None:
     TopologicalSorter({start: ends - {start} for start, ends in rooms.items()}).prepare()
 
 
+def test_no_circle_of_the_rooms_of_the_pages() -> None:
+    within = [(dotted(x.file).split("."), x.target.split(".")) for x in IMPORTS if x.own]
+    rooms: dict[str, set[str]] = {}
+    for start, end in within:
+        if start[0] == end[0] == "pages" and len(start) > 1 and len(end) > 1 and start[1] != end[1]:
+            rooms.setdefault(start[1], set()).add(end[1])
+    assert {"reading", "columns", "assembly", "form", "results"} <= rooms.keys()
+    TopologicalSorter(rooms).prepare()
+
+
 def test_the_kernel_imports_no_tool() -> None:
     kernel = [x for x in IMPORTS if room(dotted(x.file)) in KERNEL and not x.own]
     assert {"numpy", "array_api_compat"} <= {x.target for x in kernel}

@@ -25,7 +25,7 @@ from ...detection.words import (
     WRONG_CLASS,
     outcomes_in_words,
 )
-from ..page import Computed
+from .computed import Computed
 from .style import BLUE, GREEN, GREY, ORANGE, PURPLE, figure, photograph_behind
 
 MAX_BOXES = 300  # of an image

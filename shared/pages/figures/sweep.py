@@ -10,7 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from ...detection.openset_detection import OpenSetDetection, detection_results
-from ..page import Computed
+from .computed import Computed
 from .style import BLUE, GREEN, LINES, ORANGE, curve, figure
 from .threshold import THRESHOLD, Sweep, moving_point, spread
 

@@ -14,7 +14,7 @@ import gradio as gr
 from ...loading import METRICS, script
 from ..build import fill
 from ..page import Page
-from ..serving.launch import QUEUE, QUIET, blocks
+from ..serving.launch import QUIET, blocks
 from .choosing import BOXES, CLASSES, MAPS, NO, SAYS, SCORE, SUMS, UNKNOWN, YES, questions, suggestion
 from .pictures import picture
 
@@ -52,7 +52,7 @@ def build_gallery() -> gr.Blocks:
                 with gr.Tab(name, id=name) as tab:
                     fill(page, script(name).parent, endpoint=f"compute_{name}", opened=tab.select)
         demo.load(asked_for, None, [tabs], **QUIET)
-    return demo.queue(max_size=QUEUE, default_concurrency_limit=2)
+    return demo
 
 
 def page_of(name: str) -> Page:

@@ -13,9 +13,10 @@ from ...classification.averages import AVERAGES, topk_rates
 from ...classification.topk_rates import TIES, known_ranks
 from ..columns.arrays import Matrix
 from ..columns.column import Column
+from ..figures.computed import Computed
+from ..figures.digits import short
 from ..figures.style import BLUE, GREY, LINES, ORANGE, figure
-from ..page import CONFIDENCE, DATA_SETS, DETECTORS, Computed, Option, Sample, rows
-from ..results.digits import short
+from ..page import CONFIDENCE, DATA_SETS, DETECTORS, Option, Sample, rows
 
 MAX_K = 200  # that are drawn
 MIN_K = 10  # where there are as many; otherwise up to twice the largest k that is asked for

@@ -10,14 +10,14 @@ import pandas as pd
 
 from ..assembly.direction import column_of_scores
 from ..assembly.reading import read
-from ..browser.layout import data_frame
+from ..form.address import from_query, options_of_title, query_of
+from ..form.controls import shown
+from ..form.form import OWN, TABLE, Form, data_frame, sample_of, titles, with_sample
+from ..form.looking import Look, look
 from ..reading.pasted import read_pasted
 from ..results.message import message
 from ..runner import Runner, explain
-from .address import from_query, options_of_title, query_of
-from .controls import shown
-from .form import OWN, TABLE, Form, sample_of, titles, with_sample
-from .looking import Look, look
+from ..serving.ending import bounded
 
 Changes = dict[str, Any]  # updates of the components of `parts.Inputs` and `Form` by name
 _LOOK = ("read", "panel", "flip", "leave", "leave_out", "made_of", "options")
@@ -120,8 +120,8 @@ class Events:
         """What there is to see of the data, or what is wrong with them."""
         form = with_sample(self.page, self.folder, form)
         try:
-            reading = read(self.page, form.tables, form.files, form.chosen, form.read_as, form.leave_out)
-            return look(reading, rows=form.uploaded)
+            reading = bounded(read, self.page, form.tables, form.files, form.chosen, form.read_as, form.leave_out)
+            return bounded(look, reading, form.uploaded)
         except Exception as error:  # whatever it is, the person is told where they look
             return explain(error)
 
