@@ -2656,7 +2656,7 @@ def listed_pairs(
     loop = worth_compiling(pairs_above, work, predictions, references)
     if loop is None:
         counts, starts = objects_of_rows(num_predictions, num_references)
-        parts = (slice(*part) for part in pairwise(_cuts(counts)))
+        parts = (slice(*part) for part in pairwise(cuts_of_pairs(counts)))
         found = [_pairs_of(predictions, references, part, counts[part], starts[part], threshold) for part in parts]
         return Pairs(*(np.concatenate(arrays) for arrays in zip(*found)))
     length = 2 * len(predictions)
@@ -2700,7 +2700,7 @@ def pairs_above(
     return size
 
 
-def _cuts(counts: np.ndarray) -> list[int]:
+def cuts_of_pairs(counts: np.ndarray) -> list[int]:
     """Cut prediction rows into runs of about `_PAIRS` pairs."""
     chunk = np.cumsum(counts) // _PAIRS
     return [0, *(np.flatnonzero(chunk[1:] != chunk[:-1]) + 1).tolist(), len(counts)]
@@ -2839,14 +2839,18 @@ def _pairs_of_lost(
     """List all pairs with a lost box that may overlap."""
     before = np.concatenate([[0], np.cumsum(lost[1])])
     some = np.flatnonzero(lost[0] | (before[starts + counts] > before[starts]))  # or with such an object in their image
-    rows, columns = all_pairs(some, counts[some], starts[some])
-    with_lost = lost[0][rows] | lost[1][columns]
-    rows, columns = rows[with_lost], columns[with_lost]
-    for near, far in ((0, 2), (1, 3)):
-        start = np.maximum(tables[0][rows, near], tables[1][columns, near])
-        stop = np.minimum(tables[0][rows, far], tables[1][columns, far])
-        overlap = start <= stop + 2 * np.spacing(np.abs(stop))  # neither is off by as much as one unit
-        rows, columns = rows[overlap], columns[overlap]
+    parts = []
+    for part in np.split(some, cuts_of_pairs(counts[some])[1:-1]):
+        rows, columns = all_pairs(part, counts[part], starts[part])
+        with_lost = lost[0][rows] | lost[1][columns]
+        rows, columns = rows[with_lost], columns[with_lost]
+        for near, far in ((0, 2), (1, 3)):
+            start = np.maximum(tables[0][rows, near], tables[1][columns, near])
+            stop = np.minimum(tables[0][rows, far], tables[1][columns, far])
+            overlap = start <= stop + 2 * np.spacing(np.abs(stop))  # neither is off by as much as one unit
+            rows, columns = rows[overlap], columns[overlap]
+        parts.append((rows, columns))
+    rows, columns = (np.concatenate(column) for column in zip(*parts))
     return rows, columns
 
 
