@@ -1,4 +1,4 @@
-"""Files of torch (.pt), of which nothing is unpickled but tensors and plain containers."""
+"""Files of torch (.pt), from which only tensors and plain containers are unpickled."""
 
 from __future__ import annotations
 

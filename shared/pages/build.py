@@ -16,14 +16,13 @@ from typing import Any
 
 import gradio as gr
 
-from .browser.layout import card_text
+from .events.wiring import Wiring
 from .form.parts import Inputs
 from .page import Page
 from .results.outputs import Outputs
 from .runner import Runner, explain
 from .serving.ending import bounded
 from .serving.launch import blocks
-from .wiring import Wiring
 
 
 def build(page: Page, folder: Path) -> gr.Blocks:
@@ -42,7 +41,7 @@ def fill(page: Page, folder: Path, endpoint: str = "compute", opened: Any = None
             inputs = Inputs(page, runner.defaults, runner.texts.inputs)
         with gr.Column(min_width=320, elem_classes="results-column"):
             outputs = Outputs(page)
-    gr.Markdown(card_text(folder, runner.texts.description), latex_delimiters=_LATEX, elem_classes="card")
+    gr.Markdown(_card(folder, runner.texts.description), latex_delimiters=_LATEX, elem_classes="card")
     Wiring(runner, inputs, outputs).connect(opened)
     _add_api(runner, endpoint)
 
@@ -51,6 +50,15 @@ _LATEX = [
     {"left": "$$", "right": "$$", "display": True},
     {"left": "$", "right": "$", "display": False},
 ]
+
+
+def _card(folder: Path, description: str) -> str:
+    """The text of the card without its front matter; the description where there is no card."""
+    path = folder / "README.md"
+    if not path.is_file():
+        return description
+    text = path.read_text(encoding="utf-8")
+    return text.split("---\n", 2)[2] if text.startswith("---\n") else text
 
 
 def _add_api(runner: Runner, endpoint: str) -> None:

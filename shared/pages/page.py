@@ -9,10 +9,12 @@ from typing import Any, NamedTuple
 from ..metric.metric import Metric
 from .columns.column import Column
 from .columns.samples import Detectors, Groups
+from .figures.computed import Computed
 from .figures.threshold import Sweep
+from .figures.thumbnails import Thumbnail
+from .figures.worst import Worst
 from .reading.data import DETECTOR, Data
 from .reading.uploads import Reader
-from .results.worst import Thumbnail, Worst
 from .serving.costs import Cost
 
 Table = Mapping[str, Sequence[Any]]  # header → cells
@@ -57,27 +59,6 @@ class Sample(NamedTuple):
     options: Mapping[str, Any] = {}
     photographs: str = ""
     note: str = ""
-
-
-class Computed(NamedTuple):
-    """What the pictures are drawn from: the metric's reduced state, its options, its results and its columns.
-
-    image, photograph: the image that is shown, from 0, and what lies behind it
-    together: the same without groups, where there are some: what is drawn
-    title, rivals: where there are several detectors, the name of this one, and the others by theirs
-    names: of the images, where they are known
-    """
-
-    state: Any
-    options: Mapping[str, Any]
-    results: Mapping[str, Any]
-    columns: Mapping[str, Any]
-    image: int = 0
-    photograph: Any = None
-    together: Computed | None = None
-    title: str = ""
-    rivals: Mapping[str, Computed] = {}
-    names: Sequence[str] = ()
 
 
 class Derived(NamedTuple):

@@ -1,67 +1,28 @@
-"""From a page's inputs to what it shows: the one place where a metric is run, for a person and for the API alike."""
+"""A page's metric, run for a person and for the API alike."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import Any
 
 from ..metric.groups import GROUPS
-from ..metric.metric import INTERVAL_OPTIONS
+from ..metric.metric import OF_EVERY_METRIC
 from ..texts import texts
 from .assembly.data_sets import shares_of_groups
-from .assembly.gather import Arguments
 from .assembly.reading import read
+from .figures.computed import Computed
 from .form.controls import options_of
 from .form.form import Form, as_names
-from .page import Computed, Page
-from .reading.photographs import photograph_of
-from .results.call import Recipe, python_call, recipe_of
-from .results.comparison import compared
-from .results.message import message
-from .results.numbers import numbers_html, result_help
-from .results.report import report_html, sentence
-from .results.slider import threshold_html
-from .results.strip import image_names, strip_html
-from .results.worst import worst_html
+from .page import Page
+from .results.call import recipe_of
+from .results.view import Computation, View, Viewer
 from .serving.costs import check_costs, image_costs, interval_costs, option_costs, step_costs
-from .serving.limits import MAX_IMAGES, without_paths
+from .serving.limits import without_paths
 
 MAX_WORDS = 2_000  # letters of a message
-
-
-NOT_ON_PAGES = frozenset({"significant_bits", "per_sample", *INTERVAL_OPTIONS} - {"confidence_level"})
-
-
-class Shown(NamedTuple):
-    """The results of a page to show: HTML, text and figures.
-
-    tables: of several detectors or groups, as text in each of `TEXT_FORMS`; none of others
-    """
-
-    numbers: str
-    threshold: str
-    strip: str
-    worst: str
-    report: str
-    cite: str
-    tables: Sequence[str]
-    json: str
-    call: str
-    figures: Sequence[Any]
-    num_images: int
-
-
-class Computation(NamedTuple):
-    """The results of each detector by its name, what they were computed from, and what was left out, in words."""
-
-    arguments: Mapping[str, Arguments]
-    detectors: Mapping[str, Computed]
-    recipe: Recipe
-    left_out: str = ""
+# `regions` numbers the regions of masks, and a mask that is uploaded as a picture is 0 and 1
+NOT_ON_PAGES = frozenset({"significant_bits", "per_sample", "regions", *OF_EVERY_METRIC} - {"confidence_level"})
 
 
 class Runner:
@@ -70,6 +31,7 @@ class Runner:
     def __init__(self, page: Page, folder: Path) -> None:
         self.page, self.metric, self.folder = page, page.metric, folder
         self.texts = texts(folder / f"{page.name}.py")
+        self.viewer = Viewer(page, self.texts, self.defaults)
 
     @property
     def defaults(self) -> Mapping[str, Any]:
@@ -126,71 +88,17 @@ class Runner:
         left_out = reading.unread.note if reading.unread and reading.leaves_out else ""
         return Computation(arguments, detectors, recipe, left_out)
 
-    def picture(self, done: Computation, detector: str = "", image: float = 1, photographs: Any = None) -> Any:
-        """The first picture: that of an image, if the page has images."""
-        with np.errstate(all="ignore"):
-            return self.page.draw_image(as_drawn(self._chosen(done, detector, image, photographs)))
+    def picture(self, done: Computation, form: Form) -> Any:
+        """The picture of the image that is chosen."""
+        return self.viewer.picture(done, form.detector or "", form.image, as_names(form.photographs))
 
-    def _chosen(self, done: Computation, detector: str, image: float, photographs: Any) -> Computed:
-        """The detector that is looked at, with the others beside it, and the image of it."""
-        name = detector if detector in done.detectors else next(iter(done.detectors))
-        names, num_images = done.arguments[name].names, self._num_images(done)
-        shown = max(0, min(num_images, int(image or 1)) - 1)
-        behind = photograph_of([Path(path) for path in as_names(photographs)], shown, names)
-        rivals = {other: computed for other, computed in done.detectors.items() if other != name}
-        return done.detectors[name]._replace(
-            image=shown, photograph=behind, title=name if rivals else "", rivals=rivals, names=names
-        )
+    def view(self, done: Computation, form: Form) -> View:
+        """What there is to show, with the detector and the image that are chosen."""
+        return self.viewer.view(done, form.detector or "", form.image, as_names(form.photographs))
 
-    def _num_images(self, done: Computation) -> int:
-        columns = next(iter(done.arguments.values())).columns
-        return min(MAX_IMAGES, max(map(len, columns.values()))) if self.page.images else 1
-
-    def display(self, done: Computation, detector: str = "", image: float = 1, photographs: Any = None) -> Shown:
-        """Draw and write what was computed, one of the detectors in full."""
-        page, computed = self.page, self._chosen(done, detector, image, photographs)
-        results = {name: one.results for name, one in done.detectors.items()}
-        call = python_call(page, done.recipe, done.arguments, computed.options, self.defaults)
-        names = image_names(computed, self._num_images(done)) if page.images else []
-        side_by_side = compared(results)
-        whole = as_drawn(computed)
-        with np.errstate(all="ignore"):
-            figures, sweep = page.draw(whole), page.sweep(whole)
-            strip = strip_html(page, whole, names)
-            numbers = numbers_html(page, computed.results, result_help(self.texts.inputs), names)
-            worst = worst_html(page.name, page.worst(whole))
-        numbers = message(done.left_out, "note") + (side_by_side.shown if side_by_side else "") + numbers
-        return Shown(
-            numbers=numbers,
-            threshold=threshold_html(page.name, sweep),
-            strip=strip,
-            worst=worst,
-            report=report_html(page, self.texts, computed, numbers, call, sweep is not None),
-            cite=f"{sentence(page, self.texts, computed.results)}\n\n{self.texts.citation}",
-            tables=[*side_by_side.texts.values()] if side_by_side else [],
-            json=results_json(results if computed.rivals else computed.results),
-            call=call,
-            figures=figures,
-            num_images=self._num_images(done),
-        )
-
-    def show(self, form: Form) -> Shown:
-        """`run` and `display`."""
-        return self.display(self.run(form), "", form.image, form.photographs)
-
-
-def results_json(results: Mapping[str, Any]) -> str:
-    """The numbers in full. Infinity, which a threshold can be, is written as Python's json writes it."""
-    return json.dumps(results, indent=2)
-
-
-def as_drawn(computed: Computed) -> Computed:
-    """What the pictures show: all groups together, of the rivals too."""
-    rivals = {name: as_drawn(rival) for name, rival in computed.rivals.items()}
-    whole = computed.together
-    if whole is None:
-        return computed._replace(rivals=rivals)
-    return computed._replace(state=whole.state, results=whole.results, columns=whole.columns, rivals=rivals)
+    def show(self, form: Form) -> View:
+        """`run` and `view`."""
+        return self.view(self.run(form), form)
 
 
 def explain(error: Exception) -> str:

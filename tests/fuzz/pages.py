@@ -15,9 +15,8 @@ import numpy as np
 import pandas as pd
 
 from openworld_metrics import METRICS
-from openworld_metrics.pages.browser.layout import data_frame
 from openworld_metrics.pages.form.controls import shown
-from openworld_metrics.pages.form.form import Form
+from openworld_metrics.pages.form.form import Form, data_frame
 from openworld_metrics.pages.reading.uploads import read_files
 from openworld_metrics.pages.runner import Runner, explain
 from tests import cases

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from openworld_metrics.pages.assembly.left_out import unread
-from openworld_metrics.pages.form.events import Events
+from openworld_metrics.pages.events.inputs import Events
 from openworld_metrics.pages.form.form import Form
 from openworld_metrics.pages.reading.uploads import read_files, read_table
 from tests.pages.test_figures import page as page_of

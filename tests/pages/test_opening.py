@@ -11,9 +11,9 @@ import pandas as pd
 import pytest
 
 from openworld_metrics import METRICS
+from openworld_metrics.pages.events.inputs import Events
 from openworld_metrics.pages.form.address import query_of
 from openworld_metrics.pages.form.controls import shown
-from openworld_metrics.pages.form.events import Events
 from openworld_metrics.pages.form.form import OWN, Form, titles, with_sample
 from openworld_metrics.pages.gallery import choosing
 from openworld_metrics.pages.runner import Runner

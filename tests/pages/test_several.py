@@ -121,7 +121,7 @@ def test_another_detector_in_the_viewer(root: Path, tmp_path: Path) -> None:
     done = runner.run(Form(files=files, options=held))
     assert [*done.arguments["one"].names] == [*done.arguments["two"].names]
     image = [*done.arguments["one"].names].index("train/c") + 1
-    pictures = {name: runner.picture(done, name, image) for name in DETECTORS}
+    pictures = {name: runner.picture(done, Form(detector=name, image=image)) for name in DETECTORS}
     drawn = {name: {trace.name.split("  ")[-1] for trace in figure.data} for name, figure in pictures.items()}
     assert drawn["two"] == {"missed object"} != drawn["one"]
 

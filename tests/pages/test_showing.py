@@ -161,7 +161,7 @@ def test_several_detectors_and_data_sets(root: Path, three: tuple[Path, dict[str
     path, columns = three
     one = runner(root, "ood_bench")
     done = one.run(Form(files=[[path]]))
-    shown = one.display(done, "energy")
+    shown = one.view(done, Form(detector="energy"))
     groups = [None if name == "cifar10" else name for name in columns["dataset"].tolist()]
     expected = {
         name: load("ood_bench").compute(predictions=columns[name], references=columns["label"], groups=groups)
@@ -229,7 +229,7 @@ def test_the_worst_images_and_a_report(root: Path) -> None:
         assert one.page.draw_image(other).to_json() == one.page.draw(other)[0].to_json()
     one = runner(root, "ood_bench")
     table = pd.DataFrame({"scores": [0.1, 0.6, 0.4, 0.9], "labels": [0, 0, 1, 1]})
-    shown = one.display(one.run(Form(tables=[table])))
+    shown = one.show(Form(tables=[table]))
     assert r"\cite{hendrycks2017baseline,liang2018odin}" in shown.cite
     assert "auroc = 75.00 % and fpr95tpr = 50.00 %" in shown.cite
     whole = html.unescape(re.findall(r'data-page="(.*?)"', shown.report, re.DOTALL)[0])

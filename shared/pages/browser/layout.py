@@ -1,15 +1,11 @@
-"""How the pages look and move: theme, style sheets, scripts, tables and the card."""
+"""How the pages look and move: theme, style sheets and scripts."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib.resources import files
-from pathlib import Path
 
 import gradio as gr
-import pandas as pd
-
-from ..page import Table
 
 # fonts of the system: nothing is fetched from elsewhere
 THEME = gr.themes.Default(
@@ -40,17 +36,3 @@ CSS = _text(STYLES)
 def in_browser(event: str, name: str) -> str:
     """The JavaScript of an event of events.js, for the page of a metric."""
     return f"(...values) => openworldMetrics.{event}({name!r}, ...values)"
-
-
-def data_frame(table: Table) -> pd.DataFrame:
-    """A table of an example as a data frame."""
-    return pd.DataFrame(dict(table))
-
-
-def card_text(folder: Path, description: str) -> str:
-    """The text of the card without its front matter; the description where there is no card."""
-    path = folder / "README.md"
-    if not path.is_file():
-        return description
-    text = path.read_text(encoding="utf-8")
-    return text.split("---\n", 2)[2] if text.startswith("---\n") else text

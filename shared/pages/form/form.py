@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from ..page import Page, Sample
+from ..page import Page, Sample, Table
 from .fields import filled
 
 OWN = "Your own data"
@@ -67,6 +67,11 @@ def _frame(table: Any) -> pd.DataFrame | None:
 def _paths(files: Any) -> list[str]:
     """The paths of what a place for files holds: none, one or several."""
     return [file["path"] for file in ([files] if isinstance(files, Mapping) else files or [])]
+
+
+def data_frame(table: Table) -> pd.DataFrame:
+    """A table of an example as a data frame."""
+    return pd.DataFrame(dict(table))
 
 
 def titles(page: Page) -> list[str]:

@@ -8,7 +8,6 @@ from typing import Any
 import gradio as gr
 
 from ..assembly.guesses import guess, offered
-from ..browser.layout import data_frame
 from ..columns.arrays import Images
 from ..columns.column import READ_AS
 from ..page import Page, argument_help, one_line
@@ -17,7 +16,7 @@ from ..reading.uploads import read_table
 from ..serving.limits import STATED
 from .address import options_of_title
 from .controls import control
-from .form import Form, titles
+from .form import Form, data_frame, titles
 
 
 class Inputs:

@@ -15,14 +15,14 @@ from ...ranking.counts import Side, exceedance_counts
 from ..assembly.pairing import CATEGORY, with_categories
 from ..columns.arrays import Images
 from ..columns.column import Column
+from ..figures.computed import Computed
 from ..figures.maps import draw_map, draw_pro, draw_roc, pro_values
 from ..figures.style import figure
 from ..figures.threshold import Sweep, binary_sweep
-from ..page import CONFIDENCE, DATA_SETS, Computed, Example, Option, Page, Sample, Source, Table
+from ..figures.thumbnails import Thumbnail, map_picture
+from ..page import CONFIDENCE, DATA_SETS, Example, Option, Page, Sample, Source, Table
 from ..reading.maps import read_maps, read_masks
 from ..reading.planes import PLANE_SUFFIXES
-from ..results.strip import map_picture
-from ..results.worst import Thumbnail
 from ..serving.costs import Cost, items
 from ..serving.limits import MAX_IMAGES
 

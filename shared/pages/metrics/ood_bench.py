@@ -16,13 +16,14 @@ from ...ranking.counts import Side, exceedance_counts
 from ...ranking.operating_points import OperatingPoint, operating_point
 from ..columns.column import Column
 from ..columns.samples import Labels, Scores
+from ..figures.computed import Computed
+from ..figures.digits import short
 from ..figures.histograms import histograms
 from ..figures.roc import draw_pr, draw_roc_curves
 from ..figures.style import BLUE, GREY, LINES, ORANGE, figure, point
 from ..figures.threshold import Sweep, binary_sweep, moving_line, moving_point
-from ..page import CONFIDENCE, DATA_SETS, DETECTORS, Computed, Example, Option, Page, Sample, rows
-from ..results.digits import short
-from ..results.worst import Worst, worst_samples
+from ..figures.worst import Worst, worst_samples
+from ..page import CONFIDENCE, DATA_SETS, DETECTORS, Example, Option, Page, Sample, rows
 
 MAX_MARKED = 4  # operating points in the picture
 _SAMPLED = " (every score; the numbers are sampled)"

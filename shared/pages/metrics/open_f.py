@@ -14,11 +14,12 @@ from ..assembly.direction import labelled_outside
 from ..columns.arrays import Classes
 from ..columns.column import Column
 from ..columns.samples import Labels, Scores
+from ..figures.computed import Computed
+from ..figures.digits import short
 from ..figures.style import BLUE, GREEN, ORANGE, SHADE, curve, figure, point
 from ..figures.threshold import THRESHOLD, Sweep, moving_point
-from ..page import CONFIDENCE, DATA_SETS, DETECTORS, Computed, Example, Option, Page, Sample, Table
-from ..results.digits import short
-from ..results.worst import Worst, worst_samples
+from ..figures.worst import Worst, worst_samples
+from ..page import CONFIDENCE, DATA_SETS, DETECTORS, Example, Option, Page, Sample, Table
 from ..serving.limits import MAX_POINTS
 
 COLUMNS = (

@@ -13,12 +13,13 @@ from ...open_set.oscr import oscr_curve
 from ...ranking.shares import least_reaching
 from ..assembly.direction import labelled_outside
 from ..columns.column import Column
+from ..figures.computed import Computed
+from ..figures.digits import short
 from ..figures.histograms import histograms
 from ..figures.roc import Curve, overlay, unit_square
 from ..figures.style import BLUE, GREY, ORANGE, PURPLE, SHADE, figure
 from ..figures.threshold import Sweep, moving_line, moving_point
-from ..page import CONFIDENCE, Computed, Example, Option, Page, rows
-from ..results.digits import short
+from ..page import CONFIDENCE, Example, Option, Page, rows
 from ..serving.limits import MAX_POINTS
 from .open_f import COLUMNS, DIGITS, worst_open_set
 

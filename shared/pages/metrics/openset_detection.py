@@ -12,14 +12,14 @@ from ...detection.openset_detection import OpenSetDetection
 from ...detection.words import CALLED_UNKNOWN, MISSED, TAKEN_FOR_KNOWN, WRONG_CLASS
 from ..columns.arrays import Images
 from ..figures.boxes import OF_OBJECTS, STYLES, DrawnBoxes, boxes_to_draw, draw_boxes, draw_confusion
+from ..figures.computed import Computed
 from ..figures.sweep import draw_sweep, sweep_boxes
-from ..page import CONFIDENCE, DATA_SETS, DETECTORS, Computed, Derived, Example, Option, Page, Sample, Source
+from ..figures.thumbnails import Thumbnail, box_picture
+from ..page import CONFIDENCE, DATA_SETS, DETECTORS, Derived, Example, Option, Page, Sample, Source
 from ..reading.archives import FOLDER
 from ..reading.coco import read_annotations, read_results
 from ..reading.image_names import with_names
 from ..reading.yolo import read_objects, read_predictions
-from ..results.strip import box_picture
-from ..results.worst import Thumbnail
 from ..serving.costs import Cost, items
 from ..serving.limits import MAX_IMAGES
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import html
 
+from ..figures.digits import short
 from ..figures.threshold import Sweep
-from .digits import short
 
 
 def threshold_html(name: str, sweep: Sweep | None) -> str:

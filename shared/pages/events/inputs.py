@@ -10,15 +10,14 @@ import pandas as pd
 
 from ..assembly.direction import column_of_scores
 from ..assembly.reading import read
-from ..browser.layout import data_frame
+from ..form.address import from_query, options_of_title, query_of
+from ..form.controls import shown
+from ..form.form import OWN, TABLE, Form, data_frame, sample_of, titles, with_sample
+from ..form.looking import Look, look
 from ..reading.pasted import read_pasted
 from ..results.message import message
 from ..runner import Runner, explain
 from ..serving.ending import bounded
-from .address import from_query, options_of_title, query_of
-from .controls import shown
-from .form import OWN, TABLE, Form, sample_of, titles, with_sample
-from .looking import Look, look
 
 Changes = dict[str, Any]  # updates of the components of `parts.Inputs` and `Form` by name
 _LOOK = ("read", "panel", "flip", "leave", "leave_out", "made_of", "options")

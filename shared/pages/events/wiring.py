@@ -7,15 +7,15 @@ from typing import Any
 
 import gradio as gr
 
-from .browser.layout import in_browser
-from .form.events import AGAIN, LOAD, Events
-from .form.fields import leaves, updates
-from .form.form import Form, from_browser
-from .form.parts import Inputs
-from .results.answers import PICTURE, PRESS, SHOWN, Answers
-from .results.outputs import Outputs
-from .runner import Runner
-from .serving.launch import QUIET, VISIBLE
+from ..browser.layout import in_browser
+from ..form.fields import leaves, updates
+from ..form.form import Form, from_browser
+from ..form.parts import Inputs
+from ..results.outputs import Outputs
+from ..runner import Runner
+from ..serving.launch import QUIET, VISIBLE
+from .inputs import AGAIN, LOAD, Events
+from .results import PICTURE, PRESS, SHOWN, Answers
 
 
 class Wiring:

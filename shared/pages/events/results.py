@@ -6,14 +6,15 @@ from itertools import count
 
 import gradio as gr
 
-from ..form.events import Changes, box
 from ..form.form import Form, with_sample
-from ..runner import Computation, Runner, Shown, explain
+from ..results.comparison import TEXT_FORMS
+from ..results.message import message
+from ..results.view import Computation, View
+from ..runner import Runner, explain
 from ..serving.ending import bounded
 from ..serving.kept import KEPT
 from ..serving.limits import MAX_IMAGES
-from .comparison import TEXT_FORMS
-from .message import message
+from .inputs import Changes, box
 
 PICTURE = ("message", "token", "plots")
 SHOWN = (
@@ -35,12 +36,12 @@ class Answers:
         form = with_sample(self.runner.page, self.folder, form)
         try:
             done = bounded(self.runner.run, form)
-            shown = bounded(self.runner.display, done, "", form.image, form.photographs)
+            view = bounded(self.runner.view, done, form._replace(detector=""))
         except Exception as error:  # whatever it is, the person is told where they look, and inputs stay
             return _error(error)
         names = [*done.detectors]
         return {
-            **self._shown(shown),
+            **self._changes(view),
             "results": gr.update(visible=True),
             "hint": gr.update(visible=False),
             "detector": gr.update(choices=names, value=names[0], visible=len(names) > 1),
@@ -52,17 +53,17 @@ class Answers:
         form = with_sample(self.runner.page, self.folder, form)
         try:
             done, token = self._done(form)
-            shown = bounded(self.runner.display, done, form.detector or "", form.image, form.photographs)
+            view = bounded(self.runner.view, done, form)
         except Exception as error:  # as in press
             return _error(error)
-        return {"token": token, **self._shown(shown)}
+        return {"token": token, **self._changes(view)}
 
     def look(self, form: Form) -> Changes:
         """Show another image, or another photograph behind it: the first picture alone."""
         form = with_sample(self.runner.page, self.folder, form)
         try:
             done, token = self._done(form)
-            picture = bounded(self.runner.picture, done, form.detector or "", form.image, form.photographs)
+            picture = bounded(self.runner.picture, done, form)
         except Exception as error:  # as in press
             return _error(error)
         return {"message": box(""), "token": token, "plots": {0: picture}}
@@ -76,25 +77,25 @@ class Answers:
             token = self.kept.put(done)
         return done, token
 
-    def _shown(self, shown: Shown) -> Changes:
+    def _changes(self, view: View) -> Changes:
         """Changes of the components that show results."""
-        images = shown.num_images
+        images = view.num_images
         more = f" (of the first {images})" if images == MAX_IMAGES else ""
         return {
             "message": box(""),
             # the browser draws nothing anew that is the same, and a press that shows nothing looks like none
-            "numbers": f'<div class="new" data-run="{next(self.presses)}">{shown.numbers}</div>',
-            "threshold": shown.threshold,
+            "numbers": f'<div class="new" data-run="{next(self.presses)}">{view.numbers}</div>',
+            "threshold": view.threshold,
             "image": gr.update(maximum=max(2, images), visible=images > 1, label=f"Image shown{more}"),
-            "strip": shown.strip,
-            "worst": shown.worst,
-            "texts_tab": gr.update(visible=bool(shown.tables)),
-            "texts": shown.tables or [""] * len(TEXT_FORMS),
-            "json": shown.json,
-            "call": shown.call,
-            "cite": shown.cite,
-            "report": shown.report,
-            "plots": shown.figures,
+            "strip": view.strip,
+            "worst": view.worst,
+            "texts_tab": gr.update(visible=bool(view.tables)),
+            "texts": view.tables or [""] * len(TEXT_FORMS),
+            "json": view.json,
+            "call": view.call,
+            "cite": view.cite,
+            "report": view.report,
+            "plots": view.figures,
         }
 
 
