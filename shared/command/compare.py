@@ -15,11 +15,11 @@ from ..formats.written.aligned import aligned
 from ..formats.written.results import as_json
 from ..loading import METRICS, metric_class
 from ..metric.groups import GROUPS
-from ..metric.metric import INTERVAL_OPTIONS, keyword_options
+from ..metric.metric import keyword_options
 from ..reports.directions import better
 from ..reports.forest import draw_differences
 from .files import check_json_and_picture, files_of, naming_files
-from .flags import MetricCommand
+from .flags import INTERVALS, MetricCommand
 from .options import read_options
 from .outputs import deliver, on_terminal, saving
 
@@ -48,7 +48,7 @@ def _columns(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
-@click.command(cls=MetricCommand, but=INTERVAL_OPTIONS, help=_HELP)
+@click.command(cls=MetricCommand, but=INTERVALS, help=_HELP)
 @click.argument("name", type=click.Choice(METRICS), metavar="NAME")
 @_columns
 @click.option(
@@ -73,7 +73,7 @@ def compare(
 ) -> None:
     """Compare two models on the same samples; see `_HELP`."""
     chosen = metric_class(name)
-    metric = chosen(**read_options(chosen, options, {**given, **dict.fromkeys(INTERVAL_OPTIONS)}))
+    metric = chosen(**read_options(chosen, options, {**given, **dict.fromkeys(INTERVALS)}))
     places = {column: given[column] for column in COLUMNS if given[column] is not None}
     for needed in ("first_predictions", "second_predictions"):
         if needed not in places:

@@ -1,4 +1,4 @@
-"""Flags for the options of a metric, made of its options and of what its script says of them."""
+"""Flags for the options of a metric, with help from its script."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from ..loading import METRICS, metric_class, script
 from ..metric.metric import Metric
 from ..texts import texts
 
+INTERVALS = ("confidence_level", "n_resamples", "random_state")  # options of every metric
 _ENTRY = re.compile(r"^    (\w+(?:, \w+)*): (.*(?:\n        .*)*)", re.MULTILINE)  # of a docstring's Args
 
 

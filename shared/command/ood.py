@@ -12,13 +12,12 @@ from ..evaluation.ood_suite import SUITE_METRICS, evaluate_ood
 from ..formats.tables.columns import file_of
 from ..formats.tables.score_files import KNOWN_GROUP, is_folder, read_scores, score_files
 from ..formats.written.results import as_json
-from ..metric.metric import INTERVAL_OPTIONS
 from ..ood.ood_bench import OODBench
 from ..reports.rendering import FORMS, render
 from ..reports.tables import make_table
 from .files import check_json_and_picture
 from .fitted import Threshold
-from .flags import MetricCommand
+from .flags import INTERVALS, MetricCommand
 from .messages import warn
 from .options import read_options
 from .outputs import deliver, on_terminal, saving
@@ -41,7 +40,7 @@ unless --format or --percent asks for a table.
 """
 
 
-@click.command(cls=MetricCommand, metric=OODBench, only=INTERVAL_OPTIONS, help=_HELP)
+@click.command(cls=MetricCommand, metric=OODBench, only=INTERVALS, help=_HELP)
 @click.option("--known", required=True, metavar="FILE", help="Scores of known samples.")
 @click.option(
     "--unknown", multiple=True, required=True, metavar="[NAME=]FILE|FOLDER", help="Scores of an OOD set, or of many."
@@ -112,7 +111,7 @@ def _unknown_places(texts: Sequence[str], known: str, full_spectrum: Sequence[st
 
 
 def _sets(place: str, known: str, full_spectrum: Sequence[str]) -> dict[str, str]:
-    """The sets at a place by name: of a folder all but those that are given as known; of a file one."""
+    """The sets at a place by name: of a folder all but the known ones, of a file one."""
     if not is_folder(place):
         return {"": place}
     given = [path for path in map(file_of, (known, *full_spectrum)) if path is not None and path.exists()]
