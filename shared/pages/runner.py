@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ..metric.groups import GROUPS
-from ..metric.metric import INTERVAL_OPTIONS
+from ..metric.metric import OF_EVERY_METRIC
 from ..texts import texts
 from .assembly.data_sets import shares_of_groups
 from .assembly.reading import read
@@ -22,7 +22,7 @@ from .serving.limits import without_paths
 
 MAX_WORDS = 2_000  # letters of a message
 # `regions` numbers the regions of masks, and a mask that is uploaded as a picture is 0 and 1
-NOT_ON_PAGES = frozenset({"significant_bits", "per_sample", "regions", *INTERVAL_OPTIONS} - {"confidence_level"})
+NOT_ON_PAGES = frozenset({"significant_bits", "per_sample", "regions", *OF_EVERY_METRIC} - {"confidence_level"})
 
 
 class Runner:

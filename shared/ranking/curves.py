@@ -32,7 +32,10 @@ def twice_wins(counts: Counts) -> int:
 
 
 AUROC = Quantity(
-    twice_wins, lambda wins, positives, negatives: sum(wins) / (2 * positives * negatives), in_either_order(twice_wins)
+    twice_wins,
+    lambda wins, positives, negatives: sum(wins) / (2 * positives * negatives),
+    True,
+    in_either_order(twice_wins),
 )
 
 
@@ -73,6 +76,7 @@ def _sum_with(sum_of: Callable[[Counts], int], shares: Callable[[Counts], Array]
 AVERAGE_PRECISION = Quantity(
     _precision_sum,
     lambda sums, positives, _: sum(sums) / (positives << RATIO_UNIT),
+    True,
     Bounds(
         lambda counts, flags: _sum_with(_precision_sum, least_precision, counts, unsure_precision(counts, flags)),
         lambda counts, flags: _precision_sum(positives_first(counts, flags)),
@@ -111,6 +115,7 @@ def _trapezoid_sum(counts: Counts) -> int:
 AUPR = Quantity(
     _trapezoid_sum,
     lambda sums, positives, _: sum(sums) / (positives << (RATIO_UNIT + 1)),
+    True,
     Bounds(
         lambda counts, flags: _trapezoid_sum(negatives_first(counts, flags)),
         lambda counts, flags: _sum_with(_trapezoid_sum, most_twice_precision, counts, unsure_precision(counts, flags)),
@@ -152,7 +157,7 @@ def _first_best(bests: list[tuple[Fraction, float]], *_: int) -> tuple[float, fl
     return float(f1), threshold
 
 
-F1_MAX = Quantity(_best_f1, _first_best, at_best(_best_f1))
+F1_MAX = Quantity(_best_f1, _first_best, True, at_best(_best_f1))
 
 
 def f1_max(counts: Counts) -> tuple[float, float]:
@@ -181,6 +186,7 @@ def _gain(counts: Counts) -> int:
 DETECTION_ACCURACY = Quantity(
     _gain,
     lambda gains, positives, negatives: (negatives + max(0, *gains)) / (positives + negatives),
+    True,
     at_best(_gain),
 )
 

@@ -15,6 +15,7 @@ from openworld_metrics import AnomalySuite
 from openworld_metrics.anomaly import pimo_resampling
 from openworld_metrics.anomaly.aupimo import aupimo, pixel_weights
 from openworld_metrics.metric import metric as metric_module
+from openworld_metrics.metric.bootstrap import parts_of_strata
 from tests.examples import many, seeds
 
 NORMAL = np.arange(20).reshape(2, 2, 5) / 20
@@ -181,14 +182,15 @@ def test_a_resample_has_the_value_of_its_images(one_size: bool, seed: int, monke
     high = float(rng.choice([0.4, 1.0, rng.uniform(0.25, 1)]))
     metric = AnomalySuite(levels="pixel", integration_limits=[1.0], pimo_bounds=(0.2, high))
     columns = dict(predictions=maps, references=masks, image_labels=labels)
-    results, units = metric.results_and_units(**columns)
-    assert units.results(units.strata)["aupimo"] == pytest.approx(results["aupimo"], abs=1e-13)
-    rows, strata = units.members()
-    counts = [np.bincount(rng.integers(0, len(each), len(each)), minlength=len(each)) for each in units.strata]
-    often = [int(counts[stratum][row]) for row, stratum in zip(rows, strata)]
+    (part,) = metric.prepared(**columns)
+    prepared, results = part.prepared, part.results[""]
+    assert prepared.rates(prepared.counts)["aupimo"].value == pytest.approx(results["aupimo"].value, abs=1e-13)
+    strata = parts_of_strata(prepared)
+    counts = np.concatenate([np.bincount(rng.integers(0, len(x), len(x)), minlength=len(x)) for x in strata])
+    often = counts[prepared.rows()].tolist()
     images = np.repeat(np.arange(9), often).tolist()
     expected = metric.compute(**{name: [column[i] for i in images] for name, column in columns.items()})
-    assert units.results(counts)["aupimo"] == pytest.approx(expected["aupimo"], abs=1e-13)
+    assert prepared.rates(counts)["aupimo"].value == pytest.approx(expected["aupimo"], abs=1e-13)
 
 
 @pytest.mark.parametrize(

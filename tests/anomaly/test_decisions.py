@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 
 from openworld_metrics import AnomalySuite
+from openworld_metrics.metric.bootstrap import parts_of_strata
 from tests import cases
 from tests.examples import many, seeds
 
@@ -80,13 +81,15 @@ def test_a_replicate_of_the_images_themselves_has_the_same_rates(seed: int) -> N
     columns, rng = drawn(seed)
     options = {} if seed % 2 else {"significant_bits": 6}
     metric = AnomalySuite(image_threshold=0.3, pixel_threshold=float(rng.normal() / 2), **options)
-    results, units = metric.results_and_units(**columns)
-    replicate = units.results(units.strata)
+    (part,) = metric.prepared(**columns)
+    prepared, results = part.prepared, part.results[""]
+    replicate = prepared.rates(prepared.counts)
     for level in LEVELS:
         for rate in RATES:
-            assert replicate[f"{level}_{rate}"] == results[f"{level}_{rate}"]
-    without = units.results([np.eye(1, len(images), dtype=np.int64)[0] for images in units.strata])
-    assert 0 <= without["pixel_f1"] <= 1
+            assert replicate[f"{level}_{rate}"].value == results[f"{level}_{rate}"].value
+    strata = parts_of_strata(prepared)
+    without = prepared.rates(np.concatenate([np.eye(1, len(images), dtype=np.int64)[0] for images in strata]))
+    assert 0 <= without["pixel_f1"].value <= 1
 
 
 def test_intervals_at_thresholds() -> None:

@@ -23,8 +23,8 @@ from tests.package.rooms import KERNEL, MODULES, PACKAGE, dotted, room
 FLOORS = (
     ("extras", "texts"),
     ("arrays",),
-    ("ranking",),
     ("metric",),
+    ("ranking",),
     ("classification", "open_set", "ood", "anomaly", "detection", "formats", "scores"),
     ("loading",),
     ("comparison",),
