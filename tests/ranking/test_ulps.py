@@ -22,7 +22,7 @@ from openworld_metrics import (
     topk_accuracy,
 )
 from openworld_metrics.arrays.ratios import rounded_sum
-from openworld_metrics.classification.averages import rates_by_class, topk_results
+from openworld_metrics.classification.averages import rates_by_class, topk_rates
 from openworld_metrics.classification.topk_rates import Ranks
 from tests.hardest import ulps, worst_of
 
@@ -77,7 +77,7 @@ def test_expected_ties_are_rounded_once(most: int) -> None:
             assert topk_accuracy(ranks.above, ranks.tied, k, ties="expected", counts=ranks.counts) == float(pooled)
             spans = {"a": range(k, k + 1)}
             assert rates_by_class(ranks, spans, ties="expected")["a"] == [*map(float, rates)]
-            found = topk_results(ranks, spans, ties="expected", average="macro", per_class=False, percent=False)
+            found = topk_rates(ranks, spans, ties="expected", average="macro", percent=False)
             assert found["a"] == float(sum(rates, Fraction()) / classes)
 
 
