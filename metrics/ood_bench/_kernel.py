@@ -3585,6 +3585,22 @@ def percent(share: float) -> str:
     return f"{100 * share:.12g}"
 
 
+def with_own_names(shares: Sequence[float], name: str) -> Sequence[float]:
+    """Return shares, each of which stands in the names of results by itself.
+
+    Raises ValueError for two that differ and have one name.
+    """
+    named: dict[str, float] = {}
+    for share in shares:
+        other = named.setdefault(percent(share), share)
+        if other != share:
+            raise ValueError(
+                f"{name}: expected numbers with names of their own, got {other!r} and {share!r}, "
+                f"which both are {percent(share)} %"
+            )
+    return shares
+
+
 # ---- ood/points.py ---------------------------------------------------------------------------------------------------
 #
 # Operating points by name, the thresholds that reach them, and the rates at a threshold.

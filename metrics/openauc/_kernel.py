@@ -3450,6 +3450,22 @@ def percent(share: float) -> str:
     return f"{100 * share:.12g}"
 
 
+def with_own_names(shares: Sequence[float], name: str) -> Sequence[float]:
+    """Return shares, each of which stands in the names of results by itself.
+
+    Raises ValueError for two that differ and have one name.
+    """
+    named: dict[str, float] = {}
+    for share in shares:
+        other = named.setdefault(percent(share), share)
+        if other != share:
+            raise ValueError(
+                f"{name}: expected numbers with names of their own, got {other!r} and {share!r}, "
+                f"which both are {percent(share)} %"
+            )
+    return shares
+
+
 # ---- open_set/at_tpr.py ----------------------------------------------------------------------------------------------
 #
 # Accuracy of unknown against known at a true-positive rate, and the threshold that reaches it.
@@ -4400,9 +4416,9 @@ class OpenAUC(Metric):
         _ = self.fprs, self.risks
 
     @property
-    def fprs(self) -> list[float]:
+    def fprs(self) -> Sequence[float]:
         """The false-positive rates of `fpr_list`."""
-        return [] if self.fpr_list is None else as_shares(self.fpr_list, "fpr_list")
+        return [] if self.fpr_list is None else with_own_names(as_shares(self.fpr_list, "fpr_list"), "fpr_list")
 
     @property
     def risks(self) -> dict[str, Quantity]:
