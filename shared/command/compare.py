@@ -16,7 +16,6 @@ from ..formats.written.results import as_json
 from ..loading import METRICS, metric_class
 from ..metric.groups import GROUPS
 from ..metric.metric import keyword_options
-from ..reports.directions import better
 from ..reports.forest import draw_differences
 from .files import check_json_and_picture, files_of, naming_files
 from .flags import INTERVALS, MetricCommand
@@ -105,17 +104,15 @@ def as_text(table: Mapping[str, list[Any]]) -> str:
     """The table to read, a line for each result, with the better model where that is sure.
 
     >>> row = dict(first=[0.75], second=[0.5], difference=[0.25], low=[0.125], high=[0.375], p_value=[0.01])
-    >>> print(as_text({"key": ["auroc"], **row}))
+    >>> print(as_text({"key": ["auroc"], **row, "better": ["first"]}))
     key       first    second  difference       low      high  p_value  better
     auroc  0.750000  0.500000   +0.250000  0.125000  0.375000   0.0100  first
     """
-    ends = zip(*(table[name] for name in ("key", "difference", "low", "high")))
-    numbers = zip(*(table[name] for name in TABLE))
-    rows = [[*TABLE, "better"], *([*_numbers(*row), better(*end) or "–"] for row, end in zip(numbers, ends))]
+    rows = [[*TABLE], *([*_numbers(*numbers), better or "–"] for *numbers, better in zip(*(table[x] for x in TABLE)))]
     if "group" not in table:
-        return aligned(rows, left=(0, len(TABLE)))
+        return aligned(rows, left=(0, len(TABLE) - 1))
     groups = ["group", *("mean" if name is None else name for name in table["group"])]
-    return aligned([[group, *row] for group, row in zip(groups, rows)], left=(0, 1, len(TABLE) + 1))
+    return aligned([[group, *row] for group, row in zip(groups, rows)], left=(0, 1, len(TABLE)))
 
 
 def _numbers(key: str, *values: float) -> list[str]:

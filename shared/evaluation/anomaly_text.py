@@ -54,7 +54,7 @@ def group_rows(results: Results) -> dict[str, list[Any]]:
 def difference_rows(comparison: Mapping[str, Any]) -> dict[str, list[Any]]:
     """The table of the differences by group, with that of the means below."""
     last: dict[str, Any] = {"group": "mean", **dict(zip(comparison["key"], comparison["difference"]))}
-    for end in ("low", "high", "p_value"):
+    for end in ("low", "high", "p_value", "better"):
         last |= {f"{key}_{end}": value for key, value in zip(comparison["key"], comparison.get(end, ()))}
     return {key: [*column, last[key]] for key, column in comparison["groups"].items()}
 

@@ -69,5 +69,5 @@ def typed(flat: dict[str, Any]) -> Results:
             results[base] = results[base]._replace(**{end: value})
         else:
             lower = key.startswith(("WI", "A-OSE"))
-            results[key] = Rate(value, not lower) if isinstance(value, float) else value
+            results[key] = Rate(value, not lower, not lower) if isinstance(value, float) else value
     return results

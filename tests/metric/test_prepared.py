@@ -107,7 +107,8 @@ def test_results_know_what_they_are(name: str, seed: int) -> None:
 
 def test_kinds_in_words() -> None:
     described = [kind_of(result) for result in (Rate(0.5, False), 3, [0.1], 0.25)]
-    assert described == [{"kind": "rate", "higher": False}, {"kind": "count"}, {"kind": "table"}, {"kind": "threshold"}]
+    rate = {"kind": "rate", "higher": False, "share": True}
+    assert described == [rate, {"kind": "count"}, {"kind": "table"}, {"kind": "threshold"}]
 
 
 # a metric that is written as CONTRIBUTING says: how many of the values are above a threshold
