@@ -1033,8 +1033,11 @@ def intervals(replicates: Mapping[Key, np.ndarray], level: float) -> dict[Key, I
 
 
 def percentiles(values: np.ndarray, level: float) -> Interval:
-    """The bounds between which a share of the values lies, with equal shares below and above."""
-    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2]).tolist()
+    """The bounds between which a share of the values lies, with equal shares below and above.
+
+    Those of the opposite values are their opposites, to the last bit.
+    """
+    low, high = (float(sign * np.quantile(sign * values, (1 - level) / 2)) + 0.0 for sign in (1.0, -1.0))
     return low, high
 
 

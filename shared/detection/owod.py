@@ -125,15 +125,15 @@ class Owod(MatchedImages):
     def _found(self, classes: CountedClasses, totals: Mapping[str, int]) -> dict[str, float]:
         return {
             "U-Recall": ratio(totals["TP_unknown"], totals["total_unknown"]),
-            "U-AP": classes.aps[-1],
+            "U-AP": ratio(*classes.aps[-1]),
             **{name: classes.mean(classes.aps, group) for name, group in self._groups.items()},
         }
 
     def _values(self, classes: CountedClasses, totals: Mapping[str, int]) -> dict[str, float]:
         tp, fp, fn = (totals[f"{name}_unknown"] for name in ("TP", "FP", "FN"))
         right, wrong = classes.predicted()
-        precisions = [ratio(true, true + false) for true, false in zip(right, wrong)]
-        recalls = [ratio(true, number) for true, number in zip(right, classes.objects)]
+        precisions = [(true, max(1, true + false)) for true, false in zip(right, wrong)]
+        recalls = [(true, max(1, number)) for true, number in zip(right, classes.objects)]
         return {
             **self._found(classes, totals),
             "Precision(U)": ratio(tp, tp + fp),
@@ -152,7 +152,7 @@ class Owod(MatchedImages):
         on_unknown = tally(classes.rows[taken], boxes.counts[boxes.image[taken]], len(classes.labels))
         return {
             **counts_by_class(self.found, classes.labels),
-            "AP": classes.where(boxes.counts).aps,
+            "AP": [ratio(*ap) for ap in classes.where(boxes.counts).aps],
             "A-OSE(detections)": on_unknown.tolist(),
         }
 

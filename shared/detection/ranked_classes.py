@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from .class_curves import AVERAGE_PRECISIONS, Curve, MendedClass, RankedClass, ranked_classes
+from ..arrays.ratios import rounded_sum
+from .class_curves import AVERAGE_PRECISIONS, Curve, MendedClass, RankedClass, Ratio, ranked_classes
 from .counting import ClassObjects, class_rows, rows_of
 from .mending import Mending
 from .outcomes import Outcomes, SelectedBoxes
@@ -79,7 +79,7 @@ class CountedClasses(NamedTuple):
     sums: list[np.ndarray]
     curves: list[Curve]
     objects: list[int]
-    aps: list[float]
+    aps: list[Ratio]
 
     def after(self, mended: MendedClasses) -> CountedClasses:
         """The same where errors are mended, but for the sums and curves."""
@@ -95,11 +95,11 @@ class CountedClasses(NamedTuple):
             aps[row] = average_precision(*points, number)
         return self._replace(objects=objects, aps=aps)
 
-    def mean(self, values: Sequence[float], group: Sequence[int]) -> float:
-        """The mean of values over those classes of a group that have objects; 0.0 if none has."""
+    def mean(self, values: Sequence[Ratio], group: Sequence[int]) -> float:
+        """The mean of ratios over those classes of a group that have objects, rounded once; 0.0 if none has."""
         rows = zip(self.classes.labels, self.objects, values)
         some = [value for label, number, value in rows if label in group and number]
-        return math.fsum(some) / len(some) if some else 0.0
+        return rounded_sum(some, len(some)) if some else 0.0
 
     def predicted(self) -> tuple[list[int], list[int]]:
         """TP and FP of all predictions of each class."""
