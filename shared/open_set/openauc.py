@@ -20,7 +20,7 @@ from ..ranking.curves import twice_wins
 from ..ranking.prepared_sides import PreparedSides
 from ..ranking.quantities import Quantity
 from ..ranking.rounding import check_bits
-from ..ranking.shares import percent
+from ..ranking.shares import percent, with_own_names
 from .at_tpr import accuracy_of_sides, threshold_at_tpr
 from .ccr import ccr_of_sides
 from .cut_scores import ends_of_cut
@@ -80,9 +80,9 @@ class OpenAUC(Metric):
         _ = self.fprs, self.risks, self.costs
 
     @property
-    def fprs(self) -> list[float]:
+    def fprs(self) -> Sequence[float]:
         """The false-positive rates of `fpr_list`."""
-        return [] if self.fpr_list is None else as_shares(self.fpr_list, "fpr_list")
+        return [] if self.fpr_list is None else with_own_names(as_shares(self.fpr_list, "fpr_list"), "fpr_list")
 
     @property
     def risks(self) -> dict[str, Quantity]:
