@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import zip_longest
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .arrays.options import as_confidence_level, as_int
 from .loading import metric_class
-from .metric.bootstrap import as_resamples, percentiles, rates, shown
-from .metric.group_results import Key, flat_rates
-from .metric.metric import INTERVAL_OPTIONS, Metric
-from .metric.units import Units
+from .metric.bootstrap import ByGroup, as_resamples, percentiles, with_means, with_progress
+from .metric.groups import ALL
+from .metric.metric import Metric
+from .metric.prepared import Prepared
+from .metric.results import Key, Rate, Results, Summary, rates_of, summary_of_groups
+from .metric.summary import Part
 
-TABLE = ("key", "first", "second", "difference", "low", "high", "p_value")
+TABLE = ("key", "first", "second", "difference", "low", "high", "p_value", "better")
 
 
 def compare(
@@ -24,8 +27,8 @@ def compare(
     *,
     references: Any = None,
     confidence_level: float = 0.95,
-    n_resamples: int = INTERVAL_OPTIONS["n_resamples"],
-    random_state: int = INTERVAL_OPTIONS["random_state"],
+    n_resamples: int = 1000,
+    random_state: int = 0,
     **others: Any,
 ) -> dict[str, list[Any]]:
     """Compare the rates of two models on the same samples, by a paired bootstrap.
@@ -33,7 +36,7 @@ def compare(
     difference = first − second,  p = min(1, 2·(min(#{Δ ≤ 0}, #{Δ ≥ 0}) + 1)/(B + 1))  over B resamples Δ
 
     Each resample draws samples (images, for anomaly maps and detection) with replacement within their strata, the same
-    for both models.
+    for both models. Swapping the models mirrors the table.
 
     Parameters: metric, a name or a metric with its options; first and second, each model's predictions, or a dict of
     its own columns, such as {"predictions": …, "open_scores": …}; references and other columns that both share, and
@@ -41,8 +44,9 @@ def compare(
     seed.
 
     Returns a table, a dict of lists of one length: "key", "first", "second", "difference", and of the difference "low",
-    "high" and "p_value". Two equal models have a difference of 0 and a p-value of 1. With a column `groups` it has a
-    "group" too: None in rows of the means, which come first.
+    "high" and "p_value"; "better" is "first" or "second" where the interval excludes 0, else None. Two equal models
+    have a difference of 0 and a p-value of 1. With a column `groups` it has a "group" too: None in rows of the means,
+    which come first.
     Raises what the metric raises, and ValueError where the samples of the two are not the same in number and kind.
     Source: Efron and Tibshirani, An Introduction to the Bootstrap, 1993; p with + 1, so that it is never 0.
 
@@ -50,82 +54,154 @@ def compare(
     >>> table["key"], table["difference"], table["p_value"]
     (['auroc', 'fpr95tpr'], [0.0, 0.0], [1.0, 1.0])
     """
-    level, n_resamples = as_confidence_level(confidence_level), as_resamples(n_resamples)
-    rng = np.random.default_rng(as_int(random_state, "random_state", 0))
+    level, number = as_confidence_level(confidence_level), as_resamples(n_resamples)
+    seed = as_int(random_state, "random_state", 0)
     metric = metric_class(metric)() if isinstance(metric, str) else metric
-    if not hasattr(metric, "results_and_units"):
+    if not hasattr(metric, "prepared"):
         raise TypeError(f"metric: expected a name or a metric such as OpenAUC(), got {type(metric).__name__}")
     shared = others if references is None else {**others, "references": references}
-    found = [_results_and_units(metric, model, shared, name) for name, model in (("first", first), ("second", second))]
-    values, models = [flat_rates(results) for results, _ in found], [units for _, units in found]
-    kept = paired_differences(values, models, n_resamples, rng)
-    table: dict[str, list[Any]] = {name: [] for name in TABLE}
-    by_group = any(not isinstance(key, str) for key in kept)
-    groups: list[str | None] = []
-    for key, column in kept.items():
-        ours, theirs = values[0][key], values[1][key]
-        group, name_of_key = (None, key) if isinstance(key, str) else key
-        groups.append(group)
-        low, high = percentiles(column, level)
-        for name, value in zip(TABLE, (name_of_key, ours, theirs, ours - theirs, low, high, p_value(column))):
-            table[name].append(value)
-    return {"group": groups, **table} if by_group else table
+    models = [_prepared(metric, model, shared, name) for name, model in (("first", first), ("second", second))]
+    return compared(differences_of_parts(*models, n_resamples=number, random_state=seed), level).table()
 
 
-def paired_differences(
-    values: Sequence[Mapping[Key, float]], models: Sequence[Units], n_resamples: int, rng: np.random.Generator
-) -> dict[Key, np.ndarray]:
-    """The differences of two models' rates in so many resamples, (B,) each, of the same samples for both.
+class Comparison(NamedTuple):
+    """Two models' summaries, and their paired differences in resamples, by key and by (group, key)."""
 
-    Parameters: values, the rates of either model; models, their units; n_resamples; rng, of which the draws come.
+    first: Summary
+    second: Summary
+    differences: Mapping[Key, np.ndarray]
+    level: float
+
+    def table(self) -> dict[str, list[Any]]:
+        """A row for each rate: see `compare`."""
+        rows = self.rows()
+        columns = {name: [row[name] for row in rows.values()] for name in TABLE}
+        groups = [None if isinstance(key, str) else key[0] for key in rows]
+        return columns if self.first.groups is None else {"group": groups, **columns}
+
+    def rows(self) -> dict[Key, dict[str, Any]]:
+        """A row of the table for each rate, by key and by (group, key)."""
+        first, second = self.first.rates(), self.second.rates()
+        keys = [key for key in first if key in second and key in self.differences]
+        return {key: self._row(first[key], second[key], key) for key in keys}
+
+    def _row(self, first: Rate, second: Rate, key: Key) -> dict[str, Any]:
+        values = self.differences[key]
+        low, high = percentiles(values, self.level)
+        return {
+            "key": key if isinstance(key, str) else key[1],
+            "first": first.value,
+            "second": second.value,
+            "difference": first.value - second.value,
+            "low": low,
+            "high": high,
+            "p_value": p_value(values),
+            "better": better(first.higher, low, high),
+        }
+
+
+def differences_of_parts(
+    first: Iterable[Part], second: Iterable[Part], *, n_resamples: int, random_state: int
+) -> Iterator[tuple[Part, Part, ByGroup]]:
+    """Parts of two models with their differences; each draws from the seed itself, and is permuted by its name."""
+    for one, other in zip_longest(first, second):
+        if one is None or other is None or one.results.keys() != other.results.keys():
+            raise ValueError("first, second: expected the same groups of samples, got others")
+        yield one, other, one.by_group(paired_differences(one, other, n_resamples, random_state), random_state)
+
+
+def compared(parts: Iterable[tuple[Part, Part, ByGroup]], level: float) -> Comparison:
+    """The comparison of groups, or of all samples, whose name is empty."""
+    first: dict[str, Results] = {}
+    second: dict[str, Results] = {}
+    drawn: ByGroup = {}
+    for one, other, values in parts:
+        first |= one.results
+        second |= other.results
+        drawn |= values
+    if [*first] == [ALL]:
+        summaries = Summary(first[ALL]), Summary(second[ALL])
+        return Comparison(*summaries, {key: values for (_, key), values in drawn.items()}, level)
+    return Comparison(summary_of_groups(first), summary_of_groups(second), with_means(drawn), level)
+
+
+def paired_differences(first: Part, second: Part, n_resamples: int, random_state: int) -> dict[Key, np.ndarray]:
+    """Differences of two models' rates in resamples, (B,) each, of the same samples for both.
+
     Raises ValueError where the samples of the two are not the same in number and kind.
     """
-    pairs = _pairs(*models)
-    merged = [rates(units.results(units.strata)) for units in models]
-    kept: dict[Key, np.ndarray] = {key: np.empty(n_resamples) for key in merged[0] if key in merged[1]}
-    draws = ([rng.integers(0, len(rows), len(rows)) for rows, _ in pairs] for _ in range(n_resamples))
-    for number, drawn in enumerate(shown(draws, n_resamples)):
+    rng = np.random.default_rng(random_state)
+    models = first.prepared, second.prepared
+    exact = first.rates(), second.rates()
+    pairs = _pairs(*models, exact)
+    merged = [rates_of(prepared.rates(prepared.counts)) for prepared in models]
+    keys = [key for key in merged[0] if all(key in rates for rates in (merged[1], *exact))]
+    columns = np.empty((len(keys), n_resamples))
+    for i in with_progress(range(n_resamples), n_resamples):
+        drawn = [rng.integers(0, len(stratum), len(stratum)) for stratum in pairs.strata]
+        chosen = np.concatenate([stratum[places] for stratum, places in zip(pairs.strata, drawn)])
         results = [
-            units.results([_counts(pair[i][rows], stratum) for pair, rows, stratum in zip(pairs, drawn, units.strata)])
-            for i, units in enumerate(models)
+            prepared.rates(np.bincount(rows, minlength=len(prepared.counts)))
+            for prepared, rows in zip(models, chosen.T)
         ]
-        for key, column in kept.items():
-            column[number] = results[0][key] - results[1][key]
+        columns[:, i] = [results[0][key].value - results[1][key].value for key in keys]
+    if pairs.symmetric:  # the models cannot be told apart, and neither can a difference and its mirror image
+        columns = np.concatenate([columns, -columns], axis=1)
     # where rows were merged, the differences are moved by what that of the values was moved by
-    moved = {key: (values[0][key] - values[1][key]) - (merged[0][key] - merged[1][key]) for key in kept}
-    return {key: column + moved[key] for key, column in kept.items()}
+    return {
+        key: column + ((exact[0][key].value - exact[1][key].value) - (merged[0][key].value - merged[1][key].value))
+        for key, column in zip(keys, columns)
+    }
 
 
-def _results_and_units(
-    metric: Metric, model: Any, shared: Mapping[str, Any], name: str
-) -> tuple[dict[str, Any], Units]:
+class _Pairs(NamedTuple):
+    """For each stratum, (n, 2) rows of each sample in either model, in an order that is not that of the samples."""
+
+    strata: list[np.ndarray]
+    symmetric: bool  # whether swapping the models changes nothing
+
+
+def _pairs(first: Prepared, second: Prepared, exact: Sequence[Mapping[Key, Rate]]) -> _Pairs:
+    rows, other_rows = first.rows(), second.rows()
+    kinds = [np.where(places < 0, -1, p.strata[places]) for p, places in ((first, rows), (second, other_rows))]
+    if len(rows) != len(other_rows) or (kinds[0] != kinds[1]).any():
+        raise ValueError(
+            f"first, second: expected the same samples, got {len(rows)} and {len(other_rows)}, or of other kinds"
+        )
+    strata = [np.stack([rows, other_rows], axis=1)[kinds[0] == kind] for kind in np.unique(first.strata)]
+    # in the order of one model's rows, then of the other's; which of the two comes first must not depend on the caller
+    straight, mirrored = ([pairs[np.lexsort((pairs[:, i], pairs[:, 1 - i]))] for pairs in strata] for i in (0, 1))
+    left, right = (
+        [*np.concatenate([pairs[:, [1 - i, i]].ravel() for pairs in order]).tolist(), *_values(exact[i])]
+        for i, order in enumerate((straight, mirrored))
+    )
+    return _Pairs(straight if left <= right else mirrored, symmetric=left == right)
+
+
+def _values(rates: Mapping[Key, Rate]) -> list[float]:
+    return [rates[key].value for key in sorted(rates, key=str)]
+
+
+def better(higher: bool | None, low: float, high: float) -> str | None:
+    """Which model is better, "first" or "second", where the interval of their difference excludes 0.
+
+    >>> better(True, 0.01, 0.03), better(False, 0.01, 0.03), better(True, -0.01, 0.05)
+    ('first', 'second', None)
+    """
+    if higher is None or low <= 0 <= high:
+        return None
+    return "first" if (low > 0) == higher else "second"
+
+
+def p_value(differences: np.ndarray) -> float:
+    """The p-value of no difference, from the differences in resamples."""
+    rarer = min(np.count_nonzero(differences <= 0), np.count_nonzero(differences >= 0))
+    return min(1.0, 2 * (int(rarer) + 1) / (len(differences) + 1))
+
+
+def _prepared(metric: Metric, model: Any, shared: Mapping[str, Any], name: str) -> Iterable[Part]:
     own = model if isinstance(model, Mapping) else {"predictions": model}
     twice = [column for column in own if column in shared]
     if twice:
         raise TypeError(f"{twice[0]}: expected it of {name} or of both models, got both")
-    return metric.results_and_units(**own, **shared)
-
-
-def _pairs(first: Units, second: Units) -> list[tuple[np.ndarray, np.ndarray]]:
-    """For each stratum, the row of each unit in either model, in an order that is not that of the units."""
-    (rows, strata), (other_rows, other_strata) = first.members(), second.members()
-    if len(rows) != len(other_rows) or (strata != other_strata).any():
-        raise ValueError(
-            f"first, second: expected the same samples, got {len(rows)} and {len(other_rows)}, or of other kinds"
-        )
-    pairs = []
-    for i in range(len(first.strata)):
-        pair = rows[strata == i], other_rows[strata == i]
-        order = np.lexsort(pair)
-        pairs.append((pair[0][order], pair[1][order]))
-    return pairs
-
-
-def _counts(rows: np.ndarray, stratum: np.ndarray) -> np.ndarray:
-    return np.bincount(rows, minlength=len(stratum))
-
-
-def p_value(differences: np.ndarray) -> float:
-    """That of no difference, from the differences in resamples."""
-    rarer = min(np.count_nonzero(differences <= 0), np.count_nonzero(differences >= 0))
-    return min(1.0, 2 * (int(rarer) + 1) / (len(differences) + 1))
+    return metric.prepared(**own, **shared)

@@ -1,31 +1,17 @@
-"""The metrics of this collection by name: as classes of the core, and as metrics of evaluate."""
+"""The metrics of this collection by name: as classes, and as metrics of evaluate."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import Any
 
 from .anomaly.anomaly_suite import AnomalySuite
-from .classification.accuracyk import AccuracyK
-from .classification.autkc import AUTKC
+from .classification.topk_metrics import AUTKC, AccuracyK
 from .detection.openset_detection import OpenSetDetection
 from .metric.metric import Metric
 from .ood.ood_bench import OODBench
-from .open_set.macro_open_f import MacroOpenF
-from .open_set.micro_open_f import MicroOpenF
+from .open_set.open_f_metrics import MacroOpenF, MicroOpenF
 from .open_set.openauc import OpenAUC
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
-    from .anomaly.anomaly_suite import AnomalySuiteOptions
-    from .classification.accuracyk import AccuracyKOptions
-    from .classification.autkc import AUTKCOptions
-    from .detection.openset_detection import OpenSetDetectionOptions
-    from .ood.ood_bench import OODBenchOptions
-    from .open_set.macro_open_f import MacroOpenFOptions
-    from .open_set.micro_open_f import MicroOpenFOptions
-    from .open_set.openauc import OpenAUCOptions
 
 _CLASSES: dict[str, type[Metric]] = {
     metric.name: metric
@@ -43,26 +29,6 @@ def metric_class(name: str) -> type[Metric]:
     if name not in _CLASSES:
         raise ValueError(f"name: expected one of {', '.join(METRICS)}, got {name!r}")
     return _CLASSES[name]
-
-
-@overload
-def load(name: Literal["accuracyk"], **options: Unpack[AccuracyKOptions]) -> Any: ...
-@overload
-def load(name: Literal["autkc"], **options: Unpack[AUTKCOptions]) -> Any: ...
-@overload
-def load(name: Literal["macro_open_f"], **options: Unpack[MacroOpenFOptions]) -> Any: ...
-@overload
-def load(name: Literal["micro_open_f"], **options: Unpack[MicroOpenFOptions]) -> Any: ...
-@overload
-def load(name: Literal["openauc"], **options: Unpack[OpenAUCOptions]) -> Any: ...
-@overload
-def load(name: Literal["ood_bench"], **options: Unpack[OODBenchOptions]) -> Any: ...
-@overload
-def load(name: Literal["openset_detection"], **options: Unpack[OpenSetDetectionOptions]) -> Any: ...
-@overload
-def load(name: Literal["anomaly_suite"], **options: Unpack[AnomalySuiteOptions]) -> Any: ...
-@overload
-def load(name: str, **options: Any) -> Any: ...
 
 
 def load(name: str, **options: Any) -> Any:

@@ -7,10 +7,9 @@ from .anomaly.aupro import aupro, sampled_aupro
 from .anomaly.maps import reduce_maps
 from .anomaly.pro import pro_curve
 from .anomaly.regions import split_regions
-from .classification.accuracyk import AccuracyK
-from .classification.autkc import AUTKC
 from .classification.ranks import listed_ranks, true_class_ranks
 from .classification.topk import reduce_topk, reduce_topk_scores
+from .classification.topk_metrics import AUTKC, AccuracyK
 from .classification.topk_rates import accuracy, autkc, known_ranks, topk_accuracy
 from .comparison import compare
 from .detection.boxes import reduce_boxes
@@ -31,10 +30,9 @@ from .ood.sides import reduce_ood, split_ood
 from .open_set.at_tpr import accuracy_at_tpr
 from .open_set.ccr import ccr_at_fpr
 from .open_set.known_unknown import reduce_known_unknown, reduce_openauc
-from .open_set.macro_open_f import MacroOpenF
-from .open_set.micro_open_f import MicroOpenF
 from .open_set.open_f import macro_open_f, micro_open_f
 from .open_set.open_f_curve import open_f_curve
+from .open_set.open_f_metrics import MacroOpenF, MicroOpenF
 from .open_set.openauc import OpenAUC, openauc, openauc_metrics, split_open_set
 from .open_set.oscr import oscr_curve
 from .open_set.risk import risk_coverage

@@ -9,138 +9,21 @@ import io
 import math
 import numbers
 import os
+import threading
 import time
 import uuid
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cache, partial, reduce
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from functools import cache, cached_property, reduce
 from numbers import Integral, Real
 from operator import or_
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, TYPE_CHECKING, TypeVar, TypedDict
+from typing import Any, ClassVar, NamedTuple, Protocol, TYPE_CHECKING, TypeVar, TypedDict
 
 import array_api_compat
 import numpy as np
-
-
-# ---- arrays/options.py -----------------------------------------------------------------------------------------------
-#
-# Checks of options: each returns a plain Python value, or raises with the name, what was expected and what came.
-
-def as_int(value: Any, name: str, low: int, high: int | None = None) -> int:
-    """Check an integer option in [low, high]."""
-    value = plain_value(value)
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-        raise TypeError(f"{name}: expected an int, got {value!r}")
-    value = int(value)
-    if value < low or (high is not None and value > high):
-        upper = "" if high is None else f" and at most {high}"
-        raise ValueError(f"{name}: expected an int of at least {low}{upper}, got {value}")
-    return value
-
-
-def as_int_list(value: Any, name: str, low: int, high: int) -> list[int]:
-    """Check a list of integer options in [low, high]; an int is a one-element list."""
-    values = _items(value, name, "an int or a list of ints", numbers.Integral)
-    return [as_int(item, name, low, high) for item in values]
-
-
-def plain_value(value: Any) -> Any:
-    """Numbers and lists for arrays, tensors and their scalars; anything else as it is."""
-    if not hasattr(value, "tolist"):
-        return value
-    try:
-        return value.tolist()
-    except (RuntimeError, NotImplementedError):  # of a tensor without numbers
-        return repr(type(value))
-
-
-def _items(value: Any, name: str, expected: str, single: type) -> list[Any]:
-    """The items of a list; a value of the type `single` is a list of one."""
-    value = plain_value(value)
-    if isinstance(value, single):
-        value = [value]
-    if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
-        raise TypeError(f"{name}: expected {expected}, got {value!r}")
-    items = list(value)
-    if not items:
-        raise ValueError(f"{name}: expected at least one value, got an empty list")
-    return items
-
-
-def _number(value: Any, name: str, expected: str) -> float:
-    value = plain_value(value)
-    if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise TypeError(f"{name}: expected {expected}, got {value!r}")
-    try:
-        return float(value)
-    except OverflowError:
-        raise ValueError(f"{name}: expected {expected} that float64 holds, got a larger one") from None
-
-
-def as_fraction(value: Any, name: str) -> float:
-    """Check a real option in (0, 1]."""
-    number = _number(value, name, "a number in (0, 1]")
-    if not 0 < number <= 1:
-        raise ValueError(f"{name}: expected a number in (0, 1], got {number!r}")
-    return number
-
-
-def as_fractions(value: Any, name: str) -> list[float]:
-    """Check a list of real options in (0, 1]; a number is a one-element list."""
-    return [as_fraction(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
-
-
-def as_share(value: Any, name: str) -> float:
-    """Check a real option in [0, 1]."""
-    number = _number(value, name, "a number in [0, 1]")
-    if not 0 <= number <= 1:
-        raise ValueError(f"{name}: expected a number in [0, 1], got {number!r}")
-    return number
-
-
-def as_open_share(value: Any, name: str) -> float:
-    """Check a real option in (0, 1)."""
-    number = _number(value, name, "a number between 0 and 1")
-    if not 0 < number < 1:
-        raise ValueError(f"{name}: expected a number between 0 and 1, both excluded, got {number!r}")
-    return number
-
-
-def as_shares(value: Any, name: str) -> list[float]:
-    """Check a list of real options in [0, 1]; a number is a one-element list."""
-    return [as_share(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
-
-
-def as_confidence_level(value: Any) -> float:
-    """Check the level of an interval, in (0, 1): that of certainty would be without end."""
-    return as_open_share(value, "confidence_level")
-
-
-def as_real(value: Any, name: str) -> float:
-    """Check a real option that is not NaN."""
-    number = _number(value, name, "a number")
-    if number != number:
-        raise ValueError(f"{name}: expected a number, got nan")
-    return number
-
-
-def as_reals(value: Any, name: str) -> list[float]:
-    """Check a list of real options that are not NaN; a number is a one-element list."""
-    return [as_real(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
-
-
-def as_bool(value: Any, name: str) -> bool:
-    """Check an option that is True or False."""
-    if not isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{name}: expected True or False, got {value!r}")
-    return bool(value)
-
-
-def as_choice(value: Any, name: str, choices: Sequence[str]) -> str:
-    """Check an option that is one of a few words."""
-    if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{name}: expected one of {', '.join(map(repr, choices))}, got {value!r}")
-    return str(value)
 
 
 # ---- arrays/arrays.py ------------------------------------------------------------------------------------------------
@@ -369,6 +252,127 @@ def device_of(x: Array) -> Any:
 def is_floating(x: Array) -> bool:
     """Whether the array's type is a floating one (scores) rather than an integer one (class ids)."""
     return x.dtype.kind == "f" if is_numpy_array(x) else bool(array_namespace(x).isdtype(x.dtype, "real floating"))
+
+
+# ---- arrays/options.py -----------------------------------------------------------------------------------------------
+#
+# Checks of options: each returns a plain Python value, or raises with the name, what was expected and what came.
+
+def as_int(value: Any, name: str, low: int, high: int | None = None) -> int:
+    """Check an integer option in [low, high]."""
+    value = plain_value(value)
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+        raise TypeError(f"{name}: expected an int, got {value!r}")
+    value = int(value)
+    if value < low or (high is not None and value > high):
+        upper = "" if high is None else f" and at most {high}"
+        raise ValueError(f"{name}: expected an int of at least {low}{upper}, got {value}")
+    return value
+
+
+def as_int_list(value: Any, name: str, low: int, high: int) -> list[int]:
+    """Check a list of integer options in [low, high]; an int is a one-element list."""
+    values = _items(value, name, "an int or a list of ints", numbers.Integral)
+    return [as_int(item, name, low, high) for item in values]
+
+
+def plain_value(value: Any) -> Any:
+    """Numbers and lists for arrays, tensors and their scalars; anything else as it is."""
+    if not hasattr(value, "tolist"):
+        return value
+    try:
+        return value.tolist()
+    except (RuntimeError, NotImplementedError):  # of a tensor without numbers
+        return repr(type(value))
+
+
+def _items(value: Any, name: str, expected: str, single: type) -> list[Any]:
+    """The items of a list; a value of the type `single` is a list of one."""
+    value = plain_value(value)
+    if isinstance(value, single):
+        value = [value]
+    if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
+        raise TypeError(f"{name}: expected {expected}, got {value!r}")
+    items = list(value)
+    if not items:
+        raise ValueError(f"{name}: expected at least one value, got an empty list")
+    return items
+
+
+def _number(value: Any, name: str, expected: str) -> float:
+    value = plain_value(value)
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise TypeError(f"{name}: expected {expected}, got {value!r}")
+    try:
+        return float(value)
+    except OverflowError:
+        raise ValueError(f"{name}: expected {expected} that float64 holds, got a larger one") from None
+
+
+def as_fraction(value: Any, name: str) -> float:
+    """Check a real option in (0, 1]."""
+    number = _number(value, name, "a number in (0, 1]")
+    if not 0 < number <= 1:
+        raise ValueError(f"{name}: expected a number in (0, 1], got {number!r}")
+    return number
+
+
+def as_fractions(value: Any, name: str) -> list[float]:
+    """Check a list of real options in (0, 1]; a number is a one-element list."""
+    return [as_fraction(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
+
+
+def as_share(value: Any, name: str) -> float:
+    """Check a real option in [0, 1]."""
+    number = _number(value, name, "a number in [0, 1]")
+    if not 0 <= number <= 1:
+        raise ValueError(f"{name}: expected a number in [0, 1], got {number!r}")
+    return number
+
+
+def as_open_share(value: Any, name: str) -> float:
+    """Check a real option in (0, 1)."""
+    number = _number(value, name, "a number between 0 and 1")
+    if not 0 < number < 1:
+        raise ValueError(f"{name}: expected a number between 0 and 1, both excluded, got {number!r}")
+    return number
+
+
+def as_shares(value: Any, name: str) -> list[float]:
+    """Check a list of real options in [0, 1]; a number is a one-element list."""
+    return [as_share(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
+
+
+def as_confidence_level(value: Any) -> float:
+    """Check the level of an interval, in (0, 1): that of certainty would be without end."""
+    return as_open_share(value, "confidence_level")
+
+
+def as_real(value: Any, name: str) -> float:
+    """Check a real option that is not NaN."""
+    number = _number(value, name, "a number")
+    if number != number:
+        raise ValueError(f"{name}: expected a number, got nan")
+    return number
+
+
+def as_reals(value: Any, name: str) -> list[float]:
+    """Check a list of real options that are not NaN; a number is a one-element list."""
+    return [as_real(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
+
+
+def as_bool(value: Any, name: str) -> bool:
+    """Check an option that is True or False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name}: expected True or False, got {value!r}")
+    return bool(value)
+
+
+def as_choice(value: Any, name: str, choices: Sequence[str]) -> str:
+    """Check an option that is one of a few words."""
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{name}: expected one of {', '.join(map(repr, choices))}, got {value!r}")
+    return str(value)
 
 
 # ---- arrays/columns.py -----------------------------------------------------------------------------------------------
@@ -668,94 +672,327 @@ def _rows_of_column(column: Any, rows: np.ndarray) -> Any:
     return column[array_namespace(column).asarray(rows, device=column.device)]
 
 
-# ---- metric/group_results.py -----------------------------------------------------------------------------------------
+# ---- metric/results.py -----------------------------------------------------------------------------------------------
 #
-# Results of groups in one: their means, and a table of them.
+# Results that know what they are: rates with their direction, counts, tables; and the plain dict made of them.
 
-Results = dict[str, Any]
-Key = str | tuple[str, str]  # of a rate: its name, or a group and its name
+Interval = tuple[float, float]
+Key = str | tuple[str, str]  # of a rate: its name, or its group and its name
 
 
-def grouped_results(by_group: Mapping[str, Mapping[str, Any]]) -> Results:
-    """The unweighted mean of each rate over the groups, the sum of each count, and a table of the groups.
+class Rate(NamedTuple):
+    """A real-valued result: a rate, an area, a ratio or a loss.
 
-    A group whose name has a slash, as category/defect, adds a row for what is before it (each slash): the mean of its
-    groups.
-
-    Parameters: by_group, the results of each group; floats are rates, ints are counts. Thresholds, intervals
-    and whatever is neither are in the table only, and None in rows of means.
-    Returns {key: …, "groups": {"group": [names, sorted], key: [values]}}; names that are all integers, as numbers are.
-
-    >>> made = grouped_results({"nut/cut": {"auroc": 1.0, "images": 3}, "nut/bent": {"auroc": 0.5, "images": 4}})
-    >>> made["auroc"], made["images"]
-    (0.75, 7)
-    >>> made["groups"]
-    {'group': ['nut', 'nut/bent', 'nut/cut'], 'auroc': [0.75, 0.5, 1.0], 'images': [7, 4, 3]}
+    value: the number
+    higher: whether higher is better; None where neither way is
+    error: a bound of |value − value of the scores before they were cut|; None where none were cut
+    threshold: where decisions are taken, score > threshold; None where there is none, or none is shown
+    interval: the bounds of its confidence interval
     """
-    keys = list(dict.fromkeys(key for results in by_group.values() for key in results))
+
+    value: float
+    higher: bool | None
+    error: float | None = None
+    threshold: float | None = None
+    interval: Interval | None = None
+
+
+Results = dict[str, Any]  # by key: a Rate, a count (int) or a table (list or dict)
+
+
+def as_dict(results: Mapping[str, Any]) -> dict[str, Any]:
+    """Results as plain numbers and tables: `key`, then `key_low`, `key_high`, `key_error` and `key_threshold`.
+
+    >>> as_dict({"auroc": Rate(0.5, True, interval=(0.25, 0.75)), "images": 3})
+    {'auroc': 0.5, 'auroc_low': 0.25, 'auroc_high': 0.75, 'images': 3}
+    """
+    plain: dict[str, Any] = {}
+    for key, result in results.items():
+        if not isinstance(result, Rate):
+            plain[key] = result
+            continue
+        plain[key] = result.value
+        if result.interval is not None:
+            plain[f"{key}_low"], plain[f"{key}_high"] = result.interval
+        if result.error is not None:
+            plain[f"{key}_error"] = result.error
+        if result.threshold is not None:
+            plain[f"{key}_threshold"] = result.threshold
+    return plain
+
+
+class Summary(NamedTuple):
+    """Results of all samples or, where there are groups, means over them and the results of each.
+
+    results: of all samples, or the means
+    groups: by name, the results of each group and of what stands before a slash; None without groups
+    """
+
+    results: Results
+    groups: Mapping[str, Results] | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain numbers, and `groups` as a table: {"group": [names, sorted], key: [values]}."""
+        plain = as_dict(self.results)
+        if self.groups is None:
+            return plain
+        rows = {name: as_dict(row) for name, row in self.groups.items()}
+        names = sorted(rows, key=int if all(map(_is_integer, rows)) else None)
+        keys = dict.fromkeys(key for row in rows.values() for key in row)
+        return {**plain, GROUPS: {"group": names, **{key: [rows[name].get(key) for name in names] for key in keys}}}
+
+    def rates(self) -> dict[Key, Rate]:
+        """Rates by key, and those of groups by (group, key)."""
+        rates: dict[Key, Rate] = rates_of(self.results)
+        for name, row in (self.groups or {}).items():
+            rates |= {(name, key): rate for key, rate in rates_of(row).items()}
+        return rates
+
+    def kinds(self) -> dict[str, dict[str, Any]]:
+        """What each key is: its `kind` ("rate", "count" or "table"), and for a rate whether `higher` is better."""
+        rows = [self.results, *(self.groups or {}).values()]
+        return {key: kind_of(result) for row in reversed(rows) for key, result in row.items()}
+
+    def with_intervals(self, intervals: Mapping[Key, Interval]) -> Summary:
+        """The same with the intervals of those rates that have one."""
+        results = _with_intervals(self.results, intervals)
+        if self.groups is None:
+            return Summary(results)
+        groups = {
+            name: _with_intervals(row, {key: intervals[name, key] for key in row if (name, key) in intervals})
+            for name, row in self.groups.items()
+        }
+        return Summary(results, groups)
+
+
+def kind_of(result: Any) -> dict[str, Any]:
+    """What a result is, in words that JSON holds."""
+    if isinstance(result, Rate):
+        return {"kind": "rate", "higher": result.higher}
+    return {"kind": "count" if type(result) is int else "table"}
+
+
+def rates_of(results: Mapping[Any, Any]) -> dict[Any, Rate]:
+    """The rates among results."""
+    return {key: result for key, result in results.items() if isinstance(result, Rate)}
+
+
+def summary_of_groups(by_group: Mapping[str, Results], *, skipping: bool = False) -> Summary:
+    """The unweighted mean of each rate over the groups, the sum of each count, and a row for each group.
+
+    A group whose name has a slash, such as category/defect, adds a row for what stands before it (each slash): the mean
+    of its groups. Tables, thresholds and intervals have no mean. What a group lacks has none either; when skipping, it
+    is the mean over the others, and `groups_skipped` counts the groups that lack any rate.
+
+    >>> of_groups = {"nut/cut": {"auroc": Rate(1.0, True), "images": 3}, "nut/bent": {"auroc": Rate(0.5, True)}}
+    >>> summary = summary_of_groups(of_groups)
+    >>> summary.results, summary.as_dict()["groups"]["auroc"]
+    ({'auroc': Rate(value=0.75, higher=True, error=None, threshold=None, interval=None)}, [0.75, 0.5, 1.0])
+    """
     rows = dict(by_group)
     for prefix in prefixes(by_group):
-        own = [results for name, results in by_group.items() if is_below(name, prefix)]
-        rows[prefix] = _together(own, keys)
-    names = sorted(rows, key=int if all(map(_is_integer, rows)) else None)
-    table = {"group": names, **{key: [rows[name].get(key) for name in names] for key in keys}}
-    return {**_together(list(by_group.values()), keys), GROUPS: table}
+        below = [row for name, row in by_group.items() if is_below(name, prefix)]
+        rows[prefix] = mean_results(below, skipping=skipping)
+    means = mean_results([*by_group.values()], skipping=skipping)
+    if skipping:
+        keys = {key for row in by_group.values() for key in rates_of(row)}
+        means["groups_skipped"] = sum(not keys <= row.keys() for row in by_group.values())
+    return Summary(means, rows)
+
+
+def mean_results(rows: Sequence[Results], *, skipping: bool = False) -> Results:
+    """The mean of each rate and the sum of each count that all rows have, or when skipping those that have it."""
+    means: Results = {}
+    for key in dict.fromkeys(key for row in rows for key in row):
+        column: list[Any] = [row.get(key) for row in rows if key in row or not skipping]
+        if all(type(result) is int for result in column):
+            means[key] = sum(column)
+        elif all(isinstance(result, Rate) for result in column):
+            means[key] = _mean_rate(column)
+    return means
+
+
+def mean(values: Iterable[float]) -> float:
+    """The mean, from an exact sum: the order of the values does not matter."""
+    values = [*values]
+    return math.fsum(values) / len(values)
+
+
+def _mean_rate(rates: Sequence[Rate]) -> Rate:
+    error = None
+    if all(rate.error is not None for rate in rates):
+        errors = [rate.error or 0.0 for rate in rates]
+        error = mean(errors)
+        if any(errors):  # bounds of means, each of which was rounded twice
+            error = error * (1 + 2**-50) + 2**-50
+    return Rate(mean(rate.value for rate in rates), rates[0].higher, error)
+
+
+def _with_intervals(results: Results, intervals: Mapping[Any, Interval]) -> Results:
+    return {
+        key: result._replace(interval=intervals[key]) if isinstance(result, Rate) and key in intervals else result
+        for key, result in results.items()
+    }
 
 
 def _is_integer(name: str) -> bool:
     return name.removeprefix("-").isdecimal()
 
 
-def _together(rows: Sequence[Mapping[str, Any]], keys: Sequence[str]) -> Results:
-    """The mean of each rate and the sum of each count, of those that all rows have."""
-    found: Results = {}
-    ends = {f"{key}_{end}" for key in keys for end in ("low", "high")}  # a mean of intervals is not that of the mean
-    errors = {f"{key}_error" for key in keys}
-    for key in keys:
-        if key in ends or key.endswith("threshold"):  # where decisions change, which has no mean
-            continue
-        values: list[Any] = [row.get(key) for row in rows]
-        if all(type(value) is int for value in values):
-            found[key] = sum(values)
-        elif all(type(value) is float for value in values):
-            found[key] = math.fsum(values) / len(values)
-            if key in errors and any(values):  # bounds of means, each of which was rounded twice
-                found[key] = found[key] * (1 + 2**-50) + 2**-50
-    return found
+# ---- metric/prepared.py ----------------------------------------------------------------------------------------------
+#
+# A state prepared once: checked, sorted, counted or matched, with one function from counts to results.
 
+class Prepared(ABC):
+    """Rows of equal samples or images, in an order that does not depend on how they came.
 
-def flat_rates(results: Mapping[str, Any]) -> dict[Key, float]:
-    """The rates, which are floats, and those of each group.
-
-    >>> flat_rates(grouped_results({"a": {"auroc": 1.0}, "b": {"auroc": 0.5}}))
-    {'auroc': 0.75, ('a', 'auroc'): 1.0, ('b', 'auroc'): 0.5}
+    The summary of rows with counts is, bit for bit, the summary of the rows repeated. So the rows' own counts give the
+    results, and drawn counts a resample: intervals, comparisons, groups and folders are made of `rates` alone.
     """
-    found: dict[Key, float] = {key: value for key, value in results.items() if isinstance(value, float)}
-    table = results.get(GROUPS, {"group": []})
-    for key, column in table.items():
-        for name, value in zip(table["group"], column):
-            if isinstance(value, float):
-                found[name, key] = value
-    return found
+
+    counts: np.ndarray  # (R,) int64: how many samples or images each row stands for
+    strata: np.ndarray  # (R,) int64, ascending: the stratum of each row, whose size a resample keeps
+
+    @abstractmethod
+    def rates(self, counts: np.ndarray | None = None) -> Results:
+        """Rates and counts where each row occurs `counts` times, (R,) int64; None: those of the state itself, exactly.
+
+        Where a state has too many distinct scores to draw from, the rows are quantiles of them, and so
+        `rates(self.counts)` may differ slightly from `rates()`; intervals are moved by that difference.
+        """
+
+    @abstractmethod
+    def rows(self) -> np.ndarray:
+        """The row of each entry of the state, (N,) int64 in their order; −1 for an entry that is left out."""
+
+    def tables(self, results: Results) -> dict[str, Any]:
+        """Tables beside the results, such as `per_sample`, which are not resampled. By default none."""
+        return {}
 
 
-def with_ends(results: Mapping[str, Any], ends: Mapping[Key, tuple[float, float]]) -> Results:
-    """Results with `<key>_low` and `<key>_high` beside those rates that have them, of groups too; None where none."""
-    found: Results = {}
-    for key, value in results.items():
-        found[key] = value
-        if key in ends:
-            found[f"{key}_low"], found[f"{key}_high"] = ends[key]
-    if GROUPS not in results:
-        return found
-    table: Results = {}
-    names = results[GROUPS]["group"]
-    for key, column in results[GROUPS].items():
-        table[key] = column
-        if any((name, key) in ends for name in names):
-            lows, highs = zip(*(ends.get((name, key), (None, None)) for name in names))
-            table |= {f"{key}_low": list(lows), f"{key}_high": list(highs)}
-    return {**found, GROUPS: table}
+class MissingClassError(ValueError):
+    """A quantity that needs samples of two classes has none of one."""
+
+
+# ---- metric/bootstrap.py ---------------------------------------------------------------------------------------------
+#
+# The bootstrap: resamples of prepared states, and percentile intervals of their rates.
+#
+# A resample draws as many samples or images from each stratum as there are, with replacement: new counts for the same
+# rows. Rows are in a canonical order, so an interval has the same bits for any order and any batches of the samples.
+
+MAX_RESAMPLES = 1_000_000  # percentiles are steady long before, and each resample keeps its rates
+_DRAWS_PER_ROW = 16  # above which counts are drawn row by row, rather than unit by unit
+
+Replicates = dict[Key, np.ndarray]  # (B,) values in B resamples, by key
+ByGroup = dict[tuple[str, str], np.ndarray]  # the same by group and key
+Step = TypeVar("Step")
+
+
+def replicates(prepared: Prepared, exact: Mapping[Any, Rate], n_resamples: int, random_state: int) -> Replicates:
+    """Rates in resamples, (B,) each, of a prepared state whose own rates are `exact`.
+
+    Where rows were merged (see `Prepared.rates`), they are moved by what the value was moved by.
+
+    Source: Efron, Bootstrap Methods, Annals of Statistics 1979; images are resampled as clusters of their pixels.
+    """
+    merged = rates_of(prepared.rates(prepared.counts))
+    keys = [key for key in merged if key in exact]
+    rng = np.random.default_rng(random_state)
+    strata = parts_of_strata(prepared)
+    values = np.empty((len(keys), n_resamples))
+    for i in with_progress(range(n_resamples), n_resamples):
+        rates = prepared.rates(np.concatenate([draw(rng, part) for part in strata]))
+        values[:, i] = [rates[key].value for key in keys]
+    return {key: moved(row, exact[key].value - merged[key].value) for key, row in zip(keys, values)}
+
+
+def parts_of_strata(prepared: Prepared) -> list[np.ndarray]:
+    """The counts of the rows of each stratum."""
+    strata = prepared.strata
+    return np.split(prepared.counts, np.flatnonzero(strata[1:] != strata[:-1]) + 1)
+
+
+def draw(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
+    """How often each row occurs among as many samples as there are, drawn with replacement."""
+    total = int(counts.sum())
+    if not total:
+        return counts
+    if total > _DRAWS_PER_ROW * len(counts):
+        return rng.multinomial(total, counts / total)
+    drawn = rng.integers(0, total, total)
+    places = drawn if total == len(counts) else np.repeat(np.arange(len(counts)), counts)[drawn]
+    return np.bincount(places, minlength=len(counts))
+
+
+def with_progress(steps: Iterable[Step], total: int) -> Iterator[Step]:
+    """The steps, with a bar on a terminal if they take more than two seconds."""
+    from tqdm import tqdm
+
+    bar: Iterator[Step] = tqdm(steps, "resampling", total, delay=2, disable=None, leave=False)
+    return bar
+
+
+def moved(values: np.ndarray, by: float) -> np.ndarray:
+    """Values moved by an amount; they stay in [0, 1] where they were.
+
+    >>> moved(np.asarray([0.0, 0.5, 1.0]), -0.25).tolist()
+    [0.0, 0.25, 0.75]
+    """
+    if not by:
+        return values
+    lowest, highest = -np.inf if values.min() < 0 else 0.0, np.inf if values.max() > 1 else 1.0
+    return np.clip(values + by, lowest, highest)
+
+
+def permuted(replicates: ByGroup, group: str, random_state: int) -> ByGroup:
+    """A group's replicates in an order of its own.
+
+    Every group draws from the same seed, so that it has the interval that it has alone; but equal draws in all of them
+    would not be draws of their mean.
+    """
+    seed = np.random.SeedSequence(random_state, spawn_key=tuple(group.encode()))
+    number = max(map(len, replicates.values()), default=0)
+    order = np.random.default_rng(seed).permutation(number)
+    return {key: values[order] for key, values in replicates.items()}
+
+
+def with_means(by_group: ByGroup) -> Replicates:
+    """Replicates by (group, key), with those of the means: over what is below a slash, and over all groups.
+
+    >>> means = with_means({("nut/cut", "auroc"): np.ones(2), ("nut/bent", "auroc"): np.zeros(2)})
+    >>> [*means], means["auroc"].tolist()
+    ([('nut/cut', 'auroc'), ('nut/bent', 'auroc'), ('nut', 'auroc'), 'auroc'], [0.5, 0.5])
+    """
+    every: Replicates = dict(by_group.items())
+    names = list(dict.fromkeys(group for group, _ in by_group))
+    for key in dict.fromkeys(key for _, key in by_group):
+        own = {group: by_group[group, key] for group in names if (group, key) in by_group}
+        for prefix in sorted(prefixes(own)):
+            every[prefix, key] = _mean_of_each([x for group, x in own.items() if is_below(group, prefix)])
+        every[key] = _mean_of_each([*own.values()])
+    return every
+
+
+def intervals(replicates: Mapping[Key, np.ndarray], level: float) -> dict[Key, Interval]:
+    """The interval of each key, between the quantiles (1 − level)/2 and (1 + level)/2 of its replicates."""
+    return {key: percentiles(values, level) for key, values in replicates.items()}
+
+
+def percentiles(values: np.ndarray, level: float) -> Interval:
+    """The bounds between which a share of the values lies, with equal shares below and above."""
+    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2]).tolist()
+    return low, high
+
+
+def as_resamples(value: Any) -> int:
+    """Check a number of resamples."""
+    return as_int(value, "n_resamples", 1, MAX_RESAMPLES)
+
+
+def _mean_of_each(columns: list[np.ndarray]) -> np.ndarray:
+    """The mean of each resample; sums are exact, so the order of the groups does not matter."""
+    return np.asarray([mean(row) for row in zip(*(column.tolist() for column in columns))])
 
 
 # ---- arrays/compacting.py --------------------------------------------------------------------------------------------
@@ -936,164 +1173,6 @@ def _are_zero(integers: Array, bits: int) -> bool:
     return not bits or not bool(array_namespace(integers).any(integers & ((1 << bits) - 1)))
 
 
-# ---- metric/units.py -------------------------------------------------------------------------------------------------
-#
-# What is resampled for an interval, and the results of a resample.
-#
-# A resample of samples is the same rows with other counts: so a metric has to say which rows those are, in an order that
-# does not depend on how they came, and what its rates are where each row occurs another number of times.
-
-class Units(NamedTuple):
-    """Samples or images that are resampled, in strata that keep their sizes.
-
-    strata: for each stratum, (R,) int64, how many equal units each of its rows stands for, in a canonical order
-    results: a function from as many arrays (R,), how many each row is to stand for instead (or none), to the results;
-        of the strata themselves they are those of the state
-    members: a function without arguments to the row of each entry of the state, (N,) in their order, and its stratum,
-        (N,), −1 for one that is left out
-    """
-
-    strata: tuple[np.ndarray, ...]
-    results: Callable[[Sequence[np.ndarray]], dict[Any, Any]]
-    members: Callable[[], tuple[np.ndarray, np.ndarray]]
-
-
-def units_of_table(
-    state: Mapping[str, Any], columns: Sequence[str], strata: Callable[[State], Array], summarise: Callable[..., Any]
-) -> Units:
-    """The different rows of a state's table, for resampling.
-
-    Parameters: state; columns of the table; strata, a function from a state to the stratum of each of its rows, (R,)
-        integers from 0; summarise, a function from a state to the results.
-    """
-    given = [to_numpy(state[name]) for name in columns]
-    rows, counts = compact_rows(given, None if "counts" not in state else to_numpy(state["counts"]))
-    whole = {**state, **dict(zip(columns, rows)), "counts": counts}
-    stratum = to_numpy(strata(whole)).astype(np.int64)
-    parts = [np.flatnonzero(stratum == i) for i in range(int(stratum.max(initial=-1)) + 1)]
-
-    def results(numbers: Sequence[np.ndarray]) -> dict[str, Any]:
-        drawn = np.zeros_like(counts)
-        for part, here in zip(parts, numbers):
-            drawn[part] = here
-        there = drawn > 0
-        return summarise({**whole, **{name: whole[name][there] for name in columns}, "counts": drawn[there]})
-
-    def members() -> tuple[np.ndarray, np.ndarray]:
-        place = rows_and_places(given)[2]
-        within = np.empty_like(counts)
-        for part in parts:
-            within[part] = np.arange(len(part))
-        return within[place], stratum[place]
-
-    return Units(tuple(counts[part] for part in parts), results, members)
-
-
-def with_left_out(units: Units, kept: np.ndarray) -> Units:
-    """Units of those entries of a state that are kept, (N,) flags, as units of the whole state."""
-
-    def members() -> tuple[np.ndarray, np.ndarray]:
-        places, strata = np.zeros(len(kept), np.int64), np.full(len(kept), -1)
-        places[kept], strata[kept] = units.members()
-        return places, strata
-
-    return units._replace(members=members)
-
-
-# ---- metric/bootstrap.py ---------------------------------------------------------------------------------------------
-#
-# Intervals of results: percentiles over resamples of the samples, or of the images.
-#
-# A resample draws as many units from each stratum as there are, with replacement: new counts for the same rows. Rows are
-# in a canonical order, so an interval has the same bits for any order and any batches of the samples.
-
-MAX_RESAMPLES = 1_000_000  # percentiles are steady long before, and each resample keeps its rates
-_DRAWS_PER_ROW = 16  # above which counts are drawn row by row, rather than unit by unit
-
-
-def intervals(
-    units: Units, results: dict[str, Any], confidence_level: Any, n_resamples: Any, random_state: Any
-) -> dict[str, Any]:
-    """The results with `<key>_low` and `<key>_high` beside each that `Units` gives: a percentile bootstrap, stratified.
-
-    Parameters: units of the state that the results are of; confidence_level in (0, 1); n_resamples from 1 to
-    MAX_RESAMPLES; random_state, the seed. Where rows were merged (see `rows_of_sides`), the interval is moved by what
-    the value was moved by.
-    Returns the results. Raises ValueError and TypeError for options out of range.
-    Source: Efron, Bootstrap Methods, Annals of Statistics 1979; units that are images, as clusters of their pixels.
-    """
-    level = as_confidence_level(confidence_level)
-    number, seed = as_resamples(n_resamples), as_int(random_state, "random_state", 0)
-    found = replicates(units, results, number, seed)
-    return with_ends(results, {key: percentiles(values, level) for key, values in found.items()})
-
-
-def replicates(units: Units, results: Mapping[str, Any], n_resamples: int, random_state: int) -> dict[Key, np.ndarray]:
-    """The rates in so many resamples, (B,) each; moved by what the value was moved by, where rows were merged."""
-    merged, values = rates(units.results(units.strata)), flat_rates(results)
-    found = resampled(units, [*merged], n_resamples, random_state)
-    return {key: moved(each, values[key] - merged[key]) for key, each in found.items()}
-
-
-def percentiles(values: np.ndarray, level: float) -> tuple[float, float]:
-    """The bounds between which a share of the values lies, with as many below as above."""
-    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2]).tolist()
-    return low, high
-
-
-def moved(values: np.ndarray, by: float) -> np.ndarray:
-    """Some values, moved by so much; in [0, 1] where they are.
-
-    >>> moved(np.asarray([0.0, 0.5, 1.0]), -0.25).tolist()
-    [0.0, 0.25, 0.75]
-    """
-    if not by:
-        return values
-    lowest, highest = -np.inf if values.min() < 0 else 0.0, np.inf if values.max() > 1 else 1.0
-    return np.clip(values + by, lowest, highest)
-
-
-def rates(results: Mapping[Any, Any]) -> dict[Any, float]:
-    """The floats among the results of `Units`: rates and losses; counts are ints."""
-    return {key: value for key, value in results.items() if isinstance(value, float)}
-
-
-def as_resamples(value: Any) -> int:
-    """Check a number of resamples."""
-    return as_int(value, "n_resamples", 1, MAX_RESAMPLES)
-
-
-def resampled(units: Units, keys: list[Key], n_resamples: int, random_state: int) -> dict[Key, np.ndarray]:
-    """Some of the results of so many resamples (B,), by key."""
-    rng = np.random.default_rng(random_state)
-    draws = ([draw(rng, counts) for counts in units.strata] for _ in range(n_resamples))
-    found = np.empty((len(keys), n_resamples))
-    for i, counts in enumerate(shown(draws, n_resamples)):
-        results = units.results(counts)
-        found[:, i] = [results[key] for key in keys]
-    return dict(zip(keys, found))
-
-
-def shown(steps: Iterator[Any], total: int) -> Iterator[Any]:
-    """The steps, with a bar on a terminal if they take more than two seconds."""
-    from tqdm import tqdm
-
-    bar: Iterator[Any] = tqdm(steps, "resampling", total, delay=2, disable=None, leave=False)
-    return bar
-
-
-def draw(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
-    """How often each row occurs among as many units as there are, drawn with replacement."""
-    total = int(counts.sum())
-    if not total:
-        return counts
-    if total > _DRAWS_PER_ROW * len(counts):
-        return rng.multinomial(total, counts / total)
-    drawn = rng.integers(0, total, total)
-    places = drawn if total == len(counts) else np.repeat(np.arange(len(counts)), counts)[drawn]
-    return np.bincount(places, minlength=len(counts))
-
-
 # ---- arrays/states.py ------------------------------------------------------------------------------------------------
 #
 # Checks of states that come from elsewhere: another process, a file, JSON.
@@ -1271,95 +1350,203 @@ def copied(state: State, but: Collection[str] = ()) -> State:
     }
 
 
-# ---- metric/group_units.py -------------------------------------------------------------------------------------------
+# ---- metric/sharing.py -----------------------------------------------------------------------------------------------
 #
-# What is resampled where there are groups: the samples of each, and once for all of them those that they share.
+# Groups that share samples, prepared together: the samples of each, and once for all groups those that they share.
 
-def units_of_groups(units: Mapping[str, Units], own: Mapping[str, np.ndarray], shared: np.ndarray) -> Units:
-    """Units whose results are the means over groups, and by (group, key) those of each.
+class Sharing(Prepared):
+    """Rows of groups, each with strata of its own, and rows of the samples that all groups share.
 
-    Parameters: units of each group, of a state of its own entries and, behind them, of the shared ones; own and shared,
-    how many samples each of these entries stands for.
+    Its rates are those of each group, by (group, key).
+
+    Parameters: groups, each prepared from its own entries and, behind them, the shared ones; own and shared, how many
+    samples each of these entries stands for.
     """
-    names = sorted(units)
-    members = {name: units[name].members() for name in names}
-    strata: list[np.ndarray] = []
-    rows_of: list[np.ndarray] = []
-    strata_of: list[np.ndarray] = []
-    for name in names:
-        size = len(own[name])
-        rows, stratum = (each[:size] for each in members[name])
-        strata_of.append(np.where(stratum < 0, -1, stratum + len(strata)))
-        rows_of.append(rows)
-        for i, counts in enumerate(units[name].strata):
-            strata.append(_tally(rows[stratum == i], own[name][stratum == i], len(counts)))
-    # the shared entries by their rows in all groups, so that their order does not depend on how they came
-    tables = [members[name][0][len(own[name]) :] for name in names]
-    kind = members[names[0]][1][len(own[names[0]]) :]
-    common: list[tuple[int, Sequence[np.ndarray]]] = []
-    places = np.zeros(len(kind), np.int64)
-    number = np.full(len(kind), -1)
-    for i in np.unique(kind[kind >= 0]).tolist():
-        here = kind == i
-        different, _, places[here] = rows_and_places([rows[here] for rows in tables])
-        counts = _tally(places[here], shared[here], len(different[0]))
-        number[here] = len(strata)
-        common.append((i, different))
-        strata.append(counts)
 
-    def results(numbers: Sequence[np.ndarray]) -> Any:
-        rest = iter(numbers)
-        counts = {name: [next(rest) for _ in units[name].strata] for name in names}
-        for (i, rows), drawn in zip(common, rest):
-            for name, each in zip(names, rows):
-                counts[name][i] = counts[name][i] + _tally(each, drawn, len(counts[name][i]))
-        return flat_rates(grouped_results({name: units[name].results(counts[name]) for name in names}))
+    def __init__(self, groups: Mapping[str, Prepared], own: Mapping[str, np.ndarray], shared: np.ndarray) -> None:
+        self.groups = groups
+        rows = {group: prepared.rows() for group, prepared in groups.items()}
+        counts: list[np.ndarray] = []
+        strata: list[np.ndarray] = []
+        members: list[np.ndarray] = []
+        self._ends = [0]  # of the rows of each group
+        for group, prepared in groups.items():
+            entries = rows[group][: len(own[group])]
+            members.append(np.where(entries < 0, -1, entries + self._ends[-1]))
+            counts.append(_tally(entries, own[group], len(prepared.counts)))
+            strata.append(prepared.strata + (strata[-1][-1] + 1 if strata else 0))
+            self._ends.append(self._ends[-1] + len(prepared.counts))
+        # shared entries by their stratum and their rows in all groups, so that their order does not matter
+        first = next(iter(groups))
+        of_shared = {group: rows[group][len(own[group]) :] for group in groups}
+        kept = of_shared[first] >= 0
+        columns = [groups[first].strata[of_shared[first][kept]], *(rows[kept] for rows in of_shared.values())]
+        places = np.zeros(0, np.int64)
+        if kept.any():
+            columns, _, places = rows_and_places(columns)
+        kinds, *self._shared_rows = columns
+        last = np.full(len(shared), -1)
+        last[kept] = places + self._ends[-1]
+        members.append(last)
+        counts.append(_tally(places, shared[kept], len(kinds)))
+        strata.append(kinds + strata[-1][-1] + 1)
+        self.counts, self.strata = np.concatenate(counts), np.concatenate(strata)
+        self._members = np.concatenate(members)
 
-    def all_members() -> tuple[np.ndarray, np.ndarray]:
-        return np.concatenate([*rows_of, places]), np.concatenate([*strata_of, number])
+    def rates(self, counts: np.ndarray | None = None) -> dict[Any, Any]:
+        """Rates of each group, by (group, key)."""
+        if counts is None:
+            parts: list[np.ndarray | None] = [None] * len(self.groups)
+        else:
+            *own, shared = np.split(counts, self._ends[1:])
+            parts = [part + _tally(rows, shared, len(part)) for part, rows in zip(own, self._shared_rows)]
+        return {
+            (group, key): rate
+            for (group, prepared), part in zip(self.groups.items(), parts)
+            for key, rate in rates_of(prepared.rates(part)).items()
+        }
 
-    return Units(tuple(strata), results, all_members)
+    def rows(self) -> np.ndarray:
+        """The row of each entry: those of each group, then the shared ones."""
+        return self._members
 
 
 def _tally(rows: np.ndarray, counts: np.ndarray, length: int) -> np.ndarray:
-    return np.bincount(rows, counts, length).astype(np.int64)  # float64 holds them
+    kept = rows >= 0
+    return np.bincount(rows[kept], counts[kept], length).astype(np.int64)  # float64 holds them
 
 
 # ---- metric/summary.py -----------------------------------------------------------------------------------------------
 #
-# Results of states, and what is resampled of them: of all samples, or of each group and their means.
+# Results of states: of all samples, or of each group and their means; with intervals where they are asked for.
 
-def summary(
-    states: Mapping[str, Sequence[State]], summarise: Callable[[State], Results], units: Callable[[State], Units] | None
-) -> tuple[Results, Units | None]:
-    """The results of states by group, and their units where a function of a state gives them.
+StatesByGroup = Mapping[str, Sequence[State]]
 
-    The samples of no group have a part in each. Raises what the functions raise, with the name of the group.
+
+class Prepares(Protocol):
+    """What a summary needs of a metric: the options that every metric has, and the function that prepares a state."""
+
+    confidence_level: float | None
+    n_resamples: int
+    random_state: int
+    groups_without: str
+
+    def prepare(self, state: State) -> Prepared:
+        """Check, sort or match a state once."""
+
+
+class Part(NamedTuple):
+    """What is drawn by itself: all samples, a group, or all groups that share samples.
+
+    name: of the group, which is empty for all samples and for groups that share some
+    prepared: its rows
+    results: of each group
     """
-    by_group = {group: own for group, own in sorted(states.items()) if group != ALL}
-    check_names(by_group)  # each batch's are, but not those of one with those of another
+
+    name: str
+    prepared: Prepared
+    results: Mapping[str, Results]
+
+    def rates(self) -> dict[Key, Rate]:
+        """Exact rates, by the keys that `prepared.rates` has."""
+        if isinstance(self.prepared, Sharing):
+            return {(group, key): rate for group in self.results for key, rate in rates_of(self.results[group]).items()}
+        return rates_of(self.results[self.name])
+
+    def by_group(self, drawn: Mapping[Key, np.ndarray], random_state: int) -> ByGroup:
+        """Replicates by (group, key), in an order of the part's own."""
+        keyed = {key if isinstance(key, tuple) else (self.name, key): values for key, values in drawn.items()}
+        return permuted(keyed, self.name, random_state) if self.name else keyed
+
+
+def summary(metric: Prepares, states: StatesByGroup) -> Summary:
+    """The results of states by group; samples of no group belong to each.
+
+    Each group draws its resamples from the seed itself, so it has the results and the intervals that it has alone;
+    groups that share samples are drawn together. Raises what the metric raises, with the name of the group.
+    """
+    return assembled(metric, *results_and_replicates(metric, states))
+
+
+def results_and_replicates(
+    metric: Prepares, states: StatesByGroup, name: str = ALL
+) -> tuple[dict[str, Results], ByGroup]:
+    """The results of each group and, with a confidence level, their replicates; `name` is that of samples without one.
+
+    Those of several metrics, such as one for each category of a folder, can be put into one dict each.
+    """
+    results: dict[str, Results] = {group: {} for group in sorted(states) if group != ALL}  # {}: one that is left out
+    drawn: ByGroup = {}
+    resampled = metric.confidence_level is not None
+    for part in prepared_parts(metric, states, resampled=resampled, name=name):
+        results |= part.results
+        if resampled:
+            with named(part.name):
+                values = replicates(part.prepared, part.rates(), metric.n_resamples, metric.random_state)
+            drawn |= part.by_group(values, metric.random_state)
+    return results, drawn
+
+
+def assembled(metric: Prepares, results: Mapping[str, Results], drawn: ByGroup) -> Summary:
+    """The summary of groups or, where the only one has no name, of all samples, with their intervals."""
+    values: Replicates
+    if [*results] == [ALL]:
+        whole, values = Summary(results[ALL]), {key: column for (_, key), column in drawn.items()}
+    else:
+        whole, values = summary_of_groups(results, skipping=metric.groups_without == "skip"), with_means(drawn)
+    level = metric.confidence_level
+    return whole if level is None else whole.with_intervals(intervals(values, level))
+
+
+def prepared_parts(metric: Prepares, states: StatesByGroup, *, resampled: bool, name: str = ALL) -> Iterator[Part]:
+    """Parts in the order of their names, each prepared when its turn comes; `name` is that of samples without groups.
+
+    A group that lacks a class is left out with groups_without="skip". Raises ValueError if that leaves none.
+    """
+    groups = sorted(states.keys() - {ALL})
+    check_names(groups)  # each batch's are valid, but those of two batches may not be
+    if not groups:
+        yield _part(metric, name, joined(states.get(ALL, [])))
+        return
     shared = states.get(ALL, [])
-    if not by_group:
-        return _summary(joined(shared), summarise, units)
-    found = {}
-    for group, own in by_group.items():
+    parts: list[Part] = []
+    left_out = 0
+    for group in groups:
         try:
-            found[group] = _summary(joined([*own, *shared]), summarise, units)
-        except ValueError as error:
-            raise ValueError(f"group {group!r}: {error}") from error
-    results = grouped_results({group: results for group, (results, _) in found.items()})
-    every = {group: units for group, (_, units) in found.items() if units is not None}
-    if not every:
-        return results, None
-    counts = {group: _counts(joined(own)) for group, own in by_group.items()}
-    return results, units_of_groups(every, counts, _counts(joined(shared)))
+            part = _part(metric, group, joined([*states[group], *shared]))
+        except MissingClassError:
+            if metric.groups_without != "skip":
+                raise
+            left_out += 1
+            continue
+        if resampled and shared:
+            parts.append(part)
+        else:
+            yield part
+    if left_out == len(groups):
+        raise MissingClassError(f"groups: expected a group with samples of both classes, got {left_out} without")
+    if parts:
+        counts = {part.name: _counts(joined(states[part.name])) for part in parts}
+        sharing = Sharing({part.name: part.prepared for part in parts}, counts, _counts(joined(shared)))
+        yield Part(ALL, sharing, {part.name: part.results[part.name] for part in parts})
 
 
-def _summary(
-    state: State, summarise: Callable[[State], Results], units: Callable[[State], Units] | None
-) -> tuple[Results, Units | None]:
-    found = None if units is None else units(state)  # first: resampling may be refused
-    return summarise(state), found
+def _part(metric: Prepares, name: str, state: State) -> Part:
+    with named(name):
+        prepared = metric.prepare(state)
+        results = prepared.rates()
+        return Part(name, prepared, {name: {**results, **prepared.tables(results)}})
+
+
+@contextmanager
+def named(group: str) -> Iterator[None]:
+    """Name the group in a ValueError."""
+    try:
+        yield
+    except ValueError as error:
+        if group == ALL:
+            raise
+        raise type(error)(f"group {group!r}: {error}") from error
 
 
 def _counts(state: State) -> np.ndarray:
@@ -1371,14 +1558,16 @@ def _counts(state: State) -> np.ndarray:
 
 # ---- metric/metric.py ------------------------------------------------------------------------------------------------
 #
-# What a metric is: two functions, and the verbs that are made of them.
+# What a metric is: columns are reduced to a state, a state is prepared once, and counts of its rows give results.
 #
-# `reduce` takes the columns of a batch to a state, a dict of arrays; `summarise` takes a state to the results. A metric
-# keeps the states of its batches and joins them when the results are asked for: compute, add_batch, add, state, merge,
-# reset and len are all made of these two functions. A third, `as_state`, checks what comes from elsewhere.
+#     columns of a batch ── reduce ──→ state ── join · compact ──→ state ── prepare ──→ Prepared
+#     Prepared ── rates(counts) ──→ results
+#
+# All verbs (compute, add_batch, add, state, merge, reset, len), and intervals, comparisons, groups and processes, are
+# made of `reduce`, `prepare` and `Prepared.rates`; `as_state` checks a state that comes from elsewhere.
 #
 # Equal rows of a table of a state may be one row with a count, and results have the bits of the rows repeated. So where
-# rows take few values, they are counted whenever they have doubled, and memory stops growing.
+# rows take few values, they are counted whenever their number has doubled, and memory stops growing.
 #
 # Every metric takes a column `groups`: of a batch there is then a state for each group, and results are means over them.
 
@@ -1388,83 +1577,119 @@ ROWS = 1 << 16  # of a table, up to which they are kept as they come
 SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels"})
 
 
-class IntervalOptions(TypedDict, total=False):
-    """Options of every metric: see `intervals`; without a confidence_level there are none."""
+class _Options:
+    """The options of a metric and their defaults, read from its fields: its own, then those of every metric."""
 
-    confidence_level: float | None
-    n_resamples: int
-    random_state: int
-
-
-INTERVAL_OPTIONS: Mapping[str, Any] = {"confidence_level": None, "n_resamples": 1000, "random_state": 0}
+    def __get__(self, instance: object, owner: Any) -> Mapping[str, Any]:
+        return _defaults(owner)
 
 
+@cache
+def _defaults(metric: Any) -> Mapping[str, Any]:
+    defaults = {field.name: field.default for field in fields(metric)}
+    own = {name: default for name, default in defaults.items() if name not in OF_EVERY_METRIC}
+    return {**own, **{name: defaults[name] for name in OF_EVERY_METRIC}}
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
 class Metric:
     """A metric over samples that come in batches.
 
-    A metric sets
+    A metric is a dataclass whose fields are its options, with their types and defaults; `__post_init__` checks each of
+    them alone. It sets
 
     name: the name that it is loaded by
     reduce: a function from the columns of a batch (its positional parameters; those without a default are required)
         and options (its keyword-only parameters) to a state
-    summarise: a function from a state and options (its keyword-only parameters) to the results
     as_state: a function that checks a state from elsewhere, by options of `reduce`, and casts its arrays to the types
         that `reduce` gives
-    units: a function from a state and the options of `summarise` to what is resampled for intervals
-    tables: the columns of each table of its states whose rows may be counted, by the name of the counts
+    prepare: a method from a state to a `Prepared`; options that need each other are checked there
+    fixed_options: options that shape a batch as it is added, and so cannot change after that
+    countable_tables: the columns of each table of its states whose rows may be counted, by the name of the counts
     aliases: other names for columns
-    of_sides: columns that have no entry per sample, and so no groups
-    made: arrays of its states that `reduce` always makes, and that are never a caller's
-
-    The rest is read from the two signatures:
-
-    columns, required: the names of all columns, and of those that cannot be left out
-    options: the options and their defaults
-    fixed_options: those that shape a batch as it is added, and so cannot change after that: only `reduce` has them
+    ungrouped_columns: columns without one entry per sample; they cannot be grouped
+    owned_arrays: state arrays that `reduce` allocates itself, so they need no defensive copy
 
     In a state, arrays of no dimension must agree between the batches that have them, all others are joined along their
     first axis, and the first of them has an entry per sample. `counts` say how many equal samples each entry stands
     for, `x_counts` how many each entry of the array `x` does; where they are absent, that is one.
+
+    Options of every metric
+
+    confidence_level: with a level such as 0.95, rates get intervals, by a percentile bootstrap
+    n_resamples, random_state: the number of resamples, and their seed
+    groups_without: "raise", or "skip" groups that lack one of the classes that a result needs
     """
 
     name: ClassVar[str]
     reduce: ClassVar[Callable[..., Mapping[str, Any]]]
-    summarise: ClassVar[Callable[..., dict[str, Any]]]
     as_state: ClassVar[Callable[..., Mapping[str, Any]]]
-    units: ClassVar[Callable[..., Units]]
-    tables: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    fixed_options: ClassVar[frozenset[str]] = frozenset()
+    countable_tables: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     aliases: ClassVar[Mapping[str, str]] = {}
-    of_sides: ClassVar[frozenset[str]] = frozenset()
-    made: ClassVar[frozenset[str]] = frozenset()
+    ungrouped_columns: ClassVar[frozenset[str]] = frozenset()
+    owned_arrays: ClassVar[frozenset[str]] = frozenset()
 
+    # read from the fields, and from the signature of `reduce`: all columns, and those that cannot be left out
+    options: ClassVar[Any] = _Options()
     columns: ClassVar[tuple[str, ...]]
     required: ClassVar[tuple[str, ...]]
-    options: ClassVar[Mapping[str, Any]]
-    fixed_options: ClassVar[frozenset[str]]
+
+    confidence_level: float | None = None
+    n_resamples: int = 1000
+    random_state: int = 0
+    groups_without: str = "raise"
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Read columns and options from the signatures of the two functions."""
+        """Read the columns from the signature of `reduce`."""
         super().__init_subclass__(**kwargs)
-        if "reduce" not in cls.__dict__:
-            return
-        columns = [p for p in inspect.signature(cls.reduce).parameters.values() if p.kind != p.KEYWORD_ONLY]
-        reduces, summarises = keyword_options(cls.reduce), keyword_options(cls.summarise)
-        differing = [name for name in reduces.keys() & summarises.keys() if reduces[name] != summarises[name]]
-        if differing:
-            raise TypeError(f"{cls.__name__}: expected one default of {differing[0]}, got two")
-        cls.columns = (*(p.name for p in columns), GROUPS)
-        cls.required = tuple(p.name for p in columns if p.default is p.empty)
-        cls.options = {**summarises, **reduces, **INTERVAL_OPTIONS}
-        cls.fixed_options = frozenset(reduces.keys() - summarises.keys())
+        if "reduce" in cls.__dict__:
+            parameters = inspect.signature(cls.reduce).parameters.values()
+            columns = [p for p in parameters if p.kind != p.KEYWORD_ONLY]
+            cls.columns = (*(p.name for p in columns), GROUPS)
+            cls.required = tuple(p.name for p in columns if p.default is p.empty)
 
-    def __init__(self, **options: Any) -> None:
-        """Take options as keywords; any other name is a TypeError."""
-        unknown = [name for name in options if name not in self.options]
+    if not TYPE_CHECKING:  # a type checker sees the fields
+
+        def __new__(cls, *args: Any, **options: Any) -> Metric:
+            """Refuse an unknown option with the names of those that there are."""
+            cls._check_options(options)
+            return super().__new__(cls)
+
+    @classmethod
+    def _check_options(cls, options: Mapping[str, Any]) -> None:
+        unknown = [name for name in options if name not in cls.options]
         if unknown:
-            raise TypeError(self._unknown_name(unknown[0], self.options))
-        self.loaded_options = {**self.options, **options}
+            raise TypeError(cls._unknown_name(unknown[0], cls.options))
+
+    def __post_init__(self) -> None:
+        """Check the options of every metric."""
+        if self.confidence_level is not None:
+            self.confidence_level = as_confidence_level(self.confidence_level)
+        self.n_resamples = as_resamples(self.n_resamples)
+        self.random_state = as_int(self.random_state, "random_state", 0)
+        self.groups_without = as_choice(self.groups_without, "groups_without", ("raise", "skip"))
+        self._lock = threading.RLock()  # of the batches: a metric may be fed by several threads
         self._batches: list[Parts] = []  # of each, the states by group
-        self._rows, self._room = 0, ROWS  # of the tables: how many there are, and how many make them be counted
+        self._rows, self._compact_above = 0, ROWS  # of the tables: how many there are, and when they are counted
+
+    def prepare(self, state: Any) -> Prepared:
+        """Check, sort, count or match a state once, for its results and those of its resamples."""
+        raise NotImplementedError(f"{type(self).__name__}: expected a method `prepare`, from a state to a Prepared")
+
+    @property
+    def loaded_options(self) -> dict[str, Any]:
+        """The options by name, as given at load or by default."""
+        return {name: getattr(self, name) for name in self.options}
+
+    def with_options(self, options: Mapping[str, Any]) -> Metric:
+        """A metric of the same kind without batches, whose options are these and, for the rest, this one's."""
+        self._check_options(options)
+        return self._core(**{**self.loaded_options, **options})
+
+    @property
+    def _core(self) -> type[Metric]:
+        return type(self)
 
     def compute(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> dict[str, Any]:
         """Compute the results from the batches added before, and from the columns given here, if any.
@@ -1474,32 +1699,56 @@ class Metric:
         all and returns the results, and the others return None; TimeoutError if one does not come within `timeout`
         seconds. What process 0 raises is raised there alone: it keeps the batches of all.
         """
-        columns, overrides = self._sort_arguments({"predictions": predictions, "references": references, **kwargs})
-        options = {**self.loaded_options, **overrides}
-        for name in self.fixed_options & overrides.keys():
-            if self._batches and _differ(overrides[name], self.loaded_options[name]):
-                raise ValueError(f"{name}: it was applied as batches were added; give it at load, not at compute")
-        last = [self._reduced(columns, options)] if columns else []
-        if len(self._batches) > 1:  # joined here, so that those they came from are let go
-            self._batches = [joined_parts(self._batches)]
-        results = self._results([*self._batches, *last], options)
-        self.reset()
+        computed: Any = self.summary(predictions=predictions, references=references, **kwargs)
+        results: Any = None if computed is None else computed.as_dict()
         return results
 
-    def results_and_units(self, **kwargs: Any) -> tuple[dict[str, Any], Units]:
-        """The results of columns, and what is resampled of them; without columns, those of the batches, which stay."""
+    def summary(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> Summary:
+        """As `compute`; returns a `Summary`, whose results know their direction, error, threshold and interval."""
+        columns, overrides = self._sort_arguments({"predictions": predictions, "references": references, **kwargs})
+        asked = self.with_options(overrides)
+        with self._lock:
+            for name in self.fixed_options & overrides.keys():
+                if self._batches and _differ(getattr(asked, name), getattr(self, name)):
+                    raise ValueError(f"{name}: it was applied as batches were added; give it at load, not at compute")
+            last = [self._reduced(columns, asked)] if columns else []
+            if len(self._batches) > 1:  # joined here, so that the batches they came from can be let go
+                self._batches = [joined_parts(self._batches)]
+            computed = self._summary([*self._batches, *last], asked)
+            self.reset()
+        return computed
+
+    def prepared(self, name: str = ALL, /, **kwargs: Any) -> Iterator[Part]:
+        """Columns, prepared in parts that are drawn by themselves; without columns the batches, which stay.
+
+        `name` is that of all samples, where there are no groups.
+        """
         columns, overrides = self._sort_arguments(kwargs)
-        options = {**self.loaded_options, **overrides}
-        return self._results_and_units([self._reduced(columns, options)] if columns else self._batches, options)
+        asked = self.with_options(overrides)
+        with self._lock:
+            batches = [self._reduced(columns, asked)] if columns else [*self._batches]
+        return prepared_parts(asked, self._states(batches), resampled=True, name=name)
+
+    def results_by_group(self, name: str) -> tuple[dict[str, Results], ByGroup]:
+        """Results of the batches by group and, with a confidence_level, their replicates; the batches stay.
+
+        `name` is that of all samples, where there are no groups. What several metrics give, such as one for each
+        category of a folder, makes one summary (see `assembled`).
+        """
+        with self._lock:
+            return results_and_replicates(self, self._states(self._batches), name)
 
     def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
         """Add a batch of columns. An empty one adds nothing; one that raises leaves those before it untouched."""
         columns, options = self._sort_arguments({"predictions": predictions, "references": references, **kwargs})
         if options:
             raise TypeError(f"{next(iter(options))}: it is an option; give it at load or to compute")
-        parts = self._reduced(columns, self.loaded_options)
+        parts = self._reduced(columns, self)
         # the caller may reuse its buffers
-        self._keep({group: copied(state, but=self.made) for group, state in parts.items()})
+        own = {group: copied(state, but=self.owned_arrays) for group, state in parts.items()}
+        with self._lock:
+            self._check_agreement(own, self._batches)
+            self._keep(own)
 
     def add(self, *, prediction: Any = None, reference: Any = None, **kwargs: Any) -> None:
         """Add one sample: the columns of add_batch, with one entry each."""
@@ -1512,12 +1761,14 @@ class Metric:
 
         Those of groups are named 0/scores, 1/scores and so on, in the order of the names in `groups`.
         """
-        return self._as_numpy(joined_parts(self._batches))
+        with self._lock:
+            return self._as_numpy(joined_parts(self._batches))
 
     def states(self) -> list[dict[str, np.ndarray]]:
         """The same in parts, each a state: nothing is joined, and equal rows are counted where values are few."""
-        self._compact()
-        return [self._as_numpy(parts) for parts in self._batches if parts]
+        with self._lock:
+            self._compact()
+            return [self._as_numpy(parts) for parts in self._batches if parts]
 
     def _as_numpy(self, parts: Parts) -> dict[str, np.ndarray]:
         arrays = {name: to_numpy(array).copy() for name, array in as_one_state(parts).items()}
@@ -1530,9 +1781,10 @@ class Metric:
         made; the batches before are as they were then.
         """
         parts = self._own_parts(state)
-        self._check_agreement(parts, self._batches)
-        check_total(len(self) + sum(map(num_samples, parts.values())))
-        self._keep(parts)
+        with self._lock:
+            self._check_agreement(parts, self._batches)
+            check_total(len(self) + sum(map(num_samples, parts.values())))
+            self._keep(parts)
 
     def _own_parts(self, state: Mapping[str, Any]) -> Parts:
         """A copy of what another metric's `state()` gave, checked, by group."""
@@ -1547,11 +1799,16 @@ class Metric:
         }
 
     def _checked(self, state: Mapping[str, Any]) -> State:
-        return dict(self.as_state(state, **_options_for(self.as_state, self.loaded_options))) if state else {}
+        return dict(self.as_state(state, **_options_for(self.as_state, self))) if state else {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickle everything but the lock."""
+        return {name: value for name, value in self.__dict__.items() if name != "_lock"}
 
     def __setstate__(self, content: dict[str, Any]) -> None:
         """Unpickle; the batches are checked as those that are merged."""
         self.__dict__.update(content)
+        self._lock = threading.RLock()
 
         def checked(state: State) -> State:
             # those on an accelerator come from no file, but from deepcopy, and stay where they are
@@ -1561,12 +1818,13 @@ class Metric:
 
     def reset(self) -> None:
         """Drop the batches added so far."""
-        self._batches, self._rows, self._room = [], 0, ROWS
+        with self._lock:
+            self._batches, self._rows, self._compact_above = [], 0, ROWS
 
     def _keep(self, parts: Parts) -> None:
         """Keep a batch. When the rows have doubled, those that are equal become one with a count."""
         rows = self._rows + self._num_rows([parts])
-        if rows > self._room:
+        if rows > self._compact_above:
             self._compact(parts)
         else:
             self._batches.append(parts)
@@ -1574,70 +1832,63 @@ class Metric:
 
     def _compact(self, *others: Parts) -> None:
         batches: list[Parts] = [*self._batches, *others]
-        if self.counts_rows(self.loaded_options):
-            found: list[Parts] = []
+        if self.counts_rows():
+            counted: list[Parts] = []
             for group, states in states_by_group(batches).items():
-                for counts, columns in self.tables.items():
+                for counts, columns in self.countable_tables.items():
                     states = compacted(states, columns, counts)
-                found += [{group: state} for state in states]
-            batches = found
+                counted += [{group: state} for state in states]
+            batches = counted
         self._batches, self._rows = batches, self._num_rows(batches)
-        self._room = max(ROWS, 2 * self._rows)
+        self._compact_above = max(ROWS, 2 * self._rows)
 
-    @staticmethod
-    def counts_rows(options: Mapping[str, Any]) -> bool:
+    def counts_rows(self) -> bool:
         """Whether equal rows of tables may be counted: not where the results need to know whose they are."""
-        return not options.get("per_sample")
+        return not getattr(self, "per_sample", False)
 
     def _num_rows(self, batches: Sequence[Parts]) -> int:
         states = (state for parts in batches for state in parts.values() if state)
-        return sum(state[columns[0]].shape[0] for state in states for columns in self.tables.values())
+        return sum(state[columns[0]].shape[0] for state in states for columns in self.countable_tables.values())
 
     def __len__(self) -> int:
         """Number of samples added so far."""
-        return sum(num_samples(state) for parts in self._batches for state in parts.values())
+        with self._lock:
+            return sum(num_samples(state) for parts in self._batches for state in parts.values())
 
-    def _results(self, batches: Sequence[Parts], options: Mapping[str, Any]) -> dict[str, Any]:
-        if options["confidence_level"] is None:
-            return self._results_and_units(batches, options, resampled=False)[0]
-        results, units = self._results_and_units(batches, options)
-        return intervals(units, results, **{name: options[name] for name in INTERVAL_OPTIONS})
+    def _summary(self, batches: Sequence[Parts], asked: Metric) -> Summary:
+        return summary(asked, self._states(batches))
 
-    def _results_and_units(
-        self, batches: Sequence[Parts], options: Mapping[str, Any], *, resampled: bool = True
-    ) -> tuple[dict[str, Any], Any]:
-        """The results, and unless nothing is resampled the units; means over the groups, if there are any."""
+    def _states(self, batches: Sequence[Parts]) -> Mapping[str, Sequence[State]]:
+        """The states of batches by group, which are checked to agree, and to have samples."""
         if not any(num_samples(state) for parts in batches for state in parts.values()):
             raise ValueError("expected at least one sample, got none: pass columns, or add batches before compute()")
         for parts in batches:
             self._check_agreement(parts, batches)
-        chosen = _options_for(self.summarise, options)
-        units = partial(self.units, **chosen) if resampled else None
-        return summary(states_by_group(batches), partial(self.summarise, **chosen), units)
+        return states_by_group(batches)
 
     def _check_agreement(self, parts: Parts, batches: Sequence[Parts]) -> None:
         for state in parts.values():
             check_agreement(state, (other for others in batches for other in others.values()))
             check_agreement(state, parts.values())
 
-    def _reduced(self, columns: Mapping[str, Any], options: Mapping[str, Any]) -> Parts:
+    def _reduced(self, columns: Mapping[str, Any], asked: Metric) -> Parts:
         missing = [name for name in self.required if name not in columns]
         if missing:
             needed = ", ".join(self.required)
             raise TypeError(f"{missing[0]}: {self.name} needs the columns {needed}; got no {missing[0]}")
         if all(_is_empty(column) for column in columns.values()):
             return {}
-        chosen = _options_for(self.reduce, options)
+        options = _options_for(self.reduce, asked)
 
         def reduce(columns: Mapping[str, Any]) -> State:
-            return dict(self.reduce(**columns, **chosen))
+            return dict(self.reduce(**columns, **options))
 
         own = {name: column for name, column in columns.items() if name != GROUPS}
         groups = columns.get(GROUPS)
-        if groups is not None and self.of_sides & own.keys():
+        if groups is not None and self.ungrouped_columns & own.keys():
             raise TypeError(f"groups: expected columns with an entry per sample, got {', '.join(own)}")
         parts = {ALL: reduce(own)} if groups is None else reduced_by_group(reduce, own, groups)
-        self._check_agreement(parts, self._batches)
+        self._check_agreement(parts, ())
         return parts
 
     def _sort_arguments(self, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -1658,8 +1909,12 @@ class Metric:
                 raise TypeError(self._unknown_name(given, (*self.columns, *self.aliases, *self.options)))
         return columns, options
 
-    def _unknown_name(self, name: str, known: Any) -> str:
-        return f"{self.name} has no argument {name!r}; it takes {', '.join(known) or 'no options'}"
+    @classmethod
+    def _unknown_name(cls, name: str, known: Any) -> str:
+        return f"{cls.name} has no argument {name!r}; it takes {', '.join(known) or 'no options'}"
+
+
+OF_EVERY_METRIC = tuple(field.name for field in fields(Metric))  # options
 
 
 @cache
@@ -1669,9 +1924,9 @@ def keyword_options(function: Callable[..., Any]) -> Mapping[str, Any]:
     return {p.name: p.default for p in parameters if p.kind == p.KEYWORD_ONLY}
 
 
-def _options_for(function: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of the options that a function takes."""
-    return {name: options[name] for name in keyword_options(function) if name in options}
+def _options_for(function: Callable[..., Any], metric: Metric) -> dict[str, Any]:
+    """The options of a metric that a function takes."""
+    return {name: getattr(metric, name) for name in keyword_options(function)}
 
 
 def _differ(first: Any, second: Any) -> bool:
@@ -1684,6 +1939,93 @@ def _differ(first: Any, second: Any) -> bool:
 def _is_empty(column: Any) -> bool:
     sized = hasattr(column, "__len__") and getattr(column, "ndim", 1) > 0 and not getattr(column, "is_nested", False)
     return sized and len(column) == 0
+
+
+# ---- metric/prepared_table.py ----------------------------------------------------------------------------------------
+#
+# States that are one table, prepared: its different rows, with their counts.
+
+class ReadsTable(Protocol):
+    """A metric whose results are a function of a table with counts."""
+
+    def rates(self, state: Any) -> Results:
+        """Results of a state; its rows may have counts."""
+
+    def tables(self, prepared: PreparedTable, results: Results) -> dict[str, Any]:
+        """Tables beside the results."""
+
+
+class PreparedTable(Prepared):
+    """The different rows of a state's table, in ascending order within their strata.
+
+    Parameters: metric, which reads the state and the same state with other rows and counts; state; columns of the
+    table; drawn, the state that resamples are drawn from, with as many entries, by default the state itself; strata
+    (N,), integers from 0 of its entries, by default one stratum; kept (N,), flags of entries that have a part in the
+    results, by default all.
+    """
+
+    def __init__(
+        self,
+        metric: ReadsTable,
+        state: State,
+        columns: Sequence[str],
+        *,
+        drawn: State | None = None,
+        strata: np.ndarray | None = None,
+        kept: np.ndarray | None = None,
+    ) -> None:
+        self.metric, self.state, self.columns = metric, state, columns
+        self._drawn = state if drawn is None else drawn
+        self._strata, self._kept = strata, kept
+
+    @cached_property
+    def _entries(self) -> list[np.ndarray]:
+        """Strata and columns of the entries that are kept: rows in ascending order lie stratum by stratum."""
+        entries = [to_numpy(self._drawn[name]) for name in self.columns]
+        strata = np.zeros(len(entries[0]), np.int64) if self._strata is None else self._strata
+        return [entry if self._kept is None else entry[self._kept] for entry in (strata, *entries)]
+
+    @cached_property
+    def _rows(self) -> tuple[list[np.ndarray], np.ndarray]:
+        counts = self._drawn.get("counts")
+        if counts is not None:
+            counts = to_numpy(counts) if self._kept is None else to_numpy(counts)[self._kept]
+        return compact_rows(self._entries, counts)
+
+    @property
+    def counts(self) -> np.ndarray:  # type: ignore[override]
+        """How many samples each row stands for."""
+        return self._rows[1]
+
+    @property
+    def strata(self) -> np.ndarray:  # type: ignore[override]
+        """The stratum of each row."""
+        return self._rows[0][0]
+
+    def rates(self, counts: np.ndarray | None = None) -> Results:
+        """Results of the state, or of drawn rows."""
+        if counts is None:
+            return self.metric.rates(self.state)
+        there = counts > 0
+        rows = {name: column[there] for name, column in zip(self.columns, self._rows[0][1:])}
+        return self.metric.rates({**self._scalars, **rows, "counts": counts[there]})
+
+    @cached_property
+    def _scalars(self) -> State:
+        return {name: array for name, array in self._drawn.items() if not array.ndim}
+
+    def rows(self) -> np.ndarray:
+        """The row of each entry of the state."""
+        places = rows_and_places(self._entries)[2]
+        if self._kept is None:
+            return places
+        rows = np.full(len(self._kept), -1)
+        rows[self._kept] = places
+        return rows
+
+    def tables(self, results: Results) -> dict[str, Any]:
+        """The metric's tables."""
+        return self.metric.tables(self, results)
 
 
 # ---- arrays/compiled.py ----------------------------------------------------------------------------------------------
@@ -1988,22 +2330,6 @@ def reduce_topk(predictions: Any, references: Any, *, ignore_unknown: bool = Fal
     }
 
 
-def topk_units(state: TopkState, summarise: Callable[..., dict[str, Any]], options: Mapping[str, Any]) -> Units:
-    """The known samples of a state, for resampling; unknown ones have no part in the results.
-
-    Classes are no strata: one that a resample lacks has no part in its mean. Where there is no such mean, rows that
-    differ in the class alone are one. Tables have no intervals.
-    """
-    known = state["above"] >= 0
-    columns: Mapping[str, Array] = state
-    kept = {name: column[known] if column.ndim else column for name, column in columns.items()}
-    if options.get("average", "micro") == "micro":
-        kept["classes"] = kept["classes"] * 0
-    summarise = partial(summarise, **{**options, "per_class": False})
-    units = units_of_table(kept, TOPK_TABLES["counts"], lambda rows: rows["tied"] * 0, summarise)
-    return with_left_out(units, to_numpy(known))
-
-
 # ---- classification/topk_rates.py ------------------------------------------------------------------------------------
 #
 # Top-k rates from the ranks of the true classes.
@@ -2143,27 +2469,24 @@ def _full_scale(percent: bool) -> int:
 AVERAGES = ("micro", "macro")
 
 
-def topk_results(
-    ranks: Ranks, ks: Mapping[str, range | None], *, ties: str, average: str, per_class: bool, percent: bool
-) -> dict[str, Any]:
+def topk_rates(
+    ranks: Ranks, ks: Mapping[str, range | None], *, ties: str, average: str, percent: bool
+) -> dict[str, float]:
     """The mean accuracy over consecutive ks, for each key.
 
     micro: over all samples
     macro: the unweighted mean, over the classes that occur in the references, of the means over the samples of each
 
     Parameters: ranks of `known_ranks`; ks of each key, None for plain accuracy; ties and percent as of `topk_accuracy`;
-    average, "micro" or "macro"; per_class, whether to add "per_class", the table of `rates_by_class`.
+    average, "micro" or "macro".
     Returns a float for each key. Raises ValueError for an unknown `ties` or `average`.
     """
     macro = as_choice(average, "average", AVERAGES) == "macro"
     as_choice(ties, "ties", TIES)
-    tabled = as_bool(per_class, "per_class")
-    table = rates_by_class(ranks, ks, ties=ties, percent=percent) if macro or tabled else {}
-    if macro:
-        results = {key: math.fsum(table[key]) / len(table[key]) for key in ks}
-    else:
-        results = {key: _over_samples(ranks, span, ties, percent) for key, span in ks.items()}
-    return {**results, "per_class": table} if tabled else results
+    if not macro:
+        return {key: _over_samples(ranks, span, ties, percent) for key, span in ks.items()}
+    table = rates_by_class(ranks, ks, ties=ties, percent=percent)
+    return {key: math.fsum(table[key]) / len(table[key]) for key in ks}
 
 
 def rates_by_class(
@@ -2171,7 +2494,7 @@ def rates_by_class(
 ) -> dict[str, list[Any]]:
     """The mean accuracy over consecutive ks, of the samples of each class.
 
-    Parameters: as of `topk_results`.
+    Parameters: as of `topk_rates`.
     Returns a table, a dict of lists of one length: "class", the ids that occur, ascending; "count", how many samples
     each has; then each key.
 
@@ -2245,54 +2568,102 @@ def _sums(values: Array, last: Array) -> list[int]:
     return sums
 
 
-# ---- classification/autkc.py -----------------------------------------------------------------------------------------
+# ---- classification/topk_metrics.py ----------------------------------------------------------------------------------
 #
-# autkc: the area under the top-k curve.
+# accuracyk and autkc: how often, and how early, the true class is among the k best guesses.
 
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
+@dataclass(kw_only=True, eq=False, repr=False)
+class TopK(Metric):
+    """Means over consecutive k of the top-k accuracy.
 
+    Options, beside those of every metric (see `Metric`):
 
-class AUTKCOptions(IntervalOptions, total=False):
-    """Options of `AUTKC`; see `autkc_results`."""
+    k_list: integers in [1, C]
+    ties: "strict", "optimistic" or "expected", as of `topk_accuracy`
+    average: "micro" or "macro", as of `topk_rates`
+    per_class: whether to add the table of `rates_by_class`
+    percent: whether rates are in [0, 100]
+    ignore_unknown: whether samples with a negative reference are left out
 
-    k_list: int | Sequence[int]
-    ties: str
-    average: str
-    per_class: bool
-    percent: bool
-    ignore_unknown: bool
-
-
-def autkc_results(
-    state: TopkState,
-    *,
-    k_list: int | Sequence[int] = (1,),
-    ties: str = "strict",
-    average: str = "micro",
-    per_class: bool = False,
-    percent: bool = False,
-    ignore_unknown: bool = False,
-) -> dict[str, Any]:
-    """AUTKC at each K.
-
-    Parameters: state of `reduce_topk_scores`; k_list, in [1, C]; ties, average, per_class and percent as of
-    `topk_results`; ignore_unknown, whether samples with a negative reference are left out.
-    Returns {"autkc@1": …}, then "per_class". Raises ValueError for a K out of range, and if there is no known sample.
+    Raises ValueError for a k out of range, and without known samples.
     """
-    ranks = known_ranks(state, ignore_unknown=ignore_unknown)
-    ks = as_int_list(k_list, "k_list", 1, int(state["predictions_width"]))
-    spans = {f"autkc@{k}": range(1, k + 1) for k in ks}
-    return topk_results(ranks, spans, ties=ties, average=average, per_class=per_class, percent=percent)
+
+    as_state = staticmethod(as_topk_state)
+    countable_tables = TOPK_TABLES
+    aliases = TOPK_ALIASES
+
+    k_list: int | Sequence[int] | None = None
+    ties: str = "strict"
+    average: str = "micro"
+    per_class: bool = False
+    percent: bool = False
+    ignore_unknown: bool = False
+
+    def __post_init__(self) -> None:
+        """Check each option; k_list is checked where the number of classes is known."""
+        super().__post_init__()
+        self.ties = as_choice(self.ties, "ties", TIES)
+        self.average = as_choice(self.average, "average", AVERAGES)
+        self.per_class = as_bool(self.per_class, "per_class")
+        self.percent = as_bool(self.percent, "percent")
+        self.ignore_unknown = as_bool(self.ignore_unknown, "ignore_unknown")
+
+    def spans(self, width: int) -> Mapping[str, range | None]:
+        """The consecutive k that each key is a mean over, of rows of so many scores or ids; None: plain accuracy."""
+        raise NotImplementedError
+
+    def prepare(self, state: TopkState) -> PreparedTable:
+        """The known samples; unknown ones have no part in the results.
+
+        Classes are no strata: a class that a resample lacks has no part in its mean. Where there is no such mean, rows
+        that differ in the class alone are one.
+        """
+        arrays: Any = state
+        drawn = arrays if self.average == "macro" else {**arrays, "classes": arrays["classes"] * 0}
+        return PreparedTable(self, arrays, TOPK_TABLES["counts"], drawn=drawn, kept=to_numpy(state["above"] >= 0))
+
+    def rates(self, state: TopkState) -> Results:
+        """The mean accuracy over the k of each key."""
+        ranks = known_ranks(state, ignore_unknown=self.ignore_unknown)
+        spans = self.spans(int(state["predictions_width"]))
+        values = topk_rates(ranks, spans, ties=self.ties, average=self.average, percent=self.percent)
+        return {key: Rate(value, True) for key, value in values.items()}
+
+    def tables(self, prepared: PreparedTable, results: Results) -> dict[str, Any]:
+        """The table of classes, if it is asked for."""
+        if not self.per_class:
+            return {}
+        state: Any = prepared.state
+        ranks = known_ranks(state, ignore_unknown=self.ignore_unknown)
+        spans = self.spans(int(state["predictions_width"]))
+        return {"per_class": rates_by_class(ranks, spans, ties=self.ties, percent=self.percent)}
 
 
-def autkc_units(state: TopkState, **options: Any) -> Units:
-    """The known samples, for resampling."""
-    return topk_units(state, autkc_results, options)
+@dataclass(kw_only=True, eq=False, repr=False)
+class AccuracyK(TopK):
+    """How often the true class is among the k best guesses: "accuracy", or with a k_list "accuracy@1" and so on.
+
+    Columns: see `reduce_topk`. Options: see `TopK`.
+
+    >>> AccuracyK(k_list=(1, 2)).compute(predictions=[[0.1, 0.7, 0.2], [0.5, 0.3, 0.2]], references=[1, 1])
+    {'accuracy@1': 0.5, 'accuracy@2': 1.0}
+    """
+
+    name = "accuracyk"
+    reduce = staticmethod(reduce_topk)
+
+    def spans(self, width: int) -> Mapping[str, range | None]:
+        """Each k alone."""
+        if self.k_list is None:
+            return {"accuracy": None}
+        return {f"accuracy@{k}": range(k, k + 1) for k in as_int_list(self.k_list, "k_list", 1, width)}
 
 
-class AUTKC(Metric):
-    """The area under the top-k curve: see `reduce_topk_scores` and `autkc_results`.
+@dataclass(kw_only=True, eq=False, repr=False)
+class AUTKC(TopK):
+    """The area under the top-k curve: the mean accuracy over k = 1 … K, "autkc@1" and so on.
+
+    Columns: see `reduce_topk_scores`. Options: see `TopK`.
 
     >>> AUTKC(k_list=(1, 2)).compute(predictions=[[0.1, 0.7, 0.2], [0.5, 0.3, 0.2]], references=[1, 1])
     {'autkc@1': 0.5, 'autkc@2': 0.75}
@@ -2300,14 +2671,12 @@ class AUTKC(Metric):
 
     name = "autkc"
     reduce = staticmethod(reduce_topk_scores)
-    as_state = staticmethod(as_topk_state)
-    summarise = staticmethod(autkc_results)
-    units = staticmethod(autkc_units)
-    tables = TOPK_TABLES
-    aliases = TOPK_ALIASES
 
-    def __init__(self, **options: Unpack[AUTKCOptions]) -> None:
-        super().__init__(**options)
+    k_list: int | Sequence[int] | None = (1,)
+
+    def spans(self, width: int) -> Mapping[str, range | None]:
+        """All k up to each K."""
+        return {f"autkc@{k}": range(1, k + 1) for k in as_int_list(self.k_list, "k_list", 1, width)}
 
 
 # ---- metric/processes.py ---------------------------------------------------------------------------------------------
@@ -2493,12 +2862,24 @@ class Evaluated(Metric):
             run_key(self.experiment_id, self.num_process)
             if not 0 < as_real(self.timeout, "timeout") < math.inf:
                 raise ValueError(f"timeout: expected seconds, more than 0, got {self.timeout!r}")
-        Metric.__init__(self, **{name: value for name, value in kwargs.items() if name not in own})
+        self._core.__init__(self, **{name: value for name, value in kwargs.items() if name not in own})
 
-    def _results(self, batches: Sequence[Parts], options: Mapping[str, Any]) -> Any:
+    @classmethod
+    def _check_options(cls, options: Mapping[str, Any]) -> None:
+        """Names of the options; evaluate's own arguments are its constructor's."""
+        evaluate_metric = next(base for base in cls.__mro__ if not issubclass(base, Metric))
+        own = inspect.signature(evaluate_metric.__init__).parameters
+        super()._check_options({name: value for name, value in options.items() if name not in own})
+
+    @property
+    def _core(self) -> type[Metric]:
+        """The metric without evaluate."""
+        return next(base for base in type(self).__mro__ if issubclass(base, Metric) and not issubclass(base, Evaluated))
+
+    def _summary(self, batches: Sequence[Parts], asked: Metric) -> Any:
         """The results of all processes in process 0, None in the others."""
         if self.num_process == 1:
-            return super()._results(batches, options)
+            return super()._summary(batches, asked)
         folder, key = Path(self.data_dir), run_key(self.experiment_id, self.num_process)
         if self.process_id:
             state = {**as_one_state(joined_parts(batches)), "metric": np.asarray(self.name)}
@@ -2513,4 +2894,4 @@ class Evaluated(Metric):
             return parts
 
         receive(folder, key, self.num_process, self.timeout, self._batches, check)
-        return super()._results([*batches, *self._batches[first:]], options)
+        return super()._summary([*batches, *self._batches[first:]], asked)

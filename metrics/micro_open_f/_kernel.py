@@ -9,15 +9,19 @@ import io
 import math
 import numbers
 import os
+import threading
 import time
 import uuid
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
 from fractions import Fraction
-from functools import cache, partial, reduce
+from functools import cache, cached_property, reduce
 from numbers import Integral, Real
 from operator import or_
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, TYPE_CHECKING, TypeVar, TypedDict
+from typing import Any, ClassVar, NamedTuple, Protocol, TYPE_CHECKING, TypeVar, TypedDict
 
 import array_api_compat
 import numpy as np
@@ -1024,244 +1028,249 @@ def copied(state: State, but: Collection[str] = ()) -> State:
     }
 
 
-# ---- metric/group_results.py -----------------------------------------------------------------------------------------
+# ---- metric/results.py -----------------------------------------------------------------------------------------------
 #
-# Results of groups in one: their means, and a table of them.
+# Results that know what they are: rates with their direction, counts, tables; and the plain dict made of them.
 
-Results = dict[str, Any]
-Key = str | tuple[str, str]  # of a rate: its name, or a group and its name
+Interval = tuple[float, float]
+Key = str | tuple[str, str]  # of a rate: its name, or its group and its name
 
 
-def grouped_results(by_group: Mapping[str, Mapping[str, Any]]) -> Results:
-    """The unweighted mean of each rate over the groups, the sum of each count, and a table of the groups.
+class Rate(NamedTuple):
+    """A real-valued result: a rate, an area, a ratio or a loss.
 
-    A group whose name has a slash, as category/defect, adds a row for what is before it (each slash): the mean of its
-    groups.
-
-    Parameters: by_group, the results of each group; floats are rates, ints are counts. Thresholds, intervals
-    and whatever is neither are in the table only, and None in rows of means.
-    Returns {key: …, "groups": {"group": [names, sorted], key: [values]}}; names that are all integers, as numbers are.
-
-    >>> made = grouped_results({"nut/cut": {"auroc": 1.0, "images": 3}, "nut/bent": {"auroc": 0.5, "images": 4}})
-    >>> made["auroc"], made["images"]
-    (0.75, 7)
-    >>> made["groups"]
-    {'group': ['nut', 'nut/bent', 'nut/cut'], 'auroc': [0.75, 0.5, 1.0], 'images': [7, 4, 3]}
+    value: the number
+    higher: whether higher is better; None where neither way is
+    error: a bound of |value − value of the scores before they were cut|; None where none were cut
+    threshold: where decisions are taken, score > threshold; None where there is none, or none is shown
+    interval: the bounds of its confidence interval
     """
-    keys = list(dict.fromkeys(key for results in by_group.values() for key in results))
+
+    value: float
+    higher: bool | None
+    error: float | None = None
+    threshold: float | None = None
+    interval: Interval | None = None
+
+
+Results = dict[str, Any]  # by key: a Rate, a count (int) or a table (list or dict)
+
+
+def as_dict(results: Mapping[str, Any]) -> dict[str, Any]:
+    """Results as plain numbers and tables: `key`, then `key_low`, `key_high`, `key_error` and `key_threshold`.
+
+    >>> as_dict({"auroc": Rate(0.5, True, interval=(0.25, 0.75)), "images": 3})
+    {'auroc': 0.5, 'auroc_low': 0.25, 'auroc_high': 0.75, 'images': 3}
+    """
+    plain: dict[str, Any] = {}
+    for key, result in results.items():
+        if not isinstance(result, Rate):
+            plain[key] = result
+            continue
+        plain[key] = result.value
+        if result.interval is not None:
+            plain[f"{key}_low"], plain[f"{key}_high"] = result.interval
+        if result.error is not None:
+            plain[f"{key}_error"] = result.error
+        if result.threshold is not None:
+            plain[f"{key}_threshold"] = result.threshold
+    return plain
+
+
+class Summary(NamedTuple):
+    """Results of all samples or, where there are groups, means over them and the results of each.
+
+    results: of all samples, or the means
+    groups: by name, the results of each group and of what stands before a slash; None without groups
+    """
+
+    results: Results
+    groups: Mapping[str, Results] | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain numbers, and `groups` as a table: {"group": [names, sorted], key: [values]}."""
+        plain = as_dict(self.results)
+        if self.groups is None:
+            return plain
+        rows = {name: as_dict(row) for name, row in self.groups.items()}
+        names = sorted(rows, key=int if all(map(_is_integer, rows)) else None)
+        keys = dict.fromkeys(key for row in rows.values() for key in row)
+        return {**plain, GROUPS: {"group": names, **{key: [rows[name].get(key) for name in names] for key in keys}}}
+
+    def rates(self) -> dict[Key, Rate]:
+        """Rates by key, and those of groups by (group, key)."""
+        rates: dict[Key, Rate] = rates_of(self.results)
+        for name, row in (self.groups or {}).items():
+            rates |= {(name, key): rate for key, rate in rates_of(row).items()}
+        return rates
+
+    def kinds(self) -> dict[str, dict[str, Any]]:
+        """What each key is: its `kind` ("rate", "count" or "table"), and for a rate whether `higher` is better."""
+        rows = [self.results, *(self.groups or {}).values()]
+        return {key: kind_of(result) for row in reversed(rows) for key, result in row.items()}
+
+    def with_intervals(self, intervals: Mapping[Key, Interval]) -> Summary:
+        """The same with the intervals of those rates that have one."""
+        results = _with_intervals(self.results, intervals)
+        if self.groups is None:
+            return Summary(results)
+        groups = {
+            name: _with_intervals(row, {key: intervals[name, key] for key in row if (name, key) in intervals})
+            for name, row in self.groups.items()
+        }
+        return Summary(results, groups)
+
+
+def kind_of(result: Any) -> dict[str, Any]:
+    """What a result is, in words that JSON holds."""
+    if isinstance(result, Rate):
+        return {"kind": "rate", "higher": result.higher}
+    return {"kind": "count" if type(result) is int else "table"}
+
+
+def rates_of(results: Mapping[Any, Any]) -> dict[Any, Rate]:
+    """The rates among results."""
+    return {key: result for key, result in results.items() if isinstance(result, Rate)}
+
+
+def summary_of_groups(by_group: Mapping[str, Results], *, skipping: bool = False) -> Summary:
+    """The unweighted mean of each rate over the groups, the sum of each count, and a row for each group.
+
+    A group whose name has a slash, such as category/defect, adds a row for what stands before it (each slash): the mean
+    of its groups. Tables, thresholds and intervals have no mean. What a group lacks has none either; when skipping, it
+    is the mean over the others, and `groups_skipped` counts the groups that lack any rate.
+
+    >>> of_groups = {"nut/cut": {"auroc": Rate(1.0, True), "images": 3}, "nut/bent": {"auroc": Rate(0.5, True)}}
+    >>> summary = summary_of_groups(of_groups)
+    >>> summary.results, summary.as_dict()["groups"]["auroc"]
+    ({'auroc': Rate(value=0.75, higher=True, error=None, threshold=None, interval=None)}, [0.75, 0.5, 1.0])
+    """
     rows = dict(by_group)
     for prefix in prefixes(by_group):
-        own = [results for name, results in by_group.items() if is_below(name, prefix)]
-        rows[prefix] = _together(own, keys)
-    names = sorted(rows, key=int if all(map(_is_integer, rows)) else None)
-    table = {"group": names, **{key: [rows[name].get(key) for name in names] for key in keys}}
-    return {**_together(list(by_group.values()), keys), GROUPS: table}
+        below = [row for name, row in by_group.items() if is_below(name, prefix)]
+        rows[prefix] = mean_results(below, skipping=skipping)
+    means = mean_results([*by_group.values()], skipping=skipping)
+    if skipping:
+        keys = {key for row in by_group.values() for key in rates_of(row)}
+        means["groups_skipped"] = sum(not keys <= row.keys() for row in by_group.values())
+    return Summary(means, rows)
+
+
+def mean_results(rows: Sequence[Results], *, skipping: bool = False) -> Results:
+    """The mean of each rate and the sum of each count that all rows have, or when skipping those that have it."""
+    means: Results = {}
+    for key in dict.fromkeys(key for row in rows for key in row):
+        column: list[Any] = [row.get(key) for row in rows if key in row or not skipping]
+        if all(type(result) is int for result in column):
+            means[key] = sum(column)
+        elif all(isinstance(result, Rate) for result in column):
+            means[key] = _mean_rate(column)
+    return means
+
+
+def mean(values: Iterable[float]) -> float:
+    """The mean, from an exact sum: the order of the values does not matter."""
+    values = [*values]
+    return math.fsum(values) / len(values)
+
+
+def _mean_rate(rates: Sequence[Rate]) -> Rate:
+    error = None
+    if all(rate.error is not None for rate in rates):
+        errors = [rate.error or 0.0 for rate in rates]
+        error = mean(errors)
+        if any(errors):  # bounds of means, each of which was rounded twice
+            error = error * (1 + 2**-50) + 2**-50
+    return Rate(mean(rate.value for rate in rates), rates[0].higher, error)
+
+
+def _with_intervals(results: Results, intervals: Mapping[Any, Interval]) -> Results:
+    return {
+        key: result._replace(interval=intervals[key]) if isinstance(result, Rate) and key in intervals else result
+        for key, result in results.items()
+    }
 
 
 def _is_integer(name: str) -> bool:
     return name.removeprefix("-").isdecimal()
 
 
-def _together(rows: Sequence[Mapping[str, Any]], keys: Sequence[str]) -> Results:
-    """The mean of each rate and the sum of each count, of those that all rows have."""
-    found: Results = {}
-    ends = {f"{key}_{end}" for key in keys for end in ("low", "high")}  # a mean of intervals is not that of the mean
-    errors = {f"{key}_error" for key in keys}
-    for key in keys:
-        if key in ends or key.endswith("threshold"):  # where decisions change, which has no mean
-            continue
-        values: list[Any] = [row.get(key) for row in rows]
-        if all(type(value) is int for value in values):
-            found[key] = sum(values)
-        elif all(type(value) is float for value in values):
-            found[key] = math.fsum(values) / len(values)
-            if key in errors and any(values):  # bounds of means, each of which was rounded twice
-                found[key] = found[key] * (1 + 2**-50) + 2**-50
-    return found
-
-
-def flat_rates(results: Mapping[str, Any]) -> dict[Key, float]:
-    """The rates, which are floats, and those of each group.
-
-    >>> flat_rates(grouped_results({"a": {"auroc": 1.0}, "b": {"auroc": 0.5}}))
-    {'auroc': 0.75, ('a', 'auroc'): 1.0, ('b', 'auroc'): 0.5}
-    """
-    found: dict[Key, float] = {key: value for key, value in results.items() if isinstance(value, float)}
-    table = results.get(GROUPS, {"group": []})
-    for key, column in table.items():
-        for name, value in zip(table["group"], column):
-            if isinstance(value, float):
-                found[name, key] = value
-    return found
-
-
-def with_ends(results: Mapping[str, Any], ends: Mapping[Key, tuple[float, float]]) -> Results:
-    """Results with `<key>_low` and `<key>_high` beside those rates that have them, of groups too; None where none."""
-    found: Results = {}
-    for key, value in results.items():
-        found[key] = value
-        if key in ends:
-            found[f"{key}_low"], found[f"{key}_high"] = ends[key]
-    if GROUPS not in results:
-        return found
-    table: Results = {}
-    names = results[GROUPS]["group"]
-    for key, column in results[GROUPS].items():
-        table[key] = column
-        if any((name, key) in ends for name in names):
-            lows, highs = zip(*(ends.get((name, key), (None, None)) for name in names))
-            table |= {f"{key}_low": list(lows), f"{key}_high": list(highs)}
-    return {**found, GROUPS: table}
-
-
-# ---- metric/units.py -------------------------------------------------------------------------------------------------
+# ---- metric/prepared.py ----------------------------------------------------------------------------------------------
 #
-# What is resampled for an interval, and the results of a resample.
-#
-# A resample of samples is the same rows with other counts: so a metric has to say which rows those are, in an order that
-# does not depend on how they came, and what its rates are where each row occurs another number of times.
+# A state prepared once: checked, sorted, counted or matched, with one function from counts to results.
 
-class Units(NamedTuple):
-    """Samples or images that are resampled, in strata that keep their sizes.
+class Prepared(ABC):
+    """Rows of equal samples or images, in an order that does not depend on how they came.
 
-    strata: for each stratum, (R,) int64, how many equal units each of its rows stands for, in a canonical order
-    results: a function from as many arrays (R,), how many each row is to stand for instead (or none), to the results;
-        of the strata themselves they are those of the state
-    members: a function without arguments to the row of each entry of the state, (N,) in their order, and its stratum,
-        (N,), −1 for one that is left out
+    The summary of rows with counts is, bit for bit, the summary of the rows repeated. So the rows' own counts give the
+    results, and drawn counts a resample: intervals, comparisons, groups and folders are made of `rates` alone.
     """
 
-    strata: tuple[np.ndarray, ...]
-    results: Callable[[Sequence[np.ndarray]], dict[Any, Any]]
-    members: Callable[[], tuple[np.ndarray, np.ndarray]]
+    counts: np.ndarray  # (R,) int64: how many samples or images each row stands for
+    strata: np.ndarray  # (R,) int64, ascending: the stratum of each row, whose size a resample keeps
+
+    @abstractmethod
+    def rates(self, counts: np.ndarray | None = None) -> Results:
+        """Rates and counts where each row occurs `counts` times, (R,) int64; None: those of the state itself, exactly.
+
+        Where a state has too many distinct scores to draw from, the rows are quantiles of them, and so
+        `rates(self.counts)` may differ slightly from `rates()`; intervals are moved by that difference.
+        """
+
+    @abstractmethod
+    def rows(self) -> np.ndarray:
+        """The row of each entry of the state, (N,) int64 in their order; −1 for an entry that is left out."""
+
+    def tables(self, results: Results) -> dict[str, Any]:
+        """Tables beside the results, such as `per_sample`, which are not resampled. By default none."""
+        return {}
 
 
-def units_of_table(
-    state: Mapping[str, Any], columns: Sequence[str], strata: Callable[[State], Array], summarise: Callable[..., Any]
-) -> Units:
-    """The different rows of a state's table, for resampling.
-
-    Parameters: state; columns of the table; strata, a function from a state to the stratum of each of its rows, (R,)
-        integers from 0; summarise, a function from a state to the results.
-    """
-    given = [to_numpy(state[name]) for name in columns]
-    rows, counts = compact_rows(given, None if "counts" not in state else to_numpy(state["counts"]))
-    whole = {**state, **dict(zip(columns, rows)), "counts": counts}
-    stratum = to_numpy(strata(whole)).astype(np.int64)
-    parts = [np.flatnonzero(stratum == i) for i in range(int(stratum.max(initial=-1)) + 1)]
-
-    def results(numbers: Sequence[np.ndarray]) -> dict[str, Any]:
-        drawn = np.zeros_like(counts)
-        for part, here in zip(parts, numbers):
-            drawn[part] = here
-        there = drawn > 0
-        return summarise({**whole, **{name: whole[name][there] for name in columns}, "counts": drawn[there]})
-
-    def members() -> tuple[np.ndarray, np.ndarray]:
-        place = rows_and_places(given)[2]
-        within = np.empty_like(counts)
-        for part in parts:
-            within[part] = np.arange(len(part))
-        return within[place], stratum[place]
-
-    return Units(tuple(counts[part] for part in parts), results, members)
-
-
-def with_left_out(units: Units, kept: np.ndarray) -> Units:
-    """Units of those entries of a state that are kept, (N,) flags, as units of the whole state."""
-
-    def members() -> tuple[np.ndarray, np.ndarray]:
-        places, strata = np.zeros(len(kept), np.int64), np.full(len(kept), -1)
-        places[kept], strata[kept] = units.members()
-        return places, strata
-
-    return units._replace(members=members)
+class MissingClassError(ValueError):
+    """A quantity that needs samples of two classes has none of one."""
 
 
 # ---- metric/bootstrap.py ---------------------------------------------------------------------------------------------
 #
-# Intervals of results: percentiles over resamples of the samples, or of the images.
+# The bootstrap: resamples of prepared states, and percentile intervals of their rates.
 #
-# A resample draws as many units from each stratum as there are, with replacement: new counts for the same rows. Rows are
-# in a canonical order, so an interval has the same bits for any order and any batches of the samples.
+# A resample draws as many samples or images from each stratum as there are, with replacement: new counts for the same
+# rows. Rows are in a canonical order, so an interval has the same bits for any order and any batches of the samples.
 
 MAX_RESAMPLES = 1_000_000  # percentiles are steady long before, and each resample keeps its rates
 _DRAWS_PER_ROW = 16  # above which counts are drawn row by row, rather than unit by unit
 
+Replicates = dict[Key, np.ndarray]  # (B,) values in B resamples, by key
+ByGroup = dict[tuple[str, str], np.ndarray]  # the same by group and key
+Step = TypeVar("Step")
 
-def intervals(
-    units: Units, results: dict[str, Any], confidence_level: Any, n_resamples: Any, random_state: Any
-) -> dict[str, Any]:
-    """The results with `<key>_low` and `<key>_high` beside each that `Units` gives: a percentile bootstrap, stratified.
 
-    Parameters: units of the state that the results are of; confidence_level in (0, 1); n_resamples from 1 to
-    MAX_RESAMPLES; random_state, the seed. Where rows were merged (see `rows_of_sides`), the interval is moved by what
-    the value was moved by.
-    Returns the results. Raises ValueError and TypeError for options out of range.
-    Source: Efron, Bootstrap Methods, Annals of Statistics 1979; units that are images, as clusters of their pixels.
+def replicates(prepared: Prepared, exact: Mapping[Any, Rate], n_resamples: int, random_state: int) -> Replicates:
+    """Rates in resamples, (B,) each, of a prepared state whose own rates are `exact`.
+
+    Where rows were merged (see `Prepared.rates`), they are moved by what the value was moved by.
+
+    Source: Efron, Bootstrap Methods, Annals of Statistics 1979; images are resampled as clusters of their pixels.
     """
-    level = as_confidence_level(confidence_level)
-    number, seed = as_resamples(n_resamples), as_int(random_state, "random_state", 0)
-    found = replicates(units, results, number, seed)
-    return with_ends(results, {key: percentiles(values, level) for key, values in found.items()})
-
-
-def replicates(units: Units, results: Mapping[str, Any], n_resamples: int, random_state: int) -> dict[Key, np.ndarray]:
-    """The rates in so many resamples, (B,) each; moved by what the value was moved by, where rows were merged."""
-    merged, values = rates(units.results(units.strata)), flat_rates(results)
-    found = resampled(units, [*merged], n_resamples, random_state)
-    return {key: moved(each, values[key] - merged[key]) for key, each in found.items()}
-
-
-def percentiles(values: np.ndarray, level: float) -> tuple[float, float]:
-    """The bounds between which a share of the values lies, with as many below as above."""
-    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2]).tolist()
-    return low, high
-
-
-def moved(values: np.ndarray, by: float) -> np.ndarray:
-    """Some values, moved by so much; in [0, 1] where they are.
-
-    >>> moved(np.asarray([0.0, 0.5, 1.0]), -0.25).tolist()
-    [0.0, 0.25, 0.75]
-    """
-    if not by:
-        return values
-    lowest, highest = -np.inf if values.min() < 0 else 0.0, np.inf if values.max() > 1 else 1.0
-    return np.clip(values + by, lowest, highest)
-
-
-def rates(results: Mapping[Any, Any]) -> dict[Any, float]:
-    """The floats among the results of `Units`: rates and losses; counts are ints."""
-    return {key: value for key, value in results.items() if isinstance(value, float)}
-
-
-def as_resamples(value: Any) -> int:
-    """Check a number of resamples."""
-    return as_int(value, "n_resamples", 1, MAX_RESAMPLES)
-
-
-def resampled(units: Units, keys: list[Key], n_resamples: int, random_state: int) -> dict[Key, np.ndarray]:
-    """Some of the results of so many resamples (B,), by key."""
+    merged = rates_of(prepared.rates(prepared.counts))
+    keys = [key for key in merged if key in exact]
     rng = np.random.default_rng(random_state)
-    draws = ([draw(rng, counts) for counts in units.strata] for _ in range(n_resamples))
-    found = np.empty((len(keys), n_resamples))
-    for i, counts in enumerate(shown(draws, n_resamples)):
-        results = units.results(counts)
-        found[:, i] = [results[key] for key in keys]
-    return dict(zip(keys, found))
+    strata = parts_of_strata(prepared)
+    values = np.empty((len(keys), n_resamples))
+    for i in with_progress(range(n_resamples), n_resamples):
+        rates = prepared.rates(np.concatenate([draw(rng, part) for part in strata]))
+        values[:, i] = [rates[key].value for key in keys]
+    return {key: moved(row, exact[key].value - merged[key].value) for key, row in zip(keys, values)}
 
 
-def shown(steps: Iterator[Any], total: int) -> Iterator[Any]:
-    """The steps, with a bar on a terminal if they take more than two seconds."""
-    from tqdm import tqdm
-
-    bar: Iterator[Any] = tqdm(steps, "resampling", total, delay=2, disable=None, leave=False)
-    return bar
+def parts_of_strata(prepared: Prepared) -> list[np.ndarray]:
+    """The counts of the rows of each stratum."""
+    strata = prepared.strata
+    return np.split(prepared.counts, np.flatnonzero(strata[1:] != strata[:-1]) + 1)
 
 
 def draw(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
-    """How often each row occurs among as many units as there are, drawn with replacement."""
+    """How often each row occurs among as many samples as there are, drawn with replacement."""
     total = int(counts.sum())
     if not total:
         return counts
@@ -1272,95 +1281,273 @@ def draw(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
     return np.bincount(places, minlength=len(counts))
 
 
-# ---- metric/group_units.py -------------------------------------------------------------------------------------------
-#
-# What is resampled where there are groups: the samples of each, and once for all of them those that they share.
+def with_progress(steps: Iterable[Step], total: int) -> Iterator[Step]:
+    """The steps, with a bar on a terminal if they take more than two seconds."""
+    from tqdm import tqdm
 
-def units_of_groups(units: Mapping[str, Units], own: Mapping[str, np.ndarray], shared: np.ndarray) -> Units:
-    """Units whose results are the means over groups, and by (group, key) those of each.
+    bar: Iterator[Step] = tqdm(steps, "resampling", total, delay=2, disable=None, leave=False)
+    return bar
 
-    Parameters: units of each group, of a state of its own entries and, behind them, of the shared ones; own and shared,
-    how many samples each of these entries stands for.
+
+def moved(values: np.ndarray, by: float) -> np.ndarray:
+    """Values moved by an amount; they stay in [0, 1] where they were.
+
+    >>> moved(np.asarray([0.0, 0.5, 1.0]), -0.25).tolist()
+    [0.0, 0.25, 0.75]
     """
-    names = sorted(units)
-    members = {name: units[name].members() for name in names}
-    strata: list[np.ndarray] = []
-    rows_of: list[np.ndarray] = []
-    strata_of: list[np.ndarray] = []
-    for name in names:
-        size = len(own[name])
-        rows, stratum = (each[:size] for each in members[name])
-        strata_of.append(np.where(stratum < 0, -1, stratum + len(strata)))
-        rows_of.append(rows)
-        for i, counts in enumerate(units[name].strata):
-            strata.append(_tally(rows[stratum == i], own[name][stratum == i], len(counts)))
-    # the shared entries by their rows in all groups, so that their order does not depend on how they came
-    tables = [members[name][0][len(own[name]) :] for name in names]
-    kind = members[names[0]][1][len(own[names[0]]) :]
-    common: list[tuple[int, Sequence[np.ndarray]]] = []
-    places = np.zeros(len(kind), np.int64)
-    number = np.full(len(kind), -1)
-    for i in np.unique(kind[kind >= 0]).tolist():
-        here = kind == i
-        different, _, places[here] = rows_and_places([rows[here] for rows in tables])
-        counts = _tally(places[here], shared[here], len(different[0]))
-        number[here] = len(strata)
-        common.append((i, different))
-        strata.append(counts)
+    if not by:
+        return values
+    lowest, highest = -np.inf if values.min() < 0 else 0.0, np.inf if values.max() > 1 else 1.0
+    return np.clip(values + by, lowest, highest)
 
-    def results(numbers: Sequence[np.ndarray]) -> Any:
-        rest = iter(numbers)
-        counts = {name: [next(rest) for _ in units[name].strata] for name in names}
-        for (i, rows), drawn in zip(common, rest):
-            for name, each in zip(names, rows):
-                counts[name][i] = counts[name][i] + _tally(each, drawn, len(counts[name][i]))
-        return flat_rates(grouped_results({name: units[name].results(counts[name]) for name in names}))
 
-    def all_members() -> tuple[np.ndarray, np.ndarray]:
-        return np.concatenate([*rows_of, places]), np.concatenate([*strata_of, number])
+def permuted(replicates: ByGroup, group: str, random_state: int) -> ByGroup:
+    """A group's replicates in an order of its own.
 
-    return Units(tuple(strata), results, all_members)
+    Every group draws from the same seed, so that it has the interval that it has alone; but equal draws in all of them
+    would not be draws of their mean.
+    """
+    seed = np.random.SeedSequence(random_state, spawn_key=tuple(group.encode()))
+    number = max(map(len, replicates.values()), default=0)
+    order = np.random.default_rng(seed).permutation(number)
+    return {key: values[order] for key, values in replicates.items()}
+
+
+def with_means(by_group: ByGroup) -> Replicates:
+    """Replicates by (group, key), with those of the means: over what is below a slash, and over all groups.
+
+    >>> means = with_means({("nut/cut", "auroc"): np.ones(2), ("nut/bent", "auroc"): np.zeros(2)})
+    >>> [*means], means["auroc"].tolist()
+    ([('nut/cut', 'auroc'), ('nut/bent', 'auroc'), ('nut', 'auroc'), 'auroc'], [0.5, 0.5])
+    """
+    every: Replicates = dict(by_group.items())
+    names = list(dict.fromkeys(group for group, _ in by_group))
+    for key in dict.fromkeys(key for _, key in by_group):
+        own = {group: by_group[group, key] for group in names if (group, key) in by_group}
+        for prefix in sorted(prefixes(own)):
+            every[prefix, key] = _mean_of_each([x for group, x in own.items() if is_below(group, prefix)])
+        every[key] = _mean_of_each([*own.values()])
+    return every
+
+
+def intervals(replicates: Mapping[Key, np.ndarray], level: float) -> dict[Key, Interval]:
+    """The interval of each key, between the quantiles (1 − level)/2 and (1 + level)/2 of its replicates."""
+    return {key: percentiles(values, level) for key, values in replicates.items()}
+
+
+def percentiles(values: np.ndarray, level: float) -> Interval:
+    """The bounds between which a share of the values lies, with equal shares below and above."""
+    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2]).tolist()
+    return low, high
+
+
+def as_resamples(value: Any) -> int:
+    """Check a number of resamples."""
+    return as_int(value, "n_resamples", 1, MAX_RESAMPLES)
+
+
+def _mean_of_each(columns: list[np.ndarray]) -> np.ndarray:
+    """The mean of each resample; sums are exact, so the order of the groups does not matter."""
+    return np.asarray([mean(row) for row in zip(*(column.tolist() for column in columns))])
+
+
+# ---- metric/sharing.py -----------------------------------------------------------------------------------------------
+#
+# Groups that share samples, prepared together: the samples of each, and once for all groups those that they share.
+
+class Sharing(Prepared):
+    """Rows of groups, each with strata of its own, and rows of the samples that all groups share.
+
+    Its rates are those of each group, by (group, key).
+
+    Parameters: groups, each prepared from its own entries and, behind them, the shared ones; own and shared, how many
+    samples each of these entries stands for.
+    """
+
+    def __init__(self, groups: Mapping[str, Prepared], own: Mapping[str, np.ndarray], shared: np.ndarray) -> None:
+        self.groups = groups
+        rows = {group: prepared.rows() for group, prepared in groups.items()}
+        counts: list[np.ndarray] = []
+        strata: list[np.ndarray] = []
+        members: list[np.ndarray] = []
+        self._ends = [0]  # of the rows of each group
+        for group, prepared in groups.items():
+            entries = rows[group][: len(own[group])]
+            members.append(np.where(entries < 0, -1, entries + self._ends[-1]))
+            counts.append(_tally(entries, own[group], len(prepared.counts)))
+            strata.append(prepared.strata + (strata[-1][-1] + 1 if strata else 0))
+            self._ends.append(self._ends[-1] + len(prepared.counts))
+        # shared entries by their stratum and their rows in all groups, so that their order does not matter
+        first = next(iter(groups))
+        of_shared = {group: rows[group][len(own[group]) :] for group in groups}
+        kept = of_shared[first] >= 0
+        columns = [groups[first].strata[of_shared[first][kept]], *(rows[kept] for rows in of_shared.values())]
+        places = np.zeros(0, np.int64)
+        if kept.any():
+            columns, _, places = rows_and_places(columns)
+        kinds, *self._shared_rows = columns
+        last = np.full(len(shared), -1)
+        last[kept] = places + self._ends[-1]
+        members.append(last)
+        counts.append(_tally(places, shared[kept], len(kinds)))
+        strata.append(kinds + strata[-1][-1] + 1)
+        self.counts, self.strata = np.concatenate(counts), np.concatenate(strata)
+        self._members = np.concatenate(members)
+
+    def rates(self, counts: np.ndarray | None = None) -> dict[Any, Any]:
+        """Rates of each group, by (group, key)."""
+        if counts is None:
+            parts: list[np.ndarray | None] = [None] * len(self.groups)
+        else:
+            *own, shared = np.split(counts, self._ends[1:])
+            parts = [part + _tally(rows, shared, len(part)) for part, rows in zip(own, self._shared_rows)]
+        return {
+            (group, key): rate
+            for (group, prepared), part in zip(self.groups.items(), parts)
+            for key, rate in rates_of(prepared.rates(part)).items()
+        }
+
+    def rows(self) -> np.ndarray:
+        """The row of each entry: those of each group, then the shared ones."""
+        return self._members
 
 
 def _tally(rows: np.ndarray, counts: np.ndarray, length: int) -> np.ndarray:
-    return np.bincount(rows, counts, length).astype(np.int64)  # float64 holds them
+    kept = rows >= 0
+    return np.bincount(rows[kept], counts[kept], length).astype(np.int64)  # float64 holds them
 
 
 # ---- metric/summary.py -----------------------------------------------------------------------------------------------
 #
-# Results of states, and what is resampled of them: of all samples, or of each group and their means.
+# Results of states: of all samples, or of each group and their means; with intervals where they are asked for.
 
-def summary(
-    states: Mapping[str, Sequence[State]], summarise: Callable[[State], Results], units: Callable[[State], Units] | None
-) -> tuple[Results, Units | None]:
-    """The results of states by group, and their units where a function of a state gives them.
+StatesByGroup = Mapping[str, Sequence[State]]
 
-    The samples of no group have a part in each. Raises what the functions raise, with the name of the group.
+
+class Prepares(Protocol):
+    """What a summary needs of a metric: the options that every metric has, and the function that prepares a state."""
+
+    confidence_level: float | None
+    n_resamples: int
+    random_state: int
+    groups_without: str
+
+    def prepare(self, state: State) -> Prepared:
+        """Check, sort or match a state once."""
+
+
+class Part(NamedTuple):
+    """What is drawn by itself: all samples, a group, or all groups that share samples.
+
+    name: of the group, which is empty for all samples and for groups that share some
+    prepared: its rows
+    results: of each group
     """
-    by_group = {group: own for group, own in sorted(states.items()) if group != ALL}
-    check_names(by_group)  # each batch's are, but not those of one with those of another
+
+    name: str
+    prepared: Prepared
+    results: Mapping[str, Results]
+
+    def rates(self) -> dict[Key, Rate]:
+        """Exact rates, by the keys that `prepared.rates` has."""
+        if isinstance(self.prepared, Sharing):
+            return {(group, key): rate for group in self.results for key, rate in rates_of(self.results[group]).items()}
+        return rates_of(self.results[self.name])
+
+    def by_group(self, drawn: Mapping[Key, np.ndarray], random_state: int) -> ByGroup:
+        """Replicates by (group, key), in an order of the part's own."""
+        keyed = {key if isinstance(key, tuple) else (self.name, key): values for key, values in drawn.items()}
+        return permuted(keyed, self.name, random_state) if self.name else keyed
+
+
+def summary(metric: Prepares, states: StatesByGroup) -> Summary:
+    """The results of states by group; samples of no group belong to each.
+
+    Each group draws its resamples from the seed itself, so it has the results and the intervals that it has alone;
+    groups that share samples are drawn together. Raises what the metric raises, with the name of the group.
+    """
+    return assembled(metric, *results_and_replicates(metric, states))
+
+
+def results_and_replicates(
+    metric: Prepares, states: StatesByGroup, name: str = ALL
+) -> tuple[dict[str, Results], ByGroup]:
+    """The results of each group and, with a confidence level, their replicates; `name` is that of samples without one.
+
+    Those of several metrics, such as one for each category of a folder, can be put into one dict each.
+    """
+    results: dict[str, Results] = {group: {} for group in sorted(states) if group != ALL}  # {}: one that is left out
+    drawn: ByGroup = {}
+    resampled = metric.confidence_level is not None
+    for part in prepared_parts(metric, states, resampled=resampled, name=name):
+        results |= part.results
+        if resampled:
+            with named(part.name):
+                values = replicates(part.prepared, part.rates(), metric.n_resamples, metric.random_state)
+            drawn |= part.by_group(values, metric.random_state)
+    return results, drawn
+
+
+def assembled(metric: Prepares, results: Mapping[str, Results], drawn: ByGroup) -> Summary:
+    """The summary of groups or, where the only one has no name, of all samples, with their intervals."""
+    values: Replicates
+    if [*results] == [ALL]:
+        whole, values = Summary(results[ALL]), {key: column for (_, key), column in drawn.items()}
+    else:
+        whole, values = summary_of_groups(results, skipping=metric.groups_without == "skip"), with_means(drawn)
+    level = metric.confidence_level
+    return whole if level is None else whole.with_intervals(intervals(values, level))
+
+
+def prepared_parts(metric: Prepares, states: StatesByGroup, *, resampled: bool, name: str = ALL) -> Iterator[Part]:
+    """Parts in the order of their names, each prepared when its turn comes; `name` is that of samples without groups.
+
+    A group that lacks a class is left out with groups_without="skip". Raises ValueError if that leaves none.
+    """
+    groups = sorted(states.keys() - {ALL})
+    check_names(groups)  # each batch's are valid, but those of two batches may not be
+    if not groups:
+        yield _part(metric, name, joined(states.get(ALL, [])))
+        return
     shared = states.get(ALL, [])
-    if not by_group:
-        return _summary(joined(shared), summarise, units)
-    found = {}
-    for group, own in by_group.items():
+    parts: list[Part] = []
+    left_out = 0
+    for group in groups:
         try:
-            found[group] = _summary(joined([*own, *shared]), summarise, units)
-        except ValueError as error:
-            raise ValueError(f"group {group!r}: {error}") from error
-    results = grouped_results({group: results for group, (results, _) in found.items()})
-    every = {group: units for group, (_, units) in found.items() if units is not None}
-    if not every:
-        return results, None
-    counts = {group: _counts(joined(own)) for group, own in by_group.items()}
-    return results, units_of_groups(every, counts, _counts(joined(shared)))
+            part = _part(metric, group, joined([*states[group], *shared]))
+        except MissingClassError:
+            if metric.groups_without != "skip":
+                raise
+            left_out += 1
+            continue
+        if resampled and shared:
+            parts.append(part)
+        else:
+            yield part
+    if left_out == len(groups):
+        raise MissingClassError(f"groups: expected a group with samples of both classes, got {left_out} without")
+    if parts:
+        counts = {part.name: _counts(joined(states[part.name])) for part in parts}
+        sharing = Sharing({part.name: part.prepared for part in parts}, counts, _counts(joined(shared)))
+        yield Part(ALL, sharing, {part.name: part.results[part.name] for part in parts})
 
 
-def _summary(
-    state: State, summarise: Callable[[State], Results], units: Callable[[State], Units] | None
-) -> tuple[Results, Units | None]:
-    found = None if units is None else units(state)  # first: resampling may be refused
-    return summarise(state), found
+def _part(metric: Prepares, name: str, state: State) -> Part:
+    with named(name):
+        prepared = metric.prepare(state)
+        results = prepared.rates()
+        return Part(name, prepared, {name: {**results, **prepared.tables(results)}})
+
+
+@contextmanager
+def named(group: str) -> Iterator[None]:
+    """Name the group in a ValueError."""
+    try:
+        yield
+    except ValueError as error:
+        if group == ALL:
+            raise
+        raise type(error)(f"group {group!r}: {error}") from error
 
 
 def _counts(state: State) -> np.ndarray:
@@ -1372,14 +1559,16 @@ def _counts(state: State) -> np.ndarray:
 
 # ---- metric/metric.py ------------------------------------------------------------------------------------------------
 #
-# What a metric is: two functions, and the verbs that are made of them.
+# What a metric is: columns are reduced to a state, a state is prepared once, and counts of its rows give results.
 #
-# `reduce` takes the columns of a batch to a state, a dict of arrays; `summarise` takes a state to the results. A metric
-# keeps the states of its batches and joins them when the results are asked for: compute, add_batch, add, state, merge,
-# reset and len are all made of these two functions. A third, `as_state`, checks what comes from elsewhere.
+#     columns of a batch ── reduce ──→ state ── join · compact ──→ state ── prepare ──→ Prepared
+#     Prepared ── rates(counts) ──→ results
+#
+# All verbs (compute, add_batch, add, state, merge, reset, len), and intervals, comparisons, groups and processes, are
+# made of `reduce`, `prepare` and `Prepared.rates`; `as_state` checks a state that comes from elsewhere.
 #
 # Equal rows of a table of a state may be one row with a count, and results have the bits of the rows repeated. So where
-# rows take few values, they are counted whenever they have doubled, and memory stops growing.
+# rows take few values, they are counted whenever their number has doubled, and memory stops growing.
 #
 # Every metric takes a column `groups`: of a batch there is then a state for each group, and results are means over them.
 
@@ -1389,83 +1578,119 @@ ROWS = 1 << 16  # of a table, up to which they are kept as they come
 SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels"})
 
 
-class IntervalOptions(TypedDict, total=False):
-    """Options of every metric: see `intervals`; without a confidence_level there are none."""
+class _Options:
+    """The options of a metric and their defaults, read from its fields: its own, then those of every metric."""
 
-    confidence_level: float | None
-    n_resamples: int
-    random_state: int
-
-
-INTERVAL_OPTIONS: Mapping[str, Any] = {"confidence_level": None, "n_resamples": 1000, "random_state": 0}
+    def __get__(self, instance: object, owner: Any) -> Mapping[str, Any]:
+        return _defaults(owner)
 
 
+@cache
+def _defaults(metric: Any) -> Mapping[str, Any]:
+    defaults = {field.name: field.default for field in fields(metric)}
+    own = {name: default for name, default in defaults.items() if name not in OF_EVERY_METRIC}
+    return {**own, **{name: defaults[name] for name in OF_EVERY_METRIC}}
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
 class Metric:
     """A metric over samples that come in batches.
 
-    A metric sets
+    A metric is a dataclass whose fields are its options, with their types and defaults; `__post_init__` checks each of
+    them alone. It sets
 
     name: the name that it is loaded by
     reduce: a function from the columns of a batch (its positional parameters; those without a default are required)
         and options (its keyword-only parameters) to a state
-    summarise: a function from a state and options (its keyword-only parameters) to the results
     as_state: a function that checks a state from elsewhere, by options of `reduce`, and casts its arrays to the types
         that `reduce` gives
-    units: a function from a state and the options of `summarise` to what is resampled for intervals
-    tables: the columns of each table of its states whose rows may be counted, by the name of the counts
+    prepare: a method from a state to a `Prepared`; options that need each other are checked there
+    fixed_options: options that shape a batch as it is added, and so cannot change after that
+    countable_tables: the columns of each table of its states whose rows may be counted, by the name of the counts
     aliases: other names for columns
-    of_sides: columns that have no entry per sample, and so no groups
-    made: arrays of its states that `reduce` always makes, and that are never a caller's
-
-    The rest is read from the two signatures:
-
-    columns, required: the names of all columns, and of those that cannot be left out
-    options: the options and their defaults
-    fixed_options: those that shape a batch as it is added, and so cannot change after that: only `reduce` has them
+    ungrouped_columns: columns without one entry per sample; they cannot be grouped
+    owned_arrays: state arrays that `reduce` allocates itself, so they need no defensive copy
 
     In a state, arrays of no dimension must agree between the batches that have them, all others are joined along their
     first axis, and the first of them has an entry per sample. `counts` say how many equal samples each entry stands
     for, `x_counts` how many each entry of the array `x` does; where they are absent, that is one.
+
+    Options of every metric
+
+    confidence_level: with a level such as 0.95, rates get intervals, by a percentile bootstrap
+    n_resamples, random_state: the number of resamples, and their seed
+    groups_without: "raise", or "skip" groups that lack one of the classes that a result needs
     """
 
     name: ClassVar[str]
     reduce: ClassVar[Callable[..., Mapping[str, Any]]]
-    summarise: ClassVar[Callable[..., dict[str, Any]]]
     as_state: ClassVar[Callable[..., Mapping[str, Any]]]
-    units: ClassVar[Callable[..., Units]]
-    tables: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    fixed_options: ClassVar[frozenset[str]] = frozenset()
+    countable_tables: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     aliases: ClassVar[Mapping[str, str]] = {}
-    of_sides: ClassVar[frozenset[str]] = frozenset()
-    made: ClassVar[frozenset[str]] = frozenset()
+    ungrouped_columns: ClassVar[frozenset[str]] = frozenset()
+    owned_arrays: ClassVar[frozenset[str]] = frozenset()
 
+    # read from the fields, and from the signature of `reduce`: all columns, and those that cannot be left out
+    options: ClassVar[Any] = _Options()
     columns: ClassVar[tuple[str, ...]]
     required: ClassVar[tuple[str, ...]]
-    options: ClassVar[Mapping[str, Any]]
-    fixed_options: ClassVar[frozenset[str]]
+
+    confidence_level: float | None = None
+    n_resamples: int = 1000
+    random_state: int = 0
+    groups_without: str = "raise"
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Read columns and options from the signatures of the two functions."""
+        """Read the columns from the signature of `reduce`."""
         super().__init_subclass__(**kwargs)
-        if "reduce" not in cls.__dict__:
-            return
-        columns = [p for p in inspect.signature(cls.reduce).parameters.values() if p.kind != p.KEYWORD_ONLY]
-        reduces, summarises = keyword_options(cls.reduce), keyword_options(cls.summarise)
-        differing = [name for name in reduces.keys() & summarises.keys() if reduces[name] != summarises[name]]
-        if differing:
-            raise TypeError(f"{cls.__name__}: expected one default of {differing[0]}, got two")
-        cls.columns = (*(p.name for p in columns), GROUPS)
-        cls.required = tuple(p.name for p in columns if p.default is p.empty)
-        cls.options = {**summarises, **reduces, **INTERVAL_OPTIONS}
-        cls.fixed_options = frozenset(reduces.keys() - summarises.keys())
+        if "reduce" in cls.__dict__:
+            parameters = inspect.signature(cls.reduce).parameters.values()
+            columns = [p for p in parameters if p.kind != p.KEYWORD_ONLY]
+            cls.columns = (*(p.name for p in columns), GROUPS)
+            cls.required = tuple(p.name for p in columns if p.default is p.empty)
 
-    def __init__(self, **options: Any) -> None:
-        """Take options as keywords; any other name is a TypeError."""
-        unknown = [name for name in options if name not in self.options]
+    if not TYPE_CHECKING:  # a type checker sees the fields
+
+        def __new__(cls, *args: Any, **options: Any) -> Metric:
+            """Refuse an unknown option with the names of those that there are."""
+            cls._check_options(options)
+            return super().__new__(cls)
+
+    @classmethod
+    def _check_options(cls, options: Mapping[str, Any]) -> None:
+        unknown = [name for name in options if name not in cls.options]
         if unknown:
-            raise TypeError(self._unknown_name(unknown[0], self.options))
-        self.loaded_options = {**self.options, **options}
+            raise TypeError(cls._unknown_name(unknown[0], cls.options))
+
+    def __post_init__(self) -> None:
+        """Check the options of every metric."""
+        if self.confidence_level is not None:
+            self.confidence_level = as_confidence_level(self.confidence_level)
+        self.n_resamples = as_resamples(self.n_resamples)
+        self.random_state = as_int(self.random_state, "random_state", 0)
+        self.groups_without = as_choice(self.groups_without, "groups_without", ("raise", "skip"))
+        self._lock = threading.RLock()  # of the batches: a metric may be fed by several threads
         self._batches: list[Parts] = []  # of each, the states by group
-        self._rows, self._room = 0, ROWS  # of the tables: how many there are, and how many make them be counted
+        self._rows, self._compact_above = 0, ROWS  # of the tables: how many there are, and when they are counted
+
+    def prepare(self, state: Any) -> Prepared:
+        """Check, sort, count or match a state once, for its results and those of its resamples."""
+        raise NotImplementedError(f"{type(self).__name__}: expected a method `prepare`, from a state to a Prepared")
+
+    @property
+    def loaded_options(self) -> dict[str, Any]:
+        """The options by name, as given at load or by default."""
+        return {name: getattr(self, name) for name in self.options}
+
+    def with_options(self, options: Mapping[str, Any]) -> Metric:
+        """A metric of the same kind without batches, whose options are these and, for the rest, this one's."""
+        self._check_options(options)
+        return self._core(**{**self.loaded_options, **options})
+
+    @property
+    def _core(self) -> type[Metric]:
+        return type(self)
 
     def compute(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> dict[str, Any]:
         """Compute the results from the batches added before, and from the columns given here, if any.
@@ -1475,32 +1700,56 @@ class Metric:
         all and returns the results, and the others return None; TimeoutError if one does not come within `timeout`
         seconds. What process 0 raises is raised there alone: it keeps the batches of all.
         """
-        columns, overrides = self._sort_arguments({"predictions": predictions, "references": references, **kwargs})
-        options = {**self.loaded_options, **overrides}
-        for name in self.fixed_options & overrides.keys():
-            if self._batches and _differ(overrides[name], self.loaded_options[name]):
-                raise ValueError(f"{name}: it was applied as batches were added; give it at load, not at compute")
-        last = [self._reduced(columns, options)] if columns else []
-        if len(self._batches) > 1:  # joined here, so that those they came from are let go
-            self._batches = [joined_parts(self._batches)]
-        results = self._results([*self._batches, *last], options)
-        self.reset()
+        computed: Any = self.summary(predictions=predictions, references=references, **kwargs)
+        results: Any = None if computed is None else computed.as_dict()
         return results
 
-    def results_and_units(self, **kwargs: Any) -> tuple[dict[str, Any], Units]:
-        """The results of columns, and what is resampled of them; without columns, those of the batches, which stay."""
+    def summary(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> Summary:
+        """As `compute`; returns a `Summary`, whose results know their direction, error, threshold and interval."""
+        columns, overrides = self._sort_arguments({"predictions": predictions, "references": references, **kwargs})
+        asked = self.with_options(overrides)
+        with self._lock:
+            for name in self.fixed_options & overrides.keys():
+                if self._batches and _differ(getattr(asked, name), getattr(self, name)):
+                    raise ValueError(f"{name}: it was applied as batches were added; give it at load, not at compute")
+            last = [self._reduced(columns, asked)] if columns else []
+            if len(self._batches) > 1:  # joined here, so that the batches they came from can be let go
+                self._batches = [joined_parts(self._batches)]
+            computed = self._summary([*self._batches, *last], asked)
+            self.reset()
+        return computed
+
+    def prepared(self, name: str = ALL, /, **kwargs: Any) -> Iterator[Part]:
+        """Columns, prepared in parts that are drawn by themselves; without columns the batches, which stay.
+
+        `name` is that of all samples, where there are no groups.
+        """
         columns, overrides = self._sort_arguments(kwargs)
-        options = {**self.loaded_options, **overrides}
-        return self._results_and_units([self._reduced(columns, options)] if columns else self._batches, options)
+        asked = self.with_options(overrides)
+        with self._lock:
+            batches = [self._reduced(columns, asked)] if columns else [*self._batches]
+        return prepared_parts(asked, self._states(batches), resampled=True, name=name)
+
+    def results_by_group(self, name: str) -> tuple[dict[str, Results], ByGroup]:
+        """Results of the batches by group and, with a confidence_level, their replicates; the batches stay.
+
+        `name` is that of all samples, where there are no groups. What several metrics give, such as one for each
+        category of a folder, makes one summary (see `assembled`).
+        """
+        with self._lock:
+            return results_and_replicates(self, self._states(self._batches), name)
 
     def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
         """Add a batch of columns. An empty one adds nothing; one that raises leaves those before it untouched."""
         columns, options = self._sort_arguments({"predictions": predictions, "references": references, **kwargs})
         if options:
             raise TypeError(f"{next(iter(options))}: it is an option; give it at load or to compute")
-        parts = self._reduced(columns, self.loaded_options)
+        parts = self._reduced(columns, self)
         # the caller may reuse its buffers
-        self._keep({group: copied(state, but=self.made) for group, state in parts.items()})
+        own = {group: copied(state, but=self.owned_arrays) for group, state in parts.items()}
+        with self._lock:
+            self._check_agreement(own, self._batches)
+            self._keep(own)
 
     def add(self, *, prediction: Any = None, reference: Any = None, **kwargs: Any) -> None:
         """Add one sample: the columns of add_batch, with one entry each."""
@@ -1513,12 +1762,14 @@ class Metric:
 
         Those of groups are named 0/scores, 1/scores and so on, in the order of the names in `groups`.
         """
-        return self._as_numpy(joined_parts(self._batches))
+        with self._lock:
+            return self._as_numpy(joined_parts(self._batches))
 
     def states(self) -> list[dict[str, np.ndarray]]:
         """The same in parts, each a state: nothing is joined, and equal rows are counted where values are few."""
-        self._compact()
-        return [self._as_numpy(parts) for parts in self._batches if parts]
+        with self._lock:
+            self._compact()
+            return [self._as_numpy(parts) for parts in self._batches if parts]
 
     def _as_numpy(self, parts: Parts) -> dict[str, np.ndarray]:
         arrays = {name: to_numpy(array).copy() for name, array in as_one_state(parts).items()}
@@ -1531,9 +1782,10 @@ class Metric:
         made; the batches before are as they were then.
         """
         parts = self._own_parts(state)
-        self._check_agreement(parts, self._batches)
-        check_total(len(self) + sum(map(num_samples, parts.values())))
-        self._keep(parts)
+        with self._lock:
+            self._check_agreement(parts, self._batches)
+            check_total(len(self) + sum(map(num_samples, parts.values())))
+            self._keep(parts)
 
     def _own_parts(self, state: Mapping[str, Any]) -> Parts:
         """A copy of what another metric's `state()` gave, checked, by group."""
@@ -1548,11 +1800,16 @@ class Metric:
         }
 
     def _checked(self, state: Mapping[str, Any]) -> State:
-        return dict(self.as_state(state, **_options_for(self.as_state, self.loaded_options))) if state else {}
+        return dict(self.as_state(state, **_options_for(self.as_state, self))) if state else {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickle everything but the lock."""
+        return {name: value for name, value in self.__dict__.items() if name != "_lock"}
 
     def __setstate__(self, content: dict[str, Any]) -> None:
         """Unpickle; the batches are checked as those that are merged."""
         self.__dict__.update(content)
+        self._lock = threading.RLock()
 
         def checked(state: State) -> State:
             # those on an accelerator come from no file, but from deepcopy, and stay where they are
@@ -1562,12 +1819,13 @@ class Metric:
 
     def reset(self) -> None:
         """Drop the batches added so far."""
-        self._batches, self._rows, self._room = [], 0, ROWS
+        with self._lock:
+            self._batches, self._rows, self._compact_above = [], 0, ROWS
 
     def _keep(self, parts: Parts) -> None:
         """Keep a batch. When the rows have doubled, those that are equal become one with a count."""
         rows = self._rows + self._num_rows([parts])
-        if rows > self._room:
+        if rows > self._compact_above:
             self._compact(parts)
         else:
             self._batches.append(parts)
@@ -1575,70 +1833,63 @@ class Metric:
 
     def _compact(self, *others: Parts) -> None:
         batches: list[Parts] = [*self._batches, *others]
-        if self.counts_rows(self.loaded_options):
-            found: list[Parts] = []
+        if self.counts_rows():
+            counted: list[Parts] = []
             for group, states in states_by_group(batches).items():
-                for counts, columns in self.tables.items():
+                for counts, columns in self.countable_tables.items():
                     states = compacted(states, columns, counts)
-                found += [{group: state} for state in states]
-            batches = found
+                counted += [{group: state} for state in states]
+            batches = counted
         self._batches, self._rows = batches, self._num_rows(batches)
-        self._room = max(ROWS, 2 * self._rows)
+        self._compact_above = max(ROWS, 2 * self._rows)
 
-    @staticmethod
-    def counts_rows(options: Mapping[str, Any]) -> bool:
+    def counts_rows(self) -> bool:
         """Whether equal rows of tables may be counted: not where the results need to know whose they are."""
-        return not options.get("per_sample")
+        return not getattr(self, "per_sample", False)
 
     def _num_rows(self, batches: Sequence[Parts]) -> int:
         states = (state for parts in batches for state in parts.values() if state)
-        return sum(state[columns[0]].shape[0] for state in states for columns in self.tables.values())
+        return sum(state[columns[0]].shape[0] for state in states for columns in self.countable_tables.values())
 
     def __len__(self) -> int:
         """Number of samples added so far."""
-        return sum(num_samples(state) for parts in self._batches for state in parts.values())
+        with self._lock:
+            return sum(num_samples(state) for parts in self._batches for state in parts.values())
 
-    def _results(self, batches: Sequence[Parts], options: Mapping[str, Any]) -> dict[str, Any]:
-        if options["confidence_level"] is None:
-            return self._results_and_units(batches, options, resampled=False)[0]
-        results, units = self._results_and_units(batches, options)
-        return intervals(units, results, **{name: options[name] for name in INTERVAL_OPTIONS})
+    def _summary(self, batches: Sequence[Parts], asked: Metric) -> Summary:
+        return summary(asked, self._states(batches))
 
-    def _results_and_units(
-        self, batches: Sequence[Parts], options: Mapping[str, Any], *, resampled: bool = True
-    ) -> tuple[dict[str, Any], Any]:
-        """The results, and unless nothing is resampled the units; means over the groups, if there are any."""
+    def _states(self, batches: Sequence[Parts]) -> Mapping[str, Sequence[State]]:
+        """The states of batches by group, which are checked to agree, and to have samples."""
         if not any(num_samples(state) for parts in batches for state in parts.values()):
             raise ValueError("expected at least one sample, got none: pass columns, or add batches before compute()")
         for parts in batches:
             self._check_agreement(parts, batches)
-        chosen = _options_for(self.summarise, options)
-        units = partial(self.units, **chosen) if resampled else None
-        return summary(states_by_group(batches), partial(self.summarise, **chosen), units)
+        return states_by_group(batches)
 
     def _check_agreement(self, parts: Parts, batches: Sequence[Parts]) -> None:
         for state in parts.values():
             check_agreement(state, (other for others in batches for other in others.values()))
             check_agreement(state, parts.values())
 
-    def _reduced(self, columns: Mapping[str, Any], options: Mapping[str, Any]) -> Parts:
+    def _reduced(self, columns: Mapping[str, Any], asked: Metric) -> Parts:
         missing = [name for name in self.required if name not in columns]
         if missing:
             needed = ", ".join(self.required)
             raise TypeError(f"{missing[0]}: {self.name} needs the columns {needed}; got no {missing[0]}")
         if all(_is_empty(column) for column in columns.values()):
             return {}
-        chosen = _options_for(self.reduce, options)
+        options = _options_for(self.reduce, asked)
 
         def reduce(columns: Mapping[str, Any]) -> State:
-            return dict(self.reduce(**columns, **chosen))
+            return dict(self.reduce(**columns, **options))
 
         own = {name: column for name, column in columns.items() if name != GROUPS}
         groups = columns.get(GROUPS)
-        if groups is not None and self.of_sides & own.keys():
+        if groups is not None and self.ungrouped_columns & own.keys():
             raise TypeError(f"groups: expected columns with an entry per sample, got {', '.join(own)}")
         parts = {ALL: reduce(own)} if groups is None else reduced_by_group(reduce, own, groups)
-        self._check_agreement(parts, self._batches)
+        self._check_agreement(parts, ())
         return parts
 
     def _sort_arguments(self, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -1659,8 +1910,12 @@ class Metric:
                 raise TypeError(self._unknown_name(given, (*self.columns, *self.aliases, *self.options)))
         return columns, options
 
-    def _unknown_name(self, name: str, known: Any) -> str:
-        return f"{self.name} has no argument {name!r}; it takes {', '.join(known) or 'no options'}"
+    @classmethod
+    def _unknown_name(cls, name: str, known: Any) -> str:
+        return f"{cls.name} has no argument {name!r}; it takes {', '.join(known) or 'no options'}"
+
+
+OF_EVERY_METRIC = tuple(field.name for field in fields(Metric))  # options
 
 
 @cache
@@ -1670,9 +1925,9 @@ def keyword_options(function: Callable[..., Any]) -> Mapping[str, Any]:
     return {p.name: p.default for p in parameters if p.kind == p.KEYWORD_ONLY}
 
 
-def _options_for(function: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of the options that a function takes."""
-    return {name: options[name] for name in keyword_options(function) if name in options}
+def _options_for(function: Callable[..., Any], metric: Metric) -> dict[str, Any]:
+    """The options of a metric that a function takes."""
+    return {name: getattr(metric, name) for name in keyword_options(function)}
 
 
 def _differ(first: Any, second: Any) -> bool:
@@ -1870,12 +2125,24 @@ class Evaluated(Metric):
             run_key(self.experiment_id, self.num_process)
             if not 0 < as_real(self.timeout, "timeout") < math.inf:
                 raise ValueError(f"timeout: expected seconds, more than 0, got {self.timeout!r}")
-        Metric.__init__(self, **{name: value for name, value in kwargs.items() if name not in own})
+        self._core.__init__(self, **{name: value for name, value in kwargs.items() if name not in own})
 
-    def _results(self, batches: Sequence[Parts], options: Mapping[str, Any]) -> Any:
+    @classmethod
+    def _check_options(cls, options: Mapping[str, Any]) -> None:
+        """Names of the options; evaluate's own arguments are its constructor's."""
+        evaluate_metric = next(base for base in cls.__mro__ if not issubclass(base, Metric))
+        own = inspect.signature(evaluate_metric.__init__).parameters
+        super()._check_options({name: value for name, value in options.items() if name not in own})
+
+    @property
+    def _core(self) -> type[Metric]:
+        """The metric without evaluate."""
+        return next(base for base in type(self).__mro__ if issubclass(base, Metric) and not issubclass(base, Evaluated))
+
+    def _summary(self, batches: Sequence[Parts], asked: Metric) -> Any:
         """The results of all processes in process 0, None in the others."""
         if self.num_process == 1:
-            return super()._results(batches, options)
+            return super()._summary(batches, asked)
         folder, key = Path(self.data_dir), run_key(self.experiment_id, self.num_process)
         if self.process_id:
             state = {**as_one_state(joined_parts(batches)), "metric": np.asarray(self.name)}
@@ -1890,7 +2157,94 @@ class Evaluated(Metric):
             return parts
 
         receive(folder, key, self.num_process, self.timeout, self._batches, check)
-        return super()._results([*batches, *self._batches[first:]], options)
+        return super()._summary([*batches, *self._batches[first:]], asked)
+
+
+# ---- metric/prepared_table.py ----------------------------------------------------------------------------------------
+#
+# States that are one table, prepared: its different rows, with their counts.
+
+class ReadsTable(Protocol):
+    """A metric whose results are a function of a table with counts."""
+
+    def rates(self, state: Any) -> Results:
+        """Results of a state; its rows may have counts."""
+
+    def tables(self, prepared: PreparedTable, results: Results) -> dict[str, Any]:
+        """Tables beside the results."""
+
+
+class PreparedTable(Prepared):
+    """The different rows of a state's table, in ascending order within their strata.
+
+    Parameters: metric, which reads the state and the same state with other rows and counts; state; columns of the
+    table; drawn, the state that resamples are drawn from, with as many entries, by default the state itself; strata
+    (N,), integers from 0 of its entries, by default one stratum; kept (N,), flags of entries that have a part in the
+    results, by default all.
+    """
+
+    def __init__(
+        self,
+        metric: ReadsTable,
+        state: State,
+        columns: Sequence[str],
+        *,
+        drawn: State | None = None,
+        strata: np.ndarray | None = None,
+        kept: np.ndarray | None = None,
+    ) -> None:
+        self.metric, self.state, self.columns = metric, state, columns
+        self._drawn = state if drawn is None else drawn
+        self._strata, self._kept = strata, kept
+
+    @cached_property
+    def _entries(self) -> list[np.ndarray]:
+        """Strata and columns of the entries that are kept: rows in ascending order lie stratum by stratum."""
+        entries = [to_numpy(self._drawn[name]) for name in self.columns]
+        strata = np.zeros(len(entries[0]), np.int64) if self._strata is None else self._strata
+        return [entry if self._kept is None else entry[self._kept] for entry in (strata, *entries)]
+
+    @cached_property
+    def _rows(self) -> tuple[list[np.ndarray], np.ndarray]:
+        counts = self._drawn.get("counts")
+        if counts is not None:
+            counts = to_numpy(counts) if self._kept is None else to_numpy(counts)[self._kept]
+        return compact_rows(self._entries, counts)
+
+    @property
+    def counts(self) -> np.ndarray:  # type: ignore[override]
+        """How many samples each row stands for."""
+        return self._rows[1]
+
+    @property
+    def strata(self) -> np.ndarray:  # type: ignore[override]
+        """The stratum of each row."""
+        return self._rows[0][0]
+
+    def rates(self, counts: np.ndarray | None = None) -> Results:
+        """Results of the state, or of drawn rows."""
+        if counts is None:
+            return self.metric.rates(self.state)
+        there = counts > 0
+        rows = {name: column[there] for name, column in zip(self.columns, self._rows[0][1:])}
+        return self.metric.rates({**self._scalars, **rows, "counts": counts[there]})
+
+    @cached_property
+    def _scalars(self) -> State:
+        return {name: array for name, array in self._drawn.items() if not array.ndim}
+
+    def rows(self) -> np.ndarray:
+        """The row of each entry of the state."""
+        places = rows_and_places(self._entries)[2]
+        if self._kept is None:
+            return places
+        rows = np.full(len(self._kept), -1)
+        rows[self._kept] = places
+        return rows
+
+    def tables(self, results: Results) -> dict[str, Any]:
+        """The metric's tables."""
+        return self.metric.tables(self, results)
 
 
 # ---- arrays/compiled.py ----------------------------------------------------------------------------------------------
@@ -2143,6 +2497,328 @@ def indices(scores: Array) -> Array:
     return array_namespace(scores).arange(scores.shape[0], device=scores.device)
 
 
+# ---- ranking/counts.py -----------------------------------------------------------------------------------------------
+#
+# Exceedance counts: for each distinct score of the positives, the samples of both sides that reach it.
+#
+# Positives are the samples to be detected (unknown, OOD, anomalous) and score higher. For every distinct positive
+# score t, two counts are taken: the negatives above t, and those at or above t. All that ROC and precision-recall curves
+# say follows from them, since between two positive scores a curve only moves along the axis of the negatives. The full
+# curve over all negatives is never built; both sides are sorted separately, which is faster than sorting scores with
+# labels.
+#
+# The counts come in runs of thresholds that fit the cache, from the highest on, so they take no memory to speak of.
+
+_RUN = 1 << 15  # thresholds: a few arrays of 256 KiB
+_DEVICE_RUN = 1 << 24
+_SPLIT = 1 << 17  # values whose indices are held at a time
+
+
+class Counts(NamedTuple):
+    """Counts at distinct scores of the positives, in descending order of the scores: at all of them, or at a run.
+
+    thresholds: (T,) distinct positive scores t_1 > … > t_T
+    sizes: (T,) positives with the score t
+    tp: (T,) positives with a score ≥ t
+    above: (T,) negatives with a score > t
+    fp: (T,) negatives with a score ≥ t
+    num_positives, num_negatives: how many there are in all
+    """
+
+    thresholds: Array
+    sizes: Array
+    tp: Array
+    above: Array
+    fp: Array
+    num_positives: int
+    num_negatives: int
+
+
+class Side(NamedTuple):
+    """The scores of one side, in ascending order, as rows that may stand for several equal samples.
+
+    scores: (R,) float32 or float64, ascending
+    before: (R + 1,) int64, the samples that the rows before each stand for, and all; None where each row is one sample
+    bits: how many significant bits scores were cut to; None where they were not
+    """
+
+    scores: Array
+    before: Array | None = None
+    bits: int | None = None
+
+    @property
+    def total(self) -> int:
+        """How many samples there are."""
+        return self.scores.shape[0] if self.before is None else int(self.before[-1])
+
+    def below(self, rows: Any) -> Any:
+        """How many samples the first so many rows stand for: an int, or integers."""
+        return rows if self.before is None else self.before[rows]
+
+    def at(self, sample: int) -> float:
+        """The score of a sample by its place, from 0, in ascending order."""
+        if self.before is None:
+            return float(self.scores[sample])
+        xp = array_namespace(self.before)
+        place = xp.asarray([sample], dtype=self.before.dtype, device=self.before.device)
+        return float(self.scores[int(xp.searchsorted(self.before, place, side="right")[0]) - 1])
+
+    def below_score(self, score: float) -> int:
+        """How many samples score lower."""
+        xp = array_namespace(self.scores)
+        rounded = xp.asarray([score], dtype=self.scores.dtype, device=self.scores.device)
+        # rounded down to a float32, it is lower than the score itself
+        rows = xp.searchsorted(self.scores, rounded, side="left" if float(rounded[0]) >= score else "right")
+        return int(self.below(int(rows[0])))
+
+    def flipped(self) -> Side:
+        """The samples with negated scores."""
+        xp = array_namespace(self.scores)
+        before = None if self.before is None else self.before[-1] - xp.flip(self.before)
+        return Side(-xp.flip(self.scores), before, self.bits)
+
+    def repeated(self) -> Array:
+        """The score of each sample, in ascending order."""
+        return (
+            self.scores
+            if self.before is None
+            else array_namespace(self.scores).repeat(self.scores, array_namespace(self.before).diff(self.before))
+        )
+
+
+def as_side(scores: Array | Side, counts: Array | None = None, *, owned: bool = False, bits: int | None = None) -> Side:
+    """Sort scores, of rows that stand for `counts` samples each, or for one; a side is returned as it is."""
+    if isinstance(scores, Side):
+        return scores
+    if counts is None:
+        return Side(ascending(scores, owned=owned), None, bits)
+    ordered, order = sorted_with(scores, indices(scores))
+    return Side(ordered, array_namespace(counts).cumulative_sum(counts[order], include_initial=True), bits)
+
+
+def exceedance_counts(
+    positives: Array | Side,
+    negatives: Array | Side,
+    positive_counts: Array | None = None,
+    negative_counts: Array | None = None,
+) -> Counts:
+    """Count, for every distinct positive score, the positives and the negatives that reach or exceed it.
+
+    Parameters: positives (P,) and negatives (N,), real scores, higher is more positive, no NaN; positive_counts (P,)
+    and negative_counts (N,), integers of at least 1, how many equal samples each score stands for, by default one.
+    Raises ValueError if either side is empty, or for NaN.
+
+    >>> import numpy as np
+    >>> counts = exceedance_counts(np.asarray([0.9, 0.4, 0.4]), np.asarray([0.4, 0.1]))
+    >>> counts.thresholds.tolist(), counts.tp.tolist(), counts.above.tolist(), counts.fp.tolist()
+    ([0.9, 0.4], [1, 3], [0, 0], [0, 1])
+    """
+    given = ((positives, positive_counts), (negatives, negative_counts))
+    sides = sort_sides(*(scores if counts is None else as_side(scores, counts) for scores, counts in given))
+    check_both_classes(*(side.total for side in sides))
+    return next(runs(*sides, sides[0].scores.shape[0]))
+
+
+def check_both_classes(num_positives: int, num_negatives: int) -> None:
+    """Raise ValueError unless there are samples on both sides."""
+    if not num_positives or not num_negatives:
+        raise MissingClassError(
+            f"references: expected samples of both classes, got {num_positives} unknown (OOD, anomalous) "
+            f"and {num_negatives} known (in-distribution, normal)"
+        )
+
+
+def split(values: Array, mask: Array) -> tuple[Array, Array]:
+    """Return values[mask] and values[~mask], as new arrays, without an index for each value at once."""
+    if not is_numpy_array(values):
+        return values[mask], values[~mask]
+    total = int(np.count_nonzero(mask))
+    chosen, others = np.empty(total, values.dtype), np.empty(len(values) - total, values.dtype)
+    loop = worth_compiling(split_loop, len(values), values, mask)
+    if loop is not None and values.dtype != np.float16:  # which numba does not take
+        loop(values, mask, chosen, others)
+        return chosen, others
+    at = 0
+    for start in range(0, len(values), _SPLIT):
+        part, here = values[start : start + _SPLIT], mask[start : start + _SPLIT]
+        stop = at + int(np.count_nonzero(here))
+        chosen[at:stop] = np.compress(here, part)  # faster than part[here]
+        others[start - at : start - at + len(part) - (stop - at)] = np.compress(~here, part)
+        at = stop
+    return chosen, others
+
+
+def split_loop(values: Any, mask: Any, chosen: Any, others: Any) -> None:
+    """Copy the values where the mask is true to `chosen`, and those where it is false to `others`, in their order."""
+    i, j = 0, 0
+    for k in range(values.size):
+        # written to both sides, and kept on one of them, without a branch that would be mispredicted
+        if i < chosen.size:
+            chosen[i] = values[k]
+        if j < others.size:
+            others[j] = values[k]
+        i += mask[k]
+        j += not mask[k]
+
+
+def ascending(scores: Array, *, owned: bool = False) -> Array:
+    """Return scores in ascending order, as float32 or float64; themselves, if they are in order or `owned` and NumPy's.
+
+    `owned` says that the array may be sorted where it lies, which saves a copy of it.
+    """
+    given, scores = scores, widen(scores)  # NumPy 2.4 sorts large float16 arrays wrongly on some processors
+    if _in_order(scores[:1000]) and _in_order(scores):
+        return scores
+    if not is_numpy_array(scores):
+        return array_namespace(scores).sort(scores)
+    if scores is given and not (owned and scores.flags.writeable):
+        scores = scores.copy()
+    sort_in_place(scores)
+    return scores
+
+
+def _in_order(scores: Array) -> bool:
+    return bool(array_namespace(scores).all(scores[1:] >= scores[:-1]))
+
+
+def sort_sides(positives: Array | Side, negatives: Array | Side) -> tuple[Side, Side]:
+    """Return both sides sorted, in one type. Raises ValueError for NaN."""
+    sides = []
+    for given, name in ((positives, "positives"), (negatives, "negatives")):
+        side = as_side(given)
+        scores = side.scores
+        xp = array_namespace(scores)
+        # NaN is sorted to an end, where one look finds it
+        if bool(xp.any(xp.isnan(scores[:1]))) or bool(xp.any(xp.isnan(scores[-1:]))):
+            check_no_nan(scores if isinstance(given, Side) else given, name)  # which says where it came
+        sides.append(side)
+    xp = array_namespace(*(side.scores for side in sides))
+    dtype = xp.result_type(*(side.scores for side in sides))
+    first, second = (side._replace(scores=xp.astype(side.scores, dtype, copy=False)) for side in sides)
+    return first, second
+
+
+def runs(positives: Side, negatives: Side, length: int | None = None) -> Iterator[Counts]:
+    """Count as `exceedance_counts` does, in runs of thresholds from the highest on.
+
+    Parameters: the two sides, the positives not empty, in one type and without NaN; length, how many thresholds a run
+    has at most, or how many rows of positives are looked at for one.
+    """
+    scores, others = positives.scores, negatives.scores
+    num_positives, num_negatives, num_others = positives.total, negatives.total, others.shape[0]
+    if length is None:
+        length = _RUN if is_numpy_array(scores) else _DEVICE_RUN
+    merge = worth_compiling(merge_counts, scores.shape[0] + num_others, scores, others)
+    xp = array_namespace(scores, others)
+    stop, higher = scores.shape[0], 0
+    while stop:
+        if merge is not None:
+            first, above, fp = np.empty((3, min(length, stop)), np.int64)
+            groups = merge(scores[:stop], others, higher, first, above, fp)
+            first, above, fp = first[:groups], above[:groups], fp[:groups]
+            thresholds, higher = scores[first], int(fp[-1])
+        else:
+            first = _group_starts(scores, max(0, stop - length), stop)
+            thresholds = scores[first]
+            above = num_others - xp.searchsorted(others, thresholds, side="right")
+            fp = num_others - xp.searchsorted(others, thresholds, side="left")
+        tp = num_positives - positives.below(first)
+        sizes = xp.diff(tp, prepend=xp.full_like(tp[:1], num_positives - int(positives.below(stop))))
+        if negatives.before is not None:  # from rows to samples
+            above, fp = (num_negatives - negatives.below(num_others - rows) for rows in (above, fp))
+        yield Counts(thresholds, sizes, tp, above, fp, num_positives, num_negatives)
+        stop = int(first[-1])
+
+
+def _group_starts(scores: Array, start: int, stop: int) -> Array:
+    """Index of the first of each group of equal ascending scores, last group first; `start` is moved to that of one."""
+    xp = array_namespace(scores)
+    start = int(xp.searchsorted(scores[:stop], scores[start : start + 1], side="left")[0])
+    part = scores[start:stop]
+    changes = xp.nonzero(part[1:] != part[:-1])[0] + start + 1
+    starts = xp.concat([xp.asarray([start], dtype=changes.dtype, device=changes.device), changes])
+    return xp.flip(starts)
+
+
+def merge_counts(positives: Any, negatives: Any, higher: int, first: Any, above: Any, fp: Any) -> int:
+    """Count negatives above, and at or above, each distinct positive; both ascending, results descending.
+
+    `higher` negatives are known to lie above all positives; `first` gets the index of the first of each group of equal
+    positives. Returns the number of groups, which ends when `first` is full.
+    """
+    num_negatives = negatives.size
+    i, groups = positives.size - 1, 0
+    while i >= 0 and groups < first.size:
+        score = positives[i]
+        while i >= 0 and positives[i] == score:
+            i -= 1
+        while higher < num_negatives and negatives[num_negatives - 1 - higher] > score:
+            higher += 1
+        reached = higher
+        while reached < num_negatives and negatives[num_negatives - 1 - reached] == score:
+            reached += 1
+        first[groups], above[groups], fp[groups] = i + 1, higher, reached
+        higher = reached
+        groups += 1
+    return groups
+
+
+# ---- ranking/rows.py -------------------------------------------------------------------------------------------------
+#
+# The different scores of strata, in an order that does not depend on how they came: what a resample draws from.
+
+MAX_ROWS = 1 << 14  # of a stratum, beyond which neighbours in the order of the scores are resampled as one
+
+
+class Rows(NamedTuple):
+    """The different scores of a stratum: (R,) in ascending order, and how many samples have each."""
+
+    scores: np.ndarray
+    counts: np.ndarray
+
+    def side(self, counts: np.ndarray) -> Side:
+        """These scores with other counts."""
+        there = counts > 0
+        return Side(self.scores[there], np.concatenate([[0], np.cumsum(counts[there])]))
+
+    def places(self, scores: np.ndarray) -> np.ndarray:
+        """The row of each of some scores."""
+        return np.searchsorted(self.scores, scores, side="left")
+
+
+def rows_of_sides(*sides: Side, most: int | None = None) -> list[Rows]:
+    """The rows of strata whose scores are compared with each other.
+
+    Where a stratum has more than `most` of them, by default `MAX_ROWS`, scores between two neighbouring quantiles of
+    any stratum are taken for the upper one: in ranks, less than 1/most of a stratum off.
+    """
+    found, most = [_distinct(side) for side in sides], MAX_ROWS if most is None else most
+    if max(len(rows.scores) for rows in found) <= most:
+        return found
+    edges = np.unique(np.concatenate([_quantiles(rows, most) for rows in found]))
+    merged = []
+    for rows in found:
+        counts = np.bincount(np.searchsorted(edges, rows.scores, side="left"), rows.counts, len(edges))
+        merged.append(Rows(edges, counts.astype(np.int64)))  # float64 holds them
+    return merged
+
+
+def _distinct(side: Side) -> Rows:
+    scores = to_numpy(side.scores) + 0.0  # 0.0 for −0.0
+    first = np.flatnonzero(np.concatenate([np.ones(len(scores[:1]), bool), scores[1:] != scores[:-1]]))
+    before = np.arange(len(scores) + 1) if side.before is None else to_numpy(side.before)
+    return Rows(scores[first], np.diff(before[np.append(first, len(scores))]))
+
+
+def _quantiles(rows: Rows, most: int) -> np.ndarray:
+    """At most so many of the scores, the highest among them, with about as many samples between any two."""
+    if len(rows.scores) <= most:
+        return rows.scores
+    reached = np.cumsum(rows.counts)
+    wanted = np.arange(1, most + 1) * reached[-1] // most
+    return rows.scores[np.searchsorted(reached, wanted, side="left")]
+
+
 # ---- open_set/sweep.py -----------------------------------------------------------------------------------------------
 #
 # One sweep over samples in the order of their open-set scores: the F-scores after each of them.
@@ -2319,6 +2995,9 @@ def checked_thresholds(state: Mapping[str, Any], t_list: Any) -> dict[str, np.nd
 # As t rises, each sample enters once and changes the counts of one class only: so one sort of the samples and one sweep
 # over them give F after each (see sweep.py), and any list of thresholds reads from the same sweep.
 
+BestF = tuple[float, float, list[float] | None]  # the best F-score, its threshold, and F at each of a t_list
+
+
 def macro_open_f(
     predicted: Array,
     classes: Array,
@@ -2327,7 +3006,7 @@ def macro_open_f(
     t_list: Any = None,
     *,
     counts: Array | None = None,
-) -> tuple[float, float, list[float] | None]:
+) -> BestF:
     """Macro open-set F-score: F of the precision and recall averaged over the known classes.
 
     F(t) = 2 P(t) R(t) / (P(t) + R(t)),  P(t) = 1/C Σ_c TP_c/(TP_c + FP_c),  R(t) = 1/C Σ_c TP_c/(TP_c + FN_c)
@@ -2394,7 +3073,7 @@ def _is_among(distinct: Array, ids: Array) -> Array:
 
 def micro_open_f(
     predicted: Array, classes: Array, scores: Array, t_list: Any = None, *, counts: Array | None = None
-) -> tuple[float, float, list[float] | None]:
+) -> BestF:
     """Micro open-set F-score: F of the precision and recall of the counts pooled over the known classes.
 
     F(t) = 2 P(t) R(t) / (P(t) + R(t)),  P(t) = Σ_c TP_c / Σ_c (TP_c + FP_c),  R(t) = Σ_c TP_c / Σ_c (TP_c + FN_c)
@@ -2456,9 +3135,7 @@ def first_best(f: Array, exact: Callable[[int], Fraction] | None) -> int:
     return candidates[values.index(max(values))]
 
 
-def _best(
-    scores: Array, f: Array, t_list: Any, exact: Callable[[int], Fraction] | None = None
-) -> tuple[float, float, list[float] | None]:
+def _best(scores: Array, f: Array, t_list: Any, exact: Callable[[int], Fraction] | None = None) -> BestF:
     """Pick from F after each sample, in ascending order of the scores; only the last of equal scores is a threshold.
 
     `f` may be overwritten, which spares a copy of it. `exact` gives a number in the same order as F after a sample,
@@ -2808,342 +3485,74 @@ def open_f_samples(state: OpenSetState, threshold: float) -> dict[str, list[Any]
     return {**open_set_samples(state, threshold, reached=False), **columns}
 
 
-# ---- ranking/counts.py -----------------------------------------------------------------------------------------------
+# ---- open_set/open_f_metrics.py --------------------------------------------------------------------------------------
 #
-# Exceedance counts: for each distinct score of the positives, the samples of both sides that reach it.
-#
-# Positives are the samples to be detected (unknown, OOD, anomalous) and score higher. For every distinct positive
-# score t, two counts are taken: the negatives above t, and those at or above t. All that ROC and precision-recall curves
-# say follows from them, since between two positive scores a curve only moves along the axis of the negatives. The full
-# curve over all negatives is never built; both sides are sorted separately, which is faster than sorting scores with
-# labels.
-#
-# The counts come in runs of thresholds that fit the cache, from the highest on, so they take no memory to speak of.
+# macro_open_f and micro_open_f: known classes recognised and unknown samples rejected, by class or by sample.
 
-_RUN = 1 << 15  # thresholds: a few arrays of 256 KiB
-_DEVICE_RUN = 1 << 24
-_SPLIT = 1 << 17  # values whose indices are held at a time
+@dataclass(kw_only=True, eq=False, repr=False)
+class OpenF(Metric):
+    """The best open-set F-score and its threshold.
 
+    Options, beside those of every metric (see `Metric`):
 
-class Counts(NamedTuple):
-    """Counts at distinct scores of the positives, in descending order of the scores: at all of them, or at a run.
+    t_list: thresholds to use instead of every distinct score; the F-score at each is added as `<name>_curve`
+    num_classes: the number of known classes, where it is not the number of score columns
+    per_sample: whether to add the table of `open_f_samples`, at the threshold
 
-    thresholds: (T,) distinct positive scores t_1 > … > t_T
-    sizes: (T,) positives with the score t
-    tp: (T,) positives with a score ≥ t
-    above: (T,) negatives with a score > t
-    fp: (T,) negatives with a score ≥ t
-    num_positives, num_negatives: how many there are in all
+    Raises ValueError for an empty t_list, NaN in it, another one than batches were added with, class ids that reach
+    num_classes, and per_sample of samples that were counted or rounded.
     """
 
-    thresholds: Array
-    sizes: Array
-    tp: Array
-    above: Array
-    fp: Array
-    num_positives: int
-    num_negatives: int
+    reduce = staticmethod(reduce_open_set)
+    as_state = staticmethod(as_open_set_state)
+    countable_tables = OPEN_SET_TABLES
+    aliases = OPEN_SET_ALIASES
 
+    t_list: float | Sequence[float] | None = None
+    num_classes: int | None = None
+    per_sample: bool = False
 
-class Side(NamedTuple):
-    """The scores of one side, in ascending order, as rows that may stand for several equal samples.
+    def __post_init__(self) -> None:
+        """Check each option."""
+        super().__post_init__()
+        if self.t_list is not None:
+            check_thresholds(self.t_list)
+        if self.num_classes is not None:
+            self.num_classes = as_int(self.num_classes, "num_classes", 1)
+        self.per_sample = as_bool(self.per_sample, "per_sample")
 
-    scores: (R,) float32 or float64, ascending
-    before: (R + 1,) int64, the samples that the rows before each stand for, and all; None where each row is one sample
-    """
+    @abstractmethod
+    def best(self, state: OpenSetState) -> BestF:
+        """The best F-score, its threshold, and the F-score at each of t_list."""
 
-    scores: Array
-    before: Array | None = None
-
-    @property
-    def total(self) -> int:
-        """How many samples there are."""
-        return self.scores.shape[0] if self.before is None else int(self.before[-1])
-
-    def below(self, rows: Any) -> Any:
-        """How many samples the first so many rows stand for: an int, or integers."""
-        return rows if self.before is None else self.before[rows]
-
-    def at(self, sample: int) -> float:
-        """The score of a sample by its place, from 0, in ascending order."""
-        if self.before is None:
-            return float(self.scores[sample])
-        xp = array_namespace(self.before)
-        place = xp.asarray([sample], dtype=self.before.dtype, device=self.before.device)
-        return float(self.scores[int(xp.searchsorted(self.before, place, side="right")[0]) - 1])
-
-    def below_score(self, score: float) -> int:
-        """How many samples score lower."""
-        xp = array_namespace(self.scores)
-        rounded = xp.asarray([score], dtype=self.scores.dtype, device=self.scores.device)
-        # rounded down to a float32, it is lower than the score itself
-        rows = xp.searchsorted(self.scores, rounded, side="left" if float(rounded[0]) >= score else "right")
-        return int(self.below(int(rows[0])))
-
-    def flipped(self) -> Side:
-        """The samples with negated scores."""
-        xp = array_namespace(self.scores)
-        before = None if self.before is None else self.before[-1] - xp.flip(self.before)
-        return Side(-xp.flip(self.scores), before)
-
-    def repeated(self) -> Array:
-        """The score of each sample, in ascending order."""
-        return (
-            self.scores
-            if self.before is None
-            else array_namespace(self.scores).repeat(self.scores, array_namespace(self.before).diff(self.before))
+    def prepare(self, state: OpenSetState) -> PreparedTable:
+        """Known and unknown samples; a resample keeps how many there are of either."""
+        check_applied(state, self.t_list)
+        arrays: Any = state
+        return PreparedTable(
+            self,
+            arrays,
+            OPEN_SET_TABLES["counts"],
+            drawn=_with_merged_scores(arrays),
+            strata=to_numpy(state["classes"] >= 0).astype(np.int64),
         )
 
+    def rates(self, state: OpenSetState) -> Results:
+        """The best F-score of a state, and the curve of t_list."""
+        best, threshold, curve = self.best(state)
+        results: Results = {self.name: Rate(best, True, threshold=threshold)}
+        return results if curve is None else {**results, f"{self.name}_curve": curve}
 
-def as_side(scores: Array | Side, counts: Array | None = None, *, owned: bool = False) -> Side:
-    """Sort scores, of rows that stand for `counts` samples each, or for one; a side is returned as it is."""
-    if isinstance(scores, Side):
-        return scores
-    if counts is None:
-        return Side(ascending(scores, owned=owned))
-    ordered, order = sorted_with(scores, indices(scores))
-    return Side(ordered, array_namespace(counts).cumulative_sum(counts[order], include_initial=True))
-
-
-def exceedance_counts(
-    positives: Array | Side,
-    negatives: Array | Side,
-    positive_counts: Array | None = None,
-    negative_counts: Array | None = None,
-) -> Counts:
-    """Count, for every distinct positive score, the positives and the negatives that reach or exceed it.
-
-    Parameters: positives (P,) and negatives (N,), real scores, higher is more positive, no NaN; positive_counts (P,)
-    and negative_counts (N,), integers of at least 1, how many equal samples each score stands for, by default one.
-    Raises ValueError if either side is empty, or for NaN.
-
-    >>> import numpy as np
-    >>> counts = exceedance_counts(np.asarray([0.9, 0.4, 0.4]), np.asarray([0.4, 0.1]))
-    >>> counts.thresholds.tolist(), counts.tp.tolist(), counts.above.tolist(), counts.fp.tolist()
-    ([0.9, 0.4], [1, 3], [0, 0], [0, 1])
-    """
-    given = ((positives, positive_counts), (negatives, negative_counts))
-    sides = sort_sides(*(scores if counts is None else as_side(scores, counts) for scores, counts in given))
-    check_both_classes(*(side.total for side in sides))
-    return next(runs(*sides, sides[0].scores.shape[0]))
+    def tables(self, prepared: PreparedTable, results: Results) -> dict[str, Any]:
+        """The table of samples, if it is asked for."""
+        if not self.per_sample:
+            return {}
+        state: Any = prepared.state
+        return {"per_sample": open_f_samples(state, results[self.name].threshold)}
 
 
-def check_both_classes(num_positives: int, num_negatives: int) -> None:
-    """Raise ValueError unless there are samples on both sides."""
-    if not num_positives or not num_negatives:
-        raise ValueError(
-            f"references: expected samples of both classes, got {num_positives} unknown (OOD, anomalous) "
-            f"and {num_negatives} known (in-distribution, normal)"
-        )
-
-
-def split(values: Array, mask: Array) -> tuple[Array, Array]:
-    """Return values[mask] and values[~mask], as new arrays, without an index for each value at once."""
-    if not is_numpy_array(values):
-        return values[mask], values[~mask]
-    total = int(np.count_nonzero(mask))
-    chosen, others = np.empty(total, values.dtype), np.empty(len(values) - total, values.dtype)
-    loop = worth_compiling(split_loop, len(values), values, mask)
-    if loop is not None and values.dtype != np.float16:  # which numba does not take
-        loop(values, mask, chosen, others)
-        return chosen, others
-    at = 0
-    for start in range(0, len(values), _SPLIT):
-        part, here = values[start : start + _SPLIT], mask[start : start + _SPLIT]
-        stop = at + int(np.count_nonzero(here))
-        chosen[at:stop] = np.compress(here, part)  # faster than part[here]
-        others[start - at : start - at + len(part) - (stop - at)] = np.compress(~here, part)
-        at = stop
-    return chosen, others
-
-
-def split_loop(values: Any, mask: Any, chosen: Any, others: Any) -> None:
-    """Copy the values where the mask is true to `chosen`, and those where it is false to `others`, in their order."""
-    i, j = 0, 0
-    for k in range(values.size):
-        # written to both sides, and kept on one of them, without a branch that would be mispredicted
-        if i < chosen.size:
-            chosen[i] = values[k]
-        if j < others.size:
-            others[j] = values[k]
-        i += mask[k]
-        j += not mask[k]
-
-
-def ascending(scores: Array, *, owned: bool = False) -> Array:
-    """Return scores in ascending order, as float32 or float64; themselves, if they are in order or `owned` and NumPy's.
-
-    `owned` says that the array may be sorted where it lies, which saves a copy of it.
-    """
-    given, scores = scores, widen(scores)  # NumPy 2.4 sorts large float16 arrays wrongly on some processors
-    if _in_order(scores[:1000]) and _in_order(scores):
-        return scores
-    if not is_numpy_array(scores):
-        return array_namespace(scores).sort(scores)
-    if scores is given and not (owned and scores.flags.writeable):
-        scores = scores.copy()
-    sort_in_place(scores)
-    return scores
-
-
-def _in_order(scores: Array) -> bool:
-    return bool(array_namespace(scores).all(scores[1:] >= scores[:-1]))
-
-
-def sort_sides(positives: Array | Side, negatives: Array | Side) -> tuple[Side, Side]:
-    """Return both sides sorted, in one type. Raises ValueError for NaN."""
-    sides = []
-    for given, name in ((positives, "positives"), (negatives, "negatives")):
-        side = as_side(given)
-        scores = side.scores
-        xp = array_namespace(scores)
-        # NaN is sorted to an end, where one look finds it
-        if bool(xp.any(xp.isnan(scores[:1]))) or bool(xp.any(xp.isnan(scores[-1:]))):
-            check_no_nan(scores if isinstance(given, Side) else given, name)  # which says where it came
-        sides.append(side)
-    xp = array_namespace(*(side.scores for side in sides))
-    dtype = xp.result_type(*(side.scores for side in sides))
-    first, second = (side._replace(scores=xp.astype(side.scores, dtype, copy=False)) for side in sides)
-    return first, second
-
-
-def runs(positives: Side, negatives: Side, length: int | None = None) -> Iterator[Counts]:
-    """Count as `exceedance_counts` does, in runs of thresholds from the highest on.
-
-    Parameters: the two sides, the positives not empty, in one type and without NaN; length, how many thresholds a run
-    has at most, or how many rows of positives are looked at for one.
-    """
-    scores, others = positives.scores, negatives.scores
-    num_positives, num_negatives, num_others = positives.total, negatives.total, others.shape[0]
-    if length is None:
-        length = _RUN if is_numpy_array(scores) else _DEVICE_RUN
-    merge = worth_compiling(merge_counts, scores.shape[0] + num_others, scores, others)
-    xp = array_namespace(scores, others)
-    stop, higher = scores.shape[0], 0
-    while stop:
-        if merge is not None:
-            first, above, fp = np.empty((3, min(length, stop)), np.int64)
-            groups = merge(scores[:stop], others, higher, first, above, fp)
-            first, above, fp = first[:groups], above[:groups], fp[:groups]
-            thresholds, higher = scores[first], int(fp[-1])
-        else:
-            first = _group_starts(scores, max(0, stop - length), stop)
-            thresholds = scores[first]
-            above = num_others - xp.searchsorted(others, thresholds, side="right")
-            fp = num_others - xp.searchsorted(others, thresholds, side="left")
-        tp = num_positives - positives.below(first)
-        sizes = xp.diff(tp, prepend=xp.full_like(tp[:1], num_positives - int(positives.below(stop))))
-        if negatives.before is not None:  # from rows to samples
-            above, fp = (num_negatives - negatives.below(num_others - rows) for rows in (above, fp))
-        yield Counts(thresholds, sizes, tp, above, fp, num_positives, num_negatives)
-        stop = int(first[-1])
-
-
-def _group_starts(scores: Array, start: int, stop: int) -> Array:
-    """Index of the first of each group of equal ascending scores, last group first; `start` is moved to that of one."""
-    xp = array_namespace(scores)
-    start = int(xp.searchsorted(scores[:stop], scores[start : start + 1], side="left")[0])
-    part = scores[start:stop]
-    changes = xp.nonzero(part[1:] != part[:-1])[0] + start + 1
-    starts = xp.concat([xp.asarray([start], dtype=changes.dtype, device=changes.device), changes])
-    return xp.flip(starts)
-
-
-def merge_counts(positives: Any, negatives: Any, higher: int, first: Any, above: Any, fp: Any) -> int:
-    """Count negatives above, and at or above, each distinct positive; both ascending, results descending.
-
-    `higher` negatives are known to lie above all positives; `first` gets the index of the first of each group of equal
-    positives. Returns the number of groups, which ends when `first` is full.
-    """
-    num_negatives = negatives.size
-    i, groups = positives.size - 1, 0
-    while i >= 0 and groups < first.size:
-        score = positives[i]
-        while i >= 0 and positives[i] == score:
-            i -= 1
-        while higher < num_negatives and negatives[num_negatives - 1 - higher] > score:
-            higher += 1
-        reached = higher
-        while reached < num_negatives and negatives[num_negatives - 1 - reached] == score:
-            reached += 1
-        first[groups], above[groups], fp[groups] = i + 1, higher, reached
-        higher = reached
-        groups += 1
-    return groups
-
-
-# ---- ranking/rows.py -------------------------------------------------------------------------------------------------
-#
-# The different scores of strata, in an order that does not depend on how they came: what a resample draws from.
-
-MAX_ROWS = 1 << 14  # of a stratum, beyond which neighbours in the order of the scores are resampled as one
-
-
-class Rows(NamedTuple):
-    """The different scores of a stratum: (R,) in ascending order, and how many samples have each."""
-
-    scores: np.ndarray
-    counts: np.ndarray
-
-    def side(self, counts: np.ndarray) -> Side:
-        """These scores with other counts."""
-        there = counts > 0
-        return Side(self.scores[there], np.concatenate([[0], np.cumsum(counts[there])]))
-
-    def places(self, scores: np.ndarray) -> np.ndarray:
-        """The row of each of some scores."""
-        return np.searchsorted(self.scores, scores, side="left")
-
-
-def rows_of_sides(*sides: Side, most: int | None = None) -> list[Rows]:
-    """The rows of strata whose scores are compared with each other.
-
-    Where a stratum has more than `most` of them, by default `MAX_ROWS`, scores between two neighbouring quantiles of
-    any stratum are taken for the upper one: in ranks, less than 1/most of a stratum off.
-    """
-    found, most = [_distinct(side) for side in sides], MAX_ROWS if most is None else most
-    if max(len(rows.scores) for rows in found) <= most:
-        return found
-    edges = np.unique(np.concatenate([_quantiles(rows, most) for rows in found]))
-    merged = []
-    for rows in found:
-        counts = np.bincount(np.searchsorted(edges, rows.scores, side="left"), rows.counts, len(edges))
-        merged.append(Rows(edges, counts.astype(np.int64)))  # float64 holds them
-    return merged
-
-
-def _distinct(side: Side) -> Rows:
-    scores = to_numpy(side.scores) + 0.0  # 0.0 for −0.0
-    first = np.flatnonzero(np.concatenate([np.ones(len(scores[:1]), bool), scores[1:] != scores[:-1]]))
-    before = np.arange(len(scores) + 1) if side.before is None else to_numpy(side.before)
-    return Rows(scores[first], np.diff(before[np.append(first, len(scores))]))
-
-
-def _quantiles(rows: Rows, most: int) -> np.ndarray:
-    """At most so many of the scores, the highest among them, with about as many samples between any two."""
-    if len(rows.scores) <= most:
-        return rows.scores
-    reached = np.cumsum(rows.counts)
-    wanted = np.arange(1, most + 1) * reached[-1] // most
-    return rows.scores[np.searchsorted(reached, wanted, side="left")]
-
-
-def members_of(strata: Array, scores: Array, rows: Sequence[Rows]) -> tuple[np.ndarray, np.ndarray]:
-    """As `Units.members`, of samples with their (N,) strata and scores."""
-    stratum, values = to_numpy(strata).astype(np.int64), to_numpy(scores)
-    place = np.zeros(len(stratum), np.int64)
-    for i, each in enumerate(rows):
-        inside = stratum == i
-        place[inside] = each.places(values[inside])
-    return place, stratum
-
-
-# ---- open_set/resampling.py ------------------------------------------------------------------------------------------
-#
-# What is resampled for intervals of open-set F-scores: known and unknown samples.
-
-def open_set_units(state: OpenSetState, summarise: Callable[[OpenSetState], dict[str, float]]) -> Units:
-    """The unknown and the known samples of a state, whose results are those of `summarise`."""
+def _with_merged_scores(state: State) -> State:
+    """The state with scores as resamples have them: quantiles of the known and the unknown, where there are many."""
     known, scores, counts = to_numpy(state["classes"]) >= 0, to_numpy(state["scores"]), state.get("counts")
     numbers = None if counts is None else to_numpy(counts)
     kinds = (~known, known)
@@ -3151,78 +3560,50 @@ def open_set_units(state: OpenSetState, summarise: Callable[[OpenSetState], dict
     merged = np.empty(len(scores), np.float64)
     for kind, rows in zip(kinds, rows_of_sides(*sides)):
         merged[kind] = rows.scores[rows.places(scores[kind])]
-    table: Any = {**state, "scores": merged}
-    return units_of_table(table, OPEN_SET_TABLES["counts"], lambda rows: rows["classes"] >= 0, summarise)
+    return {**state, "scores": merged}
 
 
-# ---- open_set/micro_open_f.py ----------------------------------------------------------------------------------------
-#
-# micro_open_f: known classes recognised and unknown samples rejected, each sample counting the same.
+@dataclass(kw_only=True, eq=False, repr=False)
+class MacroOpenF(OpenF):
+    """The macro open-set F-score at the best threshold, each class counting the same: see `macro_open_f`.
 
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
+    Columns: see `reduce_open_set`. Options: see `OpenF`.
 
-
-class MicroOpenFOptions(IntervalOptions, total=False):
-    """Options of `MicroOpenF`; see `micro_open_f_results`."""
-
-    t_list: float | Sequence[float] | None
-    num_classes: int | None
-    per_sample: bool
-
-
-def micro_open_f_results(
-    state: OpenSetState,
-    *,
-    t_list: float | Sequence[float] | None = None,
-    num_classes: int | None = None,
-    per_sample: bool = False,
-) -> dict[str, Any]:
-    """The best micro open-set F-score, its threshold and, for a t_list, the F-score at each of its thresholds.
-
-    Parameters: state of `reduce_open_set`; t_list, thresholds to use instead of every distinct score; num_classes,
-    the number of known classes where it is not that of the score columns; per_sample, to add a table of what became of
-    each sample at the threshold (see `open_f_samples`).
-    Returns {"micro_open_f": …, "micro_open_f_threshold": …, "micro_open_f_curve": […], "per_sample": …}, the last two
-    with a t_list and per_sample only.
-    Raises ValueError for an empty t_list, NaN in it, another one than batches were added with, class ids that reach
-    num_classes, and per_sample of samples that have been counted or rounded.
+    >>> MacroOpenF().compute(predictions=[0, 1, 1], references=[0, 1, -1], open_scores=[0.1, 0.2, 0.9])
+    {'macro_open_f': 1.0, 'macro_open_f_threshold': 0.2}
     """
-    wanted = as_bool(per_sample, "per_sample")
-    check_applied(state, t_list)
-    check_classes(state, num_classes)
-    counts = state.get("counts")
-    best, threshold, curve = micro_open_f(state["predicted"], state["classes"], state["scores"], t_list, counts=counts)
-    results: dict[str, Any] = {"micro_open_f": best, "micro_open_f_threshold": threshold}
-    if curve is not None:
-        results["micro_open_f_curve"] = curve
-    return {**results, "per_sample": open_f_samples(state, threshold)} if wanted else results
+
+    name = "macro_open_f"
+
+    def prepare(self, state: OpenSetState) -> PreparedTable:
+        """As of `OpenF`; the number of classes is kept for resamples that lack the largest class id."""
+        return super().prepare({**state, "predictions_width": np.asarray(count_classes(state, self.num_classes))})
+
+    def best(self, state: OpenSetState) -> BestF:
+        """The best macro F-score."""
+        columns = state["predicted"], state["classes"], state["scores"]
+        return macro_open_f(*columns, int(state["predictions_width"]), self.t_list, counts=state.get("counts"))
 
 
-def micro_open_f_units(state: OpenSetState, **options: Any) -> Units:
-    """The known and the unknown samples, for resampling; of the results, the best F-score."""
-    options["per_sample"] = False  # resamples are counts of rows
+@dataclass(kw_only=True, eq=False, repr=False)
+class MicroOpenF(OpenF):
+    """The micro open-set F-score at the best threshold, each sample counting the same: see `micro_open_f`.
 
-    def best(rows: OpenSetState) -> dict[str, float]:
-        return {"micro_open_f": micro_open_f_results(rows, **options)["micro_open_f"]}
-
-    return open_set_units(state, best)
-
-
-class MicroOpenF(Metric):
-    """The micro open-set F-score at the best threshold: see `reduce_open_set` and `micro_open_f_results`.
+    Columns: see `reduce_open_set`. Options: see `OpenF`.
 
     >>> MicroOpenF().compute(predictions=[0, 1, 1], references=[0, 1, -1], open_scores=[0.1, 0.2, 0.9])
     {'micro_open_f': 1.0, 'micro_open_f_threshold': 0.2}
     """
 
     name = "micro_open_f"
-    reduce = staticmethod(reduce_open_set)
-    as_state = staticmethod(as_open_set_state)
-    summarise = staticmethod(micro_open_f_results)
-    units = staticmethod(micro_open_f_units)
-    tables = OPEN_SET_TABLES
-    aliases = OPEN_SET_ALIASES
 
-    def __init__(self, **options: Unpack[MicroOpenFOptions]) -> None:
-        super().__init__(**options)
+    def prepare(self, state: OpenSetState) -> PreparedTable:
+        """As of `OpenF`, with class ids checked."""
+        check_classes(state, self.num_classes)
+        return super().prepare(state)
+
+    def best(self, state: OpenSetState) -> BestF:
+        """The best micro F-score."""
+        return micro_open_f(
+            state["predicted"], state["classes"], state["scores"], self.t_list, counts=state.get("counts")
+        )

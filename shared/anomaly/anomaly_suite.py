@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 from ..arrays.arrays import Array
 from ..arrays.options import as_bool, as_choice, as_fractions, as_int
-from ..metric.metric import IntervalOptions, Metric
+from ..metric.metric import Metric, keyword_options
+from ..metric.prepared_units import PreparedUnits
 from ..ranking.counts import Counts, Side, as_side, exceedance_counts, split
 from .aupimo import aupimo_of_images, check_pimo_bounds, mean_aupimo
 from .decisions import as_thresholds
@@ -17,26 +20,7 @@ from .per_image import per_image_table
 from .resampling import anomaly_units
 from .results import bounded_pixel_results, image_results, pixel_results
 
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
 LIMITS = (0.3, 0.1, 0.05, 0.01)  # of the false-positive rate, for AUPRO
-
-
-class AnomalySuiteOptions(IntervalOptions, total=False):
-    """Options of `AnomalySuite`; see `anomaly_metrics` and `reduce_maps`."""
-
-    integration_limits: float | Sequence[float]
-    num_thresholds: int | None
-    image_reduction: str | int
-    significant_bits: int | None
-    ignore_value: int | None
-    regions: str
-    levels: str | Sequence[str]
-    image_threshold: float | None
-    pixel_threshold: float | None
-    pimo_bounds: tuple[float, float] | None
-    per_image: bool
 
 
 def level_counts(state: AnomalyState, level: str) -> Counts:
@@ -116,6 +100,7 @@ def anomaly_metrics(
     return results
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class AnomalySuite(Metric):
     """Metrics of anomaly maps, of images and of pixels: see `reduce_maps` and `anomaly_metrics`.
 
@@ -128,17 +113,30 @@ class AnomalySuite(Metric):
     name = "anomaly_suite"
     reduce = staticmethod(reduce_maps)
     as_state = staticmethod(as_anomaly_state)
-    summarise = staticmethod(anomaly_metrics)
-    units = staticmethod(anomaly_units)
-    tables = {"normal_counts": ("normal",)}
-    made = frozenset({"normal"})  # by far the most of a state
+    fixed_options = frozenset({"ignore_value", "image_reduction", "regions", "significant_bits"})
+    countable_tables = {"normal_counts": ("normal",)}
+    owned_arrays = frozenset({"normal"})  # by far the most of a state
 
-    def __init__(self, **options: Unpack[AnomalySuiteOptions]) -> None:
-        super().__init__(**options)
+    integration_limits: float | Sequence[float] = (0.3, 0.1, 0.05, 0.01)
+    levels: str | Sequence[str] = ("image", "pixel")
+    num_thresholds: int | None = None
+    image_threshold: float | None = None
+    pixel_threshold: float | None = None
+    pimo_bounds: Sequence[float] | None = None
+    per_image: bool = False
+    image_reduction: str | int = "max"
+    significant_bits: int | None = None
+    ignore_value: int | None = None
+    regions: str = "components"
 
-    @staticmethod
-    def counts_rows(options: Mapping[str, Any]) -> bool:
+    def prepare(self, state: Any) -> PreparedUnits:
+        """Sort the images and the pixels."""
+        options = {name: getattr(self, name) for name in keyword_options(anomaly_metrics)}
+        of_units = {name: getattr(self, name) for name in keyword_options(anomaly_units)}
+        return PreparedUnits(state, partial(anomaly_metrics, **options), partial(anomaly_units, **of_units))
+
+    def counts_rows(self) -> bool:
         """Not for intervals, AUPIMO and the table of images, which need to know of which image a pixel is."""
         # of pixels that were cut, the table says nothing
-        table = options["per_image"] and options["significant_bits"] is None
-        return options["confidence_level"] is None and options["pimo_bounds"] is None and not table
+        table = self.per_image and self.significant_bits is None
+        return self.confidence_level is None and self.pimo_bounds is None and not table

@@ -71,7 +71,7 @@ def counts_of_pixels(order: Array) -> Quantity:
             column[descending] = xp.concat(values)
         return above, fp
 
-    return Quantity(part, value, in_either_order(part))
+    return Quantity(part, value, None, in_either_order(part))
 
 
 def areas_up_to(

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..arrays.arrays import to_numpy
 from ..arrays.options import as_fractions
-from ..metric.units import Units
+from ..metric.prepared_units import Units
 from ..ranking.counts import as_side, runs, sort_sides
 from ..ranking.curves import CURVE, curve_rates
 from ..ranking.quantities import quantities

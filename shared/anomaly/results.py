@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..arrays.arrays import Array
 from ..arrays.sorting import indices, sorted_with
-from ..ranking.bounds import results_with_errors
+from ..ranking.bounds import error_of
 from ..ranking.counts import Side, runs, sort_sides
 from ..ranking.curves import CURVE, curve_metrics
 from ..ranking.quantities import Quantity, bounded, quantities
@@ -15,6 +15,15 @@ from .aupro import areas_up_to, by_limit, counts_of_pixels, sampled_aupro
 from .decisions import bounded_decision_rates, decision_rates
 from .maps import AnomalyState
 from .spro import regions_of
+
+
+def results_with_errors(results: Mapping[str, float], ends: Mapping[str, tuple[float, ...]]) -> dict[str, float]:
+    """Results in [0, 1], each with its error; results without ends are dropped."""
+    found: dict[str, float] = {}
+    for name, value in results.items():
+        if name in ends:
+            found |= {name: value, f"{name}_error": error_of(value, ends[name])}
+    return found
 
 
 def image_results(anomalous: Array, normal: Array, threshold: float | None) -> dict[str, float]:

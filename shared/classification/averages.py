@@ -13,27 +13,24 @@ from .topk_rates import TIES, Ranks, accuracy, hits_among_top, mean_hits
 AVERAGES = ("micro", "macro")
 
 
-def topk_results(
-    ranks: Ranks, ks: Mapping[str, range | None], *, ties: str, average: str, per_class: bool, percent: bool
-) -> dict[str, Any]:
+def topk_rates(
+    ranks: Ranks, ks: Mapping[str, range | None], *, ties: str, average: str, percent: bool
+) -> dict[str, float]:
     """The mean accuracy over consecutive ks, for each key.
 
     micro: over all samples
     macro: the unweighted mean, over the classes that occur in the references, of the means over the samples of each
 
     Parameters: ranks of `known_ranks`; ks of each key, None for plain accuracy; ties and percent as of `topk_accuracy`;
-    average, "micro" or "macro"; per_class, whether to add "per_class", the table of `rates_by_class`.
+    average, "micro" or "macro".
     Returns a float for each key. Raises ValueError for an unknown `ties` or `average`.
     """
     macro = as_choice(average, "average", AVERAGES) == "macro"
     as_choice(ties, "ties", TIES)
-    tabled = as_bool(per_class, "per_class")
-    table = rates_by_class(ranks, ks, ties=ties, percent=percent) if macro or tabled else {}
-    if macro:
-        results = {key: math.fsum(table[key]) / len(table[key]) for key in ks}
-    else:
-        results = {key: _over_samples(ranks, span, ties, percent) for key, span in ks.items()}
-    return {**results, "per_class": table} if tabled else results
+    if not macro:
+        return {key: _over_samples(ranks, span, ties, percent) for key, span in ks.items()}
+    table = rates_by_class(ranks, ks, ties=ties, percent=percent)
+    return {key: math.fsum(table[key]) / len(table[key]) for key in ks}
 
 
 def rates_by_class(
@@ -41,7 +38,7 @@ def rates_by_class(
 ) -> dict[str, list[Any]]:
     """The mean accuracy over consecutive ks, of the samples of each class.
 
-    Parameters: as of `topk_results`.
+    Parameters: as of `topk_rates`.
     Returns a table, a dict of lists of one length: "class", the ids that occur, ascending; "count", how many samples
     each has; then each key.
 

@@ -6,13 +6,12 @@ once (see ranks.py); the true class itself is kept for means over the classes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
-from ..arrays.arrays import MAX_EXACT, Array, array_namespace, as_array, device_of, is_floating, on_one_device, to_numpy
+from ..arrays.arrays import MAX_EXACT, Array, array_namespace, as_array, device_of, is_floating, on_one_device
 from ..arrays.columns import (
     as_labels,
     as_matrix,
@@ -23,7 +22,6 @@ from ..arrays.columns import (
 )
 from ..arrays.options import as_bool
 from ..arrays.states import check_arrays, check_rows, count_column, flag_column, integer_column, integer_scalar
-from ..metric.units import Units, units_of_table, with_left_out
 from .ranks import listed_ranks, ranks_in_range
 
 if TYPE_CHECKING:
@@ -143,19 +141,3 @@ def reduce_topk(predictions: Any, references: Any, *, ignore_unknown: bool = Fal
         "predictions_width": np.asarray(width),
         "predictions_are_scores": np.asarray(scored),
     }
-
-
-def topk_units(state: TopkState, summarise: Callable[..., dict[str, Any]], options: Mapping[str, Any]) -> Units:
-    """The known samples of a state, for resampling; unknown ones have no part in the results.
-
-    Classes are no strata: one that a resample lacks has no part in its mean. Where there is no such mean, rows that
-    differ in the class alone are one. Tables have no intervals.
-    """
-    known = state["above"] >= 0
-    columns: Mapping[str, Array] = state
-    kept = {name: column[known] if column.ndim else column for name, column in columns.items()}
-    if options.get("average", "micro") == "micro":
-        kept["classes"] = kept["classes"] * 0
-    summarise = partial(summarise, **{**options, "per_class": False})
-    units = units_of_table(kept, TOPK_TABLES["counts"], lambda rows: rows["tied"] * 0, summarise)
-    return with_left_out(units, to_numpy(known))

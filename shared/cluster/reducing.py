@@ -34,4 +34,4 @@ def reduce_row_group(name: str, options: Mapping[str, Any], columns: Mapping[str
 
 def _is_counted(metric: Metric, state: Mapping[str, Any]) -> bool:
     """Whether rows of a state are counted; those of a group have its number before their names."""
-    return bool(metric.tables.keys() & {name.rpartition("/")[2] for name in state})
+    return bool(metric.countable_tables.keys() & {name.rpartition("/")[2] for name in state})

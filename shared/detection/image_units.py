@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..metric.units import Units
+from ..metric.prepared_units import Units
 from .boxes import DetectionState
 from .counting import tally
 from .protocols import results_by_counts

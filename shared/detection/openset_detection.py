@@ -3,36 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
-from ..metric.metric import IntervalOptions, Metric
+from ..metric.metric import Metric, keyword_options
+from ..metric.prepared_units import PreparedUnits
 from .boxes import as_detection_state, reduce_boxes
 from .image_units import detection_units
 from .protocols import detection_results
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
+from .rules import Rules
 
 
-class OpenSetDetectionOptions(IntervalOptions, total=False):
-    """Options of `OpenSetDetection`; see `detection_results` and `reduce_boxes`."""
-
-    known_classes: Sequence[int] | None
-    unknown_class_id: int
-    iou_threshold: float
-    conf_threshold: float
-    box_format: str
-    count_background: bool
-    protocol: str
-    matching: str | None
-    recall_level: float | None
-    previously_known: Sequence[int] | None
-    plus_one: bool
-    per_class: bool
-    per_image: bool
-    conf_list: Sequence[float] | None
-
-
+@dataclass(kw_only=True, eq=False, repr=False)
 class OpenSetDetection(Metric):
     """Object detection with objects of unknown classes: see `reduce_boxes` and `detection_results`.
 
@@ -44,9 +27,25 @@ class OpenSetDetection(Metric):
     name = "openset_detection"
     reduce = staticmethod(reduce_boxes)
     as_state = staticmethod(as_detection_state)
-    summarise = staticmethod(detection_results)
-    units = staticmethod(detection_units)
+    fixed_options = frozenset({"box_format"})
     aliases = {"ground_truth": "references"}
 
-    def __init__(self, **options: Unpack[OpenSetDetectionOptions]) -> None:
-        super().__init__(**options)
+    known_classes: Sequence[int] | None = None
+    unknown_class_id: int = Rules.unknown_class_id
+    iou_threshold: float = Rules.iou_threshold
+    conf_threshold: float = Rules.conf_threshold
+    count_background: bool = Rules.count_background
+    protocol: str = "ow-dln"
+    matching: str | None = None
+    recall_level: float | None = 0.8
+    previously_known: Sequence[int] | None = None
+    plus_one: bool = Rules.plus_one
+    per_class: bool = False
+    per_image: bool = False
+    conf_list: Sequence[float] | None = None
+    box_format: str = "xyxy"
+
+    def prepare(self, state: Any) -> PreparedUnits:
+        """Match the boxes of each image."""
+        options = {name: getattr(self, name) for name in keyword_options(detection_results)}
+        return PreparedUnits(state, partial(detection_results, **options), partial(detection_units, **options))

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from importlib.metadata import version
 from itertools import groupby
 from pathlib import Path
@@ -13,14 +12,18 @@ from typing import Any
 from ..anomaly.anomaly_suite import AnomalySuite
 from ..anomaly.image_scores import check_reduction
 from ..anomaly.levels import check_levels
+from ..arrays.arrays import State
 from ..arrays.options import as_fractions, plain_value
 from ..formats.maps.listing import AnomalyMaps, list_anomaly_maps
-from ..metric.group_results import Results, grouped_results
-from .anomaly_batches import add_images, batches_of, groups_of, scored_images
+from ..metric.bootstrap import ByGroup
+from ..metric.groups import ALL, as_parts
+from ..metric.joining import joined
+from ..metric.results import Results
+from ..metric.summary import assembled
+from .anomaly_batches import members_of, read_category
 from .anomaly_curves import Curves, curves_of
-from .anomaly_run import AnomalyRun, ScoredImage, belongs_to, images_table
-from .map_reading import check_names, map_reader, read_ahead
-from .replicates import Replicates, results_and_replicates, shuffled, with_intervals
+from .anomaly_run import AnomalyRun, ScoredImage, images_table
+from .map_reading import check_names, map_reader
 
 _VERSIONS = ("openworld-metrics", "numpy", "scipy")
 
@@ -34,7 +37,7 @@ def evaluate_anomaly_folder(
     resize: str | None = None,
     progress: bool = False,
     **options: Any,
-) -> Results:
+) -> dict[str, Any]:
     """Compute the metric anomaly_suite from files, category by category; the mean of the categories stands first.
 
     Parameters: maps, a folder of a model's anomaly maps; data, the folder of a data set, or of masks alone; layout,
@@ -66,61 +69,52 @@ def evaluate_maps(
     from tqdm import tqdm
 
     check_names(listed)
-    settings = AnomalySuite(**options).loaded_options
+    asked = AnomalySuite(**options)
+    settings = asked.loaded_options
     read = map_reader(listed, resize, settings["ignore_value"])
     check_reduction(settings["image_reduction"])  # before the files are read
     check_levels(settings["levels"])
     as_fractions(settings["integration_limits"], "integration_limits")
     by_group: dict[str, Results] = {}
+    replicates: ByGroup = {}
     images: list[ScoredImage] = []
     drawn: dict[str, Curves] = {}
-    tables: dict[str, Results] = {}
-    resampled: Replicates = {}
+    tables: dict[str, dict[str, Any]] = {}
     # disable=None: no bar where standard error is not a terminal
     with tqdm(total=len(listed.pairs), unit=" images", disable=None if progress else True) as bar:
         for category, pairs in groupby(listed.pairs, key=lambda pair: pair[0].category):
-            own = list(pairs)
-            metrics = {name: AnomalySuite(**options) for name in groups_of(listed, own)}
-            for batch, contents in batches_of(own, read_ahead(read, own)):
-                scored = scored_images(batch, contents, settings["image_reduction"])
-                for name, metric in metrics.items():
-                    chosen = [i for i, image in enumerate(scored) if belongs_to(image, name)]
-                    add_images(metric, [contents[i] for i in chosen], [scored[i] for i in chosen])
-                images += scored
-                bar.update(len(batch))
-            for name in list(metrics):
-                metric = metrics.pop(name)  # one category at a time: its pixels go when its numbers are there
-                scored = [image for image in images if image.image.category == category and belongs_to(image, name)]
-                with _in_group(name):
-                    if curves:
-                        drawn[name] = curves_of(metric.state(), settings["levels"])
-                    own_results, found = results_and_replicates(metric)
-                    by_group[name] = {**_counts(scored), **own_results}
-                    resampled |= {
-                        (name, key): x for key, x in shuffled(found, category, settings["random_state"]).items()
-                    }
-                if "per_image" in by_group[name]:
-                    names = {"image": [image.image.name for image in scored]}
-                    tables[name] = {**by_group[name].pop("per_image"), **names}
+            # one category at a time: its pixels go when its numbers are there
+            metric, scored = read_category(listed, [*pairs], read, options, bar.update)
+            images += scored
+            if curves:
+                drawn |= {
+                    group: curves_of(state, settings["levels"]) for group, state in states_of(metric, category).items()
+                }
+            results, own = metric.results_by_group(category)
+            replicates |= own
+            for group, row in results.items():
+                members = members_of(group, scored)
+                by_group[group] = {**_counts(members), **row}
+                if "per_image" in row:
+                    names = {"image": [image.image.name for image in members]}
+                    tables[group] = {**by_group[group].pop("per_image"), **names}
     record = _record(listed, resize, settings, sum(image.lacks_pixels for image in images))
-    results = with_intervals(grouped_results(by_group), resampled, settings["confidence_level"])
-    return AnomalyRun(listed, {**results, "evaluation": record}, images, drawn, tables)
+    summary = assembled(asked, by_group, replicates)
+    return AnomalyRun(listed, {**summary.as_dict(), "evaluation": record}, images, drawn, tables)
 
 
-@contextmanager
-def _in_group(name: str) -> Iterator[None]:
-    """What is wrong with the images of a group is said with its name."""
-    try:
-        yield
-    except ValueError as error:
-        raise ValueError(f"{name}: {error}") from error
+def states_of(metric: AnomalySuite, category: str) -> dict[str, State]:
+    """The state of each group of a category, with the images that all its groups share."""
+    parts = as_parts({name: array for name, array in metric.state().items() if name != "metric"})
+    shared = parts.pop(ALL, {})
+    return {group: joined([own, shared]) for group, own in parts.items()} or {category: shared}
 
 
 def _counts(scored: Sequence[ScoredImage]) -> dict[str, int]:
     return {"images": len(scored), "anomalous_images": sum(image.anomalous for image in scored)}
 
 
-def _record(listed: AnomalyMaps, resize: str | None, settings: dict[str, Any], empty: int) -> Results:
+def _record(listed: AnomalyMaps, resize: str | None, settings: dict[str, Any], empty: int) -> dict[str, Any]:
     """What was evaluated, as JSON can hold it."""
     files = {
         "images": sum(image.image is not None for image, _ in listed.pairs),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -12,12 +13,13 @@ from ..anomaly.image_scores import reduced_maps
 from ..formats.maps.folders import AnomalyImage
 from ..formats.maps.listing import AnomalyMaps
 from ..formats.reasons import named
-from .anomaly_run import ScoredImage
-from .map_reading import MapAndMask
+from .anomaly_run import ScoredImage, belongs_to
+from .map_reading import MapAndMask, read_ahead
 
 _BATCH = 64  # images
 _BATCH_PIXELS = 1 << 22
 Pair = tuple[AnomalyImage, Path]  # with its map
+Reader = Callable[[Pair], MapAndMask]
 
 
 def groups_of(listed: AnomalyMaps, pairs: Sequence[Pair]) -> list[str]:
@@ -27,6 +29,36 @@ def groups_of(listed: AnomalyMaps, pairs: Sequence[Pair]) -> list[str]:
         return [category]
     defects = sorted({image.defect for image, _ in pairs} - {*layout.normal})
     return [f"{category}/{defect}" for defect in defects] or [category]
+
+
+def read_category(
+    listed: AnomalyMaps,
+    pairs: Sequence[Pair],
+    read: Reader,
+    options: Mapping[str, Any],
+    progress: Callable[[int], object] = lambda images: None,
+) -> tuple[AnomalySuite, list[ScoredImage]]:
+    """A metric with the images of a category, in groups where its defects are judged apart, and the image scores.
+
+    Normal images belong to all groups of their category.
+    """
+    metric = AnomalySuite(**options)
+    groups = groups_of(listed, pairs)
+    by_defect = groups != [pairs[0][0].category]
+    images: list[ScoredImage] = []
+    for batch, contents in batches_of(pairs, read_ahead(read, pairs)):
+        scored = scored_images(batch, contents, metric.image_reduction)
+        names = [f"{each.category}/{each.defect}" if each.anomalous else None for each, _ in batch]
+        add_images(metric, contents, scored, names if by_defect else None)
+        images += scored
+        progress(len(batch))
+    return metric, images
+
+
+def members_of(group: str, scored: Sequence[ScoredImage]) -> list[ScoredImage]:
+    """The images of a group in the order of its state: its own, then the normal images, which all groups share."""
+    own = [image for image in scored if belongs_to(image, group)]
+    return own if "/" not in group else sorted(own, key=lambda image: not image.image.anomalous)
 
 
 def batches_of(
@@ -61,12 +93,12 @@ def add_images(
     metric: AnomalySuite,
     contents: Sequence[MapAndMask],
     scored: Sequence[ScoredImage],
-    groups: Sequence[str | None] | None = None,
+    groups: Sequence[str | None] | None,
 ) -> None:
-    """Add images to a metric, in groups if these are given; None is for images of all groups."""
+    """Add images to a metric, in groups if there are any; None is for images of all groups."""
     metric.add_batch(
         predictions=[content.score_map for content in contents],
-        references=[content.masks.reference(metric.loaded_options["ignore_value"]) for content in contents],
+        references=[content.masks.reference(metric.ignore_value) for content in contents],
         image_scores=np.asarray([image.score for image in scored], dtype=np.float64),
         image_labels=np.asarray([image.anomalous for image in scored], dtype=bool),
         groups=groups,

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ..formats.maps.folders import AnomalyImage
 from ..formats.maps.listing import AnomalyMaps
-from ..metric.group_results import Results
+from ..metric.results import Results
 from .anomaly_curves import Curves
 
 

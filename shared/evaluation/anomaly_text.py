@@ -11,7 +11,7 @@ from typing import Any
 from ..formats.maps.layouts import LAYOUTS
 from ..formats.written.atomic import write_file
 from ..formats.written.results import as_json, value_text
-from ..metric.group_results import Results
+from ..metric.results import Results
 from .anomaly_run import AnomalyRun, ScoredImage, images_table
 
 _WIDTH = 110  # of a table: further columns are a table below

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..metric.group_results import Results
+from ..metric.results import Results
 
 
 def differences(first: Mapping[str, Any], second: Mapping[str, Any]) -> Results:

@@ -8,8 +8,8 @@ from typing import Any
 from ..arrays.arrays import Array, array_namespace, concatenate, on_one_device
 from ..arrays.columns import as_labels, as_scores, check_lengths, check_not_negative
 from ..formats.tables.score_files import Scores
-from ..metric.group_results import grouped_results
 from ..metric.groups import prefixes
+from ..metric.results import summary_of_groups
 from ..ood.ood_bench import OODBench
 
 SUITE_METRICS = ("auroc", "fpr95tpr", "aupr_in", "aupr_out")
@@ -49,8 +49,8 @@ def evaluate_ood(
     accuracy = _accuracy(sides)
     outside = {name: _checked(_as_scores(unknown[name]), name) for name in names}
     metric = OODBench(metrics=metrics, threshold=threshold)
-    rows = {name: metric.compute(predictions=(inside, scores)) for name, scores in outside.items()}
-    results = grouped_results(rows)
+    rows = {name: metric.summary(predictions=(inside, scores)).results for name, scores in outside.items()}
+    results = summary_of_groups(rows).as_dict()
     if accuracy is None:
         return results
     table = results.pop("groups")

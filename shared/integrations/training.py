@@ -20,15 +20,13 @@ import numpy as np
 
 from ..arrays.arrays import array_namespace, on_one_device, to_numpy
 from ..arrays.columns import as_labels, as_matrix, as_scores, check_lengths
-from ..classification.accuracyk import AccuracyK
-from ..classification.autkc import AUTKC
 from ..classification.topk import reduce_topk_scores
+from ..classification.topk_metrics import AUTKC, AccuracyK
 from ..formats.written.flat import flat
 from ..loading import METRICS, metric_class
 from ..metric.metric import Metric
 from ..ood.ood_bench import OODBench
-from ..open_set.macro_open_f import MacroOpenF
-from ..open_set.micro_open_f import MicroOpenF
+from ..open_set.open_f_metrics import MacroOpenF, MicroOpenF
 from ..open_set.openauc import OpenAUC
 from ..open_set.samples import predicted_classes
 from ..scores import score_function
@@ -186,7 +184,8 @@ def _metric(metric: Any) -> Any:
         known = ", ".join(each.name for each in _COLUMNS)
         raise TypeError(f"metrics: expected metrics of classifiers ({known}), got {name or metric!r}")
     if isinstance(metric, str):
-        return kind(**({"ignore_unknown": True} if "ignore_unknown" in kind.options else {}))
+        lenient: dict[str, Any] = {"ignore_unknown": True} if "ignore_unknown" in kind.options else {}
+        return kind(**lenient)
     return metric
 
 

@@ -1,56 +1,75 @@
-"""Intervals of results: percentiles over resamples of the samples, or of the images.
+"""The bootstrap: resamples of prepared states, and percentile intervals of their rates.
 
-A resample draws as many units from each stratum as there are, with replacement: new counts for the same rows. Rows are
-in a canonical order, so an interval has the same bits for any order and any batches of the samples.
+A resample draws as many samples or images from each stratum as there are, with replacement: new counts for the same
+rows. Rows are in a canonical order, so an interval has the same bits for any order and any batches of the samples.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, TypeVar
 
 import numpy as np
 
-from ..arrays.options import as_confidence_level, as_int
-from .group_results import Key, flat_rates, with_ends
-from .units import Units
+from ..arrays.options import as_int
+from .groups import is_below, prefixes
+from .prepared import Prepared
+from .results import Interval, Key, Rate, mean, rates_of
 
 MAX_RESAMPLES = 1_000_000  # percentiles are steady long before, and each resample keeps its rates
 _DRAWS_PER_ROW = 16  # above which counts are drawn row by row, rather than unit by unit
 
+Replicates = dict[Key, np.ndarray]  # (B,) values in B resamples, by key
+ByGroup = dict[tuple[str, str], np.ndarray]  # the same by group and key
+Step = TypeVar("Step")
 
-def intervals(
-    units: Units, results: dict[str, Any], confidence_level: Any, n_resamples: Any, random_state: Any
-) -> dict[str, Any]:
-    """The results with `<key>_low` and `<key>_high` beside each that `Units` gives: a percentile bootstrap, stratified.
 
-    Parameters: units of the state that the results are of; confidence_level in (0, 1); n_resamples from 1 to
-    MAX_RESAMPLES; random_state, the seed. Where rows were merged (see `rows_of_sides`), the interval is moved by what
-    the value was moved by.
-    Returns the results. Raises ValueError and TypeError for options out of range.
-    Source: Efron, Bootstrap Methods, Annals of Statistics 1979; units that are images, as clusters of their pixels.
+def replicates(prepared: Prepared, exact: Mapping[Any, Rate], n_resamples: int, random_state: int) -> Replicates:
+    """Rates in resamples, (B,) each, of a prepared state whose own rates are `exact`.
+
+    Where rows were merged (see `Prepared.rates`), they are moved by what the value was moved by.
+
+    Source: Efron, Bootstrap Methods, Annals of Statistics 1979; images are resampled as clusters of their pixels.
     """
-    level = as_confidence_level(confidence_level)
-    number, seed = as_resamples(n_resamples), as_int(random_state, "random_state", 0)
-    found = replicates(units, results, number, seed)
-    return with_ends(results, {key: percentiles(values, level) for key, values in found.items()})
+    merged = rates_of(prepared.rates(prepared.counts))
+    keys = [key for key in merged if key in exact]
+    rng = np.random.default_rng(random_state)
+    strata = parts_of_strata(prepared)
+    values = np.empty((len(keys), n_resamples))
+    for i in with_progress(range(n_resamples), n_resamples):
+        rates = prepared.rates(np.concatenate([draw(rng, part) for part in strata]))
+        values[:, i] = [rates[key].value for key in keys]
+    return {key: moved(row, exact[key].value - merged[key].value) for key, row in zip(keys, values)}
 
 
-def replicates(units: Units, results: Mapping[str, Any], n_resamples: int, random_state: int) -> dict[Key, np.ndarray]:
-    """The rates in so many resamples, (B,) each; moved by what the value was moved by, where rows were merged."""
-    merged, values = rates(units.results(units.strata)), flat_rates(results)
-    found = resampled(units, [*merged], n_resamples, random_state)
-    return {key: moved(each, values[key] - merged[key]) for key, each in found.items()}
+def parts_of_strata(prepared: Prepared) -> list[np.ndarray]:
+    """The counts of the rows of each stratum."""
+    strata = prepared.strata
+    return np.split(prepared.counts, np.flatnonzero(strata[1:] != strata[:-1]) + 1)
 
 
-def percentiles(values: np.ndarray, level: float) -> tuple[float, float]:
-    """The bounds between which a share of the values lies, with as many below as above."""
-    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2]).tolist()
-    return low, high
+def draw(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
+    """How often each row occurs among as many samples as there are, drawn with replacement."""
+    total = int(counts.sum())
+    if not total:
+        return counts
+    if total > _DRAWS_PER_ROW * len(counts):
+        return rng.multinomial(total, counts / total)
+    drawn = rng.integers(0, total, total)
+    places = drawn if total == len(counts) else np.repeat(np.arange(len(counts)), counts)[drawn]
+    return np.bincount(places, minlength=len(counts))
+
+
+def with_progress(steps: Iterable[Step], total: int) -> Iterator[Step]:
+    """The steps, with a bar on a terminal if they take more than two seconds."""
+    from tqdm import tqdm
+
+    bar: Iterator[Step] = tqdm(steps, "resampling", total, delay=2, disable=None, leave=False)
+    return bar
 
 
 def moved(values: np.ndarray, by: float) -> np.ndarray:
-    """Some values, moved by so much; in [0, 1] where they are.
+    """Values moved by an amount; they stay in [0, 1] where they were.
 
     >>> moved(np.asarray([0.0, 0.5, 1.0]), -0.25).tolist()
     [0.0, 0.25, 0.75]
@@ -61,9 +80,44 @@ def moved(values: np.ndarray, by: float) -> np.ndarray:
     return np.clip(values + by, lowest, highest)
 
 
-def rates(results: Mapping[Any, Any]) -> dict[Any, float]:
-    """The floats among the results of `Units`: rates and losses; counts are ints."""
-    return {key: value for key, value in results.items() if isinstance(value, float)}
+def permuted(replicates: ByGroup, group: str, random_state: int) -> ByGroup:
+    """A group's replicates in an order of its own.
+
+    Every group draws from the same seed, so that it has the interval that it has alone; but equal draws in all of them
+    would not be draws of their mean.
+    """
+    seed = np.random.SeedSequence(random_state, spawn_key=tuple(group.encode()))
+    number = max(map(len, replicates.values()), default=0)
+    order = np.random.default_rng(seed).permutation(number)
+    return {key: values[order] for key, values in replicates.items()}
+
+
+def with_means(by_group: ByGroup) -> Replicates:
+    """Replicates by (group, key), with those of the means: over what is below a slash, and over all groups.
+
+    >>> means = with_means({("nut/cut", "auroc"): np.ones(2), ("nut/bent", "auroc"): np.zeros(2)})
+    >>> [*means], means["auroc"].tolist()
+    ([('nut/cut', 'auroc'), ('nut/bent', 'auroc'), ('nut', 'auroc'), 'auroc'], [0.5, 0.5])
+    """
+    every: Replicates = dict(by_group.items())
+    names = list(dict.fromkeys(group for group, _ in by_group))
+    for key in dict.fromkeys(key for _, key in by_group):
+        own = {group: by_group[group, key] for group in names if (group, key) in by_group}
+        for prefix in sorted(prefixes(own)):
+            every[prefix, key] = _mean_of_each([x for group, x in own.items() if is_below(group, prefix)])
+        every[key] = _mean_of_each([*own.values()])
+    return every
+
+
+def intervals(replicates: Mapping[Key, np.ndarray], level: float) -> dict[Key, Interval]:
+    """The interval of each key, between the quantiles (1 − level)/2 and (1 + level)/2 of its replicates."""
+    return {key: percentiles(values, level) for key, values in replicates.items()}
+
+
+def percentiles(values: np.ndarray, level: float) -> Interval:
+    """The bounds between which a share of the values lies, with equal shares below and above."""
+    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2]).tolist()
+    return low, high
 
 
 def as_resamples(value: Any) -> int:
@@ -71,32 +125,6 @@ def as_resamples(value: Any) -> int:
     return as_int(value, "n_resamples", 1, MAX_RESAMPLES)
 
 
-def resampled(units: Units, keys: list[Key], n_resamples: int, random_state: int) -> dict[Key, np.ndarray]:
-    """Some of the results of so many resamples (B,), by key."""
-    rng = np.random.default_rng(random_state)
-    draws = ([draw(rng, counts) for counts in units.strata] for _ in range(n_resamples))
-    found = np.empty((len(keys), n_resamples))
-    for i, counts in enumerate(shown(draws, n_resamples)):
-        results = units.results(counts)
-        found[:, i] = [results[key] for key in keys]
-    return dict(zip(keys, found))
-
-
-def shown(steps: Iterator[Any], total: int) -> Iterator[Any]:
-    """The steps, with a bar on a terminal if they take more than two seconds."""
-    from tqdm import tqdm
-
-    bar: Iterator[Any] = tqdm(steps, "resampling", total, delay=2, disable=None, leave=False)
-    return bar
-
-
-def draw(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
-    """How often each row occurs among as many units as there are, drawn with replacement."""
-    total = int(counts.sum())
-    if not total:
-        return counts
-    if total > _DRAWS_PER_ROW * len(counts):
-        return rng.multinomial(total, counts / total)
-    drawn = rng.integers(0, total, total)
-    places = drawn if total == len(counts) else np.repeat(np.arange(len(counts)), counts)[drawn]
-    return np.bincount(places, minlength=len(counts))
+def _mean_of_each(columns: list[np.ndarray]) -> np.ndarray:
+    """The mean of each resample; sums are exact, so the order of the groups does not matter."""
+    return np.asarray([mean(row) for row in zip(*(column.tolist() for column in columns))])

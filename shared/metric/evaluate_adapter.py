@@ -40,12 +40,24 @@ class Evaluated(Metric):
             run_key(self.experiment_id, self.num_process)
             if not 0 < as_real(self.timeout, "timeout") < math.inf:
                 raise ValueError(f"timeout: expected seconds, more than 0, got {self.timeout!r}")
-        Metric.__init__(self, **{name: value for name, value in kwargs.items() if name not in own})
+        self._core.__init__(self, **{name: value for name, value in kwargs.items() if name not in own})
 
-    def _results(self, batches: Sequence[Parts], options: Mapping[str, Any]) -> Any:
+    @classmethod
+    def _check_options(cls, options: Mapping[str, Any]) -> None:
+        """Names of the options; evaluate's own arguments are its constructor's."""
+        evaluate_metric = next(base for base in cls.__mro__ if not issubclass(base, Metric))
+        own = inspect.signature(evaluate_metric.__init__).parameters
+        super()._check_options({name: value for name, value in options.items() if name not in own})
+
+    @property
+    def _core(self) -> type[Metric]:
+        """The metric without evaluate."""
+        return next(base for base in type(self).__mro__ if issubclass(base, Metric) and not issubclass(base, Evaluated))
+
+    def _summary(self, batches: Sequence[Parts], asked: Metric) -> Any:
         """The results of all processes in process 0, None in the others."""
         if self.num_process == 1:
-            return super()._results(batches, options)
+            return super()._summary(batches, asked)
         folder, key = Path(self.data_dir), run_key(self.experiment_id, self.num_process)
         if self.process_id:
             state = {**as_one_state(joined_parts(batches)), "metric": np.asarray(self.name)}
@@ -60,4 +72,4 @@ class Evaluated(Metric):
             return parts
 
         receive(folder, key, self.num_process, self.timeout, self._batches, check)
-        return super()._results([*batches, *self._batches[first:]], options)
+        return super()._summary([*batches, *self._batches[first:]], asked)

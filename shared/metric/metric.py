@@ -1,11 +1,13 @@
-"""What a metric is: two functions, and the verbs that are made of them.
+"""What a metric is: columns are reduced to a state, a state is prepared once, and counts of its rows give results.
 
-`reduce` takes the columns of a batch to a state, a dict of arrays; `summarise` takes a state to the results. A metric
-keeps the states of its batches and joins them when the results are asked for: compute, add_batch, add, state, merge,
-reset and len are all made of these two functions. A third, `as_state`, checks what comes from elsewhere.
+    columns of a batch ── reduce ──→ state ── join · compact ──→ state ── prepare ──→ Prepared
+    Prepared ── rates(counts) ──→ results
+
+All verbs (compute, add_batch, add, state, merge, reset, len), and intervals, comparisons, groups and processes, are
+made of `reduce`, `prepare` and `Prepared.rates`; `as_state` checks a state that comes from elsewhere.
 
 Equal rows of a table of a state may be one row with a count, and results have the bits of the rows repeated. So where
-rows take few values, they are counted whenever they have doubled, and memory stops growing.
+rows take few values, they are counted whenever their number has doubled, and memory stops growing.
 
 Every metric takes a column `groups`: of a batch there is then a state for each group, and results are means over them.
 """
@@ -13,18 +15,22 @@ Every metric takes a column `groups`: of a batch there is then a state for each 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache, partial
-from typing import Any, ClassVar, TypedDict
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cache
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from ..arrays.arrays import State, is_numpy_array, to_numpy
-from .bootstrap import intervals
+from ..arrays.options import as_choice, as_confidence_level, as_int
+from .bootstrap import ByGroup, as_resamples
 from .groups import ALL, GROUPS, Parts, as_one_state, as_parts, reduced_by_group, states_by_group
 from .joining import check_agreement, check_total, compacted, copied, joined_parts, num_samples
-from .summary import summary
-from .units import Units
+from .prepared import Prepared
+from .results import Results, Summary
+from .summary import Part, prepared_parts, results_and_replicates, summary
 
 ROWS = 1 << 16  # of a table, up to which they are kept as they come
 
@@ -32,83 +38,119 @@ ROWS = 1 << 16  # of a table, up to which they are kept as they come
 SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels"})
 
 
-class IntervalOptions(TypedDict, total=False):
-    """Options of every metric: see `intervals`; without a confidence_level there are none."""
+class _Options:
+    """The options of a metric and their defaults, read from its fields: its own, then those of every metric."""
 
-    confidence_level: float | None
-    n_resamples: int
-    random_state: int
-
-
-INTERVAL_OPTIONS: Mapping[str, Any] = {"confidence_level": None, "n_resamples": 1000, "random_state": 0}
+    def __get__(self, instance: object, owner: Any) -> Mapping[str, Any]:
+        return _defaults(owner)
 
 
+@cache
+def _defaults(metric: Any) -> Mapping[str, Any]:
+    defaults = {field.name: field.default for field in fields(metric)}
+    own = {name: default for name, default in defaults.items() if name not in OF_EVERY_METRIC}
+    return {**own, **{name: defaults[name] for name in OF_EVERY_METRIC}}
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
 class Metric:
     """A metric over samples that come in batches.
 
-    A metric sets
+    A metric is a dataclass whose fields are its options, with their types and defaults; `__post_init__` checks each of
+    them alone. It sets
 
     name: the name that it is loaded by
     reduce: a function from the columns of a batch (its positional parameters; those without a default are required)
         and options (its keyword-only parameters) to a state
-    summarise: a function from a state and options (its keyword-only parameters) to the results
     as_state: a function that checks a state from elsewhere, by options of `reduce`, and casts its arrays to the types
         that `reduce` gives
-    units: a function from a state and the options of `summarise` to what is resampled for intervals
-    tables: the columns of each table of its states whose rows may be counted, by the name of the counts
+    prepare: a method from a state to a `Prepared`; options that need each other are checked there
+    fixed_options: options that shape a batch as it is added, and so cannot change after that
+    countable_tables: the columns of each table of its states whose rows may be counted, by the name of the counts
     aliases: other names for columns
-    of_sides: columns that have no entry per sample, and so no groups
-    made: arrays of its states that `reduce` always makes, and that are never a caller's
-
-    The rest is read from the two signatures:
-
-    columns, required: the names of all columns, and of those that cannot be left out
-    options: the options and their defaults
-    fixed_options: those that shape a batch as it is added, and so cannot change after that: only `reduce` has them
+    ungrouped_columns: columns without one entry per sample; they cannot be grouped
+    owned_arrays: state arrays that `reduce` allocates itself, so they need no defensive copy
 
     In a state, arrays of no dimension must agree between the batches that have them, all others are joined along their
     first axis, and the first of them has an entry per sample. `counts` say how many equal samples each entry stands
     for, `x_counts` how many each entry of the array `x` does; where they are absent, that is one.
+
+    Options of every metric
+
+    confidence_level: with a level such as 0.95, rates get intervals, by a percentile bootstrap
+    n_resamples, random_state: the number of resamples, and their seed
+    groups_without: "raise", or "skip" groups that lack one of the classes that a result needs
     """
 
     name: ClassVar[str]
     reduce: ClassVar[Callable[..., Mapping[str, Any]]]
-    summarise: ClassVar[Callable[..., dict[str, Any]]]
     as_state: ClassVar[Callable[..., Mapping[str, Any]]]
-    units: ClassVar[Callable[..., Units]]
-    tables: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    fixed_options: ClassVar[frozenset[str]] = frozenset()
+    countable_tables: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     aliases: ClassVar[Mapping[str, str]] = {}
-    of_sides: ClassVar[frozenset[str]] = frozenset()
-    made: ClassVar[frozenset[str]] = frozenset()
+    ungrouped_columns: ClassVar[frozenset[str]] = frozenset()
+    owned_arrays: ClassVar[frozenset[str]] = frozenset()
 
+    # read from the fields, and from the signature of `reduce`: all columns, and those that cannot be left out
+    options: ClassVar[Any] = _Options()
     columns: ClassVar[tuple[str, ...]]
     required: ClassVar[tuple[str, ...]]
-    options: ClassVar[Mapping[str, Any]]
-    fixed_options: ClassVar[frozenset[str]]
+
+    confidence_level: float | None = None
+    n_resamples: int = 1000
+    random_state: int = 0
+    groups_without: str = "raise"
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Read columns and options from the signatures of the two functions."""
+        """Read the columns from the signature of `reduce`."""
         super().__init_subclass__(**kwargs)
-        if "reduce" not in cls.__dict__:
-            return
-        columns = [p for p in inspect.signature(cls.reduce).parameters.values() if p.kind != p.KEYWORD_ONLY]
-        reduces, summarises = keyword_options(cls.reduce), keyword_options(cls.summarise)
-        differing = [name for name in reduces.keys() & summarises.keys() if reduces[name] != summarises[name]]
-        if differing:
-            raise TypeError(f"{cls.__name__}: expected one default of {differing[0]}, got two")
-        cls.columns = (*(p.name for p in columns), GROUPS)
-        cls.required = tuple(p.name for p in columns if p.default is p.empty)
-        cls.options = {**summarises, **reduces, **INTERVAL_OPTIONS}
-        cls.fixed_options = frozenset(reduces.keys() - summarises.keys())
+        if "reduce" in cls.__dict__:
+            parameters = inspect.signature(cls.reduce).parameters.values()
+            columns = [p for p in parameters if p.kind != p.KEYWORD_ONLY]
+            cls.columns = (*(p.name for p in columns), GROUPS)
+            cls.required = tuple(p.name for p in columns if p.default is p.empty)
 
-    def __init__(self, **options: Any) -> None:
-        """Take options as keywords; any other name is a TypeError."""
-        unknown = [name for name in options if name not in self.options]
+    if not TYPE_CHECKING:  # a type checker sees the fields
+
+        def __new__(cls, *args: Any, **options: Any) -> Metric:
+            """Refuse an unknown option with the names of those that there are."""
+            cls._check_options(options)
+            return super().__new__(cls)
+
+    @classmethod
+    def _check_options(cls, options: Mapping[str, Any]) -> None:
+        unknown = [name for name in options if name not in cls.options]
         if unknown:
-            raise TypeError(self._unknown_name(unknown[0], self.options))
-        self.loaded_options = {**self.options, **options}
+            raise TypeError(cls._unknown_name(unknown[0], cls.options))
+
+    def __post_init__(self) -> None:
+        """Check the options of every metric."""
+        if self.confidence_level is not None:
+            self.confidence_level = as_confidence_level(self.confidence_level)
+        self.n_resamples = as_resamples(self.n_resamples)
+        self.random_state = as_int(self.random_state, "random_state", 0)
+        self.groups_without = as_choice(self.groups_without, "groups_without", ("raise", "skip"))
+        self._lock = threading.RLock()  # of the batches: a metric may be fed by several threads
         self._batches: list[Parts] = []  # of each, the states by group
-        self._rows, self._room = 0, ROWS  # of the tables: how many there are, and how many make them be counted
+        self._rows, self._compact_above = 0, ROWS  # of the tables: how many there are, and when they are counted
+
+    def prepare(self, state: Any) -> Prepared:
+        """Check, sort, count or match a state once, for its results and those of its resamples."""
+        raise NotImplementedError(f"{type(self).__name__}: expected a method `prepare`, from a state to a Prepared")
+
+    @property
+    def loaded_options(self) -> dict[str, Any]:
+        """The options by name, as given at load or by default."""
+        return {name: getattr(self, name) for name in self.options}
+
+    def with_options(self, options: Mapping[str, Any]) -> Metric:
+        """A metric of the same kind without batches, whose options are these and, for the rest, this one's."""
+        self._check_options(options)
+        return self._core(**{**self.loaded_options, **options})
+
+    @property
+    def _core(self) -> type[Metric]:
+        return type(self)
 
     def compute(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> dict[str, Any]:
         """Compute the results from the batches added before, and from the columns given here, if any.
@@ -118,32 +160,56 @@ class Metric:
         all and returns the results, and the others return None; TimeoutError if one does not come within `timeout`
         seconds. What process 0 raises is raised there alone: it keeps the batches of all.
         """
-        columns, overrides = self._sort_arguments({"predictions": predictions, "references": references, **kwargs})
-        options = {**self.loaded_options, **overrides}
-        for name in self.fixed_options & overrides.keys():
-            if self._batches and _differ(overrides[name], self.loaded_options[name]):
-                raise ValueError(f"{name}: it was applied as batches were added; give it at load, not at compute")
-        last = [self._reduced(columns, options)] if columns else []
-        if len(self._batches) > 1:  # joined here, so that those they came from are let go
-            self._batches = [joined_parts(self._batches)]
-        results = self._results([*self._batches, *last], options)
-        self.reset()
+        computed: Any = self.summary(predictions=predictions, references=references, **kwargs)
+        results: Any = None if computed is None else computed.as_dict()
         return results
 
-    def results_and_units(self, **kwargs: Any) -> tuple[dict[str, Any], Units]:
-        """The results of columns, and what is resampled of them; without columns, those of the batches, which stay."""
+    def summary(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> Summary:
+        """As `compute`; returns a `Summary`, whose results know their direction, error, threshold and interval."""
+        columns, overrides = self._sort_arguments({"predictions": predictions, "references": references, **kwargs})
+        asked = self.with_options(overrides)
+        with self._lock:
+            for name in self.fixed_options & overrides.keys():
+                if self._batches and _differ(getattr(asked, name), getattr(self, name)):
+                    raise ValueError(f"{name}: it was applied as batches were added; give it at load, not at compute")
+            last = [self._reduced(columns, asked)] if columns else []
+            if len(self._batches) > 1:  # joined here, so that the batches they came from can be let go
+                self._batches = [joined_parts(self._batches)]
+            computed = self._summary([*self._batches, *last], asked)
+            self.reset()
+        return computed
+
+    def prepared(self, name: str = ALL, /, **kwargs: Any) -> Iterator[Part]:
+        """Columns, prepared in parts that are drawn by themselves; without columns the batches, which stay.
+
+        `name` is that of all samples, where there are no groups.
+        """
         columns, overrides = self._sort_arguments(kwargs)
-        options = {**self.loaded_options, **overrides}
-        return self._results_and_units([self._reduced(columns, options)] if columns else self._batches, options)
+        asked = self.with_options(overrides)
+        with self._lock:
+            batches = [self._reduced(columns, asked)] if columns else [*self._batches]
+        return prepared_parts(asked, self._states(batches), resampled=True, name=name)
+
+    def results_by_group(self, name: str) -> tuple[dict[str, Results], ByGroup]:
+        """Results of the batches by group and, with a confidence_level, their replicates; the batches stay.
+
+        `name` is that of all samples, where there are no groups. What several metrics give, such as one for each
+        category of a folder, makes one summary (see `assembled`).
+        """
+        with self._lock:
+            return results_and_replicates(self, self._states(self._batches), name)
 
     def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
         """Add a batch of columns. An empty one adds nothing; one that raises leaves those before it untouched."""
         columns, options = self._sort_arguments({"predictions": predictions, "references": references, **kwargs})
         if options:
             raise TypeError(f"{next(iter(options))}: it is an option; give it at load or to compute")
-        parts = self._reduced(columns, self.loaded_options)
+        parts = self._reduced(columns, self)
         # the caller may reuse its buffers
-        self._keep({group: copied(state, but=self.made) for group, state in parts.items()})
+        own = {group: copied(state, but=self.owned_arrays) for group, state in parts.items()}
+        with self._lock:
+            self._check_agreement(own, self._batches)
+            self._keep(own)
 
     def add(self, *, prediction: Any = None, reference: Any = None, **kwargs: Any) -> None:
         """Add one sample: the columns of add_batch, with one entry each."""
@@ -156,12 +222,14 @@ class Metric:
 
         Those of groups are named 0/scores, 1/scores and so on, in the order of the names in `groups`.
         """
-        return self._as_numpy(joined_parts(self._batches))
+        with self._lock:
+            return self._as_numpy(joined_parts(self._batches))
 
     def states(self) -> list[dict[str, np.ndarray]]:
         """The same in parts, each a state: nothing is joined, and equal rows are counted where values are few."""
-        self._compact()
-        return [self._as_numpy(parts) for parts in self._batches if parts]
+        with self._lock:
+            self._compact()
+            return [self._as_numpy(parts) for parts in self._batches if parts]
 
     def _as_numpy(self, parts: Parts) -> dict[str, np.ndarray]:
         arrays = {name: to_numpy(array).copy() for name, array in as_one_state(parts).items()}
@@ -174,9 +242,10 @@ class Metric:
         made; the batches before are as they were then.
         """
         parts = self._own_parts(state)
-        self._check_agreement(parts, self._batches)
-        check_total(len(self) + sum(map(num_samples, parts.values())))
-        self._keep(parts)
+        with self._lock:
+            self._check_agreement(parts, self._batches)
+            check_total(len(self) + sum(map(num_samples, parts.values())))
+            self._keep(parts)
 
     def _own_parts(self, state: Mapping[str, Any]) -> Parts:
         """A copy of what another metric's `state()` gave, checked, by group."""
@@ -191,11 +260,16 @@ class Metric:
         }
 
     def _checked(self, state: Mapping[str, Any]) -> State:
-        return dict(self.as_state(state, **_options_for(self.as_state, self.loaded_options))) if state else {}
+        return dict(self.as_state(state, **_options_for(self.as_state, self))) if state else {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickle everything but the lock."""
+        return {name: value for name, value in self.__dict__.items() if name != "_lock"}
 
     def __setstate__(self, content: dict[str, Any]) -> None:
         """Unpickle; the batches are checked as those that are merged."""
         self.__dict__.update(content)
+        self._lock = threading.RLock()
 
         def checked(state: State) -> State:
             # those on an accelerator come from no file, but from deepcopy, and stay where they are
@@ -205,12 +279,13 @@ class Metric:
 
     def reset(self) -> None:
         """Drop the batches added so far."""
-        self._batches, self._rows, self._room = [], 0, ROWS
+        with self._lock:
+            self._batches, self._rows, self._compact_above = [], 0, ROWS
 
     def _keep(self, parts: Parts) -> None:
         """Keep a batch. When the rows have doubled, those that are equal become one with a count."""
         rows = self._rows + self._num_rows([parts])
-        if rows > self._room:
+        if rows > self._compact_above:
             self._compact(parts)
         else:
             self._batches.append(parts)
@@ -218,70 +293,63 @@ class Metric:
 
     def _compact(self, *others: Parts) -> None:
         batches: list[Parts] = [*self._batches, *others]
-        if self.counts_rows(self.loaded_options):
-            found: list[Parts] = []
+        if self.counts_rows():
+            counted: list[Parts] = []
             for group, states in states_by_group(batches).items():
-                for counts, columns in self.tables.items():
+                for counts, columns in self.countable_tables.items():
                     states = compacted(states, columns, counts)
-                found += [{group: state} for state in states]
-            batches = found
+                counted += [{group: state} for state in states]
+            batches = counted
         self._batches, self._rows = batches, self._num_rows(batches)
-        self._room = max(ROWS, 2 * self._rows)
+        self._compact_above = max(ROWS, 2 * self._rows)
 
-    @staticmethod
-    def counts_rows(options: Mapping[str, Any]) -> bool:
+    def counts_rows(self) -> bool:
         """Whether equal rows of tables may be counted: not where the results need to know whose they are."""
-        return not options.get("per_sample")
+        return not getattr(self, "per_sample", False)
 
     def _num_rows(self, batches: Sequence[Parts]) -> int:
         states = (state for parts in batches for state in parts.values() if state)
-        return sum(state[columns[0]].shape[0] for state in states for columns in self.tables.values())
+        return sum(state[columns[0]].shape[0] for state in states for columns in self.countable_tables.values())
 
     def __len__(self) -> int:
         """Number of samples added so far."""
-        return sum(num_samples(state) for parts in self._batches for state in parts.values())
+        with self._lock:
+            return sum(num_samples(state) for parts in self._batches for state in parts.values())
 
-    def _results(self, batches: Sequence[Parts], options: Mapping[str, Any]) -> dict[str, Any]:
-        if options["confidence_level"] is None:
-            return self._results_and_units(batches, options, resampled=False)[0]
-        results, units = self._results_and_units(batches, options)
-        return intervals(units, results, **{name: options[name] for name in INTERVAL_OPTIONS})
+    def _summary(self, batches: Sequence[Parts], asked: Metric) -> Summary:
+        return summary(asked, self._states(batches))
 
-    def _results_and_units(
-        self, batches: Sequence[Parts], options: Mapping[str, Any], *, resampled: bool = True
-    ) -> tuple[dict[str, Any], Any]:
-        """The results, and unless nothing is resampled the units; means over the groups, if there are any."""
+    def _states(self, batches: Sequence[Parts]) -> Mapping[str, Sequence[State]]:
+        """The states of batches by group, which are checked to agree, and to have samples."""
         if not any(num_samples(state) for parts in batches for state in parts.values()):
             raise ValueError("expected at least one sample, got none: pass columns, or add batches before compute()")
         for parts in batches:
             self._check_agreement(parts, batches)
-        chosen = _options_for(self.summarise, options)
-        units = partial(self.units, **chosen) if resampled else None
-        return summary(states_by_group(batches), partial(self.summarise, **chosen), units)
+        return states_by_group(batches)
 
     def _check_agreement(self, parts: Parts, batches: Sequence[Parts]) -> None:
         for state in parts.values():
             check_agreement(state, (other for others in batches for other in others.values()))
             check_agreement(state, parts.values())
 
-    def _reduced(self, columns: Mapping[str, Any], options: Mapping[str, Any]) -> Parts:
+    def _reduced(self, columns: Mapping[str, Any], asked: Metric) -> Parts:
         missing = [name for name in self.required if name not in columns]
         if missing:
             needed = ", ".join(self.required)
             raise TypeError(f"{missing[0]}: {self.name} needs the columns {needed}; got no {missing[0]}")
         if all(_is_empty(column) for column in columns.values()):
             return {}
-        chosen = _options_for(self.reduce, options)
+        options = _options_for(self.reduce, asked)
 
         def reduce(columns: Mapping[str, Any]) -> State:
-            return dict(self.reduce(**columns, **chosen))
+            return dict(self.reduce(**columns, **options))
 
         own = {name: column for name, column in columns.items() if name != GROUPS}
         groups = columns.get(GROUPS)
-        if groups is not None and self.of_sides & own.keys():
+        if groups is not None and self.ungrouped_columns & own.keys():
             raise TypeError(f"groups: expected columns with an entry per sample, got {', '.join(own)}")
         parts = {ALL: reduce(own)} if groups is None else reduced_by_group(reduce, own, groups)
-        self._check_agreement(parts, self._batches)
+        self._check_agreement(parts, ())
         return parts
 
     def _sort_arguments(self, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -302,8 +370,12 @@ class Metric:
                 raise TypeError(self._unknown_name(given, (*self.columns, *self.aliases, *self.options)))
         return columns, options
 
-    def _unknown_name(self, name: str, known: Any) -> str:
-        return f"{self.name} has no argument {name!r}; it takes {', '.join(known) or 'no options'}"
+    @classmethod
+    def _unknown_name(cls, name: str, known: Any) -> str:
+        return f"{cls.name} has no argument {name!r}; it takes {', '.join(known) or 'no options'}"
+
+
+OF_EVERY_METRIC = tuple(field.name for field in fields(Metric))  # options
 
 
 @cache
@@ -313,9 +385,9 @@ def keyword_options(function: Callable[..., Any]) -> Mapping[str, Any]:
     return {p.name: p.default for p in parameters if p.kind == p.KEYWORD_ONLY}
 
 
-def _options_for(function: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of the options that a function takes."""
-    return {name: options[name] for name in keyword_options(function) if name in options}
+def _options_for(function: Callable[..., Any], metric: Metric) -> dict[str, Any]:
+    """The options of a metric that a function takes."""
+    return {name: getattr(metric, name) for name in keyword_options(function)}
 
 
 def _differ(first: Any, second: Any) -> bool:

@@ -1,50 +1,148 @@
-"""Results of states, and what is resampled of them: of all samples, or of each group and their means."""
+"""Results of states: of all samples, or of each group and their means; with intervals where they are asked for."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from ..arrays.arrays import State, to_numpy
-from .group_results import Results, grouped_results
-from .group_units import units_of_groups
+from .bootstrap import ByGroup, Replicates, intervals, permuted, replicates, with_means
 from .groups import ALL, check_names
 from .joining import joined, num_samples
-from .units import Units
+from .prepared import MissingClassError, Prepared
+from .results import Key, Rate, Results, Summary, rates_of, summary_of_groups
+from .sharing import Sharing
+
+StatesByGroup = Mapping[str, Sequence[State]]
 
 
-def summary(
-    states: Mapping[str, Sequence[State]], summarise: Callable[[State], Results], units: Callable[[State], Units] | None
-) -> tuple[Results, Units | None]:
-    """The results of states by group, and their units where a function of a state gives them.
+class Prepares(Protocol):
+    """What a summary needs of a metric: the options that every metric has, and the function that prepares a state."""
 
-    The samples of no group have a part in each. Raises what the functions raise, with the name of the group.
+    confidence_level: float | None
+    n_resamples: int
+    random_state: int
+    groups_without: str
+
+    def prepare(self, state: State) -> Prepared:
+        """Check, sort or match a state once."""
+
+
+class Part(NamedTuple):
+    """What is drawn by itself: all samples, a group, or all groups that share samples.
+
+    name: of the group, which is empty for all samples and for groups that share some
+    prepared: its rows
+    results: of each group
     """
-    by_group = {group: own for group, own in sorted(states.items()) if group != ALL}
-    check_names(by_group)  # each batch's are, but not those of one with those of another
+
+    name: str
+    prepared: Prepared
+    results: Mapping[str, Results]
+
+    def rates(self) -> dict[Key, Rate]:
+        """Exact rates, by the keys that `prepared.rates` has."""
+        if isinstance(self.prepared, Sharing):
+            return {(group, key): rate for group in self.results for key, rate in rates_of(self.results[group]).items()}
+        return rates_of(self.results[self.name])
+
+    def by_group(self, drawn: Mapping[Key, np.ndarray], random_state: int) -> ByGroup:
+        """Replicates by (group, key), in an order of the part's own."""
+        keyed = {key if isinstance(key, tuple) else (self.name, key): values for key, values in drawn.items()}
+        return permuted(keyed, self.name, random_state) if self.name else keyed
+
+
+def summary(metric: Prepares, states: StatesByGroup) -> Summary:
+    """The results of states by group; samples of no group belong to each.
+
+    Each group draws its resamples from the seed itself, so it has the results and the intervals that it has alone;
+    groups that share samples are drawn together. Raises what the metric raises, with the name of the group.
+    """
+    return assembled(metric, *results_and_replicates(metric, states))
+
+
+def results_and_replicates(
+    metric: Prepares, states: StatesByGroup, name: str = ALL
+) -> tuple[dict[str, Results], ByGroup]:
+    """The results of each group and, with a confidence level, their replicates; `name` is that of samples without one.
+
+    Those of several metrics, such as one for each category of a folder, can be put into one dict each.
+    """
+    results: dict[str, Results] = {group: {} for group in sorted(states) if group != ALL}  # {}: one that is left out
+    drawn: ByGroup = {}
+    resampled = metric.confidence_level is not None
+    for part in prepared_parts(metric, states, resampled=resampled, name=name):
+        results |= part.results
+        if resampled:
+            with named(part.name):
+                values = replicates(part.prepared, part.rates(), metric.n_resamples, metric.random_state)
+            drawn |= part.by_group(values, metric.random_state)
+    return results, drawn
+
+
+def assembled(metric: Prepares, results: Mapping[str, Results], drawn: ByGroup) -> Summary:
+    """The summary of groups or, where the only one has no name, of all samples, with their intervals."""
+    values: Replicates
+    if [*results] == [ALL]:
+        whole, values = Summary(results[ALL]), {key: column for (_, key), column in drawn.items()}
+    else:
+        whole, values = summary_of_groups(results, skipping=metric.groups_without == "skip"), with_means(drawn)
+    level = metric.confidence_level
+    return whole if level is None else whole.with_intervals(intervals(values, level))
+
+
+def prepared_parts(metric: Prepares, states: StatesByGroup, *, resampled: bool, name: str = ALL) -> Iterator[Part]:
+    """Parts in the order of their names, each prepared when its turn comes; `name` is that of samples without groups.
+
+    A group that lacks a class is left out with groups_without="skip". Raises ValueError if that leaves none.
+    """
+    groups = sorted(states.keys() - {ALL})
+    check_names(groups)  # each batch's are valid, but those of two batches may not be
+    if not groups:
+        yield _part(metric, name, joined(states.get(ALL, [])))
+        return
     shared = states.get(ALL, [])
-    if not by_group:
-        return _summary(joined(shared), summarise, units)
-    found = {}
-    for group, own in by_group.items():
+    parts: list[Part] = []
+    left_out = 0
+    for group in groups:
         try:
-            found[group] = _summary(joined([*own, *shared]), summarise, units)
-        except ValueError as error:
-            raise ValueError(f"group {group!r}: {error}") from error
-    results = grouped_results({group: results for group, (results, _) in found.items()})
-    every = {group: units for group, (_, units) in found.items() if units is not None}
-    if not every:
-        return results, None
-    counts = {group: _counts(joined(own)) for group, own in by_group.items()}
-    return results, units_of_groups(every, counts, _counts(joined(shared)))
+            part = _part(metric, group, joined([*states[group], *shared]))
+        except MissingClassError:
+            if metric.groups_without != "skip":
+                raise
+            left_out += 1
+            continue
+        if resampled and shared:
+            parts.append(part)
+        else:
+            yield part
+    if left_out == len(groups):
+        raise MissingClassError(f"groups: expected a group with samples of both classes, got {left_out} without")
+    if parts:
+        counts = {part.name: _counts(joined(states[part.name])) for part in parts}
+        sharing = Sharing({part.name: part.prepared for part in parts}, counts, _counts(joined(shared)))
+        yield Part(ALL, sharing, {part.name: part.results[part.name] for part in parts})
 
 
-def _summary(
-    state: State, summarise: Callable[[State], Results], units: Callable[[State], Units] | None
-) -> tuple[Results, Units | None]:
-    found = None if units is None else units(state)  # first: resampling may be refused
-    return summarise(state), found
+def _part(metric: Prepares, name: str, state: State) -> Part:
+    with named(name):
+        prepared = metric.prepare(state)
+        results = prepared.rates()
+        return Part(name, prepared, {name: {**results, **prepared.tables(results)}})
+
+
+@contextmanager
+def named(group: str) -> Iterator[None]:
+    """Name the group in a ValueError."""
+    try:
+        yield
+    except ValueError as error:
+        if group == ALL:
+            raise
+        raise type(error)(f"group {group!r}: {error}") from error
 
 
 def _counts(state: State) -> np.ndarray:

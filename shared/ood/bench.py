@@ -6,21 +6,29 @@ call come from one sort of the scores and one pass over the counts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from functools import partial
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ..arrays.arrays import Array
 from ..arrays.options import as_bool, as_int, as_real, plain_value
-from ..ranking.bounds import results_with_errors
+from ..metric.results import Rate, Results, as_dict
+from ..ranking.bounds import with_errors
 from ..ranking.counts import Counts, Side, check_both_classes
 from ..ranking.curves import AUPR, AUROC, AVERAGE_PRECISION
 from ..ranking.operating_points import RATES
 from ..ranking.quantities import Quantity, bounded, quantities
 from ..ranking.rounding import check_bits
-from .measures import Measure, OfInside, Sides
+from .measures import Measure, Sides, measure_of
 from .oodeel import curve_of_sides, sampled_measure
-from .points import DETECTION_ACCURACY_REACHED, Reached, exceeded_threshold, parse_point, rate_above, reached_point
+from .points import (
+    DETECTION_ACCURACY_REACHED,
+    Reached,
+    check_thresholds_exist,
+    exceeded_threshold,
+    parse_point,
+    rate_above,
+    reached_point,
+)
 from .sklearn_metrics import SKLEARN_LABELS, SKLEARN_PARTIAL, SKLEARN_SCORES, sklearn_measure
 
 DEFAULT_METRICS = ("auroc", "fpr95tpr")
@@ -76,37 +84,65 @@ def bench_metrics(
     >>> bench_metrics(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1]), "fpr95tpr", thresholds=True)
     {'fpr95tpr': 0.5, 'fpr95tpr_threshold': 0.1}
     """
-    metrics = names_and_functions(metrics)
-    threshold = None if threshold is None else as_real(threshold, "threshold")
-    step = None if step is None else as_int(step, "step", 1)
-    bits = check_bits(significant_bits)
-    if as_bool(thresholds, "thresholds") and step is not None:
+    rates = bench_rates(
+        positives,
+        negatives,
+        metrics,
+        bits=check_bits(significant_bits),
+        threshold=None if threshold is None else as_real(threshold, "threshold"),
+        thresholds=as_bool(thresholds, "thresholds"),
+        step=None if step is None else as_int(step, "step", 1),
+    )
+    check_thresholds_exist(rates)
+    return as_dict(rates)
+
+
+def bench_rates(
+    positives: Array | Side,
+    negatives: Array | Side,
+    metrics: Any,
+    *,
+    threshold: float | None,
+    thresholds: bool,
+    step: int | None,
+    bits: int | None,
+) -> Results:
+    """As `bench_metrics`, of checked options; a threshold that does not exist is NaN."""
+    if thresholds and step is not None:
         raise ValueError("thresholds: expected False with a step, since sampled points are not reached; got True")
     sizes = [side.total if isinstance(side, Side) else side.shape[0] for side in (positives, negatives)]
-    parse = partial(_parse, threshold=threshold, curve=None if step is None else curve_of_sides(step), sizes=sizes)
+    measures = parsed_measures(metrics, threshold, step, sizes)
+    check_both_classes(*sizes)
+    sides = Sides(positives, negatives)
+    wanted: list[dict[str, Quantity]] = [{}, {}]  # of the OOD and of the in-distribution samples as positives
+    for name, measure in measures.items():
+        if isinstance(measure.source, Quantity):
+            wanted[measure.of_inside][name] = measure.source
+    passes = [*zip((sides.runs, sides.flipped_runs), wanted)]
+    if bits is not None:
+        return _with_errors(measures, [(runs, bounded(each, bits)) for runs, each in passes], bits)
+    values = _values(passes)
+    rates: Results = {}
+    for name, measure in measures.items():
+        value = values[name] if name in values else measure.source(sides)  # type: ignore[operator]
+        rates[name] = Rate(_plain(value), measure.higher)
+        if thresholds and isinstance(value, Reached):
+            rates[name] = rates[name]._replace(threshold=exceeded_threshold(value, sides.ascending))
+    return rates
+
+
+def parsed_measures(metrics: Any, threshold: float | None, step: int | None, sizes: list[int]) -> dict[str, Measure]:
+    """What computes each metric, by name."""
+    curve = None if step is None else curve_of_sides(step)
     measures: dict[str, Measure] = {}
-    for metric in dict.fromkeys(metrics):
-        name, measure = parse(metric)
+    for metric in dict.fromkeys(names_and_functions(metrics)):
+        name, measure = _parse(metric, threshold=threshold, curve=curve, sizes=sizes)
         if name in measures:
             raise ValueError(f"metrics: expected each name once, since they name the results; got {name!r} twice")
         measures[name] = measure
     if not measures:
         raise ValueError("metrics: expected at least one name, got none")
-    check_both_classes(*sizes)
-    sides = Sides(positives, negatives)
-    of_out = {name: measure for name, measure in measures.items() if isinstance(measure, Quantity)}
-    of_in = {name: measure.quantity for name, measure in measures.items() if isinstance(measure, OfInside)}
-    passes = [(sides.runs, of_out), (sides.flipped_runs, of_in)]
-    if bits is not None:
-        return _with_errors(measures, [(runs, bounded(wanted, bits)) for runs, wanted in passes], bits)
-    values = _values(passes)
-    results: dict[str, float] = {}
-    for name, measure in measures.items():
-        value = values[name] if name in values else measure(sides)  # type: ignore[operator]
-        results[name] = _plain(value)
-        if thresholds and isinstance(value, Reached):
-            results[f"{name}_threshold"] = exceeded_threshold(value, sides.ascending, name)
-    return results
+    return measures
 
 
 def names_and_functions(metrics: Any) -> list[Any]:
@@ -134,16 +170,16 @@ def _plain(value: Any) -> float:
     return float(value.value if isinstance(value, Reached) else value)
 
 
-def _with_errors(names: Iterable[str], passes: _Passes, bits: int) -> dict[str, float]:
+def _with_errors(measures: Mapping[str, Measure], passes: _Passes, bits: int) -> Results:
     """Values and errors of those that have bounds, in the order of the names."""
     values = _values(passes)
     if not values:
         raise ValueError(
             "metrics: expected at least one that has an error bound, since scores were cut to "
-            f"significant_bits={bits}; got {', '.join(names)}"
+            f"significant_bits={bits}; got {', '.join(measures)}"
         )
-    found = {name: tuple(map(_plain, values[name])) for name in names if name in values}
-    return results_with_errors({name: value for name, (value, *_) in found.items()}, found)
+    ends = {name: tuple(map(_plain, values[name])) for name in measures if name in values}
+    return with_errors({name: Rate(ends[name][0], measures[name].higher) for name in ends}, ends)
 
 
 def _parse(metric: Any, *, threshold: float | None, curve: Any, sizes: list[int]) -> tuple[str, Measure]:
@@ -156,11 +192,11 @@ def _parse(metric: Any, *, threshold: float | None, curve: Any, sizes: list[int]
     if by_name and curve is not None and (point or name in _SAMPLED):
         return name, sampled_measure(name, curve)
     if point:
-        return name, reached_point(*point, *sizes)
+        return name, measure_of(reached_point(*point, *sizes))
     if by_name and name in _OF_OUT:
-        return name, _OF_OUT[name]
+        return name, measure_of(_OF_OUT[name])
     if by_name and name in _OF_IN:
-        return name, OfInside(_OF_IN[name])
+        return name, measure_of(_OF_IN[name], of_inside=True)
     if by_name and name in RATES:
         return name, _rate_measure(name, threshold)
     raise ValueError(
@@ -177,4 +213,4 @@ def _name_of(function: Any) -> str:
 def _rate_measure(name: str, threshold: float | None) -> Measure:
     if threshold is None:
         raise ValueError(f"threshold: expected a number, since {name!r} judges scores > threshold; got None")
-    return lambda sides: rate_above(name, *sides.ascending, threshold)
+    return Measure(lambda sides: rate_above(name, *sides.ascending, threshold), name in ("tpr", "tnr"))

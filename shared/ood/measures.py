@@ -42,10 +42,19 @@ class Sides:
         return labels, np.concatenate(sides)
 
 
-class OfInside(NamedTuple):
-    """A quantity of the counts of the in-distribution samples as positives, by negated scores."""
+class Measure(NamedTuple):
+    """How a metric of a benchmark is computed.
 
-    quantity: Quantity
+    source: a quantity of exceedance counts, or a function of the sides
+    higher: whether higher is better
+    of_inside: whether the positives of a quantity are the in-distribution samples, by negated scores
+    """
+
+    source: Quantity | Callable[[Sides], float]
+    higher: bool | None
+    of_inside: bool = False
 
 
-Measure = Quantity | OfInside | Callable[[Sides], float]  # of the counts of the OOD samples, or of the sides
+def measure_of(quantity: Quantity, *, of_inside: bool = False) -> Measure:
+    """The measure of a quantity, whose direction stands with its formula."""
+    return Measure(quantity, quantity.higher, of_inside)

@@ -3,105 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass
+from typing import Any, Literal
 
-import numpy as np
-
-from ..arrays.arrays import array_namespace
-from ..arrays.options import as_bool
-from ..metric.metric import IntervalOptions, Metric
-from ..metric.units import Units
-from ..ranking.rows import members_of, rows_of_sides
-from .bench import DEFAULT_METRICS, bench_metrics, names_and_functions
+from ..arrays.arrays import Array, array_namespace
+from ..arrays.options import as_bool, as_int, as_real
+from ..metric.metric import Metric
+from ..metric.results import Results
+from ..ranking.counts import Side
+from ..ranking.prepared_sides import PreparedSides
+from ..ranking.rounding import check_bits
+from .bench import DEFAULT_METRICS, bench_rates, names_and_functions
 from .per_sample import ood_samples
-from .sides import Label, OODState, as_ood_state, check_label_values, is_ood, ood_sides, reduce_ood
+from .points import check_thresholds_exist
+from .sides import LabelValues, OODState, as_ood_state, check_label_values, is_ood, ood_sides, reduce_ood
 
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
-
-class OODBenchOptions(IntervalOptions, total=False):
-    """Options of `OODBench`; see `ood_bench_results`."""
-
-    metrics: str | Callable[..., Any] | Sequence[str | Callable[..., Any]]
-    in_value: int | Literal["rest"]
-    out_value: int | Literal["rest"]
-    ignore_value: int | None
-    significant_bits: int | None
-    threshold: float | None
-    thresholds: bool
-    step: int | None
-    per_sample: bool
+Name = str | Callable[..., Any]  # of a metric
 
 
-def ood_bench_results(
-    state: OODState,
-    *,
-    metrics: Any = DEFAULT_METRICS,
-    in_value: Label = 0,
-    out_value: Label = 1,
-    ignore_value: int | None = None,
-    threshold: float | None = None,
-    thresholds: bool = False,
-    step: int | None = None,
-    per_sample: bool = False,
-) -> dict[str, Any]:
-    """Metrics by name of the OOD against the in-distribution scores: see `bench_metrics`.
-
-    Parameters: state of `reduce_ood`; in_value, out_value and ignore_value, as of that; the others as of
-    `bench_metrics`, whose significant_bits are those of the state; per_sample, to add a table of what became of each
-    sample (see `ood_samples`). Returns and raises as that does, and ValueError for a label that is none of these
-    values, and per_sample of samples that have been counted or whose scores were cut, or of a step without a threshold.
-    """
-    wanted = as_bool(per_sample, "per_sample")
-    if wanted and step is not None and threshold is None:
-        raise ValueError("per_sample: expected a threshold with a step, since sampled points are not reached; got none")
-    sides = ood_sides(state, in_value, out_value, ignore_value)
-    bits = state.get("significant_bits")
-    results = bench_metrics(
-        *sides,
-        metrics,
-        threshold=threshold,
-        thresholds=thresholds,
-        step=step,
-        significant_bits=None if bits is None else int(bits),
-    )
-    if not wanted:
-        return results
-    values = check_label_values(in_value, out_value, ignore_value)
-    return {**results, **ood_samples(state, values, sides, names_and_functions(metrics), threshold)}
-
-
-def ood_units(
-    state: OODState,
-    *,
-    metrics: Any,
-    in_value: Label,
-    out_value: Label,
-    ignore_value: int | None,
-    threshold: float | None,
-    step: int | None,
-    **_: Any,
-) -> Units:
-    """The OOD and the in-distribution samples, for resampling."""
-    rows = rows_of_sides(*ood_sides(state, in_value, out_value, ignore_value))
-
-    def results(counts: Sequence[np.ndarray]) -> dict[str, float]:
-        positives, negatives = (each.side(numbers) for each, numbers in zip(rows, counts))
-        return bench_metrics(positives, negatives, metrics, threshold=threshold, step=step)
-
-    def members() -> tuple[np.ndarray, np.ndarray]:
-        is_out, kept = is_ood(state["labels"], check_label_values(in_value, out_value, ignore_value))
-        strata = array_namespace(is_out).astype(~is_out, int)
-        if kept is not None:
-            strata = array_namespace(is_out).where(kept, strata, -1)
-        return members_of(strata, state["scores"], rows)
-
-    return Units((rows[0].counts, rows[1].counts), results, members)
-
-
+@dataclass(kw_only=True, eq=False, repr=False)
 class OODBench(Metric):
-    """Metrics of an out-of-distribution detector: see `reduce_ood` and `bench_metrics`.
+    """Metrics of an out-of-distribution detector by name: see `bench_metrics`.
+
+    Columns: see `reduce_ood`. Options, beside those of every metric (see `Metric`):
+
+    metrics: a name or a list of names and functions, as of `bench_metrics`
+    in_value, out_value: labels of in-distribution and of OOD samples; "rest" for one of them is all other labels
+    ignore_value: the label of samples that are left out
+    significant_bits: how many bits of each score are kept, in [4, 52]; None keeps all. Fixed at load
+    threshold: for rates and label-based metrics, which judge score > threshold
+    thresholds: whether to add the threshold of detect_acc and of operating points
+    step: take auroc, detect_acc and operating points from every `step`-th score, as oodeel does (approximate)
+    per_sample: whether to add the table of `ood_samples`
+
+    Raises ValueError for a label that is none of these values, and for per_sample of samples that were counted or whose
+    scores were cut, or of a step without a threshold; and what `bench_metrics` raises.
 
     >>> OODBench().compute(predictions=[0.1, 0.6, 0.4, 0.9], references=[0, 0, 1, 1])
     {'auroc': 0.75, 'fpr95tpr': 0.5}
@@ -110,10 +46,67 @@ class OODBench(Metric):
     name = "ood_bench"
     reduce = staticmethod(reduce_ood)
     as_state = staticmethod(as_ood_state)
-    summarise = staticmethod(ood_bench_results)
-    units = staticmethod(ood_units)
-    tables = {"counts": ("scores", "labels")}
+    fixed_options = frozenset({"significant_bits"})
+    countable_tables = {"counts": ("scores", "labels")}
     aliases = {"scores": "predictions", "labels": "references"}
 
-    def __init__(self, **options: Unpack[OODBenchOptions]) -> None:
-        super().__init__(**options)
+    metrics: Name | Sequence[Name] = DEFAULT_METRICS
+    in_value: int | Literal["rest"] = 0
+    out_value: int | Literal["rest"] = 1
+    ignore_value: int | None = None
+    significant_bits: int | None = None
+    threshold: float | None = None
+    thresholds: bool = False
+    step: int | None = None
+    per_sample: bool = False
+
+    def __post_init__(self) -> None:
+        """Check each option; metrics that need a threshold may get it at compute."""
+        super().__post_init__()
+        self.significant_bits = check_bits(self.significant_bits)
+        self.threshold = None if self.threshold is None else as_real(self.threshold, "threshold")
+        self.thresholds = as_bool(self.thresholds, "thresholds")
+        self.step = None if self.step is None else as_int(self.step, "step", 1)
+        self.per_sample = as_bool(self.per_sample, "per_sample")
+
+    @property
+    def labels(self) -> LabelValues:
+        """The labels of the two sides, and of samples that are left out."""
+        return check_label_values(self.in_value, self.out_value, self.ignore_value)
+
+    def prepare(self, state: OODState) -> PreparedSides:
+        """Sort the OOD and the in-distribution samples."""
+        if self.per_sample and self.step is not None and self.threshold is None:
+            raise ValueError(
+                "per_sample: expected a threshold with a step, since sampled points are not reached; got none"
+            )
+        arrays: Any = state
+        return PreparedSides(self, arrays, ood_sides(state, *self.labels), stratum_of=(0, 1))
+
+    def rates(self, out: Side, inside: Side) -> Results:
+        """Results of OOD and in-distribution samples."""
+        return bench_rates(
+            out,
+            inside,
+            self.metrics,
+            threshold=self.threshold,
+            thresholds=self.thresholds,
+            step=self.step,
+            bits=out.bits,
+        )
+
+    def side_of(self, state: OODState) -> Array:
+        """0 for each OOD entry of a state, 1 for an in-distribution one, −1 for one that is left out."""
+        is_out, kept = is_ood(state["labels"], self.labels)
+        xp = array_namespace(is_out)
+        sides = xp.astype(~is_out, xp.int64)
+        return sides if kept is None else xp.where(kept, sides, -1)
+
+    def tables(self, prepared: PreparedSides, results: Results) -> dict[str, Any]:
+        """The table of samples, if it is asked for, with the threshold of its decisions."""
+        check_thresholds_exist(results)
+        if not self.per_sample:
+            return {}
+        out, inside = prepared.sides
+        state: Any = prepared.state
+        return ood_samples(state, self.labels, (out, inside), names_and_functions(self.metrics), self.threshold)

@@ -91,9 +91,9 @@ def curve_of_sides(step: int) -> Callable[[Sides], _Arrays]:
 def sampled_measure(name: str, curve: Callable[[Sides], _Arrays]) -> Measure:
     """Oodeel's reading of its sampled curve: trapezoids, and the first point past a bound."""
     if name == "auroc":
-        return lambda sides: -float(np.trapezoid(1.0 - curve(sides)[0], curve(sides)[1]))
+        return Measure(lambda sides: -float(np.trapezoid(1.0 - curve(sides)[0], curve(sides)[1])), True)
     if name == "detect_acc":
-        return lambda sides: float(np.max(curve(sides)[4]))
+        return Measure(lambda sides: float(np.max(curve(sides)[4])), True)
     point = parse_point(name)
     assert point is not None  # the caller has parsed it
     rate, bounded, bound = point
@@ -104,4 +104,4 @@ def sampled_measure(name: str, curve: Callable[[Sides], _Arrays]) -> Measure:
         past = limits < float(bound) if bounded in ("fpr", "tpr") else limits > float(bound)
         return float(curves[rate][np.argmax(past)])
 
-    return measure
+    return Measure(measure, rate in ("tpr", "tnr"))

@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from ..arrays.arrays import array_namespace
+from ..metric.results import Results, rates_of
 from ..ranking.bounds import at_best
 from ..ranking.counts import Counts, Side
 from ..ranking.operating_points import RATES, best_point
@@ -50,7 +51,7 @@ def reached_point(rate: str, bounded: str, bound: Fraction, num_positives: int, 
         found = point.value(parts, *totals)
         return Reached(found.rate, found.threshold if found.tpr else None)
 
-    return Quantity(point.part, value, point.bounds)
+    return Quantity(point.part, value, point.higher, point.bounds)
 
 
 def _best_gain(counts: Counts) -> tuple[int, float]:
@@ -64,27 +65,35 @@ def _best_accuracy(gains: list[tuple[int, float]], positives: int, negatives: in
     return Reached((negatives + gain) / (positives + negatives), threshold)
 
 
-DETECTION_ACCURACY_REACHED = Quantity(_best_gain, _best_accuracy, at_best(_best_gain))
+DETECTION_ACCURACY_REACHED = Quantity(_best_gain, _best_accuracy, True, at_best(_best_gain))
 
 
-def exceeded_threshold(reached: Reached, sides: tuple[Side, Side], name: str) -> float:
+def exceeded_threshold(reached: Reached, sides: tuple[Side, Side]) -> float:
     """The threshold t such that score > t is the decision of a point: the next lower score, or −inf below all.
 
-    It is a score of the data, so it stays what it is in whatever precision it is compared.
-    Raises ValueError where samples that score −inf are to be detected, which no t does.
+    It is a score of the data, so it stays what it is in whatever precision it is compared. Returns NaN where samples
+    that score −inf are to be detected, which no t does (see `check_thresholds_exist`).
     """
     score = reached.threshold
     if score is None:
         return math.inf
     if score == -math.inf:
-        raise ValueError(
-            f"thresholds: expected scores above -inf where {name} is reached, since no threshold is exceeded by -inf"
-        )
+        return math.nan
     lower = [-math.inf]
     for side in sides:
         rows = bisect_left(range(side.scores.shape[0]), score, key=lambda row: float(side.scores[row]))
         lower += [float(side.scores[rows - 1])] if rows else []
     return max(lower) + 0.0  # 0.0 for −0.0
+
+
+def check_thresholds_exist(results: Results) -> None:
+    """Raise ValueError for an operating point that only samples which score −inf reach."""
+    for name, rate in rates_of(results).items():
+        if rate.threshold is not None and math.isnan(rate.threshold):
+            raise ValueError(
+                f"thresholds: expected scores above -inf where {name} is reached, "
+                "since no threshold is exceeded by -inf"
+            )
 
 
 def rate_above(name: str, positives: Side, negatives: Side, threshold: float) -> float:

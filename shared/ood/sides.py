@@ -171,7 +171,8 @@ def ood_sides(
         is_out, scores, counts = is_out[kept], scores[kept], None if counts is None else counts[kept]
     out, inside = split(scores, is_out)
     out_counts, inside_counts = (None, None) if counts is None else split(counts, is_out)
-    return as_side(out, out_counts, owned=True), as_side(inside, inside_counts, owned=True)
+    bits = None if "significant_bits" not in state else int(state["significant_bits"])
+    return as_side(out, out_counts, owned=True, bits=bits), as_side(inside, inside_counts, owned=True, bits=bits)
 
 
 def is_ood(labels: Array, values: LabelValues) -> tuple[Array, Array | None]:

@@ -45,8 +45,9 @@ def sklearn_measure(metric: Any, name: str, threshold: float | None) -> Measure:
     function = getattr(sklearn.metrics, name, None) if isinstance(metric, str) else metric
     if function is None:
         raise ValueError(f"metrics: scikit-learn {sklearn.__version__} has no {name!r}; it came in a later version")
+    higher = not name.endswith("_loss")  # as scikit-learn names what is to be minimised
     if name in SKLEARN_SCORES:
-        return lambda sides: function(*_finite(*sides.ordered, name))
+        return Measure(lambda sides: function(*_finite(*sides.ordered, name)), higher)
     if threshold is None:
         raise ValueError(f"threshold: expected a number, since {name!r} judges scores > threshold; got None")
 
@@ -54,7 +55,7 @@ def sklearn_measure(metric: Any, name: str, threshold: float | None) -> Measure:
         labels, scores = sides.ordered
         return function(labels, (scores > threshold).astype(np.int64))
 
-    return measure
+    return Measure(measure, higher)
 
 
 def _finite(labels: np.ndarray, scores: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray]:

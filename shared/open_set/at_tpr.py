@@ -24,12 +24,12 @@ def accuracy_at_tpr(unknown: Array, known: Array, tpr: float = 0.95) -> float:
     0.75
     """
     check_both_classes(unknown.shape[0], known.shape[0])
-    return accuracy_of_sides(as_side(unknown), (as_side(known),), tpr)
+    side = as_side(unknown)
+    return accuracy_of_sides(side, (as_side(known),), threshold_at_tpr(side, as_fraction(tpr, "tpr")))
 
 
-def accuracy_of_sides(unknown: Side, known: Sequence[Side], tpr: float) -> float:
-    """As `accuracy_at_tpr`, of known samples on several sides."""
-    threshold = threshold_at_tpr(unknown, as_fraction(tpr, "tpr"))
+def accuracy_of_sides(unknown: Side, known: Sequence[Side], threshold: float) -> float:
+    """Accuracy of unknown against known, of several sides, where a sample is unknown iff its score ≥ threshold."""
     hits = unknown.total - unknown.below_score(threshold) + sum(side.below_score(threshold) for side in known)
     return hits / (unknown.total + sum(side.total for side in known))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -13,30 +13,33 @@ from ..ranking.curves import twice_wins
 from ..ranking.quantities import Quantity, bounded
 from ..ranking.rounding import was_cut
 from ..ranking.shares import least_reaching, most_within, percent
-from .rates import Asked
 from .risk import both_sides, risk_of_sides
 
 Ends = tuple[float, ...]
 
 
-def ends_of_cut(unknown: Side, correct: Side, wrong: Side, bits: int, asked: Asked) -> dict[str, Ends | None]:
-    """The ends of what each result was before scores were cut; None for the one that ranks none.
+def ends_of_cut(
+    unknown: Side, correct: Side, wrong: Side, tpr: float, fprs: Sequence[float], risks: Mapping[str, Quantity]
+) -> dict[str, Ends | None]:
+    """The ends of what each result was before scores were cut; None for the accuracy, which ranks none.
 
     Wins: the P·N pairs of each bin count half now, and were between none and all. Thresholds of operating points were
     in the bins that they are in now, each of which is all, or partly, above it.
     """
+    bits = unknown.bits
+    assert bits is not None  # the caller's scores were cut
     num_known = correct.total + wrong.total
     pairs, total = 2 * unknown.total * num_known, unknown.total + num_known
     over_correct, over_wrong = (_ends_of_wins(unknown, side, bits) for side in (correct, wrong))
-    hits = _ends_of_hits(unknown, (correct, wrong), asked.tpr, bits)
-    rights = {f"ccr@fpr{percent(fpr)}": _ends_of_correct(unknown, correct, fpr, bits) for fpr in asked.fprs}
+    hits = _ends_of_hits(unknown, (correct, wrong), tpr, bits)
+    rights = {f"ccr@fpr{percent(fpr)}": _ends_of_correct(unknown, correct, fpr, bits) for fpr in fprs}
     return {
         "openauc": tuple(wins / pairs for wins in over_correct),
         "closed_set_accuracy": None,
         "open_set_auroc": tuple(sum(wins) / pairs for wins in zip(over_correct, over_wrong)),
-        f"open_set_accuracy@tpr{percent(asked.tpr)}": tuple(count / total for count in hits),
+        f"open_set_accuracy@tpr{percent(tpr)}": tuple(count / total for count in hits),
         **{name: tuple(count / num_known for count in ends) for name, ends in rights.items()},
-        **risk_of_sides(both_sides(unknown, wrong), correct, bounded(asked.risks, bits)),
+        **risk_of_sides(both_sides(unknown, wrong), correct, bounded(risks, bits)),
     }
 
 
@@ -44,8 +47,8 @@ def _ends_of_wins(unknown: Side, known: Side, bits: int) -> tuple[int, int]:
     """The least and the most that twice the wins of unknown samples were, ties counting once."""
     if not known.total:
         return 0, 0
-    quantity = bounded({"": Quantity(twice_wins, lambda parts, *_: sum(parts), in_either_order(twice_wins))}, bits)[""]
-    _, least, most = quantity.of(runs(*sort_sides(unknown, known)))
+    wins = Quantity(twice_wins, lambda parts, *_: sum(parts), None, in_either_order(twice_wins))
+    _, least, most = bounded({"": wins}, bits)[""].of(runs(*sort_sides(unknown, known)))
     return least, most
 
 

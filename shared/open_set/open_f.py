@@ -18,6 +18,8 @@ from ..arrays.sorting import indices, sorted_with
 from .sweep import macro_scale, macro_sweep, micro_sweep
 from .thresholds import check_thresholds
 
+BestF = tuple[float, float, list[float] | None]  # the best F-score, its threshold, and F at each of a t_list
+
 
 def macro_open_f(
     predicted: Array,
@@ -27,7 +29,7 @@ def macro_open_f(
     t_list: Any = None,
     *,
     counts: Array | None = None,
-) -> tuple[float, float, list[float] | None]:
+) -> BestF:
     """Macro open-set F-score: F of the precision and recall averaged over the known classes.
 
     F(t) = 2 P(t) R(t) / (P(t) + R(t)),  P(t) = 1/C Σ_c TP_c/(TP_c + FP_c),  R(t) = 1/C Σ_c TP_c/(TP_c + FN_c)
@@ -94,7 +96,7 @@ def _is_among(distinct: Array, ids: Array) -> Array:
 
 def micro_open_f(
     predicted: Array, classes: Array, scores: Array, t_list: Any = None, *, counts: Array | None = None
-) -> tuple[float, float, list[float] | None]:
+) -> BestF:
     """Micro open-set F-score: F of the precision and recall of the counts pooled over the known classes.
 
     F(t) = 2 P(t) R(t) / (P(t) + R(t)),  P(t) = Σ_c TP_c / Σ_c (TP_c + FP_c),  R(t) = Σ_c TP_c / Σ_c (TP_c + FN_c)
@@ -156,9 +158,7 @@ def first_best(f: Array, exact: Callable[[int], Fraction] | None) -> int:
     return candidates[values.index(max(values))]
 
 
-def _best(
-    scores: Array, f: Array, t_list: Any, exact: Callable[[int], Fraction] | None = None
-) -> tuple[float, float, list[float] | None]:
+def _best(scores: Array, f: Array, t_list: Any, exact: Callable[[int], Fraction] | None = None) -> BestF:
     """Pick from F after each sample, in ascending order of the scores; only the last of equal scores is a threshold.
 
     `f` may be overwritten, which spares a copy of it. `exact` gives a number in the same order as F after a sample,

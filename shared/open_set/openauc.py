@@ -1,76 +1,147 @@
-"""OpenAUC and its companions, from the open-set scores of unknown, rightly and wrongly classified known samples.
+"""OpenAUC and its companions, from the open-set scores of unknown, correctly and wrongly classified known samples.
 
-Wins of the unknown samples over the rightly classified known ones, and over the others, add up to those over all
-known ones: so the three kinds are sorted separately, and no score is sorted twice.
+Wins of the unknown samples over the correctly classified known ones, and over the others, add up to the wins over all
+known ones: so the three kinds are sorted apart, and no score is sorted twice.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from dataclasses import dataclass
+from typing import Any
 
 from ..arrays.arrays import Array, array_namespace
-from ..arrays.options import as_bool
-from ..metric.metric import IntervalOptions, Metric
-from ..metric.units import Units
-from ..ranking.bounds import results_with_errors
-from ..ranking.counts import Side, as_side, check_both_classes, split
-from ..ranking.rows import members_of, rows_of_sides
+from ..arrays.options import as_bool, as_fraction, as_shares
+from ..metric.metric import Metric
+from ..metric.results import Rate, Results, as_dict
+from ..ranking.bounds import with_errors
+from ..ranking.counts import Side, as_side, check_both_classes, runs, sort_sides, split
+from ..ranking.curves import twice_wins
+from ..ranking.prepared_sides import PreparedSides
+from ..ranking.quantities import Quantity
+from ..ranking.rounding import check_bits
 from ..ranking.shares import percent
-from .at_tpr import threshold_at_tpr
+from .at_tpr import accuracy_of_sides, threshold_at_tpr
+from .ccr import ccr_of_sides
 from .cut_scores import ends_of_cut
 from .known_unknown import SIDES_OF_XCURVE, as_openauc_state, reduce_openauc
 from .per_sample import open_set_samples
-from .rates import checked_rates, rates_of_sides, twice_wins_over
+from .risk import both_sides, risk_of_sides, risk_quantities
 from .samples import OPEN_SET_ALIASES, OPEN_SET_TABLES, OpenSetState
 
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
-
-class OpenAUCOptions(IntervalOptions, total=False):
-    """Options of `OpenAUC`; see `openauc_metrics` and `reduce_openauc`."""
-
-    tpr: float
-    significant_bits: int | None
-    fpr_list: float | Sequence[float] | None
-    risk_metrics: str | Sequence[str]
-    per_sample: bool
-
-
-def openauc_metrics(
-    state: OpenSetState,
-    *,
-    tpr: float = 0.95,
-    fpr_list: Any = None,
-    risk_metrics: Any = (),
-    per_sample: bool = False,
-) -> dict[str, Any]:
+@dataclass(kw_only=True, eq=False, repr=False)
+class OpenAUC(Metric):
     """OpenAUC, closed-set accuracy, AUROC of unknown against known, and their accuracy at a true-positive rate.
 
-    Parameters: state of `reduce_openauc`; tpr in (0, 1], as of `accuracy_at_tpr`; fpr_list, a number or numbers in
-    [0, 1], to add the correct-classification rate at each, as of `ccr_at_fpr`; risk_metrics, a name or names of
-    `risk_coverage`, to add them, unknown samples being errors too; per_sample, to add the threshold of
-    `accuracy_at_tpr` and a table of what became of each sample there (see `open_set_samples`).
-    Returns {"openauc", "closed_set_accuracy", "open_set_auroc", "open_set_accuracy@tpr95"}, and "ccr@fpr0.1" and so on;
-    of scores that were cut, all but the second with `<name>_error`, |value − value of the scores before| ≤ error, and
-    no coverage@risk.
-    Raises ValueError if there are no unknown or no known samples, for a rate out of range, and per_sample of samples
-    that have been counted or whose scores were cut.
+    Columns: see `reduce_openauc`. Options, beside those of every metric (see `Metric`):
+
+    tpr: of the operating point, in (0, 1], as of `accuracy_at_tpr`
+    significant_bits: how many bits of each score are kept, in [4, 52]; None keeps all. Fixed at load
+    fpr_list: numbers in [0, 1] at which to add the correct-classification rate, as of `ccr_at_fpr`
+    risk_metrics: names of `risk_coverage` to add, unknown samples being errors too
+    per_sample: whether to add the threshold of the operating point and the table of `open_set_samples`
+
+    Results: "openauc", "closed_set_accuracy", "open_set_auroc", "open_set_accuracy@tpr95", and "ccr@fpr0.1" and so on;
+    of scores that were cut, all but the second have an error, and there is no coverage@risk.
+    Raises ValueError without unknown or known samples, for a rate out of range, and for per_sample of samples that were
+    counted or whose scores were cut.
+
+    >>> OpenAUC(tpr=0.9).compute(predictions=[0, 1, 1], references=[0, 1, -1], open_scores=[0.1, 0.2, 0.9])
+    {'openauc': 1.0, 'closed_set_accuracy': 1.0, 'open_set_auroc': 1.0, 'open_set_accuracy@tpr90': 1.0}
     """
-    asked = checked_rates(tpr, fpr_list, risk_metrics)
-    wanted = as_bool(per_sample, "per_sample")
-    sides = open_set_sides(state)
-    results = rates_of_sides(*sides, asked)
-    if wanted:
-        threshold = threshold_at_tpr(sides[0], asked.tpr)
-        samples = open_set_samples(state, threshold, reached=True)
-        return {**results, f"open_set_accuracy@tpr{percent(asked.tpr)}_threshold": threshold, "per_sample": samples}
-    if "significant_bits" not in state:
-        return results
-    return results_with_errors(results, ends_of_cut(*sides, int(state["significant_bits"]), asked))
+
+    name = "openauc"
+    reduce = staticmethod(reduce_openauc)
+    as_state = staticmethod(as_openauc_state)
+    fixed_options = frozenset({"significant_bits"})
+    countable_tables = OPEN_SET_TABLES
+    aliases = OPEN_SET_ALIASES
+    ungrouped_columns = SIDES_OF_XCURVE
+
+    tpr: float = 0.95
+    significant_bits: int | None = None
+    fpr_list: float | Sequence[float] | None = None
+    risk_metrics: str | Sequence[str] = ()
+    per_sample: bool = False
+
+    def __post_init__(self) -> None:
+        """Check each option."""
+        super().__post_init__()
+        self.tpr = as_fraction(self.tpr, "tpr")
+        self.significant_bits = check_bits(self.significant_bits)
+        self.per_sample = as_bool(self.per_sample, "per_sample")
+        _ = self.fprs, self.risks
+
+    @property
+    def fprs(self) -> list[float]:
+        """The false-positive rates of `fpr_list`."""
+        return [] if self.fpr_list is None else as_shares(self.fpr_list, "fpr_list")
+
+    @property
+    def risks(self) -> dict[str, Quantity]:
+        """The quantities of `risk_metrics`."""
+        return risk_quantities(self.risk_metrics, "risk_metrics")
+
+    @property
+    def at_tpr(self) -> str:
+        """The key of the operating point."""
+        return f"open_set_accuracy@tpr{percent(self.tpr)}"
+
+    def prepare(self, state: OpenSetState) -> PreparedSides:
+        """Sort the unknown, the correctly and the wrongly classified samples; the latter two are drawn together."""
+        arrays: Any = state
+        return PreparedSides(self, arrays, open_set_sides(state), stratum_of=(0, 1, 1))
+
+    def rates(self, unknown: Side, correct: Side, wrong: Side) -> Results:
+        """Results of the three kinds of samples."""
+        num_known = correct.total + wrong.total
+        check_both_classes(unknown.total, num_known)
+        over_correct, over_wrong = twice_wins_over(unknown, correct), twice_wins_over(unknown, wrong)
+        pairs = 2 * unknown.total * num_known
+        threshold = threshold_at_tpr(unknown, self.tpr)
+        accuracy = accuracy_of_sides(unknown, (correct, wrong), threshold)
+        rates = {
+            "openauc": Rate(over_correct / pairs, True),
+            "closed_set_accuracy": Rate(correct.total / num_known, True),
+            "open_set_auroc": Rate((over_correct + over_wrong) / pairs, True),
+            self.at_tpr: Rate(accuracy, True, threshold=threshold if self.per_sample else None),
+        }
+        for fpr in self.fprs:
+            rates[f"ccr@fpr{percent(fpr)}"] = Rate(ccr_of_sides(unknown, correct, num_known, fpr), True)
+        risks = self.risks
+        if risks:
+            values = risk_of_sides(both_sides(unknown, wrong), correct, risks)
+            rates |= {name: Rate(value, risks[name].higher) for name, value in values.items()}
+        if unknown.bits is None:
+            return rates
+        return with_errors(rates, ends_of_cut(unknown, correct, wrong, self.tpr, self.fprs, risks))
+
+    def side_of(self, state: OpenSetState) -> Array:
+        """Which of the three kinds each entry of a state is."""
+        xp = array_namespace(state["classes"])
+        known, right = state["classes"] >= 0, state["predicted"] == state["classes"]
+        return xp.where(known & ~right, 2, xp.astype(known, xp.int64))
+
+    def tables(self, prepared: PreparedSides, results: Results) -> dict[str, Any]:
+        """The table of samples, if it is asked for."""
+        if not self.per_sample:
+            return {}
+        state: Any = prepared.state
+        return {"per_sample": open_set_samples(state, results[self.at_tpr].threshold, reached=True)}
+
+
+def openauc_metrics(state: OpenSetState, **options: Any) -> dict[str, Any]:
+    """The results of `OpenAUC`, with its options, of a state of `reduce_openauc`."""
+    metric = OpenAUC(**options)
+    prepared = metric.prepare(state)
+    results = prepared.rates()
+    return as_dict({**results, **prepared.tables(results)})
+
+
+def twice_wins_over(unknown: Side, known: Side) -> int:
+    """Twice the pairs in which the unknown sample scores higher, plus the tied ones."""
+    return sum(map(twice_wins, runs(*sort_sides(unknown, known)))) if known.total else 0
 
 
 def split_open_set(state: OpenSetState) -> tuple[Array, Array, Array]:
@@ -91,9 +162,10 @@ def open_set_sides(state: OpenSetState) -> tuple[Side, Side, Side]:
         return unknown, *split(known, right)
 
     _, right = split(is_right, is_unknown)
-    counts = state.get("counts")
+    counts, bits = state.get("counts"), state.get("significant_bits")
+    kept = None if bits is None else int(bits)
     columns = zip(parts(state["scores"]), (None, None, None) if counts is None else parts(counts))
-    unknown, correct, wrong = (as_side(scores, column, owned=True) for scores, column in columns)
+    unknown, correct, wrong = (as_side(scores, column, owned=True, bits=kept) for scores, column in columns)
     return unknown, correct, wrong
 
 
@@ -117,43 +189,3 @@ def openauc(unknown: Array, correct_known: Array, num_known: int) -> float:
     if not correct_known.shape[0]:
         return 0.0
     return twice_wins_over(as_side(unknown), as_side(correct_known)) / (2 * unknown.shape[0] * num_known)
-
-
-def openauc_units(state: OpenSetState, *, tpr: float, fpr_list: Any, risk_metrics: Any, **_: Any) -> Units:
-    """The unknown samples and the known ones, for resampling."""
-    asked = checked_rates(tpr, fpr_list, risk_metrics)
-    unknown, correct, wrong = rows_of_sides(*open_set_sides(state))
-    num_correct = len(correct.counts)
-
-    def results(counts: Sequence[np.ndarray]) -> dict[str, float]:
-        known = counts[1]
-        sides = unknown.side(counts[0]), correct.side(known[:num_correct]), wrong.side(known[num_correct:])
-        return rates_of_sides(*sides, asked)
-
-    def members() -> tuple[np.ndarray, np.ndarray]:
-        known, right = state["classes"] >= 0, state["predicted"] == state["classes"]
-        kind = array_namespace(known).where(known & ~right, 2, array_namespace(known).astype(known, int))
-        place, kinds = members_of(kind, state["scores"], (unknown, correct, wrong))
-        return place + num_correct * (kinds == 2), np.minimum(kinds, 1)
-
-    return Units((unknown.counts, np.concatenate([correct.counts, wrong.counts])), results, members)
-
-
-class OpenAUC(Metric):
-    """OpenAUC and its companions: see `reduce_openauc` and `openauc_metrics`.
-
-    >>> OpenAUC(tpr=0.9).compute(predictions=[0, 1, 1], references=[0, 1, -1], open_scores=[0.1, 0.2, 0.9])
-    {'openauc': 1.0, 'closed_set_accuracy': 1.0, 'open_set_auroc': 1.0, 'open_set_accuracy@tpr90': 1.0}
-    """
-
-    name = "openauc"
-    reduce = staticmethod(reduce_openauc)
-    as_state = staticmethod(as_openauc_state)
-    summarise = staticmethod(openauc_metrics)
-    units = staticmethod(openauc_units)
-    tables = OPEN_SET_TABLES
-    aliases = OPEN_SET_ALIASES
-    of_sides = SIDES_OF_XCURVE
-
-    def __init__(self, **options: Unpack[OpenAUCOptions]) -> None:
-        super().__init__(**options)

@@ -105,7 +105,7 @@ def _risk_at(coverage: float) -> Quantity:
         whole, split, tied = (sum(column) for column in zip((0, 0, 0), *parts))
         return (whole * (tied or 1) + split) / (accepted * (tied or 1))
 
-    return Quantity(part, value, in_either_order(part))
+    return Quantity(part, value, False, in_either_order(part))
 
 
 def _coverage_at(risk: float) -> Quantity:
@@ -120,7 +120,7 @@ def _coverage_at(risk: float) -> Quantity:
         total = num_errors + num_right
         return max([*parts, total if num_errors / total <= risk else 0]) / total
 
-    return Quantity(part, value)
+    return Quantity(part, value, True)
 
 
 _POINTS = {"risk@cov": _risk_at, "coverage@risk": _coverage_at}

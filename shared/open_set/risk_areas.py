@@ -75,9 +75,10 @@ def _generalised_area(wins: list[int], num_errors: int, num_right: int) -> float
 AURC = Quantity(
     _sum_over_errors,
     _area,
+    False,
     Bounds(
         lambda counts, flags: _sum_over_errors(negatives_first(counts, flags)) + _margin(counts, flags),
         lambda counts, flags: _sum_over_errors(positives_first(counts, flags)) - _margin(counts, flags),
     ),
 )
-AUGRC = Quantity(twice_wins, _generalised_area, in_either_order(twice_wins))
+AUGRC = Quantity(twice_wins, _generalised_area, False, in_either_order(twice_wins))

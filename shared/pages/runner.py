@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..metric.groups import GROUPS
-from ..metric.metric import INTERVAL_OPTIONS
+from ..metric.metric import OF_EVERY_METRIC
 from ..texts import texts
 from .columns.data_sets import shares_of_groups, with_groups
 from .columns.detectors import detectors
@@ -34,7 +34,7 @@ from .serving.limits import MAX_DETECTORS, MAX_IMAGES, without_paths
 MAX_WORDS = 2_000  # letters of a message
 
 
-NOT_ON_PAGES = frozenset({"significant_bits", "per_sample", *INTERVAL_OPTIONS} - {"confidence_level"})
+NOT_ON_PAGES = frozenset({"significant_bits", "per_sample", *OF_EVERY_METRIC} - {"confidence_level"})
 
 
 class Shown(NamedTuple):

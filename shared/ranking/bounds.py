@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from ..arrays.arrays import Array, array_namespace
+from ..metric.results import Rate
 from .counts import Counts
 
 UNIT_BITS = 40  # shares that come of logarithms are in units of 2^-40, rounded outwards by more than their errors
@@ -89,25 +90,27 @@ def most_twice_precision(counts: Counts) -> Array:
     return xp.clip(xp.astype(xp.floor(share * 2.0**UNIT_BITS), xp.int64) + 2, None, 2 << UNIT_BITS)
 
 
-def results_with_errors(results: Mapping[str, float], ends: Mapping[str, tuple[float, ...] | None]) -> dict[str, float]:
-    """Results in [0, 1], each with its error, the distance to the farther end, rounded up; 0.0 where all are the same.
+def with_errors(results: Mapping[str, Rate], ends: Mapping[str, tuple[float, ...] | None]) -> dict[str, Rate]:
+    """Results of cut scores with their errors: the distance to the farther end, rounded up; 0.0 where all are equal.
 
-    Those that have no ends are left out; those whose ends are None need no error.
+    Results without ends are dropped; ends of None mark a result that cutting does not change.
 
-    >>> results_with_errors({"a": 0.5, "b": 1.0, "c": 0.1, "d": 7.0}, {"a": (0.25, 0.75), "b": (1.0,), "c": None})
-    {'a': 0.5, 'a_error': 0.25000000000000017, 'b': 1.0, 'b_error': 0.0, 'c': 0.1}
+    >>> rates = {"a": Rate(0.5, True), "b": Rate(1.0, True), "c": Rate(7.0, False)}
+    >>> {key: rate.error for key, rate in with_errors(rates, {"a": (0.25, 0.75), "b": None}).items()}
+    {'a': 0.25000000000000017, 'b': None}
     """
-    found: dict[str, float] = {}
-    for name, value in results.items():
-        if name in ends:
-            found[name] = value
-            between = ends[name]
-            if between is not None:
-                found[f"{name}_error"] = _error(value, between)
-    return found
+    bounded: dict[str, Rate] = {}
+    for name, rate in results.items():
+        between = ends.get(name)
+        if between is not None:
+            bounded[name] = rate._replace(error=error_of(rate.value, between))
+        elif name in ends:
+            bounded[name] = rate
+    return bounded
 
 
-def _error(value: float, ends: tuple[float, ...]) -> float:
+def error_of(value: float, ends: tuple[float, ...]) -> float:
+    """The distance to the farther end, rounded up."""
     distance = max(abs(end - value) for end in ends)
     # half a unit in the last place for each of the end and the difference
     error = math.nextafter(distance + math.ulp(max(value, *ends)), math.inf) if distance else 0.0

@@ -20,6 +20,7 @@ from ..arrays.arrays import Array, array_namespace, is_numpy_array, widen
 from ..arrays.columns import check_no_nan
 from ..arrays.compiled import worth_compiling
 from ..arrays.sorting import indices, sort_in_place, sorted_with
+from ..metric.prepared import MissingClassError
 
 _RUN = 1 << 15  # thresholds: a few arrays of 256 KiB
 _DEVICE_RUN = 1 << 24
@@ -51,10 +52,12 @@ class Side(NamedTuple):
 
     scores: (R,) float32 or float64, ascending
     before: (R + 1,) int64, the samples that the rows before each stand for, and all; None where each row is one sample
+    bits: how many significant bits scores were cut to; None where they were not
     """
 
     scores: Array
     before: Array | None = None
+    bits: int | None = None
 
     @property
     def total(self) -> int:
@@ -85,7 +88,7 @@ class Side(NamedTuple):
         """The samples with negated scores."""
         xp = array_namespace(self.scores)
         before = None if self.before is None else self.before[-1] - xp.flip(self.before)
-        return Side(-xp.flip(self.scores), before)
+        return Side(-xp.flip(self.scores), before, self.bits)
 
     def repeated(self) -> Array:
         """The score of each sample, in ascending order."""
@@ -96,14 +99,14 @@ class Side(NamedTuple):
         )
 
 
-def as_side(scores: Array | Side, counts: Array | None = None, *, owned: bool = False) -> Side:
+def as_side(scores: Array | Side, counts: Array | None = None, *, owned: bool = False, bits: int | None = None) -> Side:
     """Sort scores, of rows that stand for `counts` samples each, or for one; a side is returned as it is."""
     if isinstance(scores, Side):
         return scores
     if counts is None:
-        return Side(ascending(scores, owned=owned))
+        return Side(ascending(scores, owned=owned), None, bits)
     ordered, order = sorted_with(scores, indices(scores))
-    return Side(ordered, array_namespace(counts).cumulative_sum(counts[order], include_initial=True))
+    return Side(ordered, array_namespace(counts).cumulative_sum(counts[order], include_initial=True), bits)
 
 
 def exceedance_counts(
@@ -132,7 +135,7 @@ def exceedance_counts(
 def check_both_classes(num_positives: int, num_negatives: int) -> None:
     """Raise ValueError unless there are samples on both sides."""
     if not num_positives or not num_negatives:
-        raise ValueError(
+        raise MissingClassError(
             f"references: expected samples of both classes, got {num_positives} unknown (OOD, anomalous) "
             f"and {num_negatives} known (in-distribution, normal)"
         )

@@ -29,7 +29,10 @@ def twice_wins(counts: Counts) -> int:
 
 
 AUROC = Quantity(
-    twice_wins, lambda wins, positives, negatives: sum(wins) / (2 * positives * negatives), in_either_order(twice_wins)
+    twice_wins,
+    lambda wins, positives, negatives: sum(wins) / (2 * positives * negatives),
+    True,
+    in_either_order(twice_wins),
 )
 
 
@@ -70,6 +73,7 @@ def _sum_with(sum_of: Callable[[Counts], int], shares: Callable[[Counts], Array]
 AVERAGE_PRECISION = Quantity(
     _precision_sum,
     lambda sums, positives, _: sum(sums) / (positives << RATIO_UNIT),
+    True,
     Bounds(
         lambda counts, flags: _sum_with(_precision_sum, least_precision, counts, unsure_precision(counts, flags)),
         lambda counts, flags: _precision_sum(positives_first(counts, flags)),
@@ -108,6 +112,7 @@ def _trapezoid_sum(counts: Counts) -> int:
 AUPR = Quantity(
     _trapezoid_sum,
     lambda sums, positives, _: sum(sums) / (positives << (RATIO_UNIT + 1)),
+    True,
     Bounds(
         lambda counts, flags: _trapezoid_sum(negatives_first(counts, flags)),
         lambda counts, flags: _sum_with(_trapezoid_sum, most_twice_precision, counts, unsure_precision(counts, flags)),
@@ -139,7 +144,7 @@ def _best_f1(counts: Counts) -> tuple[float, float]:
 
 
 # the first of equal values, which has the highest threshold
-F1_MAX = Quantity(_best_f1, lambda best, *_: max(best, key=lambda pair: pair[0]), at_best(_best_f1))
+F1_MAX = Quantity(_best_f1, lambda best, *_: max(best, key=lambda pair: pair[0]), True, at_best(_best_f1))
 
 
 def f1_max(counts: Counts) -> tuple[float, float]:
@@ -168,6 +173,7 @@ def _gain(counts: Counts) -> int:
 DETECTION_ACCURACY = Quantity(
     _gain,
     lambda gains, positives, negatives: (negatives + max(0, *gains)) / (positives + negatives),
+    True,
     at_best(_gain),
 )
 

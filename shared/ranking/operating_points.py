@@ -74,7 +74,7 @@ def best_point(rate: str, bounded: str, bound: float) -> Quantity:
         points = [point for found in parts for point in found]
         return best([*points, nothing] if meets(_AT_NOTHING[bounded]) else points, key=lambda point: point.rate)
 
-    return Quantity(part, value, at_best(part))
+    return Quantity(part, value, rate in ("tpr", "tnr"), at_best(part))
 
 
 _AT_NOTHING = {"tpr": 0.0, "fnr": 1.0, "fpr": 0.0, "tnr": 1.0}  # the rates where nothing is detected

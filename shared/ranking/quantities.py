@@ -18,12 +18,14 @@ from .rounding import was_cut
 class Quantity(NamedTuple):
     """A quantity of a curve: value(parts, num_positives, num_negatives) from the part(counts) of each run, in order.
 
-    `bounds` has other parts for that function, which give the ends of what the value was before scores were cut; None
-    where they are not known.
+    `higher` says whether higher is better; None where neither way is, or where it is no result. `bounds` has other
+    parts for that function, which give the ends of what the value was before scores were cut; None where they are not
+    known.
     """
 
     part: Callable[[Counts], Any]
     value: Callable[[list[Any], int, int], Any]
+    higher: bool | None
     bounds: Bounds | None = None
 
     def of(self, runs: Iterable[Counts]) -> Any:
@@ -40,6 +42,7 @@ def quantities(runs: Iterable[Counts], wanted: Mapping[str, Quantity]) -> dict[s
     together = Quantity(
         lambda run: [quantity.part(run) for quantity in wanted.values()],
         lambda parts, *totals: [q.value([*column], *totals) for q, column in zip(wanted.values(), zip(*parts))],
+        None,
     )
     return dict(zip(wanted, together.of(runs)))
 
@@ -54,4 +57,7 @@ def _bounded(quantity: Quantity, bounds: Bounds, bits: int) -> Quantity:
         flags = was_cut(counts.thresholds, bits)
         return quantity.part(counts), bounds.first(counts, flags), bounds.second(counts, flags)
 
-    return Quantity(part, lambda parts, *totals: tuple(quantity.value([*one], *totals) for one in zip(*parts)))
+    def value(parts: list[Any], *totals: int) -> tuple[Any, ...]:
+        return tuple(quantity.value([*one], *totals) for one in zip(*parts))
+
+    return Quantity(part, value, quantity.higher)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from ..arrays.arrays import Array, to_numpy
+from ..arrays.arrays import to_numpy
 from .counts import Side
 
 MAX_ROWS = 1 << 14  # of a stratum, beyond which neighbours in the order of the scores are resampled as one
@@ -60,13 +59,3 @@ def _quantiles(rows: Rows, most: int) -> np.ndarray:
     reached = np.cumsum(rows.counts)
     wanted = np.arange(1, most + 1) * reached[-1] // most
     return rows.scores[np.searchsorted(reached, wanted, side="left")]
-
-
-def members_of(strata: Array, scores: Array, rows: Sequence[Rows]) -> tuple[np.ndarray, np.ndarray]:
-    """As `Units.members`, of samples with their (N,) strata and scores."""
-    stratum, values = to_numpy(strata).astype(np.int64), to_numpy(scores)
-    place = np.zeros(len(stratum), np.int64)
-    for i, each in enumerate(rows):
-        inside = stratum == i
-        place[inside] = each.places(values[inside])
-    return place, stratum

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...classification.accuracyk import AccuracyK
+from ...classification.topk_metrics import AccuracyK
 from ..page import Example, Page
 from .topk import COLUMNS, DIGITS, OPTIONS, TOPK_SCORES, draw_accuracies
 

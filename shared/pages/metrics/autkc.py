@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ...classification.autkc import AUTKC
+from ...classification.topk_metrics import AUTKC
 from ..page import Example, Page, rows
 from ..serving.costs import Cost
 from .topk import COLUMNS, DIGITS, OPTIONS, TOPK_SCORES, draw_area

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...open_set.macro_open_f import MacroOpenF
+from ...open_set.open_f_metrics import MacroOpenF
 from ..page import Example, rows
 from .open_f import CLASS_IDS, open_f_page
 

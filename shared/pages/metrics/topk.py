@@ -9,7 +9,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from ...arrays.options import as_int_list
-from ...classification.averages import AVERAGES, topk_results
+from ...classification.averages import AVERAGES, topk_rates
 from ...classification.topk_rates import TIES, known_ranks
 from ..figures.style import BLUE, GREY, LINES, ORANGE, figure
 from ..page import CONFIDENCE, DATA_SETS, DETECTORS, Column, Computed, Option, Sample, rows
@@ -96,7 +96,7 @@ def _bars(computed: Computed, until: int) -> tuple[go.Figure, int]:
     asked = _ks(computed)
     ks = range(1, min(width, MAX_K, max(MIN_K, 2 * max(asked))) + 1 if asked else min(width, MAX_K) + 1)
     settings = {name: options[name] for name in ("ties", "average", "percent")}
-    bars = topk_results(ranks, {f"accuracy@{k}": range(k, k + 1) for k in ks}, per_class=False, **settings)
+    bars = topk_rates(ranks, {f"accuracy@{k}": range(k, k + 1) for k in ks}, **settings)
     heights = list(bars.values())
     top = 100 if options["percent"] else 1
     title = f"k (the first {len(ks)} of {width:,})" if width > len(ks) else "k"

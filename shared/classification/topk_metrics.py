@@ -1,0 +1,123 @@
+"""accuracyk and autkc: how often, and how early, the true class is among the k best guesses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..arrays.arrays import to_numpy
+from ..arrays.options import as_bool, as_choice, as_int_list
+from ..metric.metric import Metric
+from ..metric.prepared_table import PreparedTable
+from ..metric.results import Rate, Results
+from .averages import AVERAGES, rates_by_class, topk_rates
+from .topk import TOPK_ALIASES, TOPK_TABLES, TopkState, as_topk_state, reduce_topk, reduce_topk_scores
+from .topk_rates import TIES, known_ranks
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class TopK(Metric):
+    """Means over consecutive k of the top-k accuracy.
+
+    Options, beside those of every metric (see `Metric`):
+
+    k_list: integers in [1, C]
+    ties: "strict", "optimistic" or "expected", as of `topk_accuracy`
+    average: "micro" or "macro", as of `topk_rates`
+    per_class: whether to add the table of `rates_by_class`
+    percent: whether rates are in [0, 100]
+    ignore_unknown: whether samples with a negative reference are left out
+
+    Raises ValueError for a k out of range, and without known samples.
+    """
+
+    as_state = staticmethod(as_topk_state)
+    countable_tables = TOPK_TABLES
+    aliases = TOPK_ALIASES
+
+    k_list: int | Sequence[int] | None = None
+    ties: str = "strict"
+    average: str = "micro"
+    per_class: bool = False
+    percent: bool = False
+    ignore_unknown: bool = False
+
+    def __post_init__(self) -> None:
+        """Check each option; k_list is checked where the number of classes is known."""
+        super().__post_init__()
+        self.ties = as_choice(self.ties, "ties", TIES)
+        self.average = as_choice(self.average, "average", AVERAGES)
+        self.per_class = as_bool(self.per_class, "per_class")
+        self.percent = as_bool(self.percent, "percent")
+        self.ignore_unknown = as_bool(self.ignore_unknown, "ignore_unknown")
+
+    def spans(self, width: int) -> Mapping[str, range | None]:
+        """The consecutive k that each key is a mean over, of rows of so many scores or ids; None: plain accuracy."""
+        raise NotImplementedError
+
+    def prepare(self, state: TopkState) -> PreparedTable:
+        """The known samples; unknown ones have no part in the results.
+
+        Classes are no strata: a class that a resample lacks has no part in its mean. Where there is no such mean, rows
+        that differ in the class alone are one.
+        """
+        arrays: Any = state
+        drawn = arrays if self.average == "macro" else {**arrays, "classes": arrays["classes"] * 0}
+        return PreparedTable(self, arrays, TOPK_TABLES["counts"], drawn=drawn, kept=to_numpy(state["above"] >= 0))
+
+    def rates(self, state: TopkState) -> Results:
+        """The mean accuracy over the k of each key."""
+        ranks = known_ranks(state, ignore_unknown=self.ignore_unknown)
+        spans = self.spans(int(state["predictions_width"]))
+        values = topk_rates(ranks, spans, ties=self.ties, average=self.average, percent=self.percent)
+        return {key: Rate(value, True) for key, value in values.items()}
+
+    def tables(self, prepared: PreparedTable, results: Results) -> dict[str, Any]:
+        """The table of classes, if it is asked for."""
+        if not self.per_class:
+            return {}
+        state: Any = prepared.state
+        ranks = known_ranks(state, ignore_unknown=self.ignore_unknown)
+        spans = self.spans(int(state["predictions_width"]))
+        return {"per_class": rates_by_class(ranks, spans, ties=self.ties, percent=self.percent)}
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class AccuracyK(TopK):
+    """How often the true class is among the k best guesses: "accuracy", or with a k_list "accuracy@1" and so on.
+
+    Columns: see `reduce_topk`. Options: see `TopK`.
+
+    >>> AccuracyK(k_list=(1, 2)).compute(predictions=[[0.1, 0.7, 0.2], [0.5, 0.3, 0.2]], references=[1, 1])
+    {'accuracy@1': 0.5, 'accuracy@2': 1.0}
+    """
+
+    name = "accuracyk"
+    reduce = staticmethod(reduce_topk)
+
+    def spans(self, width: int) -> Mapping[str, range | None]:
+        """Each k alone."""
+        if self.k_list is None:
+            return {"accuracy": None}
+        return {f"accuracy@{k}": range(k, k + 1) for k in as_int_list(self.k_list, "k_list", 1, width)}
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class AUTKC(TopK):
+    """The area under the top-k curve: the mean accuracy over k = 1 … K, "autkc@1" and so on.
+
+    Columns: see `reduce_topk_scores`. Options: see `TopK`.
+
+    >>> AUTKC(k_list=(1, 2)).compute(predictions=[[0.1, 0.7, 0.2], [0.5, 0.3, 0.2]], references=[1, 1])
+    {'autkc@1': 0.5, 'autkc@2': 0.75}
+    """
+
+    name = "autkc"
+    reduce = staticmethod(reduce_topk_scores)
+
+    k_list: int | Sequence[int] | None = (1,)
+
+    def spans(self, width: int) -> Mapping[str, range | None]:
+        """All k up to each K."""
+        return {f"autkc@{k}": range(1, k + 1) for k in as_int_list(self.k_list, "k_list", 1, width)}

@@ -1,0 +1,41 @@
+"""A state prepared once: checked, sorted, counted or matched, with one function from counts to results."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+
+from .results import Results
+
+
+class Prepared(ABC):
+    """Rows of equal samples or images, in an order that does not depend on how they came.
+
+    The summary of rows with counts is, bit for bit, the summary of the rows repeated. So the rows' own counts give the
+    results, and drawn counts a resample: intervals, comparisons, groups and folders are made of `rates` alone.
+    """
+
+    counts: np.ndarray  # (R,) int64: how many samples or images each row stands for
+    strata: np.ndarray  # (R,) int64, ascending: the stratum of each row, whose size a resample keeps
+
+    @abstractmethod
+    def rates(self, counts: np.ndarray | None = None) -> Results:
+        """Rates and counts where each row occurs `counts` times, (R,) int64; None: those of the state itself, exactly.
+
+        Where a state has too many distinct scores to draw from, the rows are quantiles of them, and so
+        `rates(self.counts)` may differ slightly from `rates()`; intervals are moved by that difference.
+        """
+
+    @abstractmethod
+    def rows(self) -> np.ndarray:
+        """The row of each entry of the state, (N,) int64 in their order; −1 for an entry that is left out."""
+
+    def tables(self, results: Results) -> dict[str, Any]:
+        """Tables beside the results, such as `per_sample`, which are not resampled. By default none."""
+        return {}
+
+
+class MissingClassError(ValueError):
+    """A quantity that needs samples of two classes has none of one."""

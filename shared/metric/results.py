@@ -1,0 +1,171 @@
+"""Results that know what they are: rates with their direction, counts, tables; and the plain dict made of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from .groups import GROUPS, is_below, prefixes
+
+Interval = tuple[float, float]
+Key = str | tuple[str, str]  # of a rate: its name, or its group and its name
+
+
+class Rate(NamedTuple):
+    """A real-valued result: a rate, an area, a ratio or a loss.
+
+    value: the number
+    higher: whether higher is better; None where neither way is
+    error: a bound of |value − value of the scores before they were cut|; None where none were cut
+    threshold: where decisions are taken, score > threshold; None where there is none, or none is shown
+    interval: the bounds of its confidence interval
+    """
+
+    value: float
+    higher: bool | None
+    error: float | None = None
+    threshold: float | None = None
+    interval: Interval | None = None
+
+
+Results = dict[str, Any]  # by key: a Rate, a count (int) or a table (list or dict)
+
+
+def as_dict(results: Mapping[str, Any]) -> dict[str, Any]:
+    """Results as plain numbers and tables: `key`, then `key_low`, `key_high`, `key_error` and `key_threshold`.
+
+    >>> as_dict({"auroc": Rate(0.5, True, interval=(0.25, 0.75)), "images": 3})
+    {'auroc': 0.5, 'auroc_low': 0.25, 'auroc_high': 0.75, 'images': 3}
+    """
+    plain: dict[str, Any] = {}
+    for key, result in results.items():
+        if not isinstance(result, Rate):
+            plain[key] = result
+            continue
+        plain[key] = result.value
+        if result.interval is not None:
+            plain[f"{key}_low"], plain[f"{key}_high"] = result.interval
+        if result.error is not None:
+            plain[f"{key}_error"] = result.error
+        if result.threshold is not None:
+            plain[f"{key}_threshold"] = result.threshold
+    return plain
+
+
+class Summary(NamedTuple):
+    """Results of all samples or, where there are groups, means over them and the results of each.
+
+    results: of all samples, or the means
+    groups: by name, the results of each group and of what stands before a slash; None without groups
+    """
+
+    results: Results
+    groups: Mapping[str, Results] | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain numbers, and `groups` as a table: {"group": [names, sorted], key: [values]}."""
+        plain = as_dict(self.results)
+        if self.groups is None:
+            return plain
+        rows = {name: as_dict(row) for name, row in self.groups.items()}
+        names = sorted(rows, key=int if all(map(_is_integer, rows)) else None)
+        keys = dict.fromkeys(key for row in rows.values() for key in row)
+        return {**plain, GROUPS: {"group": names, **{key: [rows[name].get(key) for name in names] for key in keys}}}
+
+    def rates(self) -> dict[Key, Rate]:
+        """Rates by key, and those of groups by (group, key)."""
+        rates: dict[Key, Rate] = rates_of(self.results)
+        for name, row in (self.groups or {}).items():
+            rates |= {(name, key): rate for key, rate in rates_of(row).items()}
+        return rates
+
+    def kinds(self) -> dict[str, dict[str, Any]]:
+        """What each key is: its `kind` ("rate", "count" or "table"), and for a rate whether `higher` is better."""
+        rows = [self.results, *(self.groups or {}).values()]
+        return {key: kind_of(result) for row in reversed(rows) for key, result in row.items()}
+
+    def with_intervals(self, intervals: Mapping[Key, Interval]) -> Summary:
+        """The same with the intervals of those rates that have one."""
+        results = _with_intervals(self.results, intervals)
+        if self.groups is None:
+            return Summary(results)
+        groups = {
+            name: _with_intervals(row, {key: intervals[name, key] for key in row if (name, key) in intervals})
+            for name, row in self.groups.items()
+        }
+        return Summary(results, groups)
+
+
+def kind_of(result: Any) -> dict[str, Any]:
+    """What a result is, in words that JSON holds."""
+    if isinstance(result, Rate):
+        return {"kind": "rate", "higher": result.higher}
+    return {"kind": "count" if type(result) is int else "table"}
+
+
+def rates_of(results: Mapping[Any, Any]) -> dict[Any, Rate]:
+    """The rates among results."""
+    return {key: result for key, result in results.items() if isinstance(result, Rate)}
+
+
+def summary_of_groups(by_group: Mapping[str, Results], *, skipping: bool = False) -> Summary:
+    """The unweighted mean of each rate over the groups, the sum of each count, and a row for each group.
+
+    A group whose name has a slash, such as category/defect, adds a row for what stands before it (each slash): the mean
+    of its groups. Tables, thresholds and intervals have no mean. What a group lacks has none either; when skipping, it
+    is the mean over the others, and `groups_skipped` counts the groups that lack any rate.
+
+    >>> of_groups = {"nut/cut": {"auroc": Rate(1.0, True), "images": 3}, "nut/bent": {"auroc": Rate(0.5, True)}}
+    >>> summary = summary_of_groups(of_groups)
+    >>> summary.results, summary.as_dict()["groups"]["auroc"]
+    ({'auroc': Rate(value=0.75, higher=True, error=None, threshold=None, interval=None)}, [0.75, 0.5, 1.0])
+    """
+    rows = dict(by_group)
+    for prefix in prefixes(by_group):
+        below = [row for name, row in by_group.items() if is_below(name, prefix)]
+        rows[prefix] = mean_results(below, skipping=skipping)
+    means = mean_results([*by_group.values()], skipping=skipping)
+    if skipping:
+        keys = {key for row in by_group.values() for key in rates_of(row)}
+        means["groups_skipped"] = sum(not keys <= row.keys() for row in by_group.values())
+    return Summary(means, rows)
+
+
+def mean_results(rows: Sequence[Results], *, skipping: bool = False) -> Results:
+    """The mean of each rate and the sum of each count that all rows have, or when skipping those that have it."""
+    means: Results = {}
+    for key in dict.fromkeys(key for row in rows for key in row):
+        column: list[Any] = [row.get(key) for row in rows if key in row or not skipping]
+        if all(type(result) is int for result in column):
+            means[key] = sum(column)
+        elif all(isinstance(result, Rate) for result in column):
+            means[key] = _mean_rate(column)
+    return means
+
+
+def mean(values: Iterable[float]) -> float:
+    """The mean, from an exact sum: the order of the values does not matter."""
+    values = [*values]
+    return math.fsum(values) / len(values)
+
+
+def _mean_rate(rates: Sequence[Rate]) -> Rate:
+    error = None
+    if all(rate.error is not None for rate in rates):
+        errors = [rate.error or 0.0 for rate in rates]
+        error = mean(errors)
+        if any(errors):  # bounds of means, each of which was rounded twice
+            error = error * (1 + 2**-50) + 2**-50
+    return Rate(mean(rate.value for rate in rates), rates[0].higher, error)
+
+
+def _with_intervals(results: Results, intervals: Mapping[Any, Interval]) -> Results:
+    return {
+        key: result._replace(interval=intervals[key]) if isinstance(result, Rate) and key in intervals else result
+        for key, result in results.items()
+    }
+
+
+def _is_integer(name: str) -> bool:
+    return name.removeprefix("-").isdecimal()

@@ -1,0 +1,150 @@
+"""macro_open_f and micro_open_f: known classes recognised and unknown samples rejected, by class or by sample."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..arrays.arrays import State, to_numpy
+from ..arrays.options import as_bool, as_int
+from ..metric.metric import Metric
+from ..metric.prepared_table import PreparedTable
+from ..metric.results import Rate, Results
+from ..ranking.counts import as_side
+from ..ranking.rows import rows_of_sides
+from .open_f import BestF, macro_open_f, micro_open_f
+from .per_sample import open_f_samples
+from .samples import (
+    OPEN_SET_ALIASES,
+    OPEN_SET_TABLES,
+    OpenSetState,
+    as_open_set_state,
+    check_classes,
+    count_classes,
+    reduce_open_set,
+)
+from .thresholds import check_applied, check_thresholds
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class OpenF(Metric):
+    """The best open-set F-score and its threshold.
+
+    Options, beside those of every metric (see `Metric`):
+
+    t_list: thresholds to use instead of every distinct score; the F-score at each is added as `<name>_curve`
+    num_classes: the number of known classes, where it is not the number of score columns
+    per_sample: whether to add the table of `open_f_samples`, at the threshold
+
+    Raises ValueError for an empty t_list, NaN in it, another one than batches were added with, class ids that reach
+    num_classes, and per_sample of samples that were counted or rounded.
+    """
+
+    reduce = staticmethod(reduce_open_set)
+    as_state = staticmethod(as_open_set_state)
+    countable_tables = OPEN_SET_TABLES
+    aliases = OPEN_SET_ALIASES
+
+    t_list: float | Sequence[float] | None = None
+    num_classes: int | None = None
+    per_sample: bool = False
+
+    def __post_init__(self) -> None:
+        """Check each option."""
+        super().__post_init__()
+        if self.t_list is not None:
+            check_thresholds(self.t_list)
+        if self.num_classes is not None:
+            self.num_classes = as_int(self.num_classes, "num_classes", 1)
+        self.per_sample = as_bool(self.per_sample, "per_sample")
+
+    @abstractmethod
+    def best(self, state: OpenSetState) -> BestF:
+        """The best F-score, its threshold, and the F-score at each of t_list."""
+
+    def prepare(self, state: OpenSetState) -> PreparedTable:
+        """Known and unknown samples; a resample keeps how many there are of either."""
+        check_applied(state, self.t_list)
+        arrays: Any = state
+        return PreparedTable(
+            self,
+            arrays,
+            OPEN_SET_TABLES["counts"],
+            drawn=_with_merged_scores(arrays),
+            strata=to_numpy(state["classes"] >= 0).astype(np.int64),
+        )
+
+    def rates(self, state: OpenSetState) -> Results:
+        """The best F-score of a state, and the curve of t_list."""
+        best, threshold, curve = self.best(state)
+        results: Results = {self.name: Rate(best, True, threshold=threshold)}
+        return results if curve is None else {**results, f"{self.name}_curve": curve}
+
+    def tables(self, prepared: PreparedTable, results: Results) -> dict[str, Any]:
+        """The table of samples, if it is asked for."""
+        if not self.per_sample:
+            return {}
+        state: Any = prepared.state
+        return {"per_sample": open_f_samples(state, results[self.name].threshold)}
+
+
+def _with_merged_scores(state: State) -> State:
+    """The state with scores as resamples have them: quantiles of the known and the unknown, where there are many."""
+    known, scores, counts = to_numpy(state["classes"]) >= 0, to_numpy(state["scores"]), state.get("counts")
+    numbers = None if counts is None else to_numpy(counts)
+    kinds = (~known, known)
+    sides = (as_side(scores[kind], None if numbers is None else numbers[kind]) for kind in kinds)
+    merged = np.empty(len(scores), np.float64)
+    for kind, rows in zip(kinds, rows_of_sides(*sides)):
+        merged[kind] = rows.scores[rows.places(scores[kind])]
+    return {**state, "scores": merged}
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class MacroOpenF(OpenF):
+    """The macro open-set F-score at the best threshold, each class counting the same: see `macro_open_f`.
+
+    Columns: see `reduce_open_set`. Options: see `OpenF`.
+
+    >>> MacroOpenF().compute(predictions=[0, 1, 1], references=[0, 1, -1], open_scores=[0.1, 0.2, 0.9])
+    {'macro_open_f': 1.0, 'macro_open_f_threshold': 0.2}
+    """
+
+    name = "macro_open_f"
+
+    def prepare(self, state: OpenSetState) -> PreparedTable:
+        """As of `OpenF`; the number of classes is kept for resamples that lack the largest class id."""
+        return super().prepare({**state, "predictions_width": np.asarray(count_classes(state, self.num_classes))})
+
+    def best(self, state: OpenSetState) -> BestF:
+        """The best macro F-score."""
+        columns = state["predicted"], state["classes"], state["scores"]
+        return macro_open_f(*columns, int(state["predictions_width"]), self.t_list, counts=state.get("counts"))
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class MicroOpenF(OpenF):
+    """The micro open-set F-score at the best threshold, each sample counting the same: see `micro_open_f`.
+
+    Columns: see `reduce_open_set`. Options: see `OpenF`.
+
+    >>> MicroOpenF().compute(predictions=[0, 1, 1], references=[0, 1, -1], open_scores=[0.1, 0.2, 0.9])
+    {'micro_open_f': 1.0, 'micro_open_f_threshold': 0.2}
+    """
+
+    name = "micro_open_f"
+
+    def prepare(self, state: OpenSetState) -> PreparedTable:
+        """As of `OpenF`, with class ids checked."""
+        check_classes(state, self.num_classes)
+        return super().prepare(state)
+
+    def best(self, state: OpenSetState) -> BestF:
+        """The best micro F-score."""
+        return micro_open_f(
+            state["predicted"], state["classes"], state["scores"], self.t_list, counts=state.get("counts")
+        )

@@ -1,0 +1,79 @@
+"""States that are sides of scores, prepared: each side sorted once, and its different scores as rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+
+from ..arrays.arrays import Array, State, to_numpy
+from ..metric.prepared import Prepared
+from ..metric.results import Results
+from .counts import Side
+from .rows import Rows, rows_of_sides
+
+
+class RanksSides(Protocol):
+    """A metric whose results are a function of sorted sides."""
+
+    @property
+    def rates(self) -> Callable[..., Results]:
+        """Results of the sides, in the order in which they were prepared."""
+
+    def side_of(self, state: Any) -> Array:
+        """The side of each entry of a state, (N,) integers; −1 for an entry that is left out."""
+
+    def tables(self, prepared: PreparedSides, results: Results) -> dict[str, Any]:
+        """Tables beside the results."""
+
+
+class PreparedSides(Prepared):
+    """Sorted sides of scores, such as unknown and known samples, and the rows that resamples are drawn from.
+
+    Parameters: metric, which reads the sides; state; its sides; stratum_of, the stratum of each side, ascending: sides
+    of one stratum are drawn together.
+    """
+
+    def __init__(self, metric: RanksSides, state: State, sides: Sequence[Side], stratum_of: Sequence[int]) -> None:
+        self.metric, self.state, self.sides, self.stratum_of = metric, state, sides, stratum_of
+
+    @cached_property
+    def drawn_from(self) -> list[Rows]:
+        """The different scores of each side; quantiles of them where there are many."""
+        return rows_of_sides(*self.sides)
+
+    @cached_property
+    def _ends(self) -> np.ndarray:
+        return np.cumsum([len(rows.counts) for rows in self.drawn_from])
+
+    @cached_property
+    def counts(self) -> np.ndarray:  # type: ignore[override]
+        """How many samples each row stands for."""
+        return np.concatenate([rows.counts for rows in self.drawn_from])
+
+    @cached_property
+    def strata(self) -> np.ndarray:  # type: ignore[override]
+        """The stratum of each row."""
+        return np.repeat(self.stratum_of, [len(rows.counts) for rows in self.drawn_from])
+
+    def rates(self, counts: np.ndarray | None = None) -> Results:
+        """Results of the state, or of drawn rows."""
+        if counts is None:
+            return self.metric.rates(*self.sides)
+        parts = np.split(counts, self._ends[:-1])
+        return self.metric.rates(*(rows.side(part) for rows, part in zip(self.drawn_from, parts)))
+
+    def rows(self) -> np.ndarray:
+        """The row of each entry of the state."""
+        side_of, scores = to_numpy(self.metric.side_of(self.state)), to_numpy(self.state["scores"])
+        rows = np.full(len(scores), -1)
+        for i, (each, end) in enumerate(zip(self.drawn_from, self._ends.tolist())):
+            here = side_of == i
+            rows[here] = each.places(scores[here]) + end - len(each.counts)
+        return rows
+
+    def tables(self, results: Results) -> dict[str, Any]:
+        """The metric's tables."""
+        return self.metric.tables(self, results)
