@@ -1633,7 +1633,7 @@ class Metric:
     owned_arrays: ClassVar[frozenset[str]] = frozenset()
 
     # read from the fields, and from the signature of `reduce`: all columns, and those that cannot be left out
-    options: ClassVar[Any] = _Options()
+    options = _Options()
     columns: ClassVar[tuple[str, ...]]
     required: ClassVar[tuple[str, ...]]
 
@@ -3150,17 +3150,6 @@ def detection_accuracy(counts: Counts) -> float:
 
 
 CURVE = {"auroc": AUROC, "ap": AVERAGE_PRECISION, "aupr": AUPR, "f1_max": F1_MAX}
-
-
-def curve_metrics(values: Mapping[str, Any], prefix: str) -> dict[str, float]:
-    """AUROC, AP, AUPR, F1-max and its threshold, from values of the quantities `CURVE`, named with a prefix."""
-    return {**curve_rates(values, prefix), f"{prefix}f1_max_threshold": values["f1_max"][1]}
-
-
-def curve_rates(values: Mapping[str, Any], prefix: str) -> dict[str, float]:
-    """As `curve_metrics`, without the threshold."""
-    rates = {**values, "f1_max": values["f1_max"][0]}
-    return {f"{prefix}{name}": rates[name] for name in CURVE}
 
 
 # ---- ranking/rows.py -------------------------------------------------------------------------------------------------

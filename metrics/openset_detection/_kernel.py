@@ -1633,7 +1633,7 @@ class Metric:
     owned_arrays: ClassVar[frozenset[str]] = frozenset()
 
     # read from the fields, and from the signature of `reduce`: all columns, and those that cannot be left out
-    options: ClassVar[Any] = _Options()
+    options = _Options()
     columns: ClassVar[tuple[str, ...]]
     required: ClassVar[tuple[str, ...]]
 

@@ -48,7 +48,7 @@ def _ious(state: AnomalyState, threshold: float) -> list[float | None]:
         raise ValueError(
             "per_image: pixels of several images have been counted together; give it at load, not at compute"
         )
-    num_pixels = regions_of(state)["aupro"].num_pixels
+    num_pixels = regions_of(state).num_pixels
     tp = reaching(state["anomalous"], num_pixels, threshold)
     fp = reaching(state["normal"], to_numpy(state["num_normal"]), threshold)
     pairs = zip(tp.tolist(), (num_pixels + fp).tolist())

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 from ..arrays.arrays import Array, array_namespace
 from ..arrays.ratios import RATIO_UNIT, ratio_of, sum_of_ratios, weighted_sum
@@ -195,14 +194,3 @@ def detection_accuracy(counts: Counts) -> float:
 
 
 CURVE = {"auroc": AUROC, "ap": AVERAGE_PRECISION, "aupr": AUPR, "f1_max": F1_MAX}
-
-
-def curve_metrics(values: Mapping[str, Any], prefix: str) -> dict[str, float]:
-    """AUROC, AP, AUPR, F1-max and its threshold, from values of the quantities `CURVE`, named with a prefix."""
-    return {**curve_rates(values, prefix), f"{prefix}f1_max_threshold": values["f1_max"][1]}
-
-
-def curve_rates(values: Mapping[str, Any], prefix: str) -> dict[str, float]:
-    """As `curve_metrics`, without the threshold."""
-    rates = {**values, "f1_max": values["f1_max"][0]}
-    return {f"{prefix}{name}": rates[name] for name in CURVE}

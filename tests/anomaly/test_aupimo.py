@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 
 from openworld_metrics import AnomalySuite
-from openworld_metrics.anomaly import pimo_resampling
+from openworld_metrics.anomaly import pimo_rates
 from openworld_metrics.anomaly.aupimo import aupimo, pixel_weights
 from openworld_metrics.metric import metric as metric_module
 from tests.examples import many, seeds
@@ -176,19 +176,21 @@ def test_with_intervals_void_pixels_and_torch() -> None:
 @many
 @given(seed=seeds)
 def test_a_resample_has_the_value_of_its_images(one_size: bool, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pimo_resampling, "_FIRST", 2)
+    monkeypatch.setattr(pimo_rates, "_FIRST", 2)
     maps, masks, labels, rng = drawn(seed, one_size)
     high = float(rng.choice([0.4, 1.0, rng.uniform(0.25, 1)]))
     metric = AnomalySuite(levels="pixel", integration_limits=[1.0], pimo_bounds=(0.2, high))
     columns = dict(predictions=maps, references=masks, image_labels=labels)
-    results, units = metric.results_and_units(**columns)
-    assert units.results(units.strata)["aupimo"] == pytest.approx(results["aupimo"], abs=1e-13)
-    rows, strata = units.members()
-    counts = [np.bincount(rng.integers(0, len(each), len(each)), minlength=len(each)) for each in units.strata]
-    often = [int(counts[stratum][row]) for row, stratum in zip(rows, strata)]
-    images = np.repeat(np.arange(9), often).tolist()
+    [part] = metric.prepared(**columns)
+    prepared = part.prepared
+    assert prepared.rates(prepared.counts)["aupimo"].value == pytest.approx(part.rates()["aupimo"].value, abs=1e-13)
+    counts = np.zeros(len(prepared.strata), np.int64)
+    for kind in np.unique(prepared.strata):
+        rows = np.flatnonzero(prepared.strata == kind)
+        counts += np.bincount(rng.choice(rows, len(rows)), minlength=len(counts))
+    images = np.repeat(np.arange(9), counts[prepared.rows()]).tolist()
     expected = metric.compute(**{name: [column[i] for i in images] for name, column in columns.items()})
-    assert units.results(counts)["aupimo"] == pytest.approx(expected["aupimo"], abs=1e-13)
+    assert prepared.rates(counts)["aupimo"].value == pytest.approx(expected["aupimo"], abs=1e-13)
 
 
 @pytest.mark.parametrize(

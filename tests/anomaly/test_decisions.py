@@ -80,13 +80,14 @@ def test_a_replicate_of_the_images_themselves_has_the_same_rates(seed: int) -> N
     columns, rng = drawn(seed)
     options = {} if seed % 2 else {"significant_bits": 6}
     metric = AnomalySuite(image_threshold=0.3, pixel_threshold=float(rng.normal() / 2), **options)
-    results, units = metric.results_and_units(**columns)
-    replicate = units.results(units.strata)
+    [part] = metric.prepared(**columns)
+    exact, replicate = part.rates(), part.prepared.rates(part.prepared.counts)
     for level in LEVELS:
         for rate in RATES:
-            assert replicate[f"{level}_{rate}"] == results[f"{level}_{rate}"]
-    without = units.results([np.eye(1, len(images), dtype=np.int64)[0] for images in units.strata])
-    assert 0 <= without["pixel_f1"] <= 1
+            assert replicate[f"{level}_{rate}"].value == exact[f"{level}_{rate}"].value
+    strata = part.prepared.strata
+    first = np.concatenate([[True], strata[1:] != strata[:-1]]).astype(np.int64)
+    assert 0 <= part.prepared.rates(first)["pixel_f1"].value <= 1
 
 
 def test_intervals_at_thresholds() -> None:

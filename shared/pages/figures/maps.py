@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import plotly.graph_objects as go
 
-from ...anomaly.anomaly_suite import level_sides
+from ...anomaly.levels import level_sides
 from ...anomaly.pro import mean_overlap, pro_curve
 from ...arrays.options import as_fractions
 from ...ranking.counts import Counts, Side

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ...anomaly.anomaly_suite import AnomalySuite, level_sides
-from ...anomaly.levels import check_levels
+from ...anomaly.anomaly_suite import AnomalySuite
+from ...anomaly.levels import check_levels, level_sides
 from ...arrays.options import as_fractions
 from ...ranking.counts import Side, exceedance_counts
 from ..columns.pairing import CATEGORY, with_categories

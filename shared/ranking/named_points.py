@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 
 from ..arrays.arrays import array_namespace
 from ..metric.results import Results, rates_of
-from ..ranking.bounds import at_best
-from ..ranking.counts import Counts, Side
-from ..ranking.operating_points import RATES, best_point
-from ..ranking.quantities import Quantity
-from ..ranking.shares import bound_between_counts
+from .bounds import at_best
+from .counts import Counts, Side
+from .curves import F1_MAX
+from .operating_points import RATES, best_point
+from .quantities import Quantity
+from .shares import bound_between_counts
 
 _POINT = re.compile(rf"({'|'.join(RATES)})((?!0\d)\d{{1,3}}(?:\.\d+)?)({'|'.join(RATES)})")
 
@@ -66,6 +67,9 @@ def _best_accuracy(gains: list[tuple[int, float]], positives: int, negatives: in
 
 
 DETECTION_ACCURACY_REACHED = Quantity(_best_gain, _best_accuracy, True, at_best(_best_gain))
+
+
+F1_MAX_REACHED = F1_MAX._replace(value=lambda *parts: Reached(*F1_MAX.value(*parts)))
 
 
 def exceeded_threshold(reached: Reached, sides: tuple[Side, Side]) -> float:
