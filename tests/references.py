@@ -6,6 +6,7 @@ Each takes the columns as lists and returns what `compute` should, as fractions.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from itertools import pairwise, product
@@ -290,10 +291,12 @@ def anomaly_suite(
     references: Sequence[Sequence[Labels]],
     image_scores: Scores | None = None,
     image_labels: Labels | None = None,
+    samples: Labels | None = None,
     integration_limits: Sequence[float] = (0.3, 0.1, 0.05, 0.01),
     image_reduction: str | int = "max",
     levels: Sequence[str] = ("image", "pixel"),
     regions: str = "components",
+    points: Sequence[str] = (),
 ) -> Results:
     flat = [[s for row in score_map for s in row] for score_map in predictions]
     if image_scores is None:
@@ -320,13 +323,35 @@ def anomaly_suite(
     results: Results = {}
     for level in levels:
         best, threshold = f1_max(*sides[level])
+        lower = [-math.inf, *(s for side in sides[level] for s in side if s < threshold)]
         results |= {
             f"{level}_auroc": auroc(*sides[level]),
             f"{level}_ap": average_precision(*sides[level]),
             f"{level}_aupr": aupr(*sides[level]),
             f"{level}_f1_max": best,
-            f"{level}_f1_max_threshold": Fraction(threshold),
+            f"{level}_f1_max_threshold": max(lower),
         }
+        for name in points:
+            rate, bound, bounded = re.fullmatch("([a-z]+)(.*\\d)([a-z]+)", name).groups()  # type: ignore[union-attr]
+            results[f"{level}_{name}"] = operating_point(*sides[level], rate, bounded, Fraction(bound) / 100)
+    if samples is not None:
+        ids = [str(name) for name in samples]
+        judged = {name: [i for i, other in enumerate(ids) if other == name] for name in ids}
+        both = tuple(
+            [
+                max(image_scores[i] for i in own)
+                for own in judged.values()
+                if max(int(image_labels[i]) for i in own) == label
+            ]
+            for label in (1, 0)
+        )
+        results |= {
+            "sample_auroc": auroc(*both),
+            "sample_ap": average_precision(*both),
+            "sample_f1_max": f1_max(*both)[0],
+        }
+    if "pixel" in levels:
+        results["pixel_iou_max"] = results["pixel_f1_max"] / (2 - results["pixel_f1_max"])
     if "pixel" not in levels:
         return results
     curve = [(Fraction(0), Fraction(0))]

@@ -29,127 +29,6 @@ import array_api_compat
 import numpy as np
 
 
-# ---- arrays/options.py -----------------------------------------------------------------------------------------------
-#
-# Checks of options: each returns a plain Python value, or raises with the name, what was expected and what came.
-
-def as_int(value: Any, name: str, low: int, high: int | None = None) -> int:
-    """Check an integer option in [low, high]."""
-    value = plain_value(value)
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-        raise TypeError(f"{name}: expected an int, got {value!r}")
-    value = int(value)
-    if value < low or (high is not None and value > high):
-        upper = "" if high is None else f" and at most {high}"
-        raise ValueError(f"{name}: expected an int of at least {low}{upper}, got {value}")
-    return value
-
-
-def as_int_list(value: Any, name: str, low: int, high: int) -> list[int]:
-    """Check a list of integer options in [low, high]; an int is a one-element list."""
-    values = _items(value, name, "an int or a list of ints", numbers.Integral)
-    return [as_int(item, name, low, high) for item in values]
-
-
-def plain_value(value: Any) -> Any:
-    """Numbers and lists for arrays, tensors and their scalars; anything else as it is."""
-    if not hasattr(value, "tolist"):
-        return value
-    try:
-        return value.tolist()
-    except (RuntimeError, NotImplementedError):  # of a tensor without numbers
-        return repr(type(value))
-
-
-def _items(value: Any, name: str, expected: str, single: type) -> list[Any]:
-    """The items of a list; a value of the type `single` is a list of one."""
-    value = plain_value(value)
-    if isinstance(value, single):
-        value = [value]
-    if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
-        raise TypeError(f"{name}: expected {expected}, got {value!r}")
-    items = list(value)
-    if not items:
-        raise ValueError(f"{name}: expected at least one value, got an empty list")
-    return items
-
-
-def _number(value: Any, name: str, expected: str) -> float:
-    value = plain_value(value)
-    if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise TypeError(f"{name}: expected {expected}, got {value!r}")
-    try:
-        return float(value)
-    except OverflowError:
-        raise ValueError(f"{name}: expected {expected} that float64 holds, got a larger one") from None
-
-
-def as_fraction(value: Any, name: str) -> float:
-    """Check a real option in (0, 1]."""
-    number = _number(value, name, "a number in (0, 1]")
-    if not 0 < number <= 1:
-        raise ValueError(f"{name}: expected a number in (0, 1], got {number!r}")
-    return number
-
-
-def as_fractions(value: Any, name: str) -> list[float]:
-    """Check a list of real options in (0, 1]; a number is a one-element list."""
-    return [as_fraction(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
-
-
-def as_share(value: Any, name: str) -> float:
-    """Check a real option in [0, 1]."""
-    number = _number(value, name, "a number in [0, 1]")
-    if not 0 <= number <= 1:
-        raise ValueError(f"{name}: expected a number in [0, 1], got {number!r}")
-    return number
-
-
-def as_open_share(value: Any, name: str) -> float:
-    """Check a real option in (0, 1)."""
-    number = _number(value, name, "a number between 0 and 1")
-    if not 0 < number < 1:
-        raise ValueError(f"{name}: expected a number between 0 and 1, both excluded, got {number!r}")
-    return number
-
-
-def as_shares(value: Any, name: str) -> list[float]:
-    """Check a list of real options in [0, 1]; a number is a one-element list."""
-    return [as_share(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
-
-
-def as_confidence_level(value: Any) -> float:
-    """Check the level of an interval, in (0, 1): that of certainty would be without end."""
-    return as_open_share(value, "confidence_level")
-
-
-def as_real(value: Any, name: str) -> float:
-    """Check a real option that is not NaN."""
-    number = _number(value, name, "a number")
-    if number != number:
-        raise ValueError(f"{name}: expected a number, got nan")
-    return number
-
-
-def as_reals(value: Any, name: str) -> list[float]:
-    """Check a list of real options that are not NaN; a number is a one-element list."""
-    return [as_real(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
-
-
-def as_bool(value: Any, name: str) -> bool:
-    """Check an option that is True or False."""
-    if not isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{name}: expected True or False, got {value!r}")
-    return bool(value)
-
-
-def as_choice(value: Any, name: str, choices: Sequence[str]) -> str:
-    """Check an option that is one of a few words."""
-    if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{name}: expected one of {', '.join(map(repr, choices))}, got {value!r}")
-    return str(value)
-
-
 # ---- arrays/arrays.py ------------------------------------------------------------------------------------------------
 #
 # Array backends: NumPy, and torch tensors on an accelerator; no other library of the array API is promised.
@@ -376,6 +255,127 @@ def device_of(x: Array) -> Any:
 def is_floating(x: Array) -> bool:
     """Whether the array's type is a floating one (scores) rather than an integer one (class ids)."""
     return x.dtype.kind == "f" if is_numpy_array(x) else bool(array_namespace(x).isdtype(x.dtype, "real floating"))
+
+
+# ---- arrays/options.py -----------------------------------------------------------------------------------------------
+#
+# Checks of options: each returns a plain Python value, or raises with the name, what was expected and what came.
+
+def as_int(value: Any, name: str, low: int, high: int | None = None) -> int:
+    """Check an integer option in [low, high]."""
+    value = plain_value(value)
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+        raise TypeError(f"{name}: expected an int, got {value!r}")
+    value = int(value)
+    if value < low or (high is not None and value > high):
+        upper = "" if high is None else f" and at most {high}"
+        raise ValueError(f"{name}: expected an int of at least {low}{upper}, got {value}")
+    return value
+
+
+def as_int_list(value: Any, name: str, low: int, high: int) -> list[int]:
+    """Check a list of integer options in [low, high]; an int is a one-element list."""
+    values = _items(value, name, "an int or a list of ints", numbers.Integral)
+    return [as_int(item, name, low, high) for item in values]
+
+
+def plain_value(value: Any) -> Any:
+    """Numbers and lists for arrays, tensors and their scalars; anything else as it is."""
+    if not hasattr(value, "tolist"):
+        return value
+    try:
+        return value.tolist()
+    except (RuntimeError, NotImplementedError):  # of a tensor without numbers
+        return repr(type(value))
+
+
+def _items(value: Any, name: str, expected: str, single: type) -> list[Any]:
+    """The items of a list; a value of the type `single` is a list of one."""
+    value = plain_value(value)
+    if isinstance(value, single):
+        value = [value]
+    if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
+        raise TypeError(f"{name}: expected {expected}, got {value!r}")
+    items = list(value)
+    if not items:
+        raise ValueError(f"{name}: expected at least one value, got an empty list")
+    return items
+
+
+def _number(value: Any, name: str, expected: str) -> float:
+    value = plain_value(value)
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise TypeError(f"{name}: expected {expected}, got {value!r}")
+    try:
+        return float(value)
+    except OverflowError:
+        raise ValueError(f"{name}: expected {expected} that float64 holds, got a larger one") from None
+
+
+def as_fraction(value: Any, name: str) -> float:
+    """Check a real option in (0, 1]."""
+    number = _number(value, name, "a number in (0, 1]")
+    if not 0 < number <= 1:
+        raise ValueError(f"{name}: expected a number in (0, 1], got {number!r}")
+    return number
+
+
+def as_fractions(value: Any, name: str) -> list[float]:
+    """Check a list of real options in (0, 1]; a number is a one-element list."""
+    return [as_fraction(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
+
+
+def as_share(value: Any, name: str) -> float:
+    """Check a real option in [0, 1]."""
+    number = _number(value, name, "a number in [0, 1]")
+    if not 0 <= number <= 1:
+        raise ValueError(f"{name}: expected a number in [0, 1], got {number!r}")
+    return number
+
+
+def as_open_share(value: Any, name: str) -> float:
+    """Check a real option in (0, 1)."""
+    number = _number(value, name, "a number between 0 and 1")
+    if not 0 < number < 1:
+        raise ValueError(f"{name}: expected a number between 0 and 1, both excluded, got {number!r}")
+    return number
+
+
+def as_shares(value: Any, name: str) -> list[float]:
+    """Check a list of real options in [0, 1]; a number is a one-element list."""
+    return [as_share(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
+
+
+def as_confidence_level(value: Any) -> float:
+    """Check the level of an interval, in (0, 1): that of certainty would be without end."""
+    return as_open_share(value, "confidence_level")
+
+
+def as_real(value: Any, name: str) -> float:
+    """Check a real option that is not NaN."""
+    number = _number(value, name, "a number")
+    if number != number:
+        raise ValueError(f"{name}: expected a number, got nan")
+    return number
+
+
+def as_reals(value: Any, name: str) -> list[float]:
+    """Check a list of real options that are not NaN; a number is a one-element list."""
+    return [as_real(item, name) for item in _items(value, name, "a number or a list of numbers", numbers.Real)]
+
+
+def as_bool(value: Any, name: str) -> bool:
+    """Check an option that is True or False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name}: expected True or False, got {value!r}")
+    return bool(value)
+
+
+def as_choice(value: Any, name: str, choices: Sequence[str]) -> str:
+    """Check an option that is one of a few words."""
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{name}: expected one of {', '.join(map(repr, choices))}, got {value!r}")
+    return str(value)
 
 
 # ---- arrays/columns.py -----------------------------------------------------------------------------------------------
@@ -983,7 +983,10 @@ def intervals(replicates: Mapping[Key, np.ndarray], level: float) -> dict[Key, I
 
 
 def percentiles(values: np.ndarray, level: float) -> Interval:
-    """The bounds between which a share of the values lies, with equal shares below and above."""
+    """The bounds between which a share of the values lies, with equal shares below and above; NaN is left out."""
+    values = values[~np.isnan(values)]  # of a resample in which there was nothing to take a mean of
+    if not len(values):
+        return math.nan, math.nan
     low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2]).tolist()
     return low, high
 
@@ -2903,6 +2906,14 @@ def f1_max(counts: Counts) -> tuple[float, float]:
     return best, threshold
 
 
+def _best_iou(counts: Counts) -> float:
+    return float(array_namespace(counts.tp).max(ratio_of(counts.tp, counts.fp + counts.num_positives)))
+
+
+# max_t TP / (TP + FP + FN), at the threshold of the best F1
+IOU_MAX = Quantity(_best_iou, lambda best, *_: max(best), True, at_best(_best_iou))
+
+
 def _gain(counts: Counts) -> int:
     return int(array_namespace(counts.tp).max(counts.tp - counts.fp))
 
@@ -3163,10 +3174,15 @@ def check_thresholds_exist(results: Results) -> None:
 def rate_above(name: str, positives: Side, negatives: Side, threshold: float) -> float:
     """One of the rates fpr, tpr, fnr and tnr where a sample is detected iff its score > threshold."""
     side = positives if name in ("tpr", "fnr") else negatives
+    above = samples_above(side, threshold)
+    return (above if name in ("tpr", "fpr") else side.total - above) / side.total
+
+
+def samples_above(side: Side, threshold: float) -> int:
+    """The number of samples whose score > threshold."""
     # compared as Python floats: a float32 score must not round the threshold to its own precision
     rows = bisect_right(range(side.scores.shape[0]), threshold, key=lambda row: float(side.scores[row]))
-    kept = int(side.below(rows))
-    return (side.total - kept if name in ("tpr", "fpr") else kept) / side.total
+    return side.total - int(side.below(rows))
 
 
 # ---- anomaly/aupro.py ------------------------------------------------------------------------------------------------
@@ -3953,17 +3969,267 @@ def shares_of_pixels(first: np.ndarray, last: np.ndarray, bounds: tuple[float, f
     return shares
 
 
+# ---- anomaly/components.py -------------------------------------------------------------------------------------------
+#
+# Components: whether a thresholded map holds the objects of its mask as objects (SegmentMeIfYouCan).
+#
+# Objects and predicted components are judged by counts of pixels. So an image leaves four columns of integers behind,
+# however large its map is, and all decisions are comparisons of integers.
+
+_TWENTIETHS = range(5, 16)  # τ: 1/4, 3/10 … 3/4
+
+
+class Components(NamedTuple):
+    """Objects and predicted components, of one image or of several.
+
+    found, expected: (K,) of each object, the pixels of the numerator and of the denominator of its sIoU
+    inside, sizes: (M,) of each predicted component, its pixels inside objects, and all its pixels
+    """
+
+    found: np.ndarray
+    expected: np.ndarray
+    inside: np.ndarray
+    sizes: np.ndarray
+
+
+def components_of(
+    predicted: np.ndarray,
+    objects: np.ndarray,
+    void: np.ndarray | None = None,
+    *,
+    min_predicted: int = 0,
+    min_object: int = 0,
+) -> Components:
+    """Match the predicted components of an image with its objects.
+
+    sIoU(K) = |K ∩ P| / |(K ∪ P) ∖ A|,  PPV(C) = |C ∩ objects| / |C|
+
+    P holds the pixels of all predicted components C that touch the object K, and A those of P inside other objects.
+
+    Parameters: predicted (H, W), booleans, whose components are 8-connected; objects (H, W), 0 outside and k > 0 in
+    object k; void (H, W), booleans, pixels that belong to nothing; min_predicted, the pixels below which a predicted
+    component is erased; min_object, those below which an object becomes void: components are cut there, each stays one.
+    Returns `Components`, objects and components in ascending order of their numbers.
+    Source: Chan et al., SegmentMeIfYouCan, NeurIPS Datasets and Benchmarks 2021.
+
+    >>> predicted = np.asarray([[0, 1, 1, 1, 1, 0, 0, 0], [0] * 8, [0, 0, 0, 0, 0, 0, 1, 1]]) == 1
+    >>> objects = np.asarray([[1, 1, 1, 1, 0, 0, 0, 0], [0] * 8, [0] * 8])
+    >>> [column.tolist() for column in components_of(predicted, objects)]
+    [[3], [5], [3, 0], [4, 2]]
+    """
+    if void is not None:
+        predicted, objects = predicted & ~void, np.where(void, 0, objects)
+    component, object_ = (x.ravel() for x in (connected_components(predicted), objects))
+    at = np.flatnonzero(component | object_)
+    component, object_ = component[at], np.unique(np.append(object_[at], 0), return_inverse=True)[1][:-1]  # 0 … K
+    component[_smaller(component, min_predicted)] = 0
+    left = ~_smaller(object_, min_object)
+    component, object_ = component[left], object_[left]
+
+    inside, sizes = _pixels_of(component, object_ > 0)
+    found, areas = _pixels_of(object_, component > 0)
+    both = (component > 0) & (object_ > 0)
+    touching, touched = np.divmod(np.unique(component[both].astype(np.int64) * len(areas) + object_[both]), len(areas))
+    # |(K ∪ P) ∖ A| = |K| + Σ |C| − |C ∩ objects| over the components C that touch K; float64 holds it
+    around = np.bincount(touched, (sizes - inside)[touching], len(areas)).astype(np.int64)
+    kept, judged = areas > 0, sizes > 0
+    return Components(found[kept], (areas + around)[kept], inside[judged], sizes[judged])
+
+
+def _smaller(number: np.ndarray, least: int) -> np.ndarray:
+    """Which pixels belong to a component, 1 or more, of fewer than `least` pixels."""
+    small = np.bincount(number, minlength=1) < least
+    small[0] = False
+    return small[number]
+
+
+def _pixels_of(number: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """How many chosen pixels, and how many pixels at all, each component has; those outside (0) are not counted."""
+    pixels = np.bincount(number, minlength=1)
+    counts = np.bincount(number[chosen], minlength=len(pixels))
+    pixels[0] = counts[0] = 0
+    return counts, pixels
+
+
+class ComponentRates(NamedTuple):
+    """What components come to.
+
+    siou, ppv: the means over all objects and over all predicted components; None without any
+    segment_f1: the mean F1 over τ = 1/4, 3/10 … 3/4
+    """
+
+    siou: float | None
+    ppv: float | None
+    segment_f1: float
+
+
+def component_rates(
+    components: Components, object_counts: np.ndarray | None = None, predicted_counts: np.ndarray | None = None
+) -> ComponentRates:
+    """Mean sIoU, mean PPV and mean F1 of components.
+
+    F1(τ) = 2·TP / (2·TP + FN + FP), 0/0 is 0; TP and FN are objects of sIoU ≥ τ and < τ, FP are components of PPV < τ
+
+    Parameters: components, of all images; object_counts (K,) and predicted_counts (M,), how often each of them occurs,
+    by default once. Returns floats in [0, 1], higher is better. Source: as of `components_of`.
+
+    >>> component_rates(Components(*map(np.asarray, ([3], [5], [3, 0], [4, 2]))))
+    ComponentRates(siou=0.6, ppv=0.375, segment_f1=0.48484848484848486)
+    """
+    found, expected, inside, sizes = components
+    of_objects = np.ones(len(found), np.int64) if object_counts is None else object_counts
+    of_predicted = np.ones(len(sizes), np.int64) if predicted_counts is None else predicted_counts
+    total = int(of_objects.sum())
+    f1 = Fraction()
+    for twentieths in _TWENTIETHS:
+        tp = int(of_objects[20 * found >= twentieths * expected].sum())
+        fp = int(of_predicted[20 * inside < twentieths * sizes].sum())
+        f1 += Fraction(2 * tp, max(1, tp + total + fp))
+    return ComponentRates(
+        _mean(found, expected, of_objects), _mean(inside, sizes, of_predicted), float(f1 / len(_TWENTIETHS))
+    )
+
+
+def _mean(numerators: np.ndarray, denominators: np.ndarray, counts: np.ndarray) -> float | None:
+    """The mean of ratios, each rounded once; None of nothing."""
+    total = int(counts.sum())
+    return sum_of_ratios(counts, numerators, denominators, total) / (total << RATIO_UNIT) if total else None
+
+
+# ---- anomaly/component_state.py --------------------------------------------------------------------------------------
+#
+# Components of the maps of a state: found at a threshold as maps are reduced, so that a state holds counts alone.
+
+if TYPE_CHECKING:
+    from typing_extensions import NotRequired
+
+_TABLES = ("object_found", "object_expected", "num_objects", "component_inside", "component_sizes", "num_components")
+_FOUND_BY = ("component_threshold", "min_predicted", "min_object")
+NUMBERS = ("num_objects", "num_components")  # (N,)
+COMPONENT_ARRAYS = (*_TABLES, *_FOUND_BY)
+
+
+class ComponentColumns(TypedDict):
+    """Objects and predicted components of maps, see `Components`; absent unless they were asked for.
+
+    object_found, object_expected: (K,) image by image
+    component_inside, component_sizes: (M,) image by image
+    num_objects, num_components: (N,) of each image, how many of these are its own
+    component_threshold, min_predicted, min_object: what they were found by
+    """
+
+    object_found: NotRequired[np.ndarray]
+    object_expected: NotRequired[np.ndarray]
+    num_objects: NotRequired[np.ndarray]
+    component_inside: NotRequired[np.ndarray]
+    component_sizes: NotRequired[np.ndarray]
+    num_components: NotRequired[np.ndarray]
+    component_threshold: NotRequired[np.ndarray]
+    min_predicted: NotRequired[np.ndarray]
+    min_object: NotRequired[np.ndarray]
+
+
+class ComponentRule(NamedTuple):
+    """How components are found: pixels with score > threshold, and the sizes below which they do not count."""
+
+    threshold: float
+    min_predicted: int
+    min_object: int
+
+
+def check_rule(components: Any, pixel_threshold: Any, min_predicted: Any, min_object: Any) -> ComponentRule | None:
+    """Check the options of components; None where these are not asked for."""
+    sizes = as_int(min_predicted, "min_predicted", 0), as_int(min_object, "min_object", 0)
+    if not as_bool(components, "components"):
+        return None
+    if pixel_threshold is None:
+        raise ValueError(
+            "pixel_threshold: expected a number with components=True, since components are found as maps come; fit it "
+            "on validation data (pixel_f1_max_threshold of the same data is optimistic)"
+        )
+    return ComponentRule(as_real(pixel_threshold, "pixel_threshold"), *sizes)
+
+
+def component_columns(
+    maps: Iterable[Array], masks: Iterable[Array], voids: Sequence[Array] | None, rule: ComponentRule
+) -> ComponentColumns:
+    """The components of maps.
+
+    Parameters: maps; masks, of booleans, whose regions are the objects, or of region numbers; voids, where pixels are
+    void, None for nowhere; rule. Raises ValueError for a map of one row, of which components cannot be grown.
+    """
+    found: list[Components] = []
+    for i, (score_map, mask) in enumerate(zip(maps, masks)):
+        scores, objects = to_numpy(score_map), to_numpy(mask)
+        if min(scores.shape) == 1 < math.prod(scores.shape):
+            raise ValueError(
+                f"predictions[{i}]: expected a map with rows and columns, since components are grown from neighbouring "
+                f"pixels, got shape {scores.shape}; leave components out to go without"
+            )
+        numbers = connected_components(objects) if objects.dtype == bool else objects
+        void = None if voids is None else to_numpy(voids[i])
+        # as an array of float64, the threshold is not rounded to the scores' type
+        predicted = scores > np.float64(rule.threshold)
+        found.append(components_of(predicted, numbers, void, **dict(zip(_FOUND_BY[1:], rule[1:]))))
+    columns = [np.concatenate([np.zeros(0, np.int64), *column]) for column in zip(*found)] or [
+        np.zeros(0, np.int64)
+    ] * 4
+    numbers_of = [np.asarray([len(each[column]) for each in found], np.int64) for column in (0, 2)]
+    named: Any = dict(zip(_TABLES, (*columns[:2], numbers_of[0], *columns[2:], numbers_of[1])))
+    return named | {name: np.asarray(value) for name, value in zip(_FOUND_BY, rule)}
+
+
+def checked_components(state: Mapping[str, Any], rule: ComponentRule | None) -> dict[str, np.ndarray]:
+    """The columns of a state from elsewhere. Raises ValueError unless they fit each other and the rule."""
+    if rule is None:
+        return {}
+    columns = {
+        "object_found": integer_column(state, "object_found", 0, MAX_EXACT),
+        "object_expected": integer_column(state, "object_expected", 1, MAX_EXACT),
+        "num_objects": integer_column(state, "num_objects", 0, MAX_EXACT),
+        "component_inside": integer_column(state, "component_inside", 0, MAX_EXACT),
+        "component_sizes": integer_column(state, "component_sizes", 1, MAX_EXACT),
+        "num_components": integer_column(state, "num_components", 0, MAX_EXACT),
+    }
+    for part, whole, number in (_TABLES[:3], _TABLES[3:]):
+        check_sum(columns[number], number, len(columns[whole]), whole)
+        if len(columns[part]) != len(columns[whole]) or (columns[part] > columns[whole]).any():
+            raise ValueError(f"state: expected {part} of at most {whole} each")
+    for name, value in zip(_FOUND_BY, rule):
+        stored = np.asarray(state[name])
+        if stored.ndim or stored.dtype.kind not in "iuf" or float(stored) != value:
+            raise ValueError(f"state: expected {name}={value}, as here, got {str(state[name])[:80]}")
+        columns[name] = np.asarray(value)
+    return columns
+
+
+class ComponentJudge:
+    """Mean sIoU and PPV and mean F1 of the components of a state; None where there is nothing to take a mean of."""
+
+    def __init__(self, state: Mapping[str, Any]) -> None:
+        names = (*_TABLES[:2], *_TABLES[3:5])
+        self.components = Components(*(to_numpy(state[name]) for name in names))
+        self.numbers = [to_numpy(state[name]) for name in (_TABLES[2], _TABLES[5])]
+
+    def rates(self, images: np.ndarray | None = None) -> Results:
+        """Results where each image occurs `images` times; NaN in place of None."""
+        counts = [None if images is None else np.repeat(images, numbers) for numbers in self.numbers]
+        rates = component_rates(self.components, *counts)._asdict()
+        none = None if images is None else Rate(math.nan, higher=True)
+        return {name: none if value is None else Rate(value, higher=True) for name, value in rates.items()}
+
+
 # ---- anomaly/decisions.py --------------------------------------------------------------------------------------------
 #
-# F1, precision and recall at a threshold that was chosen before: what scores at least the threshold is anomalous.
+# F1, precision and recall at a threshold that was chosen before: what scores above the threshold is anomalous.
 
 def decision_rates(positives: Side, negatives: Side, threshold: float | None, prefix: str) -> Results:
-    """F1, precision and recall of the decision score ≥ threshold, named with a prefix; nothing without a threshold.
+    """F1, precision and recall of the decision score > threshold, named with a prefix; nothing without a threshold.
 
     F1 = 2·TP / (TP + FP + P),  precision = TP / (TP + FP),  recall = TP / P;  0/0 is 0
 
     Parameters: the two sides, the positives not empty; threshold, no NaN.
-    Returns rates in [0, 1], with errors where scores were cut. At the threshold of `f1_max`, F1 is that of `f1_max`.
+    Returns rates in [0, 1], with errors where scores were cut. At the threshold of the best F1, F1 is the best.
     Source: van Rijsbergen, Information Retrieval, 1979.
 
     >>> sides = Side(np.asarray([0.4, 0.9])), Side(np.asarray([0.1, 0.6]))
@@ -3973,14 +4239,14 @@ def decision_rates(positives: Side, negatives: Side, threshold: float | None, pr
     if threshold is None:
         return {}
     at = cut_threshold(threshold, positives.bits)
-    most = _reaching(positives, at), _reaching(negatives, at)
-    rates = rates_of_decision(*most, positives.total, prefix)
+    least = samples_above(positives, at), samples_above(negatives, at)
+    rates = rates_of_decision(*least, positives.total, prefix)
     if positives.bits is None:
         return rates
-    # only scores that were cut as the threshold is may have been on its other side
+    # scores that were cut to the threshold's own value may have been above it, if the threshold was cut as well
     unsure = bool(was_cut(np.asarray([at]), positives.bits)[0])
-    over = math.nextafter(at, math.inf)
-    least = (_reaching(positives, over), _reaching(negatives, over)) if unsure else most
+    below = math.nextafter(at, -math.inf)
+    most = (samples_above(positives, below), samples_above(negatives, below)) if unsure else least
     # all three rates rise with TP and fall with FP
     ends = [rates_of_decision(tp, fp, positives.total, prefix) for tp, fp in ((least[0], most[1]), (most[0], least[1]))]
     return {
@@ -4003,13 +4269,8 @@ def rates_of_decision(tp: int, fp: int, num_positives: int, prefix: str) -> Resu
 
 
 def cut_threshold(threshold: float, bits: int | None) -> float:
-    """A threshold that is cut as scores are, to so many bits: what scored at least the threshold reaches it."""
+    """A threshold that is cut as scores are, to so many bits: what scores above it now has scored above it before."""
     return threshold if bits is None else float(cut(np.asarray([threshold], dtype=np.float64), bits)[0])
-
-
-def _reaching(side: Side, threshold: float) -> int:
-    with np.errstate(over="ignore"):  # a threshold beyond float32 is inf there
-        return side.total - side.below_score(threshold)
 
 
 # ---- anomaly/judging.py ----------------------------------------------------------------------------------------------
@@ -4060,11 +4321,15 @@ def check_points(points: Any) -> Points:
     return parsed
 
 
-def curve_quantities(options: MapOptions, sides: Sequence[Side]) -> dict[str, Quantity]:
-    """The quantities of a level's curves, by the names of its results."""
+IMAGE_CURVE = {**CURVE, "f1_max": F1_MAX_REACHED}  # quantities by the names of results
+PIXEL_CURVE = {**IMAGE_CURVE, "iou_max": IOU_MAX}
+
+
+def with_points(curve: Mapping[str, Quantity], options: MapOptions, sides: Sequence[Side]) -> dict[str, Quantity]:
+    """The quantities of a curve, and the operating points of its two sides."""
     totals = [side.total for side in sides]
     points = {name: reached_point(*point, *totals) for name, point in options.operating_points.items()}
-    return {**CURVE, "f1_max": F1_MAX_REACHED, **points}
+    return {**curve, **points}
 
 
 def with_ends(wanted: Mapping[str, Quantity], bits: int | None) -> Mapping[str, Quantity]:
@@ -4073,24 +4338,31 @@ def with_ends(wanted: Mapping[str, Quantity], bits: int | None) -> Mapping[str, 
 
 
 def level_rates(
-    values: Mapping[str, Any], wanted: Mapping[str, Quantity], prefix: str, options: MapOptions, bits: int | None
+    values: Mapping[str, Any],
+    wanted: Mapping[str, Quantity],
+    sides: tuple[Side, Side],
+    prefix: str,
+    options: MapOptions,
 ) -> Results:
-    """Values of `curve_quantities` as rates, whose names have a prefix.
+    """Values of `with_points` as rates, whose names have a prefix.
 
-    The best F1 has its threshold, and operating points have theirs with `thresholds`. Of scores that were cut, none
-    has a threshold, and all have errors.
+    The best F1 has its threshold if there is one, and operating points theirs with `thresholds`: NaN where there is
+    none. Of scores that were cut, all have errors, and none has a threshold.
     """
+    bits = sides[0].bits
     rates: Results = {}
     for name, quantity in wanted.items():
         ends = (values[name],) if bits is None else values[name]
         plain = tuple(end.value if isinstance(end, Reached) else end for end in ends)
-        shown = bits is None and (options.thresholds or name not in options.operating_points)
-        rates[f"{prefix}{name}"] = Rate(
-            plain[0],
-            quantity.higher,
-            error=None if bits is None else error_of(plain[0], plain),
-            threshold=ends[0].threshold if shown and isinstance(ends[0], Reached) else None,
-        )
+        rate = Rate(plain[0], quantity.higher, error=None if bits is None else error_of(plain[0], plain))
+        if (
+            bits is None
+            and isinstance(ends[0], Reached)
+            and (options.thresholds or name not in options.operating_points)
+        ):
+            threshold = exceeded_threshold(ends[0], sides)
+            rate = rate._replace(threshold=None if math.isnan(threshold) and not options.thresholds else threshold)
+        rates[f"{prefix}{name}"] = rate
     return rates
 
 
@@ -4181,6 +4453,88 @@ def _units(values: Array) -> int:
     return total << (lowest + _UNIT_BITS - 53)
 
 
+# ---- anomaly/samples.py ----------------------------------------------------------------------------------------------
+#
+# Samples of several images, such as views of a product: anomalous if any image is, as anomalous as the highest.
+
+_BEST_F1 = F1_MAX._replace(value=lambda *parts: F1_MAX.value(*parts)[0])
+_QUANTITIES = {"sample_auroc": AUROC, "sample_ap": AVERAGE_PRECISION, "sample_f1_max": _BEST_F1}
+
+
+def as_sample_ids(samples: Any, maps: Any) -> np.ndarray:
+    """Check a column of ids, strings or integers, and return them as strings, (N,).
+
+    Raises ValueError for another length and for a missing id (None, "" or NaN), TypeError for other types.
+    """
+    samples = without_arrow(samples)
+    if is_torch_array(samples):
+        samples = to_numpy(as_array(samples, "samples"))
+    if isinstance(samples, (str, bytes, Mapping)) or not isinstance(samples, Iterable):
+        raise TypeError(f"samples: expected a column of strings or integers, got {type(samples).__name__}")
+    items = samples.tolist() if hasattr(samples, "tolist") else list(samples)
+    check_lengths(predictions=maps, samples=items)
+    ids = []
+    for i, item in enumerate(items):
+        try:
+            ids.append(group_name(item))
+        except TypeError:
+            raise TypeError(f"samples[{i}]: expected a string or an integer, got {item!r:.100}") from None
+        if ids[-1] == ALL:
+            raise ValueError(f"samples[{i}]: expected the id of a sample, got {item!r}")
+    return np.asarray(ids, dtype=str)
+
+
+def checked_ids(state: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    """The ids of a state from elsewhere, if it has some."""
+    if "samples" not in state:
+        return {}
+    ids = np.asarray(state["samples"])
+    if ids.ndim != 1 or (len(ids) and (ids.dtype.kind != "U" or not ids.astype(bool).all())):
+        raise ValueError("state: expected samples to be a column of ids, strings that are not empty")
+    return {"samples": ids.astype(str)}
+
+
+def check_one_group(states: Mapping[str, Sequence[State]]) -> None:
+    """Raise ValueError for a sample whose images lie in two groups."""
+    groups: dict[str, str] = {}
+    for group, parts in states.items():
+        for sample in sorted({name for part in parts if "samples" in part for name in part["samples"].tolist()}):
+            other = groups.setdefault(sample, group)
+            if other != group:
+                names = " and in ".join(f"group {name!r}" if name != ALL else "no group" for name in (other, group))
+                raise ValueError(
+                    f"samples: expected all images of a sample in one group, got those of {sample!r} in {names}"
+                )
+
+
+class SampleRates:
+    """Rates of samples: their score is the highest of their images', and they are anomalous if any image is.
+
+    Raises ValueError unless there are anomalous and normal samples.
+    """
+
+    def __init__(self, state: Mapping[str, Any]) -> None:
+        _, self.first, sample = np.unique(state["samples"], return_index=True, return_inverse=True)
+        scores, labels = to_numpy(state["image_scores"]), to_numpy(state["image_labels"])
+        self.scores, self.labels = np.full(len(self.first), -np.inf, scores.dtype), np.zeros(len(self.first), bool)
+        np.maximum.at(self.scores, sample, scores)
+        np.logical_or.at(self.labels, sample, labels)
+        if self.labels.all() or not self.labels.any():
+            anomalous = int(self.labels.sum())
+            raise MissingClassError(
+                f"references: expected anomalous and normal samples, got {anomalous} anomalous and "
+                f"{len(self.labels) - anomalous} normal; leave the column samples out to go without"
+            )
+
+    def rates(self, images: np.ndarray | None = None) -> Results:
+        """Results where each image, and with it its sample, occurs `images` times."""
+        counts = np.ones(len(self.first), np.int64) if images is None else images[self.first]
+        kinds = ((counts > 0) & self.labels, (counts > 0) & ~self.labels)
+        sides = sort_sides(*(as_side(self.scores[kind], counts[kind]) for kind in kinds))
+        values = quantities(runs(*sides), _QUANTITIES)
+        return {name: Rate(value, higher=True) for name, value in values.items()}
+
+
 # ---- anomaly/truth.py ------------------------------------------------------------------------------------------------
 #
 # What references say of the pixels of images, whichever of their forms they come in.
@@ -4261,7 +4615,7 @@ if TYPE_CHECKING:
 SCORES_OF_PIXELS = ("normal", "anomalous", "defect_pixels")  # in a state
 
 
-class AnomalyState(RegionPixels, DefectPixels):
+class AnomalyState(RegionPixels, DefectPixels, ComponentColumns):
     """Scores of images, and of their pixels.
 
     image_scores: (N,) higher is more anomalous
@@ -4270,6 +4624,7 @@ class AnomalyState(RegionPixels, DefectPixels):
     significant_bits: how many of a pixel's score were kept; absent where all were
     ignore_value: that of void pixels in masks, which were not counted; absent where there is none
     regions: "labels" where masks held the numbers of regions; absent where these are connected components
+    samples: (N,) the id of the sample that each image shows; absent where there are none
     """
 
     image_scores: Array
@@ -4278,6 +4633,7 @@ class AnomalyState(RegionPixels, DefectPixels):
     significant_bits: NotRequired[np.ndarray]
     ignore_value: NotRequired[np.ndarray]
     regions: NotRequired[np.ndarray]
+    samples: NotRequired[np.ndarray]
 
 
 def as_anomaly_state(
@@ -4287,12 +4643,17 @@ def as_anomaly_state(
     significant_bits: int | None = None,
     ignore_value: int | None = None,
     regions: str = "components",
+    components: bool = False,
+    pixel_threshold: float | None = None,
+    min_predicted: int = 0,
+    min_object: int = 0,
 ) -> AnomalyState:
     """Check a state from elsewhere. Raises ValueError and TypeError for one that `reduce_maps` cannot have made."""
     pixels = ("normal", "anomalous", "region_sizes", "num_normal", "num_regions")
     names = ("image_scores", "image_labels", *pixels, "image_reduction")
-    optional = ("normal_counts", "significant_bits", "ignore_value", "regions")
-    check_arrays(state, [*names, *defect_columns(state), *optional], optional)
+    optional = ("normal_counts", "significant_bits", "ignore_value", "regions", "samples")
+    rule = check_rule(components, pixel_threshold, min_predicted, min_object)
+    check_arrays(state, [*names, *defect_columns(state), *(COMPONENT_ARRAYS if rule else ()), *optional], optional)
     checked: Any = {
         "image_scores": score_column(state, "image_scores"),
         "image_labels": flag_column(state, "image_labels"),
@@ -4306,10 +4667,12 @@ def as_anomaly_state(
         **checked_ignore_value(state, ignore_value),
         **checked_regions(state, regions),
         **checked_defects(state),
+        **checked_components(state, rule),
+        **checked_ids(state),
     }
     if "normal_counts" in state:
         checked["normal_counts"] = count_column(state, "normal_counts")
-    of_images = ("image_scores", "image_labels", "num_normal", "num_regions", "num_defects")
+    of_images = ("image_scores", "image_labels", "num_normal", "num_regions", "num_defects", "samples", *NUMBERS)
     for table in (of_images, ("normal", "normal_counts")):
         check_rows({name: column for name, column in checked.items() if name in table})
     check_sum(checked["region_sizes"], "region_sizes", len(checked["anomalous"]), "anomalous pixels")
@@ -4325,11 +4688,16 @@ def reduce_maps(
     references: Any,
     image_scores: Any = None,
     image_labels: Any = None,
+    samples: Any = None,
     *,
     image_reduction: str | int = "max",
     significant_bits: int | None = None,
     ignore_value: int | None = None,
     regions: str = "components",
+    components: bool = False,
+    pixel_threshold: float | None = None,
+    min_predicted: int = 0,
+    min_object: int = 0,
 ) -> AnomalyState:
     """Reduce a batch of anomaly maps and masks to the scores of their pixels, regions and images.
 
@@ -4341,7 +4709,9 @@ def reduce_maps(
     memory that does not grow with the normal pixels, unless intervals are asked for at load; None keeps them as they
     are. Scores of images are kept whole; ignore_value, that of void pixels in the masks, such as 255: they are neither
     normal nor anomalous, part regions, and do not count for the scores and labels of images; regions, "components" for
-    the 8-connected ones of binary masks, or "labels" for masks of integers, k > 0 in region k of that image.
+    the 8-connected ones of binary masks, or "labels" for masks of integers, k > 0 in region k of that image;
+    components, whether to find those of score > pixel_threshold (see `components_of`, also for the two sizes); samples
+    (N,), the id of the sample that each image shows, a string or an integer.
 
     Returns an `AnomalyState`.
     Raises ValueError for NaN, shapes that differ, masks with other values, binary masks of one row with several
@@ -4349,6 +4719,7 @@ def reduce_maps(
     """
     value, kind = check_ignore_value(ignore_value), check_regions(regions)
     reduction, bits = check_reduction(image_reduction), check_bits(significant_bits)
+    rule = check_rule(components, pixel_threshold, min_predicted, min_object)
     maps = as_images(predictions, "predictions")
     truth = as_truth(references, maps, value, kind)
     maps, masks = checked_maps(maps, truth.masks, kind)
@@ -4357,7 +4728,11 @@ def reduce_maps(
     pixels: Any = pixels_by_region(list(zip(maps, masks)), truth.voids, regions=kind)
     if truth.defects is not None:
         pixels |= saturated_pixels(maps, truth.defects)
+    if rule is not None:
+        pixels |= component_columns(maps, masks, truth.voids, rule)
     state: Any = {**of_images, "image_reduction": reduction, **pixels}
+    if samples is not None:
+        state["samples"] = as_sample_ids(samples, maps)
     if bits is not None:
         state |= {name: cut(state[name], bits) for name in SCORES_OF_PIXELS if name in state}
         state["significant_bits"] = np.asarray(bits)
@@ -4437,8 +4812,8 @@ class ImageRates:
     def rates(self, images: np.ndarray | None = None) -> Results:
         """Results where each image occurs `images` times."""
         sides = self.sides if images is None else self._drawn(images)
-        wanted = curve_quantities(self.options, sides)
-        rates = level_rates(quantities(runs(*sides), wanted), wanted, "image_", self.options, None)
+        wanted = with_points(IMAGE_CURVE, self.options, sides)
+        rates = level_rates(quantities(runs(*sides), wanted), wanted, sides, "image_", self.options)
         return rates | decision_rates(*sides, self.options.image_threshold, "image_")
 
     def _drawn(self, images: np.ndarray) -> tuple[Side, Side]:
@@ -4460,10 +4835,10 @@ def per_image_table(
 ) -> dict[str, list[Any]]:
     """The images in their order, each with its score and label, and what thresholds make of it.
 
-    IoU = |A ∩ P| / |A ∪ P| of the anomalous pixels A and those P that score at least the threshold; where both are
+    IoU = |A ∩ P| / |A ∪ P| of the anomalous pixels A and those P that score above the threshold; where both are
     none, as in a normal image in which nothing was found, 0/0 is None: there is nothing that could overlap.
 
-    Parameters: state of `reduce_maps`, whose pixels lie image by image; the thresholds of decisions score ≥ threshold,
+    Parameters: state of `reduce_maps`, whose pixels lie image by image; the thresholds of decisions score > threshold,
     or None to leave their columns out; pimo, the AUPIMO of each image, None for those that have none.
     Returns {"image": [0, 1, …], "score": […], "label": [0 or 1, …], "decision": […], "iou": […], "aupimo": […]}.
     Raises ValueError where pixels of several images have been counted together.
@@ -4475,7 +4850,7 @@ def per_image_table(
         "label": labels.astype(int).tolist(),
     }
     if image_threshold is not None:
-        table["decision"] = (scores >= np.float64(image_threshold)).astype(int).tolist()
+        table["decision"] = (scores > np.float64(image_threshold)).astype(int).tolist()
     if pixel_threshold is not None:
         table["iou"] = _ious(state, pixel_threshold)
     if pimo is not None:
@@ -4489,22 +4864,22 @@ def _ious(state: AnomalyState, threshold: float) -> list[float | None]:
             "per_image: pixels of several images have been counted together; give it at load, not at compute"
         )
     num_pixels = regions_of(state).num_pixels
-    tp = reaching(state["anomalous"], num_pixels, threshold)
-    fp = reaching(state["normal"], to_numpy(state["num_normal"]), threshold)
+    tp = exceeding(state["anomalous"], num_pixels, threshold)
+    fp = exceeding(state["normal"], to_numpy(state["num_normal"]), threshold)
     pairs = zip(tp.tolist(), (num_pixels + fp).tolist())
     return [common / either if either else None for common, either in pairs]
 
 
-def reaching(scores: Array, numbers: np.ndarray, threshold: float) -> np.ndarray:
-    """How many of each image's scores are at least the threshold, (N,); numbers, how many scores each image has.
+def exceeding(scores: Array, numbers: np.ndarray, threshold: float) -> np.ndarray:
+    """How many of each image's scores exceed the threshold, (N,); numbers, how many scores each image has.
 
-    >>> reaching(np.asarray([0.1, 0.9, 0.5, 0.7]), np.asarray([2, 0, 2]), 0.5).tolist()
+    >>> exceeding(np.asarray([0.1, 0.9, 0.5, 0.7]), np.asarray([2, 0, 2]), 0.5).tolist()
     [1, 0, 2]
     """
     xp = array_namespace(scores)
     # as an array, float32 scores are compared in float64
     at = xp.asarray([threshold], dtype=xp.float64, device=device_of(scores))
-    places = to_numpy(xp.nonzero(scores >= at)[0])
+    places = to_numpy(xp.nonzero(scores > at)[0])
     return np.bincount(np.searchsorted(np.cumsum(numbers), places, side="right"), minlength=len(numbers))
 
 
@@ -4681,8 +5056,8 @@ class PixelBins:
         # products of integers are exact, and those of float64 would start threads for each
         positives, negatives = self._anomalous @ images, self._normal @ images
         sides = sort_sides(*(self._bins.side(numbers) for numbers in (positives, negatives)))
-        wanted = curve_quantities(self.options, sides)
-        rates = level_rates(quantities(runs(*sides), wanted), wanted, "pixel_", self.options, None)
+        wanted = with_points(PIXEL_CURVE, self.options, sides)
+        rates = level_rates(quantities(runs(*sides), wanted), wanted, sides, "pixel_", self.options)
         rates |= self._decisions(images)
         fp = np.cumsum(negatives[::-1])[::-1]
         for name, (shares, numbers) in self._overlaps.items():
@@ -4715,12 +5090,12 @@ class PixelBins:
 
     @cached_property
     def _called(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Of each image, the anomalous and the normal pixels that reach the threshold, and all anomalous ones."""
+        """Of each image, the anomalous and the normal pixels above the threshold, and all anomalous ones."""
         bits, state = self.state.get("significant_bits"), self.state
         at = cut_threshold(self.options.pixel_threshold or 0.0, None if bits is None else int(bits))
         num_pixels = regions_of(state).num_pixels
-        normal = reaching(state["normal"], to_numpy(state["num_normal"]), at)
-        return reaching(state["anomalous"], num_pixels, at), normal, num_pixels
+        normal = exceeding(state["normal"], to_numpy(state["num_normal"]), at)
+        return exceeding(state["anomalous"], num_pixels, at), normal, num_pixels
 
 
 def _area(overlap: np.ndarray, above: np.ndarray, fp: np.ndarray, limit: float) -> float:
@@ -4768,9 +5143,9 @@ class PixelRates:
 
     def _exact(self) -> Results:
         options, bits, sides = self.options, self.normal.bits, self.anomalous.sides
-        wanted = with_ends(curve_quantities(options, sides), bits)
+        wanted = with_ends(with_points(PIXEL_CURVE, options, sides), bits)
         values, areas = self.anomalous.values_and_areas(wanted, options)
-        rates = level_rates(values, wanted, "pixel_", options, bits)
+        rates = level_rates(values, wanted, sides, "pixel_", options)
         rates |= decision_rates(*sides, options.pixel_threshold, "pixel_")
         rates |= by_limit("aupro", options.limits, areas)
         defects = defects_of(self.state)
@@ -4821,30 +5196,38 @@ class RankedRegions:
 # Images as the rows that resamples are drawn from, in an order that does not depend on how they came.
 
 class ImageRows(NamedTuple):
-    """Rows of images.
+    """Rows of images, or of samples of several images.
 
-    strata: (R,) ascending, the kind of each row, of whose number a resample has as many
+    strata: (R,) ascending, the kind of each row; a resample has as many of each kind
     of_images: (N,) the row of each image
+    first: (N,) booleans, whether an image is the first of its row
     """
 
     strata: np.ndarray
     of_images: np.ndarray
+    first: np.ndarray
 
 
 def image_rows(state: AnomalyState) -> ImageRows:
-    """A row for each image: by its kind, then its score, then its content.
+    """A row for each image, or for each sample: by kind, then by the highest score, then by content.
 
-    Kinds are told apart by the label and by whether there are normal and anomalous pixels, so that no resample lacks
-    any of these.
+    Kinds are told apart by whether a row has anomalous images, normal and anomalous pixels, and normal images, so that
+    no resample lacks any of these.
     """
-    columns = (state["image_labels"], state["num_normal"], state["num_regions"])
-    anomalous, normal, regions = (to_numpy(column).astype(np.int64) > 0 for column in columns)
-    kinds = 4 * anomalous + 2 * normal + regions
-    scores, contents = to_numpy(state["image_scores"]), [*_contents(state)]
-    order = sorted(range(len(scores)), key=lambda i: (kinds[i], scores[i], contents[i]))
-    of_images = np.empty(len(scores), np.int64)
-    of_images[order] = np.arange(len(scores))
-    return ImageRows(kinds[order], of_images)
+    labels = to_numpy(state["image_labels"])
+    names = np.arange(len(labels)) if "samples" not in state else state["samples"]
+    _, first, row = np.unique(names, return_index=True, return_inverse=True)
+    kinds = np.zeros(len(first), np.int64)
+    for flags in (labels, state["num_normal"], state["num_regions"], ~labels):
+        kinds = 2 * kinds + (np.bincount(row, to_numpy(flags) > 0, len(first)) > 0)
+    images: list[list[tuple[float, bytes]]] = [[] for _ in first]
+    for each, score, content in zip(row.tolist(), to_numpy(state["image_scores"]).tolist(), _contents(state)):
+        images[each].append((score, content))
+    descending = [sorted(each, reverse=True) for each in images]
+    order = sorted(range(len(first)), key=lambda i: (kinds[i], descending[i]))
+    places = np.empty(len(first), np.int64)
+    places[order] = np.arange(len(first))
+    return ImageRows(kinds[order], places[row], np.isin(np.arange(len(labels)), first))
 
 
 def _contents(state: AnomalyState) -> Iterator[bytes]:
@@ -4876,7 +5259,7 @@ class TablesMaps(Protocol):
 
 
 class PreparedMaps(Prepared):
-    """Images, each with its pixels, and the judges that give the results, by name.
+    """Images, or samples of several, each with its pixels, and the judges that give the results, by name.
 
     Raises ValueError for rows of a state in which pixels of several images have been counted together.
     """
@@ -4894,7 +5277,7 @@ class PreparedMaps(Prepared):
 
     @property
     def counts(self) -> np.ndarray:  # type: ignore[override]
-        """Each row stands for one image."""
+        """Each row stands for one image, or one sample."""
         return np.ones(len(self.strata), np.int64)
 
     @property
@@ -4908,8 +5291,8 @@ class PreparedMaps(Prepared):
         return {key: result for judge in self.judges.values() for key, result in judge.rates(images).items()}
 
     def rows(self) -> np.ndarray:
-        """The row of each image."""
-        return self._images.of_images
+        """The row of each image; −1 for all but the first image of a sample."""
+        return np.where(self._images.first, self._images.of_images, -1)
 
     def tables(self, results: Results) -> dict[str, Any]:
         """The metric's tables."""
@@ -4943,7 +5326,9 @@ class AnomalySuite(Metric):
     points: operating points of the levels, such as "fpr95tpr", in the grammar of `bench_metrics`
     thresholds: whether to add the thresholds of the points
     num_thresholds: take AUPRO from this many sampled thresholds (see `sampled_aupro`); None takes all
-    image_threshold, pixel_threshold: add F1, precision and recall of the decision score ≥ threshold
+    image_threshold, pixel_threshold: add F1, precision and recall of the decision score > threshold
+    components: add siou, ppv and segment_f1 of components at the pixel_threshold (see `component_rates`). Fixed at load
+    min_predicted, min_object: pixels below which a predicted component is erased, and an object is void. Fixed at load
     pimo_bounds: add AUPIMO between two false-positive rates (see `aupimo`)
     per_image: add the table of images (see `per_image_table`), at the thresholds of the best F1
     image_reduction, significant_bits, ignore_value, regions: see `reduce_maps`. Fixed at load
@@ -4959,7 +5344,9 @@ class AnomalySuite(Metric):
     name = "anomaly_suite"
     reduce = staticmethod(reduce_maps)
     as_state = staticmethod(as_anomaly_state)
-    fixed_options = frozenset({"ignore_value", "image_reduction", "regions", "significant_bits"})
+    fixed_options = frozenset(
+        {"components", "ignore_value", "image_reduction", "min_object", "min_predicted", "regions", "significant_bits"}
+    )
     countable_tables = {"normal_counts": ("normal",)}
     owned_arrays = frozenset({"normal"})  # by far the most of a state
 
@@ -4970,6 +5357,9 @@ class AnomalySuite(Metric):
     num_thresholds: int | None = None
     image_threshold: float | None = None
     pixel_threshold: float | None = None
+    components: bool = False
+    min_predicted: int = 0
+    min_object: int = 0
     pimo_bounds: Sequence[float] | None = None
     per_image: bool = False
     image_reduction: str | int = "max"
@@ -4990,6 +5380,9 @@ class AnomalySuite(Metric):
                 (self.pixel_threshold, "pixel_threshold"),
             )
         )
+        self.components = as_bool(self.components, "components")
+        self.min_predicted = as_int(self.min_predicted, "min_predicted", 0)
+        self.min_object = as_int(self.min_object, "min_object", 0)
         self.per_image = as_bool(self.per_image, "per_image")
         check_reduction(self.image_reduction)
         self.significant_bits = check_bits(self.significant_bits)
@@ -5025,13 +5418,33 @@ class AnomalySuite(Metric):
         return PreparedMaps(self, state, judges)
 
     def _judges(self, state: AnomalyState) -> dict[str, Callable[[], Judge]]:
-        levels = check_levels(self.levels)
+        judges: dict[str, Callable[[], Judge]] = {}
+        for level in check_levels(self.levels):
+            judges |= self._of_images(state) if level == "image" else self._of_pixels(state)
+        return judges
+
+    def _of_images(self, state: AnomalyState) -> dict[str, Callable[[], Judge]]:
         judges: dict[str, Callable[[], Judge]] = {"image": partial(ImageRates, self, state)}
-        judges["pixel"] = partial(PixelRates, self, state)
-        chosen = {level: judges[level] for level in levels}
-        if "pixel" in levels and self.bounds is not None:
-            chosen["pimo"] = partial(PimoRates, state, self.bounds)
-        return chosen
+        return {**judges, "sample": partial(SampleRates, state)} if "samples" in state else judges
+
+    def _of_pixels(self, state: AnomalyState) -> dict[str, Callable[[], Judge]]:
+        judges: dict[str, Callable[[], Judge]] = {"pixel": partial(PixelRates, self, state)}
+        if self.bounds is not None:
+            judges["pimo"] = partial(PimoRates, state, self.bounds)
+        if self.components:
+            found_at = float(state["component_threshold"])
+            if found_at != self.pixel_threshold:
+                raise ValueError(
+                    f"pixel_threshold: components were found at {found_at} as batches were added; give it at load, not "
+                    "at compute"
+                )
+            judges["components"] = partial(ComponentJudge, state)
+        return judges
+
+    def _states(self, batches: Sequence[Parts]) -> Mapping[str, Sequence[State]]:
+        states = super()._states(batches)
+        check_one_group(states)
+        return states
 
     def tables(self, prepared: PreparedMaps, results: Results) -> dict[str, Any]:
         """The table of images, if it is asked for."""

@@ -1338,7 +1338,10 @@ def intervals(replicates: Mapping[Key, np.ndarray], level: float) -> dict[Key, I
 
 
 def percentiles(values: np.ndarray, level: float) -> Interval:
-    """The bounds between which a share of the values lies, with equal shares below and above."""
+    """The bounds between which a share of the values lies, with equal shares below and above; NaN is left out."""
+    values = values[~np.isnan(values)]  # of a resample in which there was nothing to take a mean of
+    if not len(values):
+        return math.nan, math.nan
     low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2]).tolist()
     return low, high
 
@@ -3121,6 +3124,14 @@ def f1_max(counts: Counts) -> tuple[float, float]:
     return best, threshold
 
 
+def _best_iou(counts: Counts) -> float:
+    return float(array_namespace(counts.tp).max(ratio_of(counts.tp, counts.fp + counts.num_positives)))
+
+
+# max_t TP / (TP + FP + FN), at the threshold of the best F1
+IOU_MAX = Quantity(_best_iou, lambda best, *_: max(best), True, at_best(_best_iou))
+
+
 def _gain(counts: Counts) -> int:
     return int(array_namespace(counts.tp).max(counts.tp - counts.fp))
 
@@ -3381,10 +3392,15 @@ def check_thresholds_exist(results: Results) -> None:
 def rate_above(name: str, positives: Side, negatives: Side, threshold: float) -> float:
     """One of the rates fpr, tpr, fnr and tnr where a sample is detected iff its score > threshold."""
     side = positives if name in ("tpr", "fnr") else negatives
+    above = samples_above(side, threshold)
+    return (above if name in ("tpr", "fpr") else side.total - above) / side.total
+
+
+def samples_above(side: Side, threshold: float) -> int:
+    """The number of samples whose score > threshold."""
     # compared as Python floats: a float32 score must not round the threshold to its own precision
     rows = bisect_right(range(side.scores.shape[0]), threshold, key=lambda row: float(side.scores[row]))
-    kept = int(side.below(rows))
-    return (side.total - kept if name in ("tpr", "fpr") else kept) / side.total
+    return side.total - int(side.below(rows))
 
 
 # ---- ranking/rows.py -------------------------------------------------------------------------------------------------

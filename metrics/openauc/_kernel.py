@@ -1337,7 +1337,10 @@ def intervals(replicates: Mapping[Key, np.ndarray], level: float) -> dict[Key, I
 
 
 def percentiles(values: np.ndarray, level: float) -> Interval:
-    """The bounds between which a share of the values lies, with equal shares below and above."""
+    """The bounds between which a share of the values lies, with equal shares below and above; NaN is left out."""
+    values = values[~np.isnan(values)]  # of a resample in which there was nothing to take a mean of
+    if not len(values):
+        return math.nan, math.nan
     low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2]).tolist()
     return low, high
 
@@ -3118,6 +3121,14 @@ def f1_max(counts: Counts) -> tuple[float, float]:
     """
     best, threshold = F1_MAX.of([counts])
     return best, threshold
+
+
+def _best_iou(counts: Counts) -> float:
+    return float(array_namespace(counts.tp).max(ratio_of(counts.tp, counts.fp + counts.num_positives)))
+
+
+# max_t TP / (TP + FP + FN), at the threshold of the best F1
+IOU_MAX = Quantity(_best_iou, lambda best, *_: max(best), True, at_best(_best_iou))
 
 
 def _gain(counts: Counts) -> int:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from ..arrays.arrays import State
 from ..arrays.options import as_bool, as_fractions, as_int, as_real
+from ..metric.groups import Parts
 from ..metric.metric import Metric
 from ..metric.prepared import MissingClassError
 from ..metric.results import Results, as_dict
@@ -15,6 +17,7 @@ from ..ranking.counts import Counts, exceedance_counts
 from ..ranking.named_points import check_thresholds_exist
 from ..ranking.rounding import check_bits
 from .aupimo import check_pimo_bounds
+from .component_state import ComponentJudge
 from .image_rates import ImageRates
 from .image_scores import check_reduction
 from .judging import Judge, Points, check_points
@@ -24,6 +27,7 @@ from .per_image import per_image_table
 from .pimo_rates import PimoRates
 from .pixel_rates import PixelRates
 from .prepared_maps import PreparedMaps
+from .samples import SampleRates, check_one_group
 from .truth import check_regions
 from .void import check_ignore_value
 
@@ -51,7 +55,9 @@ class AnomalySuite(Metric):
     points: operating points of the levels, such as "fpr95tpr", in the grammar of `bench_metrics`
     thresholds: whether to add the thresholds of the points
     num_thresholds: take AUPRO from this many sampled thresholds (see `sampled_aupro`); None takes all
-    image_threshold, pixel_threshold: add F1, precision and recall of the decision score ≥ threshold
+    image_threshold, pixel_threshold: add F1, precision and recall of the decision score > threshold
+    components: add siou, ppv and segment_f1 of components at the pixel_threshold (see `component_rates`). Fixed at load
+    min_predicted, min_object: pixels below which a predicted component is erased, and an object is void. Fixed at load
     pimo_bounds: add AUPIMO between two false-positive rates (see `aupimo`)
     per_image: add the table of images (see `per_image_table`), at the thresholds of the best F1
     image_reduction, significant_bits, ignore_value, regions: see `reduce_maps`. Fixed at load
@@ -67,7 +73,9 @@ class AnomalySuite(Metric):
     name = "anomaly_suite"
     reduce = staticmethod(reduce_maps)
     as_state = staticmethod(as_anomaly_state)
-    fixed_options = frozenset({"ignore_value", "image_reduction", "regions", "significant_bits"})
+    fixed_options = frozenset(
+        {"components", "ignore_value", "image_reduction", "min_object", "min_predicted", "regions", "significant_bits"}
+    )
     countable_tables = {"normal_counts": ("normal",)}
     owned_arrays = frozenset({"normal"})  # by far the most of a state
 
@@ -78,6 +86,9 @@ class AnomalySuite(Metric):
     num_thresholds: int | None = None
     image_threshold: float | None = None
     pixel_threshold: float | None = None
+    components: bool = False
+    min_predicted: int = 0
+    min_object: int = 0
     pimo_bounds: Sequence[float] | None = None
     per_image: bool = False
     image_reduction: str | int = "max"
@@ -98,6 +109,9 @@ class AnomalySuite(Metric):
                 (self.pixel_threshold, "pixel_threshold"),
             )
         )
+        self.components = as_bool(self.components, "components")
+        self.min_predicted = as_int(self.min_predicted, "min_predicted", 0)
+        self.min_object = as_int(self.min_object, "min_object", 0)
         self.per_image = as_bool(self.per_image, "per_image")
         check_reduction(self.image_reduction)
         self.significant_bits = check_bits(self.significant_bits)
@@ -133,13 +147,33 @@ class AnomalySuite(Metric):
         return PreparedMaps(self, state, judges)
 
     def _judges(self, state: AnomalyState) -> dict[str, Callable[[], Judge]]:
-        levels = check_levels(self.levels)
+        judges: dict[str, Callable[[], Judge]] = {}
+        for level in check_levels(self.levels):
+            judges |= self._of_images(state) if level == "image" else self._of_pixels(state)
+        return judges
+
+    def _of_images(self, state: AnomalyState) -> dict[str, Callable[[], Judge]]:
         judges: dict[str, Callable[[], Judge]] = {"image": partial(ImageRates, self, state)}
-        judges["pixel"] = partial(PixelRates, self, state)
-        chosen = {level: judges[level] for level in levels}
-        if "pixel" in levels and self.bounds is not None:
-            chosen["pimo"] = partial(PimoRates, state, self.bounds)
-        return chosen
+        return {**judges, "sample": partial(SampleRates, state)} if "samples" in state else judges
+
+    def _of_pixels(self, state: AnomalyState) -> dict[str, Callable[[], Judge]]:
+        judges: dict[str, Callable[[], Judge]] = {"pixel": partial(PixelRates, self, state)}
+        if self.bounds is not None:
+            judges["pimo"] = partial(PimoRates, state, self.bounds)
+        if self.components:
+            found_at = float(state["component_threshold"])
+            if found_at != self.pixel_threshold:
+                raise ValueError(
+                    f"pixel_threshold: components were found at {found_at} as batches were added; give it at load, not "
+                    "at compute"
+                )
+            judges["components"] = partial(ComponentJudge, state)
+        return judges
+
+    def _states(self, batches: Sequence[Parts]) -> Mapping[str, Sequence[State]]:
+        states = super()._states(batches)
+        check_one_group(states)
+        return states
 
     def tables(self, prepared: PreparedMaps, results: Results) -> dict[str, Any]:
         """The table of images, if it is asked for."""

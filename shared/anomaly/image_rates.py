@@ -9,7 +9,7 @@ from ..metric.results import Results
 from ..ranking.counts import Side, as_side, runs, sort_sides
 from ..ranking.quantities import quantities
 from .decisions import decision_rates
-from .judging import MapOptions, curve_quantities, level_rates
+from .judging import IMAGE_CURVE, MapOptions, level_rates, with_points
 from .levels import level_sides
 from .maps import AnomalyState
 
@@ -27,8 +27,8 @@ class ImageRates:
     def rates(self, images: np.ndarray | None = None) -> Results:
         """Results where each image occurs `images` times."""
         sides = self.sides if images is None else self._drawn(images)
-        wanted = curve_quantities(self.options, sides)
-        rates = level_rates(quantities(runs(*sides), wanted), wanted, "image_", self.options, None)
+        wanted = with_points(IMAGE_CURVE, self.options, sides)
+        rates = level_rates(quantities(runs(*sides), wanted), wanted, sides, "image_", self.options)
         return rates | decision_rates(*sides, self.options.image_threshold, "image_")
 
     def _drawn(self, images: np.ndarray) -> tuple[Side, Side]:

@@ -14,30 +14,38 @@ from .spro import overlaps_of
 
 
 class ImageRows(NamedTuple):
-    """Rows of images.
+    """Rows of images, or of samples of several images.
 
-    strata: (R,) ascending, the kind of each row, of whose number a resample has as many
+    strata: (R,) ascending, the kind of each row; a resample has as many of each kind
     of_images: (N,) the row of each image
+    first: (N,) booleans, whether an image is the first of its row
     """
 
     strata: np.ndarray
     of_images: np.ndarray
+    first: np.ndarray
 
 
 def image_rows(state: AnomalyState) -> ImageRows:
-    """A row for each image: by its kind, then its score, then its content.
+    """A row for each image, or for each sample: by kind, then by the highest score, then by content.
 
-    Kinds are told apart by the label and by whether there are normal and anomalous pixels, so that no resample lacks
-    any of these.
+    Kinds are told apart by whether a row has anomalous images, normal and anomalous pixels, and normal images, so that
+    no resample lacks any of these.
     """
-    columns = (state["image_labels"], state["num_normal"], state["num_regions"])
-    anomalous, normal, regions = (to_numpy(column).astype(np.int64) > 0 for column in columns)
-    kinds = 4 * anomalous + 2 * normal + regions
-    scores, contents = to_numpy(state["image_scores"]), [*_contents(state)]
-    order = sorted(range(len(scores)), key=lambda i: (kinds[i], scores[i], contents[i]))
-    of_images = np.empty(len(scores), np.int64)
-    of_images[order] = np.arange(len(scores))
-    return ImageRows(kinds[order], of_images)
+    labels = to_numpy(state["image_labels"])
+    names = np.arange(len(labels)) if "samples" not in state else state["samples"]
+    _, first, row = np.unique(names, return_index=True, return_inverse=True)
+    kinds = np.zeros(len(first), np.int64)
+    for flags in (labels, state["num_normal"], state["num_regions"], ~labels):
+        kinds = 2 * kinds + (np.bincount(row, to_numpy(flags) > 0, len(first)) > 0)
+    images: list[list[tuple[float, bytes]]] = [[] for _ in first]
+    for each, score, content in zip(row.tolist(), to_numpy(state["image_scores"]).tolist(), _contents(state)):
+        images[each].append((score, content))
+    descending = [sorted(each, reverse=True) for each in images]
+    order = sorted(range(len(first)), key=lambda i: (kinds[i], descending[i]))
+    places = np.empty(len(first), np.int64)
+    places[order] = np.arange(len(first))
+    return ImageRows(kinds[order], places[row], np.isin(np.arange(len(labels)), first))
 
 
 def _contents(state: AnomalyState) -> Iterator[bytes]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Protocol
@@ -12,8 +13,8 @@ from ..arrays.options import plain_value
 from ..metric.results import Rate, Results
 from ..ranking.bounds import error_of
 from ..ranking.counts import Side
-from ..ranking.curves import CURVE
-from ..ranking.named_points import F1_MAX_REACHED, Reached, parse_point, reached_point
+from ..ranking.curves import CURVE, IOU_MAX
+from ..ranking.named_points import F1_MAX_REACHED, Reached, exceeded_threshold, parse_point, reached_point
 from ..ranking.operating_points import RATES
 from ..ranking.quantities import Quantity, bounded
 
@@ -61,11 +62,15 @@ def check_points(points: Any) -> Points:
     return parsed
 
 
-def curve_quantities(options: MapOptions, sides: Sequence[Side]) -> dict[str, Quantity]:
-    """The quantities of a level's curves, by the names of its results."""
+IMAGE_CURVE = {**CURVE, "f1_max": F1_MAX_REACHED}  # quantities by the names of results
+PIXEL_CURVE = {**IMAGE_CURVE, "iou_max": IOU_MAX}
+
+
+def with_points(curve: Mapping[str, Quantity], options: MapOptions, sides: Sequence[Side]) -> dict[str, Quantity]:
+    """The quantities of a curve, and the operating points of its two sides."""
     totals = [side.total for side in sides]
     points = {name: reached_point(*point, *totals) for name, point in options.operating_points.items()}
-    return {**CURVE, "f1_max": F1_MAX_REACHED, **points}
+    return {**curve, **points}
 
 
 def with_ends(wanted: Mapping[str, Quantity], bits: int | None) -> Mapping[str, Quantity]:
@@ -74,22 +79,29 @@ def with_ends(wanted: Mapping[str, Quantity], bits: int | None) -> Mapping[str, 
 
 
 def level_rates(
-    values: Mapping[str, Any], wanted: Mapping[str, Quantity], prefix: str, options: MapOptions, bits: int | None
+    values: Mapping[str, Any],
+    wanted: Mapping[str, Quantity],
+    sides: tuple[Side, Side],
+    prefix: str,
+    options: MapOptions,
 ) -> Results:
-    """Values of `curve_quantities` as rates, whose names have a prefix.
+    """Values of `with_points` as rates, whose names have a prefix.
 
-    The best F1 has its threshold, and operating points have theirs with `thresholds`. Of scores that were cut, none
-    has a threshold, and all have errors.
+    The best F1 has its threshold if there is one, and operating points theirs with `thresholds`: NaN where there is
+    none. Of scores that were cut, all have errors, and none has a threshold.
     """
+    bits = sides[0].bits
     rates: Results = {}
     for name, quantity in wanted.items():
         ends = (values[name],) if bits is None else values[name]
         plain = tuple(end.value if isinstance(end, Reached) else end for end in ends)
-        shown = bits is None and (options.thresholds or name not in options.operating_points)
-        rates[f"{prefix}{name}"] = Rate(
-            plain[0],
-            quantity.higher,
-            error=None if bits is None else error_of(plain[0], plain),
-            threshold=ends[0].threshold if shown and isinstance(ends[0], Reached) else None,
-        )
+        rate = Rate(plain[0], quantity.higher, error=None if bits is None else error_of(plain[0], plain))
+        if (
+            bits is None
+            and isinstance(ends[0], Reached)
+            and (options.thresholds or name not in options.operating_points)
+        ):
+            threshold = exceeded_threshold(ends[0], sides)
+            rate = rate._replace(threshold=None if math.isnan(threshold) and not options.thresholds else threshold)
+        rates[f"{prefix}{name}"] = rate
     return rates

@@ -19,9 +19,9 @@ from ..ranking.quantities import quantities
 from ..ranking.rows import Rows, rows_of_sides
 from .aupro import by_limit
 from .decisions import cut_threshold, rates_of_decision
-from .judging import MapOptions, curve_quantities, level_rates
+from .judging import PIXEL_CURVE, MapOptions, level_rates, with_points
 from .maps import AnomalyState
-from .per_image import reaching
+from .per_image import exceeding
 from .regions import Regions
 from .spro import overlaps_of, regions_of
 
@@ -50,8 +50,8 @@ class PixelBins:
         # products of integers are exact, and those of float64 would start threads for each
         positives, negatives = self._anomalous @ images, self._normal @ images
         sides = sort_sides(*(self._bins.side(numbers) for numbers in (positives, negatives)))
-        wanted = curve_quantities(self.options, sides)
-        rates = level_rates(quantities(runs(*sides), wanted), wanted, "pixel_", self.options, None)
+        wanted = with_points(PIXEL_CURVE, self.options, sides)
+        rates = level_rates(quantities(runs(*sides), wanted), wanted, sides, "pixel_", self.options)
         rates |= self._decisions(images)
         fp = np.cumsum(negatives[::-1])[::-1]
         for name, (shares, numbers) in self._overlaps.items():
@@ -84,12 +84,12 @@ class PixelBins:
 
     @cached_property
     def _called(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Of each image, the anomalous and the normal pixels that reach the threshold, and all anomalous ones."""
+        """Of each image, the anomalous and the normal pixels above the threshold, and all anomalous ones."""
         bits, state = self.state.get("significant_bits"), self.state
         at = cut_threshold(self.options.pixel_threshold or 0.0, None if bits is None else int(bits))
         num_pixels = regions_of(state).num_pixels
-        normal = reaching(state["normal"], to_numpy(state["num_normal"]), at)
-        return reaching(state["anomalous"], num_pixels, at), normal, num_pixels
+        normal = exceeding(state["normal"], to_numpy(state["num_normal"]), at)
+        return exceeding(state["anomalous"], num_pixels, at), normal, num_pixels
 
 
 def _area(overlap: np.ndarray, above: np.ndarray, fp: np.ndarray, limit: float) -> float:

@@ -15,7 +15,7 @@ from ..ranking.counts import Side, as_side, runs, sort_sides
 from ..ranking.quantities import Quantity, quantities
 from .aupro import areas_up_to, by_limit, counts_of_pixels, sampled_aupro
 from .decisions import decision_rates
-from .judging import MapOptions, curve_quantities, level_rates, with_ends
+from .judging import PIXEL_CURVE, MapOptions, level_rates, with_ends, with_points
 from .levels import level_scores
 from .maps import AnomalyState
 from .pixel_bins import PixelBins
@@ -51,9 +51,9 @@ class PixelRates:
 
     def _exact(self) -> Results:
         options, bits, sides = self.options, self.normal.bits, self.anomalous.sides
-        wanted = with_ends(curve_quantities(options, sides), bits)
+        wanted = with_ends(with_points(PIXEL_CURVE, options, sides), bits)
         values, areas = self.anomalous.values_and_areas(wanted, options)
-        rates = level_rates(values, wanted, "pixel_", options, bits)
+        rates = level_rates(values, wanted, sides, "pixel_", options)
         rates |= decision_rates(*sides, options.pixel_threshold, "pixel_")
         rates |= by_limit("aupro", options.limits, areas)
         defects = defects_of(self.state)

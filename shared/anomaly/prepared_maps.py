@@ -23,7 +23,7 @@ class TablesMaps(Protocol):
 
 
 class PreparedMaps(Prepared):
-    """Images, each with its pixels, and the judges that give the results, by name.
+    """Images, or samples of several, each with its pixels, and the judges that give the results, by name.
 
     Raises ValueError for rows of a state in which pixels of several images have been counted together.
     """
@@ -41,7 +41,7 @@ class PreparedMaps(Prepared):
 
     @property
     def counts(self) -> np.ndarray:  # type: ignore[override]
-        """Each row stands for one image."""
+        """Each row stands for one image, or one sample."""
         return np.ones(len(self.strata), np.int64)
 
     @property
@@ -55,8 +55,8 @@ class PreparedMaps(Prepared):
         return {key: result for judge in self.judges.values() for key, result in judge.rates(images).items()}
 
     def rows(self) -> np.ndarray:
-        """The row of each image."""
-        return self._images.of_images
+        """The row of each image; −1 for all but the first image of a sample."""
+        return np.where(self._images.first, self._images.of_images, -1)
 
     def tables(self, results: Results) -> dict[str, Any]:
         """The metric's tables."""

@@ -103,7 +103,12 @@ def check_thresholds_exist(results: Results) -> None:
 def rate_above(name: str, positives: Side, negatives: Side, threshold: float) -> float:
     """One of the rates fpr, tpr, fnr and tnr where a sample is detected iff its score > threshold."""
     side = positives if name in ("tpr", "fnr") else negatives
+    above = samples_above(side, threshold)
+    return (above if name in ("tpr", "fpr") else side.total - above) / side.total
+
+
+def samples_above(side: Side, threshold: float) -> int:
+    """The number of samples whose score > threshold."""
     # compared as Python floats: a float32 score must not round the threshold to its own precision
     rows = bisect_right(range(side.scores.shape[0]), threshold, key=lambda row: float(side.scores[row]))
-    kept = int(side.below(rows))
-    return (side.total - kept if name in ("tpr", "fpr") else kept) / side.total
+    return side.total - int(side.below(rows))

@@ -79,8 +79,8 @@ def _panel(fig: go.Figure, computed: Computed, axes: Mapping[str, str]) -> None:
     )
     threshold = computed.results.get("pixel_f1_max_threshold")
     if threshold is not None:
-        name = f"score ≥ {short(threshold)} (best F1{computed.title and ' of '}{computed.title})"
-        _outline(fig, score_map >= threshold, name, ORANGE, "dot", **axes)
+        name = f"score > {short(threshold)} (best F1{computed.title and ' of '}{computed.title})"
+        _outline(fig, score_map > threshold, name, ORANGE, "dot", **axes)
     _outline(fig, mask > 0, "mask", BLUE, "solid", **axes)
 
 

@@ -53,7 +53,7 @@ def _thumbnails(computed: Computed, count: int) -> list[Thumbnail]:
     pairs = [*zip(computed.columns["predictions"], computed.columns["references"])][:MAX_IMAGES]
     wrong = []
     for image, (score_map, mask) in enumerate(pairs):
-        found, true = np.asarray(score_map) >= threshold, np.asarray(mask)
+        found, true = np.asarray(score_map) > threshold, np.asarray(mask)
         judged = True if ignored is None else true != ignored
         missed = int(np.count_nonzero(judged & ~found & (true != 0)))
         wrong.append((missed + int(np.count_nonzero(judged & found & (true == 0))), missed, image))
