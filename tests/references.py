@@ -286,6 +286,17 @@ def area_up_to(points: list[tuple[Fraction, Fraction]], limit: Fraction) -> Frac
     return area
 
 
+def of_samples(scores: Scores, labels: Labels, ids: Sequence[str]) -> Results:
+    judged = [[i for i, other in enumerate(ids) if other == name] for name in dict.fromkeys(ids)]
+    scored = [(max(scores[i] for i in own), max(int(labels[i]) for i in own)) for own in judged]
+    bad, good = ([score for score, label in scored if label == want] for want in (1, 0))
+    return {
+        "sample_auroc": auroc(bad, good),
+        "sample_ap": average_precision(bad, good),
+        "sample_f1_max": f1_max(bad, good)[0],
+    }
+
+
 def anomaly_suite(
     predictions: Sequence[Rows],
     references: Sequence[Sequence[Labels]],
@@ -331,27 +342,15 @@ def anomaly_suite(
             f"{level}_f1_max": best,
             f"{level}_f1_max_threshold": max(lower),
         }
+        if level == "pixel":
+            results["pixel_iou_max"] = best / (2 - best)
         for name in points:
             rate, bound, bounded = re.fullmatch("([a-z]+)(.*\\d)([a-z]+)", name).groups()  # type: ignore[union-attr]
-            results[f"{level}_{name}"] = operating_point(*sides[level], rate, bounded, Fraction(bound) / 100)
-    if samples is not None:
-        ids = [str(name) for name in samples]
-        judged = {name: [i for i, other in enumerate(ids) if other == name] for name in ids}
-        both = tuple(
-            [
-                max(image_scores[i] for i in own)
-                for own in judged.values()
-                if max(int(image_labels[i]) for i in own) == label
-            ]
-            for label in (1, 0)
-        )
-        results |= {
-            "sample_auroc": auroc(*both),
-            "sample_ap": average_precision(*both),
-            "sample_f1_max": f1_max(*both)[0],
-        }
-    if "pixel" in levels:
-        results["pixel_iou_max"] = results["pixel_f1_max"] / (2 - results["pixel_f1_max"])
+            results[f"{level}_{name}"] = operating_point(
+                sides[level][0], sides[level][1], rate, bounded, Fraction(bound) / 100
+            )
+        if level == "image" and samples is not None:
+            results |= of_samples(image_scores, image_labels, [*map(str, samples)])
     if "pixel" not in levels:
         return results
     curve = [(Fraction(0), Fraction(0))]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from ..arrays.arrays import array_namespace
+from ..arrays.arrays import array_namespace, device_of
 from ..metric.results import Results, rates_of
 from .bounds import at_best
 from .counts import Counts, Side
@@ -84,9 +84,10 @@ def exceeded_threshold(reached: Reached, sides: tuple[Side, Side]) -> float:
     if score == -math.inf:
         return math.nan
     lower = [-math.inf]
-    for side in sides:
-        rows = bisect_left(range(side.scores.shape[0]), score, key=lambda row: float(side.scores[row]))
-        lower += [float(side.scores[rows - 1])] if rows else []
+    for scores, *_ in sides:
+        xp = array_namespace(scores)
+        at = xp.asarray([score], dtype=scores.dtype, device=device_of(scores))  # a score of either: their type holds it
+        lower += scores[: int(xp.searchsorted(scores, at, side="left")[0])][-1:].tolist()
     return max(lower) + 0.0  # 0.0 for −0.0
 
 

@@ -84,7 +84,7 @@ def check(found: dict[str, float], exact: dict[str, float]) -> None:
             continue
         error = found.get(f"{key}_error")
         if error is None:
-            assert key == "closed_set_accuracy" or key.startswith("image_")
+            assert key == "closed_set_accuracy" or key.startswith(("image_", "sample_"))
             assert value == exact[key], key
         else:
             assert abs(Fraction(value) - Fraction(exact[key])) <= Fraction(error), key
