@@ -38,7 +38,8 @@ def test_against_a_loop_in_any_order_and_batches(seed: int) -> None:
     columns, rng = drawn(seed)
     metric = AnomalySuite(levels="image")
     found = metric.compute(**columns)
-    positives, negatives = [], []
+    positives: list[float] = []
+    negatives: list[float] = []
     for name in set(columns["samples"]):
         own = [i for i, each in enumerate(columns["samples"]) if each == name]
         side = positives if any(columns["references"][i].any() for i in own) else negatives
