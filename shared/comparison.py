@@ -172,14 +172,20 @@ def _pairs(first: Prepared, second: Prepared, exact: Sequence[Mapping[Key, Rate]
     # in the order of one model's rows, then of the other's; which of the two comes first must not depend on the caller
     straight, mirrored = ([pairs[np.lexsort((pairs[:, i], pairs[:, 1 - i]))] for pairs in strata] for i in (0, 1))
     left, right = (
-        [*np.concatenate([pairs[:, [1 - i, i]].ravel() for pairs in order]).tolist(), *_values(exact[i])]
+        np.concatenate([pairs[:, [1 - i, i]].ravel() for pairs in order]).tolist()
         for i, order in enumerate((straight, mirrored))
     )
+    if left == right:
+        left, right = (_fingerprint(*model) for model in ((first, exact[0]), (second, exact[1])))
     return _Pairs(straight if left <= right else mirrored, symmetric=left == right)
 
 
-def _values(rates: Mapping[Key, Rate]) -> list[float]:
-    return [rates[key].value for key in sorted(rates, key=str)]
+def _fingerprint(prepared: Prepared, exact: Mapping[Key, Rate]) -> list[float]:
+    """Rates of a model, and those where every second or third of its rows counts once more."""
+    repeats = np.arange(len(prepared.counts))
+    probes = [prepared.rates(prepared.counts * (1 + (repeats % n == 0))) for n in (2, 3)]
+    every: list[Mapping[Key, Any]] = [exact, *probes]
+    return [rates[key].value for rates in every for key in sorted(exact, key=str) if key in rates]
 
 
 def better(higher: bool | None, low: float, high: float) -> str | None:

@@ -725,7 +725,7 @@ class Summary(NamedTuple):
     """Results of all samples or, where there are groups, means over them and the results of each.
 
     results: of all samples, or the means
-    groups: by name, the results of each group and of what stands before a slash; None without groups
+    groups: by name, sorted, the results of each group and of what stands before a slash; None without groups
     """
 
     results: Results
@@ -737,9 +737,8 @@ class Summary(NamedTuple):
         if self.groups is None:
             return plain
         rows = {name: as_dict(row) for name, row in self.groups.items()}
-        names = sorted(rows, key=int if all(map(_is_integer, rows)) else None)
         keys = dict.fromkeys(key for row in rows.values() for key in row)
-        return {**plain, GROUPS: {"group": names, **{key: [rows[name].get(key) for name in names] for key in keys}}}
+        return {**plain, GROUPS: {"group": [*rows], **{key: [row.get(key) for row in rows.values()] for key in keys}}}
 
     def rates(self) -> dict[Key, Rate]:
         """Rates by key, and those of groups by (group, key)."""
@@ -797,7 +796,8 @@ def summary_of_groups(by_group: Mapping[str, Results], *, skipping: bool = False
     if skipping:
         keys = {key for row in by_group.values() for key in rates_of(row)}
         means["groups_skipped"] = sum(not keys <= row.keys() for row in by_group.values())
-    return Summary(means, rows)
+    names = sorted(rows, key=int if all(map(_is_integer, rows)) else None)
+    return Summary(means, {name: rows[name] for name in names})
 
 
 def mean_results(rows: Sequence[Results], *, skipping: bool = False) -> Results:
@@ -1929,7 +1929,7 @@ def keyword_options(function: Callable[..., Any]) -> Mapping[str, Any]:
 
 def _options_for(function: Callable[..., Any], metric: Metric) -> dict[str, Any]:
     """The options of a metric that a function takes."""
-    return {name: getattr(metric, name) for name in keyword_options(function)}
+    return {name: getattr(metric, name) for name in keyword_options(function) if name in metric.options}
 
 
 def _differ(first: Any, second: Any) -> bool:
@@ -1948,8 +1948,24 @@ def _is_empty(column: Any) -> bool:
 #
 # States that are one table, prepared: its different rows, with their counts.
 
+class Drawn(NamedTuple):
+    """A state as resamples see it.
+
+    state: with as many entries as the state itself
+    strata: (N,) integers from 0; None for one stratum
+    kept: (N,) flags of the entries that have a part in the results; None for all
+    """
+
+    state: State
+    strata: np.ndarray | None = None
+    kept: np.ndarray | None = None
+
+
 class ReadsTable(Protocol):
     """A metric whose results are a function of a table with counts."""
+
+    def drawn(self, state: Any) -> Drawn:
+        """The state as resamples see it."""
 
     def rates(self, state: Any) -> Results:
         """Results of a state; its rows may have counts."""
@@ -1961,38 +1977,30 @@ class ReadsTable(Protocol):
 class PreparedTable(Prepared):
     """The different rows of a state's table, in ascending order within their strata.
 
-    Parameters: metric, which reads the state and the same state with other rows and counts; state; columns of the
-    table; drawn, the state that resamples are drawn from, with as many entries, by default the state itself; strata
-    (N,), integers from 0 of its entries, by default one stratum; kept (N,), flags of entries that have a part in the
-    results, by default all.
+    Parameters: metric, which reads the state, and the state with other rows and counts; state; columns of its table.
     """
 
-    def __init__(
-        self,
-        metric: ReadsTable,
-        state: State,
-        columns: Sequence[str],
-        *,
-        drawn: State | None = None,
-        strata: np.ndarray | None = None,
-        kept: np.ndarray | None = None,
-    ) -> None:
+    def __init__(self, metric: ReadsTable, state: State, columns: Sequence[str]) -> None:
         self.metric, self.state, self.columns = metric, state, columns
-        self._drawn = state if drawn is None else drawn
-        self._strata, self._kept = strata, kept
+
+    @cached_property
+    def drawn(self) -> Drawn:
+        """The state as resamples see it: made only where there are any."""
+        return self.metric.drawn(self.state)
 
     @cached_property
     def _entries(self) -> list[np.ndarray]:
         """Strata and columns of the entries that are kept: rows in ascending order lie stratum by stratum."""
-        entries = [to_numpy(self._drawn[name]) for name in self.columns]
-        strata = np.zeros(len(entries[0]), np.int64) if self._strata is None else self._strata
-        return [entry if self._kept is None else entry[self._kept] for entry in (strata, *entries)]
+        state, strata, kept = self.drawn
+        entries = [to_numpy(state[name]) for name in self.columns]
+        entries = [np.zeros(len(entries[0]), np.int64) if strata is None else strata, *entries]
+        return entries if kept is None else [entry[kept] for entry in entries]
 
     @cached_property
     def _rows(self) -> tuple[list[np.ndarray], np.ndarray]:
-        counts = self._drawn.get("counts")
-        if counts is not None:
-            counts = to_numpy(counts) if self._kept is None else to_numpy(counts)[self._kept]
+        counts = None if "counts" not in self.state else to_numpy(self.state["counts"])
+        if counts is not None and self.drawn.kept is not None:
+            counts = counts[self.drawn.kept]
         return compact_rows(self._entries, counts)
 
     @property
@@ -2015,15 +2023,16 @@ class PreparedTable(Prepared):
 
     @cached_property
     def _scalars(self) -> State:
-        return {name: array for name, array in self._drawn.items() if not array.ndim}
+        return {name: array for name, array in self.state.items() if not array.ndim}
 
     def rows(self) -> np.ndarray:
         """The row of each entry of the state."""
         places = rows_and_places(self._entries)[2]
-        if self._kept is None:
+        kept = self.drawn.kept
+        if kept is None:
             return places
-        rows = np.full(len(self._kept), -1)
-        rows[self._kept] = places
+        rows = np.full(len(kept), -1)
+        rows[kept] = places
         return rows
 
     def tables(self, results: Results) -> dict[str, Any]:
@@ -2616,14 +2625,19 @@ class TopK(Metric):
         raise NotImplementedError
 
     def prepare(self, state: TopkState) -> PreparedTable:
-        """The known samples; unknown ones have no part in the results.
+        """The samples, by the ranks of their classes."""
+        arrays: Any = state
+        return PreparedTable(self, arrays, TOPK_TABLES["counts"])
+
+    def drawn(self, state: TopkState) -> Drawn:
+        """The known samples, in one stratum; unknown ones have no part in the results.
 
         Classes are no strata: a class that a resample lacks has no part in its mean. Where there is no such mean, rows
         that differ in the class alone are one.
         """
         arrays: Any = state
-        drawn = arrays if self.average == "macro" else {**arrays, "classes": arrays["classes"] * 0}
-        return PreparedTable(self, arrays, TOPK_TABLES["counts"], drawn=drawn, kept=to_numpy(state["above"] >= 0))
+        kept = to_numpy(state["above"] >= 0)
+        return Drawn(arrays if self.average == "macro" else {**arrays, "classes": arrays["classes"] * 0}, kept=kept)
 
     def rates(self, state: TopkState) -> Results:
         """The mean accuracy over the k of each key."""

@@ -80,6 +80,8 @@ Args:
     per_image: add "per_image", a table of the images. Give it at load when you add batches. Defaults to False.
     confidence_level, n_resamples, random_state: with a level such as 0.95, rates get `<key>_low` and `<key>_high`, a
         percentile bootstrap of normal and anomalous images. Defaults to None and 1000 and 0.
+    groups_without: "raise" (default), or "skip" groups that lack a class that a result needs: they have None in the
+        table, and `groups_skipped` counts them.
 
 Returns:
     image_auroc, pixel_auroc: area under the ROC curve, ties counting half.

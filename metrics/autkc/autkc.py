@@ -35,6 +35,8 @@ Args:
     ignore_unknown: whether to leave out samples whose reference is negative. Defaults to False, an error.
     confidence_level, n_resamples, random_state: with a level such as 0.95, rates get `<key>_low` and `<key>_high`, a
         percentile bootstrap of the known samples; the table gets none. Defaults to None and 1000 and 0.
+    groups_without: "raise" (default), or "skip" groups that lack a class that a result needs: they have None in the
+        table, and `groups_skipped` counts them.
 
 Returns:
     autkc@K: for each K of `k_list`, 1/(N K) sum over samples and k = 1..K of [s_y > s_(k+1)], where s_(k) is the k-th

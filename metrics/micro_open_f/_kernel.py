@@ -1081,7 +1081,7 @@ class Summary(NamedTuple):
     """Results of all samples or, where there are groups, means over them and the results of each.
 
     results: of all samples, or the means
-    groups: by name, the results of each group and of what stands before a slash; None without groups
+    groups: by name, sorted, the results of each group and of what stands before a slash; None without groups
     """
 
     results: Results
@@ -1093,9 +1093,8 @@ class Summary(NamedTuple):
         if self.groups is None:
             return plain
         rows = {name: as_dict(row) for name, row in self.groups.items()}
-        names = sorted(rows, key=int if all(map(_is_integer, rows)) else None)
         keys = dict.fromkeys(key for row in rows.values() for key in row)
-        return {**plain, GROUPS: {"group": names, **{key: [rows[name].get(key) for name in names] for key in keys}}}
+        return {**plain, GROUPS: {"group": [*rows], **{key: [row.get(key) for row in rows.values()] for key in keys}}}
 
     def rates(self) -> dict[Key, Rate]:
         """Rates by key, and those of groups by (group, key)."""
@@ -1153,7 +1152,8 @@ def summary_of_groups(by_group: Mapping[str, Results], *, skipping: bool = False
     if skipping:
         keys = {key for row in by_group.values() for key in rates_of(row)}
         means["groups_skipped"] = sum(not keys <= row.keys() for row in by_group.values())
-    return Summary(means, rows)
+    names = sorted(rows, key=int if all(map(_is_integer, rows)) else None)
+    return Summary(means, {name: rows[name] for name in names})
 
 
 def mean_results(rows: Sequence[Results], *, skipping: bool = False) -> Results:
@@ -1930,7 +1930,7 @@ def keyword_options(function: Callable[..., Any]) -> Mapping[str, Any]:
 
 def _options_for(function: Callable[..., Any], metric: Metric) -> dict[str, Any]:
     """The options of a metric that a function takes."""
-    return {name: getattr(metric, name) for name in keyword_options(function)}
+    return {name: getattr(metric, name) for name in keyword_options(function) if name in metric.options}
 
 
 def _differ(first: Any, second: Any) -> bool:
@@ -2167,8 +2167,24 @@ class Evaluated(Metric):
 #
 # States that are one table, prepared: its different rows, with their counts.
 
+class Drawn(NamedTuple):
+    """A state as resamples see it.
+
+    state: with as many entries as the state itself
+    strata: (N,) integers from 0; None for one stratum
+    kept: (N,) flags of the entries that have a part in the results; None for all
+    """
+
+    state: State
+    strata: np.ndarray | None = None
+    kept: np.ndarray | None = None
+
+
 class ReadsTable(Protocol):
     """A metric whose results are a function of a table with counts."""
+
+    def drawn(self, state: Any) -> Drawn:
+        """The state as resamples see it."""
 
     def rates(self, state: Any) -> Results:
         """Results of a state; its rows may have counts."""
@@ -2180,38 +2196,30 @@ class ReadsTable(Protocol):
 class PreparedTable(Prepared):
     """The different rows of a state's table, in ascending order within their strata.
 
-    Parameters: metric, which reads the state and the same state with other rows and counts; state; columns of the
-    table; drawn, the state that resamples are drawn from, with as many entries, by default the state itself; strata
-    (N,), integers from 0 of its entries, by default one stratum; kept (N,), flags of entries that have a part in the
-    results, by default all.
+    Parameters: metric, which reads the state, and the state with other rows and counts; state; columns of its table.
     """
 
-    def __init__(
-        self,
-        metric: ReadsTable,
-        state: State,
-        columns: Sequence[str],
-        *,
-        drawn: State | None = None,
-        strata: np.ndarray | None = None,
-        kept: np.ndarray | None = None,
-    ) -> None:
+    def __init__(self, metric: ReadsTable, state: State, columns: Sequence[str]) -> None:
         self.metric, self.state, self.columns = metric, state, columns
-        self._drawn = state if drawn is None else drawn
-        self._strata, self._kept = strata, kept
+
+    @cached_property
+    def drawn(self) -> Drawn:
+        """The state as resamples see it: made only where there are any."""
+        return self.metric.drawn(self.state)
 
     @cached_property
     def _entries(self) -> list[np.ndarray]:
         """Strata and columns of the entries that are kept: rows in ascending order lie stratum by stratum."""
-        entries = [to_numpy(self._drawn[name]) for name in self.columns]
-        strata = np.zeros(len(entries[0]), np.int64) if self._strata is None else self._strata
-        return [entry if self._kept is None else entry[self._kept] for entry in (strata, *entries)]
+        state, strata, kept = self.drawn
+        entries = [to_numpy(state[name]) for name in self.columns]
+        entries = [np.zeros(len(entries[0]), np.int64) if strata is None else strata, *entries]
+        return entries if kept is None else [entry[kept] for entry in entries]
 
     @cached_property
     def _rows(self) -> tuple[list[np.ndarray], np.ndarray]:
-        counts = self._drawn.get("counts")
-        if counts is not None:
-            counts = to_numpy(counts) if self._kept is None else to_numpy(counts)[self._kept]
+        counts = None if "counts" not in self.state else to_numpy(self.state["counts"])
+        if counts is not None and self.drawn.kept is not None:
+            counts = counts[self.drawn.kept]
         return compact_rows(self._entries, counts)
 
     @property
@@ -2234,15 +2242,16 @@ class PreparedTable(Prepared):
 
     @cached_property
     def _scalars(self) -> State:
-        return {name: array for name, array in self._drawn.items() if not array.ndim}
+        return {name: array for name, array in self.state.items() if not array.ndim}
 
     def rows(self) -> np.ndarray:
         """The row of each entry of the state."""
         places = rows_and_places(self._entries)[2]
-        if self._kept is None:
+        kept = self.drawn.kept
+        if kept is None:
             return places
-        rows = np.full(len(self._kept), -1)
-        rows[self._kept] = places
+        rows = np.full(len(kept), -1)
+        rows[kept] = places
         return rows
 
     def tables(self, results: Results) -> dict[str, Any]:
@@ -3529,16 +3538,22 @@ class OpenF(Metric):
         """The best F-score, its threshold, and the F-score at each of t_list."""
 
     def prepare(self, state: OpenSetState) -> PreparedTable:
-        """Known and unknown samples; a resample keeps how many there are of either."""
+        """The samples, by class and score."""
         check_applied(state, self.t_list)
         arrays: Any = state
-        return PreparedTable(
-            self,
-            arrays,
-            OPEN_SET_TABLES["counts"],
-            drawn=_with_merged_scores(arrays),
-            strata=to_numpy(state["classes"] >= 0).astype(np.int64),
-        )
+        return PreparedTable(self, arrays, OPEN_SET_TABLES["counts"])
+
+    def drawn(self, state: OpenSetState) -> Drawn:
+        """Known and unknown samples, of which a resample keeps the numbers, their scores merged where they are many."""
+        known, scores = to_numpy(state["classes"]) >= 0, to_numpy(state["scores"])
+        counts = None if "counts" not in state else to_numpy(state["counts"])
+        kinds = (~known, known)
+        sides = (as_side(scores[kind], None if counts is None else counts[kind]) for kind in kinds)
+        merged = np.empty(len(scores), np.float64)
+        for kind, rows in zip(kinds, rows_of_sides(*sides)):
+            merged[kind] = rows.scores[rows.places(scores[kind])]
+        arrays: Any = {**state, "scores": merged}
+        return Drawn(arrays, strata=known.astype(np.int64))
 
     def rates(self, state: OpenSetState) -> Results:
         """The best F-score of a state, and the curve of t_list."""
@@ -3552,18 +3567,6 @@ class OpenF(Metric):
             return {}
         state: Any = prepared.state
         return {"per_sample": open_f_samples(state, results[self.name].threshold)}
-
-
-def _with_merged_scores(state: State) -> State:
-    """The state with scores as resamples have them: quantiles of the known and the unknown, where there are many."""
-    known, scores, counts = to_numpy(state["classes"]) >= 0, to_numpy(state["scores"]), state.get("counts")
-    numbers = None if counts is None else to_numpy(counts)
-    kinds = (~known, known)
-    sides = (as_side(scores[kind], None if numbers is None else numbers[kind]) for kind in kinds)
-    merged = np.empty(len(scores), np.float64)
-    for kind, rows in zip(kinds, rows_of_sides(*sides)):
-        merged[kind] = rows.scores[rows.places(scores[kind])]
-    return {**state, "scores": merged}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -40,6 +40,8 @@ Args:
         False.
     confidence_level, n_resamples, random_state: with a level such as 0.95, rates get `<key>_low` and `<key>_high`, a
         percentile bootstrap of known and unknown samples. Defaults to None and 1000 and 0.
+    groups_without: "raise" (default), or "skip" groups that lack a class that a result needs: they have None in the
+        table, and `groups_skipped` counts them.
 
 Returns:
     micro_open_f: the best F over the thresholds, in [0, 1]; higher is better.

@@ -50,6 +50,8 @@ Args:
         bounded, and each result gets an error bound. Given at load. Defaults to None, which keeps all.
     confidence_level, n_resamples, random_state: with a level such as 0.95, rates get `<key>_low` and `<key>_high`, a
         percentile bootstrap of in-distribution and OOD samples. Defaults to None and 1000 and 0.
+    groups_without: "raise" (default), or "skip" groups that lack a class that a result needs: they have None in the
+        table, and `groups_skipped` counts them.
 
 Returns:
     auroc: chance that an OOD sample scores above an in-distribution one, ties counting half.

@@ -48,6 +48,8 @@ Args:
         False.
     confidence_level, n_resamples, random_state: with a level such as 0.95, rates get `<key>_low` and `<key>_high`, a
         percentile bootstrap of known and unknown samples. Defaults to None and 1000 and 0.
+    groups_without: "raise" (default), or "skip" groups that lack a class that a result needs: they have None in the
+        table, and `groups_skipped` counts them.
 
 Returns:
     openauc: 1/(N_k N_u) sum over known i and unknown j of [class of i is right] ([r_j > r_i] + [r_j = r_i] / 2). It is

@@ -1082,7 +1082,7 @@ class Summary(NamedTuple):
     """Results of all samples or, where there are groups, means over them and the results of each.
 
     results: of all samples, or the means
-    groups: by name, the results of each group and of what stands before a slash; None without groups
+    groups: by name, sorted, the results of each group and of what stands before a slash; None without groups
     """
 
     results: Results
@@ -1094,9 +1094,8 @@ class Summary(NamedTuple):
         if self.groups is None:
             return plain
         rows = {name: as_dict(row) for name, row in self.groups.items()}
-        names = sorted(rows, key=int if all(map(_is_integer, rows)) else None)
         keys = dict.fromkeys(key for row in rows.values() for key in row)
-        return {**plain, GROUPS: {"group": names, **{key: [rows[name].get(key) for name in names] for key in keys}}}
+        return {**plain, GROUPS: {"group": [*rows], **{key: [row.get(key) for row in rows.values()] for key in keys}}}
 
     def rates(self) -> dict[Key, Rate]:
         """Rates by key, and those of groups by (group, key)."""
@@ -1154,7 +1153,8 @@ def summary_of_groups(by_group: Mapping[str, Results], *, skipping: bool = False
     if skipping:
         keys = {key for row in by_group.values() for key in rates_of(row)}
         means["groups_skipped"] = sum(not keys <= row.keys() for row in by_group.values())
-    return Summary(means, rows)
+    names = sorted(rows, key=int if all(map(_is_integer, rows)) else None)
+    return Summary(means, {name: rows[name] for name in names})
 
 
 def mean_results(rows: Sequence[Results], *, skipping: bool = False) -> Results:
@@ -1931,7 +1931,7 @@ def keyword_options(function: Callable[..., Any]) -> Mapping[str, Any]:
 
 def _options_for(function: Callable[..., Any], metric: Metric) -> dict[str, Any]:
     """The options of a metric that a function takes."""
-    return {name: getattr(metric, name) for name in keyword_options(function)}
+    return {name: getattr(metric, name) for name in keyword_options(function) if name in metric.options}
 
 
 def _differ(first: Any, second: Any) -> bool:

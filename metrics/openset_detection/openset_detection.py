@@ -53,6 +53,8 @@ Args:
         Defaults to None.
     confidence_level, n_resamples, random_state: with a level such as 0.95, rates get `<key>_low` and `<key>_high`, a
         percentile bootstrap of the images. Defaults to None and 1000 and 0.
+    groups_without: "raise" (default), or "skip" groups that lack a class that a result needs: they have None in the
+        table, and `groups_skipped` counts them.
 
 Returns:
     U-Recall: TP_unknown / total_unknown, higher is better.

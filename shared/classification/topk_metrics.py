@@ -9,7 +9,7 @@ from typing import Any
 from ..arrays.arrays import to_numpy
 from ..arrays.options import as_bool, as_choice, as_int_list
 from ..metric.metric import Metric
-from ..metric.prepared_table import PreparedTable
+from ..metric.prepared_table import Drawn, PreparedTable
 from ..metric.results import Rate, Results
 from .averages import AVERAGES, rates_by_class, topk_rates
 from .topk import TOPK_ALIASES, TOPK_TABLES, TopkState, as_topk_state, reduce_topk, reduce_topk_scores
@@ -57,14 +57,19 @@ class TopK(Metric):
         raise NotImplementedError
 
     def prepare(self, state: TopkState) -> PreparedTable:
-        """The known samples; unknown ones have no part in the results.
+        """The samples, by the ranks of their classes."""
+        arrays: Any = state
+        return PreparedTable(self, arrays, TOPK_TABLES["counts"])
+
+    def drawn(self, state: TopkState) -> Drawn:
+        """The known samples, in one stratum; unknown ones have no part in the results.
 
         Classes are no strata: a class that a resample lacks has no part in its mean. Where there is no such mean, rows
         that differ in the class alone are one.
         """
         arrays: Any = state
-        drawn = arrays if self.average == "macro" else {**arrays, "classes": arrays["classes"] * 0}
-        return PreparedTable(self, arrays, TOPK_TABLES["counts"], drawn=drawn, kept=to_numpy(state["above"] >= 0))
+        kept = to_numpy(state["above"] >= 0)
+        return Drawn(arrays if self.average == "macro" else {**arrays, "classes": arrays["classes"] * 0}, kept=kept)
 
     def rates(self, state: TopkState) -> Results:
         """The mean accuracy over the k of each key."""

@@ -387,7 +387,7 @@ def keyword_options(function: Callable[..., Any]) -> Mapping[str, Any]:
 
 def _options_for(function: Callable[..., Any], metric: Metric) -> dict[str, Any]:
     """The options of a metric that a function takes."""
-    return {name: getattr(metric, name) for name in keyword_options(function)}
+    return {name: getattr(metric, name) for name in keyword_options(function) if name in metric.options}
 
 
 def _differ(first: Any, second: Any) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -14,8 +14,24 @@ from .prepared import Prepared
 from .results import Results
 
 
+class Drawn(NamedTuple):
+    """A state as resamples see it.
+
+    state: with as many entries as the state itself
+    strata: (N,) integers from 0; None for one stratum
+    kept: (N,) flags of the entries that have a part in the results; None for all
+    """
+
+    state: State
+    strata: np.ndarray | None = None
+    kept: np.ndarray | None = None
+
+
 class ReadsTable(Protocol):
     """A metric whose results are a function of a table with counts."""
+
+    def drawn(self, state: Any) -> Drawn:
+        """The state as resamples see it."""
 
     def rates(self, state: Any) -> Results:
         """Results of a state; its rows may have counts."""
@@ -27,38 +43,30 @@ class ReadsTable(Protocol):
 class PreparedTable(Prepared):
     """The different rows of a state's table, in ascending order within their strata.
 
-    Parameters: metric, which reads the state and the same state with other rows and counts; state; columns of the
-    table; drawn, the state that resamples are drawn from, with as many entries, by default the state itself; strata
-    (N,), integers from 0 of its entries, by default one stratum; kept (N,), flags of entries that have a part in the
-    results, by default all.
+    Parameters: metric, which reads the state, and the state with other rows and counts; state; columns of its table.
     """
 
-    def __init__(
-        self,
-        metric: ReadsTable,
-        state: State,
-        columns: Sequence[str],
-        *,
-        drawn: State | None = None,
-        strata: np.ndarray | None = None,
-        kept: np.ndarray | None = None,
-    ) -> None:
+    def __init__(self, metric: ReadsTable, state: State, columns: Sequence[str]) -> None:
         self.metric, self.state, self.columns = metric, state, columns
-        self._drawn = state if drawn is None else drawn
-        self._strata, self._kept = strata, kept
+
+    @cached_property
+    def drawn(self) -> Drawn:
+        """The state as resamples see it: made only where there are any."""
+        return self.metric.drawn(self.state)
 
     @cached_property
     def _entries(self) -> list[np.ndarray]:
         """Strata and columns of the entries that are kept: rows in ascending order lie stratum by stratum."""
-        entries = [to_numpy(self._drawn[name]) for name in self.columns]
-        strata = np.zeros(len(entries[0]), np.int64) if self._strata is None else self._strata
-        return [entry if self._kept is None else entry[self._kept] for entry in (strata, *entries)]
+        state, strata, kept = self.drawn
+        entries = [to_numpy(state[name]) for name in self.columns]
+        entries = [np.zeros(len(entries[0]), np.int64) if strata is None else strata, *entries]
+        return entries if kept is None else [entry[kept] for entry in entries]
 
     @cached_property
     def _rows(self) -> tuple[list[np.ndarray], np.ndarray]:
-        counts = self._drawn.get("counts")
-        if counts is not None:
-            counts = to_numpy(counts) if self._kept is None else to_numpy(counts)[self._kept]
+        counts = None if "counts" not in self.state else to_numpy(self.state["counts"])
+        if counts is not None and self.drawn.kept is not None:
+            counts = counts[self.drawn.kept]
         return compact_rows(self._entries, counts)
 
     @property
@@ -81,15 +89,16 @@ class PreparedTable(Prepared):
 
     @cached_property
     def _scalars(self) -> State:
-        return {name: array for name, array in self._drawn.items() if not array.ndim}
+        return {name: array for name, array in self.state.items() if not array.ndim}
 
     def rows(self) -> np.ndarray:
         """The row of each entry of the state."""
         places = rows_and_places(self._entries)[2]
-        if self._kept is None:
+        kept = self.drawn.kept
+        if kept is None:
             return places
-        rows = np.full(len(self._kept), -1)
-        rows[self._kept] = places
+        rows = np.full(len(kept), -1)
+        rows[kept] = places
         return rows
 
     def tables(self, results: Results) -> dict[str, Any]:

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays.arrays import State, to_numpy
+from ..arrays.arrays import to_numpy
 from ..arrays.options import as_bool, as_int
 from ..metric.metric import Metric
-from ..metric.prepared_table import PreparedTable
+from ..metric.prepared_table import Drawn, PreparedTable
 from ..metric.results import Rate, Results
 from ..ranking.counts import as_side
 from ..ranking.rows import rows_of_sides
@@ -67,16 +67,22 @@ class OpenF(Metric):
         """The best F-score, its threshold, and the F-score at each of t_list."""
 
     def prepare(self, state: OpenSetState) -> PreparedTable:
-        """Known and unknown samples; a resample keeps how many there are of either."""
+        """The samples, by class and score."""
         check_applied(state, self.t_list)
         arrays: Any = state
-        return PreparedTable(
-            self,
-            arrays,
-            OPEN_SET_TABLES["counts"],
-            drawn=_with_merged_scores(arrays),
-            strata=to_numpy(state["classes"] >= 0).astype(np.int64),
-        )
+        return PreparedTable(self, arrays, OPEN_SET_TABLES["counts"])
+
+    def drawn(self, state: OpenSetState) -> Drawn:
+        """Known and unknown samples, of which a resample keeps the numbers, their scores merged where they are many."""
+        known, scores = to_numpy(state["classes"]) >= 0, to_numpy(state["scores"])
+        counts = None if "counts" not in state else to_numpy(state["counts"])
+        kinds = (~known, known)
+        sides = (as_side(scores[kind], None if counts is None else counts[kind]) for kind in kinds)
+        merged = np.empty(len(scores), np.float64)
+        for kind, rows in zip(kinds, rows_of_sides(*sides)):
+            merged[kind] = rows.scores[rows.places(scores[kind])]
+        arrays: Any = {**state, "scores": merged}
+        return Drawn(arrays, strata=known.astype(np.int64))
 
     def rates(self, state: OpenSetState) -> Results:
         """The best F-score of a state, and the curve of t_list."""
@@ -90,18 +96,6 @@ class OpenF(Metric):
             return {}
         state: Any = prepared.state
         return {"per_sample": open_f_samples(state, results[self.name].threshold)}
-
-
-def _with_merged_scores(state: State) -> State:
-    """The state with scores as resamples have them: quantiles of the known and the unknown, where there are many."""
-    known, scores, counts = to_numpy(state["classes"]) >= 0, to_numpy(state["scores"]), state.get("counts")
-    numbers = None if counts is None else to_numpy(counts)
-    kinds = (~known, known)
-    sides = (as_side(scores[kind], None if numbers is None else numbers[kind]) for kind in kinds)
-    merged = np.empty(len(scores), np.float64)
-    for kind, rows in zip(kinds, rows_of_sides(*sides)):
-        merged[kind] = rows.scores[rows.places(scores[kind])]
-    return {**state, "scores": merged}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

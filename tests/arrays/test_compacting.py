@@ -18,7 +18,7 @@ from tests import cases
 from tests.examples import many, seeds
 from tests.splitting import length, rows
 
-COUNTING = [name for name in cases.METRICS if metric_class(name).tables]
+COUNTING = [name for name in cases.METRICS if metric_class(name).countable_tables]
 FLOATS = [np.float16, np.float32, np.float64]
 SCORES = {"ood_bench": "predictions", "anomaly_suite": "predictions"}
 

@@ -142,10 +142,11 @@ def test_by_hand(load: Load) -> None:
 
 def test_a_class_that_a_resample_lacks_has_no_part_in_its_mean() -> None:
     metric = metric_class("accuracyk")(average="macro", per_class=True)
-    units = metric.results_and_units(predictions=[[0], [0], [0]], references=[0, 0, 1])[1]
-    assert [stratum.tolist() for stratum in units.strata] == [[2, 1]]
-    drawn = [units.results([np.asarray(counts)]) for counts in ([3, 0], [2, 1], [1, 2], [0, 3])]
-    assert drawn == [{"accuracy": value} for value in (1.0, 0.5, 0.5, 0.0)]
+    (part,) = metric.prepared(predictions=[[0], [0], [0]], references=[0, 0, 1])
+    assert part.prepared.counts.tolist() == [2, 1]
+    assert part.prepared.strata.tolist() == [0, 0]
+    drawn = [part.prepared.rates(np.asarray(counts)) for counts in ([3, 0], [2, 1], [1, 2], [0, 3])]
+    assert [rates["accuracy"].value for rates in drawn] == [1.0, 0.5, 0.5, 0.0]
 
 
 @names

@@ -12,7 +12,7 @@ from openworld_metrics import OpenSetDetection, compare
 from openworld_metrics.detection import outcomes
 from openworld_metrics.detection.boxes import as_detection_state
 from openworld_metrics.detection.image_units import detection_units
-from openworld_metrics.metric.units import Units
+from openworld_metrics.metric.prepared_units import Units
 from tests import cases
 from tests.detection.test_image_counts import (
     FOUND,

@@ -49,7 +49,7 @@ def make(rng: Random) -> Parts:
 
 
 def _counted(name: str, state: states.State) -> states.State:
-    for counts, columns in metric_class(name).tables.items():
+    for counts, columns in metric_class(name).countable_tables.items():
         state = dict(compact_table(state, columns, counts))
     return state
 

@@ -14,7 +14,7 @@ from openworld_metrics import METRICS, compare, metric_class
 from openworld_metrics.command.compare import SHARED
 from openworld_metrics.comparison import TABLE
 from openworld_metrics.metric.bootstrap import MAX_RESAMPLES
-from openworld_metrics.metric.metric import INTERVAL_OPTIONS
+from openworld_metrics.metric.metric import OF_EVERY_METRIC
 from tests import cases
 from tests.fuzz import commands
 from tests.fuzz.commands import Call
@@ -54,7 +54,7 @@ def damage(rng: Random, value: Resampled) -> Resampled:
     """Something wrong with an option of resampling, another one, or a column of either model."""
     way = rng.random()
     if way < 0.5:
-        key = rng.choice((*INTERVAL_OPTIONS, *value.options))
+        key = rng.choice((*OF_EVERY_METRIC, *value.options))
         here = rng.choice(NUMBERS) if rng.random() < 0.5 else anything(rng)
         if key == "n_resamples" and isinstance(here, (int, float)) and FEW < here <= MAX_RESAMPLES:
             here = FEW
@@ -122,7 +122,7 @@ def make_command(rng: Random) -> Call:
             files[f"{which}{key}.npy"] = buffer.getvalue()
             arguments += [f"--{which}{key}".replace("_", "-"), f"{which}{key}.npy"]
     for key, option in value.options.items():
-        if key in INTERVAL_OPTIONS:
+        if key in OF_EVERY_METRIC:
             arguments += [f"--{key.replace('_', '-')}", str(option)]
         elif not isinstance(option, np.ndarray):
             arguments += ["--option", f"{key}={commands.option_text(option)}"]

@@ -15,7 +15,7 @@ from tests.examples import many, seeds
 
 State = dict[str, Any]
 # of each metric whose states carry counts, the arrays of the table that they belong to
-TABLES = {name: columns for name in METRICS for columns in metric_class(name).tables.values()}
+TABLES = {name: columns for name in METRICS for columns in metric_class(name).countable_tables.values()}
 
 
 def counted(name: str, state: State, counts: np.ndarray) -> tuple[State, State]:

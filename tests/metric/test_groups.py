@@ -110,6 +110,72 @@ def test_intervals_of_groups(name: str) -> None:
     assert {key: one[key] for key in without if key in one} == {key: without[key] for key in without if key in one}
 
 
+INTERVALS: dict[str, Any] = dict(confidence_level=0.8, n_resamples=20)
+
+
+@every_metric
+@pytest.mark.parametrize("seed", [11, 12])
+def test_a_group_that_shares_no_samples_has_the_interval_that_it_has_alone(name: str, seed: int) -> None:
+    """To the bit; so another group moves no interval of its own."""
+    columns, options, _ = grouped(name, seed)
+    columns = {**columns, "groups": [group or "far" for group in columns["groups"]]}
+    options |= INTERVALS
+    table = metric_class(name)(**options).compute(**columns)["groups"]
+    rows_of_table = {group: {key: column[i] for key, column in table.items()} for i, group in enumerate(table["group"])}
+    for group in ("far", "near/a", "near/b"):
+        own = alone(name, columns, options, group)
+        assert any(key.endswith("_low") for key in own)
+        assert {key: rows_of_table[group][key] for key in own} == own
+    fewer = rows(columns, [i for i, group in enumerate(columns["groups"]) if group != "near/b"])
+    without = metric_class(name)(**options).compute(**fewer)["groups"]
+    at = without["group"].index("far")
+    assert {key: column[at] for key, column in without.items()} == rows_of_table["far"]
+
+
+@every_metric
+def test_one_group_is_no_group(name: str) -> None:
+    columns, options = cases.draw(name, 21)
+    metric = metric_class(name)(**options, **INTERVALS)
+    expected = metric.compute(**columns)
+    of_groups = metric.compute(**columns, groups=["one"] * len(columns["references"]))
+    table = of_groups.pop("groups")
+    assert {key: column[0] for key, column in table.items() if key != "group"} == expected
+    assert of_groups == {key: expected[key] for key in of_groups}
+
+
+@every_metric
+@pytest.mark.parametrize("shared", [False, True])
+def test_a_comparison_the_other_way_round_is_its_mirror_image(name: str, shared: bool) -> None:
+    columns, options, _ = grouped(name, 31)
+    if not shared:
+        columns["groups"] = [group or "far" for group in columns["groups"]]
+    own = "open_scores" if "open_scores" in columns else "predictions"
+    first = {own: columns.pop(own)}
+    second = {own: first[own][::-1]}
+    there = compare(name, first, second, **columns, **options, n_resamples=15)
+    back = compare(name, second, first, **columns, **options, n_resamples=15)
+    assert there["key"] == back["key"]
+    assert there["difference"] == [-value for value in back["difference"]]
+    assert there["low"] == pytest.approx([-value for value in back["high"]], abs=1e-15)
+    assert there["p_value"] == back["p_value"]
+    turned = {"first": "second", "second": "first", None: None}
+    assert there["better"] == [turned[value] for value in back["better"]]
+
+
+def test_groups_that_lack_a_class_are_skipped_if_asked_for() -> None:
+    columns = dict(predictions=[0.1, 0.4, 0.9, 0.3], references=[0, 1, 1, 0], groups=["a/x", "a/x", "a/y", "b"])
+    with pytest.raises(ValueError, match="group 'a/y': references: expected samples of both classes"):
+        OODBench(metrics="auroc").compute(**columns)
+    results = OODBench(metrics="auroc", groups_without="skip", **INTERVALS).compute(**columns)
+    assert (results["auroc"], results["groups_skipped"]) == (1.0, 2)
+    table = results["groups"]
+    assert dict(zip(table["group"], table["auroc"])) == {"a": 1.0, "a/x": 1.0, "a/y": None, "b": None}
+    with pytest.raises(ValueError, match="groups: expected a group with samples of both classes, got 2 without"):
+        OODBench(groups_without="skip").compute(predictions=[0.1, 0.2], references=[0, 1], groups=["a", "b"])
+    with pytest.raises(ValueError, match="groups_without: expected one of 'raise', 'skip', got 'drop'"):
+        OODBench(groups_without="drop")
+
+
 def test_shared_samples_are_drawn_once_for_all_groups() -> None:
     """Two groups that have the same samples of their own, and share the others, can only differ by their own draws."""
     rng = np.random.default_rng(0)

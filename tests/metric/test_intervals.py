@@ -12,15 +12,17 @@ import pytest
 from hypothesis import given
 
 from openworld_metrics import compare, metric_class
-from openworld_metrics.metric import metric as metric_module, units
+from openworld_metrics.metric import metric as metric_module
 from openworld_metrics.metric.bootstrap import draw, percentiles
+from openworld_metrics.metric.results import as_dict, rates_of
+from openworld_metrics.ranking import rows as rows_module
 from openworld_metrics.ranking.counts import as_side
 from openworld_metrics.ranking.rows import rows_of_sides
 from tests import cases
 from tests.examples import many, seeds
 from tests.splitting import length, rows
 
-RESAMPLED = [name for name in cases.METRICS if hasattr(metric_class(name), "units")]
+RESAMPLED = cases.METRICS
 SETS = 300  # simulated
 SETS_OF_PIXELS = 100  # fewer, since intervals that resample pixels hold the true value 4 times in 10
 
@@ -36,11 +38,12 @@ def of_rates(results: dict[str, Any]) -> dict[str, float]:
 @pytest.mark.parametrize("name", RESAMPLED)
 @many
 @given(seed=seeds)
-def test_units_give_the_results_and_no_order_changes_a_bit(name: str, seed: int) -> None:
+def test_rows_give_the_results_and_no_order_changes_a_bit(name: str, seed: int) -> None:
     columns, options = cases.draw(name, seed)
     metric = metric_class(name)(**options)
-    results, drawn = metric.results_and_units(**columns)
-    point = drawn.results(drawn.strata)
+    (part,) = metric.prepared(**columns)
+    results = as_dict(part.results[""])
+    point = {key: rate.value for key, rate in rates_of(part.prepared.rates(part.prepared.counts)).items()}
     # shares of regions are rounded to multiples of 2^-30
     assert point == pytest.approx(
         {key: results[key] for key in point}, abs=1e-8 if name == "anomaly_suite" else 0, rel=0
@@ -104,7 +107,7 @@ def test_merged_rows_move_the_interval_by_less_than_2_percent_of_its_width() -> 
     found = []
     for most in 1 << 14, 1 << 17:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(units, "MAX_ROWS", most)
+            patch.setattr(rows_module, "MAX_ROWS", most)
             patch.setattr("openworld_metrics.metric.bootstrap._DRAWS_PER_ROW", 10**9)
             metric = metric_class("ood_bench")(confidence_level=0.95, n_resamples=60, **options)
             found.append(metric.compute(**columns))
@@ -121,7 +124,7 @@ def test_rows_of_sides_are_the_scores_or_their_quantiles(monkeypatch: pytest.Mon
     first, second = rows_of_sides(*sides)
     assert (first.scores.tolist(), first.counts.tolist()) == ([0.0, 1.0, 2.0], [2, 1, 1])
     assert (second.scores.tolist(), second.counts.tolist()) == ([1.5], [1])
-    monkeypatch.setattr(units, "MAX_ROWS", 2)
+    monkeypatch.setattr(rows_module, "MAX_ROWS", 2)
     first, second = rows_of_sides(*sides)
     assert first.scores.tolist() == second.scores.tolist() == [0.0, 1.5, 2.0]
     assert (first.counts.tolist(), second.counts.tolist()) == ([2, 1, 1], [0, 1, 0])

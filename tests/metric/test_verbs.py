@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 import copy
-import importlib
+import inspect
 import pickle
 import re
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, get_type_hints
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ import pytest
 import openworld_metrics
 from openworld_metrics import Metric, metric_class
 from openworld_metrics.loading import script
-from openworld_metrics.metric.metric import SIBLING_COLUMNS
+from openworld_metrics.metric.metric import SIBLING_COLUMNS, keyword_options
 from openworld_metrics.texts import texts
 from tests import cases
 from tests.splitting import batches, length, split_options
@@ -155,9 +155,16 @@ def test_unknown_options(name: str) -> None:
 @every_metric
 def test_options_are_typed(name: str) -> None:
     core = metric_class(name)
-    typed = getattr(importlib.import_module(core.__module__), f"{core.__name__}Options")
-    assert set(typed.__annotations__) == set(core.options)
-    assert typed.__required_keys__ == frozenset()
+    assert set(inspect.signature(core).parameters) == set(core.options) <= set(get_type_hints(core))
+
+
+@every_metric
+def test_defaults_of_reduce_are_those_of_the_fields(name: str) -> None:
+    core = metric_class(name)
+    for function in (core.reduce, core.as_state):
+        for option, default in keyword_options(function).items():
+            assert core.options.get(option, default) == default
+    assert core.fixed_options <= keyword_options(core.reduce).keys()
 
 
 def documented(name: str) -> dict[str, str]:

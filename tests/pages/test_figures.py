@@ -225,7 +225,7 @@ def test_a_small_part_of_a_curve_keeps_its_shape(load: Load) -> None:
 def test_rows_with_counts_are_drawn_as_the_rows_repeated(name: str, load: Load) -> None:
     found = computed(name, load, cases.draw(name, 5)[0], {})
     state = found.state
-    for counts, columns in openworld_metrics.metric_class(name).tables.items():
+    for counts, columns in openworld_metrics.metric_class(name).countable_tables.items():
         state = compact_table(state, columns, counts)
     assert len(state) > len(found.state)
     for figure, other in zip(draw(found._replace(state=state), name), draw(found, name)):
