@@ -181,10 +181,10 @@ def with_groups(columns: Columns, seed: int) -> Columns:
     again = np.concatenate([np.tile(np.arange(number), 3), rng.integers(0, number, number // 2)])
     names = [name for name in ("near/a", "near/b", "far") for _ in range(number)] + [""] * (number // 2)
     order = rng.permutation(len(again))
-    return {
-        **{name: take(column, again[order].tolist()) for name, column in columns.items()},
-        "groups": np.asarray(names)[order],
-    }
+    taken = {name: take(column, again[order].tolist()) for name, column in columns.items()}
+    if "samples" in columns:  # the images of a sample lie in one group
+        taken["samples"] = [f"{sample} of {names[i]}" for sample, i in zip(taken["samples"], order)]
+    return {**taken, "groups": np.asarray(names)[order]}
 
 
 def as_lists(column: Any) -> list[Any]:

@@ -143,12 +143,12 @@ def test_another_threshold_after_batches_is_refused() -> None:
     columns, _ = drawn(0)
     kept = metric()
     kept.add_batch(**columns)
-    with pytest.raises(ValueError, match="pixel_threshold: components were found at 0.5 as batches were added"):
+    with pytest.raises(ValueError, match=r"pixel_threshold: components were found at 0.5 as batches were added"):
         kept.compute(pixel_threshold=0.4)
     with pytest.raises(ValueError, match="min_object: it was applied as batches were added"):
         kept.compute(min_object=0)
     other = AnomalySuite(ignore_value=255, components=True, pixel_threshold=0.4, **SIZES)
-    with pytest.raises(ValueError, match="state: expected component_threshold=0.4, as here, got 0.5"):
+    with pytest.raises(ValueError, match=r"state: expected component_threshold=0.4, as here, got 0.5"):
         other.merge(kept.state())
     plain = AnomalySuite(ignore_value=255)
     with pytest.raises(ValueError, match="state"):

@@ -140,5 +140,5 @@ def test_a_sample_lies_in_one_group() -> None:
 def test_all_batches_have_samples_or_none() -> None:
     metric = AnomalySuite(levels="image")
     metric.add_batch(**MAPS, samples=["a", "b"])
-    with pytest.raises(ValueError, match="expected a state of .*samples"):
+    with pytest.raises(ValueError, match=r"expected a state of .*samples"):
         metric.add_batch(**MAPS)
