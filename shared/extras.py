@@ -1,4 +1,4 @@
-"""What to install where a package that only some of the project needs is missing."""
+"""What to install where a library that only some of the project needs is missing."""
 
 from __future__ import annotations
 
@@ -15,12 +15,15 @@ DISTRIBUTIONS = {
 
 
 @contextmanager
-def extra(name: str) -> Iterator[None]:
-    """Around imports of what the extra `name` of this package installs: an ImportError that says how to get it."""
+def extra(name: str = "") -> Iterator[None]:
+    """Around imports of libraries that may be missing: an ImportError that says how to get them.
+
+    name: the extra of this package that brings them, if one does
+    """
     try:
         yield
     except ModuleNotFoundError as error:
-        package = DISTRIBUTIONS.get(str(error.name), error.name)
-        raise ImportError(
-            f"expected {package} to be installed, got none: pip install {package}, or this package with [{name}]"
-        ) from error
+        library = str(error.name).partition(".")[0]
+        package = DISTRIBUTIONS.get(library, library)
+        checkout = f", or, in a checkout of openworld-metrics, pip install '.[{name}]'" if name else ""
+        raise ImportError(f"expected {package} to be installed, got none: pip install {package}{checkout}") from error

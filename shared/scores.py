@@ -132,7 +132,7 @@ def gen(logits: Any, gamma: float = 0.1, top: int = 100) -> Array:
 
     def score(z: Array, m: Array) -> Array:
         xp = array_namespace(z)
-        z = xp.sort(z, axis=1, descending=True)
+        z = xp.flip(xp.sort(z, axis=1), axis=1)
         others = xp.exp(z[:, 1:] - m)
         o = _sum(others)[:, None]
         rest = xp.concat([o, 1 + (o - others)], axis=1) / (1 + o)  # 1 − p

@@ -31,7 +31,7 @@ def per_image_table(
     scores, labels = to_numpy(state["image_scores"]), to_numpy(state["image_labels"])
     table: dict[str, list[Any]] = {
         "image": [*range(len(scores))],
-        "score": scores.tolist(),
+        "score": (scores + 0.0).tolist(),  # 0.0 for −0.0
         "label": labels.astype(int).tolist(),
     }
     if image_threshold is not None:

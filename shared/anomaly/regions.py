@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypedDict
 import numpy as np
 
 from ..arrays.arrays import Array, array_namespace, concatenate, on_device, to_numpy
+from ..extras import extra
 from ..ranking.counts import split
 
 if TYPE_CHECKING:
@@ -130,7 +131,8 @@ def check_sum(sizes: np.ndarray, name: str, total: int, what: str) -> None:
 
 def connected_components(mask: np.ndarray) -> np.ndarray:
     """The number of each pixel's 8-connected component, from 1, (H, W) int32; 0 outside the mask."""
-    from scipy import ndimage  # its import takes longer than most metrics
+    with extra():
+        from scipy import ndimage  # its import takes longer than most metrics
 
     numbers = np.zeros(mask.shape, dtype=np.int32)
     rows, columns = (np.flatnonzero(mask.any(axis=axis)) for axis in (1, 0))

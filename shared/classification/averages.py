@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
-from typing import Any
+from itertools import chain
+from typing import Any, NamedTuple
 
 from ..arrays.arrays import Array, array_namespace
 from ..arrays.options import as_bool, as_choice
+from ..arrays.ratios import rounded_sum
 from .topk_rates import TIES, Ranks, accuracy, hits_among_top, mean_hits
 
 AVERAGES = ("micro", "macro")
@@ -29,8 +30,8 @@ def topk_rates(
     as_choice(ties, "ties", TIES)
     if not macro:
         return {key: _over_samples(ranks, span, ties, percent) for key, span in ks.items()}
-    table = rates_by_class(ranks, ks, ties=ties, percent=percent)
-    return {key: math.fsum(table[key]) / len(table[key]) for key in ks}
+    of_classes = ratios_by_class(ranks, ks, ties=ties, percent=percent).ratios
+    return {key: rounded_sum(chain(*of_classes[key]), len(of_classes[key])) for key in ks}
 
 
 def rates_by_class(
@@ -48,13 +49,32 @@ def rates_by_class(
     >>> rates_by_class(ranks, {"accuracy@2": range(2, 3)}, ties="strict")
     {'class': [2, 7], 'count': [1, 3], 'accuracy@2': [1.0, 0.6666666666666666]}
     """
+    classes, counts, ratios = ratios_by_class(ranks, ks, ties=ties, percent=percent)
+    rates = {key: [rounded_sum(parts, 1) for parts in of_classes] for key, of_classes in ratios.items()}
+    return {"class": classes, "count": counts, **rates}
+
+
+class ClassRatios(NamedTuple):
+    """Rates of classes as fractions.
+
+    classes, counts: the ids that occur, ascending, and how many samples each has
+    ratios: for each key, and each class, the counts and totals whose ratios sum to its rate
+    """
+
+    classes: list[int]
+    counts: list[int]
+    ratios: dict[str, list[list[tuple[int, int]]]]
+
+
+def ratios_by_class(ranks: Ranks, ks: Mapping[str, range | None], *, ties: str, percent: bool = False) -> ClassRatios:
+    """As `rates_by_class`, in integers: with expected ties, a rate is a sum of one ratio for each number of ties."""
     one = 100 if as_bool(percent, "percent") else 1
     xp = array_namespace(ranks.classes)
     ranks = _by_class(ranks, by_ties=ties == "expected")
     weights = xp.ones_like(ranks.classes, dtype=xp.int64) if ranks.counts is None else ranks.counts
     last = _ends(ranks.classes)
     totals = _sums(weights, last)
-    table: dict[str, list[Any]] = {"class": ranks.classes[last].tolist(), "count": totals}
+    ratios = {}
     if ties == "expected":
         last_tied = _ends(ranks.classes, ranks.tied)
         # how many pairs of class and ties there are up to the last of each class
@@ -63,17 +83,17 @@ def rates_by_class(
     for key, span in ks.items():
         if span is None:
             good = _sums(xp.astype(ranks.correct, xp.int64) * weights, last)
-            table[key] = [one * hits / total for hits, total in zip(good, totals)]
+            ratios[key] = [[(one * hits, total)] for hits, total in zip(good, totals)]
             continue
         hits = hits_among_top(ranks.above, ranks.tied, span, ties) * weights
         places = [total * len(span) for total in totals]
         if ties != "expected":
-            table[key] = [one * good / total for good, total in zip(_sums(hits, last), places)]
+            ratios[key] = [[(one * good, total)] for good, total in zip(_sums(hits, last), places)]
             continue
-        shares = [one * good / chances for good, chances in zip(_sums(hits, last_tied), possible)]
-        parts = [slice(start, stop) for start, stop in zip([0, *until], until)]
-        table[key] = [math.fsum(shares[part]) / total for part, total in zip(parts, places)]
-    return table
+        shares = [*zip(_sums(hits, last_tied), possible)]
+        parts = [shares[start:stop] for start, stop in zip([0, *until], until)]
+        ratios[key] = [[(one * good, of * total) for good, of in part] for part, total in zip(parts, places)]
+    return ClassRatios(ranks.classes[last].tolist(), totals, ratios)
 
 
 def _over_samples(ranks: Ranks, span: range | None, ties: str, percent: bool) -> float:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
-from ..arrays.arrays import Array, array_namespace
+from ..arrays.arrays import Array, array_namespace, distinct_values
 from ..arrays.options import as_bool, as_choice
+from ..arrays.ratios import rounded_sum
 from .topk import TopkState
 
 TIES = ("strict", "optimistic", "expected")
@@ -103,10 +103,10 @@ def mean_hits(above: Array, tied: Array, ks: range, *, ties: str, percent: bool,
     hits = hits_among_top(above, tied, ks, ties)
     if ties != "expected":
         return one * _sum(hits, counts) / total
-    xp = array_namespace(above, tied)
     hits = hits if counts is None else hits * counts
-    shares = [(_sum(hits[tied == count]), count + 1) for count in map(int, xp.unique_values(tied))]
-    return math.fsum(one * good / possible for good, possible in shares) / total
+    return rounded_sum(
+        ((one * _sum(hits[tied == count]), count + 1) for count in map(int, distinct_values(tied))), total
+    )
 
 
 def hits_among_top(above: Array, tied: Array, ks: range, ties: str) -> Array:

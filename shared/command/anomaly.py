@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -10,9 +10,18 @@ from typing import Any
 import click
 
 from ..anomaly.anomaly_suite import AnomalySuite
+from ..evaluation.anomaly import evaluate_maps
+from ..evaluation.anomaly_comparison import compared_runs
+from ..evaluation.anomaly_text import anomaly_summary, check_same_images, per_image_csv, save_anomaly_results
+from ..evaluation.detection import check_ending
+from ..evaluation.map_reading import file_problems
 from ..formats.maps.layouts import LAYOUTS, NAMES, PAIR
+from ..formats.maps.listing import list_anomaly_maps
+from ..formats.written.atomic import write_file
 from ..formats.written.results import as_json
-from .detect import SpaceSeparated
+from ..reports.anomaly import write_anomaly_report
+from ..reports.page import check_report_folder
+from .flags import MetricCommand
 from .messages import one_line, warn
 from .options import FOLDER, read_options
 from .outputs import check_outputs, deliver, on_terminal, show
@@ -27,37 +36,15 @@ where a map without a mask is one of a normal image. Maps are .tiff, .npy, .npz,
 maps/bottle/test/crack/000.tiff: found by category, name, and the folder of the defect where names repeat.
 What is above 0 in a mask is anomalous, but for the --ignore-value. Results are tables on a terminal, JSON in a pipe.
 """
-_MEANINGS = {
-    "integration_limits": "False-positive rates up to which AUPRO is taken.",
-    "image_reduction": "An image's score: max, mean, or a number k: the mean of the k highest pixels.",
-    "num_thresholds": "Thresholds of an approximate AUPRO, as of MVTec 3D-AD; exact without.",
-    "ignore_value": "Value of void pixels in masks, such as 255.",
-    "levels": "What to judge: image, pixel or both.",
-    "confidence_level": "Intervals of groups' rates, such as 0.95, and p-values of differences; images are resampled.",
-    "n_resamples": "Resamples of the images.",
-    "random_state": "Seed of the resamples.",
-}
 
 
-_OF_THE_COMMAND = ("per_image",)  # which takes a file
-
-
-class _Lists(SpaceSeparated):
-    lists = ("--category", *(f"--{name.replace('_', '-')}" for name in AnomalySuite.options))
-
-
-def _metric_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add an option for each of the metric's, so that its defaults stand once."""
-    for name, default in reversed([(n, d) for n, d in AnomalySuite.options.items() if n not in _OF_THE_COMMAND]):
-        shown = " ".join(map(str, default)) if isinstance(default, (list, tuple)) else default
-        words = _MEANINGS.get(name, "Of anomaly_suite: see openworld-metrics describe anomaly_suite.")
-        more = "" if default is None else f"  [default: {shown}]"
-        flag = f"--{name.replace('_', '-')}"
-        command = click.option(flag, name, multiple=True, metavar="VALUE …", help=words + more)(command)
-    return command
-
-
-@click.command(cls=_Lists, help=_HELP)
+@click.command(
+    cls=MetricCommand,
+    metric=AnomalySuite,
+    but=("per_image",),  # which takes a file here
+    lists=("--category",),
+    help=_HELP,
+)
 @click.option("--maps", required=True, type=click.Path(path_type=Path), help="Folder of a model's anomaly maps.")
 @click.option("--data", required=True, type=click.Path(path_type=Path), help="Folder of the data set, or of masks.")
 @click.option("--layout", type=click.Choice(NAMES), help="Layout of the data set.  [default: recognised]")
@@ -72,7 +59,6 @@ def _metric_options(command: Callable[..., None]) -> Callable[..., None]:
     help="Write a .csv of the images: score, decision, IoU.",
 )
 @click.option("--report", type=FOLDER, help="Draw curves and the worst images.")
-@_metric_options
 def anomaly(
     maps: Path,
     data: Path,
@@ -83,21 +69,9 @@ def anomaly(
     **given: Any,
 ) -> None:
     """Evaluate anomaly maps of a data set on disk; see `_HELP`."""
-    from ..evaluation.anomaly import evaluate_maps
-    from ..evaluation.anomaly_comparison import compared_runs
-    from ..evaluation.anomaly_text import (
-        anomaly_summary,
-        check_same_images,
-        per_image_csv,
-        save_anomaly_results,
-    )
-    from ..formats.maps.listing import list_anomaly_maps
-    from ..formats.written.atomic import write_file
-    from ..reports.anomaly import write_anomaly_report
-
     folders = [maps] if compare is None else [maps, compare]
     _check_outputs(save, per_image, report, [data, *folders])
-    options = {**_options(given), "per_image": per_image is not None}
+    options = {**read_options(AnomalySuite, (), given), "per_image": per_image is not None}
     models = [
         list_anomaly_maps(folder, data, layout=given["layout"], categories=given["categories"] or None)
         for folder in folders
@@ -134,17 +108,8 @@ def _warn_of_empty_masks(images: Sequence[Any]) -> None:
         )
 
 
-def _options(given: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of the metric, those that were given."""
-    return read_options(
-        AnomalySuite, [f"{name}={','.join(given[name])}" for name in AnomalySuite.options if given.get(name)]
-    )
-
-
 def _check_outputs(save: Sequence[Path], per_image: Path | None, report: Path | None, folders: Sequence[Path]) -> None:
     """Raise ValueError or OSError for what cannot be written, or would be among the files that are read."""
-    from ..evaluation.detection import check_ending
-    from ..reports.page import check_report_folder
 
     def tables() -> Iterator[Path]:
         for folder in folders:
@@ -161,8 +126,6 @@ def _check_outputs(save: Sequence[Path], per_image: Path | None, report: Path | 
 
 def _list_problems(models: Sequence[Any], resize: str | None, ignore_value: int | None) -> None:
     """Say what is wrong with the files, and exit with 2 if anything is."""
-    from ..evaluation.map_reading import file_problems
-
     problems = [line for model in models for line in file_problems(model, resize, ignore_value, progress=True)]
     problems = list(dict.fromkeys(problems))  # masks are the same for both models
     if problems:

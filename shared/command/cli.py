@@ -9,11 +9,10 @@ standard error, and exit code 2. Built on click, which needs nothing else.
 from __future__ import annotations
 
 import os
-import signal
 import sys
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
+
+from .interrupts import quiet_ctrl_c
 
 
 def main() -> None:
@@ -31,7 +30,7 @@ def main() -> None:
 
 def _run() -> int:
     """The exit code of the command."""
-    with _quiet_ctrl_c():
+    with quiet_ctrl_c():
         import click
 
         from .commands import cli
@@ -47,19 +46,6 @@ def _run() -> int:
     except Exception as error:
         warn(explain(error))
         return 2
-
-
-@contextmanager
-def _quiet_ctrl_c() -> Iterator[None]:
-    """Around imports, which leave nothing to be cleaned up, and in which a KeyboardInterrupt may be shown or lost."""
-    before = signal.getsignal(signal.SIGINT)
-    if before is signal.default_int_handler:
-        signal.signal(signal.SIGINT, lambda *_: os._exit(130))
-    try:
-        yield
-    finally:
-        if before is signal.default_int_handler:
-            signal.signal(signal.SIGINT, before)
 
 
 def _open_standard_streams() -> None:

@@ -1,177 +1,54 @@
-"""The commands that compute a metric from files, list the metrics, and describe one."""
+"""The group of commands, each of which is imported when it is called."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from functools import partial
-from pathlib import Path
-from typing import Any
+from importlib import import_module
+from types import MappingProxyType
 
 import click
 
-from ..formats.written.atomic import write_file
-from ..formats.written.results import as_json, as_table
-from ..loading import METRICS, metric_class, script
-from ..scores import SCORES, score_function
-from ..texts import texts
-from .anomaly import anomaly
-from .compare import compare
-from .detect import detect
-from .ood import ood
-from .options import FOLDER, read_options
-from .outputs import check_outputs, deliver, on_terminal, show
-from .report import check_report, error_report
-from .table import table
+from .interrupts import quiet_ctrl_c
+from .outputs import show
+
+# the module of each command, and its name there
+COMMANDS = MappingProxyType(
+    {
+        "anomaly": ("anomaly", "anomaly"),
+        "compare": ("compare", "compare"),
+        "compute": ("compute", "compute"),
+        "describe": ("describe", "describe"),
+        "detect": ("detect", "detect"),
+        "list": ("describe", "list_metrics"),
+        "ood": ("ood", "ood"),
+        "serve": ("serve", "serve"),
+        "submission": ("submission", "submission"),
+        "table": ("table", "table"),
+        "threshold": ("threshold", "threshold"),
+    }
+)
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]}, invoke_without_command=True)
+class LazyGroup(click.Group):
+    """A group that imports a command when it is called. Source: click's documentation, "Lazily Loading Subcommands"."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names of the commands."""
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of a name; None if there is none."""
+        if cmd_name not in COMMANDS:
+            return None
+        module, name = COMMANDS[cmd_name]
+        with quiet_ctrl_c():
+            command: click.Command = getattr(import_module(f".{module}", __package__), name)
+        return command
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]}, invoke_without_command=True)
 @click.version_option(package_name="openworld-metrics")
 @click.pass_context
 def cli(context: click.Context) -> None:
     """Metrics for models that meet the open world."""
     if context.invoked_subcommand is None:
         show(context.get_help())
-
-
-@cli.command("list")
-def list_metrics() -> None:
-    """List the metrics, each with what it measures."""
-    width = max(map(len, METRICS))
-    show("\n".join(f"{name:{width}}  {texts(script(name)).summary}" for name in METRICS))
-
-
-@cli.command()
-@click.argument("name", type=click.Choice(METRICS), metavar="NAME")
-def describe(name: str) -> None:
-    """Describe a metric: its columns, options, results, and whom to cite."""
-    said = texts(script(name))
-    show("\n\n".join((said.summary, said.description, said.inputs, said.citation, *said.urls)))
-
-
-@cli.command()
-@click.argument("name", type=click.Choice(METRICS), metavar="NAME")
-@click.option("--predictions", metavar="FILE", help="Scores or class ids, maps or boxes: see describe.")
-@click.option("--references", metavar="FILE", help="True classes, labels, masks or boxes.")
-@click.option(
-    "--open-scores",
-    metavar="FILE|SCORE",
-    help=f"Open-set scores, higher is more unknown, or which to take of the predictions, logits: {', '.join(SCORES)}.",
-)
-@click.option("--open-labels", metavar="FILE", help="1 for unknown samples, 0 for known ones.")
-@click.option("--image-scores", metavar="FILE", help="Anomaly scores of the images.")
-@click.option("--image-labels", metavar="FILE", help="1 for anomalous images, 0 for normal ones.")
-@click.option("--groups", metavar="FILE", help="Names of groups, or nothing for samples that belong to all of them.")
-@click.option(
-    "--option",
-    "options",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="An option, such as k_list=1,5 or known_classes=0,1.",
-)
-@click.option(
-    "--save", type=click.Path(dir_okay=False, writable=True, path_type=Path), help="Write results to a .json."
-)
-@click.option("--plot", type=click.Path(dir_okay=False, writable=True, path_type=Path), help="Draw results.")
-@click.option("--report", type=FOLDER, help="Draw the samples that are most wrong: a folder.")
-@click.option(
-    "--images",
-    metavar="FOLDER|FILE",
-    help="The samples' images for --report: a folder, in order of names, or a .txt or FILE:COLUMN of paths.",
-)
-def compute(
-    name: str,
-    options: tuple[str, ...],
-    save: Path | None,
-    plot: Path | None,
-    report: Path | None,
-    images: str | None,
-    **places: str | None,
-) -> None:
-    """Compute a metric from files: .npy, .npz, .csv, .parquet, .json or .pt.
-
-    FILE may name its columns, as in scores.parquet:logits or table.csv:cat,dog; without, the column is the only one, or
-    the one named as the option is (open_scores). FILE may be - for JSON or comma-separated values on standard input.
-    Parquet files are read in batches. In JSON results an infinite threshold is "Infinity" or "-Infinity".
-    """
-    from ..formats.tables.columns import file_of
-
-    if save is not None and save.suffix != ".json":
-        raise ValueError(f"--save: expected a file ending in .json, got {save}")
-    if plot is not None:
-        from ..reports.plots import check_picture, draw
-
-        check_picture(plot)
-        if places["groups"] is not None:
-            raise click.UsageError("expected --plot or --groups, got both: a picture shows one group")
-    given = {column: place for column, place in places.items() if place is not None}
-    score = given.pop("open_scores") if given.get("open_scores") in SCORES else None
-    if score is not None and "predictions" not in given:
-        raise click.UsageError(f"expected --predictions with --open-scores {score}, which is of their logits")
-    check_outputs(filter(None, (save, plot)), lambda: filter(None, map(file_of, given.values())))
-    chosen = metric_class(name)
-    wanted = read_options(chosen, options)
-    if report is not None:
-        check_report(chosen, report, images)
-        if "groups" in given:
-            raise click.UsageError("expected --report or --groups, got both: a page shows one group")
-    elif images is not None:
-        raise click.UsageError("expected --report with --images, got none")
-    metric = chosen(**(wanted if report is None else {**wanted, "per_sample": True}))
-    with _files_of_columns(given if score is None else {**given, "logits": given["predictions"]}):
-        _add(metric, given, score)
-        state = {} if plot is None else metric.state()
-        count, results = len(metric), metric.compute()
-    page = [] if report is None else [error_report(name, results, report, images, given, count)]
-    if not wanted.get("per_sample"):
-        results.pop("per_sample", None)
-    writes: list[Callable[[], object]] = []
-    if save is not None:
-        writes.append(partial(write_file, save, as_json(results, indent=2) + "\n"))
-    if plot is not None:
-        writes.append(partial(draw, name, results, state, plot))
-    deliver(as_table(results) if on_terminal() else as_json(results), *writes, *page)
-    if report is not None and on_terminal():
-        show(f"\nreport: {report / 'index.html'}")
-
-
-for command in (anomaly, compare, detect, ood, table):
-    cli.add_command(command)
-
-
-@contextmanager
-def _files_of_columns(places: Mapping[str, str]) -> Iterator[None]:
-    """Errors that begin with the name of a column get that of its file."""
-    try:
-        yield
-    except (ValueError, TypeError) as error:
-        place = places.get(str(error).partition(":")[0])
-        if place is None:
-            raise
-        kind = TypeError if isinstance(error, TypeError) else ValueError
-        raise kind(f"{place}: {error}") from error
-
-
-def _add(metric: Any, places: Mapping[str, str], score: str | None) -> None:
-    """Add the columns to a metric, in batches with a progress bar where there is a Parquet file.
-
-    With the name of a score, the open-set scores are those of the predictions, which are logits.
-    """
-    from ..formats.tables.columns import ParquetColumn, batches, open_column
-
-    def add(columns: Mapping[str, Any]) -> None:
-        more = {} if score is None else {"open_scores": score_function(score)(columns["predictions"])}
-        metric.add_batch(**columns, **more)
-
-    columns = {column: open_column(place, column) for column, place in places.items()}
-    streamed = [column for column in columns.values() if isinstance(column, ParquetColumn)]
-    if not streamed:
-        add(columns)
-        return
-    from tqdm import tqdm
-
-    # disable=None: no bar where standard error is not a terminal
-    with tqdm(total=len(streamed[0]), unit=" rows", unit_scale=True, disable=None) as progress:
-        for batch in batches(columns):
-            add(batch)
-            progress.update(len(next(iter(batch.values()))))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,15 +10,18 @@ from typing import Any
 import click
 
 from ..comparison import TABLE, compare as compare_models
+from ..formats.tables import columns as columns_of_files
 from ..formats.written.aligned import aligned
-from ..formats.written.atomic import write_file
 from ..formats.written.results import as_json
 from ..loading import METRICS, metric_class
 from ..metric.groups import GROUPS
 from ..metric.metric import keyword_options
 from ..reports.directions import better
+from ..reports.forest import draw_differences
+from .files import check_json_and_picture, files_of, naming_files
+from .flags import INTERVALS, MetricCommand
 from .options import read_options
-from .outputs import check_outputs, deliver, on_terminal
+from .outputs import deliver, on_terminal, saving
 
 _HELP = """Compare two models on the same samples: differences, their intervals and p-values.
 
@@ -34,6 +36,7 @@ difference leaves out 0 and it is known which way is better.
 DEFAULTS = keyword_options(compare_models)
 OWN = ("predictions", "open_scores", "image_scores")
 SHARED = ("references", "open_labels", "image_labels", GROUPS)
+COLUMNS = (*(f"{which}_{column}" for which in ("first", "second") for column in OWN), *SHARED)
 
 
 def _columns(command: Callable[..., None]) -> Callable[..., None]:
@@ -45,10 +48,12 @@ def _columns(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
-@click.command(help=_HELP)
+@click.command(cls=MetricCommand, but=INTERVALS, help=_HELP)
 @click.argument("name", type=click.Choice(METRICS), metavar="NAME")
 @_columns
-@click.option("--option", "options", multiple=True, metavar="KEY=VALUE", help="An option of the metric.")
+@click.option(
+    "--option", "options", multiple=True, metavar="KEY=VALUE", help="An option of the metric; the same as its flag."
+)
 @click.option(
     "--confidence-level", type=float, default=DEFAULTS["confidence_level"], show_default=True, help="Of the intervals."
 )
@@ -64,28 +69,19 @@ def compare(
     random_state: int,
     save: Path | None,
     plot: Path | None,
-    **places: str | None,
+    **given: Any,
 ) -> None:
     """Compare two models on the same samples; see `_HELP`."""
-    from ..formats.tables.columns import file_of
-
-    if save is not None and save.suffix != ".json":
-        raise ValueError(f"--save: expected a file ending in .json, got {save}")
-    if plot is not None:
-        from ..reports.forest import draw_differences
-        from ..reports.plots import check_picture
-
-        check_picture(plot)
-    given = {column: place for column, place in places.items() if place is not None}
-    for needed in ("first_predictions", "second_predictions"):
-        if needed not in given:
-            raise click.UsageError(f"expected --{needed.replace('_', '-')}, got none")
-    check_outputs(filter(None, [save, plot]), lambda: filter(None, map(file_of, given.values())))
     chosen = metric_class(name)
-    metric = chosen(**read_options(chosen, options))
-    columns = {column: _read(place, column) for column, place in given.items()}
+    metric = chosen(**read_options(chosen, options, {**given, **dict.fromkeys(INTERVALS)}))
+    places = {column: given[column] for column in COLUMNS if given[column] is not None}
+    for needed in ("first_predictions", "second_predictions"):
+        if needed not in places:
+            raise click.UsageError(f"expected --{needed.replace('_', '-')}, got none")
+    check_json_and_picture(save, plot, lambda: files_of(places))
+    columns = {column: _read(place, column) for column, place in places.items()}
     models = [{c: columns[f"{which}_{c}"] for c in OWN if f"{which}_{c}" in columns} for which in ("first", "second")]
-    with _files_of(given):
+    with naming_files(places):
         table = compare_models(
             metric,
             *models,
@@ -94,28 +90,15 @@ def compare(
             random_state=random_state,
             **{column: columns[column] for column in SHARED if column in columns},
         )
-    writes: list[Callable[[], object]] = []
-    if save is not None:
-        writes.append(partial(write_file, save, as_json(table, indent=2) + "\n"))
+    writes = saving(save, table)
     if plot is not None:
         writes.append(partial(draw_differences, table, plot, title=f"{name}, first − second"))
     deliver(as_text(table) if on_terminal() else as_json(table), *writes)
 
 
 def _read(place: str, column: str) -> Any:
-    from ..formats.tables.columns import open_column, whole_column
-
-    return whole_column(open_column(place, column.removeprefix("first_").removeprefix("second_")))
-
-
-@contextmanager
-def _files_of(places: Mapping[str, str]) -> Iterator[None]:
-    """Errors that begin with the name of a column that both share get that of its file."""
-    try:
-        yield
-    except (ValueError, TypeError) as error:
-        place = places.get(str(error).partition(":")[0])
-        raise error if place is None else type(error)(f"{place}: {error}") from None
+    name = column.removeprefix("first_").removeprefix("second_")
+    return columns_of_files.whole_column(columns_of_files.open_column(place, name))
 
 
 def as_text(table: Mapping[str, list[Any]]) -> str:

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import click
 
 from ..detection.openset_detection import OpenSetDetection
+from ..evaluation.detection import check_ending, evaluate_detections, save_results, summary
+from ..evaluation.validator import OpenSetValidator
+from ..formats.boxes.aliases import aliases_of
+from ..formats.boxes.class_names import class_ids, read_names
+from ..formats.boxes.opening import read_detections, texts_read
+from ..formats.boxes.yolo.data import class_names, read_yaml
+from ..formats.written.atomic import check_file, check_folder, nearest_folder
 from ..formats.written.results import as_json
+from ..reports.detection import write_report
+from .fitted import Threshold
+from .flags import MetricCommand
 from .messages import warn
 from .options import FOLDER, read_options
 from .outputs import check_outputs, deliver, on_terminal, show
@@ -34,26 +43,13 @@ give names. Results are a text on a terminal, JSON in a pipe.
 """
 
 
-class SpaceSeparated(click.Command):
-    """A command whose list options take all words up to the next option: --known-classes 0 1 2."""
-
-    lists: ClassVar[tuple[str, ...]] = ("--known-classes", "--names", "--previously-known")
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Repeat the option before each of its words, which is how click reads a list."""
-        spread: list[str] = []
-        option, words = "", 0
-        for argument in args:
-            if argument.startswith("-") and not re.match(r"-\d", argument):
-                option, words = (argument if argument in self.lists else ""), 0
-            elif option:
-                words += 1
-                spread += [option] * (words > 1)
-            spread.append(argument)
-        return super().parse_args(ctx, spread)
-
-
-@click.command(cls=SpaceSeparated, help=_HELP)
+@click.command(
+    cls=MetricCommand,
+    metric=OpenSetDetection,
+    but=("known_classes", "unknown_class_id", "conf_threshold", "previously_known", "box_format"),
+    lists=("--known-classes", "--names", "--previously-known"),
+    help=_HELP,
+)
 @click.option("--predictions", type=click.Path(), help="Folder of YOLO or VOC .txt, COCO results, or dicts.")
 @click.option("--references", type=click.Path(), help="YOLO labels, data.yaml, COCO .json, VOC .xml folder, or dicts.")
 @click.option("--images", type=click.Path(), help="Folder of the images, where the layout does not say.")
@@ -66,17 +62,13 @@ class SpaceSeparated(click.Command):
 @click.option("--names", multiple=True, metavar="NAME …", help="Names of the predicted classes from 0, or their file.")
 @click.option(
     "--conf",
-    type=click.FloatRange(0, 1),
+    type=Threshold(click.FloatRange(0, 1), reached=True),
     default=0.001,
     show_default=True,
-    help="Leave out predictions with a lower confidence.",
+    help="Leave out predictions with a lower confidence, or with none above the threshold of a file.",
 )
-@click.option("--iou-threshold", default=0.5, show_default=True, help="IoU at which boxes are matched.")
 @click.option("--iou", type=float, help="IoU of the model's non-maximum suppression.  [default: 0.6]")
-@click.option("--protocol", help="Definitions of the metrics: ow-dln or owod.")
-@click.option("--matching", help="Which box takes an object first: by iou, or by confidence.")
 @click.option("--previously-known", multiple=True, metavar="CLASS …", help="Known classes of earlier tasks, for owod.")
-@click.option("--per-class", is_flag=True, help="Add a table by class.")
 @click.option("--standard/--no-standard", default=True, show_default=True, help="mAP, precision, recall (pycocotools).")
 @click.option("--voc-from-zero", is_flag=True, help="Pascal VOC files whose pixels count from 0, not 1.")
 @click.option("--score-field", metavar="NAME", help="Name of the confidence in COCO results.  [default: score]")
@@ -85,10 +77,6 @@ class SpaceSeparated(click.Command):
 @click.option("--report", type=FOLDER, help="Draw the worst images to a folder.")
 def detect(save: tuple[Path, ...], report: Path | None, **arguments: Any) -> None:
     """Evaluate a detector where some objects are of unknown classes; see `_HELP`."""
-    from ..evaluation.detection import check_ending, save_results, summary
-    from ..formats.written.atomic import check_file, check_folder, nearest_folder
-    from ..reports.detection import write_report
-
     run = _from_files if arguments["model"] is None else _from_model
     references = _references(arguments)
     for path in save:
@@ -147,18 +135,11 @@ def _references(given: Mapping[str, Any]) -> str:
 
 def _inputs(given: Mapping[str, Any], references: str) -> Iterator[Path]:
     """Files that are read, of the kinds that could be written, too."""
-    from ..formats.boxes.opening import texts_read
-
     yield from map(Path, _words(given["names"]))
     yield from texts_read(given["predictions"], references, given["split"] or "val", given["image_set"])
 
 
 def _from_files(given: Mapping[str, Any], references: str) -> _Run:
-    from ..evaluation.detection import evaluate_detections
-    from ..formats.boxes.aliases import aliases_of
-    from ..formats.boxes.class_names import class_ids, read_names
-    from ..formats.boxes.opening import read_detections
-
     names = _words(given["names"])
     detections = read_detections(
         given["predictions"],
@@ -182,10 +163,6 @@ def _from_files(given: Mapping[str, Any], references: str) -> _Run:
 
 
 def _from_model(given: Mapping[str, Any], references: str) -> _Run:
-    from ..evaluation.validator import OpenSetValidator
-    from ..formats.boxes.class_names import class_ids
-    from ..formats.boxes.yolo.data import class_names, read_yaml
-
     classes = class_names(read_yaml(Path(references)), Path(references))
     known, options = class_ids(_words(given["known_classes"]), classes), _options(given, classes)
     iou = 0.6 if given["iou"] is None else given["iou"]
@@ -197,17 +174,11 @@ def _from_model(given: Mapping[str, Any], references: str) -> _Run:
 
 def _options(given: Mapping[str, Any], classes: Mapping[int, str]) -> dict[str, Any]:
     """The options of the metric, those that were given."""
-    from ..formats.boxes.class_names import class_ids
-
-    options: dict[str, Any] = {
-        "unknown_class_id": given["unknown_id"],
-        "iou_threshold": given["iou_threshold"],
-        "conf_threshold": given["conf"],
-    }
-    options |= {name: given[name] for name in ("protocol", "matching", "per_class") if given[name]}
+    options: dict[str, Any] = {"unknown_class_id": given["unknown_id"], "conf_threshold": given["conf"]}
     if given["previously_known"]:
         options["previously_known"] = class_ids(_words(given["previously_known"]), classes)
-    more = read_options(OpenSetDetection, given["more"])
+    flags = {**given, "known_classes": None, "previously_known": None}  # which may be names, and are read elsewhere
+    more = read_options(OpenSetDetection, given["more"], flags)
     for name in ("known_classes", "box_format"):
         if name in more:
             raise click.BadParameter(f"expected other options than {name}, got {more[name]!r}", param_hint="--option")

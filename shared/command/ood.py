@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
+from typing import Any
 
 import click
 
 from ..evaluation.ood_suite import SUITE_METRICS, evaluate_ood
 from ..formats.tables.columns import file_of
 from ..formats.tables.score_files import KNOWN_GROUP, is_folder, read_scores, score_files
-from ..formats.written.atomic import write_file
 from ..formats.written.results import as_json
+from ..ood.ood_bench import OODBench
 from ..reports.rendering import FORMS, render
 from ..reports.tables import make_table
+from .files import check_json_and_picture
+from .fitted import Threshold
+from .flags import INTERVALS, MetricCommand
 from .messages import warn
-from .outputs import check_outputs, deliver, on_terminal
+from .options import read_options
+from .outputs import deliver, on_terminal, saving
 
 _HELP = """Compare several OOD sets with the same known samples, each for itself, from files of scores.
 
@@ -31,11 +35,12 @@ set, and near/cifar100.npz is near/cifar100; OpenOOD's folder of scores has the 
 
 A name with a slash adds a row, near, the mean of its sets. The numbers are OpenOOD's: its areas under precision and
 recall, by trapezoids, are --metrics aupr_in_trapezoid,aupr_out_trapezoid. But where scores tie, its FPR may be higher,
-since it drops points of the ROC curve before it looks for one. Results are a table on a terminal, JSON in a pipe.
+since it drops points of the ROC curve before it looks for one. Results are a table on a terminal, and in a pipe JSON
+unless --format or --percent asks for a table.
 """
 
 
-@click.command(help=_HELP)
+@click.command(cls=MetricCommand, metric=OODBench, only=INTERVALS, help=_HELP)
 @click.option("--known", required=True, metavar="FILE", help="Scores of known samples.")
 @click.option(
     "--unknown", multiple=True, required=True, metavar="[NAME=]FILE|FOLDER", help="Scores of an OOD set, or of many."
@@ -44,7 +49,7 @@ since it drops points of the ROC curve before it looks for one. Results are a ta
 @click.option(
     "--metrics", default=",".join(SUITE_METRICS), show_default=True, metavar="NAME,NAME", help="Those of ood_bench."
 )
-@click.option("--threshold", type=float, help="For metrics of decisions, score > threshold.")
+@click.option("--threshold", type=Threshold(), help="For metrics of decisions, score > threshold; or its file.")
 @click.option("--format", "form", type=click.Choice([*FORMS, "json"]), help="How to print.")
 @click.option("--percent", is_flag=True, help="Rates in tables times 100.")
 @click.option(
@@ -59,25 +64,26 @@ def ood(
     form: str | None,
     percent: bool,
     save: Path | None,
+    **intervals: Any,
 ) -> None:
     """Compare several OOD sets with the same known samples; see `_HELP`."""
-    if save is not None and save.suffix != ".json":
-        raise ValueError(f"--save: expected a file ending in .json, got {save}")
-    form = form or ("text" if on_terminal() else "json")
+    form = form or ("text" if on_terminal() or percent else "json")
+    options = read_options(OODBench, (), intervals)
     if percent and form == "json":
         raise click.UsageError("expected --percent with a table, got it with JSON, whose rates are in [0, 1]")
     places = _unknown_places(unknown, known, full_spectrum)
     read = (known, *full_spectrum, *places.values())
-    check_outputs(filter(None, [save]), lambda: filter(None, map(file_of, read)))
+    check_json_and_picture(save, None, lambda: filter(None, map(file_of, read)))
     results = evaluate_ood(
         read_scores(known),
         {name: read_scores(place) for name, place in places.items()},
         full_spectrum=[read_scores(place) for place in full_spectrum],
         metrics=metrics.split(","),
         threshold=threshold,
+        **options,
     )
     table = as_json(results) if form == "json" else render(make_table({known: results}), form, percent=percent)
-    deliver(table, *([] if save is None else [partial(write_file, save, as_json(results, indent=2) + "\n")]))
+    deliver(table, *saving(save, results))
 
 
 def _unknown_places(texts: Sequence[str], known: str, full_spectrum: Sequence[str]) -> dict[str, str]:

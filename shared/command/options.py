@@ -1,15 +1,17 @@
-"""Options of a metric from the command line, as KEY=VALUE."""
+"""Options of a metric from the command line, as KEY=VALUE or from flags."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import click
 
 from ..metric.metric import Metric
+from .fitted import with_numbers
 
 
 class _Folder(click.Path):
@@ -39,10 +41,20 @@ def read_option(text: str) -> tuple[str, Any]:
     return key, [_literal(part) for part in value.split(",")] if parsed == value and "," in value else parsed
 
 
-def read_options(metric: type[Metric], texts: Sequence[str]) -> dict[str, Any]:
-    """The options of a metric, each given once; evaluate's own arguments, such as num_process, are none."""
+def read_options(
+    metric: type[Metric],
+    pairs: Sequence[str],
+    flags: Mapping[str, Any] = MappingProxyType({}),
+    *,
+    numbers: bool = True,
+) -> dict[str, Any]:
+    """The options of a metric, each given once; evaluate's own arguments, such as num_process, are none.
+
+    Parameters: metric; pairs, KEY=VALUE; flags, the values of the flags of a `MetricCommand`, among others; numbers,
+    whether a threshold that names a file of `openworld-metrics threshold` becomes its number.
+    """
     options: dict[str, Any] = {}
-    for key, value in map(read_option, texts):
+    for key, value in map(read_option, [*pairs, *_pairs(metric, flags)]):
         if key not in metric.options:
             raise click.BadParameter(
                 f"{metric.name} takes {', '.join(metric.options)}, got {key!r}", param_hint="--option"
@@ -50,7 +62,14 @@ def read_options(metric: type[Metric], texts: Sequence[str]) -> dict[str, Any]:
         if key in options:
             raise click.BadParameter(f"expected {key} once, got it twice", param_hint="--option")
         options[key] = value
-    return options
+    return with_numbers(options) if numbers else options
+
+
+def _pairs(metric: type[Metric], flags: Mapping[str, Any]) -> list[str]:
+    """The flags that were given, as KEY=VALUE: words between commas, true or false."""
+    given = {name: flags[name] for name in metric.options if flags.get(name) not in (None, ())}
+    words = {name: str(value).lower() if isinstance(value, bool) else ",".join(value) for name, value in given.items()}
+    return [f"{name}={text}" for name, text in words.items()]
 
 
 def _literal(text: str) -> Any:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import click
 
-from ..formats.written.atomic import check_file
+from ..formats.written.atomic import check_file, write_file
+from ..formats.written.results import as_json
 from .messages import printable
 
 
@@ -27,6 +30,11 @@ def check_outputs(outputs: Iterable[Path], inputs: Callable[[], Iterable[Path]])
         for output in there:
             if path.exists() and path.samefile(output):
                 raise ValueError(f"{output}: expected another file to write to, got one that is read")
+
+
+def saving(save: Path | None, results: Mapping[str, Any]) -> list[Callable[[], object]]:
+    """The writing of results to a .json, for `deliver`; nothing where no file is given."""
+    return [] if save is None else [partial(write_file, save, as_json(results, indent=2) + "\n")]
 
 
 def deliver(text: str, *writes: Callable[[], object]) -> None:

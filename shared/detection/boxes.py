@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import numpy as np
 
 from ..arrays.arrays import MAX_EXACT, as_array, is_torch_array, to_numpy, widen, without_arrow
+from ..arrays.box_objects import box_dict
 from ..arrays.columns import as_flags, as_numbers, check_lengths
 from ..arrays.options import as_choice
 from ..arrays.states import check_arrays, check_rows, count_column, flag_column, integer_column, number_table
@@ -75,15 +76,17 @@ def reduce_boxes(predictions: Any, references: Any, *, box_format: str = "xyxy")
     """Check the boxes of a batch of images and lay them out in two tables.
 
     Parameters: predictions, per image (n, 6) rows x1, y1, x2, y2, confidence, class, or {"boxes", "scores",
-    "labels"}; references, per image (m, 5) rows x1, y1, x2, y2, class, or {"boxes", "labels"} and, if there are
-    difficult or crowd objects, {"ignored"} or {"iscrowd"} with 1 for them and 0 for the others; box_format, "xyxy",
-    "xywh" (corner and size) or "cxcywh" (centre and size).
+    "labels"}, or a `supervision.Detections` or Ultralytics `Results`; references, per image (m, 5) rows x1, y1, x2,
+    y2, class, or {"boxes", "labels"} and, if there are difficult or crowd objects, {"ignored"} or {"iscrowd"} with 1
+    for them and 0 for the others, or a `supervision.Detections`; box_format, "xyxy", "xywh" (corner and size) or
+    "cxcywh" (centre and size), which must be "xyxy" beside objects of these two libraries.
 
     Returns a `DetectionState`.
     Raises ValueError naming the image for shapes, NaN, x2 < x1, fractional classes; TypeError for what is no box.
     """
     as_choice(box_format, "box_format", BOX_FORMATS)
-    predictions, references = _images(predictions, "predictions"), _images(references, "references")
+    predictions = _images(predictions, "predictions", box_format)
+    references = _images(references, "references", box_format)
     found, num_predictions, found_off = _table(predictions, "predictions", ("boxes", "scores", "labels"), box_format)
     true, num_references, true_off = _table(references, "references", ("boxes", "labels"), box_format)
     check_lengths(predictions=num_predictions, references=num_references)
@@ -98,15 +101,24 @@ def reduce_boxes(predictions: Any, references: Any, *, box_format: str = "xyxy")
     }
 
 
-def _images(images: Any, name: str) -> list[Any]:
+def _images(images: Any, name: str, box_format: str) -> list[Any]:
     images = as_array(images, name) if is_torch_array(images) else without_arrow(images)
     if (
         isinstance(images, Mapping)
         or (hasattr(images, "ndim") and images.ndim == 2)
         or not isinstance(images, Iterable)
+        or box_dict(images, name) is not images
     ):
         raise TypeError(f"{name}: expected a list with one table or dict of boxes per image, got a single one: [x]")
-    return list(images)
+    images = list(images)
+    dicts = [box_dict(image, f"{name}[{i}]") for i, image in enumerate(images)]
+    if box_format != "xyxy":
+        for i, (image, boxes) in enumerate(zip(images, dicts)):
+            if boxes is not image:
+                raise ValueError(
+                    f"{name}[{i}]: expected box_format='xyxy' with {type(image).__name__}, got {box_format!r}"
+                )
+    return dicts
 
 
 def _ignored(references: list[Any], counts: np.ndarray) -> np.ndarray:

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..arrays.options import as_fraction
 from .corners import Corners, exact_ious
-from .pairs import Pairs, all_pairs, listed_pairs, objects_of_rows
+from .pairs import Pairs, all_pairs, cuts_of_pairs, listed_pairs, objects_of_rows
 
 _ROUNDING = 2.0**-46  # above the error of an IoU of exact corners, whose sums and products round some 16 times
 _LOST = 2.0**-30  # a box whose sides are off by more, in parts of them, is left to fractions
@@ -105,14 +105,18 @@ def _pairs_of_lost(
     """List all pairs with a lost box that may overlap."""
     before = np.concatenate([[0], np.cumsum(lost[1])])
     some = np.flatnonzero(lost[0] | (before[starts + counts] > before[starts]))  # or with such an object in their image
-    rows, columns = all_pairs(some, counts[some], starts[some])
-    with_lost = lost[0][rows] | lost[1][columns]
-    rows, columns = rows[with_lost], columns[with_lost]
-    for near, far in ((0, 2), (1, 3)):
-        start = np.maximum(tables[0][rows, near], tables[1][columns, near])
-        stop = np.minimum(tables[0][rows, far], tables[1][columns, far])
-        overlap = start <= stop + 2 * np.spacing(np.abs(stop))  # neither is off by as much as one unit
-        rows, columns = rows[overlap], columns[overlap]
+    parts = []
+    for part in np.split(some, cuts_of_pairs(counts[some])[1:-1]):
+        rows, columns = all_pairs(part, counts[part], starts[part])
+        with_lost = lost[0][rows] | lost[1][columns]
+        rows, columns = rows[with_lost], columns[with_lost]
+        for near, far in ((0, 2), (1, 3)):
+            start = np.maximum(tables[0][rows, near], tables[1][columns, near])
+            stop = np.minimum(tables[0][rows, far], tables[1][columns, far])
+            overlap = start <= stop + 2 * np.spacing(np.abs(stop))  # neither is off by as much as one unit
+            rows, columns = rows[overlap], columns[overlap]
+        parts.append((rows, columns))
+    rows, columns = (np.concatenate(column) for column in zip(*parts))
     return rows, columns
 
 

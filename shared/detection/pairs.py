@@ -61,7 +61,7 @@ def listed_pairs(
     loop = worth_compiling(pairs_above, work, predictions, references)
     if loop is None:
         counts, starts = objects_of_rows(num_predictions, num_references)
-        parts = (slice(*part) for part in pairwise(_cuts(counts)))
+        parts = (slice(*part) for part in pairwise(cuts_of_pairs(counts)))
         found = [_pairs_of(predictions, references, part, counts[part], starts[part], threshold) for part in parts]
         return Pairs(*(np.concatenate(arrays) for arrays in zip(*found)))
     length = 2 * len(predictions)
@@ -105,7 +105,7 @@ def pairs_above(
     return size
 
 
-def _cuts(counts: np.ndarray) -> list[int]:
+def cuts_of_pairs(counts: np.ndarray) -> list[int]:
     """Cut prediction rows into runs of about `_PAIRS` pairs."""
     chunk = np.cumsum(counts) // _PAIRS
     return [0, *(np.flatnonzero(chunk[1:] != chunk[:-1]) + 1).tolist(), len(counts)]

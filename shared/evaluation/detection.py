@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ..detection.openset_detection import OpenSetDetection
-from ..formats.boxes.dataset import Detections
+from ..formats.boxes.dataset import Dataset, Detections
 from ..formats.written.atomic import write_file
 from ..formats.written.results import as_json, value_text
 from .standard import standard_metrics
@@ -69,8 +69,8 @@ def openset_metrics(detections: Detections, *, progress: bool = False, **options
     """Compute the metric openset_detection, a few images at a time.
 
     Parameters: detections, as a reader gives them; progress, whether to show a bar on a terminal; options of the
-    metric. Returns its results, with a column "name" in tables of classes that have names and of images; raises
-    TypeError and ValueError as it does.
+    metric. Returns its results, with a column "name" in tables of classes that have names and of images, and columns
+    "width" and "height" of images where all sizes are known; raises TypeError and ValueError as it does.
     """
     from tqdm import tqdm
 
@@ -86,12 +86,19 @@ def openset_metrics(detections: Detections, *, progress: bool = False, **options
             bar.update(len(true[part]))
     results = metric.compute()
     if "per_image" in results:
-        results["per_image"] = {"name": detections.dataset.names, **results["per_image"]}
+        results["per_image"] = {**_images(detections.dataset), **results["per_image"]}
     if "per_class" in results and detections.dataset.classes:
         names = {options.get("unknown_class_id", -1): "unknown", **detections.dataset.classes}
         named = [names.get(label, str(label)) for label in results["per_class"]["class"]]
         results["per_class"] = {"name": named, **results["per_class"]}
     return results
+
+
+def _images(dataset: Dataset) -> dict[str, list[Any]]:
+    """The names of the images, and their sizes where all are known."""
+    sizes = [size for size in dataset.sizes if size is not None]
+    columns = zip(("width", "height"), zip(*sizes)) if len(sizes) == len(dataset.names) else ()
+    return {"name": dataset.names, **{name: [*column] for name, column in columns}}
 
 
 def summary(results: Results) -> str:

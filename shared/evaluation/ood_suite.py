@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..arrays.arrays import Array, array_namespace, concatenate, on_one_device
+import numpy as np
+
+from ..arrays.arrays import Array, array_namespace, on_one_device
 from ..arrays.columns import as_labels, as_scores, check_lengths, check_not_negative
 from ..formats.tables.score_files import Scores
 from ..metric.groups import prefixes
-from ..metric.results import summary_of_groups
 from ..ood.ood_bench import OODBench
 
 SUITE_METRICS = ("auroc", "fpr95tpr", "aupr_in", "aupr_out")
@@ -22,6 +23,7 @@ def evaluate_ood(
     full_spectrum: Sequence[Any] = (),
     metrics: str | Callable[..., Any] | Sequence[str | Callable[..., Any]] = SUITE_METRICS,
     threshold: float | None = None,
+    **intervals: Any,
 ) -> dict[str, Any]:
     """Metrics of an OOD detector on several OOD sets, each against the same known samples.
 
@@ -29,10 +31,11 @@ def evaluate_ood(
 
     Parameters: known, scores (N,), higher is more unknown, or `Scores` with classes; unknown, by name, those of each
     OOD set, where a slash groups: near/cifar100; full_spectrum, those of sets of known classes under covariate shift,
-    which are added to the known samples; metrics and threshold as of `bench_metrics`.
+    which are added to the known samples; metrics and threshold as of `bench_metrics`; intervals, confidence_level,
+    n_resamples and random_state as of every metric: each resample draws the known samples once for all sets.
 
     Returns {metric: mean over the sets, "closed_set_accuracy": of the known samples where classes are given for all of
-    them, "groups": {"group": [names and groups, sorted], metric: [each]}}.
+    them, "groups": {"group": [names and groups, sorted], metric: [each]}}, with `<metric>_low` and `<metric>_high`.
     Raises ValueError for NaN, sets without samples, and a name that is empty or both a set and a group; and as
     `bench_metrics` does. Source of the protocol: Zhang et al., OpenOOD v1.5, 2023, whose areas under
     precision and recall are aupr_in_trapezoid and aupr_out_trapezoid, and whose FPR may be higher where scores tie,
@@ -45,17 +48,24 @@ def evaluate_ood(
     names = _check_names(unknown)
     sides = [_as_scores(known), *map(_as_scores, full_spectrum)]
     parts = [_checked(side, "full_spectrum" if i else "known") for i, side in enumerate(sides)]
-    inside = concatenate(on_one_device(*parts))
     accuracy = _accuracy(sides)
     outside = {name: _checked(_as_scores(unknown[name]), name) for name in names}
-    metric = OODBench(metrics=metrics, threshold=threshold)
-    rows = {name: metric.summary(predictions=(inside, scores)).results for name, scores in outside.items()}
-    results = summary_of_groups(rows).as_dict()
+    metric = OODBench(metrics=metrics, threshold=threshold, **intervals)
+    for scores in parts:
+        metric.add_batch(**_columns(scores, 0, None))
+    for name, scores in outside.items():
+        metric.add_batch(**_columns(scores, 1, name))
+    results = metric.compute()
     if accuracy is None:
         return results
     table = results.pop("groups")
     same = {"closed_set_accuracy": [accuracy] * len(table["group"])}  # whatever the set, and so no mean
     return {**results, "closed_set_accuracy": accuracy, "groups": {**table, **same}}
+
+
+def _columns(scores: Array, label: int, group: str | None) -> dict[str, Any]:
+    """Scores with a label and a group, None of what belongs to every group."""
+    return {"predictions": scores, "references": np.full(len(scores), label), "groups": [group] * len(scores)}
 
 
 def _as_scores(given: Any) -> Scores:

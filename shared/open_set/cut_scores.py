@@ -13,7 +13,8 @@ from ..ranking.curves import twice_wins
 from ..ranking.quantities import Quantity, bounded
 from ..ranking.rounding import was_cut
 from ..ranking.shares import least_reaching, most_within, percent
-from .risk import both_sides, risk_of_sides
+from .risk import risk_of_sides
+from .risk_areas import both_sides
 
 Ends = tuple[float, ...]
 

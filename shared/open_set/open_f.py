@@ -7,15 +7,14 @@ over them give F after each (see sweep.py), and any list of thresholds reads fro
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from ..arrays.arrays import Array, array_namespace, on_device, to_numpy
+from ..arrays.arrays import Array, array_namespace, distinct_values, on_device, to_numpy
 from ..arrays.sorting import indices, sorted_with
-from .sweep import macro_scale, macro_sweep, micro_sweep
+from .f_scores import MacroF, MicroF, count_ids
+from .sweep import macro_sweep, micro_sweep
 from .thresholds import check_thresholds
 
 BestF = tuple[float, float, list[float] | None]  # the best F-score, its threshold, and F at each of a t_list
@@ -52,18 +51,18 @@ def macro_open_f(
     predicted = xp.astype(predicted, xp.int64, copy=False)
     correct = predicted == classes
     if num_classes > predicted.shape[0]:  # counts by class are kept for those that are predicted
-        known, distinct = classes[classes >= 0], xp.unique_values(predicted)
-        occurring = xp.unique_values(known).shape[0]
+        known, distinct = classes[classes >= 0], distinct_values(predicted)
+        occurring = distinct_values(known).shape[0]
         predicted = _index_of(distinct, predicted)
         among = _is_among(distinct, known)
         of_known = None if counts is None else counts[classes >= 0][among]
-        totals = _totals(_index_of(distinct, known[among]), distinct.shape[0], of_known)
+        totals = count_ids(_index_of(distinct, known[among]), distinct.shape[0], of_known)
     else:
-        totals = _totals(classes + 1, num_classes + 1, counts)[1:]
+        totals = count_ids(classes + 1, num_classes + 1, counts)[1:]
         occurring = int(xp.count_nonzero(totals))
     thresholds, outcomes, sizes = _sorted_rows(scores, 2 * predicted + correct, counts)
-    f = macro_sweep(outcomes, totals, num_classes, macro_scale(max(1, occurring)), sizes)
-    return _best(thresholds, f, t_list, _exact_after(outcomes, totals, sizes))
+    sums = macro_sweep(outcomes, totals, occurring, sizes)
+    return _best(thresholds, MacroF(sums, num_classes, outcomes, totals, sizes), t_list)
 
 
 def _sorted_rows(scores: Array, outcomes: Array, counts: Array | None) -> tuple[Array, Array, Array | None]:
@@ -72,15 +71,6 @@ def _sorted_rows(scores: Array, outcomes: Array, counts: Array | None) -> tuple[
         return *sorted_with(scores, outcomes), None
     ordered, order = sorted_with(scores, indices(scores))
     return ordered, outcomes[order], counts[order]
-
-
-def _totals(ids: Array, length: int, counts: Array | None) -> Array:
-    """How many samples there are of each id."""
-    xp = array_namespace(ids)
-    if counts is None:
-        return xp.bincount(ids, minlength=length)
-    # float64 holds the sums of up to 2^53 samples
-    return xp.astype(xp.bincount(ids, weights=xp.astype(counts, xp.float64), minlength=length), xp.int64)
 
 
 def _index_of(distinct: Array, ids: Array) -> Array:
@@ -110,67 +100,43 @@ def micro_open_f(
     xp = array_namespace(classes)
     thresholds, correct, sizes = _sorted_rows(scores, predicted == classes, counts)
     known = int(xp.count_nonzero(classes >= 0) if counts is None else xp.sum(counts[classes >= 0]))
-    return _best(thresholds, micro_sweep(correct, known, sizes), t_list)
+    return _best(thresholds, MicroF(micro_sweep(correct, sizes), known), t_list)
 
 
-def _exact_after(outcomes: Array, totals: Array, sizes: Array | None) -> Callable[[int], Fraction]:
-    """A function that gives `exact_macro_f` after a sample, in score order; sample −1 is none."""
-    start, hits, accepted = 0, np.zeros(len(totals), np.int64), np.zeros(len(totals), np.int64)
+def _best(scores: Array, found: MacroF | MicroF, t_list: Any) -> BestF:
+    """Pick from the F-scores after each sample, in ascending order of the scores.
 
-    def exact(sample: int) -> Fraction:
-        nonlocal start, hits, accepted
-        if sample + 1 < start:
-            start, hits, accepted = 0, np.zeros_like(hits), np.zeros_like(accepted)
-        # counted on from the sample of the last call: those that are compared mostly come in ascending order
-        part = to_numpy(outcomes[start : sample + 1])
-        counts, right = None if sizes is None else to_numpy(sizes[start : sample + 1]), part & 1 == 1
-        hits = hits + _totals(part[right] >> 1, len(hits), None if counts is None else counts[right])
-        accepted = accepted + _totals(part >> 1, len(accepted), counts)
-        start = sample + 1
-        return exact_macro_f(hits, accepted, to_numpy(totals))
-
-    return exact
-
-
-def exact_macro_f(hits: np.ndarray, accepted: np.ndarray, samples: np.ndarray) -> Fraction:
-    """Macro F from counts by class, times the same factor for all: C is left out of P and R alike."""
-    found = np.flatnonzero(hits).tolist()
-    precision = sum((Fraction(int(hits[c]), int(accepted[c])) for c in found), Fraction())
-    recall = sum((Fraction(int(hits[c]), int(samples[c])) for c in found), Fraction())
-    return precision * recall / (precision + recall) if found else Fraction()
-
-
-_ROUNDING = 2.0**-36  # relative; far above that of F, and only says which thresholds are compared in fractions
-
-
-def first_best(f: Array, exact: Callable[[int], Fraction] | None) -> int:
-    """Index of the first maximum; values so close that rounding may have changed their order are compared exactly."""
-    xp = array_namespace(f)
-    best = int(xp.argmax(f))
-    if exact is None or float(f[best]) == 0:
-        return best
-    near = xp.nonzero(f >= f[best] * (1 - _ROUNDING))[0]
-    _, first = np.unique(to_numpy(f[near]), return_index=True)
-    if len(first) == 1:
-        return best
-    candidates = np.sort(to_numpy(near)[first]).tolist()
-    values = [exact(i) for i in candidates]
-    return candidates[values.index(max(values))]
-
-
-def _best(scores: Array, f: Array, t_list: Any, exact: Callable[[int], Fraction] | None = None) -> BestF:
-    """Pick from F after each sample, in ascending order of the scores; only the last of equal scores is a threshold.
-
-    `f` may be overwritten, which spares a copy of it. `exact` gives a number in the same order as F after a sample,
-    without rounding.
+    Only the last of equal scores is a threshold.
     """
     xp = array_namespace(scores)
     if t_list is None:
-        f[:-1][scores[1:] == scores[:-1]] = -1.0
-        at = first_best(f, exact)
-        return float(f[at]), float(scores[at]) + 0.0, None  # 0.0 for −0.0
+        values = found.approximate()
+        values[:-1][scores[1:] == scores[:-1]] = -1.0
+        at = first_best(values, None, found)
+        return float(found.rounded(slice(at, at + 1))[0]), float(scores[at]) + 0.0, None  # 0.0 for −0.0
     thresholds = check_thresholds(t_list)
-    accepted = xp.searchsorted(xp.astype(scores, xp.float64), on_device(thresholds, scores), side="right")
-    curve = to_numpy(xp.where(accepted > 0, f[xp.clip(accepted - 1, 0, None)], 0.0))
-    best = first_best(curve, None if exact is None else lambda i: exact(int(accepted[i]) - 1))
+    after = xp.searchsorted(xp.astype(scores, xp.float64), on_device(thresholds, scores), side="right") - 1
+    places = xp.clip(after, 0, None)
+    values = xp.where(after < 0, 0.0, found.approximate()[places])
+    curve = to_numpy(xp.where(after < 0, 0.0, found.rounded(places)))
+    best = first_best(values, places, found)
     return float(curve[best]), float(thresholds[best]), curve.tolist()
+
+
+def first_best(values: Array, places: Array | None, found: MacroF | MicroF) -> int:
+    """Index of the first maximum; values so close that rounding may have changed their order are compared exactly.
+
+    Parameters: values (T,) proportional to F within `found.rounding`; places (T,) of the samples that they are of,
+    by default their own; found, F after each sample.
+    """
+    xp = array_namespace(values)
+    best = int(xp.argmax(values))
+    if float(values[best]) <= 0:
+        return best
+    near = xp.nonzero(values >= values[best] * (1 - found.rounding))[0]
+    samples, first = np.unique(to_numpy(near if places is None else places[near]), return_index=True)
+    if len(samples) == 1:
+        return int(near[0])
+    exact = found.exact(samples)
+    greatest = max(exact)
+    return int(near[min(i for i, value in zip(first.tolist(), exact) if value == greatest)])

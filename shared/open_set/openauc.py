@@ -26,7 +26,8 @@ from .ccr import ccr_of_sides
 from .cut_scores import ends_of_cut
 from .known_unknown import SIDES_OF_XCURVE, as_openauc_state, reduce_openauc
 from .per_sample import open_set_samples
-from .risk import both_sides, risk_of_sides, risk_quantities
+from .risk import risk_of_sides, risk_quantities
+from .risk_areas import both_sides
 from .samples import OPEN_SET_ALIASES, OPEN_SET_TABLES, OpenSetState
 
 

@@ -14,20 +14,29 @@ from typing import Any
 
 from ..arrays.arrays import array_namespace, on_one_device
 from ..arrays.columns import as_scores
-from ..arrays.options import plain_value
+from ..arrays.options import as_open_share, as_share, plain_value
 from ..arrays.ratios import ratio_of
 from ..ranking.bounds import in_either_order
 from ..ranking.counts import Counts, Side, as_side, runs, sort_sides
 from ..ranking.quantities import Quantity, quantities
-from ..ranking.shares import least_reaching
-from .risk_areas import AUGRC, AURC, places
+from ..ranking.shares import as_written, least_reaching
+from .risk_areas import AUGRC, AURC, both_sides, places
+from .risk_costs import Costs, risks_with_costs
 
 RISK_METRICS = ("aurc", "augrc")
 _AREAS = {"aurc": AURC, "augrc": AUGRC}
-_POINT = re.compile(r"(risk@cov|coverage@risk)((?!0\d)\d{1,3}(?:\.\d+)?)")
+_POINT = re.compile(r"(risk@cov|coverage@risk)((?!0\d)\d{1,3}(?:\.\d+)?)", re.ASCII)
 
 
-def risk_coverage(errors: Any, right: Any, metrics: Any = RISK_METRICS) -> dict[str, float]:
+def risk_coverage(
+    errors: Any,
+    right: Any,
+    metrics: Any = RISK_METRICS,
+    *,
+    unknown: Any = None,
+    ood_cost: float | None = None,
+    unknown_share: float | None = None,
+) -> dict[str, float]:
     """Risk of a classifier that abstains from the samples that score highest, by name.
 
     aurc            1/N Σ_k e(k)/k, the area under the risk-coverage curve
@@ -38,26 +47,62 @@ def risk_coverage(errors: Any, right: Any, metrics: Any = RISK_METRICS) -> dict[
 
     Parameters: errors (E,) and right (R,), scores of the samples that must not be accepted, and of the N − E = R
     others, higher is more uncertain or unknown; metrics, a name or a list of names. AUROC is that of errors over right.
+
+    Further errors are the unknown (U,) samples, which may cost and weigh otherwise: with an ood_cost c in [0, 1], an
+    unknown sample that is accepted costs c and one of `errors` 1 − c, in place of 1 each; with an unknown_share π in
+    (0, 1), unknown samples weigh π/U each and known ones (1 − π)/(E + R), in place of 1/N. There is then no aurc, and
+    risk@cov80 is that of the lowest threshold that accepts 0.8 of the weight. Both numbers are taken as the decimals
+    that they are written as.
+
     Returns {name: float in [0, 1]}. augrc, risk@ and coverage@ are divided once; aurc is off by 1e-14 at most.
-    Raises ValueError for NaN, an unknown name, and no samples at all.
+    Raises ValueError for NaN, an unknown name, no samples at all, and numbers out of range.
     Source: Geifman and El-Yaniv, Selective Classification for Deep Neural Networks, NeurIPS 2017; Traub et al.,
-    Overcoming Common Flaws in the Evaluation of Selective Classification Systems, NeurIPS 2024.
+    Overcoming Common Flaws in the Evaluation of Selective Classification Systems, NeurIPS 2024; costs: Xia and
+    Bouganis, Augmenting Softmax Information for Selective Classification with Out-of-Distribution Data, ACCV 2022,
+    whose β is 1 − c.
 
     >>> risk_coverage([0.2, 0.4], [0.05, 0.1, 0.3], ["augrc", "risk@cov80", "coverage@risk5"])
     {'augrc': 0.12, 'risk@cov80': 0.25, 'coverage@risk5': 0.4}
+    >>> risk_coverage([3.0], [1.0, 2.0, 5.0], unknown=[4.0], metrics=["augrc", "risk@cov80"], ood_cost=0.75)
+    {'augrc': 0.07, 'risk@cov80': 0.25}
     """
-    wanted = risk_quantities(metrics, "metrics")
+    wanted, costs = risk_names(metrics, "metrics"), as_costs(ood_cost, unknown_share)
     if not wanted:
         raise ValueError("metrics: expected at least one name, got none")
-    positives, negatives = on_one_device(as_scores(errors, "errors"), as_scores(right, "right"))
-    return risk_of_sides(as_side(positives), as_side(negatives), wanted)
+    scores = [as_scores(errors, "errors"), as_scores(right, "right")]
+    scores += [] if unknown is None else [as_scores(unknown, "unknown")]
+    wrong, accepted, *more = map(as_side, on_one_device(*scores))
+    if not more:
+        if costs is not None:
+            raise ValueError("unknown: expected scores with an ood_cost or an unknown_share, got none")
+        return risk_of_sides(wrong, accepted, risk_quantities(metrics, "metrics"))
+    if costs is not None:
+        return risks_with_costs(more[0], wrong, accepted, wanted, costs)
+    return risk_of_sides(both_sides(more[0], wrong), accepted, risk_quantities(metrics, "metrics"))
+
+
+def as_costs(ood_cost: Any, unknown_share: Any) -> Costs | None:
+    """Check the options of costs and shares; None where neither is given."""
+    if ood_cost is None and unknown_share is None:
+        return None
+    cost = None if ood_cost is None else as_written(as_share(ood_cost, "ood_cost"))
+    share = None if unknown_share is None else as_written(as_open_share(unknown_share, "unknown_share"))
+    return Costs(Fraction(1), Fraction(1), share) if cost is None else Costs(cost, 1 - cost, share)
+
+
+def risk_names(metrics: Any, name: str) -> dict[str, tuple[str, Fraction]]:
+    """Some names, or none, each with its kind, such as "risk@cov", and its share; see `risk_coverage`."""
+    given = plain_value(metrics)
+    names = [given] if isinstance(given, str) or not isinstance(given, Iterable) else [*given]
+    return {str(each): _parsed(each, name) for each in names}
 
 
 def risk_quantities(metrics: Any, name: str) -> dict[str, Quantity]:
     """Those of some names, or of none, of the errors as positives and the others as negatives; see `risk_coverage`."""
-    given = plain_value(metrics)
-    names = [given] if isinstance(given, str) or not isinstance(given, Iterable) else [*given]
-    return {str(each): _quantity(each, name) for each in names}
+    return {
+        each: _AREAS[kind] if kind in _AREAS else _POINTS[kind](float(share))
+        for each, (kind, share) in risk_names(metrics, name).items()
+    }
 
 
 def risk_of_sides(errors: Side, right: Side, wanted: Mapping[str, Quantity]) -> dict[str, Any]:
@@ -69,23 +114,14 @@ def risk_of_sides(errors: Side, right: Side, wanted: Mapping[str, Quantity]) -> 
     return quantities(runs(*sort_sides(errors, right)), wanted)
 
 
-def both_sides(first: Side, second: Side) -> Side:
-    """The samples of two sides as one."""
-    xp = array_namespace(first.scores, second.scores)
-    scores = xp.concat([first.scores, second.scores])
-    if first.before is None or second.before is None:
-        return as_side(scores, owned=True)
-    return as_side(scores, xp.concat([xp.diff(first.before), xp.diff(second.before)]))
-
-
-def _quantity(metric: Any, name: str) -> Quantity:
+def _parsed(metric: Any, name: str) -> tuple[str, Fraction]:
     if isinstance(metric, str) and metric in _AREAS:
-        return _AREAS[metric]
+        return metric, Fraction(1)
     match = _POINT.fullmatch(metric) if isinstance(metric, str) else None
     if match:
         share = Fraction(match[2]) / 100
         if share <= 1 and (share or match[1] == "coverage@risk"):
-            return _POINTS[match[1]](float(share))
+            return match[1], share
     points = "risk@cov<number in (0, 100]>, coverage@risk<number in [0, 100]>"
     raise ValueError(f"{name}: unknown metric {metric!r}; known are {', '.join(_AREAS)}, {points}")
 

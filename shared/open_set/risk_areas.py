@@ -13,7 +13,7 @@ import numpy as np
 from ..arrays.arrays import Array, array_namespace, to_numpy
 from ..arrays.ratios import RATIO_UNIT, sum_of_shares
 from ..ranking.bounds import Bounds, in_either_order, negatives_first, positives_first
-from ..ranking.counts import Counts
+from ..ranking.counts import Counts, Side, as_side
 from ..ranking.curves import twice_wins
 from ..ranking.quantities import Quantity
 
@@ -63,8 +63,21 @@ def _margin(counts: Counts, was_cut: Array) -> int:
 
 
 def _area(sums: list[int], num_errors: int, num_right: int) -> float:
-    total = num_errors + num_right
-    return min(1.0, (sum(sums) << _LOG_BITS) / (total << RATIO_UNIT)) if num_right else 1.0
+    return area_of_sum(sum(sums), num_errors + num_right) if num_right else 1.0
+
+
+def area_of_sum(total_risk: int, number: int) -> float:
+    """A mean of risks from their sum as AURC's parts have it, divided once, at most 1."""
+    return min(1.0, (total_risk << _LOG_BITS) / (number << RATIO_UNIT))
+
+
+def both_sides(first: Side, second: Side) -> Side:
+    """The samples of two sides as one."""
+    xp = array_namespace(first.scores, second.scores)
+    scores = xp.concat([first.scores, second.scores])
+    if first.before is None or second.before is None:
+        return as_side(scores, owned=True)
+    return as_side(scores, xp.concat([xp.diff(first.before), xp.diff(second.before)]))
 
 
 def _generalised_area(wins: list[int], num_errors: int, num_right: int) -> float:

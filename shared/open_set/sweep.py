@@ -1,61 +1,67 @@
-"""One sweep over samples in the order of their open-set scores: the F-scores after each of them.
+"""One sweep over samples in the order of their open-set scores: what F-scores are made of after each of them.
 
-Macro averages need a sum over classes of ratios that change one at a time. Floating sums would depend on the order
-of those changes, so ratios are rounded to a multiple of 2^−b, as large a b as lets the sum over the known classes that
-occur fit int64 (at least 2^−52 for up to 1,023 of them, near float64's own resolution): integer sums are exact in every
-order.
+Macro averages need sums over classes of ratios that change one at a time. Floating sums would depend on the order of
+those changes, and lose the digits of small ones. So each ratio, rounded to float64, is cut into pieces of b bits, as
+many as hold it whole: p = Σⱼ pieceⱼ · 2^(−b·j). The sums of a piece over all classes are integers below 2^53, which
+float64 adds exactly in every order.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..arrays.arrays import Array, array_namespace, is_numpy_array
 from ..arrays.compiled import worth_compiling
+from ..arrays.ratios import ratio_of
 
 _SWEPT = 1 << 15  # samples
 _SWEPT_ON_DEVICE = 1 << 26
 
 
-def macro_sweep(outcomes: Array, totals: Array, num_classes: int, scale: float, sizes: Array | None = None) -> Array:
-    """Macro F after each sample, in score order; `totals` are the samples of each class that is predicted.
+class MacroSums(NamedTuple):
+    """Sums over classes of TP/(TP + FP) and of TP/(TP + FN) after each sample, (N,) each; within 2 roundings."""
 
-    An outcome is twice the predicted class, plus one if it is the true one. `scale` is that of the known classes that
-    occur: no other adds to a sum. `sizes` are how many equal samples each entry stands for, by default one.
+    precision: Array
+    recall: Array
+
+
+class MicroCounts(NamedTuple):
+    """Accepted samples after each sample, (N,) each: the correct ones, and all."""
+
+    hits: Array
+    accepted: Array
+
+
+def macro_sweep(outcomes: Array, totals: Array, occurring: int, sizes: Array | None = None) -> MacroSums:
+    """Sums after each sample, in score order; `totals` are the samples of each class that is predicted.
+
+    An outcome is twice the predicted class, plus one if it is the true one. `occurring` is the number of known classes
+    that occur: no other adds to a sum. `sizes` are how many equal samples each entry stands for, by default one.
     """
     xp = array_namespace(outcomes)
     hits, accepted = xp.zeros_like(totals), xp.zeros_like(totals)
-    precision, recall = 0, 0
-    f = xp.empty_like(outcomes, dtype=xp.float64)
+    samples = outcomes.shape[0] if sizes is None else int(xp.sum(sizes))
+    bits = 53 - occurring.bit_length()
+    num_pieces = -(-(52 + samples.bit_length()) // bits)  # a ratio is a multiple of 2^-52 times at least 1/samples
+    running = np.zeros((2, num_pieces))  # the sums so far, in pieces
+    sums = MacroSums(*(xp.empty_like(outcomes, dtype=xp.float64) for _ in range(2)))
     loop = worth_compiling(sweep_loop, 8 * outcomes.shape[0], outcomes)
+    sweep: Any = _sweep_block if loop is None else loop
     for block in _blocks(outcomes):
         part = xp.astype(outcomes[block], xp.int64)
-        ids, flags = part >> 1, (part & 1) == 1
-        here = xp.ones_like(ids) if sizes is None else sizes[block]
-        if loop is not None:
-            changes = np.empty(len(ids), np.int64), np.empty(len(ids), np.int64)
-            loop(ids, flags, here, hits, accepted, totals, scale, *changes)
-        else:
-            changes = _changes(ids, flags, here, hits, accepted, totals, scale)
-        precisions, recalls = (xp.cumulative_sum(change) for change in changes)
-        f[block] = macro_f(precision + precisions, recall + recalls, num_classes, scale)
-        precision, recall = precision + int(precisions[-1]), recall + int(recalls[-1])
-    return f
+        here = xp.ones_like(part) if sizes is None else sizes[block]
+        sweep(part >> 1, (part & 1) == 1, here, hits, accepted, totals, bits, running, *(x[block] for x in sums))
+    return sums
 
 
-def micro_sweep(correct: Array, known: int, sizes: Array | None = None) -> Array:
-    """Micro F after each sample, in score order, of so many known samples."""
+def micro_sweep(correct: Array, sizes: Array | None = None) -> MicroCounts:
+    """Counts after each sample, in score order."""
     xp = array_namespace(correct)
-    f, hits, accepted = xp.empty_like(correct, dtype=xp.float64), 0, 0
-    for block in _blocks(correct):
-        right = xp.astype(correct[block], xp.int64)
-        here = xp.ones_like(right) if sizes is None else sizes[block]
-        running, entered = hits + xp.cumulative_sum(right * here), accepted + xp.cumulative_sum(here)
-        f[block] = micro_f(running, entered, known)
-        hits, accepted = int(running[-1]), int(entered[-1])
-    return f
+    right = xp.astype(correct, xp.int64)
+    here = xp.ones_like(right) if sizes is None else sizes
+    return MicroCounts(xp.cumulative_sum(right * here), xp.cumulative_sum(here))
 
 
 def _blocks(samples: Array) -> list[slice]:
@@ -63,10 +69,19 @@ def _blocks(samples: Array) -> list[slice]:
     return [slice(start, start + length) for start in range(0, samples.shape[0], length)]
 
 
-def _changes(
-    ids: Array, flags: Array, sizes: Array, hits: Array, accepted: Array, totals: Array, scale: float
-) -> tuple[Array, Array]:
-    """As `sweep_loop`: what each sample adds to the sums over classes of precision and of recall."""
+def _sweep_block(
+    ids: Array,
+    flags: Array,
+    sizes: Array,
+    hits: Array,
+    accepted: Array,
+    totals: Array,
+    bits: int,
+    running: np.ndarray,
+    precision: Array,
+    recall: Array,
+) -> None:
+    """As `sweep_loop`, with array operations."""
     xp = array_namespace(ids)
     order = xp.argsort(ids, stable=True)
     groups, entering = ids[order], sizes[order]
@@ -75,56 +90,54 @@ def _changes(
     before, entered = (xp.cumulative_sum(column, include_initial=True) for column in (right, entering))
     hits_after = hits[groups] + before[1:] - before[first]
     accepted_after = accepted[groups] + entered[1:] - entered[first]
-    hits_before, accepted_before = hits_after - right, accepted_after - entering
-    precision = fixed_ratio(hits_after, accepted_after, scale) - fixed_ratio(hits_before, accepted_before, scale)
-    recall = fixed_ratio(hits_after, totals[groups], scale) - fixed_ratio(hits_before, totals[groups], scale)
+    of_class = xp.clip(totals[groups], 1, None)
+    divisors = ((accepted_after, xp.clip(accepted_after - entering, 1, None)), (of_class, of_class))
+    for sums, so_far, (after, earlier) in zip((precision, recall), running, divisors):
+        new, old = ratio_of(hits_after, after), ratio_of(hits_after - right, earlier)
+        pieces = []
+        for j in range(len(so_far)):
+            new, old = new * 2.0**bits, old * 2.0**bits
+            change = xp.empty_like(new)
+            change[order] = xp.floor(new) - xp.floor(old)
+            new, old = new - xp.floor(new), old - xp.floor(old)
+            pieces.append(xp.cumulative_sum(change) + float(so_far[j]))
+            so_far[j] = float(pieces[j][-1])
+        sums[...] = sum(pieces[j] * 2.0 ** (-bits * (j + 1)) for j in reversed(range(len(pieces))))
     last = xp.searchsorted(groups, groups, side="right") - 1
     hits[groups], accepted[groups] = hits_after[last], accepted_after[last]
-    changes = xp.empty_like(precision), xp.empty_like(recall)
-    changes[0][order], changes[1][order] = precision, recall
-    return changes
 
 
 def sweep_loop(
-    ids: Any, flags: Any, sizes: Any, hits: Any, accepted: Any, totals: Any, scale: float, precision: Any, recall: Any
+    ids: Any,
+    flags: Any,
+    sizes: Any,
+    hits: Any,
+    accepted: Any,
+    totals: Any,
+    bits: int,
+    running: Any,
+    precision: Any,
+    recall: Any,
 ) -> None:
-    """Accept entry by entry: what each adds to the sums over classes of precision and of recall, times `scale`.
+    """Accept entry by entry: the sums over classes of precision and of recall after each.
 
-    `hits` and `accepted` count by class, before and after; ratios are rounded as in `fixed_ratio`.
+    `hits` and `accepted` count by class, and `running` holds the pieces of both sums, before and after.
     """
+    scale = 2.0**bits
     for i in range(len(ids)):
         c = ids[i]
         total = max(totals[c], 1)
-        precision[i] = -np.int64(np.rint(hits[c] / max(accepted[c], 1) * scale))
-        recall[i] = -np.int64(np.rint(hits[c] / total * scale))
+        p0, r0 = hits[c] / max(accepted[c], 1), hits[c] / total
         hits[c] += flags[i] * sizes[i]
         accepted[c] += sizes[i]
-        precision[i] += np.int64(np.rint(hits[c] / accepted[c] * scale))
-        recall[i] += np.int64(np.rint(hits[c] / total * scale))
-
-
-def macro_scale(num_classes: int) -> float:
-    """The denominator of ratios whose sum over so many classes fits int64."""
-    return 2.0 ** min(52, 62 - num_classes.bit_length())
-
-
-def fixed_ratio(count: Array, total: Array, scale: float) -> Array:
-    """count/total as an integer multiple of 1/scale; 0/0 is 0."""
-    xp = array_namespace(count)
-    ratio = xp.astype(count, xp.float64) / xp.astype(xp.clip(total, 1, None), xp.float64)
-    return xp.astype(xp.round(ratio * scale), xp.int64)
-
-
-def macro_f(precision: Array, recall: Array, num_classes: int, scale: float) -> Array:
-    """F of the means over classes, from sums of `fixed_ratio` over them; 0/0 is 0."""
-    xp = array_namespace(precision)
-    unit = num_classes * scale
-    precision, recall = xp.astype(precision, xp.float64) / unit, xp.astype(recall, xp.float64) / unit
-    total = precision + recall
-    return 2 * precision * recall / xp.where(total == 0, xp.ones_like(total), total)
-
-
-def micro_f(hits: Array, accepted: Array, known: int) -> Array:
-    """F of pooled counts: samples accepted correctly, samples accepted, and known samples."""
-    xp = array_namespace(hits)
-    return xp.astype(2 * hits, xp.float64) / xp.astype(accepted + known, xp.float64)
+        p1, r1 = hits[c] / accepted[c], hits[c] / total
+        for j in range(running.shape[1]):
+            p0, p1, r0, r1 = p0 * scale, p1 * scale, r0 * scale, r1 * scale
+            running[0, j] += np.floor(p1) - np.floor(p0)
+            running[1, j] += np.floor(r1) - np.floor(r0)
+            p0, p1, r0, r1 = p0 - np.floor(p0), p1 - np.floor(p1), r0 - np.floor(r0), r1 - np.floor(r1)
+        precision[i], recall[i] = 0.0, 0.0
+        for j in range(running.shape[1] - 1, -1, -1):
+            unit = scale ** -(j + 1)
+            precision[i] += running[0, j] * unit
+            recall[i] += running[1, j] * unit

@@ -1,4 +1,4 @@
-"""What a metric's page consists of, as data: `_ui.build` makes a page of it."""
+"""The page of a metric as data, from which `build` makes it."""
 
 from __future__ import annotations
 
@@ -7,57 +7,40 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..metric.metric import Metric
+from .columns.column import Column
+from .columns.samples import Detectors, Groups
+from .figures.computed import Computed
 from .figures.threshold import Sweep
-from .results.worst import Thumbnail, Worst
+from .figures.thumbnails import Thumbnail
+from .figures.worst import Worst
+from .reading.data import DETECTOR, Data
+from .reading.uploads import Reader
 from .serving.costs import Cost
 
 Table = Mapping[str, Sequence[Any]]  # header → cells
 
 
-class Column(NamedTuple):
-    """A column of the metric, and where it is found.
-
-    name: the argument of the metric
-    names: what tables and files call it, the likeliest first; stems, for a column that is made of several
-    kind: "vector" (N,); "score" (N,), of which there may be several, one for each detector; "label" (N,) of two values,
-        words too; "group" (N,) of words or numbers; "detector", whose each row is; "matrix" (N, K) of scores or class
-        ids; "scores", a matrix of scores; "classes", a matrix of scores or a vector of class ids; "images", rows or
-        arrays per image
-    required: whether the metric needs it
-    source: which of the page's inputs it comes from
-    part_of: for a column that stands in place of the others: the argument it makes, alone or as a tuple with those
-        that name the same; such columns may differ in length, and blank cells at the end of one are left out
-    """
-
-    name: str
-    names: tuple[str, ...]
-    kind: str = "vector"
-    required: bool = True
-    source: int = 0
-    part_of: str = ""
-
-
 class Option(NamedTuple):
-    """An option of the metric, and the control that suits it (a key of `_ui_options.CONTROLS`)."""
+    """An option of the metric, and the control that suits it, a key of `form.controls.CONTROLS`."""
 
     name: str
     control: str
     choices: tuple[str, ...] = ()
 
 
-DATA_SETS = Column("groups", ("group", "dataset", "data_set", "ood_set"), "group", required=False)
-DETECTORS = Column("detector", ("model", "method"), "detector", required=False)
+DATA_SETS = Groups("groups", ("group", "dataset", "data_set", "ood_set"), required=False)
+DETECTORS = Detectors(DETECTOR, ("model", "method"), required=False)
 CONFIDENCE = Option("confidence_level", "number or none")
 
 
 class Source(NamedTuple):
     """An input of the page: an editable table and a file.
 
-    readers: those for suffixes of this input only; `apart` tells them that archives are data sets, not detectors
+    readers: those for suffixes of this input only, each of which takes all files of its suffix together
     """
 
     label: str
-    readers: Mapping[str, Callable[..., Any]] = {}
+    readers: Mapping[str, Reader] = {}
 
 
 class Example(NamedTuple):
@@ -76,27 +59,6 @@ class Sample(NamedTuple):
     options: Mapping[str, Any] = {}
     photographs: str = ""
     note: str = ""
-
-
-class Computed(NamedTuple):
-    """What the pictures are drawn from: the metric's reduced state, its options, its results and its columns.
-
-    image, photograph: the image that is shown, from 0, and what lies behind it
-    together: the same without groups, where there are some: what is drawn
-    title, rivals: where there are several detectors, the name of this one, and the others by theirs
-    names: of the images, where they are known
-    """
-
-    state: Any
-    options: Mapping[str, Any]
-    results: Mapping[str, Any]
-    columns: Mapping[str, Any]
-    image: int = 0
-    photograph: Any = None
-    together: Computed | None = None
-    title: str = ""
-    rivals: Mapping[str, Computed] = {}
-    names: Sequence[str] = ()
 
 
 class Derived(NamedTuple):
@@ -145,7 +107,7 @@ class Page(NamedTuple):
     sections: Mapping[str, str] = {}
     samples: tuple[Sample, ...] = ()
     derive: Callable[[Mapping[str, Any]], Derived] = lambda columns: Derived({}, "")
-    joined: Callable[[list[Any]], list[Any]] = list
+    joined: Callable[[Sequence[Data]], list[Data]] = list
     outside: Callable[[Mapping[str, Any]], Any] | None = None
 
     @property

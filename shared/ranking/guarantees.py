@@ -7,7 +7,6 @@ one distribution. Pixels of an image are not independent: take one score an imag
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +16,7 @@ from ..arrays.columns import as_scores
 from ..arrays.options import as_confidence_level, as_int, as_open_share, as_share
 from .binomial import largest_within, least_trials, tail_within
 from .counts import Side, as_side
-from .shares import most_within
+from .shares import as_written, most_within
 
 
 class GuaranteedCoverage(NamedTuple):
@@ -129,12 +128,3 @@ def _just_below(score: float, side: Side) -> float:
     """The next lower number in the precision of the scores, so that it is not rounded where it is compared to them."""
     dtype = np.float32 if str(side.scores.dtype).endswith("float32") else np.float64
     return float(np.nextafter(dtype(score), dtype(-math.inf))) + 0.0  # 0.0 for −0.0
-
-
-def as_written(value: float) -> Fraction:
-    """A number as the decimal that it is written as: 0.1 is one tenth, which a float64 is not.
-
-    >>> as_written(0.1), as_written(1 / 3)
-    (Fraction(1, 10), Fraction(3333333333333333, 10000000000000000))
-    """
-    return Fraction(repr(value))

@@ -38,13 +38,20 @@ def proportion_interval(count: int, total: int, confidence_level: float = 0.95) 
     total = as_int(total, "total", 1)
     count = as_int(count, "count", 0, total)
     z = normal_quantile(as_confidence_level(confidence_level))
-    return ProportionInterval(_lower_end(count, total, z), 1.0 - _lower_end(total - count, total, z))
+    low = _lower_end(count, total, z)
+    if 2 * count > total:
+        return ProportionInterval(low, 1.0 - _lower_end(total - count, total, z))
+    high = (count + z * z / 2 + _spread(count, total, z)) / (total + z * z)
+    return ProportionInterval(low, max(count / total, high))
 
 
 def _lower_end(count: int, total: int, z: float) -> float:
     # the product of both ends is p²/(1 + z²/n): as a quotient, the lower one loses no digits where p is small
-    spread = z * math.sqrt(count * (total - count) / total + z * z / 4)
-    return count / total * (count / (count + z * z / 2 + spread)) if count else 0.0
+    return count / total * (count / (count + z * z / 2 + _spread(count, total, z))) if count else 0.0
+
+
+def _spread(count: int, total: int, z: float) -> float:
+    return z * math.sqrt(count * (total - count) / total + z * z / 4)
 
 
 def normal_quantile(confidence_level: float) -> float:

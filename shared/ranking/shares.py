@@ -48,6 +48,15 @@ def bound_between_counts(bound: Fraction, total: int, *, from_below: bool) -> fl
     return min(1.0, count / total)
 
 
+def as_written(value: float) -> Fraction:
+    """A number as the decimal that it is written as: 0.1 is one tenth, which a float64 is not.
+
+    >>> as_written(0.1), as_written(1 / 3)
+    (Fraction(1, 10), Fraction(3333333333333333, 10000000000000000))
+    """
+    return Fraction(repr(value))
+
+
 def percent(share: float) -> str:
     """A share in percent, as it stands in the names of results.
 

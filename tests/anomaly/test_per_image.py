@@ -104,3 +104,10 @@ def test_of_tensors_and_defects() -> None:
     assert AnomalySuite(per_image=True).compute(predictions=given_maps, references=masks)["per_image"] == table
     rows = [{"masks": mask[None], "saturation_areas": [3]} for mask in masks]
     assert AnomalySuite(per_image=True).compute(predictions=maps, references=rows)["per_image"] == table
+
+
+def test_a_zero_has_no_sign() -> None:
+    for zeros in ([-0.0, 0.0], [0.0, -0.0]):
+        columns: Columns = {"predictions": [[zeros], [[1.0, 0.5]]], "references": [[[0, 0]], [[1, 0]]]}
+        score = AnomalySuite(per_image=True).compute(**columns)["per_image"]["score"][0]
+        assert str(score) == "0.0"

@@ -57,7 +57,7 @@ def test_what_is_no_number() -> None:
 def test_a_table_of_numbers_loads_no_pandas(tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text("a,b,c\n1,0.5,true\n2,0.25,false\n")
     code = """
-from openworld_metrics.formats.columns import open_column
+from openworld_metrics.formats.tables.columns import open_column
 for name in "abc":
     assert len(open_column("x.csv", name)) == 2
 """

@@ -202,10 +202,12 @@ def test_sweep_loop(way: Callable[..., Any], seed: int) -> None:
     counts = rng.integers(0, 9, 5), 9 + rng.integers(0, 9, 5)
     expected_counts = [x.copy() for x in counts]
     sizes = rng.integers(1, 4, 60)
-    expected = sweep._changes(ids, flags, sizes, *expected_counts, totals, 2.0**52)
-    precision, recall = np.empty((2, 60), np.int64)
-    way(sweep.sweep_loop)(ids, flags, sizes, *counts, totals, 2.0**52, precision, recall)
-    np.testing.assert_array_equal([precision, recall], expected)
+    running, expected_running = np.zeros((2, 2)), np.zeros((2, 2))
+    sums, expected = np.empty((2, 60)), np.empty((2, 60))
+    sweep._sweep_block(ids, flags, sizes, *expected_counts, totals, 50, expected_running, *expected)
+    way(sweep.sweep_loop)(ids, flags, sizes, *counts, totals, 50, running, *sums)
+    np.testing.assert_array_equal(sums, expected)
+    np.testing.assert_array_equal(running, expected_running)
     np.testing.assert_array_equal(counts, expected_counts)
 
 

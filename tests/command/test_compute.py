@@ -6,6 +6,7 @@ import fcntl
 import json
 import os
 import pty
+import re
 import struct
 import subprocess
 import sys
@@ -210,7 +211,7 @@ def test_records_and_gaps_elsewhere(run: Run, tmp_path: Path) -> None:
 def test_npy_needs_no_arrow(tmp_path: Path) -> None:
     np.save(tmp_path / "x.npy", np.arange(3))
     python = """import sys
-from openworld_metrics.formats.columns import open_column
+from openworld_metrics.formats.tables.columns import open_column
 open_column("x.npy", "predictions")
 sys.exit("pyarrow" in sys.modules)"""
     assert subprocess.run([sys.executable, "-c", python], cwd=tmp_path, check=False).returncode == 0
@@ -246,7 +247,7 @@ def test_saved_and_drawn(run: Run, load: Load, tmp_path: Path) -> None:
 def test_list_and_describe(run: Run) -> None:
     for arguments in ([], ["--help"]):
         assert run(*arguments)[:2] == run()[:2]
-        assert "compute   Compute a metric from files" in run(*arguments)[1]
+        assert re.search("compute +Compute a metric from files", run(*arguments)[1])
     code, output, _ = run("list")
     assert code == 0
     assert [line.split()[0] for line in output.splitlines()] == list(openworld_metrics.METRICS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ PRINTED = {
     "far/mnist": (25, 93.75, 94.375, 94.375, 75),
     "far": (25, 93.75, 94.375, 94.375, 75),
 }
+LEVEL = ("--confidence-level", "0.9")
 FULL_SPECTRUM = {
     "near/cifar100": (50, 80.5556, 90.8135, 69.4444, 66.6667),
     "near/tin": (83.3333, 58.3333, 78.8095, 61.3095, 66.6667),
@@ -309,7 +311,22 @@ def test_the_table_of_the_command(run: Run, tmp_path: Path) -> None:
             "metrics: unknown metric 'aurok'",
         ),
         (["--known", "scores/cifar10.npz", *by_name("scores"), "--save", "a.txt"], "expected a file ending in .json"),
-        (["--known", "scores/cifar10.npz", *by_name("scores"), "--percent"], "expected --percent with a table"),
+        (
+            ["--known", "scores/cifar10.npz", *by_name("scores"), "--percent", "--format", "json"],
+            "expected --percent with a table",
+        ),
+        (
+            ["--known", "scores/cifar10.npz", *by_name("scores"), "--confidence-level", "2"],
+            "confidence_level: expected a number between 0 and 1, both excluded, got 2",
+        ),
+        (
+            ["--known", "scores/cifar10.npz", *by_name("scores"), *LEVEL, "--n-resamples", "no"],
+            "n_resamples: expected an int, got 'no'",
+        ),
+        (
+            ["--known", "scores/cifar10.npz", *by_name("scores"), *LEVEL, "--random-state", "-1"],
+            "random_state: expected an int of at least 0, got -1",
+        ),
         (["--known", "scores/cifar10.npz", "--unknown", "empty"], "empty: expected files of scores"),
     ],
 )
@@ -351,3 +368,31 @@ def test_a_column_of_lists(tmp_path: Path) -> None:
     pq.write_table(table, tmp_path / "a.parquet")
     with pytest.raises(ValueError, match=r"a.parquet: scores: expected .*\(2, 2\)"):
         read_scores(tmp_path / "a.parquet")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_intervals(seed: int) -> None:
+    """They are those of groups that share the known samples, and the numbers beside them are the same as without."""
+    known, sets = drawn(seed)
+    options: dict[str, Any] = {"confidence_level": 0.9, "n_resamples": 50, "random_state": seed}
+    results = evaluate_ood(known, sets, **options)
+    plain = evaluate_ood(known, sets)
+    assert {key: value for key, value in results["groups"].items() if key in plain["groups"]} == plain["groups"]
+    assert {key: results[key] for key in SUITE_METRICS} == {key: plain[key] for key in SUITE_METRICS}
+    scores = np.concatenate([known, *sets.values()])
+    groups = [None] * len(known) + [name for name, unknown in sets.items() for _ in unknown]
+    labels = [0 if group is None else 1 for group in groups]
+    metric = om.OODBench(metrics=SUITE_METRICS, **options)
+    assert results == metric.compute(predictions=scores, references=labels, groups=groups)
+    for key in SUITE_METRICS:
+        assert results[f"{key}_low"] <= results[key] <= results[f"{key}_high"]
+
+
+def test_intervals_and_percent_in_a_pipe(run: Run, tmp_path: Path) -> None:
+    save_openood(tmp_path / "scores", {})
+    arguments = ["--known", "scores/cifar10.npz", *by_name("scores"), "--metrics", "auroc"]
+    intervals = ["--confidence-level", "0.9", "--n-resamples", "50", "--random-state", "3"]
+    _, output, _ = run("ood", *arguments, *intervals)
+    assert json.loads(output)["auroc_low"] < json.loads(output)["auroc"]
+    _, output, _ = run("ood", *arguments, *intervals, "--percent")
+    assert re.search(r"near/tin +62\.50 \[\d+\.\d\d, \d+\.\d\d\]", output), output

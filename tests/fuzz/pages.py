@@ -15,8 +15,8 @@ import numpy as np
 import pandas as pd
 
 from openworld_metrics import METRICS
-from openworld_metrics.pages.browser.layout import data_frame
 from openworld_metrics.pages.form.controls import shown
+from openworld_metrics.pages.form.form import Form, data_frame
 from openworld_metrics.pages.reading.uploads import read_files
 from openworld_metrics.pages.runner import Runner, explain
 from tests import cases
@@ -113,26 +113,27 @@ def run_call(case: Case) -> None:
         check_results(results, isinstance(value.options, dict) and bool(value.options.get("percent")))
 
 
-class Form(NamedTuple):
+class Filled(NamedTuple):
     """What a person fills in: the cells of the tables, files of each source, and what the controls hold."""
 
     name: str
     files: Files
     tables: list[dict[str, list[Any]]]
     places: list[list[str]]
-    made_of: list[Any]
+    made_of: dict[str, Any]
     read_as: Any
-    held: list[Any]
+    held: dict[str, Any]
     image: Any
     photograph: str | None
 
 
-def make_form(rng: Random) -> Form:
+def make_form(rng: Random) -> Filled:
     """An example of a page, in its tables or as files."""
     name = rng.choice(METRICS)
     page, defaults = runner_of(name).page, runner_of(name).defaults
     example = rng.choice(page.examples)
-    held = [shown(option, example.options.get(option.name, defaults[option.name])) for option in page.options]
+    values = {**defaults, **example.options}
+    held = {option.name: shown(option, values[option.name]) for option in page.options}
     tables = [{key: list(cells) for key, cells in table.items()} for table in example.tables]
     files: Files = {}
     places: list[list[str]] = [[] for _ in tables]
@@ -148,7 +149,7 @@ def make_form(rng: Random) -> Form:
     if page.images and rng.random() < 0.3:
         photograph = "photograph.png"
         files[photograph] = next(iter(make_image(_Png()).files.values()))
-    return Form(name, files, tables, places, [[] for _ in page.columns], "automatic", held, 1, photograph)
+    return Filled(name, files, tables, places, {}, "automatic", held, 1, photograph)
 
 
 class _Png(Random):
@@ -165,14 +166,14 @@ def _arrays(table: dict[str, list[Any]]) -> dict[str, np.ndarray]:
     return {key: np.asarray(cells) for key, cells in padded.items()}
 
 
-def damage_form(rng: Random, value: Form) -> Form:
+def damage_form(rng: Random, value: Filled) -> Filled:
     """Something wrong with a cell, a header, a file, a choice or a control."""
     for _ in range(rng.choice((1, 1, 2))):
         value = rng.choice(_FORM_WAYS)(rng, value)
     return value
 
 
-def _cells(rng: Random, value: Form) -> Form:
+def _cells(rng: Random, value: Filled) -> Filled:
     tables = [{key: list(cells) for key, cells in table.items()} for table in value.tables]
     table = rng.choice(tables)
     key, way = rng.choice([*table]), rng.random()
@@ -187,7 +188,7 @@ def _cells(rng: Random, value: Form) -> Form:
     return value._replace(tables=tables)
 
 
-def _file(rng: Random, value: Form) -> Form:
+def _file(rng: Random, value: Filled) -> Filled:
     if not value.files:
         return _cells(rng, value)
     file = rng.choice([*value.files])
@@ -196,7 +197,7 @@ def _file(rng: Random, value: Form) -> Form:
     return value._replace(files={**value.files, file: changed})
 
 
-def _another_file(rng: Random, value: Form) -> Form:
+def _another_file(rng: Random, value: Filled) -> Filled:
     i = rng.randrange(len(value.places))
     ending = rng.choice((*KINDS, "png", "txt", "exe", "CSV", "pt"))
     file = f"{i}/{rng.choice(('other', 'table', 'é', '<b>', 'a b'))}.{ending}"
@@ -205,8 +206,8 @@ def _another_file(rng: Random, value: Form) -> Form:
     return value._replace(files={**value.files, file: data}, places=places)
 
 
-def _choice(rng: Random, value: Form) -> Form:
-    made_of = list(value.made_of)
+def _choice(rng: Random, value: Filled) -> Filled:
+    made_of = dict(value.made_of)
     names = [key for table in value.tables for key in table]
     odd = (
         rng.choice(names),
@@ -217,13 +218,13 @@ def _choice(rng: Random, value: Form) -> Form:
         [""],
         None,
     )
-    made_of[rng.randrange(len(made_of))] = rng.choice((*odd, [rng.choice(WORDS)]))
+    made_of[rng.choice(runner_of(value.name).page.columns).name] = rng.choice((*odd, [rng.choice(WORDS)]))
     return value._replace(made_of=made_of, read_as=rng.choice(("automatic", "scores", "class ids", None, "x")))
 
 
-def _control(rng: Random, value: Form) -> Form:
-    held = list(value.held)
-    i = rng.randrange(len(held))
+def _control(rng: Random, value: Filled) -> Filled:
+    held = dict(value.held)
+    i = rng.choice([*held])
     text = damaged_text(rng, str(held[i]))
     held[i] = rng.choice((None, "", text, text, [text], rng.choice(NUMBERS), plain(rng), [], ["max", "max"], True))
     image = rng.choice((value.image, value.image, *NUMBERS[:8], None, float("nan"), 1e308))
@@ -235,17 +236,22 @@ _FORM_WAYS = (_cells, _cells, _file, _file, _another_file, _choice, _control, _c
 
 def run_form(case: Case) -> None:
     """Compute and draw as the button does, and compile the Python that is shown."""
-    value: Form = case.value
+    value: Filled = case.value
     write_files(value.files, case.folder)
     tables = [_frame(table) for table in value.tables]
     files = [[str(case.folder / file) for file in part] for part in value.places]
     photograph = str(case.folder / value.photograph) if value.photograph else None
-    show = functools.partial(
-        runner_of(value.name).show,
-        *(tables, files, value.made_of, value.read_as, value.held),
-        *(bool(value.files), value.image, photograph),  # of files, rows that cannot be read are left out
+    form = Form(
+        tables=tables,
+        files=files,
+        made_of=value.made_of,
+        read_as=value.read_as,
+        options=value.held,
+        leave_out=bool(value.files),
+        image=value.image,
+        photographs=photograph,
     )
-    found = case.attempt(show)
+    found = case.attempt(functools.partial(runner_of(value.name).show, form))
     check_refusal(found, case.folder)
     check_files(value.files, case.folder)
     if isinstance(found, Refused):

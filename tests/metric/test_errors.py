@@ -307,6 +307,7 @@ BAD_OPTIONS = [
         "metrics: unknown metric 'auc'; known are auroc, .*roc_auc_score",
     ),
     ("ood_bench", dict(metrics=["fpr0tpr"]), ValueError, "metrics: unknown metric 'fpr0tpr'"),
+    ("ood_bench", dict(metrics=["fpr９５tpr"]), ValueError, "metrics: unknown metric 'fpr９５tpr'"),
     ("ood_bench", dict(metrics=["fpr101tpr"]), ValueError, "metrics: unknown metric 'fpr101tpr'"),
     ("ood_bench", dict(metrics=[print]), ValueError, "metrics: unknown metric 'print'"),
     ("ood_bench", dict(metrics=[]), ValueError, "metrics: expected at least one name"),

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from openworld_metrics.metric import processes as processes_module
 from openworld_metrics.metric.processes import receive, run_key, send
 
 Load = Callable[..., Any]
@@ -162,3 +163,63 @@ def test_a_full_disk_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     with pytest.raises(OSError, match="No space left"):
         receive(tmp_path, "run", 2, 1.0, [], dict)
     assert files(tmp_path) == [tmp_path / "run.round"]
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "localhost", "::1"])
+def test_runs_on_two_machines_with_one_folder(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`accelerate launch` and `torchrun --master-port` set the same on every machine."""
+    for name, value in {"TORCHELASTIC_RUN_ID": "none", "MASTER_ADDR": address, "MASTER_PORT": "29500"}.items():
+        monkeypatch.setenv(name, value)
+    keys = set()
+    for host in ("here", "there"):
+        monkeypatch.setattr(processes_module.platform, "node", lambda host=host: host)
+        for run in ("none_a1", "none_b2"):  # one after the other, with a process of the first still waiting
+            of_run = set()
+            for rank in (0, 1):
+                monkeypatch.setenv("TORCHELASTIC_ERROR_FILE", f"/tmp/torchelastic/{run}/attempt_0/{rank}/error.json")
+                of_run.add(run_key("default_experiment", 2))
+            assert len(of_run) == 1
+            keys |= of_run
+    assert len(keys) == 4
+    monkeypatch.setenv("MASTER_ADDR", "node17")
+    assert run_key("default_experiment", 2) not in keys
+
+
+def test_who_is_missing_when_another_has_given_up(load: Load, tmp_path: Path) -> None:
+    own = dict(num_process=3, cache_dir=str(tmp_path), experiment_id="a run")
+    first, second = (load("ood_bench", process_id=i, timeout=t, **own) for i, t in ((0, 1.0), (1, 0.4)))
+    for metric in (first, second):
+        metric.add_batch(predictions=[0.1, 0.3], references=[0, 1])
+    outcomes = together([first.compute, second.compute])
+    assert outcomes[0].startswith("TimeoutError: process 0 waited 1 s (timeout=) for process 2 of 3 to call compute().")
+    assert outcomes[1].startswith("TimeoutError: process 1 waited 0.4 s (timeout=) for process 0 to call compute().")
+    assert len(first) == len(second) == 2
+    assert files(tmp_path) == []
+
+
+def test_all_came_but_not_at_one_time(tmp_path: Path) -> None:
+    def late() -> None:
+        time.sleep(0.5)
+        send({"scores": np.zeros(3)}, tmp_path, "run", 2, 0.2)
+
+    early = functools.partial(send, {"scores": np.zeros(3)}, tmp_path, "run", 1, 0.2)
+    zero, *_ = together([functools.partial(receive, tmp_path, "run", 3, 1.0, [], dict), early, late])
+    assert "for process 1, 2 of 3, whose own timeout= ended earlier, to call compute()" in zero
+
+
+@pytest.mark.parametrize("content", [b"", b"no state", b"PK\x03\x04 half of one"])
+def test_a_broken_answer_is_named_and_removed(content: bytes, tmp_path: Path) -> None:
+    states: list[Any] = []
+
+    def answer() -> None:
+        while not (tmp_path / "run.round").exists():
+            time.sleep(0.005)
+        token = (tmp_path / "run.round").read_text()
+        (tmp_path / "draft").write_bytes(content)
+        (tmp_path / "draft").replace(tmp_path / f"run.{token}.1")
+
+    outcome, _ = together([functools.partial(receive, tmp_path, "run", 2, 5.0, states, dict), answer])
+    assert outcome.startswith(f"ValueError: process 1: expected a state in {tmp_path}")
+    assert "run." in outcome
+    assert states == []
+    assert files(tmp_path) == []

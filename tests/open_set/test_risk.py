@@ -110,7 +110,19 @@ def test_known_samples_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["AURC", "risk@cov0", "risk@cov101", "risk@cov080", "risk@5", "coverage@risk100.1", "e_aurc", 5, None]
+    "name",
+    [
+        "AURC",
+        "risk@cov0",
+        "risk@cov101",
+        "risk@cov080",
+        "risk@cov８０",
+        "risk@5",
+        "coverage@risk100.1",
+        "e_aurc",
+        5,
+        None,
+    ],
 )
 def test_unknown_names(name: Any) -> None:
     message = (

@@ -166,9 +166,23 @@ def test_an_installed_wheel_computes_all_metrics_offline(
     assert ast.literal_eval(found) == expected
     assert (package / "py.typed").exists()
     checkout = Path(openworld_metrics.__file__).parent
-    assert {path.relative_to(package) for path in package.rglob("*.py")} >= {
-        path.relative_to(checkout) for path in checkout.rglob("*.py")
-    }
+    for kind in ("*.py", "*.js", "*.css"):
+        assert {path.relative_to(package) for path in package.rglob(kind)} >= {
+            path.relative_to(checkout) for path in checkout.rglob(kind)
+        }
+
+
+def test_a_wheel_holds_what_the_pages_need_and_no_kernel_twice(installed: Path, root: Path) -> None:
+    (package,) = installed.parent.glob("lib/python*/site-packages/openworld_metrics")
+    files = [path for path in package.rglob("*") if path.is_file() and path.suffix != ".pyc"]
+    assert sum(path.stat().st_size for path in files) < 3_400_000
+    for name in openworld_metrics.METRICS:
+        ours, theirs = root / "metrics" / name, package / "metrics" / name
+        assert (theirs / "_kernel.py").stat().st_size < 1000
+        for file in (ours / "README.md", *(ours / "examples").iterdir()):
+            assert (theirs / file.relative_to(ours)).read_bytes() == file.read_bytes()
+    for file in (*(root / "shared").rglob("*.js"), *(root / "shared").rglob("*.css")):
+        assert (package / file.relative_to(root / "shared")).read_bytes() == file.read_bytes()
 
 
 def test_the_command_of_an_installed_wheel(installed: Path, tmp_path: Path) -> None:

@@ -23,14 +23,15 @@ from tests.package.rooms import KERNEL, MODULES, PACKAGE, dotted, room
 FLOORS = (
     ("extras", "texts"),
     ("arrays",),
-    ("ranking",),
     ("metric",),
+    ("ranking",),
     ("classification", "open_set", "ood", "anomaly", "detection", "formats", "scores"),
     ("loading",),
     ("comparison",),
     ("evaluation", "integrations", "cluster"),
     ("reports",),
-    ("command", "pages"),
+    ("pages",),
+    ("command",),
     ("public",),
     ("__init__",),
 )
@@ -98,6 +99,16 @@ def test_no_circle_of_files_or_of_rooms() -> None:
             rooms[room(dotted(x.file))].add(room(x.target))
     TopologicalSorter(files).prepare()  # CycleError names the circle
     TopologicalSorter({start: ends - {start} for start, ends in rooms.items()}).prepare()
+
+
+def test_no_circle_of_the_rooms_of_the_pages() -> None:
+    within = [(dotted(x.file).split("."), x.target.split(".")) for x in IMPORTS if x.own]
+    rooms: dict[str, set[str]] = {}
+    for start, end in within:
+        if start[0] == end[0] == "pages" and len(start) > 1 and len(end) > 1 and start[1] != end[1]:
+            rooms.setdefault(start[1], set()).add(end[1])
+    assert {"reading", "columns", "assembly", "form", "results"} <= rooms.keys()
+    TopologicalSorter(rooms).prepare()
 
 
 def test_the_kernel_imports_no_tool() -> None:

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+COMMAND = Path(sys.executable).with_name("openworld-metrics")
 PATIENCE = 120  # seconds until an app has to answer
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 CHROMIUM_OPTIONS = ("--no-sandbox", "--disable-background-networking", "--disable-component-update", "--no-first-run")
@@ -26,7 +27,9 @@ def free_port() -> int:
 
 
 @contextmanager
-def serve(script: Path, folder: Path, *, python: str = sys.executable, **environment: str) -> Iterator[str]:
+def serve(
+    script: Path, folder: Path, *arguments: str, python: str = sys.executable, **environment: str
+) -> Iterator[str]:
     """Run a script that serves a page, from `folder`, and give its address; its output goes to app.log there."""
     port = free_port()
     settings = {
@@ -37,7 +40,11 @@ def serve(script: Path, folder: Path, *, python: str = sys.executable, **environ
     }
     with (folder / "app.log").open("w") as log:
         process = subprocess.Popen(
-            [python, str(script)], cwd=folder, env={**os.environ, **settings, **environment}, stdout=log, stderr=log
+            [python, str(script), *arguments],
+            cwd=folder,
+            env={**os.environ, **settings, **environment},
+            stdout=log,
+            stderr=log,
         )
     try:
         _wait(f"http://127.0.0.1:{port}", process, folder / "app.log")

@@ -19,7 +19,7 @@ from PIL import Image
 
 import openworld_metrics
 from tests.pages.groups import boxes_of_two_detectors, maps_of_categories, ranks_of_groups
-from tests.pages.serving import CHROMIUM, CHROMIUM_OPTIONS, serve
+from tests.pages.serving import CHROMIUM, CHROMIUM_OPTIONS, COMMAND, serve
 from tests.pages.steps import BOXES, STEPS, Columns, as_lists, csv, drawn, grey_maps, yolo
 from tests.pages.test_showing import contrast
 
@@ -36,10 +36,10 @@ class App(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def gallery(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
+def gallery(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
     """The address of the gallery, which serves all eight pages from one process, and its folder."""
     folder = tmp_path_factory.mktemp("gallery")
-    with serve(root / "spaces" / "gallery.py", folder) as address:
+    with serve(COMMAND, folder, "serve") as address:
         yield address, folder
 
 
@@ -508,7 +508,7 @@ def test_the_threshold_moves_and_pictures_are_saved(gallery: tuple[str, Path], b
         context.grant_permissions(["clipboard-read", "clipboard-write"])
         tab.locator("#ood_bench-results").get_by_label("Copy").first.click()
         call = tab.evaluate("navigator.clipboard.readText()")
-        assert "np.load('metrics/ood_bench/examples/digits.npz'" in call
+        assert '"metrics/ood_bench/examples/digits.npz"' in call
         tab.locator("#ood_bench-link").click()
         tab.locator("#ood_bench-link").get_by_text("Link copied").wait_for()
         link = tab.evaluate("navigator.clipboard.readText()")

@@ -19,8 +19,9 @@ import pyarrow.parquet
 import pytest
 
 import openworld_metrics
+from openworld_metrics.pages.assembly import sources
+from openworld_metrics.pages.form.form import Form
 from openworld_metrics.pages.metrics.openset_detection import MAX_PAIRS
-from openworld_metrics.pages.reading import sources
 from openworld_metrics.pages.runner import MAX_WORDS, Runner, explain
 from openworld_metrics.pages.serving import costs, limits
 from openworld_metrics.pages.serving.limits import RefusedError
@@ -174,8 +175,7 @@ def test_columns_and_options_are_by_name(runner: Callable[[str], Runner]) -> Non
 def show(runner: Runner, table: Any = None, files: Any = None) -> Any:
     page = runner.page
     rest = [None] * (len(page.sources) - 1)
-    controls = [None] * len(page.options)
-    return runner.show([table, *rest], [files, *rest], [[]] * len(page.columns), "automatic", controls)
+    return runner.show(Form(tables=[table, *rest], files=[files, *rest]))
 
 
 def test_two_columns_of_one_name(runner: Callable[[str], Runner], tmp_path: Path) -> None:

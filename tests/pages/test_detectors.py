@@ -11,9 +11,10 @@ import pandas as pd
 import pytest
 
 from openworld_metrics import METRICS
-from openworld_metrics.pages.columns.detectors import detectors
-from openworld_metrics.pages.columns.guesses import guess
-from openworld_metrics.pages.columns.inputs import offered, read_sources
+from openworld_metrics.pages.assembly.detectors import detectors
+from openworld_metrics.pages.assembly.guesses import guess, offered
+from openworld_metrics.pages.assembly.sources import read_sources
+from openworld_metrics.pages.files import read_columns, read_detectors
 from openworld_metrics.pages.page import Page
 
 SCORES = pd.DataFrame(
@@ -44,28 +45,25 @@ def test_detectors_of_a_file(tmp_path: Path) -> None:
     assert [*several] == ["−msp", "energy"]
     assert several["−msp"].columns["predictions"].tolist() == (-SCORES["msp"]).tolist()
     assert "−msp" in offered(page, sources)["predictions"]
-    table = importlib.import_module("pyarrow.csv").read_csv(tmp_path / "mine.csv")
+    assert all(given.columns["references"].tolist() == LABELS for given in several.values())
+    again = read_detectors("ood_bench", tmp_path / "mine.csv", columns={"predictions": ["−msp", "energy"]})
+    assert [*again] == [*several]
     for name, given in several.items():
-        assert given.columns["references"].tolist() == LABELS
-        values = {key: eval(code, {"table": table, "np": np}) for key, code in given.code.items()}
-        assert all(np.array_equal(values[key], given.columns[key]) for key in values), name
+        assert all(np.array_equal(again[name][key], column) for key, column in given.columns.items())
+    with pytest.raises(ValueError, match="expected one detector, got msp, energy; read_detectors reads several"):
+        read_columns("ood_bench", tmp_path / "mine.csv")
     assert [*detectors(page, sources, {"predictions": ["energy"]})] == ["predictions"]
 
 
-def test_detectors_of_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_detectors_of_rows(tmp_path: Path) -> None:
     """A column that says the detector of each row, alone and beside several columns of scores."""
     long = SCORES.melt(["index", "truth"], ["msp", "energy"], "method", "score")
     page, sources = page_of("ood_bench"), read("ood_bench", long, tmp_path)
     several = detectors(page, sources)
     assert [*several] == ["msp", "energy"]
-    monkeypatch.chdir(tmp_path)
     for name, given in several.items():
         assert given.columns["predictions"].tolist() == SCORES[name].tolist()
         assert given.columns["references"].tolist() == LABELS
-        told: dict[str, Any] = {"np": np}
-        for line in given.setup:
-            exec(line, told)
-        assert all(np.array_equal(eval(code, told), given.columns[key]) for key, code in given.code.items())
     (alone,) = detectors(page, sources, {"detector": ["one detector"]}).values()
     assert len(alone.columns["predictions"]) == 12
     crossed = detectors(page, read("ood_bench", SCORES.assign(model=["a", "b"] * 3), tmp_path))

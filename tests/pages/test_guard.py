@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any
 
 import pytest
+from starlette.requests import Request
 
 from openworld_metrics.pages.serving.guard import Guard
 from openworld_metrics.pages.serving.limits import Allowance
@@ -45,7 +46,9 @@ async def respond(send: Any, status: int, text: str) -> None:
     await send({"type": "http.response.body", "body": text.encode()})
 
 
-async def ask(guard: Guard, parts: Any, headers: Headers = (), path: str = CALL) -> tuple[int, str]:
+async def ask(
+    guard: Guard, parts: Any, headers: Headers = (), path: str = CALL, client: str = "1.2.3.4"
+) -> tuple[int, str]:
     """Send the parts of a body: a number is a pause in seconds, None a sender who hangs up, a tuple the last part."""
     sent: list[Any] = []
     waiting = _messages(parts)
@@ -53,7 +56,7 @@ async def ask(guard: Guard, parts: Any, headers: Headers = (), path: str = CALL)
     async def send(message: Any) -> None:
         sent.append(message)
 
-    scope = {"type": "http", "path": path, "headers": list(headers)}
+    scope = {"type": "http", "path": path, "headers": list(headers), "client": (client, 9)}
     await guard(scope, lambda: anext(waiting), send)
     assert [message["type"] for message in sent] == ["http.response.start", "http.response.body"]
     return sent[0]["status"], sent[1]["body"].decode()
@@ -191,8 +194,34 @@ def test_an_answer_that_has_begun_is_not_followed_by_another() -> None:
     assert answered([b"x" * 101], CHUNKED, app=early) == (404, "Not Found")
 
 
-def run(requests: Callable[[Guard], Any], app: Any = sized, silence: float = 0.3) -> Any:
-    guard = Guard(app, uploads=SMALL, calls=SMALL, silence=silence)
+def test_a_stream_goes_on_whoever_asks_for_its_reader() -> None:
+    """gradio asks whether a visitor is still there, while starlette waits for the visitor to leave."""
+    empty = [{"type": "http.request", "body": b""}]
+
+    async def receive() -> Any:
+        return empty.pop() if empty else await asyncio.sleep(60)
+
+    async def streaming(scope: Any, receive: Any, send: Any) -> None:
+        left = asyncio.create_task(receive())
+        await asyncio.sleep(0)
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        assert not await Request(scope, receive).is_disconnected()
+        await asyncio.wait([left], timeout=0.5)
+        assert not left.done() or left.result()["type"] == "http.request"
+        await send({"type": "http.response.body", "body": b"streamed"})
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    sent: list[Any] = []
+    scope = {"type": "http", "path": "/gradio_api/queue/data", "headers": []}
+    asyncio.run(Guard(streaming, silence=0.1)(scope, receive, send))
+    assert sent[1]["body"] == b"streamed"
+
+
+def run(requests: Callable[[Guard], Any], app: Any = sized, silence: float = 0.3, **limits: Any) -> Any:
+    allowed = SMALL._replace(**limits)
+    guard = Guard(app, uploads=allowed, calls=allowed, silence=silence)
     return asyncio.run(asyncio.wait_for(requests(guard), 20))
 
 
@@ -207,6 +236,31 @@ def test_unfinished_bodies_are_bounded_in_number() -> None:
         assert (await ask(guard, [b"x"], CHUNKED, UPLOAD))[0] == 200
 
     run(requests)
+
+
+def test_one_client_does_not_hold_the_places_of_others() -> None:
+    async def requests(guard: Guard) -> None:
+        slow = [asyncio.create_task(ask(guard, [b"x", 60.0], CHUNKED)) for _ in range(4)]
+        await asyncio.sleep(0.05)
+        assert (await ask(guard, [b"x"], CHUNKED, client="5.6.7.8")) == (200, "1")
+        assert not any(task.done() for task in slow)
+        assert {(await task)[0] for task in slow} <= {408, 503}
+        assert (await ask(guard, [b"x"], CHUNKED)) == (200, "1")
+
+    run(requests, of_each=1)
+
+
+def test_uploads_have_a_total() -> None:
+    async def requests(guard: Guard) -> None:
+        for client in ("a", "b", "c", "d", "e"):
+            assert (await ask(guard, [b"x" * 90], length(90), UPLOAD, client))[0] == 200
+            status, text = await ask(guard, [b"x" * 90], length(90), UPLOAD, client)
+            assert (status, text) == (503, "Too many uploads are kept. Try again in two hours.")
+        assert (await ask(guard, [b"x" * 90], length(90), UPLOAD, "f"))[0] == 503
+        await asyncio.sleep(0.5)
+        assert (await ask(guard, [b"x" * 90], length(90), UPLOAD, "f"))[0] == 200
+
+    run(requests, kept=480, kept_seconds=0.4)
 
 
 def test_a_place_is_waited_for() -> None:

@@ -10,12 +10,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from openworld_metrics.pages.columns.left_out import unread
-from openworld_metrics.pages.form.events import Forms
+from openworld_metrics.pages.assembly.left_out import unread
+from openworld_metrics.pages.events.inputs import Events
+from openworld_metrics.pages.form.form import Form
 from openworld_metrics.pages.reading.uploads import read_files, read_table
 from tests.pages.test_figures import page as page_of
-from tests.pages.test_reading import rerun
-from tests.pages.test_showing import controls, runner
+from tests.pages.test_reading import controls, rerun
+from tests.pages.test_showing import runner
 
 # of each metric a table whose cells are wrong in rows 2, 5 and 9, from 0
 WRONG: dict[str, dict[str, tuple[list[Any], dict[int, str]]]] = {
@@ -53,42 +54,41 @@ def written(name: str, folder: Path) -> tuple[list[list[Path]], pd.DataFrame]:
 def test_one_press_leaves_rows_out(name: str, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The numbers are those of the other rows, by the call that is shown too; without it nothing is computed."""
     one, (files, clean) = runner(root, name), written(name, tmp_path)
-    given: tuple[Any, ...] = ([None], files, [[]] * len(one.page.columns), "automatic", controls(one))
+    form = Form(files=files)
     with pytest.raises(ValueError, match=r"line \d+.*leave the row out"):
-        one.show(*given)
-    found = one.show(*given, True)
+        one.show(form)
+    found = one.show(form._replace(leave_out=True))
     assert f'role="status">{LEFT}</div>' in found.numbers
     assert LEFT in found.report
     clean.to_csv(tmp_path / "clean.csv", index=False)
-    expected = one.show([None], [[tmp_path / "clean.csv"]], *given[2:])
+    expected = one.show(Form(files=[[tmp_path / "clean.csv"]]))
     assert found.json == expected.json
     assert "left out" not in expected.numbers
     assert rerun(found.call, tmp_path, root, monkeypatch) == json.loads(found.json)
     typed = pd.DataFrame({column: pd.read_csv(files[0][0], dtype=object)[column] for column in clean})
-    assert one.show([typed], [None], *given[2:], True).json == expected.json
+    assert one.show(Form(tables=[typed], leave_out=True)).json == expected.json
 
 
 def test_the_button_says_how_many(root: Path, tmp_path: Path) -> None:
     """Line, value and cure of each column; a second press takes the rows in again, and so does another file."""
     one, (files, _) = runner(root, "ood_bench"), written("ood_bench", tmp_path)
-    here, page = Forms(one, one.folder), one.page
-    held = ["", None, [{"path": str(files[0][0])}], *[[]] * len(page.columns), "automatic", *controls(one)]
-    read = 1 + 2 * len(page.sources) + 2  # places of what is shown, of those of an upload
+    here = Events(one)
+    form = Form(files=[[str(files[0][0])]], options=controls(one))
 
-    def seen(updates: list[Any], first: int) -> tuple[str, str, bool, Any, bool]:
-        html, _, _, button, left_out = updates[first : first + 5]
-        return html["value"], button.get("value"), button["visible"], updates[first + 5]["value"], left_out
+    def seen(changes: dict[str, Any]) -> tuple[str, str, bool, Any, bool]:
+        button, scores = changes["leave"], changes["made_of"]["predictions"]["value"]
+        return changes["read"]["value"], button.get("value"), button["visible"], scores, changes["leave_out"]
 
-    text, said, visible, scores, left_out = seen(here.upload(*held, True), read)
+    text, said, visible, scores, left_out = seen(here.upload(form._replace(leave_out=True)))
     assert "energy, line 4 and 1 more: no number stands there. knn, line 4: &#x27;?&#x27; is not a number. " in text
     assert "is_new, line 11: &#x27;?&#x27; is not a number. Correct the file, or leave these 3 rows of 12 out." in text
     assert (said, visible, left_out) == ("Leave out these 3 rows", True, False)
     assert scores == ["energy", "knn"]
-    text, said, visible, _, left_out = seen(here.leave(*held, False), 1)
+    text, said, visible, _, left_out = seen(here.leave(form))
     assert LEFT in text
     assert "9 rows, 3 columns" in text
     assert (said, visible, left_out) == ("Do not leave out these 3 rows", True, True)
-    assert seen(here.leave(*held, True), 1)[1:3] == ("Leave out these 3 rows", True)
+    assert seen(here.leave(form._replace(leave_out=True)))[1:3] == ("Leave out these 3 rows", True)
 
 
 def test_rows_that_are_not_left_out(tmp_path: Path) -> None:
@@ -101,8 +101,8 @@ def test_rows_that_are_not_left_out(tmp_path: Path) -> None:
     words = read_table(pd.DataFrame({"scores": [0.1, 0.2, 0.3], "labels": ["id", "cat", "ood"]}))
     found = unread(bench, [words], {"predictions": ["scores"], "references": ["labels"]})
     assert found is not None
-    assert found.asked.startswith("labels, row 2: 'cat' is no label that is known; write 0 and 1")
-    assert found.told == "1 of 3 rows is left out, which cannot be read: row 2."
+    assert found.question.startswith("labels, row 2: 'cat' is no label that is known; write 0 and 1")
+    assert found.note == "1 of 3 rows is left out, which cannot be read: row 2."
     np.savez(tmp_path / "maps.npz", predictions=np.zeros((2, 3, 3)), references=np.zeros((2, 3, 3)))
     maps = read_files([tmp_path / "maps.npz"], {})
     assert unread(page_of("anomaly_suite"), [maps, maps], {"predictions": ["predictions"]}) is None

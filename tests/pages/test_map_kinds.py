@@ -15,7 +15,8 @@ import pytest
 import tifffile
 from PIL import Image
 
-from openworld_metrics.pages.columns.inputs import gather, read_sources
+from openworld_metrics.pages.assembly.gather import gather
+from openworld_metrics.pages.assembly.sources import read_sources
 from openworld_metrics.pages.reading import planes
 from openworld_metrics.pages.reading.maps import read_maps, read_masks
 from openworld_metrics.pages.runner import Runner
@@ -61,12 +62,6 @@ def packed(path: Path, files: Mapping[str, bytes]) -> Path:
     return path
 
 
-def unpacked(archive: Path) -> None:
-    """Beside the archive, under its name, as the Python of the page expects it."""
-    with zipfile.ZipFile(archive) as files:
-        files.extractall(archive.with_suffix(""))
-
-
 @pytest.fixture(scope="module")
 def runner(root: Path) -> Runner:
     return runner_of("anomaly_suite", root)
@@ -98,14 +93,12 @@ def test_an_archive_of_each_kind(
         ],
     ]
     given = gather(runner.page, read_sources(runner.page, [None, None], files))
-    assert "2 have no mask and count as normal: good/0, good/1." in given.told
+    assert "2 have no mask and count as normal: good/0, good/1." in given.note
     assert all(np.array_equal(found, one) for found, one in zip(given.columns["predictions"], maps))
     assert {one.dtype.newbyteorder("=") for one in given.columns["predictions"]} == {maps.dtype.newbyteorder("=")}
     found = show(runner, files)
     expected = runner.results({"predictions": maps, "references": MASKS > 0}, {})
     assert json.loads(found.json) == expected
-    for [archive] in files:
-        unpacked(archive)
     monkeypatch.chdir(tmp_path)
     assert called(found.call, root) == expected
 
@@ -123,8 +116,6 @@ def test_archives_of_two_detectors(runner: Runner, root: Path, tmp_path: Path, m
         name: runner.results({"predictions": maps, "references": MASKS > 0}, {}) for name, maps in columns.items()
     }
     assert json.loads(found.json) == expected
-    for archive in (*archives, masks):
-        unpacked(archive)
     monkeypatch.chdir(tmp_path)
     assert called(found.call, root) == expected
 

@@ -5,18 +5,17 @@ from __future__ import annotations
 import importlib
 import json
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
 import pytest
 
-import choosing
 from openworld_metrics import METRICS
+from openworld_metrics.pages.events.inputs import Events
 from openworld_metrics.pages.form.address import query_of
 from openworld_metrics.pages.form.controls import shown
-from openworld_metrics.pages.form.events import Forms
 from openworld_metrics.pages.form.form import OWN, Form, titles, with_sample
+from openworld_metrics.pages.gallery import choosing
 from openworld_metrics.pages.runner import Runner
 
 MAX_BYTES = 300_000
@@ -24,21 +23,18 @@ MAX_BYTES = 300_000
 
 @pytest.fixture
 def forms(root: Path) -> Any:
-    def make(name: str) -> Forms:
-        folder = root / "metrics" / name
-        return Forms(Runner(importlib.import_module(f"openworld_metrics.pages.metrics.{name}").PAGE, folder), folder)
+    def make(name: str) -> Events:
+        page = importlib.import_module(f"openworld_metrics.pages.metrics.{name}").PAGE
+        return Events(Runner(page, root / "metrics" / name))
 
     return make
 
 
-def opened(forms: Forms, **query: str) -> Form:
+def opened(events: Events, **query: str) -> Form:
     """The inputs after the page has been opened by an address."""
-    page = forms.page
-    _, example, *rest = forms.open(False, SimpleNamespace(query_params=query))
-    held = rest[-len(page.options) :]
-    empty: list[Any] = [[]] * len(page.columns)
-    form = Form(example["value"], [None] * len(page.sources), [None] * len(page.sources), empty, "automatic", held)
-    return with_sample(page, forms.folder, form)
+    changes = events.open(query)
+    form = Form(changes["example"]["value"], files=changes["files"], options=changes["options"])
+    return with_sample(events.page, events.folder, form)
 
 
 @pytest.mark.parametrize("name", METRICS)
@@ -51,7 +47,7 @@ def test_real_data(name: str, forms: Any, root: Path) -> None:
     assert sum(files.values()) < MAX_BYTES
     form = opened(here)
     assert form.example == here.page.samples[0].title
-    found = here.runner.show(*form[1:])
+    found = here.runner.show(form)
     results = json.loads(found.json)
     assert all(value is not None for value in results.values())
     assert all(value > 0.7 for key, value in results.items() if key.startswith(("accuracy@", "autkc@")))
@@ -63,8 +59,7 @@ def test_the_address_is_read_and_written(forms: Any) -> None:
     title = titles(here.page)[-1]
     form = opened(here, tab="openauc", example=title, tpr="0.9", fpr_list="0.1,0.2", nonsense="1")
     assert form.example == title
-    values = dict(zip([option.name for option in here.page.options], form.controls))
-    assert values == {"tpr": 0.9, "fpr_list": "0.1,0.2", "risk_metrics": [], "confidence_level": ""}
+    assert form.options == {"tpr": 0.9, "fpr_list": "0.1,0.2", "risk_metrics": [], "confidence_level": ""}
     query = query_of(here.page, here.runner.defaults, form)
     assert query.startswith("?tab=openauc&example=To+type+in")
     assert query.endswith("&tpr=0.9&fpr_list=0.1%2C0.2")
@@ -84,15 +79,13 @@ def test_own_data_have_the_options_of_the_metric(forms: Any, tmp_path: Path) -> 
     paths = [[str(tmp_path / "p.csv")], [str(tmp_path / "r.csv")]]
     predictions.to_csv(paths[0][0], index=False)
     true.to_csv(paths[1][0], index=False)
-    example = [shown(option, {**here.runner.defaults, "iou_threshold": 0.7}[option.name]) for option in page.options]
-    files = [[{"path": path} for path in side] for side in paths]  # as the browser holds them
-    form = Form(titles(page)[0], [None, None], files, [[], []], "automatic", example)
-    updates = here.upload(form.example, *form.tables, *form.files, *form.made_of, form.read_as, *form.controls)
-    assert updates[0]["value"] == OWN
-    held = dict(zip([option.name for option in page.options], updates[-len(page.options) :]))
+    values = {**here.runner.defaults, "iou_threshold": 0.7}
+    example = {option.name: shown(option, values[option.name]) for option in page.options}
+    changes = here.upload(Form(titles(page)[0], files=paths, options=example))
+    assert changes["example"]["value"] == OWN
+    held = changes["options"]
     assert (held["known_classes"], held["unknown_class_id"], held["iou_threshold"]) == ("3, 4", "99", 0.5)
-    told = next(u["value"] for u in updates if isinstance(u, dict) and "known_classes" in str(u.get("value")))
-    assert "known_classes 3–4: those that the detector names; unknown_class_id 99" in told
+    assert "known_classes 3–4: those that the detector names; unknown_class_id 99" in changes["read"]["value"]
 
 
 def test_three_questions_lead_to_every_metric() -> None:
@@ -107,6 +100,6 @@ def test_three_questions_lead_to_every_metric() -> None:
 
 def test_no_sample_is_read_for_files_of_ones_own(forms: Any) -> None:
     here = forms("ood_bench")
-    form = Form(titles(here.page)[0], [None], [["mine.csv"]], [[]] * 4, "automatic", [])
+    form = Form(titles(here.page)[0], files=[["mine.csv"]])
     assert with_sample(here.page, here.folder, form) is form
     assert with_sample(here.page, here.folder, form._replace(example="../../secret", files=[None])).files == [None]

@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from openworld_metrics.pages.columns.inputs import gather, read_sources
-from openworld_metrics.pages.form.controls import shown
+from openworld_metrics.pages.assembly.gather import gather
+from openworld_metrics.pages.assembly.sources import read_sources
+from openworld_metrics.pages.form.form import Form
 from openworld_metrics.pages.reading.photographs import photograph_of
 from openworld_metrics.pages.runner import Runner
 from openworld_metrics.pages.serving import limits
@@ -44,8 +45,7 @@ def runner(root: Path) -> Runner:
 
 
 def show(runner: Runner, files: Any) -> Any:
-    held = [shown(option, runner.defaults[option.name]) for option in runner.page.options]
-    return runner.show([None, None], files, [[]] * 4, "automatic", held)
+    return runner.show(Form(files=files))
 
 
 def flat(folder: Path) -> list[list[Path]]:
@@ -76,7 +76,7 @@ def test_maps_and_masks(
     results = runner.results({"predictions": MAPS[order], "references": MASKS[order]}, {})
     found = show(runner, files)
     assert json.loads(found.json) == results
-    assert told in gather(runner.page, read_sources(runner.page, [None, None], files)).told
+    assert told in gather(runner.page, read_sources(runner.page, [None, None], files)).note
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}
     exec(found.call.replace('load("metrics/', f'load("{root}/metrics/'), names)
@@ -98,6 +98,8 @@ def test_maps_of_two_detectors(runner: Runner, root: Path, tmp_path: Path, monke
     shown = [trace.z for trace in picture.data if trace.type == "heatmap"]
     assert [np.asarray(one).tolist() for one in shown] == [maps[0].tolist() for maps in columns.values()]
     assert [axis.title.text for axis in (picture.layout.xaxis, picture.layout.xaxis2)] == ["column, one", "column, two"]
+    for mask in masks:
+        shutil.copy(mask, tmp_path)
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}
     exec(found.call.replace('load("metrics/', f'load("{root}/metrics/'), names)

@@ -21,13 +21,16 @@ import pytest
 from PIL import Image
 
 import openworld_metrics
-from openworld_metrics.pages.columns.columns import Found, groups
-from openworld_metrics.pages.columns.guesses import guess
-from openworld_metrics.pages.columns.inputs import gather, read_sources
-from openworld_metrics.pages.columns.join import split_images
+from openworld_metrics.pages.assembly.gather import gather
+from openworld_metrics.pages.assembly.guesses import guess
+from openworld_metrics.pages.assembly.join import split_images
+from openworld_metrics.pages.assembly.sources import read_sources
+from openworld_metrics.pages.columns.samples import Detectors
 from openworld_metrics.pages.form.controls import CONTROLS, shown
+from openworld_metrics.pages.form.form import Form
 from openworld_metrics.pages.page import argument_help
 from openworld_metrics.pages.reading import uploads
+from openworld_metrics.pages.reading.names import runs
 from openworld_metrics.pages.reading.pasted import read_pasted
 from openworld_metrics.pages.reading.photographs import read_photograph
 from openworld_metrics.pages.runner import Runner, explain
@@ -57,12 +60,13 @@ def show(runner: Runner, files: list[list[Path]], **options: Any) -> Any:
     page = runner.page
     held = controls(runner, **{**page.examples[0].options, **options})
     files = [*files, *([[]] * (len(page.sources) - len(files)))]
-    return runner.show([None] * len(page.sources), files, [[]] * len(page.columns), "automatic", held)
+    return runner.show(Form(files=files, options=held))
 
 
-def controls(runner: Runner, **options: Any) -> list[Any]:
+def controls(runner: Runner, **options: Any) -> dict[str, Any]:
     """What the controls hold for the defaults and these options."""
-    return [shown(option, {**runner.defaults, **options}[option.name]) for option in runner.page.options]
+    values = {**runner.defaults, **options}
+    return {option.name: shown(option, values[option.name]) for option in runner.page.options}
 
 
 def rerun(call: str, folder: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
@@ -157,7 +161,7 @@ def test_image_scores_in_a_table(runners: Any, root: Path, tmp_path: Path, monke
     arrays = {name: [part.iloc[:, 1:].to_numpy() for _, part in side.groupby("image")] for name, side in sides.items()}
     columns = {**arrays, "image_scores": [*scores.values()], "image_labels": [*labels.values()]}
     expected = runners("anomaly_suite").results(columns, {})
-    typed = runners("anomaly_suite").show(tables, [[], []], [[]] * 4, "automatic", controls(runners("anomaly_suite")))
+    typed = runners("anomaly_suite").show(Form(tables=tables))
     assert json.loads(typed.json) == expected
     for table, name in zip(tables, ("maps", "masks")):
         table.to_csv(tmp_path / f"{name}.csv", index=False)
@@ -165,11 +169,11 @@ def test_image_scores_in_a_table(runners: Any, root: Path, tmp_path: Path, monke
     assert json.loads(found.json) == expected
     assert rerun(found.call, tmp_path, root, monkeypatch) == expected
     turned = [tables[0], tables[1].sort_values("image", ascending=False, kind="stable")]
-    typed = runners("anomaly_suite").show(turned, [[], []], [[]] * 4, "automatic", controls(runners("anomaly_suite")))
+    typed = runners("anomaly_suite").show(Form(tables=turned))
     assert json.loads(typed.json) == expected
     tables[0].loc[0, "image_scores"] = 0.3
     with pytest.raises(ValueError, match="image_scores: expected one value for all rows of an image, got 2 for 1"):
-        runners("anomaly_suite").show(tables, [[], []], [[]] * 4, "automatic", controls(runners("anomaly_suite")))
+        runners("anomaly_suite").show(Form(tables=tables))
 
 
 INSTEAD: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
@@ -199,7 +203,7 @@ def test_columns_in_place_of_others(
     table = pd.DataFrame({key: pd.Series(values) for key, values in given.items()})
     runner = runners(name)
     if kind == "typed":
-        found = runner.show([table], [[]], [[]] * len(runner.page.columns), "automatic", controls(runner))
+        found = runner.show(Form(tables=[table]))
     else:
         path = tmp_path / f"arrays.{kind}"
         if kind in ("csv", "parquet"):
@@ -270,19 +274,19 @@ def test_an_image_for_each_row(runners: Any, tmp_path: Path) -> None:
     rows[:, 4] = image / 20_000
     page = runners("openset_detection").page
     columns = ["x1", "y1", "x2", "y2", "score", "class"]
-    found: dict[str, Found] = {"predictions": Found(rows)}
+    found: dict[str, Any] = {"predictions": rows}
     begin = time.process_time()
-    split_images(page, {"predictions": Found(image)}, found, {"predictions": 0})
+    split_images(page, {"predictions": image}, found, {"predictions": 0})
     assert time.process_time() - begin < 5  # a mask for each image takes a minute
-    assert len(found["predictions"].value) == 20_000
-    assert all((part == rows[i]).all() for i, part in enumerate(found["predictions"].value))
+    assert len(found["predictions"]) == 20_000
+    assert all((part == rows[i]).all() for i, part in enumerate(found["predictions"]))
     for wrong, message in (
         (image[:9], "predictions: expected an image for each row, got 9 for 200000 rows"),
         (np.where(image == 7, np.nan, image), "predictions: expected an image for each row, got none for row 7"),
         (rows, r"predictions: expected one column that says the image, got shape \(200000, 6\)"),
     ):
         with pytest.raises(ValueError, match=message):
-            split_images(page, {"predictions": Found(wrong)}, {"predictions": Found(rows)}, {"predictions": 0})
+            split_images(page, {"predictions": wrong}, {"predictions": rows}, {"predictions": 0})
     table = pd.DataFrame(rows[:9], columns=columns)
     table.drop(columns="score").assign(image=0).to_csv(tmp_path / "y.csv", index=False)
     np.savez(tmp_path / "x.npz", image=image[:5], **{name: table[name].to_numpy() for name in columns})
@@ -323,7 +327,7 @@ def test_columns_can_be_chosen(runners: Any, tmp_path: Path) -> None:
     page = runners("macro_open_f").page
     table = pd.DataFrame({f"logit{i}": [0.1 * i, 0.5] for i in range(3)} | {"y": [1, 2], "d": [0.3, 0.2]})
     data = [uploads.read_table(table)]
-    assert groups(data[0]) == {"logit0 … logit2": ["logit0", "logit1", "logit2"]}
+    assert runs(data[0]) == {"logit0 … logit2": ["logit0", "logit1", "logit2"]}
     assert guess(page, data)["predictions"] == ["logit0 … logit2"]
     with pytest.raises(TypeError, match=r"references: no column of this name was found; .* from logit0, .*, d"):
         gather(page, data)
@@ -345,12 +349,11 @@ def test_whole_numbers_can_be_scores(runners: Any) -> None:
 def test_empty_cells_and_words_reach_the_metric(runners: Any) -> None:
     runner = runners("ood_bench")
     table = pd.DataFrame({"scores": [0.1, "", 0.3, ""], "labels": [0, 1, 1, ""]})
-    values: tuple[Any, ...] = ([None], [[], []], "automatic")
     with pytest.raises(ValueError, match=r"^scores, row 2: no number stands there\. Fill it in"):
-        runner.show([table], *values, controls(runner))
+        runner.show(Form(tables=[table]))
     table.loc[1, "scores"] = "high"
     with pytest.raises(ValueError, match=r"^scores, row 2: 'high' is not a number\. Correct it"):
-        runner.show([table], *values, controls(runner))
+        runner.show(Form(tables=[table]))
 
 
 @pytest.mark.parametrize("name", openworld_metrics.METRICS)
@@ -360,7 +363,9 @@ def test_every_option_has_a_control(name: str, runners: Any) -> None:
     assert {option.control for option in runner.page.options} <= CONTROLS.keys()
     help_of = argument_help(runner.texts.inputs)
     assert all(help_of[option.name] for option in runner.page.options)
-    assert all(help_of[column.part_of or column.name] for column in runner.page.columns if column.kind != "detector")
+    assert all(
+        help_of[column.part_of or column.name] for column in runner.page.columns if not isinstance(column, Detectors)
+    )
     assert set(runner.page.examples[0].options) <= set(runner.defaults)
     assert len(runner.page.pictures) == STEPS[name].pictures
 

@@ -12,8 +12,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from openworld_metrics.pages.columns.inputs import read_sources
+from openworld_metrics.pages.assembly.reading import read
 from openworld_metrics.pages.form.controls import shown
+from openworld_metrics.pages.form.form import Form
 from openworld_metrics.pages.form.looking import look
 from openworld_metrics.pages.runner import Runner, explain
 from openworld_metrics.pages.serving.limits import RefusedError
@@ -38,10 +39,9 @@ def runner_of(name: str, root: Path) -> Runner:
 
 
 def show(runner: Runner, files: Any, made_of: Mapping[str, list[str]] | None = None, **options: Any) -> Any:
-    page = runner.page
-    held = [shown(option, {**runner.defaults, **options}[option.name]) for option in page.options]
-    chosen = [(made_of or {}).get(column.name, []) for column in page.columns]
-    return runner.show([None] * len(page.sources), files, chosen, "automatic", held)
+    values = {**runner.defaults, **options}
+    held = {option.name: shown(option, values[option.name]) for option in runner.page.options}
+    return runner.show(Form(files=files, made_of=made_of or {}, options=held))
 
 
 def called(code: str, root: Path) -> Any:
@@ -102,14 +102,13 @@ def test_boxes_of_two_detectors(
     assert json.loads(found.json) == expected
     assert [line.split(" |")[0] for line in found.tables[0].splitlines()[2:]] == ["| one", "| two"]
     assert [trace.name for trace in found.figures[2].data if "two" in trace.name] == ["U-Recall, two"]
-    seen = look(runner.page, read_sources(runner.page, [None, None], files), {})
+    seen = look(read(runner.page, [], files))
     assert seen.options.get("box_format", box_format) == box_format
     assert {name: seen.options[name] for name in CLASSES} == CLASSES
     assert "Images with references and no predictions of two: 1 (train/c)." in seen.html
     monkeypatch.chdir(tmp_path)
-    if write is yolo_archives:
-        shutil.move(tmp_path / "references" / "all" / "labels", tmp_path / "references" / "labels")
-        (tmp_path / "references" / "all").rmdir()
+    for path in (path for part in files for path in part if path.parent != tmp_path):
+        shutil.copy(path, tmp_path)
     assert called(found.call, root) == expected
 
 
@@ -117,13 +116,12 @@ def test_another_detector_in_the_viewer(root: Path, tmp_path: Path) -> None:
     """The same image of the other detector: its boxes, and the same objects."""
     runner = runner_of("openset_detection", root)
     page, files = runner.page, yolo_archives(tmp_path)
-    held = [
-        shown(option, {**runner.defaults, **CLASSES, "box_format": "cxcywh"}[option.name]) for option in page.options
-    ]
-    done = runner.run([None, None], files, [[]] * len(page.columns), "automatic", held)
-    assert [*done.given["one"].names] == [*done.given["two"].names]
-    image = [*done.given["one"].names].index("train/c") + 1
-    pictures = {name: runner.picture(done, name, image) for name in DETECTORS}
+    values = {**runner.defaults, **CLASSES, "box_format": "cxcywh"}
+    held = {option.name: shown(option, values[option.name]) for option in page.options}
+    done = runner.run(Form(files=files, options=held))
+    assert [*done.arguments["one"].names] == [*done.arguments["two"].names]
+    image = [*done.arguments["one"].names].index("train/c") + 1
+    pictures = {name: runner.picture(done, Form(detector=name, image=image)) for name in DETECTORS}
     drawn = {name: {trace.name.split("  ")[-1] for trace in figure.data} for name, figure in pictures.items()}
     assert drawn["two"] == {"missed object"} != drawn["one"]
 

@@ -18,12 +18,13 @@ import openworld_metrics
 from openworld_metrics.pages.browser import layout
 from openworld_metrics.pages.figures import boxes, style
 from openworld_metrics.pages.figures.threshold import THRESHOLD
+from openworld_metrics.pages.form.form import Form
 from openworld_metrics.pages.results.comparison import compared
 from openworld_metrics.pages.results.numbers import numbers_html, result_help
 from openworld_metrics.pages.results.slider import threshold_html
-from openworld_metrics.pages.runner import MAX_DETECTORS, Runner
+from openworld_metrics.pages.runner import Runner
 from openworld_metrics.pages.serving import kept
-from openworld_metrics.pages.serving.limits import MAX_POINTS, RefusedError
+from openworld_metrics.pages.serving.limits import MAX_DETECTORS, MAX_POINTS, RefusedError
 from tests import cases
 from tests.pages.test_figures import computed, page as page_of
 
@@ -159,8 +160,8 @@ def test_several_detectors_and_data_sets(root: Path, three: tuple[Path, dict[str
     """A row for each, near and far means, and the call that gives the same."""
     path, columns = three
     one = runner(root, "ood_bench")
-    done = one.run([None], [[path]], [[]] * len(one.page.columns), "automatic", controls(one))
-    shown = one.display(done, "energy")
+    done = one.run(Form(files=[[path]]))
+    shown = one.view(done, Form(detector="energy"))
     groups = [None if name == "cifar10" else name for name in columns["dataset"].tolist()]
     expected = {
         name: load("ood_bench").compute(predictions=columns[name], references=columns["label"], groups=groups)
@@ -178,7 +179,7 @@ def test_several_detectors_and_data_sets(root: Path, three: tuple[Path, dict[str
     assert [name.split(",")[0] for name in names[:3]] == ["energy", "msp", "knn"]
     assert len({(trace.line.color, trace.line.dash) for trace in shown.figures[1].data[:3]}) == 3
     found: dict[str, Any] = {}
-    exec(shown.call.replace("'scores.csv'", repr(str(path))).replace('"metrics/', f'"{root}/metrics/'), found)
+    exec(shown.call.replace('"scores.csv"', repr(str(path))).replace('"metrics/', f'"{root}/metrics/'), found)
     assert found["results"] == expected
 
 
@@ -187,16 +188,16 @@ def test_detectors_cost_what_they_are(root: Path, tmp_path: Path, monkeypatch: p
     path = tmp_path / "a.npz"
     columns: dict[str, Any] = {f"d{chr(97 + i)}": [0.1, 0.9] for i in range(MAX_DETECTORS + 1)}
     np.savez(path, **columns, label=[0, 1])
-    given = [[f"d{chr(97 + i)}" for i in range(MAX_DETECTORS + 1)], ["label"], *[[]] * (len(one.page.columns) - 2)]
+    made_of = {"predictions": [f"d{chr(97 + i)}" for i in range(MAX_DETECTORS + 1)], "references": ["label"]}
     with pytest.raises(RefusedError, match=f"expected at most {MAX_DETECTORS} detectors on a page"):
-        one.run([None], [[path]], given, "automatic", controls(one))
+        one.run(Form(files=[[path]], made_of=made_of))
     monkeypatch.setattr("openworld_metrics.pages.serving.costs.MAX_RESAMPLED", 3)
-    options = controls(one, confidence_level="0.9")
-    two = [given[0][:2], *given[1:]]
+    form = Form(files=[[path]], options={"confidence_level": "0.9"})
+    two, first = ({**made_of, "predictions": made_of["predictions"][:count]} for count in (2, 1))
     with pytest.raises(RefusedError, match="at most 3 rows of the data with a confidence_level on a page, got 4"):
-        one.run([None], [[path]], two, "automatic", options)
-    done = one.run([None], [[path]], [given[0][:1], *given[1:]], "automatic", options)
-    (found,) = done.found.values()
+        one.run(form._replace(made_of=two))
+    done = one.run(form._replace(made_of=first))
+    (found,) = done.detectors.values()
     assert found.results["auroc_low"] == 1.0
 
 
@@ -228,7 +229,7 @@ def test_the_worst_images_and_a_report(root: Path) -> None:
         assert one.page.draw_image(other).to_json() == one.page.draw(other)[0].to_json()
     one = runner(root, "ood_bench")
     table = pd.DataFrame({"scores": [0.1, 0.6, 0.4, 0.9], "labels": [0, 0, 1, 1]})
-    shown = one.display(one.run([table], [None], [[]] * len(one.page.columns), "automatic", controls(one)))
+    shown = one.show(Form(tables=[table]))
     assert r"\cite{hendrycks2017baseline,liang2018odin}" in shown.cite
     assert "auroc = 75.00 % and fpr95tpr = 50.00 %" in shown.cite
     whole = html.unescape(re.findall(r'data-page="(.*?)"', shown.report, re.DOTALL)[0])

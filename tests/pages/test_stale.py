@@ -11,9 +11,9 @@ from typing import Any
 import httpx
 import pytest
 
-from choosing import ANSWERS, CLASSES, NO
 from openworld_metrics.pages.form.form import OWN
-from tests.pages.serving import serve
+from openworld_metrics.pages.gallery.choosing import ANSWERS, CLASSES, NO
+from tests.pages.serving import COMMAND, serve
 
 PATIENCE = 60
 
@@ -61,7 +61,7 @@ class Visitor:
 
 @pytest.fixture(scope="module")
 def gallery(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with serve(root / "spaces" / "gallery.py", tmp_path_factory.mktemp("gallery")) as address:
+    with serve(COMMAND, tmp_path_factory.mktemp("gallery"), "serve") as address:
         yield address
 
 

@@ -16,6 +16,7 @@ import pytest
 
 from openworld_metrics.pages.serving.folder import PREFIX
 from tests.pages.serving import serve
+from tests.pages.test_stale import Visitor
 from tests.pages.test_visitors import SECRET, pressed
 
 # the page, with limits that a test can wait for, and without a network
@@ -152,5 +153,11 @@ def test_no_address_of_the_web_is_opened(page: tuple[str, Path]) -> None:
     assert (done["success"], "none is opened" in str(done["output"])) == (False, True)
     given = {"path": url, "meta": {"_type": "gradio.FileData"}}
     body = {"data": [{"predictions": given, "references": [0, 1]}, {}]}
-    assert httpx.post(f"{address}/gradio_api/run/compute", json=body, timeout=60).status_code == 500
+    call = f"{address}/gradio_api/call/compute"
+    event = httpx.post(call, json=body, timeout=60).json()["event_id"]
+    assert "event: error" in httpx.get(f"{call}/{event}", timeout=60).text
+    visitor = Visitor(address)
+    visitor.act("ood_bench-example", "input")  # after which gradio has other components for the session
+    with pytest.raises(AssertionError, match="none is opened"):
+        visitor.act("ood_bench-compute", "click", {"ood_bench-from-predictions": given})
     assert "FETCHED" not in (folder / "app.log").read_text()

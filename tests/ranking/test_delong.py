@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import decimal
 import math
 from collections.abc import Sequence
+from decimal import Decimal
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -170,8 +173,20 @@ def test_an_interval_of_successes_is_one_less_that_of_failures(seed: int) -> Non
     low, high = proportion_interval(count, total, level)
     assert 0 <= low <= count / total <= high <= 1
     other = proportion_interval(total - count, total, level)
-    assert high == 1 - other.low
+    assert high == pytest.approx(1 - other.low, abs=1e-15)
     assert low == pytest.approx(1 - other.high, abs=1e-15)
+
+
+def test_both_ends_of_small_proportions_keep_their_digits() -> None:
+    assert proportion_interval(0, 10**12).high == pytest.approx(3.841458820679367e-12, rel=1e-13)
+    decimal.getcontext().prec = 50
+    for total, count, level in product((7, 10**6, 10**12), range(4), (0.5, 0.95, 0.999999)):
+        n, p, z = Decimal(total), Decimal(count) / total, Decimal(normal_quantile(level))
+        reach = z * (p * (1 - p) / n + z * z / (4 * n * n)).sqrt()
+        ends = [(p + z * z / (2 * n) + sign * reach) / (1 + z * z / n) for sign in (-1, 1)]
+        found = proportion_interval(count, total, level)
+        for value, exact in zip(found, ends):
+            assert abs(Decimal(value) - exact) <= 4 * Decimal(math.ulp(float(exact))) or count == value == 0
 
 
 @pytest.mark.parametrize("level", [1e-12, 0.1, 0.5, 0.9, 0.95, 0.99, 1 - 1e-9, 1 - 2**-53])

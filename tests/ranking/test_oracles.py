@@ -173,8 +173,8 @@ def test_a_name_of_scikit_learn_gives_its_own_number(load: Load) -> None:
             assert load("ood_bench", metrics=[metric]).compute(predictions=scores, references=labels) == {name: theirs}
 
 
-@pytest.mark.parametrize(("num_classes", "most"), [(100, 4), (21_841, 14)])
-def test_macro_f_of_many_classes_is_near_its_rational_value(num_classes: int, most: int, load: Load) -> None:
+@pytest.mark.parametrize("num_classes", [100, 21_841])
+def test_macro_f_of_many_classes_is_within_three_ulps_of_its_rational_value(num_classes: int, load: Load) -> None:
     for seed in range(3):
         rng = np.random.default_rng(seed)
         true, scores = rng.integers(0, num_classes, 4 * num_classes), rng.random(4 * num_classes)
@@ -188,7 +188,7 @@ def test_macro_f_of_many_classes_is_near_its_rational_value(num_classes: int, mo
             sum((Fraction(a, b or 1) for a, b in zip(tp, total)), Fraction()) / num_classes
             for total in (of_called, of_true)
         )
-        assert ulps(found["macro_open_f"], 2 * precision * recall / (precision + recall)) <= most
+        assert ulps(found["macro_open_f"], 2 * precision * recall / (precision + recall)) <= 3
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -1,4 +1,6 @@
-"""Boxes as torchvision and transformers hand them over: a dict for each image, with tensors, arrays or lists.
+"""Boxes of torchvision and transformers: a dict for each image, with tensors, arrays or lists.
+
+`supervision.Detections` and Ultralytics `Results` may stand in place of dicts.
 
 torchvision's models and transformers' post_process_object_detection give boxes, scores and labels, with x1, y1, x2, y2
 in pixels. Targets of transformers name the labels class_labels, and give cx, cy, w, h as shares of the image's
@@ -8,14 +10,15 @@ orig_size, which is height and width.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 import numpy as np
 
+from ...arrays.box_objects import box_dict
 from ..reasons import named
 from ..torch_files import read_torch_file
-from .dataset import Boxes, Dataset, Detections, Size, no_predictions, predicted_boxes, true_boxes
+from .dataset import Boxes, Dataset, Detections, Size, find_image, no_predictions, predicted_boxes, true_boxes
 
 Dicts = Sequence[Mapping[str, Any]]
 
@@ -40,13 +43,16 @@ def read_dict_predictions(predictions: Dicts, dataset: Dataset) -> Detections:
     """Take the predicted boxes of a data set's images from dicts with boxes, scores and labels.
 
     Parameters: predictions, for each image "boxes" (n, 4) x1, y1, x2, y2 in pixels, "scores" (n,) and "labels" (n,),
-    and optionally "image_id", by which the images are found; without, in the order of the data set.
+    and optionally "image_id", by which the images are found, as are Ultralytics `Results` of files by the files' names;
+    without, in the order of the data set.
 
     Returns the predictions of the data set's images, none for those without a dict. Raises TypeError or ValueError,
     with the place in the list, for other dicts, unknown images, and another number of images.
     """
-    boxes = [_predicted(image, f"predictions[{i}]") for i, image in enumerate(predictions)]
     ids = _image_ids(predictions, "predictions")
+    boxes = [_predicted(image, f"predictions[{i}]") for i, image in enumerate(predictions)]
+    if ids is None:
+        ids = _ids_of_files(predictions, dataset)
     if ids is None:
         if len(boxes) != len(dataset.names):
             raise ValueError(f"predictions: expected {len(dataset.names)} images, got {len(boxes)}")
@@ -64,12 +70,22 @@ def load_dicts(path: Path) -> Any:
         return read_torch_file(path, "expected a list of dicts of tensors, got other objects or no .pt file")
 
 
+def _ids_of_files(predictions: Dicts, dataset: Dataset) -> list[int | str] | None:
+    """The ids of the images whose files results name in `path`; None where one names no image of the data set."""
+    places = find_image(dataset)
+    stems = [PurePath(str(getattr(image, "path", ""))).stem for image in predictions]
+    if not stems or len(set(stems)) < len(stems) or not all(stem in places for stem in stems):
+        return None
+    return [dataset.ids[places[stem]] for stem in stems]
+
+
 def _predicted(image: Any, place: str) -> Boxes:
-    columns = _columns(image, ("boxes", "scores", "labels"), place)
+    columns = _columns(box_dict(image, place), ("boxes", "scores", "labels"), place)
     return predicted_boxes(_corners(columns["boxes"], place), columns["scores"], _ids(columns["labels"], place))
 
 
 def _true(image: Any, size: Size | None, place: str) -> Boxes:
+    image = box_dict(image, place)
     normalised = isinstance(image, Mapping) and "class_labels" in image
     labels = "class_labels" if normalised else "labels"
     more = [key for key in ("iscrowd", "ignored") if isinstance(image, Mapping) and key in image]

@@ -1,1 +1,1 @@
-"""The metric's columns, from the arrays that were read."""
+"""Kinds of columns: how each is guessed, offered, checked and taken from arrays."""

@@ -44,25 +44,23 @@ def _without_gaps(array: np.ndarray) -> np.ndarray:
     return array[pd.Series(array).replace("", None).notna().to_numpy()]
 
 
-def as_labels(array: np.ndarray, line: int | None = None) -> tuple[np.ndarray, str] | None:
-    """Words as 0 (in-distribution) and 1 (OOD), and a template of the Python that does it; None for what is no text.
+def as_labels(array: np.ndarray, line: int | None = None) -> np.ndarray | None:
+    """Words as 0 (in-distribution) and 1 (OOD); None for an array that is no text.
 
     Raises ValueError, with its line, for a word that is neither.
 
-    >>> as_labels(np.asarray(["id", "OOD", "id"], dtype=object))[0].tolist()
+    >>> as_labels(np.asarray(["id", "OOD", "id"], dtype=object)).tolist()
     [0, 1, 0]
     """
     if not _is_text(array):
         return None
     words = array.astype(str)
-    known = {word: _letters(word) in OUTSIDE for word in distinct(array) if _letters(word) in INSIDE + OUTSIDE}
     for word in distinct(array):
-        if word not in known:
+        if not is_known(word):
             row = int(np.flatnonzero(words == word)[0])
             place = f"row {row + 1}" if line is None else f"line {line + row}"
             raise ValueError(f"{place}: {word!r} {UNKNOWN_WORD}")
-    out = sorted(word for word, outside in known.items() if outside)
-    return np.isin(words, out).astype(int), f"np.isin({{}}, {out!r}).astype(int)"
+    return np.isin(words, [word for word in distinct(array) if _letters(word) in OUTSIDE]).astype(int)
 
 
 def is_known(word: str) -> bool:

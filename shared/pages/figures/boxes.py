@@ -26,7 +26,7 @@ from ...detection.words import (
     one_to_one_rules,
     outcomes_in_words,
 )
-from ..page import Computed
+from .computed import Computed
 from .style import BLUE, GREEN, GREY, ORANGE, PURPLE, figure, photograph_behind
 
 MAX_BOXES = 300  # of an image

@@ -13,9 +13,9 @@ from ...anomaly.pro import mean_overlap, pro_curve
 from ...arrays.options import as_fractions
 from ...ranking.counts import Counts, Side
 from ...ranking.vertices import thinned
-from ..page import Computed
-from ..results.digits import short
 from ..serving.limits import MAX_POINTS
+from .computed import Computed
+from .digits import short
 from .roc import Curve, draw_roc_curves, found_at, overlay
 from .style import BLUE, LINES, ORANGE, SHADE, curve, figure, photograph_behind
 from .threshold import Sweep, moving_point

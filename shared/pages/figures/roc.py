@@ -10,8 +10,8 @@ import plotly.graph_objects as go
 
 from ...ranking.counts import Side
 from ...ranking.roc import precision_recall_curve, roc_curve
-from ..results.digits import short
 from ..serving.limits import MAX_POINTS
+from .digits import short
 from .style import GREY, LINES, curve, figure
 from .threshold import Sweep, moving_point
 

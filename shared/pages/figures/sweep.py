@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from ...detection.protocols import detection_results
 from ...metric.metric import keyword_options
-from ..page import Computed
+from .computed import Computed
 from .style import BLUE, GREEN, LINES, ORANGE, curve, figure
 from .threshold import THRESHOLD, Sweep, moving_point, spread
 

@@ -19,7 +19,8 @@ def query_of(page: Page, defaults: Mapping[str, Any], form: Form) -> str:
     if form.example in titles(page):
         entries["example"] = form.example
     usual = {**defaults, **options_of_title(page, form.example)}
-    for option, value in zip(page.options, form.controls):
+    for option in page.options:
+        value = form.options[option.name]
         if value != shown(option, usual[option.name]):
             entries[option.name] = _text(value)[:MAX_TEXT]
     return f"?{urlencode(entries)}"

@@ -31,9 +31,15 @@ def parse(option: Option, value: Any, default: Any) -> Any:
     return CONTROLS[option.control].parse(value)
 
 
-def options_of(page_options: tuple[Option, ...], values: Any, defaults: Mapping[str, Any]) -> dict[str, Any]:
-    """All options from the values of their controls."""
-    return {option.name: parse(option, value, defaults[option.name]) for option, value in zip(page_options, values)}
+def options_of(
+    page_options: tuple[Option, ...], held: Mapping[str, Any], defaults: Mapping[str, Any]
+) -> dict[str, Any]:
+    """All options, from what their controls hold; an option that `held` lacks has its default."""
+    return {
+        option.name: parse(option, held[option.name], defaults[option.name]) if option.name in held else default
+        for option in page_options
+        for default in [defaults[option.name]]
+    }
 
 
 def _number(text: Any) -> Any:

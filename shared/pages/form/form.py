@@ -1,4 +1,4 @@
-"""What a person has filled in, by what it is, and the data that it chooses: uploads, real examples or a table."""
+"""The inputs of a page by name: what a person has filled in, or the components that hold it."""
 
 from __future__ import annotations
 
@@ -8,56 +8,75 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from ..page import Page, Sample
+from ..page import Page, Sample, Table
+from .fields import filled
 
 OWN = "Your own data"
+TABLE = "To type in: "
 
 
 class Form(NamedTuple):
-    """The values of a page's inputs; tables and files, one for each source."""
+    """The values of a page's inputs, or the components that hold them.
 
-    example: str
-    tables: Sequence[Any]
-    files: Sequence[Any]
-    made_of: Sequence[Any]
-    read_as: str
-    controls: Sequence[Any]
-    leave_out: bool = False
+    tables, files: one for each source
+    made_of: for each column of the metric the names that are chosen for it
+    read_as: what whole numbers of a matrix are
+    options: for each option of the metric what its control holds; an option that is left out has its default
+    leave_out: whether rows that cannot be read are left out
+    image, photographs: the image that is shown, from 1, and what lies behind images
+    detector, token: the detector that is shown in full, and by what the last computation is kept
+    """
+
+    example: Any = ""
+    tables: Sequence[Any] = ()
+    files: Sequence[Any] = ()
+    made_of: Mapping[str, Any] = {}
+    read_as: Any = "automatic"
+    options: Mapping[str, Any] = {}
+    leave_out: Any = False
     image: Any = 1
     photographs: Any = None
+    detector: Any = ""
+    token: Any = ""
 
     @property
     def uploaded(self) -> bool:
         """Whether there are files of the person's own."""
         return any(self.files)
 
+    @property
+    def chosen(self) -> dict[str, list[str]]:
+        """What a person chose for each column."""
+        return {name: as_names(names) for name, names in self.made_of.items()}
 
-def form_of(page: Page, values: Sequence[Any]) -> Form:
-    """The values of the inputs as the browser holds them, in their order on the page, by what they are."""
-    example, *rest = values
-    parts: list[Any] = []
-    for size in (len(page.sources), len(page.sources), len(page.columns), 1, len(page.options)):
-        parts.append(rest[:size])
-        rest = rest[size:]
-    tables, files, made_of, (read_as,), controls = parts
-    return Form(example, [*map(_frame, tables)], [*map(paths_of, files)], made_of, read_as, controls, *rest)
+
+def from_browser(components: Form, values: Sequence[Any]) -> Form:
+    """The form with the values of its components, in their order, as the browser holds them."""
+    form: Form = filled(components, values)
+    return form._replace(
+        tables=[*map(_frame, form.tables)],
+        files=[*map(_paths, form.files)],
+        photographs=_paths(form.photographs),
+    )
 
 
 def _frame(table: Any) -> pd.DataFrame | None:
     return table and pd.DataFrame([] if table["data"] == [[]] else table["data"], columns=table["headers"])
 
 
-def paths_of(files: Any) -> list[str]:
+def _paths(files: Any) -> list[str]:
     """The paths of what a place for files holds: none, one or several."""
     return [file["path"] for file in ([files] if isinstance(files, Mapping) else files or [])]
+
+
+def data_frame(table: Table) -> pd.DataFrame:
+    """A table of an example as a data frame."""
+    return pd.DataFrame(dict(table))
 
 
 def titles(page: Page) -> list[str]:
     """The examples that can be chosen: real data first, tables to type in last."""
     return [*(sample.title for sample in page.samples), *(f"{TABLE}{example.title}" for example in page.examples)]
-
-
-TABLE = "To type in: "
 
 
 def sample_of(page: Page, title: str) -> Sample | None:
@@ -70,27 +89,12 @@ def with_sample(page: Page, folder: Path, form: Form) -> Form:
     sample = sample_of(page, form.example)
     if sample is None or form.uploaded:
         return form
-    files = [[folder / "examples" / name] if name else [] for name in _padded(sample.files, len(page.sources))]
+    names = [*sample.files, *[""] * (len(page.sources) - len(sample.files))]
+    files = [[folder / "examples" / name] if name else [] for name in names]
     behind = form.photographs or ([folder / "examples" / sample.photographs] if sample.photographs else None)
     return form._replace(files=files, photographs=behind)
 
 
-def _padded(names: Sequence[str], count: int) -> list[str]:
-    return [*names, *[""] * (count - len(names))]
-
-
-def sample_call(page: Page, title: str, call: str) -> str:
-    """The Python of real data, with the place of their files."""
-    sample = sample_of(page, title)
-    lines = []
-    for name, column in zip(sample.files if sample else (), page.columns):
-        path = f"metrics/{page.name}/examples/{name}"
-        if name.endswith(".zip"):
-            lines.append(f'shutil.unpack_archive("{path}", "{column.name}")')
-        call = call.replace(repr(name), repr(path))
-    return "\n".join(["import shutil", "", *lines, "", call]) if lines else call
-
-
 def as_names(value: Any) -> list[str]:
-    """What a field for one or several names holds, as a list."""
+    """The names in a field for one or several, as a list."""
     return [] if not value else [value] if isinstance(value, str) else list(value)

@@ -1,4 +1,4 @@
-"""What is said of data before anything is computed: what they are taken for, what is missing, what follows of them."""
+"""A look at data before anything is computed: what they are taken for, what is missing, what follows of them."""
 
 from __future__ import annotations
 
@@ -6,86 +6,71 @@ import html
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ..columns.columns import FLIPPED
-from ..columns.detectors import detectors, pooled
-from ..columns.direction import wrong_way
-from ..columns.guesses import settled
-from ..columns.inputs import missing_columns, offered
-from ..columns.left_out import unread, without
-from ..page import Page
-from ..reading.readers import Data
-from ..results.results import message
+from ..assembly.detectors import pooled
+from ..assembly.direction import column_of_scores, wrong_way
+from ..assembly.gather import Arguments
+from ..assembly.reading import Reading
+from ..columns.column import FLIPPED
+from ..results.message import message
 from .preview import preview
 
 
-class Seen(NamedTuple):
-    """What a page shows of data.
+class Look(NamedTuple):
+    """What a page shows of a reading.
 
     html: the first rows with what each column is taken for, and notes below
-    offers, made_of: for each column of the metric, what it may be made of, and what it is made of
-    missing: columns that nothing was found for, so that a person is asked
     options: those that the format brings, or that follow of the data
-    flipped: names of scores whose sign is to be turned
-    unread: how many rows cannot be read, and whether they are left out
+    flipped: what scores are made of once the signs of those are turned that rank the wrong way round
     """
 
+    reading: Reading
     html: str
-    offers: Mapping[str, list[str]]
-    made_of: Mapping[str, list[str]]
-    missing: list[str]
-    options: Mapping[str, Any]
-    flipped: list[str]
-    unread: int = 0
-    leave_out: bool = False
+    options: Mapping[str, Any] = {}
+    flipped: Sequence[str] = ()
 
 
-def look(
-    page: Page,
-    sources: Sequence[Data],
-    chosen: Mapping[str, Sequence[str]],
-    read_as: str = "automatic",
-    rows: bool = True,
-    leave_out: bool = False,
-) -> Seen:
-    """Look at what was read. What a person chose stays as long as there are columns of these names.
-
-    leave_out: whether a person wants rows that cannot be read left out.
+def look(reading: Reading, rows: bool = True) -> Look:
+    """Look at what was read; `rows` False where an editable table shows the rows already.
 
     Raises what putting the columns together raises.
     """
-    offers = offered(page, sources)
-    made_of = settled(page, sources, chosen, offers)
-    missing = missing_columns(page, made_of)
-    options = {name: value for data in sources for name, value in data.options.items()}
-    notes: list[str] = []
-    turned: dict[str, float] = {}
-    score = ""
-    cannot = None if missing else unread(page, sources, made_of)
-    if cannot and leave_out:
-        sources = [without(sources[0], cannot)]
-        notes.append(html.escape(cannot.told))
-    shown = preview(page, sources, made_of, rows)
-    if cannot and not leave_out:
-        return Seen(shown + message(cannot.asked), offers, made_of, missing, options, [], len(cannot.rows))
-    if missing:
-        which = " and ".join(f"<strong>{html.escape(name)}</strong>" for name in missing)
-        notes.append(f"Which column holds {which}? Choose below, under Columns.")
-    else:
-        several = detectors(page, sources, made_of, read_as)
-        derived = page.derive(pooled(several))
-        options |= derived.options
-        score = next((column.name for column in page.columns if column.kind == "score"), "")
-        turned = wrong_way(page, several)
-        if len(several) == 1 and turned:
-            turned = dict(zip(made_of[score], turned.values()))
-        told = dict.fromkeys([*(one.told for one in several.values()), derived.reason])
-        notes += [html.escape(text) for text in told if text]
-        notes += [_sign(name, value) for name, value in turned.items()]
-    shown += "".join(f'<div class="message note" role="status">{note}</div>' for note in notes)
-    names = made_of[score] if turned else []
-    flipped = [_turn(name) if name in turned else name for name in names] if {*names} & {*turned} else []
-    left_out = len(cannot.rows) if cannot else 0
-    return Seen(shown, offers, made_of, missing, options, flipped, left_out, leave_out and cannot is not None)
+    shown = preview(reading.page, reading.sources, reading.made_of, rows)
+    options = {name: value for data in reading.sources for name, value in data.options.items()}
+    if reading.unread and not reading.leaves_out:
+        return Look(reading, shown + message(reading.unread.question), options)
+    notes = [html.escape(reading.unread.note)] if reading.unread else []
+    if reading.missing:
+        which = " and ".join(f"<strong>{html.escape(name)}</strong>" for name in reading.missing)
+        return Look(
+            reading, shown + _as_html([*notes, f"Which column holds {which}? Choose below, under Columns."]), options
+        )
+    detectors = reading.detectors()
+    derived = reading.page.derive(pooled(detectors))
+    sentences = dict.fromkeys([*(one.note for one in detectors.values()), derived.reason])
+    notes += [html.escape(sentence) for sentence in sentences if sentence]
+    turned = _turned(reading, detectors)
+    notes += [_sign(name, value) for name, value in turned.items()]
+    return Look(reading, shown + _as_html(notes), {**options, **derived.options}, _flipped(reading, turned))
+
+
+def _as_html(notes: Sequence[str]) -> str:
+    return "".join(f'<div class="message note" role="status">{note}</div>' for note in notes)
+
+
+def _turned(reading: Reading, detectors: Mapping[str, Arguments]) -> dict[str, float]:
+    """The AUROC of scores that rank the wrong way round, by the name of what they are made of."""
+    turned = wrong_way(reading.page, detectors)
+    column = column_of_scores(reading.page)
+    if column and turned and len(detectors) == 1:
+        return dict(zip(reading.made_of[column.name], turned.values()))
+    return turned
+
+
+def _flipped(reading: Reading, turned: Mapping[str, float]) -> list[str]:
+    """What scores are made of once these are turned; nothing where none is."""
+    column = column_of_scores(reading.page)
+    names = reading.made_of[column.name] if column and turned else []
+    return [_turn(name) if name in turned else name for name in names] if {*names} & {*turned} else []
 
 
 def _turn(name: str) -> str:

@@ -1,100 +1,73 @@
-"""The left half of a page: inputs, options, and the button. The right half is `outputs`."""
+"""The left half of a page: inputs, options, and the button. The right half is `results.outputs`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import gradio as gr
 
-from ..browser.layout import data_frame
-from ..columns.columns import KINDS
-from ..columns.guesses import guess
-from ..columns.inputs import offered
+from ..assembly.guesses import guess, offered
+from ..columns.arrays import Images
+from ..columns.column import READ_AS
 from ..page import Page, argument_help, one_line
-from ..reading.readers import READERS
+from ..reading.tables import READERS
 from ..reading.uploads import read_table
 from ..serving.limits import STATED
+from .address import options_of_title
 from .controls import control
-from .form import titles
+from .form import Form, data_frame, titles
 
 
-class Inputs(NamedTuple):
-    """The components that a person fills in, and what is said beside them."""
+class Inputs:
+    """Data, the button, which stays in sight, and below it what columns are made of and the options.
 
-    example: Any
-    tables: list[Any]
-    files: list[Any]
-    pasted: list[Any]
-    read: Any
-    flip: Any
-    leave: Any
-    leave_out: Any
-    panel: Any
-    columns: list[Any]
-    read_as: Any
-    controls: list[Any]
-    told: Any
-    button: Any
-    link: Any
+    form: the components that hold values
+    pasted: places for cells of a spreadsheet, one for each source
+    read, message: what was read, and what is wrong
+    flip, leave: buttons that turn signs and leave rows out
+    panel: the columns, folded
+    """
+
+    def __init__(self, page: Page, defaults: Mapping[str, Any], inputs_description: str) -> None:
+        """Make the components, in the current `gr.Blocks`."""
+        name, help_of = page.name, argument_help(inputs_description)
+        examples = titles(page)
+        place = f"{name}-example"
+        example = gr.Dropdown(examples, value=examples[0], label="Example", filterable=False, elem_id=place)
+        files, self.pasted = _sources(page)
+        self.read = gr.HTML("", visible=False, apply_default_css=False, elem_id=f"{name}-read")
+        tables = _tables(page)
+        self.flip = gr.Button("Turn the sign of these scores", size="sm", visible=False, elem_id=f"{name}-flip")
+        self.leave = gr.Button("Leave out these rows", size="sm", visible=False, elem_id=f"{name}-leave")
+        leave_out = gr.Checkbox(visible=False)
+        with gr.Column(elem_classes="go", min_width=0):
+            self.button = gr.Button("Compute", variant="primary", elem_id=f"{name}-compute")
+        self.message = gr.HTML("", visible=False, apply_default_css=False, elem_id=f"{name}-told")
+        with gr.Column(elem_classes="choices", min_width=0):
+            with gr.Accordion("Columns", open=False, elem_id=f"{name}-columns") as self.panel:
+                made_of, read_as = _columns(page, help_of), _read_as(page)
+            with gr.Accordion("Options", open=True):
+                options = _options(page, defaults, help_of)
+            self.link = gr.Button("Copy link", size="sm", elem_id=f"{name}-link")
+            hint = "The link holds this page, the example and the options. Data do not travel with it."
+            gr.HTML(f'<p class="hint">{hint}</p>')
+        self.form = Form(example, tables, files, made_of, read_as, options, leave_out)
 
 
-def input_parts(page: Page, defaults: Mapping[str, Any], inputs_description: str) -> Inputs:
-    """Data, the button, which stays in sight, and below it what columns are made of and the options."""
-    help_of = argument_help(inputs_description)
-    offered_titles = titles(page)
-    first = page.samples[0].options if page.samples else page.examples[0].options
-    example = gr.Dropdown(
-        offered_titles,
-        value=offered_titles[0],
-        label="Example",
-        filterable=False,
-        elem_id=f"{page.name}-example",
-    )
-    files, pasted = _sources(page)
-    read = gr.HTML("", visible=False, apply_default_css=False, elem_id=f"{page.name}-read")
-    tables = _tables(page)
-    flip = gr.Button("Turn the sign of these scores", size="sm", visible=False, elem_id=f"{page.name}-flip")
-    leave = gr.Button("Leave out these rows", size="sm", visible=False, elem_id=f"{page.name}-leave")
-    leave_out = gr.Checkbox(visible=False)
-    with gr.Column(elem_classes="go", min_width=0):
-        button = gr.Button("Compute", variant="primary", elem_id=f"{page.name}-compute")
-    told = gr.HTML("", visible=False, apply_default_css=False, elem_id=f"{page.name}-told")
-    with gr.Column(elem_classes="choices", min_width=0):
-        with gr.Accordion("Columns", open=False, elem_id=f"{page.name}-columns") as panel:
-            *columns, read_as = _mapping(page, help_of)
-        with gr.Accordion("Options", open=True):
-            controls = [
-                control(
-                    option,
-                    first.get(option.name, defaults[option.name]),
-                    defaults[option.name],
-                    help_of[option.name],
-                    f"{page.name}-option-{option.name}",
-                )
-                for option in page.options
-            ]
-        link = gr.Button("Copy link", size="sm", elem_id=f"{page.name}-link")
-        gr.HTML(
-            '<p class="hint">The link holds this page, the example and the options. Data do not travel with it.</p>'
+def _options(page: Page, defaults: Mapping[str, Any], help_of: Mapping[str, str]) -> dict[str, Any]:
+    """The control of each option, with the value of the first example."""
+    first = options_of_title(page, titles(page)[0])
+    return {
+        option.name: control(
+            option,
+            first.get(option.name, defaults[option.name]),
+            defaults[option.name],
+            help_of[option.name],
+            f"{page.name}-option-{option.name}",
         )
-    return Inputs(
-        example,
-        tables,
-        files,
-        pasted,
-        read,
-        flip,
-        leave,
-        leave_out,
-        panel,
-        columns,
-        read_as,
-        controls,
-        told,
-        button,
-        link,
-    )
+        for option in page.options
+    }
 
 
 _DETECTORS = "The detector of each row, where there are several; each gives one row of results."
@@ -129,25 +102,28 @@ def _tables(page: Page) -> list[Any]:
     return tables
 
 
-def _mapping(page: Page, help_of: Mapping[str, str]) -> list[Any]:
-    """For each column of the metric, what it is made of; and whether predictions hold scores or class ids."""
-    parts: list[Any] = []
+def _columns(page: Page, help_of: Mapping[str, str]) -> dict[str, Any]:
+    """For each column of the metric, what it is made of."""
     data = [read_table(data_frame(table)) for table in page.examples[0].tables]
     offers, guesses = offered(page, data), guess(page, data)
+    parts = {}
     for column in page.columns:
         text = one_line(help_of.get(column.part_of or column.name, _DETECTORS))
-        text += " The column image first, then the others in their order." if column.kind == "images" else ""
-        parts.append(
-            gr.Dropdown(
-                offers[column.name],
-                value=guesses[column.name],
-                multiselect=True,
-                allow_custom_value=True,
-                label=f"{column.name} from" + ("" if column.required and not column.part_of else " (optional)"),
-                info=text,
-                elem_id=f"{page.name}-from-{column.name}",
-            )
+        text += " The column image first, then the others in their order." if isinstance(column, Images) else ""
+        parts[column.name] = gr.Dropdown(
+            offers[column.name],
+            value=guesses[column.name],
+            multiselect=True,
+            allow_custom_value=True,
+            label=f"{column.name} from" + ("" if column.required and not column.part_of else " (optional)"),
+            info=text,
+            elem_id=f"{page.name}-from-{column.name}",
         )
-    either = any(column.kind in ("matrix", "classes") for column in page.columns)
+    return parts
+
+
+def _read_as(page: Page) -> Any:
+    """Whether predictions hold scores or class ids."""
+    either = any(column.is_read_as for column in page.columns)
     text = "Whole numbers in the table are class ids unless you say otherwise."
-    return [*parts, gr.Radio(list(KINDS), value=KINDS[0], label="predictions hold", info=text, visible=either)]
+    return gr.Radio(list(READ_AS), value=READ_AS[0], label="predictions hold", info=text, visible=either)

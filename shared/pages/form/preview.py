@@ -8,43 +8,35 @@ from typing import Any
 
 import numpy as np
 
-from ..columns.columns import FLIPPED, groups, num_dimensions
-from ..columns.inputs import source_of
-from ..page import Column, Page
-from ..reading.readers import Data
+from ..assembly.guesses import MadeOf, source_of
+from ..columns.column import FLIPPED
+from ..page import Page
+from ..reading.data import Data
+from ..reading.names import num_dimensions, runs
 
 ROWS = 5  # of one source, of two a few less
 MAX_SHOWN = 9  # columns
 
 
-def preview(page: Page, sources: Sequence[Data], made_of: Mapping[str, Sequence[str]], rows: bool = True) -> str:
+def preview(page: Page, sources: Sequence[Data], made_of: MadeOf, rows: bool = True) -> str:
     """The data of each source as HTML; `rows` False where an editable table shows the rows already."""
     taken = _taken(page, sources, made_of)
     return "".join(_source_html(page, i, data, taken[i], rows) for i, data in enumerate(sources) if data.arrays)
 
 
-def _taken(page: Page, sources: Sequence[Data], made_of: Mapping[str, Sequence[str]]) -> list[dict[str, list[str]]]:
+def _taken(page: Page, sources: Sequence[Data], made_of: MadeOf) -> list[dict[str, list[str]]]:
     """What each array of each source is taken for."""
-    found: list[dict[str, list[str]]] = [{} for _ in sources]
+    roles: list[dict[str, list[str]]] = [{} for _ in sources]
     for column in page.columns:
         names = made_of.get(column.name, ())
         place = next(i for i, data in enumerate(sources) if data is source_of(column, names, sources))
-        runs = groups(sources[place])
+        numbered = runs(sources[place])
         for name in names:
             plain_name = name.removeprefix(FLIPPED).partition("[:,")[0]
-            said = ("minus " if name.startswith(FLIPPED) else "") + _role(column, sources[place].arrays.get(plain_name))
-            for member in runs.get(plain_name, [plain_name]):
-                found[place].setdefault(member, []).append(said)
-    return found
-
-
-def _role(column: Column, array: Any) -> str:
-    """What a column is taken for; of labels with how many are 1."""
-    if column.kind == "score" and not column.part_of:
-        return "score"
-    if column.kind == "label" and isinstance(array, np.ndarray) and array.dtype.kind in "biuf" and array.ndim == 1:
-        return f"{column.name}, 1 in {int(np.count_nonzero(array == 1)):,} of {len(array):,}"
-    return column.name
+            role = ("minus " if name.startswith(FLIPPED) else "") + column.role(sources[place].arrays.get(plain_name))
+            for member in numbered.get(plain_name, [plain_name]):
+                roles[place].setdefault(member, []).append(role)
+    return roles
 
 
 def _source_html(page: Page, place: int, data: Data, taken: Mapping[str, list[str]], rows: bool) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,15 +12,17 @@ from ...anomaly.anomaly_suite import AnomalySuite
 from ...anomaly.levels import check_levels, level_sides
 from ...arrays.options import as_fractions
 from ...ranking.counts import Side, exceedance_counts
-from ..columns.pairing import CATEGORY, with_categories
+from ..assembly.pairing import CATEGORY, with_categories
+from ..columns.arrays import Images
+from ..columns.column import Column
+from ..figures.computed import Computed
 from ..figures.maps import draw_map, draw_pro, draw_roc, pro_values
 from ..figures.style import figure
 from ..figures.threshold import Sweep, binary_sweep
-from ..page import CONFIDENCE, DATA_SETS, Column, Computed, Example, Option, Page, Sample, Source, Table
+from ..figures.thumbnails import Thumbnail, map_picture
+from ..page import CONFIDENCE, DATA_SETS, Example, Option, Page, Sample, Source, Table
 from ..reading.maps import read_maps, read_masks
 from ..reading.planes import PLANE_SUFFIXES
-from ..results.strip import map_picture
-from ..results.worst import Thumbnail
 from ..serving.costs import Cost, items
 from ..serving.limits import MAX_IMAGES
 
@@ -121,11 +124,11 @@ PAGE = Page(
     metric=AnomalySuite,
     question="Are anomalous images found, and their regions covered?",
     columns=(
-        Column("predictions", ("maps", "anomaly_maps", "scores"), "images"),
-        Column("references", ("masks", "mask", "ground_truth", "gt"), "images", source=1),
-        Column("image_scores", (), required=False),
-        Column("image_labels", (), required=False, source=1),
-        DATA_SETS._replace(names=(*DATA_SETS.names, CATEGORY)),
+        Images("predictions", ("maps", "anomaly_maps", "scores")),
+        Images("references", ("masks", "mask", "ground_truth", "gt"), source=1),
+        Column("image_scores", required=False),
+        Column("image_labels", required=False, source=1),
+        replace(DATA_SETS, names=(*DATA_SETS.names, CATEGORY)),
     ),
     options=(
         Option("integration_limits", "numbers"),

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ...classification.topk_metrics import AUTKC
+from ..columns.arrays import ScoreMatrix
 from ..page import Example, Page, rows
 from ..serving.costs import Cost
 from .topk import COLUMNS, DIGITS, OPTIONS, TOPK_SCORES, draw_area
@@ -23,7 +24,7 @@ def _costs(state: Mapping[str, Any], options: Mapping[str, Any]) -> Iterator[Cos
 PAGE = Page(
     metric=AUTKC,
     question="How high among the K best guesses is the true class?",
-    columns=(COLUMNS[0]._replace(kind="scores"), *COLUMNS[1:]),
+    columns=(ScoreMatrix(COLUMNS[0].name, COLUMNS[0].names), *COLUMNS[1:]),
     options=OPTIONS,
     examples=(
         Example(

@@ -14,13 +14,16 @@ from ...ood.sides import check_label_values, is_ood, ood_sides
 from ...ranking.counts import Side, exceedance_counts
 from ...ranking.named_points import parse_point
 from ...ranking.operating_points import OperatingPoint, operating_point
+from ..columns.column import Column
+from ..columns.samples import Labels, Scores
+from ..figures.computed import Computed
+from ..figures.digits import short
 from ..figures.histograms import histograms
 from ..figures.roc import draw_pr, draw_roc_curves
 from ..figures.style import BLUE, GREY, LINES, ORANGE, figure, point
 from ..figures.threshold import Sweep, binary_sweep, moving_line, moving_point
-from ..page import CONFIDENCE, DATA_SETS, DETECTORS, Column, Computed, Example, Option, Page, Sample, rows
-from ..results.digits import short
-from ..results.worst import Worst, worst_samples
+from ..figures.worst import Worst, worst_samples
+from ..page import CONFIDENCE, DATA_SETS, DETECTORS, Example, Option, Page, Sample, rows
 
 MAX_MARKED = 4  # operating points in the picture
 _SAMPLED = " (every score; the numbers are sampled)"
@@ -108,8 +111,8 @@ PAGE = Page(
     metric=OODBench,
     question="Are out-of-distribution samples told from in-distribution ones?",
     columns=(
-        Column("predictions", ("scores", "score", "ood_score", "open_scores"), "score"),
-        Column("references", ("labels", "label", "is_ood", "open_labels"), "label"),
+        Scores("predictions", ("scores", "score", "ood_score", "open_scores")),
+        Labels("references", ("labels", "label", "is_ood", "open_labels")),
         DATA_SETS,
         DETECTORS,
         Column("in-distribution scores", ("id_scores", "scores_in", "scores_id"), part_of="predictions"),

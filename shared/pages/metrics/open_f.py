@@ -10,19 +10,23 @@ import numpy as np
 from ...metric.metric import Metric
 from ...open_set.open_f_curve import open_f_curve
 from ...open_set.samples import count_classes
-from ..columns.direction import labelled_outside
+from ..assembly.direction import labelled_outside
+from ..columns.arrays import Classes
+from ..columns.column import Column
+from ..columns.samples import Labels, Scores
+from ..figures.computed import Computed
+from ..figures.digits import short
 from ..figures.style import BLUE, GREEN, ORANGE, SHADE, curve, figure, point
 from ..figures.threshold import THRESHOLD, Sweep, moving_point
-from ..page import CONFIDENCE, DATA_SETS, DETECTORS, Column, Computed, Example, Option, Page, Sample, Table
-from ..results.digits import short
-from ..results.worst import Worst, worst_samples
+from ..figures.worst import Worst, worst_samples
+from ..page import CONFIDENCE, DATA_SETS, DETECTORS, Example, Option, Page, Sample, Table
 from ..serving.limits import MAX_POINTS
 
 COLUMNS = (
-    Column("predictions", ("close_pred", "class", "scores", "logits", "probs", "y_pred", "p"), "classes"),
+    Classes("predictions", ("close_pred", "class", "scores", "logits", "probs", "y_pred", "p")),
     Column("references", ("close_labels", "labels", "label", "y_true", "target")),
-    Column("open_scores", ("open_pred", "open_score", "ood_score", "unknown_score"), "score"),
-    Column("open_labels", ("open_label", "is_unknown", "unknown"), "label", required=False),
+    Scores("open_scores", ("open_pred", "open_score", "ood_score", "unknown_score")),
+    Labels("open_labels", ("open_label", "is_unknown", "unknown"), required=False),
     DATA_SETS,
     DETECTORS,
 )

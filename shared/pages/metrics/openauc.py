@@ -11,13 +11,15 @@ from ...arrays.options import as_fraction
 from ...open_set.openauc import OpenAUC, open_set_sides, split_open_set
 from ...open_set.oscr import oscr_curve
 from ...ranking.shares import least_reaching
-from ..columns.direction import labelled_outside
+from ..assembly.direction import labelled_outside
+from ..columns.column import Column
+from ..figures.computed import Computed
+from ..figures.digits import short
 from ..figures.histograms import histograms
 from ..figures.roc import Curve, overlay, unit_square
 from ..figures.style import BLUE, GREY, ORANGE, PURPLE, SHADE, figure
 from ..figures.threshold import Sweep, moving_line, moving_point
-from ..page import CONFIDENCE, Column, Computed, Example, Option, Page, rows
-from ..results.digits import short
+from ..page import CONFIDENCE, Example, Option, Page, rows
 from ..serving.limits import MAX_POINTS
 from .open_f import COLUMNS, DIGITS, worst_open_set
 
@@ -109,7 +111,7 @@ _PARTS = ("open_set_pred_known", "open_set_pred_unknown", "close_set_pred_class"
 PAGE = Page(
     metric=OpenAUC,
     question="Is a known sample classified rightly, and ranked below an unknown one?",
-    columns=(*COLUMNS, *(Column(name, (), part_of=name) for name in _PARTS)),
+    columns=(*COLUMNS, *(Column(name, part_of=name) for name in _PARTS)),
     options=(
         Option("tpr", "fraction"),
         Option("fpr_list", "numbers"),

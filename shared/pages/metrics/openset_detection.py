@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ...detection.openset_detection import OpenSetDetection
 from ...detection.words import CALLED_UNKNOWN, MISSED, TAKEN_FOR_KNOWN, WRONG_CLASS
+from ..columns.arrays import Images
 from ..figures.boxes import OF_OBJECTS, STYLES, DrawnBoxes, boxes_to_draw, draw_boxes, draw_confusion
+from ..figures.computed import Computed
 from ..figures.sweep import draw_sweep, sweep_boxes
-from ..page import CONFIDENCE, DATA_SETS, DETECTORS, Column, Computed, Derived, Example, Option, Page, Sample, Source
+from ..figures.thumbnails import Thumbnail, box_picture
+from ..page import CONFIDENCE, DATA_SETS, DETECTORS, Derived, Example, Option, Page, Sample, Source
 from ..reading.archives import FOLDER
-from ..reading.boxes import read_coco, read_yolo, with_names
-from ..results.strip import box_picture
-from ..results.worst import Thumbnail
+from ..reading.coco import read_annotations, read_results
+from ..reading.image_names import with_names
+from ..reading.yolo import read_objects, read_predictions
 from ..serving.costs import Cost, items
 from ..serving.limits import MAX_IMAGES
 
@@ -111,17 +115,16 @@ def _table(rows: Sequence[Sequence[Any]], names: str) -> dict[str, list[Any]]:
     return {name: [row[i] for row in rows] for i, name in enumerate(names.split())}
 
 
-_READERS = {".txt": read_yolo, ".json": read_coco}
 _PREDICTED, _TRUE = "image x1 y1 x2 y2 confidence class", "image x1 y1 x2 y2 class"
 
 PAGE = Page(
     metric=OpenSetDetection,
     question="Are known objects found, and unknown objects called unknown?",
     columns=(
-        Column("predictions", ("boxes", "detections"), "images"),
-        Column("references", ("ground_truth", "targets", "boxes"), "images", source=1),
+        Images("predictions", ("boxes", "detections")),
+        Images("references", ("ground_truth", "targets", "boxes"), source=1),
         DETECTORS,
-        DATA_SETS._replace(names=(*DATA_SETS.names, FOLDER), source=1),
+        replace(DATA_SETS, names=(*DATA_SETS.names, FOLDER), source=1),
     ),
     options=(
         Option("known_classes", "numbers"),
@@ -194,7 +197,10 @@ PAGE = Page(
     sweep=sweep_boxes,
     headline=r"U-Recall|WI|A-OSE",
     sections={"Rates": r"(U-|m)?(AP|Recall|Precision|A-OSE|WI).*", "Counts": r"(TP|FP|FN|total)_.*"},
-    sources=(Source("Predictions", _READERS), Source("References", _READERS)),
+    sources=(
+        Source("Predictions", {".txt": read_predictions, ".json": read_results}),
+        Source("References", {".txt": read_objects, ".json": read_annotations}),
+    ),
     images=True,
     costs=_costs,
     samples=(

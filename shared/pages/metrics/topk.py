@@ -11,14 +11,17 @@ import plotly.graph_objects as go
 from ...arrays.options import as_int_list
 from ...classification.averages import AVERAGES, topk_rates
 from ...classification.topk_rates import TIES, known_ranks
+from ..columns.arrays import Matrix
+from ..columns.column import Column
+from ..figures.computed import Computed
+from ..figures.digits import short
 from ..figures.style import BLUE, GREY, LINES, ORANGE, figure
-from ..page import CONFIDENCE, DATA_SETS, DETECTORS, Column, Computed, Option, Sample, rows
-from ..results.digits import short
+from ..page import CONFIDENCE, DATA_SETS, DETECTORS, Option, Sample, rows
 
 MAX_K = 200  # that are drawn
 MIN_K = 10  # where there are as many; otherwise up to twice the largest k that is asked for
 COLUMNS = (
-    Column("predictions", ("y_pred", "preds", "scores", "score", "class", "logits", "probs", "guess", "p"), "matrix"),
+    Matrix("predictions", ("y_pred", "preds", "scores", "score", "class", "logits", "probs", "guess", "p")),
     Column("references", ("y_true", "labels", "label", "target", "true")),
     DATA_SETS,
     DETECTORS,

@@ -117,18 +117,18 @@ def last_parts(names: Sequence[str], parts: int) -> list[str]:
     return ["/".join(name.split("/")[-parts:]) for name in names]
 
 
-def folders_of(names: Sequence[str]) -> tuple[int, list[str]]:
-    """The place of the first folder that tells names apart, and that folder of each; none where there is no such one.
+def folders_of(names: Sequence[str]) -> list[str]:
+    """The first folder of each name that tells names apart; none where there is no such folder.
 
     >>> folders_of(["mvtec/nut/0", "mvtec/nut/cut/1", "mvtec/bottle/0"]), folders_of(["mvtec/0", "1"])
-    ((1, ['nut', 'nut', 'bottle']), (0, []))
+    (['nut', 'nut', 'bottle'], [])
     """
     parts = [name.split("/")[:-1] for name in names]
     for place in range(min(map(len, parts), default=0)):
-        found = [part[place] for part in parts]
-        if len(set(found)) > 1:
-            return place, found
-    return 0, []
+        folders = [part[place] for part in parts]
+        if len(set(folders)) > 1:
+            return folders
+    return []
 
 
 def are_data_sets(inputs: Sequence[Sequence[Path]]) -> bool:

@@ -23,15 +23,10 @@ PLANE_SUFFIXES = (".png", *ARRAY_SUFFIXES)
 
 
 class Planes:
-    """Maps or masks, read one after the other; together they take no more memory than is allowed.
-
-    codes: the Python that reads a file of each ending, as an expression of `path`
-    """
+    """Maps or masks, read one after the other; together they take no more memory than is allowed."""
 
     def __init__(self, masks: bool) -> None:
         self.masks = masks
-        self.codes: dict[str, str] = {}
-        self._flat: dict[str, bool] = {}
         self._bytes = 0
 
     def read(self, member: Member) -> np.ndarray:
@@ -49,11 +44,9 @@ class Planes:
         with Image.open(content, formats=["PNG"]) as image:
             self._count(member, 8 * image.width * image.height)
             if self.masks:
-                self.codes[".png"] = 'np.asarray(Image.open(path).convert("L")) > 0'
                 return np.asarray(image.convert("L")) > 0
             if image.mode not in ("1", "L", "I", "I;16", "F"):
                 raise RefusedError(f"{member.name}: expected grey, whose values are the scores, got {image.mode}")
-            self.codes[".png"] = "np.asarray(Image.open(path))"
             return np.asarray(image.convert("L") if image.mode == "1" else image)
 
     def _array(self, member: Member, suffix: str, content: io.BytesIO) -> np.ndarray:
@@ -63,32 +56,7 @@ class Planes:
         if suffix in TIFF_SUFFIXES:
             _check_tiff(content, self.masks)
         array = read_array(suffix, content)
-        self._flat[suffix] = self._flat.get(suffix, True) and array.ndim == 2
-        code = _CODES[suffix] if self._flat[suffix] else f"plane({_CODES[suffix]})"
-        self.codes[suffix] = f"{code} > 0" if self.masks else code
         return checked_mask(array) > 0 if self.masks else checked_map(array)
-
-    def setup(self) -> list[str]:
-        """The lines of Python before those that read the files."""
-        lines = ["import numpy as np", "from pathlib import Path"]
-        lines += ["from PIL import Image"] if ".png" in self.codes else []
-        lines += ["import tifffile"] if self.codes.keys() & {*TIFF_SUFFIXES} else []
-        return [*lines, *([] if all(self._flat.values()) else [_PLANE])]
-
-    def readers(self) -> str:
-        """The Python of a dict, by their ending, of what reads the files."""
-        return "{" + ", ".join(f'"{suffix}": lambda path: {code}' for suffix, code in self.codes.items()) + "}"
-
-
-_CODES = {
-    **dict.fromkeys(TIFF_SUFFIXES, "tifffile.imread(path, key=0)"),
-    ".npy": "np.load(path)",
-    ".npz": "next(iter(np.load(path).values()))",
-}
-_PLANE = """def plane(array):  # without axes of length 1 beside height and width
-    while array.ndim > 2:
-        array = array.squeeze(array.shape.index(1))
-    return array"""
 
 
 def ending(name: str) -> str:

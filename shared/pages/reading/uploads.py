@@ -1,12 +1,12 @@
-"""Read an upload: named arrays, and the Python that reads the same ones from the same files.
+"""Read an upload as named arrays.
 
 Nothing is unpickled, and sizes are checked before a file is read whole. Errors name the file, never its folder.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from itertools import count
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,10 @@ import numpy as np
 import pandas as pd
 
 from ..serving.limits import RefusedError, check_files, without_paths
-from .readers import READERS, Data, Reader
+from .data import Data
+from .tables import READERS
+
+Reader = Callable[[list[Path], bool], Data]  # all files of its suffix, and whether archives are data sets
 
 
 def read_table(frame: pd.DataFrame | None) -> Data:
@@ -34,40 +37,28 @@ def _as_numbers(column: Any) -> Any:
         return column.to_numpy(dtype=object)
 
 
-def read_files(paths: list[Path], readers: Mapping[str, Reader], tag: str = "") -> Data:
+def read_files(paths: list[Path], readers: Mapping[str, Reader], apart: bool = False) -> Data:
     """Pool the arrays of some files, each read by the reader of its suffix; a name that occurs twice gets its file's.
+
+    Parameters: readers, those of this input, each of which takes all files of its suffix together; apart, whether
+    archives are data sets, not detectors.
 
     Raises RefusedError for what is too large, of another kind than its suffix says, or of a kind that no reader takes.
     """
     check_files(paths)
-    pooled, numbers = Data({}, [], {}, {}), count(1)
+    pooled = Data({})
     kinds = {path: _kind(path, readers) for path in paths}
     for suffix in dict.fromkeys(kinds.values()):
         group = [path for path in paths if kinds[path] == suffix]
-        reader = readers.get(suffix) or READERS.get(suffix)
-        if reader is None:
+        if suffix in readers:
+            pooled = pooled.joined(_read(group, partial(readers[suffix], group, apart)), group[0].stem)
+        elif suffix in READERS:
+            for path in group:
+                pooled = pooled.joined(_read([path], partial(READERS[suffix], path)), path.stem)
+        else:
             known = ", ".join([*readers, *READERS])
             raise RefusedError(f"{group[0].name}: expected one of {known}, got {suffix or 'no suffix'}")
-        for part, number in zip([group] if suffix in readers else [[path] for path in group], numbers):
-            found = _read(part, reader, tag + (f"_file{number}" if number > 1 else ""))
-            pooled = joined_files(pooled, found, part[0].stem)
     return pooled
-
-
-def joined_files(first: Data, more: Data, stem: str) -> Data:
-    """What two files hold; of two arrays of one name, the second gets the name of its file before it."""
-    arrays, code = dict(first.arrays), dict(first.code)
-    for name, array in more.arrays.items():
-        label = f"{stem}: {name}" if name in arrays else name
-        arrays[label], code[label] = array, more.code[name]
-    return Data(
-        arrays,
-        first.setup + more.setup,
-        code,
-        {**first.options, **more.options},
-        {**first.names, **more.names},
-        {**first.lines, **more.lines},
-    )
 
 
 def _kind(path: Path, readers: Mapping[str, Reader]) -> str:
@@ -75,16 +66,12 @@ def _kind(path: Path, readers: Mapping[str, Reader]) -> str:
     suffix = path.suffix.lower()
     if suffix == ".zip":
         return next(iter(readers), suffix)
-    return next((kind for kind in readers if _function(readers.get(suffix)) is _function(readers[kind])), suffix)
+    return next((kind for kind in readers if readers.get(suffix) is readers[kind]), suffix)
 
 
-def _function(reader: Reader | None) -> Any:
-    return getattr(reader, "func", reader)  # `inputs` hands over partials
-
-
-def _read(paths: list[Path], reader: Reader, tag: str) -> Data:
+def _read(paths: list[Path], read: Callable[[], Data]) -> Data:
     try:
-        return reader(paths, tag)
+        return read()
     except RefusedError:
         raise
     except MemoryError:

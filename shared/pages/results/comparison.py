@@ -10,7 +10,7 @@ from ...metric.groups import prefixes
 from ...reports.directions import direction
 from ...reports.rendering import render
 from ...reports.tables import OVERALL, Cell, ResultTable, make_table
-from .digits import short
+from ..figures.digits import short
 from .numbers import way
 
 TEXT_FORMS = {"markdown": "Markdown", "latex": "LaTeX", "csv": "CSV"}

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...reports.directions import direction
+from ..figures.digits import short
 from ..page import Page
-from .digits import short
 
 MAX_CURVE = 5  # values of a list that the table shows
 MAX_ROWS = 30  # of a table among the results

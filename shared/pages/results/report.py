@@ -1,4 +1,4 @@
-"""A report to keep or to send, one file of HTML; the browser adds the pictures as it saves it (see `script.SCRIPT`)."""
+"""A report to keep or to send, one file of HTML; `browser/page.js` adds the pictures as it saves it."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ import numpy as np
 from ...reports.directions import direction
 from ...reports.frame import FRAME
 from ...texts import Texts
-from ..page import Computed, Page
-from .digits import short
+from ..figures.computed import Computed
+from ..figures.digits import short
+from ..page import Page
 
 MAX_CALL = 20_000  # letters of the Python in a report; longer is data that were typed
 _FIGURES, _THRESHOLD = "<!--figures-->", "<!--threshold-->"

@@ -1,11 +1,11 @@
-"""The slider of the threshold, its presets and what is counted there, as HTML that `script.SCRIPT` keeps up to date."""
+"""The slider of the threshold, its presets and the counts there, as HTML that `browser/page.js` keeps up to date."""
 
 from __future__ import annotations
 
 import html
 
+from ..figures.digits import short
 from ..figures.threshold import Sweep
-from .digits import short
 
 
 def threshold_html(name: str, sweep: Sweep | None) -> str:

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import parse_qs, unquote
 
 from starlette.formparsers import MultiPartException
 
+from .doors import Door
+from .ending import leave
 from .limits import CALLS, SILENCE, UPLOADS, Allowance
 
 Message = MutableMapping[str, Any]
@@ -34,7 +37,7 @@ class Guard:
     ) -> None:
         """Stand before `app`; `silence` are the seconds that may pass before the next part of a body comes."""
         self.app, self.silence = app, silence
-        self.uploads, self.calls = _Door(uploads), _Door(calls)
+        self.uploads, self.calls = Door(uploads), Door(calls)
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Answer 403 to a request for a file, and to others what `_Exchange` refuses them with."""
@@ -45,8 +48,8 @@ class Guard:
         if "/file=" in path or "/file/" in path:
             await _refuse(send, RefusedRequestError(403, "Files are not served."), "text/plain")
             return
-        uploads = path.rstrip("/").endswith("/upload")
-        exchange = _Exchange(receive, send, self.uploads if uploads else self.calls, self.silence)
+        uploads, client = path.rstrip("/").endswith("/upload"), (scope.get("client") or ("",))[0]
+        exchange = _Exchange(receive, send, self.uploads if uploads else self.calls, self.silence, client)
         try:
             await exchange.admit(scope["headers"])
             await self.app(scope, exchange.receive, exchange.send)
@@ -55,6 +58,8 @@ class Guard:
                 raise
         finally:
             exchange.leave()
+            if not exchange.complete:
+                leave(listener(path, scope.get("query_string", b"")))
         if exchange.refusal is not None and not exchange.answered:
             await exchange.drain()
             # a page shows the text of a refused upload, and of a refused call the detail
@@ -69,13 +74,6 @@ class RefusedRequestError(MultiPartException):  # gradio deletes what it has of 
         self.status = status
 
 
-class _Door:
-    """What requests of one kind are allowed, and the places for bodies that are on their way at once."""
-
-    def __init__(self, allowance: Allowance) -> None:
-        self.allowance, self.places = allowance, asyncio.Semaphore(allowance.at_once)
-
-
 class _Exchange:
     """A request and its answer. Its body is counted and timed, and has a place of its door until it is whole.
 
@@ -83,11 +81,13 @@ class _Exchange:
     for one that takes too long, 503 where no place gets free. From then on the app's own answer is dropped.
     """
 
-    def __init__(self, receive: Receive, send: Send, door: _Door, silence: float) -> None:
-        self._receive, self._send, self.door, self.silence = receive, send, door, silence
+    def __init__(self, receive: Receive, send: Send, door: Door, silence: float, client: str) -> None:
+        self._receive, self._send, self.door, self.silence, self.client = receive, send, door, silence, client
         self.until = time.monotonic() + door.allowance.seconds
         self.size, self.stated, self.lists = 0, 0, 0
-        self.whole = self.placed = self.answered = False
+        self.expected = self.whole = self.answered = self.complete = False
+        self._leave: Callable[[], None] | None = None
+        self._reading = asyncio.Lock()
         self.refusal: RefusedRequestError | None = None
 
     async def admit(self, headers: list[tuple[bytes, bytes]]) -> None:
@@ -100,23 +100,37 @@ class _Exchange:
         self.stated = sum(map(int, lengths))
         if self.stated > self.door.allowance.size:
             raise self._too_large(f"{self.door.allowance.size:,} bytes")
-        if self.stated or chunked:
+        self.expected = bool(self.stated or chunked)
+        if self.expected:
+            if self.door.is_full(self.client, self.stated):
+                raise self._refused(503, "Too many uploads are kept. Try again in two hours.")
             try:
-                await asyncio.wait_for(self.door.places.acquire(), self.silence)
+                self._leave = await asyncio.wait_for(self.door.enter(self.client), self.silence)
             except asyncio.TimeoutError:
                 raise self._refused(503, "Too many requests at once. Try again in a minute.") from None
-            self.placed, self.until = True, time.monotonic() + self.door.allowance.seconds
+            self.until = time.monotonic() + self.door.allowance.seconds
 
     async def receive(self) -> Message:
-        """The next part of the body; after the last one, whatever else the server says."""
-        if self.refusal is not None and not self.answered:
-            raise self.refusal
-        if self.whole or self.answered:
-            return await self._receive()
+        """The next part of the body; after the last one, whatever else the server says, however long that takes.
+
+        One reader at a time: who asks whether the sender is still there takes no part from who waits for the body.
+        """
+        async with self._reading:
+            if self.refusal is not None and not self.answered:
+                raise self.refusal
+            return await self._next()
+
+    async def _next(self) -> Message:
+        timed = self.expected and not self.whole and not self.answered
         try:
-            message = await asyncio.wait_for(self._receive(), min(self.silence, self.until - time.monotonic()))
+            left = min(self.silence, self.until - time.monotonic()) if timed else None
+            message = await asyncio.wait_for(self._receive(), left)
         except asyncio.TimeoutError:
+            if self.answered:  # meanwhile
+                return await self._next()
             raise self._refused(408, "The request took too long to come.") from None
+        if self.whole or self.answered:
+            return message
         part, allowance = message.get("body", b""), self.door.allowance
         self.whole = not message.get("more_body")
         self.size += len(part)
@@ -128,6 +142,7 @@ class _Exchange:
         if allowance.lists is not None and self.lists > allowance.lists:
             raise self._too_large(f"{allowance.lists:,} lists and objects")
         if self.whole:
+            self.door.keep(self.client, self.size)
             self.leave()
         return message
 
@@ -136,12 +151,13 @@ class _Exchange:
         if self.refusal is None or self.answered:
             self.answered = True
             await self._send(message)
+            self.complete = message["type"] == "http.response.body" and not message.get("more_body")
 
     def leave(self) -> None:
         """Give the place back."""
-        if self.placed:
-            self.placed = False
-            self.door.places.release()
+        leave, self._leave = self._leave, None
+        if leave is not None:
+            leave()
 
     async def drain(self) -> None:
         """After 413 read on for a while: a client that is still sending would hear no answer."""
@@ -160,6 +176,17 @@ class _Exchange:
     def _refused(self, status: int, text: str) -> RefusedRequestError:
         self.refusal = RefusedRequestError(status, text)
         return self.refusal
+
+
+def listener(path: str, query: bytes) -> str:
+    """The session, or the call, whose answers a request waits for; empty for any other request.
+
+    >>> listener("/gradio_api/queue/data", b"session_hash=abc"), listener("/gradio_api/call/compute/7f", b"")
+    ('abc', '7f')
+    """
+    call = re.search(r"/call/[^/]+/([^/]+)/?$", path)
+    asked = parse_qs(query.decode("latin-1")).get("session_hash", [""]) if path.endswith("/queue/data") else [""]
+    return call[1] if call else asked[0]
 
 
 async def _refuse(send: Send, refusal: RefusedRequestError, kind: str) -> None:

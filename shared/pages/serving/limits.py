@@ -41,6 +41,8 @@ class Allowance(NamedTuple):
     at_once: bodies that are on their way
     seconds: until a body is whole
     advice: what to do instead of sending a larger one
+    of_each: of `at_once`, those of one client; 0 for all of them
+    kept: bytes of the bodies of the last `kept_seconds`, of one client a quarter of them; None for any number
     """
 
     size: int
@@ -48,11 +50,17 @@ class Allowance(NamedTuple):
     at_once: int
     seconds: float
     advice: str = ""
+    of_each: int = 0
+    kept: int | None = None
+    kept_seconds: float = 7200
 
 
+MAX_KEPT = 4_000_000_000  # bytes of uploads, which gradio deletes within two hours
 # what separates the files of a form comes on top
-UPLOADS = Allowance(MAX_BYTES + 1_000_000, None, at_once=16, seconds=600)
-CALLS = Allowance(MAX_BODY, MAX_LISTS, at_once=64, seconds=60, advice="; larger data can be uploaded as a file")
+UPLOADS = Allowance(MAX_BYTES + 1_000_000, None, at_once=16, seconds=600, of_each=4, kept=MAX_KEPT)
+CALLS = Allowance(
+    MAX_BODY, MAX_LISTS, at_once=64, seconds=60, advice="; larger data can be uploaded as a file", of_each=16
+)
 
 
 class RefusedError(ValueError):

@@ -286,3 +286,16 @@ def test_a_photograph_that_is_turned(tmp_path: Path) -> None:
     picture(tmp_path / "turned.jpg", 40, 30, exif=exif)
     picture(tmp_path / "upright.jpg", 40, 30)
     assert [image_size(path) for path in find_images(tmp_path).values()] == [(30, 40), (40, 30)]
+
+
+def test_names_and_sizes_of_coco_reach_the_tables(tmp_path: Path) -> None:
+    made = scenes.scene(2)
+    read = formats.read_detections(**scenes.write_as_coco(made, tmp_path), unknown_class_id=scenes.UNKNOWN_ID)
+    options: dict[str, Any] = {"unknown_class_id": scenes.UNKNOWN_ID, "per_class": True, "per_image": True}
+    results = evaluation.evaluate_detections(read, scenes.KNOWN, standard=False, **options)["openset_metrics"]
+    assert results["per_class"]["name"] == [*(scenes.NAMES[label] for label in scenes.KNOWN), "unknown"]
+    sizes = [*zip(results["per_image"]["width"], results["per_image"]["height"])]
+    assert sizes == made.dataset.sizes
+    unsized = read._replace(dataset=read.dataset._replace(sizes=[None, *read.dataset.sizes[1:]]))
+    results = evaluation.evaluate_detections(unsized, scenes.KNOWN, standard=False, **options)["openset_metrics"]
+    assert "width" not in results["per_image"]

@@ -1,0 +1,43 @@
+"""Boxes of one image as other libraries hold them, as a dict; none of these libraries is imported."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def box_dict(image: Any, place: str) -> Any:
+    """A `supervision.Detections` or an Ultralytics `Results` as a dict, and anything else as it is.
+
+    Both hold corners x1, y1, x2, y2 in pixels. Returns {"boxes": (n, 4), "scores": (n,), "labels": (n,)}, without the
+    scores or labels that the object lacks. Raises TypeError for results of Ultralytics without boxes.
+
+    >>> from types import SimpleNamespace
+    >>> box_dict(SimpleNamespace(xyxy=[[0, 0, 4, 4]], confidence=[0.5], class_id=[1]), "predictions[0]")
+    {'boxes': [[0, 0, 4, 4]], 'scores': [0.5], 'labels': [1]}
+    """
+    if is_supervision(image):
+        columns = {"boxes": image.xyxy, "scores": image.confidence, "labels": image.class_id}
+        missing = np.zeros(0) if len(image.xyxy) == 0 else None
+        columns = {key: missing if column is None else column for key, column in columns.items()}
+        return {key: column for key, column in columns.items() if column is not None}
+    if is_ultralytics(image):
+        boxes = image.boxes
+        if boxes is None:
+            raise TypeError(f"{place}: expected results with boxes, got results that have other predictions only")
+        return {"boxes": boxes.xyxy, "scores": boxes.conf, "labels": boxes.cls}
+    return image
+
+
+def is_supervision(image: Any) -> bool:
+    """Whether an object has the attributes of `supervision.Detections`."""
+    return all(hasattr(image, name) for name in ("xyxy", "confidence", "class_id"))
+
+
+def is_ultralytics(image: Any) -> bool:
+    """Whether an object has the attributes of Ultralytics' `Results`."""
+    boxes = getattr(image, "boxes", None)
+    if boxes is None:
+        return all(hasattr(image, name) for name in ("boxes", "orig_shape", "names"))
+    return all(hasattr(boxes, name) for name in ("xyxy", "conf", "cls"))

@@ -1,0 +1,125 @@
+"""The command `openworld-metrics compute`: a metric from files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+from tqdm import tqdm
+
+from ..formats.tables import columns as columns_of_files
+from ..formats.written.results import as_json, as_table
+from ..loading import METRICS, metric_class
+from ..metric.groups import GROUPS
+from ..reports.plots import draw
+from ..scores import SCORES, score_function
+from .files import check_json_and_picture, files_of, naming_files
+from .flags import MetricCommand
+from .options import FOLDER, read_options
+from .outputs import deliver, on_terminal, saving, show
+from .report import check_report, error_report
+
+COLUMNS = ("predictions", "references", "open_scores", "open_labels", "image_scores", "image_labels", GROUPS)
+
+
+@click.command(cls=MetricCommand)
+@click.argument("name", type=click.Choice(METRICS), metavar="NAME")
+@click.option("--predictions", metavar="FILE", help="Scores or class ids, maps or boxes: see describe.")
+@click.option("--references", metavar="FILE", help="True classes, labels, masks or boxes.")
+@click.option(
+    "--open-scores",
+    metavar="FILE|SCORE",
+    help=f"Open-set scores, higher is more unknown, or which to take of the predictions, logits: {', '.join(SCORES)}.",
+)
+@click.option("--open-labels", metavar="FILE", help="1 for unknown samples, 0 for known ones.")
+@click.option("--image-scores", metavar="FILE", help="Anomaly scores of the images.")
+@click.option("--image-labels", metavar="FILE", help="1 for anomalous images, 0 for normal ones.")
+@click.option("--groups", metavar="FILE", help="Names of groups, or nothing for samples that belong to all of them.")
+@click.option(
+    "--option",
+    "options",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="An option of the metric, such as k_list=1,5; the same as --k-list 1,5.",
+)
+@click.option(
+    "--save", type=click.Path(dir_okay=False, writable=True, path_type=Path), help="Write results to a .json."
+)
+@click.option("--plot", type=click.Path(dir_okay=False, writable=True, path_type=Path), help="Draw results.")
+@click.option("--report", type=FOLDER, help="Draw the samples that are most wrong: a folder.")
+@click.option(
+    "--images",
+    metavar="FOLDER|FILE",
+    help="The samples' images for --report: a folder, in order of names, or a .txt or FILE:COLUMN of paths.",
+)
+def compute(
+    name: str,
+    options: tuple[str, ...],
+    save: Path | None,
+    plot: Path | None,
+    report: Path | None,
+    images: str | None,
+    **given: Any,
+) -> None:
+    """Compute a metric from files: .npy, .npz, .csv, .parquet, .json or .pt.
+
+    Each option of the metric is a flag: openworld-metrics compute openauc --help lists them.
+
+    FILE may name its columns, as in scores.parquet:logits or table.csv:cat,dog; without, the column is the only one, or
+    the one named as the option is (open_scores). FILE may be - for JSON or comma-separated values on standard input.
+    Parquet files are read in batches. In JSON results an infinite threshold is "Infinity" or "-Infinity".
+    """
+    chosen = metric_class(name)
+    wanted = read_options(chosen, options, given)
+    places = {column: given[column] for column in COLUMNS if given[column] is not None}
+    if plot is not None and "groups" in places:
+        raise click.UsageError("expected --plot or --groups, got both: a picture shows one group")
+    score = places.pop("open_scores") if places.get("open_scores") in SCORES else None
+    if score is not None and "predictions" not in places:
+        raise click.UsageError(f"expected --predictions with --open-scores {score}, which is of their logits")
+    check_json_and_picture(save, plot, lambda: files_of(places))
+    if report is not None:
+        check_report(chosen, report, images)
+        if "groups" in places:
+            raise click.UsageError("expected --report or --groups, got both: a page shows one group")
+    elif images is not None:
+        raise click.UsageError("expected --report with --images, got none")
+    metric = chosen(**(wanted if report is None else {**wanted, "per_sample": True}))
+    with naming_files(places if score is None else {**places, "logits": places["predictions"]}):
+        _add(metric, places, score)
+        state = {} if plot is None else metric.state()
+        count, results = len(metric), metric.compute()
+    page = [] if report is None else [error_report(name, results, report, images, places, count)]
+    if not wanted.get("per_sample"):
+        results.pop("per_sample", None)
+    writes = saving(save, results)
+    if plot is not None:
+        writes.append(partial(draw, name, results, state, plot))
+    deliver(as_table(results) if on_terminal() else as_json(results), *writes, *page)
+    if report is not None and on_terminal():
+        show(f"\nreport: {report / 'index.html'}")
+
+
+def _add(metric: Any, places: Mapping[str, str], score: str | None) -> None:
+    """Add the columns to a metric, in batches with a progress bar where there is a Parquet file.
+
+    With the name of a score, the open-set scores are those of the predictions, which are logits.
+    """
+
+    def add(columns: Mapping[str, Any]) -> None:
+        more = {} if score is None else {"open_scores": score_function(score)(columns["predictions"])}
+        metric.add_batch(**columns, **more)
+
+    columns = {column: columns_of_files.open_column(place, column) for column, place in places.items()}
+    streamed = [column for column in columns.values() if isinstance(column, columns_of_files.ParquetColumn)]
+    if not streamed:
+        add(columns)
+        return
+    # disable=None: no bar where standard error is not a terminal
+    with tqdm(total=len(streamed[0]), unit=" rows", unit_scale=True, disable=None) as progress:
+        for batch in columns_of_files.batches(columns):
+            add(batch)
+            progress.update(len(next(iter(batch.values()))))

@@ -1,0 +1,24 @@
+"""The commands that list the metrics and describe one."""
+
+from __future__ import annotations
+
+import click
+
+from ..loading import METRICS, script
+from ..texts import texts
+from .outputs import show
+
+
+@click.command("list")
+def list_metrics() -> None:
+    """List the metrics, each with what it measures."""
+    width = max(map(len, METRICS))
+    show("\n".join(f"{name:{width}}  {texts(script(name)).summary}" for name in METRICS))
+
+
+@click.command()
+@click.argument("name", type=click.Choice(METRICS), metavar="NAME")
+def describe(name: str) -> None:
+    """Describe a metric: its columns, options, results, and whom to cite."""
+    said = texts(script(name))
+    show("\n\n".join((said.summary, said.description, said.inputs, said.citation, *said.urls)))

@@ -1,0 +1,65 @@
+"""Thresholds from files of `openworld-metrics threshold --save`, given where a command takes a number."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from ..formats.written.thresholds import read_threshold
+
+# options that are thresholds, and the kinds of scores that a threshold may be of
+_KINDS = {
+    "threshold": ("samples",),
+    "t_list": ("samples",),
+    "image_threshold": ("images", "samples"),
+    "pixel_threshold": ("pixels",),
+}
+
+
+def is_fitted(name: str, value: Any) -> bool:
+    """Whether the value of an option of a metric is a file of thresholds."""
+    return name in _KINDS and isinstance(value, str) and value.endswith(".json")
+
+
+def fitted_threshold(name: str, path: str) -> float:
+    """The threshold of a file for an option. Raises ValueError for one of other scores, and of several categories."""
+    found = fitted_thresholds(name, path)
+    if len(found) > 1:
+        raise ValueError(
+            f"{path}: expected one threshold, got those of {len(found)} categories: the command anomaly takes them"
+        )
+    return next(iter(found.values()))
+
+
+def fitted_thresholds(name: str, path: str) -> dict[str, float]:
+    """The thresholds of a file for an option, by category: "" where it has none."""
+    found = read_threshold(path, _KINDS[name])
+    return found if isinstance(found, dict) else {"": found}
+
+
+class Threshold(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.4
+    """A number, or a file that `openworld-metrics threshold` saved.
+
+    number: the type of a number
+    reached: whether the option is the least score that counts, which is the next one above a threshold
+    """
+
+    name = "number|t.json"
+
+    def __init__(self, number: Any = click.FLOAT, *, reached: bool = False) -> None:
+        self.number, self.reached = number, reached
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """The number of an argument."""
+        if isinstance(value, str) and value.endswith(".json"):
+            value = fitted_threshold("threshold", value)
+            value = math.nextafter(value, math.inf) if self.reached else value
+        return self.number.convert(value, param, ctx)
+
+
+def with_numbers(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options with the thresholds of the files among them."""
+    return {name: fitted_threshold(name, value) if is_fitted(name, value) else value for name, value in options.items()}

@@ -1,0 +1,101 @@
+"""Flags for the options of a metric, made of its options and of what its script says of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import click
+
+from ..loading import METRICS, metric_class, script
+from ..metric.metric import Metric
+from ..texts import texts
+
+INTERVALS = ("confidence_level", "n_resamples", "random_state")  # options of every metric
+_ENTRY = re.compile(r"^    (\w+(?:, \w+)*): (.*(?:\n        .*)*)", re.MULTILINE)  # of a docstring's Args
+
+
+class MetricCommand(click.Command):
+    """A command with a flag for each option of a metric: of `metric`, or else of the metric that an argument names.
+
+    metric: the metric; None if it is the argument NAME
+    only, but: the options that get a flag, by default all; options that get none, since the command has its own
+    lists: flags of the command that take all words up to the next flag, as in --known-classes 0 1 2; so do the flags
+        of `metric`
+    """
+
+    def __init__(
+        self,
+        *args: Any,
+        metric: type[Metric] | None = None,
+        only: Collection[str] | None = None,
+        but: Collection[str] = (),
+        lists: Sequence[str] = (),
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        self.metric, self.only, self.but, self.lists = metric, only, but, lists
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Find the metric first, since the flags depend on it."""
+        names = [arg for arg in args if arg in METRICS] if self.metric is None else []
+        metric = metric_class(names[0]) if names else self.metric
+        flags = ctx.meta[__name__] = [] if metric is None else self._flags(metric)
+        lists = [] if self.metric is None else [*self.lists, *(flag.opts[0] for flag in flags if flag.multiple)]
+        return super().parse_args(ctx, _repeated(args, lists))
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """The parameters of the command, with the flags of the metric before --help."""
+        *params, help_option = super().get_params(ctx)
+        return [*params, *ctx.meta.get(__name__, []), help_option]
+
+    def _flags(self, metric: type[Metric]) -> list[MetricFlag]:
+        names = metric.options if self.only is None else self.only
+        return [MetricFlag(metric, name) for name in names if name not in self.but]
+
+
+class MetricFlag(click.Option):
+    """A flag for an option of a metric: --name and --no-name, or --name with words between commas."""
+
+    def __init__(self, metric: type[Metric], name: str) -> None:
+        self.metric = metric
+        flag, default = name.replace("_", "-"), metric.options[name]
+        if isinstance(default, bool):
+            super().__init__([f"--{flag}/--no-{flag}", name], default=None)
+        else:
+            several = isinstance(default, (list, tuple))
+            super().__init__([f"--{flag}", name], multiple=True, metavar="VALUE,…" if several else "VALUE")
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """The flag and its help, which is read only here."""
+        self.help = option_help(self.metric, str(self.name))
+        return super().get_help_record(ctx)
+
+
+def option_help(metric: type[Metric], name: str) -> str:
+    """The lines about an option in the script of a metric, as one line; of several in one entry the first has it."""
+    entries = re.findall(
+        r"^    (\w+(?:, \w+)*): (.*(?:\n        .*)*)", texts(script(metric.name)).inputs, re.MULTILINE
+    )
+    for names, text in entries:
+        first, *others = names.split(", ")
+        if name == first:
+            return " ".join(text.split())
+        if name in others:
+            return f"See --{first.replace('_', '-')}."
+    return ""
+
+
+def _repeated(args: Sequence[str], lists: Collection[str]) -> list[str]:
+    """The arguments with list flags repeated before each of their words, as click reads a list."""
+    repeated: list[str] = []
+    flag, words = "", 0
+    for argument in args:
+        if argument.startswith("-") and not re.match(r"-(\d|\.\d|inf)", argument):
+            flag, words = (argument if argument in lists else ""), 0
+        elif flag:
+            words += 1
+            repeated += [flag] * (words > 1)
+        repeated.append(argument)
+    return repeated

@@ -1,0 +1,115 @@
+"""The command `openworld-metrics threshold`: a threshold from validation data, with what it promises."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ..evaluation.threshold_maps import fit_map_thresholds
+from ..evaluation.threshold_scores import fit_fpr_threshold, fit_tpr_threshold
+from ..formats.tables.columns import open_column, whole_column
+from ..formats.tables.score_files import read_scores
+from ..formats.written.results import as_json
+from ..formats.written.thresholds import FittedThreshold
+from ..ood.sides import reduce_ood, split_ood
+from .files import check_json_and_picture, files_of
+from .outputs import deliver, on_terminal, saving
+
+_HELP = """Fit a threshold on validation data; a sample, an image or a pixel is unknown iff its score is above it.
+
+\b
+    openworld-metrics threshold --known known.csv:score --fpr 0.05 --confidence-level 0.95 --save t.json
+    openworld-metrics threshold --known known.csv:score --unknown unknown.csv:score --tpr 0.95 --save t.json
+    openworld-metrics threshold --predictions all.csv:score --references all.csv:label --tpr 0.95 --save t.json
+    openworld-metrics threshold --maps validation --rule image-fpr:0.05@0.95 --save t.json
+
+With --fpr, at most this share of the known samples exceeds it: of these, or with --confidence-level of new ones.
+With --tpr, at least this share of the unknown samples does.
+
+From a model's anomaly maps of normal images, by category: maps lie in <category>/validation/good, else in
+<category>/test/good, else in <category>. Rules are
+
+\b
+    max                  the highest pixel
+    fpr:0.001            at most this share of the pixels exceeds it
+    image-fpr:0.05       at most this share of the images has a pixel that exceeds it
+    image-fpr:0.05@0.95  of new images, with this confidence
+    mean+3std            the mean and standard deviations of the pixels
+
+Commands take the saved file as a threshold: ood --threshold t.json, anomaly --pixel-threshold t.json,
+compute ood_bench --option threshold=t.json.
+"""
+
+
+@click.command(help=_HELP)
+@click.option("--known", metavar="FILE", help="Scores of known samples.")
+@click.option("--unknown", metavar="FILE", help="Scores of unknown samples, for --tpr.")
+@click.option("--predictions", metavar="FILE", help="Scores of known and unknown samples, with --references.")
+@click.option("--references", metavar="FILE", help="Their labels: 1 for unknown samples, 0 for known ones.")
+@click.option("--maps", type=click.Path(path_type=Path), help="Folder of anomaly maps of normal images.")
+@click.option("--fpr", type=float, help="The share of known samples that may exceed the threshold.")
+@click.option("--tpr", type=float, help="The share of unknown samples that have to.")
+@click.option("--confidence-level", type=float, help="With --fpr: for new samples, with this confidence.")
+@click.option("--rule", metavar="RULE", help="With --maps: see above.")
+@click.option("--save", type=click.Path(dir_okay=False, path_type=Path), help="Write the threshold to a .json.")
+def threshold(save: Path | None, **given: Any) -> None:
+    """Fit a threshold on validation data; see `_HELP`."""
+    _check(given)
+    places = {name: given[name] for name in ("known", "unknown", "predictions", "references") if given[name]}
+    check_json_and_picture(save, None, lambda: files_of(places))
+    fitted = _from_maps(given) if given["maps"] else _from_scores(given, places)
+    results = fitted.as_results()
+    deliver(_text(fitted) if on_terminal() else as_json(results), *saving(save, results))
+
+
+def _check(given: Mapping[str, Any]) -> None:
+    """Raise UsageError for options that do not go together."""
+
+    def names(wanted: tuple[str, ...]) -> set[str]:
+        return {name for name in wanted if given[name] is not None}
+
+    sources = names(("known", "unknown", "predictions", "references", "maps"))
+    if sources not in ({"known"}, {"known", "unknown"}, {"predictions", "references"}, {"maps"}):
+        raise click.UsageError("expected --known, --known and --unknown, --predictions and --references, or --maps")
+    rules = names(("fpr", "tpr", "rule"))
+    if sources == {"maps"}:
+        if rules != {"rule"} or given["confidence_level"] is not None:
+            raise click.UsageError("expected --rule with --maps, as image-fpr:0.05@0.95, and no other rate")
+        return
+    if len(rules) != 1 or "rule" in rules:
+        raise click.UsageError("expected --fpr or --tpr with scores")
+    if "tpr" in rules and sources == {"known"}:
+        raise click.UsageError("expected --unknown, or --predictions and --references, with --tpr, got --known alone")
+    if "fpr" in rules and "unknown" in sources:
+        raise click.UsageError("expected --known alone with --fpr, got --unknown too")
+    if given["confidence_level"] is not None and "tpr" in rules:
+        raise click.UsageError("expected --confidence-level with --fpr, got it with --tpr")
+
+
+def _from_maps(given: Mapping[str, Any]) -> FittedThreshold:
+    return fit_map_thresholds(given["maps"], given["rule"], progress=True)
+
+
+def _from_scores(given: Mapping[str, Any], places: Mapping[str, str]) -> FittedThreshold:
+    if "predictions" in places:
+        columns = {name: whole_column(open_column(place, name)) for name, place in places.items()}
+        state = reduce_ood(**columns)
+        unknown, known = split_ood(state["scores"], state["labels"])
+    else:
+        known = read_scores(places["known"]).scores
+        unknown = read_scores(places["unknown"]).scores if "unknown" in places else None
+    if given["tpr"] is not None:
+        return fit_tpr_threshold(known, unknown, given["tpr"], places)
+    return fit_fpr_threshold(known, given["fpr"], given["confidence_level"], places)
+
+
+def _text(fitted: FittedThreshold) -> str:
+    """As it is read: thresholds with all their digits, since they are put back as options."""
+    if not isinstance(fitted.threshold, dict):
+        return f"threshold  {fitted.threshold!r}\n\n{fitted.promise}"
+    width = max(map(len, fitted.threshold))
+    lines = [f"{category:{width}}  {value!r}" for category, value in fitted.threshold.items()]
+    return "\n".join([*lines, "", fitted.promise])

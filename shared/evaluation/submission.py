@@ -1,0 +1,197 @@
+"""The folder that the server of MVTec AD 2 takes: anomaly maps in float16, and their pixels above a threshold.
+
+anomaly_images/<object>/test_private/000_regular.tiff
+anomaly_images/<object>/test_private_mixed/000_mixed.tiff
+anomaly_images_thresholded/<object>/test_private/000_regular.png       0 and 255
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from ..arrays.arrays import widen
+from ..extras import extra
+from ..formats.images import SUFFIXES, image_size
+from ..formats.maps.files import MAP_SUFFIXES, read_map
+from ..formats.maps.folders import files_below
+from ..formats.maps.pixels import size_text
+from ..formats.reasons import named
+from ..formats.written.atomic import check_folder
+from .map_reading import read_ahead
+
+# how many images an object has in either split
+COUNTS = {
+    "can": 321,
+    "fabric": 314,
+    "fruit_jelly": 255,
+    "rice": 277,
+    "sheet_metal": 142,
+    "vial": 276,
+    "wallplugs": 232,
+    "walnuts": 228,
+}
+SPLITS = {"test_private": "regular", "test_private_mixed": "mixed"}
+
+
+class Merged(NamedTuple):
+    """What rounding to float16 did to the scores of an object: distinct scores, counted map by map, before and after.
+
+    before, after: how many there are
+    """
+
+    before: int
+    after: int
+
+
+class _Map(NamedTuple):
+    """A map to be submitted: its object, its place in the folder without the ending, and its file."""
+
+    category: str
+    place: str
+    file: Path
+
+
+def write_submission(
+    maps: str | Path,
+    thresholds: Mapping[str, float],
+    out: str | Path,
+    *,
+    data: str | Path | None = None,
+    progress: bool = False,
+) -> dict[str, Merged]:
+    """Write the folder of a submission, whole or not at all: each map in float16, and its pixels > threshold.
+
+    The scores are compared to the threshold as they are, before they are rounded.
+
+    Parameters: maps, a folder with <object>/test_private/NNN_regular and <object>/test_private_mixed/NNN_mixed of all
+    eight objects, in .tiff, .npy, .npz or .png of 16 bits; thresholds, by object; out, a folder that is not there yet;
+    data, the folder of the data set, by whose images names and sizes are checked; without it, the maps of an object
+    are of one size; progress, whether to show a bar on a terminal.
+    Returns by object how many distinct scores rounding merged.
+    Raises ValueError with the name of the file for names, counts, types and sizes that do not fit, scores that are not
+    finite or become so in float16, and objects without a threshold; OSError for what cannot be written.
+    """
+    from tqdm import tqdm
+
+    listed = _listed(Path(maps))
+    for category in COUNTS:
+        if category not in thresholds:
+            raise ValueError(f"thresholds: expected one of {category!r}, got those of {', '.join(thresholds)}")
+    sizes = _Sizes(Path(maps), None if data is None else Path(data), listed)
+    merged = dict.fromkeys(COUNTS, Merged(0, 0))
+    with _whole_folder(Path(out)) as draft:
+
+        def write(item: _Map) -> Merged:
+            score_map = read_map(item.file)
+            sizes.check(item, score_map.shape)
+            with named(item.file):
+                return _write(draft, item, np.asarray(widen(score_map, "map")), thresholds[item.category])
+
+        # disable=None: no bar where standard error is not a terminal
+        with tqdm(total=len(listed), unit=" maps", disable=None if progress else True) as bar:
+            for item, found in zip(listed, read_ahead(write, listed)):
+                so_far = merged[item.category]
+                merged[item.category] = Merged(so_far.before + found.before, so_far.after + found.after)
+                bar.update()
+    return merged
+
+
+def _write(draft: Path, item: _Map, scores: np.ndarray, threshold: float) -> Merged:
+    with extra("anomaly"):
+        import tifffile
+        from PIL import Image
+
+    with np.errstate(over="ignore"):
+        rounded = scores.astype(np.float16)
+    if not np.isfinite(rounded).all():
+        row, column = np.argwhere(~np.isfinite(rounded))[0].tolist()
+        raise ValueError(
+            f"expected scores of at most 65,504, which float16 holds, got {scores[row, column]} at row {row}, "
+            f"column {column}"
+        )
+    places = [draft / folder / item.place for folder in ("anomaly_images", "anomaly_images_thresholded")]
+    for place in places:
+        place.parent.mkdir(parents=True, exist_ok=True)
+    tifffile.imwrite(f"{places[0]}.tiff", rounded)
+    # in float64: a float32 score must not round the threshold to its own precision
+    called = np.where(scores > np.float64(threshold), 255, 0).astype(np.uint8)
+    Image.fromarray(called).save(f"{places[1]}.png")
+    return Merged(len(np.unique(scores)), len(np.unique(rounded)))
+
+
+def _listed(maps: Path) -> list[_Map]:
+    """The maps of all objects, sorted. Raises ValueError for names and counts other than the server's."""
+    if not maps.is_dir():
+        raise ValueError(f"{maps}: expected a folder of maps, got {'a file' if maps.exists() else 'nothing there'}")
+    found: dict[str, _Map] = {}
+    for path in files_below(maps, MAP_SUFFIXES):
+        place = path.relative_to(maps).with_suffix("").as_posix()
+        category, split, name = [*place.split("/"), "", ""][:3]
+        if place.count("/") != 2 or category not in COUNTS or split not in SPLITS:
+            raise ValueError(
+                f"{path}: expected <object>/test_private or <object>/test_private_mixed, got another place"
+            )
+        if not re.fullmatch(rf"\d{{3}}_{SPLITS[split]}", name):
+            raise ValueError(f"{path}: expected a name such as 000_{SPLITS[split]}.tiff, got {path.name}")
+        if place in found:
+            raise ValueError(f"{path}: expected one map of that name, got {found[place].file.name} too")
+        found[place] = _Map(category, place, path)
+    for category, count in COUNTS.items():
+        for split in SPLITS:
+            number = sum(place.startswith(f"{category}/{split}/") for place in found)
+            if number != count:
+                raise ValueError(f"{maps / category / split}: expected {count} maps, got {number}")
+    return [*found.values()]
+
+
+class _Sizes:
+    """The sizes that maps are to have: those of the images, or that of the first map of each object."""
+
+    def __init__(self, maps: Path, data: Path | None, listed: list[_Map]) -> None:
+        self.images: dict[str, Path] = {}
+        self.first = {item.category: item.file for item in reversed(listed)}
+        self.shapes: dict[str, tuple[int, ...]] = {}
+        if data is None:
+            self.shapes = {category: read_map(path).shape for category, path in self.first.items()}
+            return
+        for category in COUNTS:
+            for split in SPLITS:
+                for path in files_below(data / category / split, SUFFIXES):
+                    self.images[path.relative_to(data).with_suffix("").as_posix()] = path
+        for item in listed:
+            if item.place not in self.images:
+                raise ValueError(f"{item.file}: expected an image {item.place} in {data}, got none")
+
+    def check(self, item: _Map, shape: tuple[int, ...]) -> None:
+        """Raise ValueError for a map of another size."""
+        if self.images:
+            told_by = self.images[item.place]
+            width, height = image_size(told_by)
+            wanted: tuple[int, ...] = (height, width)
+        else:
+            told_by, wanted = self.first[item.category], self.shapes[item.category]
+        if shape != wanted:
+            raise ValueError(f"{item.file}: expected {size_text(wanted)} pixels as {told_by}, got {size_text(shape)}")
+
+
+@contextmanager
+def _whole_folder(out: Path) -> Iterator[Path]:
+    """A draft of a folder, which takes its name at the end, and is gone where something fails."""
+    if os.path.lexists(out):
+        raise ValueError(f"{out}: expected a folder that is not there yet, got one that is")
+    check_folder(out.absolute().parent)
+    draft = out.absolute().parent / f".{os.urandom(8).hex()}.draft"
+    draft.mkdir()
+    try:
+        yield draft
+        draft.rename(out)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)

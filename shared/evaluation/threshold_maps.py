@@ -1,0 +1,104 @@
+"""Thresholds of a model's anomaly maps of normal images, category by category."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..arrays.arrays import widen
+from ..formats.maps.files import MAP_SUFFIXES, read_map
+from ..formats.maps.folders import files_below
+from ..formats.maps.pixels import size_text
+from ..formats.reasons import named
+from ..formats.written.thresholds import FittedThreshold
+from .map_reading import read_ahead
+from .threshold_rules import parse_rule
+
+NORMAL = ("validation/good", "test/good")  # in the folder of a category; else the maps lie in it themselves
+
+
+def fit_map_thresholds(folder: str | Path, rule: str, *, progress: bool = False) -> FittedThreshold:
+    """The threshold of each category, from a model's anomaly maps of normal images.
+
+    Parameters: folder, as of `normal_maps`; rule, as of `parse_rule`; progress, whether to show a bar on a terminal.
+    Maps are read one by one, once or several times, and never all held. Raises ValueError with the file's name for
+    what is no map, NaN, and a map of another size than the others of its category.
+    """
+    from tqdm import tqdm
+
+    found = parse_rule(rule)
+    files = normal_maps(folder)
+    thresholds: dict[str, float] = {}
+    # disable=None: no bar where standard error is not a terminal
+    with tqdm(unit=" maps", disable=None if progress else True) as bar:
+        for category, paths in files.items():
+            with named(category):
+                thresholds[category] = found.fit(_Maps(paths, bar))
+    return FittedThreshold(
+        of=found.of,
+        rule=rule,
+        promise=found.promise,
+        threshold=thresholds,
+        fitted_on={"maps": str(folder), "images": {category: len(paths) for category, paths in files.items()}},
+    )
+
+
+def normal_maps(folder: str | Path) -> dict[str, list[Path]]:
+    """The maps of normal images by category, sorted.
+
+    They lie in `<category>/validation/good`, else in `<category>/test/good`, else in `<category>` itself. A folder
+    that is like a category's is one category, of its name. Raises ValueError where there are no maps.
+    """
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise ValueError(f"{folder}: expected a folder of maps, got {'a file' if folder.exists() else 'nothing there'}")
+    if alone := _maps_in(folder):
+        return {folder.resolve().name: alone}
+    found = {}
+    for place in sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith(".")):
+        found[place.name] = _maps_in(place)
+        if not found[place.name]:
+            where = ", ".join(f"{place.name}/{normal}" for normal in NORMAL)
+            raise ValueError(f"{place}: expected maps of normal images in {where} or {place.name}, got none")
+    if not found:
+        raise ValueError(f"{folder}: expected folders of categories with maps of normal images, got none")
+    return found
+
+
+def _maps_in(category: Path) -> list[Path]:
+    for normal in NORMAL:
+        if (category / normal).is_dir():
+            return files_below(category / normal, MAP_SUFFIXES)
+    return sorted(
+        path
+        for path in category.iterdir()
+        if path.suffix.lower() in MAP_SUFFIXES and not path.name.startswith(".") and path.is_file()
+    )
+
+
+class _Maps:
+    """Maps of one size, read anew, some ahead, each time that they are gone through."""
+
+    def __init__(self, files: Sequence[Path], bar: Any) -> None:
+        self.files, self.bar = files, bar
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        first = None
+        for path, score_map in zip(self.files, read_ahead(_read, self.files)):
+            first = score_map.shape if first is None else first
+            if score_map.shape != first:
+                raise ValueError(
+                    f"{path}: expected {size_text(first)} pixels as {self.files[0].name}, got "
+                    f"{size_text(score_map.shape)}"
+                )
+            self.bar.update()
+            yield score_map
+
+
+def _read(path: Path) -> np.ndarray:
+    score_map = read_map(path)
+    with named(path):
+        return np.asarray(widen(score_map, "map"))

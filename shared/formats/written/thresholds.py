@@ -1,0 +1,62 @@
+"""Thresholds in a file of JSON: what they are of, how they were made, and what they promise.
+
+    {
+      "decision": "score > threshold",
+      "of": ["pixels"],
+      "rule": "fpr:0.001",
+      "promise": "At most 0.1 % of the pixels of these images exceed the threshold.",
+      "threshold": {"can": 0.31, "vial": 0.27},
+      "fitted_on": {"maps": "validation", "images": {"can": 45, "vial": 50}}
+    }
+
+A threshold is a number, or numbers by category; ±inf is "Infinity" or "-Infinity".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from .results import read_results
+
+_DECISION = "score > threshold"
+
+
+class FittedThreshold(NamedTuple):
+    """A threshold, and what it is of: anomalous (unknown) iff score > threshold.
+
+    of: the kinds of scores it is for: samples, images, pixels
+    rule: how it was made
+    promise: what holds, in a sentence
+    threshold: a number, or numbers by category
+    fitted_on: where the scores come from, and how many there are
+    """
+
+    of: tuple[str, ...]
+    rule: str
+    promise: str
+    threshold: float | dict[str, float]
+    fitted_on: Mapping[str, Any]
+
+    def as_results(self) -> dict[str, Any]:
+        """As it stands in a file."""
+        return {"decision": _DECISION, **self._asdict(), "of": [*self.of]}
+
+
+def read_threshold(path: str | Path, kinds: Sequence[str]) -> float | dict[str, float]:
+    """The threshold of a file for scores of one of some kinds: a number, or numbers by category.
+
+    Raises ValueError with the file's name for a file that holds none, and for one of scores of other kinds.
+    """
+    results = read_results(path)
+    of, threshold = results.get("of"), results.get("threshold")
+    by_category = threshold if isinstance(threshold, dict) else {"": threshold}
+    numbers = {str(name): float(x) for name, x in by_category.items() if isinstance(x, (int, float)) and x == x}
+    if results.get("decision") != _DECISION or not isinstance(of, list) or len(numbers) != max(1, len(by_category)):
+        raise ValueError(f"{path}: expected what openworld-metrics threshold --save writes, got other JSON")
+    if not {*kinds} & {*map(str, of)}:
+        raise ValueError(
+            f"{path}: expected a threshold of {' or '.join(kinds)}, got one of {' and '.join(map(str, of))}"
+        )
+    return numbers if isinstance(threshold, dict) else numbers[""]

@@ -1,0 +1,150 @@
+"""F-scores of a sweep: to compare its samples, as numbers, and as fractions where rounding hides which is greater."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..arrays.arrays import Array, array_namespace, to_numpy
+from .sweep import MacroSums, MicroCounts
+
+
+class MacroF(NamedTuple):
+    """F after each sample, of the precision and recall averaged over C classes.
+
+    sums: after each sample
+    num_classes: C
+    outcomes, totals, sizes: as of `macro_sweep`
+    rounding: by how much of each an approximate F may be off, twice
+    """
+
+    sums: MacroSums
+    num_classes: int
+    outcomes: Array
+    totals: Array
+    sizes: Array | None
+    rounding: float = 2.0**-48
+
+    def approximate(self) -> Array:
+        """P·R/(P + R) of all samples, which is proportional to F."""
+        xp, total = array_namespace(self.sums.recall), self.sums.precision + self.sums.recall
+        return self.sums.precision * self.sums.recall / xp.where(total == 0, xp.ones_like(total), total)
+
+    def rounded(self, places: Any) -> Array:
+        """F of an array or a slice of places: within 3 units in the last place, 2½ of them for the rounded sums."""
+        return macro_f(self.sums.precision[places], self.sums.recall[places], self.num_classes)
+
+    def exact(self, places: np.ndarray) -> list[Fraction]:
+        """P·R/(P + R) in fractions, of ascending places."""
+        outcomes = to_numpy(self.outcomes[: int(places[-1]) + 1])
+        sizes = None if self.sizes is None else to_numpy(self.sizes[: len(outcomes)])
+        ids, right = outcomes >> 1, outcomes & 1 == 1
+        first_hit = np.full(len(self.totals), len(ids))
+        hit = np.flatnonzero(right)[::-1]
+        first_hit[ids[hit]] = hit  # of several, the last that is assigned
+        # a sample of a class without a hit changes nothing, unless it is one
+        changes = np.cumsum(right | (np.arange(len(ids)) > first_hit[ids]))[places]
+        _, distinct, place = np.unique(changes, return_index=True, return_inverse=True)
+        hits, accepted = (np.zeros(len(self.totals), np.int64) for _ in range(2))
+        start, values = 0, []
+        for stop in (places[distinct] + 1).tolist():
+            part = slice(start, stop)
+            counts = None if sizes is None else sizes[part]
+            hits += count_ids(ids[part], len(hits), np.where(right[part], 1 if counts is None else counts, 0))
+            accepted += count_ids(ids[part], len(hits), counts)
+            values.append(exact_macro_f(hits, accepted, to_numpy(self.totals)))
+            start = stop
+        return [values[i] for i in place.tolist()]
+
+
+class MicroF(NamedTuple):
+    """F after each sample, of pooled counts: 2·hits/(accepted + known).
+
+    counts: after each sample
+    known: the number of known samples
+    rounding: 0, since the order of distinct numbers survives one rounding
+    """
+
+    counts: MicroCounts
+    known: int
+    rounding: float = 0.0
+
+    def approximate(self) -> Array:
+        """F of all samples."""
+        return self.rounded(slice(None))
+
+    def rounded(self, places: Any) -> Array:
+        """F of an array or a slice of places, rounded once."""
+        xp = array_namespace(self.counts.hits)
+        hits, accepted = (column[places] for column in self.counts)
+        return xp.astype(2 * hits, xp.float64) / xp.astype(accepted + self.known, xp.float64)
+
+    def exact(self, places: np.ndarray) -> list[Fraction]:
+        """hits/(accepted + known) in fractions."""
+        hits, accepted = (to_numpy(column)[places] for column in self.counts)
+        common = np.gcd(hits, accepted + self.known)
+        distinct, place = np.unique(
+            np.stack([hits // common, (accepted + self.known) // common], axis=1), axis=0, return_inverse=True
+        )
+        values = [Fraction(*pair) for pair in distinct.tolist()]
+        return [values[i] for i in place.reshape(-1).tolist()]
+
+
+def count_ids(ids: Array, length: int, counts: Array | None) -> Array:
+    """How many samples there are of each id."""
+    xp = array_namespace(ids)
+    if counts is None:
+        return xp.bincount(ids, minlength=length)
+    # float64 holds the sums of up to 2^53 samples
+    return xp.astype(xp.bincount(ids, weights=xp.astype(counts, xp.float64), minlength=length), xp.int64)
+
+
+def exact_macro_f(hits: np.ndarray, accepted: np.ndarray, samples: np.ndarray) -> Fraction:
+    """Macro F from counts by class, times the same factor for all: C is left out of P and R alike."""
+    found = np.flatnonzero(hits)
+    precision, recall = (_sum_of_fractions(hits[found], totals[found]) for totals in (accepted, samples))
+    return precision * recall / (precision + recall) if len(found) else Fraction()
+
+
+def _sum_of_fractions(counts: np.ndarray, totals: np.ndarray) -> Fraction:
+    """Σ counts/totals; those of one denominator are added first."""
+    distinct, place = np.unique(totals, return_inverse=True)
+    sums = count_ids(place.reshape(-1), len(distinct), counts)
+    return sum((Fraction(*pair) for pair in zip(sums.tolist(), distinct.tolist())), Fraction())
+
+
+def macro_f(precision: Array, recall: Array, num_classes: int) -> Array:
+    """F of the means over classes, from the sums over them, rounded as if once; 0/0 is 0.
+
+    F = 2·P·R / (C·(P + R)): the quotient of the rounded terms, plus what is left over by the quotient.
+    """
+    xp = array_namespace(precision)
+    total, total_rest = _sum_and_rest(precision, recall)
+    divisor = xp.where(total == 0, xp.ones_like(total), total * num_classes)
+    f = 2 * precision * recall / divisor
+    product, product_rest = _product_and_rest(2 * precision, recall)
+    times, times_rest = _product_and_rest(f, xp.full_like(f, float(num_classes)))
+    back, back_rest = _product_and_rest(times, total)
+    left = (product - back) + (product_rest - back_rest - times * total_rest - times_rest * total)
+    return f + left / divisor
+
+
+def _sum_and_rest(a: Array, b: Array) -> tuple[Array, Array]:
+    """A + b rounded, and what rounding took off. Source: Knuth's TwoSum."""
+    total = a + b
+    rest = total - a
+    return total, (a - (total - rest)) + (b - rest)
+
+
+def _product_and_rest(a: Array, b: Array) -> tuple[Array, Array]:
+    """A·b rounded, and what rounding took off. Source: Dekker's product of halves of 26 bits."""
+    halves = []
+    for x in (a, b):
+        scaled = 134217729.0 * x  # 2^27 + 1
+        high = scaled - (scaled - x)
+        halves.append((high, x - high))
+    (a1, a2), (b1, b2) = halves
+    product = a * b
+    return product, ((a1 * b1 - product) + a1 * b2 + a2 * b1) + a2 * b2

@@ -1,0 +1,1 @@
+"""The metric's columns, put together from the arrays that were read."""

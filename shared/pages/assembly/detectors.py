@@ -1,0 +1,72 @@
+"""Several detectors at once: a column for which several names are chosen gives the arguments once for each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..columns.cells import is_blank
+from ..columns.samples import Detectors
+from ..page import Page
+from ..reading.data import Data
+from ..serving.costs import Cost, check_costs
+from ..serving.limits import MAX_DETECTORS
+from .data_sets import with_groups
+from .gather import Arguments, completed, gather, is_used
+from .guesses import MadeOf, source_of
+
+
+def detectors(
+    page: Page, sources: Sequence[Data], chosen: MadeOf | None = None, read_as: str = "automatic"
+) -> dict[str, Arguments]:
+    """The arguments for each detector, by the name of what it is made of, in the order chosen.
+
+    Several detectors are several columns of scores (`predictions` of ood_bench, `open_scores` of the open-set metrics),
+    several matrices or stacks of maps, or rows of which a column says the detector. All other columns are the same for
+    each. Where there is one detector, its name is that of the metric's column. Raises what `gather` raises.
+    """
+    made_of = completed(page, sources, chosen)
+    rows = _names_of_rows(page, sources, made_of)
+    columns = {"": made_of}
+    for column in page.columns:
+        names = made_of[column.name]
+        if len(names) > 1 and column.is_several(names, sources):
+            columns = {name: {**made_of, column.name: [name]} for name in names}
+            break
+    several = {
+        ", ".join(filter(None, (row, name))): (row, one) for row in rows or [""] for name, one in columns.items()
+    }
+    check_costs([Cost("detectors", len(several), MAX_DETECTORS)])
+    return {
+        name or page.columns[0].name: with_groups(page, gather(page, sources, one, read_as, detector=row))
+        for name, (row, one) in several.items()
+    }
+
+
+def _names_of_rows(page: Page, sources: Sequence[Data], made_of: MadeOf) -> list[str]:
+    """The detectors that a column says of each row; none where there is no such column.
+
+    Raises ValueError for a row without one.
+    """
+    column = next((column for column in page.columns if isinstance(column, Detectors)), None)
+    if column is None or not is_used(column, made_of[column.name]):
+        return []
+    names = made_of[column.name]
+    values = np.asarray(column.take(names, source_of(column, names, sources)), dtype=object)
+    missing = [i for i, value in enumerate(values) if is_blank(value)]
+    if missing:
+        raise ValueError(f"{names[0]}: expected a name for each row, got none in row {missing[0] + 1}")
+    return [str(value) for value in pd.unique(values)]
+
+
+def pooled(several: Mapping[str, Arguments]) -> dict[str, Any]:
+    """The columns of the first detector, with the images of all of them one after the other where they are lists."""
+    first, *others = several.values()
+    columns = dict(first.columns)
+    for one in others:
+        for name, value in one.columns.items():
+            columns[name] = [*columns[name], *value] if isinstance(value, list) else columns[name]
+    return columns

@@ -1,0 +1,46 @@
+"""Scores that are higher for in-distribution samples: an AUROC below a half shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ...ranking.counts import exceedance_counts
+from ...ranking.curves import auroc
+from ..columns.samples import Scores
+from ..page import Page
+from .gather import Arguments
+
+
+def column_of_scores(page: Page) -> Scores | None:
+    """The column of scores whose sign may be turned."""
+    return next((column for column in page.columns if isinstance(column, Scores)), None)
+
+
+def wrong_way(page: Page, detectors: Mapping[str, Arguments]) -> dict[str, float]:
+    """The AUROC of each detector whose scores rank the wrong way round; nothing where that cannot be known.
+
+    Higher scores are to mean out-of-distribution, or unknown.
+    """
+    aurocs: dict[str, float] = {}
+    column = column_of_scores(page)
+    if page.outside is None or column is None:
+        return aurocs
+    for name, arguments in detectors.items():
+        try:
+            scores = np.asarray(arguments.columns[column.name], dtype=np.float64)
+            outside = np.asarray(page.outside(arguments.columns), dtype=bool)
+            value = auroc(exceedance_counts(scores[outside], scores[~outside]))
+        except (LookupError, TypeError, ValueError):  # the metric says what is wrong with them
+            continue
+        if value < 0.5:
+            aurocs[name] = value
+    return aurocs
+
+
+def labelled_outside(columns: Mapping[str, Any]) -> Any:
+    """The unknown samples of an open-set metric: by `open_labels`, or by references below 0."""
+    labels = columns.get("open_labels")
+    return np.asarray(columns["references"]) < 0 if labels is None else np.asarray(labels) == 1

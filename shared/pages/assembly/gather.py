@@ -1,0 +1,130 @@
+"""The arguments of a metric, from the arrays that its columns are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..columns.arrays import Images
+from ..columns.column import Column
+from ..columns.samples import Detectors, Groups
+from ..page import Page
+from ..reading.archives import some
+from ..reading.data import Data
+from ..reading.names import IMAGE_NAMES, plain
+from .guesses import MadeOf, columns_of, guess, source_of
+from .join import Owned, group_images, join_parts, split_images
+from .pairing import note_on_boxes, pair
+
+
+class Arguments(NamedTuple):
+    """The columns that a metric is computed from, by the names of its arguments.
+
+    names: of the images, where they are known
+    note: how images were paired, in words
+    """
+
+    columns: dict[str, Any]
+    names: Sequence[str] = ()
+    note: str = ""
+
+
+def gather(
+    page: Page,
+    sources: Sequence[Data],
+    chosen: MadeOf | None = None,
+    read_as: str = "automatic",
+    detector: str = "",
+) -> Arguments:
+    """Put the metric's columns together; what they are made of is guessed from the names where it is not chosen.
+
+    detector: the one whose rows are taken, where a column says it of each row
+    Raises TypeError for a required column without anything to make it of, ValueError for a name that is not there.
+    """
+    made_of = completed(page, sources, chosen)
+    values: dict[str, Any] = {}
+    ids: dict[str, Any] = {}  # of a column of rows, the image of each row
+    origin: dict[str, int] = {}  # of each column, its input
+    owners: tuple[Data, Any] | None = None
+    grouped: Column | None = None
+    for column in columns_of(page, made_of):
+        names = made_of[column.name]
+        if not is_used(column, names):
+            _check_optional(column, source_of(column, names, sources))
+            continue
+        data = source_of(column, names, sources)
+        if isinstance(column, Detectors):
+            owners = data, column.take(names, data)
+            continue
+        if isinstance(column, Groups) and ids:
+            grouped = column
+            continue
+        if isinstance(column, Images) and len(names) > 1 and plain(names[0]) in IMAGE_NAMES:
+            ids[column.name] = column.take(names[:1], data)
+            names = names[1:]
+        origin[column.name] = next(i for i, source in enumerate(sources) if source is data)
+        values[column.name] = column.take(names, data, read_as)
+        if isinstance(column, Images) and column.name not in ids and getattr(values[column.name], "ndim", 3) == 2:
+            values[column.name] = [values[column.name]]
+    image_names, note = _names_of_images(page, sources, made_of, origin, ids), ""
+    side = next((side for side in (ids or values) if owners and sources[origin[side]] is owners[0]), None)
+    owned = Owned(side, owners[1], detector) if owners and side and detector else None
+    if owned and not ids:
+        beside = [name for name in values if origin[name] == origin[owned.side]]
+        values |= {name: owned.part(values[name]) for name in beside}
+    if ids:
+        split_images(page, ids, values, origin, owned)
+        note = _note_on_images(sources, ids, origin, owned) if len(ids) == 2 else ""
+        if grouped is not None:
+            values[grouped.name], alone = group_images(grouped, made_of[grouped.name], sources, ids, origin)
+            note += f" Images in no group, and so in each: {len(alone):,} ({some(alone)})." if alone else ""
+    elif len(image_names) == 2:
+        (maps, map_names), (masks, mask_names) = image_names.items()
+        values[masks], note = pair(values[maps], map_names, values[masks], mask_names)
+    return Arguments(join_parts(page, values), next(iter(image_names.values()), ()), note)
+
+
+def completed(page: Page, sources: Sequence[Data], chosen: MadeOf | None) -> dict[str, list[str]]:
+    """What each column is made of: what was chosen, and the guess where nothing was."""
+    return {name: list((chosen or {}).get(name) or names) for name, names in guess(page, sources).items()}
+
+
+def is_used(column: Column, names: Sequence[str]) -> bool:
+    """Whether a column is made of anything."""
+    return bool(names) and not (column.unused and column.unused in names)
+
+
+def _check_optional(column: Column, data: Data) -> None:
+    if column.required:
+        raise TypeError(
+            f"{column.name}: no column of this name was found; choose what it is made of under Columns"
+            + (f", from {', '.join(data.arrays)}" if data.arrays else "")
+        )
+
+
+def _note_on_images(
+    sources: Sequence[Data], ids: Mapping[str, Any], origin: Mapping[str, int], owned: Owned | None
+) -> str:
+    """Which images have rows, or a file, on one side only."""
+    files: dict[str, list[Any]] = {}
+    for side, part in ids.items():
+        names, images = sources[origin[side]].names, np.asarray(part)
+        if owned is not None and owned.side == side:
+            files[side] = [*images[owned.rows].tolist(), *names.get(owned.name, ())]
+        else:
+            files[side] = [*images.tolist(), *names.get("image", ())]
+    return note_on_boxes(files, owned.name if owned is not None else "")
+
+
+def _names_of_images(
+    page: Page, sources: Sequence[Data], made_of: MadeOf, origin: Mapping[str, int], ids: Mapping[str, Any]
+) -> dict[str, list[str]]:
+    """The names of a column's images, for each column that has them; of rows in the order of the first ones."""
+    if ids:
+        rows = [str(name) for part in ids.values() for name in np.asarray(part).ravel().tolist()]
+        return {next(iter(ids)): list(dict.fromkeys(rows))}
+    images = [column.name for column in page.columns if isinstance(column, Images) and column.name in origin]
+    names = {name: sources[origin[name]].names.get(made_of[name][0], []) for name in images}
+    return {name: own for name, own in names.items() if own}

@@ -1,0 +1,85 @@
+"""What each column of the metric is made of: by names first, and where none is known by what the values are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from ..columns.column import Column
+from ..page import Page
+from ..reading.data import Data
+from ..reading.names import num_dimensions, runs
+
+MadeOf = Mapping[str, Sequence[str]]  # column of the metric → names of arrays
+
+
+def offered(page: Page, sources: Sequence[Data]) -> dict[str, list[str]]:
+    """For each column of the metric, the names it may be made of."""
+    return {column.name: column.offer(source_of(column, None, sources)) for column in page.columns}
+
+
+def source_of(column: Column, names: Sequence[str] | None, sources: Sequence[Data]) -> Data:
+    """The data that a column comes from: those of its own input, or of the first, which may hold all columns."""
+    own, first = sources[column.source], sources[0]
+    has = own.arrays if names is None else {*names} & {*own.arrays, *runs(own)}
+    return own if has else first
+
+
+def guess(page: Page, sources: Sequence[Data]) -> dict[str, list[str]]:
+    """Guess what each column of the metric is made of; an empty list where nothing fits."""
+    guesses: dict[str, list[str]] = {}
+    for column in page.columns:
+        data = sources[column.source]
+        if column.part_of:
+            guesses[column.name] = column.named([*data.arrays], alike=False)
+            continue
+        guesses[column.name] = column.guess(data, _free(data, guesses))
+        if column.source and not guesses[column.name]:  # one file may hold the columns of all inputs
+            guesses[column.name] = column.named([*sources[0].arrays], alike=False)
+    instead = [column for column in page.columns if column.part_of]
+    if not instead or not all(guesses[column.name] for column in instead):
+        _guess_by_values(page, sources, guesses)
+    return guesses
+
+
+def settled(page: Page, sources: Sequence[Data], chosen: MadeOf, offers: MadeOf) -> dict[str, list[str]]:
+    """What each column is made of: what a person chose, where there are columns of these names, or the guess."""
+    kept = {name: list(names) for name, names in chosen.items() if names and set(names) <= set(offers[name])}
+    return guess(page, sources) | kept
+
+
+def _free(data: Data, guesses: MadeOf) -> list[str]:
+    """The arrays that no column is made of."""
+    taken = {name for names in guesses.values() for name in names}
+    return [name for name in data.arrays if name not in taken]
+
+
+def _guess_by_values(page: Page, sources: Sequence[Data], guesses: dict[str, list[str]]) -> None:
+    """In place: labels are the one column of two values, class ids the one of integers, scores all that are left."""
+    for column in sorted(page.columns, key=lambda column: column.precedence):
+        if column.required and not column.part_of and not guesses[column.name]:
+            data = sources[column.source]
+            numbered = runs(data)
+            taken = {name for names in guesses.values() for run in names for name in numbered.get(run, [])}
+            arrays = {
+                name: np.asarray(data.arrays[name])
+                for name in _free(data, guesses)
+                if name not in taken and num_dimensions(data.arrays[name]) == 1
+            }
+            guesses[column.name] = column.guess_by_values(arrays)
+
+
+def missing_columns(page: Page, made_of: MadeOf) -> list[str]:
+    """The required columns that are made of nothing."""
+    return [column.name for column in columns_of(page, made_of) if column.required and not made_of[column.name]]
+
+
+def columns_of(page: Page, made_of: MadeOf) -> list[Column]:
+    """The metric's columns; those that stand in their place, if only these are all there."""
+    usual = [column for column in page.columns if not column.part_of]
+    instead = [column for column in page.columns if column.part_of]
+    has_usual, has_instead = (
+        all(made_of[column.name] for column in columns if column.required) for columns in (usual, instead)
+    )
+    return instead if instead and has_instead and not has_usual else usual

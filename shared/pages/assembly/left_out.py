@@ -1,0 +1,87 @@
+"""Rows of a table with cells that cannot be read: which there are, and the data without them, if a person asks so."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ..columns.column import FLIPPED, Column
+from ..page import Page
+from ..reading.data import Data
+from ..reading.names import runs
+from .guesses import MadeOf
+
+MAX_PLACES = 10  # lines that are named
+
+
+class Unread(NamedTuple):
+    """Rows that cannot be read.
+
+    rows: (n,) their places, from 0; size: of how many rows
+    wrong: what is wrong, a sentence for each column
+    columns: the column of the metric that each array with such cells is taken for, by the array's name
+    line: the line of the first row in its file, None where it has none
+    """
+
+    rows: np.ndarray
+    size: int
+    wrong: Sequence[str]
+    columns: Mapping[str, Column]
+    line: int | None
+
+    @property
+    def question(self) -> str:
+        """What is wrong, and what helps."""
+        rows = "this row" if len(self.rows) == 1 else f"these {len(self.rows):,} rows"
+        return f"{'. '.join(self.wrong)}. Correct the file, or leave {rows} of {self.size:,} out."
+
+    @property
+    def note(self) -> str:
+        """That the rows are left out."""
+        first = 1 if self.line is None else self.line
+        places = ", ".join(f"{row + first:,}" for row in self.rows[:MAX_PLACES].tolist())
+        more = f" and {len(self.rows) - MAX_PLACES:,} more" if len(self.rows) > MAX_PLACES else ""
+        word = ("row" if self.line is None else "line") + ("s" if len(self.rows) > 1 else "")
+        are = "is" if len(self.rows) == 1 else "are"
+        return f"{len(self.rows):,} of {self.size:,} rows {are} left out, which cannot be read: {word} {places}{more}."
+
+
+def unread(page: Page, sources: Sequence[Data], made_of: MadeOf) -> Unread | None:
+    """The rows with a cell that cannot be read, in any column that is used.
+
+    None where there is none, where all are, where columns differ in length, and of pages with images, whose rows are
+    not their samples.
+    """
+    if page.images or len(sources) > 1:
+        return None
+    (data,) = sources
+    numbered = runs(data)
+    used = {
+        member: column
+        for column in page.columns
+        for name in made_of.get(column.name, ())
+        for member in numbered.get(name.removeprefix(FLIPPED), [name.removeprefix(FLIPPED)])
+        if member in data.arrays
+    }
+    wrong = {name: column.unreadable(data.arrays[name]) for name, column in used.items()}
+    sizes = {len(cells) for cells in wrong.values()}
+    if len(sizes) != 1:
+        return None
+    rows = np.flatnonzero(np.any([*wrong.values()], axis=0))
+    if len(rows) in (0, *sizes):
+        return None
+    columns = {name: used[name] for name, cells in wrong.items() if cells.any()}
+    sentences = [column.wrong(name, data.arrays[name], data.lines.get(name)) for name, column in columns.items()]
+    return Unread(rows, sizes.pop(), sentences, columns, data.lines.get(next(iter(columns))))
+
+
+def without(data: Data, out: Unread) -> Data:
+    """The data without these rows; what was text or had gaps is numbers again."""
+    kept = np.delete(np.arange(out.size), out.rows)
+    arrays = dict(data.arrays)
+    for name, array in data.arrays.items():
+        if len(array) == out.size and isinstance(array, np.ndarray):
+            arrays[name] = out.columns[name].cleaned(array[kept]) if name in out.columns else array[kept]
+    return data._replace(arrays=arrays, lines={})

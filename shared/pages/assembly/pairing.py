@@ -1,0 +1,91 @@
+"""Maps and masks of the same image, by the names of their files, in whatever order and folders they came."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..reading.archives import FOLDER, keys, last_parts, some
+from ..reading.data import Data
+
+CATEGORY = "category"
+
+
+def pair(
+    maps: Sequence[Any], map_names: Sequence[str], masks: Sequence[Any], mask_names: Sequence[str]
+) -> tuple[list[Any], str]:
+    """The mask of each map, and a note. A map without a mask is of a normal image; a mask without a map is left out.
+
+    Names count from their end, as many folders as tell the maps apart. Raises ValueError where no name is in both, and
+    for two masks of one map.
+    """
+    parts, wanted = keys(map_names)
+    if len(set(wanted)) < len(wanted):
+        twice = next(name for i, name in enumerate(wanted) if name in wanted[:i])
+        raise ValueError(f"maps: expected files of different names, got two named {twice}")
+    held = last_parts(mask_names, parts)
+    places = {name: i for i, name in enumerate(held)}
+    if len(places) < len(held):
+        twice = next(name for i, name in enumerate(held) if places[name] != i)
+        raise ValueError(f"masks: expected one for each map, got two named {twice}")
+    if not places.keys() & set(wanted):
+        raise ValueError(
+            f"masks: expected files named like the maps ({some(wanted)}), got {some(held)}: no name is in both"
+        )
+    paired = [
+        np.asarray(masks[places[name]]) if name in places else np.zeros(np.shape(score_map), dtype=bool)
+        for name, score_map in zip(wanted, maps)
+    ]
+    return paired, _note(wanted, held)
+
+
+def _note(wanted: Sequence[str], held: Sequence[str]) -> str:
+    """How many images are normal for want of a mask, and which masks belong to no map."""
+    without = [name for name in wanted if name not in set(held)]
+    alone = [name for name in held if name not in set(wanted)]
+    note = f"{len(wanted):,} maps, paired with their masks by name."
+    if without:
+        note += f" {len(without):,} have no mask and count as normal: {some(without)}."
+    return note + (f" Left out, since no map has their name: {len(alone):,} masks: {some(alone)}." if alone else "")
+
+
+def with_categories(sources: Sequence[Data]) -> list[Data]:
+    """Maps and masks; the folders of the maps are categories where each has normal and anomalous images."""
+    maps, masks = sources
+    if FOLDER not in maps.arrays or "references" not in masks.names:
+        return [maps, masks]
+    parts, wanted = keys(next(iter(maps.names.values())))
+    held = last_parts(masks.names["references"], parts)
+    anomalous = {name for name, mask in zip(held, masks.arrays["references"]) if np.any(mask)}
+    kinds = {(folder, name in anomalous) for folder, name in zip(maps.arrays[FOLDER], wanted)}
+    if len(kinds) < 2 * len(set(maps.arrays[FOLDER])):
+        return [maps, masks]
+    arrays = {CATEGORY if name == FOLDER else name: array for name, array in maps.arrays.items()}
+    return [maps._replace(arrays=arrays), masks]
+
+
+def note_on_boxes(files: Mapping[str, Sequence[Any]], detector: str = "") -> str:
+    """Which images have boxes, or a file, on one side only.
+
+    files: the images of predictions and of references
+    """
+    (first, predicted), (second, true) = ((name, [*dict.fromkeys(map(str, images))]) for name, images in files.items())
+    both = (predicted, true), (true, predicted)
+    alone, empty = ([one for one in own if one not in set(other)] for own, other in both)
+    of = f" of {detector}" if detector else ""
+    notes = []
+    if alone:
+        notes.append(f"Images with {first}{of} and no {second}, so that all are wrong: {len(alone):,} ({some(alone)}).")
+    if empty:
+        notes.append(f"Images with {second} and no {first}{of}: {len(empty):,} ({some(empty)}).")
+    return " ".join(notes)
+
+
+def check_common(names: Mapping[str, Sequence[Any]]) -> None:
+    """Raise ValueError where the rows of two columns name their images, and no image is in both."""
+    sides = [side for side in names.values() if side and all(isinstance(name, str) for name in side)]
+    if len(sides) == 2 and not set(sides[0]) & set(sides[1]):
+        first, second = (some(list(dict.fromkeys(side))) for side in sides)
+        raise ValueError(f"images: expected names that are in both inputs, got {first} and {second}: none is")

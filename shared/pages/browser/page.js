@@ -1,0 +1,160 @@
+// What moves on a page without the server: the threshold, digits of numbers, pictures and tables to take away.
+(() => {
+  const plotsOf = (name) => [...document.querySelectorAll(`#${name}-results .js-plotly-plot`)];
+  const sum = (counts, names, i) => names.reduce((total, name) => total + counts[name][i], 0);
+  const short = (value) => {
+    if (value === null) return "inf";
+    if (Number.isInteger(value) && Math.abs(value) >= 1000) return value.toLocaleString("en");
+    const small = value !== 0 && !(Math.abs(value) >= 5e-4 && Math.abs(value) < 1e6);
+    return small ? value.toExponential(2) : value.toFixed(3);
+  };
+
+  // the threshold
+  const value = (sweep, name, i) => {
+    if (name === "threshold") return sweep.thresholds[i];
+    if (name in sweep.values) return sweep.values[name][i];
+    const [above, below] = sweep.rates[name].map((names) => sum(sweep.counts, names, i));
+    return below ? above / below : 0;
+  };
+  const move = (box, place) => {
+    const sweep = box.sweep ??= JSON.parse(box.dataset.sweep);
+    const slider = box.querySelector("input"), i = Math.min(place, sweep.thresholds.length - 1);
+    slider.max = sweep.thresholds.length - 1;
+    slider.value = i;
+    const threshold = short(sweep.thresholds[i]);
+    slider.setAttribute("aria-valuetext", threshold);
+    box.querySelector("output").textContent = threshold;
+    for (const cell of box.querySelectorAll("[data-count]"))
+      cell.textContent = sweep.counts[cell.dataset.count][i].toLocaleString("en");
+    for (const cell of box.querySelectorAll("[data-rate]"))
+      cell.textContent = short(value(sweep, cell.dataset.rate, i));
+    for (const button of box.querySelectorAll("[data-preset]"))
+      button.setAttribute("aria-pressed", sweep.presets[button.dataset.preset] === i);
+    for (const plot of plotsOf(box.dataset.name))
+      (plot.data ?? []).forEach((trace, k) => {
+        if (!trace.meta?.x) return;
+        const x = value(sweep, trace.meta.x, i);
+        const moved = trace.meta.y ? {x: [[x]], y: [[value(sweep, trace.meta.y, i)]]} : {x: [[x, x]]};
+        window.Plotly.restyle(plot, moved, [k]);
+      });
+  };
+  let waiting = false;
+  document.addEventListener("input", (event) => {
+    const box = event.target.closest?.(".threshold");
+    if (!box || waiting) return;
+    waiting = true;
+    requestAnimationFrame(() => { waiting = false; move(box, +event.target.value); });
+  });
+
+  // what is taken away
+  const save = (content, file) => {
+    const link = document.createElement("a");
+    link.href = content.startsWith("data:") ? content : URL.createObjectURL(new Blob([content]));
+    link.download = file;
+    link.click();
+    if (link.href.startsWith("blob:")) URL.revokeObjectURL(link.href);
+  };
+  const picture = (plot, title, format) => {
+    const layout = structuredClone(plot.layout), {width, height} = plot.getBoundingClientRect();
+    Object.assign(layout, {paper_bgcolor: "white", plot_bgcolor: "white", title: {text: title, font: {size: 15}}});
+    layout.font = {...layout.font, color: "#18181b"};
+    layout.margin = {...layout.margin, t: 48};
+    const size = {width: Math.max(600, Math.round(width)), height: Math.round(height) + 10};
+    return window.Plotly.toImage({data: plot.data, layout}, {format, scale: format === "png" ? 3 : 1, ...size});
+  };
+  const quoted = (cell) => {
+    const text = String(cell ?? "");
+    return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  };
+  const table = (plot) => {
+    const lines = [["trace", "x", "y", "z", "text"]];
+    for (const {name, x = [], y = [], z, text} of plot.data) {
+      if (z) z.forEach((row, j) => row.forEach((cell, i) => lines.push([name, x[i], y[j], cell, text?.[j]?.[i]])));
+      else Array.from(x).forEach((at, i) => lines.push([name, at, y[i], "", Array.isArray(text) ? text[i] : text]));
+    }
+    return lines.map((line) => line.map(quoted).join(",")).join("\n") + "\n";
+  };
+  const report = async (button) => {
+    const box = button.closest(".report"), name = box.dataset.name, figures = [];
+    for (const plot of plotsOf(name)) {
+      const title = plot.closest(".block").querySelector("[data-testid=block-label]").innerText.trim();
+      figures.push(`<figure><img src="${await picture(plot, title, "svg")}" alt="${title}"></figure>`);
+    }
+    const threshold = document.querySelector(`#${name}-threshold .threshold`)?.cloneNode(true);
+    threshold?.querySelectorAll("input, button, .hint").forEach((part) => part.remove());
+    const page = box.dataset.page.replace("<!--threshold-->", () => threshold?.innerHTML ?? "");
+    save(page.replace("<!--figures-->", () => figures.join("\n")), `${name}_report.html`);
+  };
+
+  const digits = (button) => {
+    const kind = button.dataset.digits, numbers = button.closest(".numbers");
+    for (const other of button.parentElement.children) other.setAttribute("aria-pressed", other === button);
+    for (const cell of numbers.querySelectorAll("[data-full]")) {
+      cell.dataset.short ??= cell.textContent;
+      const rate = cell.classList.contains("rate");
+      const percent = rate ? `${(100 * +cell.dataset.full).toFixed(2)} %` : cell.dataset.short;
+      cell.textContent = {short: cell.dataset.short, percent, full: cell.dataset.full}[kind];
+    }
+  };
+  const rows = (button) => {
+    const lines = [...button.closest("details").querySelectorAll("table")].flatMap((side) => [
+      [side.caption.innerText], ...[...side.rows].map((row) => [...row.cells].map((cell) => cell.innerText)),
+    ]);
+    save(lines.map((line) => line.map(quoted).join(",")).join("\n") + "\n", `${button.dataset.file}.csv`);
+  };
+  const mark = (name, image) => {
+    for (const button of document.querySelectorAll(`#${name}-results button.see`))
+      button.setAttribute("aria-pressed", +button.dataset.image === image);
+  };
+  document.addEventListener("input", (event) => {
+    const name = event.target.closest?.("[id$=-image]")?.id.replace("-image", "");
+    if (name) mark(name, +event.target.value - 1);
+  });
+  const image = (button) => {
+    const name = button.closest("[data-name]").dataset.name;
+    const field = document.querySelector(`#${name}-image input[type=number]`);
+    field.value = +button.dataset.image + 1;
+    field.dispatchEvent(new Event("input", {bubbles: true}));
+    field.dispatchEvent(new Event("blur"));
+    document.querySelector(`#${name}-plot0`).scrollIntoView({block: "nearest"});
+  };
+  const take = async (button) => {
+    const {plot: id, file, title, form} = button.closest(".take").dataset, kind = button.dataset.form;
+    const plot = document.querySelector(`#${id} .js-plotly-plot`);
+    if (!plot) return;
+    save(kind === "csv" ? table(plot) : await picture(plot, title, kind), `${file}.${kind}`);
+  };
+  const preset = (button) => {
+    const box = button.closest(".threshold");
+    box.sweep ??= JSON.parse(box.dataset.sweep);
+    move(box, box.sweep.presets[button.dataset.preset]);
+  };
+  // gradio opens the list of a field that the Tab key leaves, and does not close it
+  window.addEventListener("keydown", (event) => {
+    if (event.key === "Tab" && event.target.matches?.("[role=combobox]")) event.stopPropagation();
+  }, true);
+  // gradio's editors scroll, and cannot be reached by keys
+  const reach = () => document.querySelectorAll(".cm-scroller[tabindex='-1']").forEach((part) => part.tabIndex = 0);
+  // the options of a narrow page come after the results, for keys and screen readers too; see inputs.css
+  const narrow = matchMedia("(max-width: 767px)");
+  const arrange = () => {
+    for (const choices of document.querySelectorAll(".choices")) {
+      const halves = choices.closest(".halves");
+      const home = narrow.matches ? halves : halves.querySelector(".inputs-column");
+      if (choices.parentElement !== home) home.append(choices);
+    }
+  };
+  narrow.addEventListener("change", arrange);
+  let reaching = false;
+  new MutationObserver(() => {
+    if (reaching) return;
+    reaching = true;
+    setTimeout(() => { reaching = false; reach(); arrange(); }, 200);
+  }).observe(document.documentElement, {childList: true, subtree: true});
+
+  const actions = {digits, image, take, preset, report, rows};
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest?.("button[data-do]");
+    if (button) actions[button.dataset.do](button);
+  });
+})();

@@ -1,0 +1,126 @@
+"""Columns with more than one number for each sample: matrices of scores or class ids, and images."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..reading.data import Data
+from ..reading.names import IMAGE_NAMES, num_dimensions, plain, runs, stem
+from .cells import as_floats
+from .column import Column
+
+
+@dataclass(frozen=True)
+class Classes(Column):
+    """A matrix (N, K) of scores, or a vector (N,) of class ids."""
+
+    is_read_as: ClassVar[bool] = True
+
+    def guess(self, data: Data, free: Sequence[str]) -> list[str]:
+        """A run of numbered columns by its stem, an array by its name, or the only run."""
+        stems = {plain(stem(names[0])): run for run, names in runs(data).items()}
+        named = [stems[plain(name)] for name in (self.name, *self.names) if plain(name) in stems]
+        only = list(stems.values()) if len(stems) == 1 else []
+        return named[:1] or self.named(free, alike=False) or only or self.named(free)
+
+    def guess_by_values(self, arrays: Mapping[str, np.ndarray]) -> list[str]:
+        """None: a vector of integers is more likely the references."""
+        return []
+
+    def is_several(self, names: Sequence[str], sources: Sequence[Data]) -> bool:
+        """Whether all are matrices."""
+        return not self.part_of and set(names) <= _matrices(names, sources) | {
+            run for data in sources for run in runs(data)
+        }
+
+    def take(self, names: Sequence[str], data: Data, read_as: str = "automatic") -> Any:
+        """The matrix, as floats where it is to be read as scores and as integers where as class ids."""
+        value = super().take(names, data, read_as)
+        if read_as == "automatic":
+            return value
+        array, kind = np.asarray(value), float if read_as == "scores" else int
+        if (
+            array.dtype.kind not in "biuf"
+            or array.dtype.kind == np.dtype(kind).kind
+            or (kind is int and (array != np.round(array)).any())
+        ):
+            return value  # the metric says what is wrong with it
+        return array.astype(kind)
+
+
+@dataclass(frozen=True)
+class Matrix(Classes):
+    """A matrix (N, K) of scores or class ids; a single column is one with K = 1."""
+
+    def put_together(self, parts: Sequence[Any]) -> Any:
+        """The columns side by side."""
+        return np.column_stack(parts) if num_dimensions(parts[0]) == 1 else super().put_together(parts)
+
+
+@dataclass(frozen=True)
+class ScoreMatrix(Matrix):
+    """A matrix (N, K) of scores; whole numbers are scores too."""
+
+    is_read_as: ClassVar[bool] = False
+
+    def take(self, names: Sequence[str], data: Data, read_as: str = "automatic") -> Any:
+        """The matrix as floats."""
+        return super().take(names, data, "scores")
+
+    def cleaned(self, array: np.ndarray) -> np.ndarray:
+        """Floats of a column that had other cells too."""
+        return as_floats(array)
+
+
+@dataclass(frozen=True)
+class Images(Column):
+    """Rows or arrays of each image: a stack, a list of arrays, or a table whose column `image` says it of each row."""
+
+    def guess(self, data: Data, free: Sequence[str]) -> list[str]:
+        """A stack of images by its name, or the only one, or those whose images have the same names.
+
+        Otherwise, of a table, the image column and the columns in their order.
+        """
+        stacks = [name for name, array in data.arrays.items() if num_dimensions(array) != 1]
+        alike = len({tuple(data.names.get(name, [name])) for name in stacks}) == 1
+        named = self.named(stacks) or (stacks if alike else [])
+        if named:
+            return named
+        image = [name for name in data.arrays if plain(name) in IMAGE_NAMES][:1]
+        fields = [Column(field, tuple(aliases)).named([*data.arrays]) for field, *aliases in _FIELDS]
+        if all(fields[:4]):
+            return image + [name for field in fields for name in field]
+        numbered = runs(data)
+        return [*image, *numbered] if len(numbered) == 1 else []
+
+    def guess_by_values(self, arrays: Mapping[str, np.ndarray]) -> list[str]:
+        """None: a column alone is no image."""
+        return []
+
+    def is_several(self, names: Sequence[str], sources: Sequence[Data]) -> bool:
+        """Whether all are stacks or lists of images."""
+        return not self.part_of and set(names) <= _matrices(names, sources)
+
+    def unreadable(self, value: Any) -> np.ndarray:
+        """No cell: the metric checks images."""
+        return np.zeros(len(value), bool)
+
+
+_FIELDS = (
+    ("x1", "xmin", "left", "x", "cx", "xcenter"),
+    ("y1", "ymin", "top", "y", "cy", "ycenter"),
+    ("x2", "xmax", "right", "w", "width"),
+    ("y2", "ymax", "bottom", "h", "height"),
+    ("confidence", "conf", "score", "scores"),
+    ("class", "cls", "label", "category", "categoryid", "classid"),
+)
+
+
+def _matrices(names: Sequence[str], sources: Sequence[Data]) -> set[str]:
+    """The arrays of two and more dimensions of the inputs that have any of the names."""
+    own = [data for data in sources if set(names) & {*data.arrays, *runs(data)}]
+    return {name for data in own for name, array in data.arrays.items() if num_dimensions(array) >= 2}

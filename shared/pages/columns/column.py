@@ -1,0 +1,154 @@
+"""A column of the metric: how it is guessed, offered, checked and taken from the arrays of an input."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..reading.data import Data
+from ..reading.names import choices, member, num_dimensions, plain, runs
+from .cells import are_numbers, as_floats, is_blank
+
+FLIPPED = "−"  # before the name of scores whose sign is turned
+READ_AS = ("automatic", "scores", "class ids")  # what whole numbers of a matrix are
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the metric with a number for each sample; other kinds of columns are its subclasses.
+
+    name: the argument of the metric
+    names: its names in tables and files, the likeliest first; of a column that is made of several, their stems
+    required: whether the metric needs it
+    source: the input of the page that it comes from
+    part_of: for a column that stands in place of the others: the argument it makes, alone or as a tuple with those
+        that name the same; such columns may differ in length, and blank cells at the end of one are left out
+    """
+
+    name: str
+    names: tuple[str, ...] = ()
+    required: bool = True
+    source: int = 0
+    part_of: str = ""
+
+    precedence: ClassVar[int] = 1  # kinds that are guessed by values claim theirs in this order
+    noun: ClassVar[str] = "number"  # of a cell
+    unused: ClassVar[str] = ""  # the choice that stands for no such column
+    is_read_as: ClassVar[bool] = False  # whether a person may say what whole numbers are, one of READ_AS
+
+    def guess(self, data: Data, free: Sequence[str]) -> list[str]:
+        """The arrays that the column is made of, by their names; `free` are those that no other column has taken."""
+        return self.named([name for name in free if num_dimensions(data.arrays[name]) == 1])
+
+    def guess_by_values(self, arrays: Mapping[str, np.ndarray]) -> list[str]:
+        """The one array (N,) of integers; none where several could be it, and none that counts the rows."""
+        fitting = [name for name, array in arrays.items() if _is_class_ids(array)]
+        return fitting if len(fitting) == 1 else []
+
+    def named(self, names: Sequence[str], alike: bool = True) -> list[str]:
+        """The first of the names that the column goes by; if `alike`, a name that contains one is the second choice."""
+        known = [plain(name) for name in (self.name, *self.names)]
+        for alias in known:
+            exact = [name for name in names if plain(name.rpartition(": ")[2]) == alias]
+            if exact:
+                return exact[:1]
+        return [name for alias in known if alike and len(alias) > 4 for name in names if alias in plain(name)][:1]
+
+    def offer(self, data: Data) -> list[str]:
+        """The names that the column may be made of."""
+        offered = choices(data)
+        return [*offered, self.unused] if offered and self.unused else offered
+
+    def is_several(self, names: Sequence[str], sources: Sequence[Data]) -> bool:
+        """Whether each of several names could be the column by itself, so that each is a detector."""
+        return False
+
+    def take(self, names: Sequence[str], data: Data, read_as: str = "automatic") -> Any:
+        """The arrays of some names, side by side if there are several; `read_as` is one of READ_AS.
+
+        Raises ValueError for a name that the data do not have, and for cells that cannot be read.
+        """
+        numbered = runs(data)
+        members = [one for name in names for one in numbered.get(name, [name])]
+        parts = [self.part(name, data) for name in members]
+        for name, part in zip(members, parts):
+            self.check(name, part, data.lines.get(name.removeprefix(FLIPPED)))
+        return self.put_together(parts)
+
+    def part(self, name: str, data: Data) -> Any:
+        """The array of one name."""
+        array = member(name, data)
+        if array is None:
+            there = ", ".join(data.arrays)
+            raise ValueError(f"{self.name}: expected names of columns, got {name!r}; there are {there}")
+        return array
+
+    def put_together(self, parts: Sequence[Any]) -> Any:
+        """One array of the parts."""
+        return parts[0] if len(parts) == 1 else np.column_stack(parts)
+
+    def check(self, name: str, value: Any, line: int | None) -> None:
+        """Raise ValueError for the first cell that is text or empty where a number or label is expected."""
+        wrong = self.wrong(name, value, line)
+        if wrong:
+            advice = "Fill it in" if "stands there" in wrong else "Correct it"
+            raise ValueError(f"{wrong}. {advice}, or leave the row out.")
+
+    def wrong(self, name: str, value: Any, line: int | None) -> str:
+        """What is wrong with the first unreadable cell, with its line or row and how many more; "" for none.
+
+        Parameters: name, the column in the file; line, of its first value there, None for data without lines.
+        """
+        cells = self.unreadable(value)
+        if not cells.any():
+            return ""
+        first, count = int(np.argmax(cells)), int(np.count_nonzero(cells))
+        place = f"line {line + first}" if line is not None else f"row {first + 1}"
+        others = f" and {count - 1:,} more" if count > 1 else ""
+        if is_blank(value[first]):
+            return f"{name}, {place}{others}: no {self.noun} stands there"
+        return f"{name}, {place}{others}: {str(value[first])[:60]!r} {self.complaint(value)}"
+
+    def unreadable(self, value: Any) -> np.ndarray:
+        """Which cells are empty, or no number where numbers are expected, or no label: (N,) booleans.
+
+        None of an array of two or more dimensions, nor of a column that may end before others do.
+
+        >>> Column("references").unreadable(np.asarray(["0.5", "n/a", ""], dtype=object)).tolist()
+        [False, True, True]
+        """
+        if isinstance(value, np.ndarray) and value.ndim == 1 and not self.part_of:
+            if value.dtype.kind == "f":
+                return np.asarray(np.isnan(value))
+            if value.dtype.kind in "OU":
+                return ~self.are_readable(value)
+        return np.zeros(len(value), bool)
+
+    def are_readable(self, value: np.ndarray) -> np.ndarray:
+        """Which cells of a column that has text among them are values."""
+        return are_numbers(value)
+
+    def complaint(self, value: np.ndarray) -> str:
+        """The end of the sentence about a cell that is no value."""
+        return "is not a number"
+
+    def cleaned(self, array: np.ndarray) -> np.ndarray:
+        """Numbers of a column that had other cells too; whole ones are integers, since they may be ids."""
+        numbers = as_floats(array)
+        is_whole = numbers.dtype.kind == "f" and (numbers == np.round(numbers)).all()
+        return numbers.astype(np.int64) if is_whole else numbers
+
+    def role(self, array: Any) -> str:
+        """What an array is taken for, in a few words."""
+        return self.name
+
+
+def _is_class_ids(array: np.ndarray) -> bool:
+    return array.dtype.kind in "iu" and len(array) > 0 and not _counts_rows(array)
+
+
+def _counts_rows(array: np.ndarray) -> bool:
+    return len(array) > 1 and bool((np.diff(array.astype(np.int64)) == 1).all())

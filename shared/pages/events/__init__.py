@@ -1,0 +1,1 @@
+"""What happens on a page: which event takes which parts, and what it changes."""

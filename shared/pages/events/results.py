@@ -1,0 +1,103 @@
+"""The results of a form: when the button is pressed, and when another image or detector is to be seen."""
+
+from __future__ import annotations
+
+from itertools import count
+
+import gradio as gr
+
+from ..form.form import Form, with_sample
+from ..results.comparison import TEXT_FORMS
+from ..results.message import message
+from ..results.view import Computation, View
+from ..runner import Runner, explain
+from ..serving.ending import bounded
+from ..serving.kept import KEPT
+from ..serving.limits import MAX_IMAGES
+from .inputs import Changes, box
+
+PICTURE = ("message", "token", "plots")
+SHOWN = (
+    *("message", "token", "numbers", "threshold", "image", "strip", "worst", "texts_tab", "texts", "json", "call"),
+    *("cite", "report", "plots"),
+)
+PRESS = (*SHOWN, "results", "hint", "detector")
+
+
+class Answers:
+    """The events that show results, each from the form to changes of the components of `outputs.Outputs` by name."""
+
+    def __init__(self, runner: Runner) -> None:
+        self.runner, self.folder = runner, runner.folder
+        self.kept, self.presses = KEPT, count(1)
+
+    def press(self, form: Form) -> Changes:
+        """Compute, and show it all."""
+        form = with_sample(self.runner.page, self.folder, form)
+        try:
+            done = bounded(self.runner.run, form)
+            view = bounded(self.runner.view, done, form._replace(detector=""))
+        except Exception as error:  # whatever it is, the person is told where they look, and inputs stay
+            return _error(error)
+        names = [*done.detectors]
+        return {
+            **self._changes(view),
+            "results": gr.update(visible=True),
+            "hint": gr.update(visible=False),
+            "detector": gr.update(choices=names, value=names[0], visible=len(names) > 1),
+            "token": self.kept.put(done, form.token or ""),
+        }
+
+    def see(self, form: Form) -> Changes:
+        """Show another detector in full."""
+        form = with_sample(self.runner.page, self.folder, form)
+        try:
+            done, token = self._done(form)
+            view = bounded(self.runner.view, done, form)
+        except Exception as error:  # as in press
+            return _error(error)
+        return {"token": token, **self._changes(view)}
+
+    def look(self, form: Form) -> Changes:
+        """Show another image, or another photograph behind it: the first picture alone."""
+        form = with_sample(self.runner.page, self.folder, form)
+        try:
+            done, token = self._done(form)
+            picture = bounded(self.runner.picture, done, form)
+        except Exception as error:  # as in press
+            return _error(error)
+        return {"message": box(""), "token": token, "plots": {0: picture}}
+
+    def _done(self, form: Form) -> tuple[Computation, str]:
+        """What was computed, as long as it is kept; otherwise it is computed again."""
+        token = str(form.token or "")
+        done = self.kept.get(token)
+        if done is None:
+            done = bounded(self.runner.run, form)
+            token = self.kept.put(done)
+        return done, token
+
+    def _changes(self, view: View) -> Changes:
+        """Changes of the components that show results."""
+        images = view.num_images
+        more = f" (of the first {images})" if images == MAX_IMAGES else ""
+        return {
+            "message": box(""),
+            # the browser draws nothing anew that is the same, and a press that shows nothing looks like none
+            "numbers": f'<div class="new" data-run="{next(self.presses)}">{view.numbers}</div>',
+            "threshold": view.threshold,
+            "image": gr.update(maximum=max(2, images), visible=images > 1, label=f"Image shown{more}"),
+            "strip": view.strip,
+            "worst": view.worst,
+            "texts_tab": gr.update(visible=bool(view.tables)),
+            "texts": view.tables or [""] * len(TEXT_FORMS),
+            "json": view.json,
+            "call": view.call,
+            "cite": view.cite,
+            "report": view.report,
+            "plots": view.figures,
+        }
+
+
+def _error(error: Exception) -> Changes:
+    return {"message": box(message(explain(error)))}

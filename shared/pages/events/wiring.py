@@ -1,0 +1,139 @@
+"""The events of a page: what each listens to, which parts it takes and which it changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import gradio as gr
+
+from ..browser.layout import in_browser
+from ..form.fields import leaves, updates
+from ..form.form import Form, from_browser
+from ..form.parts import Inputs
+from ..results.outputs import Outputs
+from ..runner import Runner
+from ..serving.launch import QUIET, VISIBLE
+from .inputs import AGAIN, LOAD, Events
+from .results import PICTURE, PRESS, SHOWN, Answers
+
+
+class Wiring:
+    """The parts of a page by name, and the events that change them."""
+
+    def __init__(self, runner: Runner, inputs: Inputs, outputs: Outputs) -> None:
+        self.inputs, self.outputs, self.name = inputs, outputs, runner.page.name
+        self.images = runner.page.images
+        self.form = inputs.form._replace(
+            image=outputs.image, photographs=outputs.photographs, detector=outputs.detector, token=outputs.token
+        )
+        self.parts = {**vars(inputs), **vars(outputs), **self.form._asdict()}
+        self.events, self.answers = Events(runner), Answers(runner)
+        self.address = gr.Textbox(visible=False)
+
+    def connect(self, opened: Any = None) -> None:
+        """Connect all events; `opened` is the one that opens the page."""
+        self._results()
+        self._data()
+        self._columns()
+        self._links()
+        if opened is not None:
+            self._opening(opened)
+
+    def _results(self) -> None:
+        """The button, and the choice of a detector, an image or photographs."""
+        self._shown_after(self.inputs.button.click(**self._press(), **VISIBLE))
+        self.outputs.detector.input(**self._calls(self.answers.see, SHOWN), **QUIET)
+        if self.images:
+            for event in (self.outputs.image.input, self.outputs.photographs.change):
+                event(**self._calls(self.answers.look, PICTURE), **QUIET)
+
+    def _data(self) -> None:
+        """Examples, files and pasted cells. Data are looked at before they can be computed, since options follow."""
+        chosen = self.form.example.input(**self._calls(self.events.choose, LOAD), **QUIET)
+        self._shown_after(chosen.then(**self._press(), **QUIET))
+        wait, proceed = self._script("wait"), self._script("proceed")
+        for file in self.form.files:
+            for event in (file.upload, file.clear, file.delete):
+                event(**wait)
+                self._stale_after(event(**self._calls(self.events.upload, LOAD), **QUIET))
+        for text, table in zip(self.inputs.pasted, self.form.tables):
+            text.change(**wait)
+            pasted = text.change(**self._pastes(text, table), trigger_mode="always_last", **QUIET)
+            pasted.failure(**proceed)
+            self._stale_after(pasted.success(**self._calls(self.events.own_table, LOAD), **QUIET))
+
+    def _columns(self) -> None:
+        """Cells, columns and options that are changed by hand, and the buttons that mend what was read."""
+        again = self._calls(self.events.again, AGAIN)
+        for part in (*self.form.tables, *self.form.made_of.values(), self.form.read_as):
+            part.input(**again, **QUIET)
+            part.input(**self._script("stale"))
+        for part in self.form.options.values():
+            part.change(**self._script("stale"))
+        turned = self.inputs.flip.click(**self._calls(self.events.turn, ("made_of",)), **QUIET)
+        turned.then(**again, **QUIET)
+        left = self.inputs.leave.click(**self._calls(self.events.leave, AGAIN), **QUIET)
+        self._shown_after(left.then(**self._press(), **QUIET))
+
+    def _links(self) -> None:
+        """The link to the page, and the numbers as a file."""
+        link = self.inputs.link.click(**self._query(), **QUIET)
+        link.then(inputs=[self.address, self.inputs.link], outputs=[self.inputs.link], **self._script("copy"))
+        self.outputs.download.click(inputs=[self.outputs.json], **self._script("download"))
+
+    def _opening(self, opened: Any) -> None:
+        """What the address says is shown once, and computed."""
+        before, loaded = gr.Checkbox(visible=False), self._parts(LOAD)
+
+        def load(was_opened: bool, request: gr.Request) -> list[Any]:
+            if was_opened:  # no more follows
+                raise gr.Error("opened before", visible=False, print_exception=False)
+            query = dict(request.query_params) if request else {}
+            return [True, *updates(loaded, self.events.open(query))]
+
+        first = opened(load, [before], [before, *leaves(loaded)], **QUIET)
+        first.success(**self._press(), **QUIET).then(**self._script("fresh"))
+
+    def _calls(self, handler: Callable[[Form], Mapping[str, Any]], names: Sequence[str]) -> dict[str, Any]:
+        """How gradio calls a handler: with the form, for changes of the parts of these names."""
+        parts = self._parts(names)
+        return {
+            "fn": lambda *values: updates(parts, handler(from_browser(self.form, values))),
+            "inputs": leaves(self.form),
+            "outputs": leaves(parts),
+        }
+
+    def _parts(self, names: Sequence[str]) -> dict[str, Any]:
+        return {name: self.parts[name] for name in names}
+
+    def _press(self) -> dict[str, Any]:
+        return self._calls(self.answers.press, PRESS)
+
+    def _pastes(self, text: Any, table: Any) -> dict[str, Any]:
+        """How gradio calls for pasted cells: one text, one table."""
+        parts = {"table": table, "read": self.inputs.read}
+        return {
+            "fn": lambda pasted: updates(parts, self.events.paste(pasted)),
+            "inputs": [text],
+            "outputs": leaves(parts),
+        }
+
+    def _query(self) -> dict[str, Any]:
+        """How gradio asks for the address of the page."""
+        return {
+            "fn": lambda *values: self.events.query(from_browser(self.form, values)),
+            "inputs": leaves(self.form),
+            "outputs": [self.address],
+        }
+
+    def _shown_after(self, event: Any) -> None:
+        """The results come into sight, and the address of the page says what they are of."""
+        event.then(**self._query(), **QUIET).then(inputs=[self.address], **self._script("show"))
+
+    def _stale_after(self, event: Any) -> None:
+        event.then(**self._script("stale"))
+
+    def _script(self, event: str) -> dict[str, Any]:
+        """How the browser alone answers an event, as events.js says."""
+        return {"fn": None, "js": in_browser(event, self.name), "api_visibility": "private"}

@@ -1,0 +1,1 @@
+"""All pages as one, behind a page that helps to choose."""

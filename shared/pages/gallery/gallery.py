@@ -1,0 +1,106 @@
+"""All pages as tabs of one, behind a page that helps to choose: `openworld-metrics serve` opens it.
+
+`?tab=ood_bench` opens that page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+import gradio as gr
+
+from ...loading import METRICS, script
+from ..build import fill
+from ..page import Page
+from ..serving.launch import QUIET, blocks
+from .choosing import BOXES, CLASSES, MAPS, NO, SAYS, SCORE, SUMS, UNKNOWN, YES, questions, suggestion
+from .pictures import picture
+
+HOME = "home"
+TITLE = """# openworld-metrics
+Eight metrics for models that meet what they have not learnt: exact numbers, from files or by one call of Python."""
+NEEDS = {
+    "accuracyk": "scores of classes, labels",
+    "autkc": "scores of classes, labels",
+    "macro_open_f": "classes, labels, a score of the unknown",
+    "micro_open_f": "classes, labels, a score of the unknown",
+    "openauc": "classes, labels, a score of the unknown",
+    "ood_bench": "scores, and which samples are out-of-distribution",
+    "openset_detection": "predicted and true boxes",
+    "anomaly_suite": "anomaly maps, masks",
+}
+STYLE = """<style>
+.cards { display: grid !important; grid-template-columns: repeat(auto-fill, minmax(250px, 1fr)); gap: 16px; }
+.metric-card { border: 1px solid var(--border-color-primary); border-radius: 8px; padding: 12px; }
+.metric-card svg { width: 100%; max-height: 110px; display: block; }
+.metric-card h2 { font-size: 1.1em; margin: 6px 0 2px; }
+.metric-card p { margin: 2px 0; }
+.metric-card .needs { color: var(--body-text-color-subdued); font-size: var(--text-sm); }
+</style>"""
+
+
+def build_gallery() -> gr.Blocks:
+    """Make a page to choose by, and for each metric the page that its own app.py shows."""
+    pages = {name: page_of(name) for name in METRICS}
+    with blocks("openworld-metrics: eight metrics for the open world") as demo:
+        with gr.Tabs(selected=HOME) as tabs:
+            with gr.Tab(HOME, id=HOME):
+                home(pages, tabs)
+            for name, page in pages.items():
+                with gr.Tab(name, id=name) as tab:
+                    fill(page, script(name).parent, endpoint=f"compute_{name}", opened=tab.select)
+        demo.load(asked_for, None, [tabs], **QUIET)
+    return demo
+
+
+def page_of(name: str) -> Page:
+    """The page of a metric, as data."""
+    page: Page = import_module(f"...metrics.{name}", __name__).PAGE
+    return page
+
+
+def home(pages: dict[str, Page], tabs: gr.Tabs) -> None:
+    """The cards, and three questions that lead to one of them."""
+    gr.HTML(STYLE, apply_default_css=False)
+    gr.Markdown(TITLE)
+    with gr.Accordion("Which metric for me?", open=True):
+        says = gr.Radio([CLASSES, SCORE, BOXES, MAPS], label=SAYS, elem_id="ask-says")
+        unknown = gr.Radio([YES, NO], label=UNKNOWN, visible=False, elem_id="ask-unknown")
+        sums = gr.Radio([], label=SUMS, visible=False, elem_id="ask-sums")
+        found = gr.Button("", variant="primary", visible=False, elem_id="ask-found")
+    answers = [says, unknown, sums]
+    for part in answers:
+        part.input(asked, answers, [unknown, sums, found], **QUIET)
+    found.click(lambda text: gr.Tabs(selected=text.rpartition(" ")[2]), [found], [tabs], **QUIET)
+    with gr.Column(elem_classes="cards"):
+        for name, page in pages.items():
+            with gr.Column(elem_classes="metric-card", min_width=0):
+                text = f"{picture(name)}<h2>{name}</h2><p>{page.question}</p><p class='needs'>From {NEEDS[name]}.</p>"
+                gr.HTML(text, apply_default_css=False)
+                button = gr.Button(f"Open {name}", size="sm", elem_id=f"open-{name}")
+                button.click(shows(name), None, [tabs], **QUIET)
+
+
+def asked(says: str | None, unknown: str | None, sums: str | None) -> list[Any]:
+    """What is asked next, and the metric once it is known."""
+    second, choices = questions(says, unknown)
+    sums = sums if sums in choices else None
+    name = suggestion(says, unknown, sums)
+    return [
+        gr.update(visible=second),
+        gr.update(choices=choices, value=sums, visible=bool(second and choices)),
+        gr.update(value=f"Open {name}", visible=name is not None),
+    ]
+
+
+def shows(name: str) -> Callable[[], Any]:
+    """What selects a tab."""
+    return lambda: gr.Tabs(selected=name)
+
+
+def asked_for(request: gr.Request) -> Any:
+    """The tab that the address names."""
+    name = request.query_params.get("tab")
+    return gr.Tabs(selected=name) if name in METRICS else gr.skip()

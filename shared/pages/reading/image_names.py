@@ -1,0 +1,52 @@
+"""The names of images that boxes belong to, as predictions and references have them in common."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .archives import FOLDER, keys, last_parts, some
+from .data import Data
+
+FILES, IDS = "files of images", "ids of images"  # names of Data that `with_names` replaces
+
+
+def with_names(sources: Sequence[Data]) -> list[Data]:
+    """Predictions and references whose images have the same names: the last parts of paths that tell them apart.
+
+    Raises ValueError for boxes of two forms, and for results of images that COCO's annotations do not have.
+    """
+    forms = [data.options["box_format"] for data in sources if "box_format" in data.options]
+    if len(set(forms)) > 1:
+        raise ValueError(
+            f"boxes: expected predictions and references in one form, got {' and '.join(forms)}; give YOLO's files for "
+            "both, in shares of the image, or COCO's for both, in pixels"
+        )
+    by_id = dict(zip(sources[-1].names.get(IDS, ()), sources[-1].names.get(FILES, ())))
+    parts = max((_parts(data) for data in sources), default=1)
+    return [_renamed(data, by_id, parts) for data in sources]
+
+
+def _parts(data: Data) -> int:
+    """How many last parts of the paths tell a detector's images, or the objects' ones, apart."""
+    own = [files for name, files in data.names.items() if name not in (FILES, IDS, FOLDER)]
+    return max((keys(files)[0] for files in own or [data.names.get(FILES, [])]), default=1)
+
+
+def _renamed(data: Data, by_id: Mapping[Any, str], parts: int) -> Data:
+    if data.options.get("box_format") not in ("cxcywh", "xywh") or "image" not in data.arrays:
+        return data
+    images = data.arrays["image"].tolist()
+    if data.options["box_format"] == "xywh":
+        unknown = dict.fromkeys(str(image) for image in images if image not in by_id)
+        if unknown and by_id:
+            raise ValueError(f"predictions: expected results of images of the annotations, got {some([*unknown])}")
+        images = [by_id.get(image, str(image)) for image in images]
+    names = {name: files for name, files in data.names.items() if name != IDS}
+    names = {name: files if name == FOLDER else last_parts(files, parts) for name, files in names.items()}
+    if FILES in names:
+        names["image"] = names.pop(FILES)
+    shown = np.asarray(last_parts(images, parts), dtype=object)
+    return data._replace(arrays={**data.arrays, "image": shown}, names=names)

@@ -1,0 +1,67 @@
+"""Names of arrays: how they are compared, runs of numbered ones, and the choices that they give."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+
+from .data import Data
+
+IMAGE_NAMES = ("image", "img", "imageid", "file", "filename", "frame")
+_NUMBERED = re.compile(r"(.*?)[\s_.\-\[]*(\d+)\]?")
+_MAX_MEMBERS = 50  # columns of an array that are offered one by one
+
+
+def plain(name: str) -> str:
+    """A name in small letters and digits only, as names are compared."""
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+def stem(name: str) -> str:
+    """A name without the number at its end.
+
+    >>> stem("class 10"), stem("logits[3]"), stem("score")
+    ('class', 'logits', 'score')
+    """
+    match = _NUMBERED.fullmatch(name)
+    return match[1] if match else name
+
+
+def runs(data: Data) -> dict[str, list[str]]:
+    """The runs of numbered columns ("class 0", "class 1", …), by a name that shows their first and last."""
+    stems: dict[str, list[str]] = {}
+    for name, array in data.arrays.items():
+        if _NUMBERED.fullmatch(name) and num_dimensions(array) == 1:
+            stems.setdefault(stem(name), []).append(name)
+    return {f"{names[0]} … {names[-1]}": names for names in stems.values() if len(names) > 1}
+
+
+def num_dimensions(value: Any) -> int:
+    """Dimensions of an array; of a list of arrays, one per image, three."""
+    return value.ndim if isinstance(value, np.ndarray) else 3
+
+
+def choices(data: Data) -> list[str]:
+    """What a column of the metric may be made of: runs, arrays, and the columns of two-dimensional arrays."""
+    numbered = runs(data)
+    hidden = {name for names in numbered.values() if len(names) > _MAX_MEMBERS for name in names}
+    members = [
+        f"{name}[:, {i}]"
+        for name, array in data.arrays.items()
+        if num_dimensions(array) == 2 and array.shape[1] <= _MAX_MEMBERS
+        for i in range(array.shape[1])
+    ]
+    return [*numbered, *(name for name in data.arrays if name not in hidden), *members]
+
+
+def member(name: str, data: Data) -> Any:
+    """An array, or a column of a two-dimensional one, such as logits[:, 1]; None where there is none of this name."""
+    if name in data.arrays:
+        return data.arrays[name]
+    match = re.fullmatch(r"(.*)\[:, (\d+)\]", name)
+    array = data.arrays.get(match[1]) if match else None
+    if match is None or array is None or num_dimensions(array) != 2 or int(match[2]) >= array.shape[1]:
+        return None
+    return array[:, int(match[2])]

@@ -1,0 +1,86 @@
+"""Readers of tables and arrays, by the suffix of a file."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...formats.json import by_column, parse_json
+from ...formats.tables.arrow import from_arrow
+from ...formats.tables.csv import read_csv
+from ...formats.tables.npy import read_npy, read_npz
+from ...formats.tables.parquet import read_parquet, unpacked_bytes
+from ..serving.limits import RefusedError, check_archive, check_header, check_unpacked
+from .data import Data
+
+
+def _csv(path: Path) -> Data:
+    """Columns of a CSV file; of one without a header, all as one array, named like it."""
+    content = path.read_bytes()
+    table, headless = read_csv(content)
+    data = _columns(table)
+    if headless:
+        arrays = [*data.arrays.values()]
+        return Data({path.stem: arrays[0] if len(arrays) == 1 else np.column_stack(arrays)})
+    check_header(path.name, table.column_names)
+    if not table.num_rows:
+        raise RefusedError(f"{path.name}: expected rows below the names {', '.join(table.column_names[:5])}, got none")
+    blank = len(content) - len(content.removeprefix(codecs.BOM_UTF8).lstrip())
+    line = 2 + content[:blank].count(b"\n")
+    return data._replace(lines=dict.fromkeys(data.arrays, line) if b"\n\n" not in content[blank:].rstrip() else {})
+
+
+def _parquet(path: Path) -> Data:
+    """Columns of a Parquet file, of numbers, lists of numbers or strings."""
+    check_unpacked(path.name, unpacked_bytes(path))
+    return _columns(read_parquet(path))
+
+
+def _columns(table: Any) -> Data:
+    """Columns of a table of Arrow. Gaps are NaN, since not all columns need to be as long as the table."""
+    return Data({name: from_arrow(table[name], gaps=True) for name in table.column_names})
+
+
+def _npz(path: Path) -> Data:
+    """Arrays of an .npz archive."""
+    check_archive(path)
+    return Data(read_npz(path))
+
+
+def _npy(path: Path) -> Data:
+    """The array of an .npy file, named like it."""
+    return Data({path.stem: read_npy(path)})
+
+
+def _json(path: Path) -> Data:
+    """Columns of a JSON object of lists, or of a list of records; a list of anything else is named like its file."""
+    content = by_column(parse_json(path.read_bytes()))
+    if isinstance(content, list):
+        return Data({path.stem: _array(content)})
+    if not isinstance(content, dict) or "boxes" in content:
+        raise RefusedError(f"{path.name}: expected an object of lists or a list, got {type(content).__name__}")
+    return Data({name: _array(value) for name, value in content.items()})
+
+
+def _array(value: Any) -> Any:
+    """An array of numbers or of strings if it is one; otherwise the lists as they came."""
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        return value
+    words = array.ndim == 1 and all(isinstance(cell, str) for cell in value)
+    return array if array.dtype.kind in "biuf" or words else value
+
+
+READERS: Mapping[str, Callable[[Path], Data]] = {
+    ".csv": _csv,
+    ".tsv": _csv,
+    ".parquet": _parquet,
+    ".npz": _npz,
+    ".npy": _npy,
+    ".json": _json,
+}

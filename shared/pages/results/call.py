@@ -1,0 +1,134 @@
+"""The Python that gives a page's numbers."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from textwrap import indent
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..assembly.gather import Arguments
+from ..assembly.reading import Reading
+from ..page import Page
+
+_MAX_FILES = 5  # that are named one by one
+_WIDTH = 100
+_INSTALL = '# pip install "openworld-metrics[spaces]"'
+
+
+class Recipe(NamedTuple):
+    """How data were read, small enough to be kept.
+
+    files: the places of each input's files, none where tables were typed
+    made_of, read_as, leave_out: as `assembly.reading.read` takes them
+    """
+
+    files: Sequence[Sequence[str]]
+    made_of: Mapping[str, Sequence[str]]
+    read_as: str = "automatic"
+    leave_out: bool = False
+
+
+def recipe_of(reading: Reading, files: Sequence[Any], examples: Path) -> Recipe:
+    """The recipe of a reading; files in the folder `examples` are those of the repository."""
+    prefix = f"metrics/{reading.page.name}/examples/"
+    paths = [[Path(path) for path in part or ()] for part in files]
+    places = [[f"{prefix if path.parent == examples else ''}{path.name}" for path in part] for part in paths]
+    made_of = {name: names for name, names in reading.made_of.items() if names}
+    return Recipe(places, made_of, reading.read_as, reading.leaves_out)
+
+
+def python_call(
+    page: Page,
+    recipe: Recipe,
+    detectors: Mapping[str, Arguments],
+    options: Mapping[str, Any],
+    defaults: Mapping[str, Any],
+) -> str:
+    """Write the Python that computes the same: files are read as the page reads them, typed tables are spelt out.
+
+    Of several detectors the results are by name.
+    """
+    changed = [f"{name}={value!r}" for name, value in options.items() if value != defaults[name]]
+    path = os.environ.get("SPACE_ID") or f"metrics/{page.name}"
+    load = f'{page.name} = evaluate.load("{path}")'
+    compute = f"{page.name}.compute"
+    if any(recipe.files):
+        several = len(detectors) > 1
+        reader = "read_detectors" if several else "read_columns"
+        imports = f"import evaluate\n\nfrom openworld_metrics.pages.files import {reader}  {_INSTALL}"
+        read = _call(reader, [_quoted(page.name), *_inputs(page, recipe), *_choices(recipe)])
+        call = _call(compute, ["**columns", *changed])
+        if several:
+            call = _braces([f"name: {call} for name, columns in detectors.items()"])
+        read = f"{'detectors' if several else 'columns'} = {read}"
+        return f"{imports}\n\n{load}\n{read}\nresults = {call}\n"
+    calls = {name: _call(compute, [*_spelt_out(one), *changed], wide=False) for name, one in detectors.items()}
+    if len(calls) == 1:
+        (call,) = calls.values()
+        return f"import evaluate\n\n{load}\nresults = {call}\n"
+    each = "".join(f"results[{name!r}] = {call}\n" for name, call in calls.items())
+    return f"import evaluate\n\n{load}\nresults = {{}}\n{each}"
+
+
+def _call(function: str, arguments: Sequence[str], wide: bool = True) -> str:
+    """A call on one line if it is `wide` and fits there, otherwise with an argument a line."""
+    line = f"{function}({', '.join(arguments)})"
+    return line if wide and len(line) <= _WIDTH else f"{function}({_lines(arguments, ',')})"
+
+
+def _braces(entries: Sequence[str]) -> str:
+    """A dict on one line if it fits there, otherwise with an entry a line."""
+    line = f"{{{', '.join(entries)}}}"
+    return line if len(line) <= _WIDTH and "\n" not in line else f"{{{_lines(entries, ',' * (len(entries) > 1))}}}"
+
+
+def _lines(entries: Sequence[str], end: str) -> str:
+    return "\n" + indent("".join(f"{entry}{end}\n" for entry in entries), "    ")
+
+
+def _quoted(value: Any) -> str:
+    """A string, or a list of strings, with double quotes."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _inputs(page: Page, recipe: Recipe) -> list[str]:
+    """The files of each input; a folder, named like its first column, for many or where inputs share names."""
+    last = max(i for i, part in enumerate(recipe.files) if part)
+    shared = max(Counter(place for part in recipe.files for place in part).values()) > 1
+    inputs = []
+    for i, part in enumerate(recipe.files[: last + 1]):
+        if part and (shared or len(part) > _MAX_FILES):
+            inputs.append(_quoted(next(column.name for column in page.columns if column.source == i)))
+        else:
+            inputs.append(_quoted(part[0] if len(part) == 1 else part))
+    return inputs
+
+
+def _choices(recipe: Recipe) -> list[str]:
+    """The arguments that say what columns are made of."""
+    columns = [f"{_quoted(name)}: {_quoted(list(names))}" for name, names in recipe.made_of.items()]
+    choices = [f"columns={_braces(columns)}"]
+    choices += [f"read_as={_quoted(recipe.read_as)}"] if recipe.read_as != "automatic" else []
+    return [*choices, *(["leave_out=True"] if recipe.leave_out else [])]
+
+
+def _spelt_out(arguments: Arguments) -> list[str]:
+    return [f"{name}={_literal(value)}" for name, value in arguments.columns.items()]
+
+
+def _literal(value: Any) -> str:
+    """Spell out numbers; a row a line, if there are several in a row."""
+    rows = value.tolist() if isinstance(value, np.ndarray) else [np.asarray(row).tolist() for row in value]
+    if any(isinstance(row, list) for row in rows):
+        begin, end = "()" if isinstance(value, tuple) else "[]"
+        text = f"{begin}\n" + "".join(f"    {row!r},\n" for row in rows) + end
+    else:
+        text = repr(rows)
+    return re.sub(r"\b(inf)\b", 'float("inf")', text)

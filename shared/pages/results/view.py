@@ -1,0 +1,122 @@
+"""A computation drawn and written: what the results side of a page shows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...texts import Texts
+from ..assembly.gather import Arguments
+from ..figures.computed import Computed
+from ..page import Page
+from ..reading.photographs import photograph_of
+from ..serving.limits import MAX_IMAGES
+from .call import Recipe, python_call
+from .comparison import compared
+from .message import message
+from .numbers import numbers_html, result_help
+from .report import report_html, sentence
+from .slider import threshold_html
+from .strip import image_names, strip_html
+from .worst import worst_html
+
+
+class View(NamedTuple):
+    """Results to show: HTML, text and figures.
+
+    tables: of several detectors or groups, as text in each of `TEXT_FORMS`; none of others
+    """
+
+    numbers: str
+    threshold: str
+    strip: str
+    worst: str
+    report: str
+    cite: str
+    tables: Sequence[str]
+    json: str
+    call: str
+    figures: Sequence[Any]
+    num_images: int
+
+
+class Computation(NamedTuple):
+    """The results of each detector by its name, what they were computed from, and what was left out, in words."""
+
+    arguments: Mapping[str, Arguments]
+    detectors: Mapping[str, Computed]
+    recipe: Recipe
+    left_out: str = ""
+
+
+class Viewer:
+    """Draws and writes the computations of a page, one detector in full, or one image of it."""
+
+    def __init__(self, page: Page, texts: Texts, defaults: Mapping[str, Any]) -> None:
+        self.page, self.texts, self.defaults = page, texts, defaults
+
+    def picture(self, done: Computation, detector: str = "", image: float = 1, photographs: Sequence[str] = ()) -> Any:
+        """The first picture: that of an image, if the page has images."""
+        with np.errstate(all="ignore"):
+            return self.page.draw_image(as_drawn(self._chosen(done, detector, image, photographs)))
+
+    def view(self, done: Computation, detector: str = "", image: float = 1, photographs: Sequence[str] = ()) -> View:
+        """The results of all detectors side by side, and of one in full."""
+        page, computed = self.page, self._chosen(done, detector, image, photographs)
+        results = {name: one.results for name, one in done.detectors.items()}
+        call = python_call(page, done.recipe, done.arguments, computed.options, self.defaults)
+        names = image_names(computed, self._num_images(done)) if page.images else []
+        side_by_side = compared(results)
+        whole = as_drawn(computed)
+        with np.errstate(all="ignore"):
+            figures, sweep = page.draw(whole), page.sweep(whole)
+            strip = strip_html(page, whole, names)
+            numbers = numbers_html(page, computed.results, result_help(self.texts.inputs), names)
+            worst = worst_html(page.name, page.worst(whole))
+        numbers = message(done.left_out, "note") + (side_by_side.shown if side_by_side else "") + numbers
+        return View(
+            numbers=numbers,
+            threshold=threshold_html(page.name, sweep),
+            strip=strip,
+            worst=worst,
+            report=report_html(page, self.texts, computed, numbers, call, sweep is not None),
+            cite=f"{sentence(page, self.texts, computed.results)}\n\n{self.texts.citation}",
+            tables=[*side_by_side.texts.values()] if side_by_side else [],
+            json=_as_json(results if computed.rivals else computed.results),
+            call=call,
+            figures=figures,
+            num_images=self._num_images(done),
+        )
+
+    def _chosen(self, done: Computation, detector: str, image: float, photographs: Sequence[str]) -> Computed:
+        """The detector that is looked at, with the others beside it, and the image of it."""
+        name = detector if detector in done.detectors else next(iter(done.detectors))
+        names, num_images = done.arguments[name].names, self._num_images(done)
+        place = max(0, min(num_images, int(image or 1)) - 1)
+        photograph = photograph_of([Path(path) for path in photographs], place, names)
+        rivals = {other: computed for other, computed in done.detectors.items() if other != name}
+        return done.detectors[name]._replace(
+            image=place, photograph=photograph, title=name if rivals else "", rivals=rivals, names=names
+        )
+
+    def _num_images(self, done: Computation) -> int:
+        columns = next(iter(done.arguments.values())).columns
+        return min(MAX_IMAGES, max(map(len, columns.values()))) if self.page.images else 1
+
+
+def as_drawn(computed: Computed) -> Computed:
+    """What the pictures show: all groups together, of the rivals too."""
+    rivals = {name: as_drawn(rival) for name, rival in computed.rivals.items()}
+    whole = computed.together
+    if whole is None:
+        return computed._replace(rivals=rivals)
+    return computed._replace(state=whole.state, results=whole.results, columns=whole.columns, rivals=rivals)
+
+
+def _as_json(results: Mapping[str, Any]) -> str:
+    """The numbers in full. Infinity, which a threshold can be, is written as Python's json writes it."""
+    return json.dumps(results, indent=2)

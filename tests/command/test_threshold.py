@@ -1,0 +1,145 @@
+"""openworld-metrics threshold: fitted on validation files, put back as an option; one line for whatever is wrong."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from openworld_metrics import bench_metrics
+from openworld_metrics.command import cli
+from tests.command.terminal import on_terminal
+
+Run = Callable[..., tuple[int, str, str]]
+KNOWN = ["--known", "known.csv:score"]
+
+
+@pytest.fixture
+def scores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, np.ndarray]:
+    """Files of known and unknown scores, of both with labels, and maps of normal images."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    known, unknown = np.round(rng.random(200), 2), np.round(rng.random(100) + 0.4, 2)
+    for name, values in (("known", known), ("unknown", unknown), ("empty", known[:0]), ("nan", known * np.nan)):
+        Path(f"{name}.csv").write_text("\n".join(["score", *map(repr, values.tolist())]) + "\n")
+    rows = [f"{s!r},0" for s in known.tolist()] + [f"{s!r},1" for s in unknown.tolist()]
+    Path("all.csv").write_text("\n".join(["score,label", *rows]) + "\n")
+    for category in ("can", "vial"):
+        Path("maps", category).mkdir(parents=True)
+        for i in range(5):
+            np.save(Path("maps", category, f"{i}.npy"), rng.random((4, 5)).astype(np.float32))
+    return {"known": known, "unknown": unknown}
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
+    def run_command(*arguments: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["openworld-metrics", *map(str, arguments)])
+        with pytest.raises(SystemExit) as exit_:
+            cli.main()
+        output, errors = capfd.readouterr()
+        return int(exit_.value.code or 0), output, errors
+
+    return run_command
+
+
+def fitted(run: Run, *arguments: str) -> dict[str, Any]:
+    status, output, errors = run("threshold", *arguments, "--save", "t.json")
+    assert (status, errors) == (0, "")
+    saved: dict[str, Any] = json.loads(Path("t.json").read_text())
+    assert json.loads(output) == saved
+    return saved
+
+
+@pytest.mark.parametrize("fpr", [0.05, 0.2])
+def test_known_scores(scores: dict[str, np.ndarray], run: Run, fpr: float) -> None:
+    found = fitted(run, *KNOWN, "--fpr", str(fpr))
+    known = sorted(scores["known"].tolist())
+    assert found["threshold"] == next(t for t in known if sum(s > t for s in known) / 200 <= fpr)
+    assert found["promise"] == f"At most {100 * fpr:g} % of these known samples exceed the threshold."
+    assert found == fitted(
+        run, "--predictions", "all.csv:score", "--references", "all.csv:label", "--fpr", str(fpr)
+    ) | {"fitted_on": found["fitted_on"]}
+
+
+def test_known_scores_with_a_confidence(scores: dict[str, np.ndarray], run: Run) -> None:
+    found = fitted(run, *KNOWN, "--fpr", "0.05", "--confidence-level", "0.95")
+    assert found["threshold"] == np.sort(scores["known"])[-1 - 4]  # P(Bin(200, 1/20) ≤ 4) ≤ 5 % < P(… ≤ 5)
+    assert found["promise"] == "At most 5 % of new known samples exceed the threshold, with 95 % confidence."
+
+
+@pytest.mark.parametrize("tpr", [0.95, 0.5, 0.07])
+def test_scores_of_both_sides(scores: dict[str, np.ndarray], run: Run, tpr: float) -> None:
+    found = fitted(run, *KNOWN, "--unknown", "unknown.csv", "--tpr", str(tpr))
+    every = sorted({*scores["known"].tolist(), *scores["unknown"].tolist()}, reverse=True)
+    assert found["threshold"] == next(t for t in every if np.mean(scores["unknown"] > t) >= tpr)
+
+
+def test_a_threshold_is_put_back(scores: dict[str, np.ndarray], run: Run) -> None:
+    t = fitted(run, *KNOWN, "--unknown", "unknown.csv", "--tpr", "0.95")["threshold"]
+    expected = {"tpr": float(np.mean(scores["unknown"] > t)), "fpr": float(np.mean(scores["known"] > t))}
+    assert bench_metrics(scores["unknown"], scores["known"], "fpr95tpr")["fpr95tpr"] == expected["fpr"]
+    _, output, _ = run("ood", *KNOWN, "--unknown", "u=unknown.csv", "--metrics", "tpr,fpr", "--threshold", "t.json")
+    assert {name: json.loads(output)[name] for name in expected} == expected
+    places = ["--predictions", "all.csv:score", "--references", "all.csv:label"]
+    _, output, _ = run("compute", "ood_bench", *places, "--option", "metrics=tpr,fpr", "--option", "threshold=t.json")
+    assert json.loads(output) == expected
+
+
+def test_on_a_terminal_all_digits_are_shown(scores: dict[str, np.ndarray], tmp_path: Path) -> None:
+    printed = on_terminal(["threshold", "--maps", "maps", "--rule", "max"], tmp_path)
+    tops = {name: max(float(np.load(path).max()) for path in Path("maps", name).iterdir()) for name in ("can", "vial")}
+    lines = [f"{name:4}  {top!r}" for name, top in tops.items()]
+    assert [line for line in printed.replace("\r", "\n").split("\n") if line.startswith(("can", "vial"))] == lines
+    assert "No pixel of these images exceeds the threshold." in printed
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([*KNOWN, "--fpr", "0"], "fpr: expected a number between 0 and 1, both excluded, got 0.0"),
+        ([*KNOWN, "--fpr", "1.5"], "fpr: expected a number between 0 and 1, both excluded, got 1.5"),
+        ([*KNOWN, "--fpr", "0.05", "--confidence-level", "1"], "confidence_level: expected a number between 0 and 1"),
+        (
+            [*KNOWN, "--fpr", "0.01", "--confidence-level", "0.95"],
+            "known_scores: expected at least 299 scores for an FPR",
+        ),
+        ([*KNOWN, "--unknown", "unknown.csv", "--tpr", "1"], "tpr: expected a number between 0 and 1, both excluded"),
+        (["--known", "empty.csv", "--fpr", "0.1"], "known_scores: expected at least one score, got none"),
+        (["--known", "nan.csv", "--fpr", "0.1"], "nan.csv: "),
+        ([*KNOWN], "expected --fpr or --tpr with scores"),
+        ([*KNOWN, "--tpr", "0.9"], "expected --unknown, or --predictions and --references, with --tpr"),
+        ([*KNOWN, "--unknown", "unknown.csv", "--fpr", "0.1"], "expected --known alone with --fpr, got --unknown too"),
+        ([], "expected --known, --known and --unknown, --predictions and --references, or --maps"),
+        (["--maps", "maps"], "expected --rule with --maps"),
+        (["--maps", "maps", "--rule", "min"], "rule: expected max, or with any numbers fpr:0.001"),
+        (["--maps", "none", "--rule", "max"], "none: expected a folder of maps, got nothing there"),
+        (["--maps", "maps", "--rule", "image-fpr:.1@.9"], "can: known_scores: expected at least 22 scores for an FPR"),
+    ],
+)
+def test_one_line_and_nothing_written(
+    scores: dict[str, np.ndarray], run: Run, arguments: list[str], message: str
+) -> None:
+    status, output, errors = run("threshold", *arguments, "--save", "t.json")
+    assert (status, output, len(errors.splitlines())) == (2, "", 1)
+    assert errors.startswith(f"openworld-metrics: {message}")
+    assert not Path("t.json").exists()
+
+
+def test_a_threshold_of_something_else(scores: dict[str, np.ndarray], run: Run) -> None:
+    fitted(run, "--maps", "maps", "--rule", "fpr:0.1")
+    command = ["ood", *KNOWN, "--unknown", "u=unknown.csv", "--metrics", "tpr", "--save", "r.json"]
+    assert run(*command, "--threshold", "t.json")[2] == (
+        "openworld-metrics: t.json: expected a threshold of samples, got one of pixels\n"
+    )
+    for text in ("{}", '{"threshold": 0.5}', '{"decision": "score > threshold", "of": ["samples"], "threshold": {}}'):
+        Path("other.json").write_text(text)
+        assert run(*command, "--threshold", "other.json")[2] == (
+            "openworld-metrics: other.json: expected what openworld-metrics threshold --save writes, got other JSON\n"
+        )
+    assert not Path("r.json").exists()

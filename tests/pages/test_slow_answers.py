@@ -1,0 +1,148 @@
+"""An answer arrives however long it takes, and however long it has waited for its turn; who leaves frees the place."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import gradio_client
+import httpx
+import numpy as np
+import pytest
+
+from openworld_metrics.pages.serving import ending
+from openworld_metrics.pages.serving.ending import bounded
+from openworld_metrics.pages.serving.limits import RefusedError
+from tests.pages.serving import CHROMIUM, CHROMIUM_OPTIONS, serve
+
+SECONDS = 2.0  # of a computation; the guard waits for a quarter of that
+COLUMNS = {"predictions": [0.1, 0.9], "references": [0, 1]}
+ENDLESS = {"predictions": [0, 0], "references": [0, 1]}
+
+
+@pytest.fixture(scope="module")
+def address(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    script = Path(__file__).with_name("slow_page.py")
+    settings = {"SECONDS": str(SECONDS), "FOLDER": str(root / "metrics" / "ood_bench")}
+    with serve(script, tmp_path_factory.mktemp("slow"), **settings) as found:
+        yield found
+
+
+def client(address: str) -> gradio_client.Client:
+    return gradio_client.Client(address, verbose=False, analytics_enabled=False)
+
+
+def test_answers_that_take_and_wait_long_arrive(address: str) -> None:
+    """Two are computed at a time, so the last of six waits twice as long as it is computed."""
+    clients = [client(address) for _ in range(6)]
+    begun = time.monotonic()
+    jobs = [one.submit(columns=COLUMNS, api_name="/compute") for one in clients]
+    assert [job.result(60)["auroc"] for job in jobs] == [1.0] * 6
+    assert time.monotonic() - begun >= 3 * SECONDS
+    for one in clients:
+        one.close()
+
+
+def call(address: str, columns: dict[str, Any]) -> str:
+    """Ask by a plain request; where its answer is."""
+    url = f"{address}/gradio_api/call/compute"
+    return f"{url}/{httpx.post(url, json={'data': [columns, {}]}, timeout=60).json()['event_id']}"
+
+
+def test_a_plain_call_that_takes_long(address: str) -> None:
+    with httpx.stream("GET", call(address, COLUMNS), timeout=60) as stream:
+        assert "event: complete" in "".join(stream.iter_text())
+
+
+@pytest.mark.parametrize("way", ["session", "call"])
+def test_who_leaves_frees_the_place(way: str, address: str) -> None:
+    """Both places are held by what would never end, until those leave whom it is for."""
+
+    def visit() -> None:
+        if way == "call":
+            url = call(address, ENDLESS)
+        else:
+            body = {"data": [ENDLESS, {}], "session_hash": f"s{threading.get_ident()}", "fn_index": number}
+            httpx.post(f"{address}/gradio_api/queue/join", json=body, timeout=60)
+            url = f"{address}/gradio_api/queue/data?session_hash={body['session_hash']}"
+        with contextlib.suppress(httpx.ReadTimeout), httpx.stream("GET", url, timeout=1) as stream:
+            for _ in stream.iter_text():
+                pass
+
+    config = httpx.get(f"{address}/config").json()
+    number = next(event["id"] for event in config["dependencies"] if event["api_name"] == "compute")
+    visitors = [threading.Thread(target=visit) for _ in range(2)]
+    for visitor in visitors:
+        visitor.start()
+    for visitor in visitors:
+        visitor.join()
+    one = client(address)
+    begun = time.monotonic()
+    assert one.predict(columns=COLUMNS, api_name="/compute")["auroc"] == 1.0
+    assert time.monotonic() - begun < ending.MAX_SECONDS / 2
+    one.close()
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: apt-get install chromium")
+def test_an_answer_that_takes_long_arrives_in_a_browser(address: str) -> None:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(CHROMIUM_OPTIONS))
+        tab = browser.new_page()
+        tab.set_default_timeout(60_000)
+        tab.goto(address)
+        tab.locator("#ood_bench-numbers table").first.wait_for()
+        tab.locator("#ood_bench-compute").click()
+        tab.locator("#ood_bench-numbers .new:not([data-run='1'])").wait_for()
+        browser.close()
+
+
+def endless() -> None:
+    while True:
+        np.sort(np.zeros(1000))
+
+
+def test_a_computation_ends_with_its_time() -> None:
+    begun = time.monotonic()
+    with pytest.raises(RefusedError, match=r"expected at most 0.2 seconds of computing on a page"):
+        bounded(endless, seconds=0.2)
+    assert time.monotonic() - begun < 5
+
+
+def test_nothing_is_raised_after_an_end() -> None:
+    """Where computing ends just as its time does, it has a result or is refused, and what follows is left alone."""
+
+    def almost(i: int) -> int:
+        until = time.perf_counter() + i % 100 * 1e-5
+        while time.perf_counter() < until:
+            pass
+        return i
+
+    def run() -> None:
+        for i in range(500):
+            with contextlib.suppress(RefusedError):
+                assert bounded(almost, i, seconds=5e-4) == i
+            ended.append(sum(range(100)))
+
+    ended: list[int] = []
+    threads = [threading.Thread(target=run) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(ended) == 2000
+    assert not ending._running
+
+
+def test_an_error_of_the_computation_is_its_own() -> None:
+    def wrong() -> None:
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        bounded(wrong)
+    assert bounded(int, "7") == 7

@@ -1,0 +1,189 @@
+"""The units in the last place that cards promise, where they are hardest: searches over small and large counts."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+
+from openworld_metrics import (
+    AccuracyK,
+    aupr,
+    aupro,
+    auroc,
+    average_precision,
+    detection_accuracy,
+    exceedance_counts,
+    f1_max,
+    topk_accuracy,
+)
+from openworld_metrics.arrays.ratios import rounded_sum
+from openworld_metrics.classification.averages import rates_by_class, topk_results
+from openworld_metrics.classification.topk_rates import Ranks
+from tests.hardest import ulps, worst_of
+
+MOSTS = [3, 12, 60, 1000, 2**36]
+
+
+def test_a_sum_of_ratios_is_rounded_once() -> None:
+    rng = np.random.default_rng(0)
+    for most in (3, 10, 1000, 2**60):
+        for _ in range(2000):
+            pairs = [(int(a), int(b)) for a, b in rng.integers([0, 1], most, (rng.integers(1, 9), 2), endpoint=True)]
+            divisor = int(rng.integers(1, most, endpoint=True))
+            assert rounded_sum(pairs, divisor) == float(sum((Fraction(*pair) for pair in pairs), Fraction()) / divisor)
+    # halfway between two doubles, of which the even one is the nearest
+    assert rounded_sum([(2**53 + 1, 3), (2**54 + 2, 3)], 1) == 2.0**53
+    assert rounded_sum([(2**53 + 3, 3), (2**54 + 6, 3)], 1) == 2.0**53 + 4
+    assert rounded_sum([], 3) == 0.0
+
+
+def ranks_of(counts: np.ndarray) -> Ranks:
+    """Rows of (class, ties, above) with a count each: half of them among the top 3 for certain, the others in part."""
+    rows = [(label, tied, above, int(n)) for (label, tied, above), n in np.ndenumerate(counts) if n]
+    classes, tied, above, numbers = (np.asarray(column) for column in zip(*rows))
+    return Ranks(above, tied, above == 0, numbers, classes)
+
+
+def expected_rates(counts: np.ndarray, k: int) -> list[Fraction]:
+    """By class, the chance of being among the top k."""
+    rates = []
+    for of_class in counts:
+        hits = sum(
+            (
+                int(n) * Fraction(min(max(k - above, 0), tied + 1), tied + 1)
+                for (tied, above), n in np.ndenumerate(of_class)
+            ),
+            Fraction(),
+        )
+        rates.append(hits / int(of_class.sum()))
+    return rates
+
+
+@pytest.mark.parametrize("most", MOSTS)
+def test_expected_ties_are_rounded_once(most: int) -> None:
+    rng = np.random.default_rng(most)
+    for k, classes, ties in product((1, 3, 5), (1, 2, 3), (3, 13)):
+        for _ in range(5):
+            counts = rng.integers(0, most, (classes, ties, 4), endpoint=True)
+            counts[:, 0, 0] += 1
+            ranks, rates = ranks_of(counts), expected_rates(counts, k)
+            total = int(counts.sum())
+            pooled = sum((rate * int(of.sum()) for rate, of in zip(rates, counts)), Fraction()) / total
+            assert topk_accuracy(ranks.above, ranks.tied, k, ties="expected", counts=ranks.counts) == float(pooled)
+            spans = {"a": range(k, k + 1)}
+            assert rates_by_class(ranks, spans, ties="expected")["a"] == [*map(float, rates)]
+            found = topk_results(ranks, spans, ties="expected", average="macro", per_class=False, percent=False)
+            assert found["a"] == float(sum(rates, Fraction()) / classes)
+
+
+def test_eleven_tied_places() -> None:
+    predictions = [[1.0] * 11 + [0.0]] * 27 + [[1.0] * 11 + [2.0]] * 7
+    found = AccuracyK(k_list=11, ties="expected").compute(predictions=predictions, references=[0] * 34)
+    assert found["accuracy@11"] == 367 / 374
+
+
+def sides(counts: np.ndarray) -> list[np.ndarray]:
+    """Scores of positives and of negatives from the highest on, with the rows of a table as their counts."""
+    columns = []
+    for side in counts.T:
+        some = np.flatnonzero(side)
+        columns += [(-some).astype(float), side[some]]
+    return [columns[i] for i in (0, 2, 1, 3)]
+
+
+def areas(counts: np.ndarray) -> tuple[Fraction, Fraction]:
+    """Average precision and the area by trapezoids."""
+    average, trapezoid, tp, fp, before = Fraction(), Fraction(), 0, 0, Fraction(1)
+    for positives, negatives in counts.tolist():
+        tp, fp = tp + positives, fp + negatives
+        if tp + fp:
+            precision = Fraction(tp, tp + fp)
+            average += positives * precision
+            trapezoid += positives * (precision + before) / 2
+            before = precision
+    return average / tp, trapezoid / tp
+
+
+@pytest.mark.parametrize("most", MOSTS)
+def test_areas_under_precision_are_within_two_ulps(most: int) -> None:
+    rng = np.random.default_rng(most)
+
+    def error(counts: np.ndarray) -> float:
+        if not counts.sum(axis=0).all():
+            return 0.0
+        found = exceedance_counts(*sides(counts))
+        return max(map(ulps, (average_precision(found), aupr(found)), areas(counts)))
+
+    worst = max(worst_of(error, (length, 2), 0, most, rng) for length in (1, 2, 3, 5, 9) for _ in range(4))
+    assert 0.5 < worst <= 2
+
+
+@pytest.mark.parametrize("most", MOSTS)
+def test_rates_are_rounded_once(most: int) -> None:
+    rng = np.random.default_rng(most)
+    for _ in range(300):
+        counts = 1 + rng.integers(0, most, (rng.integers(1, 7), 2), endpoint=True)
+        positives, negatives = map(int, counts.sum(axis=0))
+        pairs = sum(int(p) * (2 * int(counts[i + 1 :, 1].sum()) + int(n)) for i, (p, n) in enumerate(counts))
+        found = exceedance_counts(*sides(counts))
+        assert auroc(found) == float(Fraction(pairs, 2 * positives * negatives))
+        reached = np.cumsum(counts, axis=0).tolist()
+        f1 = [Fraction(2 * tp, tp + fp + positives) for tp, fp in reached]
+        assert f1_max(found) == (float(max(f1)), -float(f1.index(max(f1))) + 0.0)
+        accuracies = [
+            Fraction(negatives + gain, positives + negatives) for gain in (0, *(tp - fp for tp, fp in reached))
+        ]
+        assert detection_accuracy(found) == float(max(accuracies))
+
+
+def test_the_threshold_of_f1_is_that_of_the_exact_best() -> None:
+    """Of nearly equal F1, which round to one number."""
+    n = 2**40
+    scores = np.asarray([3.0, 2.0, 1.0]), np.asarray([2.5, 1.5])
+    for counts in ((np.asarray([n, 1, 3]), np.asarray([1, 3])), (np.asarray([n, 3, 2]), np.asarray([2, 4]))):
+        found = exceedance_counts(*scores, *counts)
+        positives = sum(counts[0].tolist())
+        tp, fp = np.cumsum(counts[0]).tolist(), [0, *np.cumsum(counts[1]).tolist()]
+        f1 = [Fraction(2 * a, a + b + positives) for a, b in zip(tp, fp)]
+        assert f1_max(found) == (float(max(f1)), scores[0][f1.index(max(f1))])
+
+
+def exact_aupro(regions: list[np.ndarray], normal: np.ndarray, limit: Fraction) -> Fraction:
+    """Area under the per-region overlap, of counts at scores from the highest on."""
+    area, last, fp = Fraction(), (Fraction(), Fraction()), 0
+    overlaps = [np.cumsum(region).tolist() for region in regions]
+    total = int(normal.sum())
+    for i, negatives in enumerate(normal.tolist()):
+        fp += negatives
+        pro = sum((Fraction(region[i], region[-1]) for region in overlaps), Fraction()) / len(regions)
+        fpr = Fraction(fp, total)
+        stop = min(fpr, limit)
+        if stop > last[0]:
+            at_stop = last[1] + (pro - last[1]) * (stop - last[0]) / (fpr - last[0])
+            area += (stop - last[0]) * (last[1] + at_stop) / 2
+        last = fpr, pro
+        if fpr >= limit:
+            break
+    return area / limit
+
+
+@pytest.mark.parametrize("most", [2, 5, 20, 200])
+def test_aupro_is_within_two_ulps(most: int) -> None:
+    rng = np.random.default_rng(most)
+
+    def error(counts: np.ndarray) -> float:
+        normal, *regions = counts.T
+        if not counts.sum(axis=0).all():
+            return 0.0
+        levels = -np.arange(len(counts)) * 1.0
+        scores = np.concatenate([np.repeat(levels, region) for region in regions])
+        sizes = np.asarray([region.sum() for region in regions])
+        limits = [1.0, 0.3, 0.05]
+        found = aupro(scores, sizes, np.repeat(levels, normal), limits)
+        return max(ulps(value, exact_aupro(regions, normal, Fraction(x))) for value, x in zip(found, limits))
+
+    worst = max(worst_of(error, (levels, 1 + n), 0, most, rng) for levels in (2, 3, 6) for n in (1, 2, 5))
+    assert 0.5 < worst <= 2
