@@ -13,13 +13,12 @@ from .classification.topk_metrics import AUTKC, AccuracyK
 from .classification.topk_rates import accuracy, autkc, known_ranks, topk_accuracy
 from .comparison import compare
 from .detection.boxes import reduce_boxes
+from .detection.class_curves import voc_average_precision
 from .detection.matching import match_boxes
-from .detection.openset_detection import OpenSetDetection
-from .detection.ow_dln import count_openset_detections, openset_detection, openset_detection_rates
-from .detection.owod import owod_detection
+from .detection.openset_detection import OpenSetDetection, openset_detection, owod_detection
+from .detection.ow_dln import count_openset_detections, openset_detection_rates
 from .detection.pairs import box_iou
 from .detection.rules import Rules
-from .detection.voc import voc_average_precision
 from .formats.written.hub import to_eval_results, to_model_index
 from .loading import METRICS, load, metric_class
 from .metric.metric import Metric

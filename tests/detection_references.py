@@ -86,7 +86,7 @@ def openset_detection(
 
 
 def one_to_one(
-    found: Sequence[Row], objects: list[tuple[Row, int]], overlap: Callable[[Row, Row], Any], matching: str
+    found: Sequence[Row], objects: Sequence[tuple[Row, int]], overlap: Callable[[Row, Row], Any], matching: str
 ) -> Iterable[tuple[Row, Row | None]]:
     """Each prediction with the object that it takes; ignored ones are taken by none."""
     waiting = [g for g, skip in objects if not skip]
@@ -169,6 +169,11 @@ def owod(
     if previously_known is not None:
         groups["mAP(previously known)"] = [label for label in known if label in previously_known]
         groups["mAP(newly known)"] = [label for label in known if label not in previously_known]
+    classes = [label for label in known if number[label]]
+    right, wrong = (
+        {c: sum(s.label == c and (s.kind or "").startswith(kind) for s in said) for c in classes}
+        for kind in ("TP", "FP")
+    )
     open_world = [wi_owod(said, {label: number[label] for label in known}, tenths) for tenths in range(1, 10)]
     results: Results = {}
     if recall_level is not None:
@@ -185,6 +190,10 @@ def owod(
             name: ratio(sum((ap[c] for c in group if number[c]), Fraction()), sum(number[c] > 0 for c in group))
             for name, group in groups.items()
         },
+        "Precision(U)": ratio(counts["TP_unknown"], counts["TP_unknown"] + counts["FP_unknown"]),
+        "U-F1": ratio(2 * counts["TP_unknown"], 2 * counts["TP_unknown"] + counts["FP_unknown"] + counts["FN_unknown"]),
+        "Precision(K)": ratio(sum(ratio(right[c], right[c] + wrong[c]) for c in classes), len(classes)),
+        "Recall(K)": ratio(sum(ratio(right[c], number[c]) for c in classes), len(classes)),
         **counts,
     }
 

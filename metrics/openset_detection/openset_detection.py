@@ -47,10 +47,16 @@ Args:
     previously_known: those of known_classes that earlier tasks knew, for mAP of "owod" by previously and newly known.
         Defaults to None.
     plus_one: whether widths and heights are x2 - x1 + 1, as in the VOC devkit's code. Defaults to False.
+    unknown_below: predictions of known classes with a lower confidence count as unknown. Defaults to None: none does.
+    average_precision: "all" points (default) or "11-point", of "owod".
     per_class: whether to return a table of counts and rates by class. Defaults to False.
     per_image: whether to return a table of counts and rates by image. Defaults to False.
     conf_list: confidences for a sweep of U-Recall, WI and A-OSE; "ow-dln" needs matching="confidence" for it.
         Defaults to None.
+    errors: whether to return the tables fates and errors: what became of the objects, and the kinds of false positives
+        with what mending them would gain. Defaults to False.
+    recall_budgets: numbers k of predictions an image, for AR@k of unknown objects. Defaults to ().
+    budget: "unknown" (default), where predictions on known objects do not spend it, or "all", where they do.
     confidence_level, n_resamples, random_state: with a level such as 0.95, rates get `<key>_low` and `<key>_high`, a
         percentile bootstrap of the images. Defaults to None and 1000 and 0.
     groups_without: "raise" (default), or "skip" groups that lack a class that a result needs: they have None in the
@@ -67,6 +73,11 @@ Returns:
         objects; their share at recalls of 0.1 to 0.9, and at 0.8.
     U-AP, mAP, mAP(previously known), mAP(newly known): for "owod", average precision of "unknown", and its mean over
         the known classes; the last two with previously_known.
+    Precision(U), U-F1, Precision(K), Recall(K): for "owod", precision and F1 of "unknown", and the means over the known
+        classes of precision and recall.
+    fates, errors: with errors, tables of counts, with shares and gains, which also stand beside them as
+        fate(unknown, missed) and ΔmAP(badly placed).
+    AR@10: with recall_budgets, recall of unknown objects by so many predictions an image, the mean over ten IoUs.
     TP_known, FP_known, FN_known, TP_unknown, FP_unknown, FN_unknown, total_known, total_unknown: the counts.
     per_class, per_image, sweep: the tables that are asked for, dicts of columns of one length.
     groups, with that column: a table, {"group": [names, sorted], "<key>": [of each], …}, with a row for what is before

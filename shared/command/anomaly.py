@@ -99,7 +99,7 @@ def anomaly(
 
 
 def _warn_of_empty_masks(images: Sequence[Any]) -> None:
-    """Say so where a folder calls an image anomalous, and its mask has no pixel that is."""
+    """Warn where a folder calls an image anomalous whose mask has no anomalous pixel."""
     empty = [image.image for image in images if image.lacks_pixels]
     if empty:
         warn(
@@ -109,7 +109,7 @@ def _warn_of_empty_masks(images: Sequence[Any]) -> None:
 
 
 def _check_outputs(save: Sequence[Path], per_image: Path | None, report: Path | None, folders: Sequence[Path]) -> None:
-    """Raise ValueError or OSError for what cannot be written, or would be among the files that are read."""
+    """Raise ValueError or OSError for outputs that cannot be written, or that lie among the inputs."""
 
     def tables() -> Iterator[Path]:
         for folder in folders:
@@ -125,7 +125,7 @@ def _check_outputs(save: Sequence[Path], per_image: Path | None, report: Path | 
 
 
 def _list_problems(models: Sequence[Any], resize: str | None, ignore_value: int | None) -> None:
-    """Say what is wrong with the files, and exit with 2 if anything is."""
+    """Print the problems of the files, and exit with 2 if there are any."""
     problems = [line for model in models for line in file_problems(model, resize, ignore_value, progress=True)]
     problems = list(dict.fromkeys(problems))  # masks are the same for both models
     if problems:

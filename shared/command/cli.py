@@ -49,7 +49,7 @@ def _run() -> int:
 
 
 def _open_standard_streams() -> None:
-    """Put nothing behind those that are closed: else a file that is opened would be taken for one of them."""
+    """Open os.devnull for closed streams: else a file that is opened later would take their place."""
     for number in range(3):
         try:
             os.fstat(number)

@@ -97,7 +97,7 @@ def detect(save: tuple[Path, ...], report: Path | None, **arguments: Any) -> Non
 
 
 def _warn_of_unnamed(detections: Any, known: list[int], options: Mapping[str, Any]) -> None:
-    """Say so where a predicted class is none of the data set, nor the one that says "unknown"."""
+    """Warn where a predicted class is neither one of the data set nor "unknown"."""
     true, found = (
         {label for boxes in images for label in boxes["labels"].tolist()}
         for images in (detections.dataset.references, detections.predictions)
@@ -118,7 +118,7 @@ def _warn_of_aliases(aliases: Mapping[str, str]) -> None:
 
 
 def _references(given: Mapping[str, Any]) -> str:
-    """Where the references are. Raises UsageError for arguments that do not go together."""
+    """The place of the references. Raises UsageError for arguments that exclude each other."""
     references = given["references"] or given["data"]
     if given["model"] is None:
         if given["predictions"] is None or references is None or None not in (given["references"], given["data"]):
@@ -134,7 +134,7 @@ def _references(given: Mapping[str, Any]) -> str:
 
 
 def _inputs(given: Mapping[str, Any], references: str) -> Iterator[Path]:
-    """Files that are read, of the kinds that could be written, too."""
+    """The files that are read and have the ending of one that could be written."""
     yield from map(Path, _words(given["names"]))
     yield from texts_read(given["predictions"], references, given["split"] or "val", given["image_set"])
 
@@ -173,7 +173,7 @@ def _from_model(given: Mapping[str, Any], references: str) -> _Run:
 
 
 def _options(given: Mapping[str, Any], classes: Mapping[int, str]) -> dict[str, Any]:
-    """The options of the metric, those that were given."""
+    """The options of the metric that were given."""
     options: dict[str, Any] = {"unknown_class_id": given["unknown_id"], "conf_threshold": given["conf"]}
     if given["previously_known"]:
         options["previously_known"] = class_ids(_words(given["previously_known"]), classes)

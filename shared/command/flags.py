@@ -1,4 +1,4 @@
-"""Flags for the options of a metric, made of its options and of what its script says of them."""
+"""Flags for the options of a metric, with help from its script."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the command says to people: in one line if something is wrong, and never with what a terminal would obey."""
+"""Messages for people: an error is one line, and no text holds control characters for a terminal."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def warn(text: str) -> None:
 
 
 def one_line(text: str) -> str:
-    r"""A text as one line of at most 500 characters: what is left out is the middle, since both ends say most.
+    r"""A text as one line of at most 500 characters, without its middle if it is longer, since both ends say most.
 
     >>> one_line("a column\x1b]0;name\x07 of\n a file")
     'a column\\x1b]0;name\\x07 of a file'
@@ -36,7 +36,7 @@ def printable(text: str) -> str:
 
 
 def explain(error: Exception) -> str:
-    """What an error says to whoever gave the command; that of a defect of ours begins with its kind."""
+    """The message of an error for the user of the command; that of a defect of ours begins with its type."""
     if isinstance(error, click.ClickException):
         return error.format_message()
     if isinstance(error, OSError) and error.filename is not None and error.strerror:

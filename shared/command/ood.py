@@ -111,7 +111,7 @@ def _unknown_places(texts: Sequence[str], known: str, full_spectrum: Sequence[st
 
 
 def _sets(place: str, known: str, full_spectrum: Sequence[str]) -> dict[str, str]:
-    """The sets at a place by name: of a folder all but those that are given as known; of a file one."""
+    """The sets at a place by name: of a folder all but the known ones, of a file one."""
     if not is_folder(place):
         return {"": place}
     given = [path for path in map(file_of, (known, *full_spectrum)) if path is not None and path.exists()]

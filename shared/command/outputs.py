@@ -1,4 +1,4 @@
-"""Where a command leaves its results: checked before they are computed, printed before they are saved."""
+"""Outputs of a command: checked before anything is computed, printed before they are saved."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def saving(save: Path | None, results: Mapping[str, Any]) -> list[Callable[[], o
 
 
 def deliver(text: str, *writes: Callable[[], object]) -> None:
-    """Print results and then write them, each whatever becomes of the others. Raises the last error that there was."""
+    """Print results and then write them, each even if another fails. Raises the last error."""
     with ExitStack() as rest:
         for write in reversed(writes):
             rest.callback(write)

@@ -17,7 +17,7 @@ from ..reports.thumbnails import list_images
 
 
 def check_report(metric: type[Metric], folder: Path, images: str | None) -> None:
-    """Raise UsageError for a metric that cannot say what became of each sample, and as `check_report_folder`."""
+    """Raise UsageError for a metric without a table of samples, and the errors of `check_report_folder`."""
     if not has_errors_of_samples(metric):
         able = ", ".join(name for name in METRICS if has_errors_of_samples(metric_class(name)))
         raise click.UsageError(f"--report: expected a metric that judges single samples ({able}), got {metric.name}")
@@ -27,7 +27,7 @@ def check_report(metric: type[Metric], folder: Path, images: str | None) -> None
 def error_report(
     name: str, results: Mapping[str, Any], folder: Path, images: str | None, places: Mapping[str, str], count: int
 ) -> Callable[[], object]:
-    """What writes the report, once it is known that there is an image for each of so many samples."""
+    """The function that writes the report, after a check that each of `count` samples has an image."""
     pictures = None if images is None else list_images(images, count)
     about = ", ".join(f"{column}: {place}" for column, place in places.items())
     return partial(write_error_report, dict(results), folder, title=f"Errors, {name}", about=about, images=pictures)

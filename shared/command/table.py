@@ -67,7 +67,7 @@ def table(
 
 
 def _names(files: Sequence[Path]) -> list[str]:
-    """The names of files without endings, with the folders in which they differ. Raises ValueError for equal ones."""
+    """The names of files without endings, with the folders in which they differ. Raises ValueError for duplicates."""
     absolute = [Path(os.path.abspath(path)) for path in files]
     folder = os.path.commonpath([path.parent for path in absolute])
     names = [path.relative_to(folder).with_suffix("").as_posix() for path in absolute]

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .outcomes import FP_KNOWN, FP_UNKNOWN, NEITHER, TP_KNOWN, TP_UNKNOWN, Outcomes, SelectedBoxes
+from .mending import Mending
+from .outcomes import COUNTED, FP_KNOWN, FP_UNKNOWN, OUTCOMES, TP_KNOWN, TP_UNKNOWN, Outcomes, SelectedBoxes
 
 CountColumns = dict[str, np.ndarray]
 
@@ -48,12 +49,25 @@ def ranked_outcome(found: Outcomes, code: int) -> Ranked:
 def counts_by_image(found: Outcomes) -> CountColumns:
     """The eight counts of one of each image."""
     boxes = found.boxes
-    size, width = len(boxes.num_predictions), NEITHER + 1
+    size, width = len(boxes.num_predictions), len(OUTCOMES)
     outcomes = np.bincount(boxes.image * width + found.outcome, minlength=size * width).reshape(size, width)
     is_known = boxes.object_label != boxes.unknown_id
     kinds = (kind & ~boxes.ignored for kind in (is_known, ~is_known))
     objects = (np.bincount(boxes.object_image[kind], minlength=size) for kind in kinds)
-    return _named(*(np.ascontiguousarray(column) for column in outcomes.T[:NEITHER]), *objects)
+    return _named(*(np.ascontiguousarray(column) for column in outcomes.T[: len(COUNTED)]), *objects)
+
+
+def unknown_by_image(boxes: SelectedBoxes, mending: Mending) -> CountColumns:
+    """How many TP_unknown come, and how many unknown objects leave, in each image where errors are mended."""
+    size, is_unknown = len(boxes.num_predictions), boxes.object_label == boxes.unknown_id
+    coming, leaving = (
+        boxes.image[mending.taking[is_unknown[mending.objects]]],
+        mending.leaving[is_unknown[mending.leaving]],
+    )
+    return {
+        "TP_unknown": np.bincount(coming, minlength=size),
+        "total_unknown": -np.bincount(boxes.object_image[leaving], minlength=size),
+    }
 
 
 def in_total(by_image: Mapping[str, np.ndarray], counts: np.ndarray) -> dict[str, int]:
@@ -68,7 +82,7 @@ def as_rows(by_image: Mapping[str, np.ndarray], counts: np.ndarray) -> CountColu
 
 def counts_by_class(found: Outcomes, classes: Sequence[int]) -> dict[str, list[Any]]:
     """Objects, TP, FP, FN, precision and recall of each class, as `class_rows` lists them."""
-    boxes, size, width = found.boxes, len(classes), NEITHER + 1
+    boxes, size, width = found.boxes, len(classes), len(OUTCOMES)
     groups = rows_of(boxes.predictions[:, 5], classes) * width + found.outcome
     outcomes = tally(groups, boxes.counts[boxes.image], size * width).reshape(size, width).T
     tp, fp = outcomes[TP_KNOWN] + outcomes[TP_UNKNOWN], outcomes[FP_KNOWN] + outcomes[FP_UNKNOWN]
@@ -118,7 +132,7 @@ def rows_of(labels: np.ndarray, classes: Sequence[int]) -> np.ndarray:
 def counts_above(found: Outcomes, totals: Mapping[str, int], thresholds: Sequence[float]) -> CountColumns:
     """The eight counts of the predictions that reach each confidence threshold, from those of all predictions."""
     counts = found.boxes.counts
-    reached = (ranked_outcome(found, code).reaching(thresholds, counts) for code in range(NEITHER))
+    reached = (ranked_outcome(found, code).reaching(thresholds, counts) for code in COUNTED)
     return _named(*reached, totals["total_known"], totals["total_unknown"])
 
 

@@ -56,7 +56,21 @@ def match_pairs(pairs: Pairs, predictions: np.ndarray, references: np.ndarray, m
     if matching == "confidence":
         keys.reverse()
     ranked = rank_pairs(pairs, predictions, references, keys)
-    return _take_free(pairs.take(ranked), len(predictions), len(references))
+    return take_free(pairs.take(ranked), len(predictions), len(references))
+
+
+def first_pairs(
+    pairs: Pairs, of: np.ndarray, predictions: np.ndarray, references: np.ndarray, keys: list[np.ndarray]
+) -> np.ndarray:
+    """The place of the first pair of each prediction or of each object, ranked as by `rank_pairs`.
+
+    Parameters: of, the rows or the columns of the pairs. Only pairs that share one are ranked.
+    """
+    shared = np.bincount(of)[of] > 1
+    several = np.flatnonzero(shared)
+    order = rank_pairs(pairs.take(several), predictions, references, [*(key[several] for key in keys), of[several]])
+    several = several[order]
+    return np.concatenate([np.flatnonzero(~shared), several[first_of_each(of[several])]])
 
 
 def rank_pairs(pairs: Pairs, predictions: np.ndarray, references: np.ndarray, keys: list[np.ndarray]) -> np.ndarray:
@@ -69,7 +83,7 @@ def rank_pairs(pairs: Pairs, predictions: np.ndarray, references: np.ndarray, ke
     return ranked
 
 
-def _take_free(ranked: Pairs, num_rows: int, num_columns: int) -> Pairs:
+def take_free(ranked: Pairs, num_rows: int, num_columns: int) -> Pairs:
     """Take pairs listed best first, each whose boxes are both still free."""
     row_used, column_used, taken = bytearray(num_rows), bytearray(num_columns), []
     for pair, (row, column) in enumerate(zip(ranked.rows.tolist(), ranked.columns.tolist())):
@@ -77,3 +91,10 @@ def _take_free(ranked: Pairs, num_rows: int, num_columns: int) -> Pairs:
             row_used[row] = column_used[column] = 1
             taken.append(pair)
     return ranked.take(np.asarray(taken, dtype=np.int64))
+
+
+def first_of_each(groups: np.ndarray) -> np.ndarray:
+    """The first of each run of equal numbers."""
+    first = np.ones(len(groups), dtype=bool)
+    first[1:] = groups[1:] != groups[:-1]
+    return first

@@ -3,21 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from ..metric.metric import Metric, keyword_options
-from ..metric.prepared_units import PreparedUnits
-from .boxes import as_detection_state, reduce_boxes
-from .image_units import detection_units
-from .protocols import detection_results
-from .rules import Rules
+from ..arrays.arrays import MAX_EXACT
+from ..arrays.options import as_bool, as_choice, as_fraction, as_int_list, as_reals, plain_value
+from ..metric.metric import Metric
+from ..metric.results import as_dict
+from .boxes import BOX_FORMATS, DetectionState, as_detection_state, reduce_boxes
+from .budgets import BUDGETS
+from .class_curves import AVERAGE_PRECISIONS
+from .ow_dln import OwDln
+from .owod import Owod
+from .prepared_images import PreparedImages
+from .protocols import MatchedImages
+from .rules import RULE_CHECKS, Rules
+
+PROTOCOLS: dict[str, type[MatchedImages]] = {"ow-dln": OwDln, "owod": Owod}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class OpenSetDetection(Metric):
-    """Object detection with objects of unknown classes: see `reduce_boxes` and `detection_results`.
+    """Object detection with objects of unknown classes.
+
+    Columns: see `reduce_boxes`. Options, beside those of every metric (see `Metric`):
+
+    known_classes to unknown_below: see `Rules`; matching=None is "iou", and Pascal VOC's with protocol="owod"
+    protocol: "ow-dln", see `count_openset_detections` and `openset_detection_rates`; or "owod", see `Owod`
+    recall_level: in (0, 1], that of WI of "owod"; None leaves WI out
+    previously_known: those of known_classes that earlier tasks knew, for mAP of "owod"
+    average_precision: "all" or "11-point", of "owod"
+    per_class, per_image: whether to add a table, a dict of columns of one length
+    conf_list: confidences at which to add "sweep", a table of U-Recall, WI and A-OSE of the predictions that reach
+        them; "ow-dln" needs matching="confidence" for it: by IoU, leaving out a box changes what others take
+    errors: whether to add "fates" and "errors", tables of what became of the objects, and of the kinds of false
+        positives with what mending them gains; see `Errors`
+    recall_budgets, budget: numbers k of predictions an image for which to add AR@k of unknown objects; see
+        `found_within`
+    box_format: "xyxy", "xywh" or "cxcywh". Fixed at load
+
+    Raises ValueError for an option that the protocol does not have, and what its rates raise.
 
     >>> found, true = [[10, 10, 50, 50, 0.9, 0]], [[10, 10, 50, 50, 0], [60, 60, 100, 100, 5]]
     >>> OpenSetDetection(known_classes=[0]).compute(predictions=[found], references=[true])["FN_unknown"]
@@ -40,12 +65,87 @@ class OpenSetDetection(Metric):
     recall_level: float | None = 0.8
     previously_known: Sequence[int] | None = None
     plus_one: bool = Rules.plus_one
+    unknown_below: float | None = Rules.unknown_below
+    average_precision: str = "all"
     per_class: bool = False
     per_image: bool = False
     conf_list: Sequence[float] | None = None
+    errors: bool = False
+    recall_budgets: int | Sequence[int] = ()
+    budget: str = "unknown"
     box_format: str = "xyxy"
 
-    def prepare(self, state: Any) -> PreparedUnits:
+    def __post_init__(self) -> None:
+        """Check each option."""
+        super().__post_init__()
+        for name, check in RULE_CHECKS.items():
+            value = getattr(self, name)
+            if value is not None or name not in ("known_classes", "matching"):
+                setattr(self, name, check(value, name))
+        self.protocol = as_choice(self.protocol, "protocol", [*PROTOCOLS])
+        self.average_precision = as_choice(self.average_precision, "average_precision", [*AVERAGE_PRECISIONS])
+        self.budget = as_choice(self.budget, "budget", BUDGETS)
+        self.box_format = as_choice(self.box_format, "box_format", BOX_FORMATS)
+        self.recall_level = None if self.recall_level is None else as_fraction(self.recall_level, "recall_level")
+        self.conf_list = None if self.conf_list is None else as_reals(self.conf_list, "conf_list")
+        for name in ("per_class", "per_image", "errors"):
+            setattr(self, name, as_bool(getattr(self, name), name))
+        _ = self.budget_sizes
+
+    @property
+    def budget_sizes(self) -> list[int]:
+        """The numbers of `recall_budgets`."""
+        given = plain_value(self.recall_budgets)
+        sizes = [] if given in ((), []) else as_int_list(given, "recall_budgets", 1, MAX_EXACT)
+        if len(set(sizes)) < len(sizes):
+            raise ValueError(f"recall_budgets: expected different numbers, got {sizes}")
+        return sizes
+
+    @property
+    def matched_images(self) -> type[MatchedImages]:
+        """The protocol."""
+        return PROTOCOLS[self.protocol]
+
+    @property
+    def rules(self) -> Rules:
+        """The rules of the protocol among the options."""
+        return self.matched_images.rules(self)
+
+    def prepare(self, state: DetectionState) -> PreparedImages:
         """Match the boxes of each image."""
-        options = {name: getattr(self, name) for name in keyword_options(detection_results)}
-        return PreparedUnits(state, partial(detection_results, **options), partial(detection_units, **options))
+        return PreparedImages(state, self.matched_images, self)
+
+
+def openset_detection(
+    state: DetectionState,
+    rules: Rules,
+    *,
+    per_class: bool = False,
+    per_image: bool = False,
+    conf_list: Sequence[float] | None = None,
+) -> dict[str, Any]:
+    """The results of `OpenSetDetection` with protocol="ow-dln", of a state of `reduce_boxes`.
+
+    >>> state = reduce_boxes([[[0, 0, 4, 4, 0.9, 1]]], [[[0, 0, 4, 4, 1], [6, 6, 9, 9, 5]]])
+    >>> openset_detection(state, Rules(known_classes=[1]))["TP_known"]
+    1
+    """
+    return detection_results(
+        state, OpenSetDetection(**asdict(rules), per_class=per_class, per_image=per_image, conf_list=conf_list)
+    )
+
+
+def owod_detection(state: DetectionState, rules: Rules, **options: Any) -> dict[str, Any]:
+    """The results of `OpenSetDetection` with protocol="owod" and its other options, of a state of `reduce_boxes`.
+
+    Parameters: rules, of which matching and count_background have no use here.
+    """
+    of_rules = {**asdict(rules), "matching": None, "count_background": False}
+    return detection_results(state, OpenSetDetection(**of_rules, protocol="owod", **options))
+
+
+def detection_results(state: DetectionState, metric: OpenSetDetection) -> dict[str, Any]:
+    """The results of a metric, of a state of `reduce_boxes`."""
+    prepared = metric.prepare(state)
+    results = prepared.rates()
+    return as_dict({**results, **prepared.tables(results)})

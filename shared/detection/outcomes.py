@@ -1,6 +1,6 @@
 """What takes part in an evaluation, and what each detection counts as, whatever the protocol.
 
-A protocol gives each prediction one of five outcomes, from the boxes of its image alone: so it is found once, however
+A protocol gives each prediction one of seven outcomes, from the boxes of its image alone: so it is found once, however
 many equal images each image stands for.
 """
 
@@ -12,11 +12,13 @@ import numpy as np
 
 from .boxes import DetectionState
 from .corners import Corners
-from .overlap import overlapping_pairs
+from .overlap import Overlaps, overlaps
 from .pairs import Pairs
 from .rules import Rules
 
-TP_KNOWN, FP_KNOWN, TP_UNKNOWN, FP_UNKNOWN, NEITHER = range(5)
+OUTCOMES = ("TP_known", "FP_known", "TP_unknown", "FP_unknown", "background", "on ignored", "left out")
+TP_KNOWN, FP_KNOWN, TP_UNKNOWN, FP_UNKNOWN, BACKGROUND, ON_IGNORED, LEFT_OUT_CLASS = range(len(OUTCOMES))
+COUNTED = range(BACKGROUND)  # the outcomes that are counted
 
 
 class SelectedBoxes(NamedTuple):
@@ -52,17 +54,22 @@ class SelectedBoxes(NamedTuple):
         """The class by which a prediction says "unknown"."""
         return self.rules.unknown_class_id
 
-    def pairs(self) -> Pairs:
-        """All pairs of a prediction and an object of one image whose IoU reaches the threshold."""
+    def overlaps(self, lowest: float) -> Overlaps:
+        """All pairs of a prediction and an object of one image that may reach an IoU."""
         counts = self.num_predictions, self.num_references
-        return overlapping_pairs(self.predictions, self.references, *counts, self.rules.iou_threshold, self.corners)
+        return overlaps(self.predictions, self.references, *counts, lowest, self.corners)
+
+    def pairs(self) -> Pairs:
+        """Those whose IoU reaches the threshold of the rules."""
+        return self.overlaps(self.rules.iou_threshold).reaching(self.rules.iou_threshold)
 
 
 class Outcomes(NamedTuple):
     """What each prediction counts as.
 
     boxes: what takes part
-    outcome: TP_KNOWN, FP_KNOWN, TP_UNKNOWN, FP_UNKNOWN, or NEITHER
+    outcome: TP_KNOWN, FP_KNOWN, TP_UNKNOWN, FP_UNKNOWN; BACKGROUND, an "unknown" without an object where these do not
+        count; ON_IGNORED; or LEFT_OUT_CLASS, of a class that counts nowhere
     matched: the row of the object that it takes, or −1
     """
 
@@ -74,6 +81,7 @@ class Outcomes(NamedTuple):
 def select_boxes(state: DetectionState, rules: Rules) -> SelectedBoxes:
     """Drop predictions below the confidence threshold, and label the objects.
 
+    With `unknown_below`, less confident predictions of known classes say "unknown".
     With `plus_one` each box is a pixel wider and higher: the VOC devkit counts both border pixels, so that its widths
     are x2 − x1 + 1.
     """
@@ -85,6 +93,10 @@ def select_boxes(state: DetectionState, rules: Rules) -> SelectedBoxes:
     if not confident.all():
         image, predictions, remainders = image[confident], predictions[confident], remainders[confident]
         num_predictions = np.bincount(image, minlength=len(images))
+    if rules.unknown_below is not None:
+        unsure = (predictions[:, 4] < rules.unknown_below) & np.isin(predictions[:, 5], rules.known)
+        labels = np.where(unsure, rules.unknown_class_id, predictions[:, 5])
+        predictions = np.column_stack([predictions[:, :5], labels])
     corners = (
         Corners(predictions[:, :4], remainders, int(rules.plus_one)),
         Corners(references[:, :4], state["reference_remainders"], int(rules.plus_one)),

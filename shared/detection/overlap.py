@@ -49,12 +49,18 @@ class Overlaps(NamedTuple):
         ious[near] = np.asarray([float(iou) for iou in exact])[place]
         return signs, ious
 
+    def take(self, which: np.ndarray) -> Overlaps:
+        """Some of the pairs, by a mask or by their places."""
+        return Overlaps(self.pairs.take(which), self.images[which], self.error, self.corners)
+
     def reaching(self, threshold: Fraction | float) -> Pairs:
         """The pairs whose IoU is at least the threshold, ranked."""
         signs, ious = self.compared(threshold)
-        reached = signs >= 0
-        pairs = self.pairs._replace(ious=ious).take(reached)
-        return pairs._replace(ranks=_exact_ranks(pairs, self.images[reached], self.error, *self.corners))
+        return self._replace(pairs=self.pairs._replace(ious=ious)).take(signs >= 0).ranked()
+
+    def ranked(self) -> Pairs:
+        """The pairs, ranked by their exact IoU."""
+        return self.pairs._replace(ranks=_exact_ranks(self.pairs, self.images, self.error, *self.corners))
 
 
 def overlapping_pairs(

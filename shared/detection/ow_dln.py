@@ -6,11 +6,12 @@ boxes → one-to-one matching, whatever the classes → an outcome for each pred
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
 
-from ..arrays.options import as_bool, as_reals
+from ..metric.results import Rate, Results
 from .boxes import DetectionState
 from .counting import (
     CountColumns,
@@ -23,61 +24,30 @@ from .counting import (
     ratio,
     rows_of,
     tally,
+    unknown_by_image,
 )
 from .matching import match_pairs
-from .outcomes import FP_KNOWN, FP_UNKNOWN, NEITHER, TP_KNOWN, TP_UNKNOWN, Outcomes, select_boxes
+from .mending import Mending
+from .outcomes import (
+    BACKGROUND,
+    FP_KNOWN,
+    FP_UNKNOWN,
+    ON_IGNORED,
+    TP_KNOWN,
+    TP_UNKNOWN,
+    Outcomes,
+    SelectedBoxes,
+    select_boxes,
+)
+from .pairs import Pairs
+from .protocols import DetectionOptions, MatchedImages, gain
 from .rules import Rules
 
-
-def openset_detection(
-    state: DetectionState,
-    rules: Rules,
-    *,
-    per_class: bool = False,
-    per_image: bool = False,
-    conf_list: Sequence[float] | None = None,
-) -> dict[str, Any]:
-    """Rates and counts of open-set detection, and the tables that are asked for, from one matching.
-
-    Parameters: state of `reduce_boxes`; rules; per_class and per_image add a table, a dict of columns of one length;
-    conf_list adds "sweep", a table of U-Recall, WI and A-OSE at these confidence thresholds, for which
-    matching="confidence" is needed: by IoU, leaving out a box changes what others take.
-    Returns `openset_detection_rates` and `count_openset_detections`, then "per_class", "per_image", "sweep".
-    Raises ValueError for conf_list with matching="iou", and NaN in it.
-
-    >>> from openworld_metrics import reduce_boxes
-    >>> state = reduce_boxes([[[0, 0, 4, 4, 0.9, 1]]], [[[0, 0, 4, 4, 1], [6, 6, 9, 9, 5]]])
-    >>> openset_detection(state, Rules(known_classes=[1]))["TP_known"]
-    1
-    """
-    if conf_list is not None and rules.matching == "iou":
-        raise ValueError(
-            "conf_list: expected matching='confidence', where a prediction takes nothing from a more confident one; "
-            "got matching='iou', where each threshold needs a matching of its own"
-        )
-    found = openset_outcomes(state, rules)
-    by_image = counts_by_image(found)
-    results: dict[str, Any] = openset_summary(by_image, found.boxes.counts)
-    if as_bool(per_class, "per_class"):
-        results["per_class"] = _by_class(found)
-    if as_bool(per_image, "per_image"):
-        images = as_rows(by_image, found.boxes.counts)
-        results["per_image"] = {"image": [*range(len(images["total_known"]))], **_with_rates(images)}
-    if conf_list is not None:
-        thresholds = as_reals(conf_list, "conf_list")
-        above = _with_rates(counts_above(found, results, thresholds))
-        results["sweep"] = {"confidence": thresholds, **{name: above[name] for name in ("U-Recall", "WI", "A-OSE")}}
-    return results
-
-
-def openset_summary(by_image: CountColumns, counts: np.ndarray) -> dict[str, Any]:
-    """Rates and counts where each image, of which there are the eight counts, counts so often."""
-    totals = in_total(by_image, counts)
-    return {**openset_detection_rates(totals), **totals}
+_LOWER = ("WI", "A-OSE")  # rates of which lower is better
 
 
 def count_openset_detections(state: DetectionState, rules: Rules) -> dict[str, int]:
-    """Count right and wrong detections of known and of unknown objects.
+    """Count correct and wrong detections of known and of unknown objects.
 
     A reference is known if its class is among the rules' `known_classes`, else unknown; a prediction says "unknown" if
     its class is `unknown_class_id`, else it says a known class. Predictions below `conf_threshold` are left out, the
@@ -104,17 +74,21 @@ def count_openset_detections(state: DetectionState, rules: Rules) -> dict[str, i
 def openset_outcomes(state: DetectionState, rules: Rules) -> Outcomes:
     """What each confident prediction counts as; see `count_openset_detections`."""
     boxes = select_boxes(state, rules)
-    pairs = boxes.pairs()
+    return one_to_one_outcomes(boxes, boxes.pairs())
+
+
+def one_to_one_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
+    """The same of selected boxes, of which those pairs reach the IoU threshold."""
     to_ignored = boxes.ignored[pairs.columns]
-    pairs_matched = match_pairs(pairs.take(~to_ignored), boxes.predictions, boxes.references, rules.matching)
+    pairs_matched = match_pairs(pairs.take(~to_ignored), boxes.predictions, boxes.references, boxes.rules.matching)
     matched = np.full(len(boxes.predictions), -1)
     matched[pairs_matched.rows] = pairs_matched.columns
 
     label = boxes.predictions[:, 5]
     says_unknown = label == boxes.unknown_id
     outcome = np.full(len(label), FP_KNOWN)
-    outcome[says_unknown] = FP_UNKNOWN if rules.count_background else NEITHER
-    outcome[pairs.rows[to_ignored]] = NEITHER
+    outcome[says_unknown] = FP_UNKNOWN if boxes.rules.count_background else BACKGROUND
+    outcome[pairs.rows[to_ignored]] = ON_IGNORED
     rows, called = pairs_matched.rows, boxes.object_label[pairs_matched.columns]
     right, unknown_said = label[rows] == called, says_unknown[rows]
     outcome[rows] = np.where(unknown_said, np.where(right, TP_UNKNOWN, FP_UNKNOWN), np.where(right, TP_KNOWN, FP_KNOWN))
@@ -146,12 +120,63 @@ def openset_detection_rates(counts: Mapping[str, int]) -> dict[str, float]:
     }
 
 
-def _by_class(found: Outcomes) -> dict[str, list[Any]]:
-    """The table by class, with how many of its objects were called unknown."""
-    boxes, classes = found.boxes, class_rows(found.boxes)
-    called = found.matched[(found.matched >= 0) & np.isin(found.outcome, (TP_UNKNOWN, FP_UNKNOWN))]
-    rows, weights = rows_of(boxes.object_label[called], classes), boxes.counts[boxes.object_image[called]]
-    return {**counts_by_class(found, classes), "called unknown": tally(rows, weights, len(classes)).tolist()}
+class OwDln(MatchedImages):
+    """Images whose boxes are matched one to one, whatever their classes; see `count_openset_detections`."""
+
+    match = staticmethod(one_to_one_outcomes)
+
+    @classmethod
+    def rules(cls, options: DetectionOptions) -> Rules:
+        """The rules among options, which have neither known classes of earlier tasks nor an average precision."""
+        if options.previously_known is not None:
+            got = f"got {options.previously_known!r}"
+            raise ValueError(f"previously_known: expected None, since mAP is of protocol='owod', {got}")
+        if options.average_precision != "all":
+            got = f"got {options.average_precision!r}"
+            raise ValueError(f"average_precision: expected 'all', since mAP is of protocol='owod', {got}")
+        rules = {field.name: getattr(options, field.name) for field in fields(Rules)}
+        return Rules(**{**rules, "matching": Rules.matching if options.matching is None else options.matching})
+
+    def __init__(self, boxes: SelectedBoxes, pairs: Pairs, options: DetectionOptions) -> None:
+        self.found = self.match(boxes, pairs)
+        self.by_image = counts_by_image(self.found)
+        self._mended: dict[str, CountColumns] = {}  # by error, changes of counts
+
+    def rates(self, counts: np.ndarray) -> Results:
+        """Rates and counts; see `openset_detection_rates`."""
+        totals = in_total(self.by_image, counts)
+        values = openset_detection_rates(totals)
+        rates: Results = {name: Rate(value, name not in _LOWER) for name, value in values.items()}
+        for error, columns in self._mended.items():
+            more = in_total(columns, counts)
+            after = ratio(*(totals[name] + more[name] for name in ("TP_unknown", "total_unknown")))
+            rates[gain(error, "U-Recall")] = Rate(after - values["U-Recall"], None)
+        return {**rates, **totals}
+
+    def mend(self, error: str, mending: Mending) -> None:
+        """Add what U-Recall gains."""
+        self._mended[error] = unknown_by_image(self.found.boxes, mending)
+
+    def table_by_class(self) -> dict[str, list[Any]]:
+        """Counts of each class, with how many of its objects were called unknown."""
+        found, boxes, classes = self.found, self.found.boxes, class_rows(self.found.boxes)
+        called = found.matched[(found.matched >= 0) & np.isin(found.outcome, (TP_UNKNOWN, FP_UNKNOWN))]
+        rows, weights = rows_of(boxes.object_label[called], classes), boxes.counts[boxes.object_image[called]]
+        return {**counts_by_class(found, classes), "called unknown": tally(rows, weights, len(classes)).tolist()}
+
+    def table_by_image(self) -> dict[str, list[Any]]:
+        """Rates and counts of each image."""
+        return _with_rates(as_rows(self.by_image, self.found.boxes.counts))
+
+    def sweep(self, results: Results, thresholds: Sequence[float]) -> dict[str, list[Any]]:
+        """Rates of the predictions that reach each confidence; only where they are matched in its order."""
+        if self.found.boxes.rules.matching == "iou":
+            raise ValueError(
+                "conf_list: expected matching='confidence', where a prediction takes nothing from a more confident one;"
+                " got matching='iou', where each threshold needs a matching of its own"
+            )
+        above = _with_rates(counts_above(self.found, results, thresholds))
+        return {name: above[name] for name in ("U-Recall", "WI", "A-OSE")}
 
 
 def _with_rates(counts: CountColumns) -> dict[str, list[Any]]:

@@ -1,101 +1,86 @@
-"""The results of one protocol, from all options; of a state, or of its images with other counts."""
+"""What a protocol is: rules by which boxes are matched once, and one function from counts of images to results."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields
-from typing import Any
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, Protocol
 
 import numpy as np
 
-from ..arrays.options import as_bool, as_choice, as_fraction
-from ..metric.metric import keyword_options
-from .boxes import DetectionState
-from .counting import counts_by_image
-from .ow_dln import openset_detection, openset_outcomes, openset_summary
-from .owod import owod_detection, owod_options, owod_summary
-from .owod_matches import class_precisions, match_owod
+from ..metric.results import Results
+from .counting import CountColumns
+from .mending import Mending
+from .outcomes import Outcomes, SelectedBoxes
+from .pairs import Pairs
 from .rules import Rules
 
-PROTOCOLS = ("ow-dln", "owod")
+
+class DetectionOptions(Protocol):
+    """Options of `OpenSetDetection` that a protocol reads, each of which is checked."""
+
+    known_classes: Sequence[int] | None
+    unknown_class_id: int
+    iou_threshold: float
+    conf_threshold: float
+    matching: str | None
+    count_background: bool
+    plus_one: bool
+    unknown_below: float | None
+    recall_level: float | None
+    previously_known: Sequence[int] | None
+    average_precision: str
 
 
-def detection_results(
-    state: DetectionState,
-    *,
-    known_classes: Sequence[int] | None = None,
-    unknown_class_id: int = Rules.unknown_class_id,
-    iou_threshold: float = Rules.iou_threshold,
-    conf_threshold: float = Rules.conf_threshold,
-    count_background: bool = Rules.count_background,
-    protocol: str = "ow-dln",
-    matching: str | None = None,
-    recall_level: float | None = 0.8,
-    previously_known: Sequence[int] | None = None,
-    plus_one: bool = Rules.plus_one,
-    per_class: bool = False,
-    per_image: bool = False,
-    conf_list: Sequence[float] | None = None,
-) -> dict[str, Any]:
-    """Results of one protocol: `openset_detection` for "ow-dln", `owod_detection` for "owod".
+class MatchedImages(ABC):
+    """Images whose boxes are matched by the rules of a protocol.
 
-    Parameters: state of `reduce_boxes`; `Rules`, of which known_classes is required, and options of the two;
-    matching=None is "iou" for ow-dln, and the matching of Pascal VOC for owod, which has no other.
-    Returns what the protocol's function returns. Raises what it raises, and ValueError for an option that the protocol
-    has not.
+    found: what each prediction counts as
+    by_image: counts of one of each image, of which results are made
     """
-    chosen: dict[str, Any] = dict(
-        known_classes=known_classes,
-        unknown_class_id=unknown_class_id,
-        iou_threshold=iou_threshold,
-        conf_threshold=conf_threshold,
-        count_background=count_background,
-        protocol=protocol,
-        matching=matching,
-        recall_level=recall_level,
-        previously_known=previously_known,
-        plus_one=plus_one,
-    )
-    rules, tables = (
-        _protocol_rules(chosen),
-        dict[str, Any](per_class=per_class, per_image=per_image, conf_list=conf_list),
-    )
-    if protocol == "owod":
-        return owod_detection(state, rules, recall_level=recall_level, previously_known=previously_known, **tables)
-    return openset_detection(state, rules, **tables)
+
+    found: Outcomes
+    by_image: CountColumns
+
+    @staticmethod
+    @abstractmethod
+    def match(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
+        """Match boxes, of which those pairs reach the IoU threshold."""
+
+    @classmethod
+    @abstractmethod
+    def rules(cls, options: DetectionOptions) -> Rules:
+        """The rules among options. Raises ValueError for an option that the protocol does not have."""
+
+    @abstractmethod
+    def __init__(self, boxes: SelectedBoxes, pairs: Pairs, options: DetectionOptions) -> None:
+        """Match the boxes."""
+
+    @abstractmethod
+    def rates(self, counts: np.ndarray) -> Results:
+        """Rates and counts where each image occurs `counts` times, (N,) int64, 0 included."""
+
+    @abstractmethod
+    def table_by_class(self) -> dict[str, list[Any]]:
+        """A row for each class, the last for "unknown"."""
+
+    @abstractmethod
+    def table_by_image(self) -> dict[str, list[Any]]:
+        """A row for each image."""
+
+    @abstractmethod
+    def sweep(self, results: Results, thresholds: Sequence[float]) -> dict[str, list[Any]]:
+        """U-Recall, WI and A-OSE of the predictions that reach each confidence, from the results of all of them."""
+
+    @abstractmethod
+    def mend(self, error: str, mending: Mending) -> None:
+        """Add to the results what they gain where an error is mended."""
 
 
-def results_by_counts(state: DetectionState, **options: Any) -> Callable[[np.ndarray], dict[str, Any]]:
-    """Match the boxes once, for results of the same images with other counts.
+def gain(error: str, measure: str) -> str:
+    """The name of what mending an error adds to a measure.
 
-    Parameters: state; options of `detection_results`, with its defaults. Returns a function from how often each image
-    counts, (N,) int64, 0 included, to the results without tables; of the state's own counts they are those of
-    `detection_results`, to the bit. That function raises ValueError where there is no WI of "owod".
+    >>> gain("badly placed", "mAP")
+    'ΔmAP(badly placed)'
     """
-    chosen = {**keyword_options(detection_results), **options}
-    rules = _protocol_rules(chosen)
-    if chosen["protocol"] == "owod":
-        level, groups = owod_options(rules, chosen["recall_level"], chosen["previously_known"])
-        matches = match_owod(state, rules, with_wi=level is not None)
-        return lambda counts: owod_summary(matches, class_precisions(matches, counts), counts, level, groups)
-    by_image = counts_by_image(openset_outcomes(state, rules))
-    return lambda counts: openset_summary(by_image, counts)
-
-
-def _protocol_rules(options: Mapping[str, Any]) -> Rules:
-    """The rules among all options, of which each is one that the protocol has."""
-    is_owod, matching = as_choice(options["protocol"], "protocol", PROTOCOLS) == "owod", options["matching"]
-    if is_owod and matching is not None:
-        raise ValueError(f"matching: expected None, since protocol='owod' matches as Pascal VOC, got {matching!r}")
-    if is_owod and as_bool(options["count_background"], "count_background"):
-        raise ValueError("count_background: expected False, since protocol='owod' always counts them, got True")
-    chosen = {field.name: options[field.name] for field in fields(Rules)}
-    rules = Rules(**{**chosen, "matching": Rules.matching if matching is None else matching})
-    if is_owod:
-        return rules
-    previous, level = options["previously_known"], options["recall_level"]
-    if previous is not None:
-        raise ValueError(f"previously_known: expected None, since mAP is of protocol='owod', got {previous!r}")
-    if level is not None:
-        as_fraction(level, "recall_level")  # which has no use here, and is not to be wrong all the same
-    return rules
+    return f"Δ{measure}({error})"

@@ -2,13 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ..arrays.arrays import MAX_EXACT
 from ..arrays.options import as_bool, as_choice, as_fraction, as_int, as_int_list, as_real
 
 MATCHINGS = ("iou", "confidence")
+
+
+def _as_class(value: Any, name: str) -> int:
+    return as_int(value, name, -MAX_EXACT, MAX_EXACT)
+
+
+def _as_classes(value: Any, name: str) -> list[int]:
+    return as_int_list(value, name, -MAX_EXACT, MAX_EXACT)
+
+
+def _as_matching(value: Any, name: str) -> str:
+    return as_choice(value, name, MATCHINGS)
+
+
+def _as_real_or_none(value: Any, name: str) -> float | None:
+    return None if value is None else as_real(value, name)
+
+
+RULE_CHECKS: dict[str, Callable[[Any, str], Any]] = {
+    "unknown_class_id": _as_class,
+    "known_classes": _as_classes,
+    "conf_threshold": as_real,
+    "plus_one": as_bool,
+    "iou_threshold": as_fraction,
+    "matching": _as_matching,
+    "count_background": as_bool,
+    "unknown_below": _as_real_or_none,
+}
 
 
 @dataclass(frozen=True)
@@ -21,6 +50,7 @@ class Rules:
     conf_threshold: predictions with a lower confidence are left out
     matching: which box takes an object first, see `match_boxes`
     count_background: whether "unknown" predictions without an object are FP_unknown
+    unknown_below: predictions of known classes with a lower confidence count as unknown; None, none does
     plus_one: whether widths and heights are x2 − x1 + 1, as the VOC devkit counts both border pixels
 
     Raises TypeError without known_classes and for other types, ValueError for values out of range.
@@ -36,24 +66,16 @@ class Rules:
     matching: str = "iou"
     count_background: bool = False
     plus_one: bool = False
+    unknown_below: float | None = None
 
     def __post_init__(self) -> None:
         """Check each, and keep it as a plain Python value."""
-        unknown_id = as_int(self.unknown_class_id, "unknown_class_id", -MAX_EXACT, MAX_EXACT)
         if self.known_classes is None:
             raise TypeError("known_classes: expected a list of the known class ids, got None; the option is required")
-        known = as_int_list(self.known_classes, "known_classes", -MAX_EXACT, MAX_EXACT)
+        checked = {name: check(getattr(self, name), name) for name, check in RULE_CHECKS.items()}
+        unknown_id, known = checked["unknown_class_id"], checked["known_classes"]
         if unknown_id in known:
             raise ValueError(f"known_classes: expected them without unknown_class_id, got {unknown_id} in {known}")
-        checked = {
-            "known_classes": known,
-            "unknown_class_id": unknown_id,
-            "conf_threshold": as_real(self.conf_threshold, "conf_threshold"),
-            "plus_one": as_bool(self.plus_one, "plus_one"),
-            "iou_threshold": as_fraction(self.iou_threshold, "iou_threshold"),
-            "matching": as_choice(self.matching, "matching", MATCHINGS),
-            "count_background": as_bool(self.count_background, "count_background"),
-        }
         for name, value in checked.items():
             object.__setattr__(self, name, value)  # as dataclasses does in a frozen one
 

@@ -1,7 +1,7 @@
 """Wilderness impact: how much unknown objects lower the precision of the known classes.
 
 Dhamija et al. (2020) compare images of known objects with all images; Joseph et al. (OWOD, 2021) count the predictions
-of known classes that lie on unknown objects.
+of known classes that lie on unknown objects, as A-OSE does.
 """
 
 from __future__ import annotations
@@ -11,11 +11,34 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .class_curves import Curve
 from .counting import Ranked, ranked_outcome, ratio, ratios
-from .outcomes import FP_KNOWN, TP_KNOWN, Outcomes
-from .voc import Curve
+from .outcomes import FP_KNOWN, TP_KNOWN, Outcomes, SelectedBoxes
+from .pairs import Pairs
 
 TENTHS = range(1, 10)  # recalls of WI(OWOD)
+
+
+class TakenForKnown(NamedTuple):
+    """The predictions of known classes that reach the IoU threshold with an unknown object, and these objects.
+
+    rows, objects: in the two tables, each once
+    confidence: for each of the objects, the highest among its predictions
+    """
+
+    rows: np.ndarray
+    objects: np.ndarray
+    confidence: np.ndarray
+
+
+def unknown_taken_for_known(boxes: SelectedBoxes, pairs: Pairs) -> TakenForKnown:
+    """Find them among the pairs that reach the IoU threshold; ignored objects count nowhere."""
+    label, object_label = boxes.predictions[pairs.rows, 5], boxes.object_label[pairs.columns]
+    pairs = pairs.take(np.isin(label, boxes.known) & (object_label == boxes.unknown_id) & ~boxes.ignored[pairs.columns])
+    objects, place = np.unique(pairs.columns, return_inverse=True)
+    highest = np.full(len(objects), -np.inf)
+    np.maximum.at(highest, place, boxes.predictions[pairs.rows, 4])
+    return TakenForKnown(np.unique(pairs.rows), objects, highest)
 
 
 def wilderness_by_recall(curves: list[tuple[Curve, int]]) -> list[float]:

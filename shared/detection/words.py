@@ -6,12 +6,12 @@ A protocol's outcomes are for counting; here boxes are told apart further.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
 
-from .outcomes import NEITHER, Outcomes
+from .openset_detection import OpenSetDetection
+from .outcomes import LEFT_OUT_CLASS, ON_IGNORED, Outcomes
 from .rules import Rules
 
 OUTCOME_WORDS = (
@@ -28,32 +28,27 @@ OUTCOME_WORDS = (
 RIGHT, CALLED_UNKNOWN_RIGHTLY, WRONG_CLASS, CALLED_UNKNOWN, TAKEN_FOR_KNOWN, MISSED, NO_OBJECT, IGNORED, LEFT_OUT = (
     range(len(OUTCOME_WORDS))
 )
-_RULES = [field.name for field in fields(Rules)]
 
 
 def one_to_one_rules(options: Mapping[str, Any]) -> Rules:
-    """The rules among options of the metric, by which each box is one thing, as in a picture it has to be.
+    """The rules by which each box is one thing, as in a picture it has to be.
 
     For protocol="owod", which matches class by class, the most confident prediction takes an object, whatever its
-    class. Background counts, so that `outcomes_in_words` can tell it from what lies on an ignored object.
+    class.
 
-    Parameters: options by name; those that are missing, None or no rules are left out. Raises as `Rules`.
+    Parameters: options of the metric by name; None stands for the default. Raises as `Rules`.
 
     >>> one_to_one_rules({"known_classes": [0, 1], "protocol": "owod", "matching": None}).matching
     'confidence'
     """
-    chosen = {"known_classes": None, **{name: options[name] for name in _RULES if options.get(name) is not None}}
-    if options.get("protocol") == "owod":
-        chosen["matching"] = "confidence"
-    return Rules(**{**chosen, "count_background": True})
+    return OpenSetDetection(**{name: value for name, value in options.items() if value is not None}).rules
 
 
 def outcomes_in_words(found: Outcomes) -> tuple[np.ndarray, np.ndarray]:
     """What became of each prediction and of each object, as places in `OUTCOME_WORDS`, int64.
 
     An object became what the prediction that takes it did; else it is missed or ignored. A prediction that takes none
-    matches no object, or lies on an ignored one if it counts as neither: so background is to count, see
-    `one_to_one_rules`. Predictions that their class leaves out, as in VOC matching, are for the caller to tell.
+    matches no object, lies on an ignored one, or its class leaves it out.
     """
     boxes = found.boxes
     rows = np.flatnonzero(found.matched >= 0)
@@ -63,7 +58,8 @@ def outcomes_in_words(found: Outcomes) -> tuple[np.ndarray, np.ndarray]:
     on_known = np.where(says_unknown, CALLED_UNKNOWN, np.where(label == object_label, RIGHT, WRONG_CLASS))
     matched = np.where(is_unknown, np.where(says_unknown, CALLED_UNKNOWN_RIGHTLY, TAKEN_FOR_KNOWN), on_known)
 
-    predicted = np.where(found.outcome == NEITHER, IGNORED, NO_OBJECT)
+    predicted = np.full(len(found.outcome), NO_OBJECT)
+    predicted[found.outcome == ON_IGNORED], predicted[found.outcome == LEFT_OUT_CLASS] = IGNORED, LEFT_OUT
     true = np.where(boxes.ignored, IGNORED, MISSED)
     predicted[rows], true[objects] = matched, matched
     return predicted, true

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -54,11 +53,11 @@ def box_outcomes(detections: Detections, rules: Rules) -> list[list[BoxOutcome]]
 
     Boxes are matched whatever their classes; see `match_boxes`.
 
-    Parameters: detections; rules of the metric, of which count_background has no use here.
+    Parameters: detections; rules of the metric.
     Returns for each image its boxes, the predictions first and the most confident of them first.
     """
     state = reduce_boxes(detections.predictions, detections.dataset.references)
-    found = openset_outcomes(state, replace(rules, count_background=True))
+    found = openset_outcomes(state, rules)
     predicted, true = outcomes_in_words(found)
     # those of `found` are larger with plus_one
     predictions, references = state["predictions"], state["references"]

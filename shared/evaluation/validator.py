@@ -83,8 +83,8 @@ def load_model(path: str | Path) -> Any:
         from ultralytics import YOLO
     except ImportError as error:
         raise ImportError(
-            "a model by its path needs ultralytics, which is optional: pip install ultralytics, or this package with"
-            " [ultralytics]; note that its licence is AGPL-3.0"
+            "a model by its path needs ultralytics, which is optional: pip install ultralytics, or, in a checkout of"
+            " openworld-metrics, pip install '.[ultralytics]'; note that its licence is AGPL-3.0"
         ) from error
     try:
         return YOLO(str(path))

@@ -1,4 +1,4 @@
-"""What lies on disk: arrays and tables, boxes of data sets and detectors, results. Read and written.
+"""Readers and writers of files: columns, boxes of data sets and detectors, anomaly maps, results.
 
 `read_detections` takes boxes of any format; boxes are x1, y1, x2, y2 in pixels once they are read.
 """

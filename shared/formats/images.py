@@ -51,7 +51,7 @@ def implied_images(labels: Path, folder: str = "labels", images: str = "images")
 
 
 def image_size(path: str | Path) -> Size:
-    """Width and height of an image in pixels as it is shown: a photograph turned by its EXIF orientation is.
+    """Width and height of an image in pixels as it is shown, turned by its EXIF orientation.
 
     Raises ValueError for a file that Pillow cannot open.
     """

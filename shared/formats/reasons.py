@@ -1,4 +1,4 @@
-"""Why something failed, in words for whoever gave a file; the file's name stands before them."""
+"""Reasons of failures, in words for the person who gave a file; the file's name precedes them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 
 def reason(error: BaseException) -> str:
-    """What an error says.
+    """The message of an error.
 
     >>> reason(KeyError("labels")), reason(FileNotFoundError(2, "No such file or directory", "x.npy"))
     ('labels', 'No such file or directory')
@@ -34,7 +34,7 @@ def out_of_memory(error: BaseException) -> bool:
 
 @contextmanager
 def readable() -> Iterator[None]:
-    """What the system says of a path, as that its name is too long, becomes a ValueError with the path."""
+    """Turn errors of the system about a path, such as too long a name, into a ValueError with the path."""
     try:
         yield
     except OSError as error:
@@ -43,7 +43,7 @@ def readable() -> Iterator[None]:
 
 @contextmanager
 def named(place: object) -> Iterator[None]:
-    """Errors of what is in a file get its name: TypeError stays one, any other becomes a ValueError."""
+    """Put a file's name before errors about its content: TypeError stays TypeError, others become ValueError."""
     try:
         yield
     except ImportError:

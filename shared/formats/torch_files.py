@@ -1,4 +1,4 @@
-"""Files of torch (.pt), of which nothing is unpickled but tensors and plain containers."""
+"""Files of torch (.pt), from which only tensors and plain containers are unpickled."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 from ..extras import extra
 from .reasons import out_of_memory
 
+_SAFE = (2, 6)
 _FEW = 1 << 20  # numbers that a file may repeat however small it is, as labels that images share
 
 
@@ -20,6 +21,11 @@ def read_torch_file(path: Path, otherwise: str) -> Any:
     """
     with extra("torch"):
         import torch
+    if tuple(map(int, torch.__version__.split(".")[:2])) < _SAFE:
+        raise ImportError(
+            "expected torch 2.6 or newer, since an older one may run what a .pt file says (CVE-2025-32434), "
+            f"got {torch.__version__}: pip install -U torch"
+        )
 
     with path.open("rb") as file:
         try:

@@ -39,17 +39,17 @@ class Runner:
         return {name: default for name, default in self.metric.options.items() if name not in NOT_ON_PAGES}
 
     def results(self, columns: Any, options: Any) -> dict[str, Any]:
-        """The metric's own answer: what the API returns. Raises as `compute`, and TypeError for what is not by name."""
-        for name, given in (("columns", columns), ("options", options)):
-            if not isinstance(given, Mapping):
-                raise TypeError(f"{name}: expected an object of values by name, got {type(given).__name__}")
+        """The metric's own results, for the API. Raises as `compute`, and TypeError for arguments not by name."""
+        for name, value in (("columns", columns), ("options", options)):
+            if not isinstance(value, Mapping):
+                raise TypeError(f"{name}: expected an object of values by name, got {type(value).__name__}")
         # the metric takes options among its columns
         within = {name: value for name, value in columns.items() if name in self.defaults}
         others = {name: value for name, value in columns.items() if name not in within}
         return dict(self.compute(others, {**options, **within}).results)
 
     def compute(self, columns: Mapping[str, Any], options: Mapping[str, Any], times: int = 1) -> Computed:
-        """Compute, once it is known what that costs, so many times.
+        """Compute, unless it costs too much; `times` is the number of such computations.
 
         Raises what the metric raises, and RefusedError for the costs.
         """
@@ -93,7 +93,7 @@ class Runner:
         return self.viewer.picture(done, form.detector or "", form.image, as_names(form.photographs))
 
     def view(self, done: Computation, form: Form) -> View:
-        """What there is to show, with the detector and the image that are chosen."""
+        """The results to show, with the detector and the image that are chosen."""
         return self.viewer.view(done, form.detector or "", form.image, as_names(form.photographs))
 
     def show(self, form: Form) -> View:
@@ -102,7 +102,7 @@ class Runner:
 
 
 def explain(error: Exception) -> str:
-    """What is said of an error: the message of the metric or of a reader, and no more than its kind of any other."""
+    """The message of an error of the metric or of a reader; of any other error no more than its kind."""
     if isinstance(error, (ValueError, TypeError)):
         # half a surrogate pair cannot be sent
         text = without_paths(str(error)).encode("utf-8", "backslashreplace").decode()

@@ -21,6 +21,8 @@ VARIANTS: dict[str, Options] = {
     "ow-dln": {"protocol": "ow-dln"},
     "ow-dln by confidence": {"protocol": "ow-dln", "matching": "confidence", "conf_list": CONFIDENCES},
     "owod": {"protocol": "owod", "previously_known": [1], "conf_list": CONFIDENCES},
+    "ow-dln with errors": {"protocol": "ow-dln", "errors": True, "recall_budgets": [1, 3], "unknown_below": 0.5},
+    "owod with errors": {"protocol": "owod", "errors": True, "recall_budgets": 2, "average_precision": "11-point"},
 }
 each_variant = pytest.mark.parametrize("variant", VARIANTS.values(), ids=[*VARIANTS])
 

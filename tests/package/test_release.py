@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import configparser
 import re
+import subprocess
 from importlib.metadata import version
 from pathlib import Path
 
@@ -78,3 +79,9 @@ def test_what_needs_evaluate() -> None:
         "integrations.evaluators": [""],
         "loading": ["    "],
     }
+
+
+def test_nobody_is_told_to_install_a_package_that_is_not_there() -> None:
+    """openworld-metrics is not on PyPI, where another project may take the name."""
+    git = ["git", "grep", "-nEI", "pip install (-[^ ]+ )*[\"']?openworld", "--", ":!tests"]
+    assert subprocess.run(git, cwd=ROOT, capture_output=True, text=True, check=False).stdout == ""

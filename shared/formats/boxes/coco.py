@@ -46,7 +46,7 @@ def read_coco_results(results: str | Path, dataset: Dataset, *, score_field: str
 
 
 def read_json(path: Path) -> Any:
-    """The content of a JSON file. Raises ValueError, with file and line, for what is none."""
+    """The content of a JSON file. Raises ValueError, with file and line, for other text."""
     try:
         return loads(path.read_bytes(), _text)
     except json.JSONDecodeError as error:
@@ -58,7 +58,7 @@ def read_json(path: Path) -> Any:
 
 
 def _text(data: bytes) -> str:
-    """As `Path.read_text`, with the ends of lines that it takes."""
+    """As `Path.read_text`, which takes all line endings."""
     return io.TextIOWrapper(io.BytesIO(data), encoding="utf-8-sig").read()
 
 
@@ -136,7 +136,7 @@ def _size(entry: dict[str, Any]) -> Size | None:
 
 
 def _existing(folder: Path, name: str) -> Path:
-    """The file of an image: in the folder as the annotations name it, or by the last part of that."""
+    """The file of an image in a folder, by the path in the annotations or by its last part."""
     places = (folder / name, folder / PurePosixPath(name).name)
     found = next((path for path in places if path.is_file()), None)
     if found is None:

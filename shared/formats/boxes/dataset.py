@@ -49,7 +49,7 @@ class Detections(NamedTuple):
 
 
 def true_boxes(boxes: np.ndarray, labels: np.ndarray, ignored: np.ndarray | None = None) -> Boxes:
-    """The true boxes of one image; none is ignored unless it is said."""
+    """The true boxes of one image, none of them ignored by default."""
     ignored = np.zeros(len(labels), dtype=bool) if ignored is None else ignored
     return {"boxes": boxes.reshape(-1, 4), "labels": labels.astype(np.int64), "ignored": ignored.astype(np.int64)}
 
@@ -60,12 +60,12 @@ def predicted_boxes(boxes: np.ndarray, scores: np.ndarray, labels: np.ndarray) -
 
 
 def no_predictions() -> Boxes:
-    """The predicted boxes of an image in which nothing is found."""
+    """The predicted boxes of an image without detections."""
     return predicted_boxes(np.zeros((0, 4)), np.zeros(0), np.zeros(0))
 
 
 def split_by_image(columns: Mapping[str, np.ndarray], image: np.ndarray, number: int) -> list[Boxes]:
-    """Cut columns of all images' boxes into those of each image, which keep their order; `image` is each row's."""
+    """Split columns of boxes by image, keeping their order; `image` is the image of each row."""
     order = np.argsort(image, kind="stable")
     ends = np.searchsorted(image[order], np.arange(1, number))
     parts = {name: np.split(column[order], ends) for name, column in columns.items()}
@@ -73,7 +73,7 @@ def split_by_image(columns: Mapping[str, np.ndarray], image: np.ndarray, number:
 
 
 def ids_of_names(names: Sequence[str]) -> list[int | str]:
-    """Ids that COCO results made from image files have: the number that a file's name is, or else the name."""
+    """Image ids of COCO results that were made from files: the file's name, as a number if it is one."""
     stems = [PurePosixPath(name).name for name in names]
     return [int(stem) if stem.isdecimal() else stem for stem in stems]
 

@@ -65,7 +65,7 @@ def read_dict_predictions(predictions: Dicts, dataset: Dataset) -> Detections:
 
 
 def load_dicts(path: Path) -> Any:
-    """The content of a .pt file, read without unpickling anything but tensors and plain containers."""
+    """The content of a .pt file, from which only tensors and plain containers are unpickled."""
     with named(path):
         return read_torch_file(path, "expected a list of dicts of tensors, got other objects or no .pt file")
 

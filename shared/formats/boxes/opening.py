@@ -1,4 +1,4 @@
-"""True and predicted boxes of any format, with the class ids of the one for the other."""
+"""Read true and predicted boxes of any format, with the same class ids on both sides."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ def read_map(path: str | Path) -> np.ndarray:
 
 
 def read_mask(path: str | Path) -> np.ndarray:
-    """Read a mask as booleans (H, W): whatever is above 0 is anomalous. Of files, and raises, as `read_mask_values`."""
+    """Read a mask as booleans (H, W), True above 0. Takes the files, and raises the errors, of `read_mask_values`."""
     return read_mask_values(path) > 0
 
 

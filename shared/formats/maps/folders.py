@@ -18,7 +18,7 @@ _MASK_ENDING = "_mask"  # of a mask's stem, in several layouts
 
 
 class AnomalyImage(NamedTuple):
-    """An image of the test, by its name: where it, its masks and its map are.
+    """A test image, its masks and its map, as paths.
 
     category: name of its category
     name: path of the image in its category, or of the map in a plain folder; without the ending
@@ -141,7 +141,7 @@ def _list_masks(folder: Path) -> tuple[list[AnomalyImage], list[str]]:
 
 
 def files_below(folder: Path, suffixes: Iterable[str]) -> list[Path]:
-    """The files with one of the endings in a folder and below it, sorted; hidden ones are left out.
+    """The files with one of the endings in a folder and below it, sorted, without hidden ones.
 
     Links to folders are followed, as data sets are often linked to; each folder is looked into once.
     """
@@ -161,7 +161,7 @@ def files_below(folder: Path, suffixes: Iterable[str]) -> list[Path]:
 
 
 def _files_by_place(folder: Path, pattern: str, suffixes: Iterable[str], level: int = 0) -> dict[str, list[Path]]:
-    """Files by their paths in the folder without endings, or by those of folders so many levels above; sorted."""
+    """Files by their paths in the folder without endings, or by folders `level` levels above; sorted."""
     found: dict[str, list[Path]] = defaultdict(list)
     glob = pattern.replace("{defect}", "*").replace("{stem}", "*")
     # an ending follows a name that is given, as in 000_mask.png
@@ -173,7 +173,7 @@ def _files_by_place(folder: Path, pattern: str, suffixes: Iterable[str], level: 
 
 
 def _images_of_the_test(table: Path, category: str) -> set[str]:
-    """The paths, in the folder of their category, of the images that a table has for the test."""
+    """The paths, below their category, of the images that a table assigns to the test split."""
     with named(table), table.open(encoding="utf-8-sig", newline="") as file:
         rows = csv.DictReader(file)
         wanted = {"split", "image"} - {*(rows.fieldnames or ())}

@@ -1,4 +1,4 @@
-"""How data sets of anomaly detection lie on disk: each a description, read by one lister."""
+"""Layouts of anomaly detection data sets, as descriptions that one lister reads."""
 
 from __future__ import annotations
 

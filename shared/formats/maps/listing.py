@@ -78,7 +78,7 @@ _Placed = tuple[Path, tuple[str, ...]]  # a map, and the folders between its cat
 def _by_category(
     maps: Path, files: Sequence[Path], data: AnomalyFolder, chosen: Sequence[str]
 ) -> tuple[dict[str, list[_Placed]], list[Path]]:
-    """Maps by category, and those that are of none."""
+    """Maps by category, and maps of no category."""
     found: dict[str, list[_Placed]] = defaultdict(list)
     bare: list[_Placed] = []
     for path in files:
@@ -155,11 +155,11 @@ def _pair_masks(
 
 
 def _repeated_stems(images: Sequence[AnomalyImage]) -> set[str]:
-    """The stems that several images have, so that they do not tell which image is meant."""
+    """The stems that several images share, which are therefore ambiguous."""
     return {stem for stem, count in Counter(image.stem for image in images).items() if count > 1}
 
 
 def _defect_names(images: Sequence[AnomalyImage], layout: Layout) -> Mapping[str, str]:
-    """The defect by each name, in small letters, that its folder among the maps may have."""
+    """Defects by the lower-case names that their folders among the maps may have."""
     defects = sorted({image.defect for image in images})
     return {name.casefold(): defect for defect in defects for name in (*layout.other_names.get(defect, ()), defect)}

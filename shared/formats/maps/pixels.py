@@ -1,4 +1,4 @@
-"""How many pixels a map, a mask or a photograph may have, and its size in words."""
+"""Bounds on the size of maps, masks and photographs, and sizes in words."""
 
 from __future__ import annotations
 

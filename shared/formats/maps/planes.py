@@ -20,7 +20,7 @@ _PACKING = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # those of NumPy; others 
 
 
 def stated_shape(suffix: str, source: Path | IO[bytes]) -> tuple[int, ...]:
-    """The shape that a file of an ending states, before it is unpacked.
+    """The shape in the header of a file, read before the file is unpacked.
 
     Raises ValueError for a header that is none, and for more than MAX_PIXELS, in a tile of a .tiff too.
     """
@@ -32,7 +32,7 @@ def stated_shape(suffix: str, source: Path | IO[bytes]) -> tuple[int, ...]:
 
 
 def read_array(suffix: str, source: Path | IO[bytes]) -> np.ndarray:
-    """The array of a file, of any shape, in the type that the file has. Raises ValueError as `stated_shape`."""
+    """The array of a file, in its own shape and dtype. Raises ValueError as `stated_shape`."""
     if suffix in TIFF_SUFFIXES:
         return read_tiff(source)
     if suffix == ".npz":
@@ -45,7 +45,7 @@ def read_array(suffix: str, source: Path | IO[bytes]) -> np.ndarray:
 
 
 def checked_map(array: np.ndarray) -> np.ndarray:
-    """The plane of a map. Raises ValueError for another shape, for what are no real numbers, and for NaN."""
+    """The plane of a map. Raises ValueError for another shape, for other dtypes than real numbers, and for NaN."""
     return _checked(as_plane(array), "a map of real numbers", "fiu")
 
 
@@ -106,7 +106,7 @@ def _only_member(source: Path | IO[bytes]) -> Iterator[Any]:
 
 
 def _stated_in_memory(file: IO[bytes]) -> tuple[int, ...]:
-    """The shape that an .npy file states. Raises ValueError for what are no numbers, and for too many."""
+    """The shape in the header of an .npy file. Raises ValueError for no numbers, and for too many."""
     file.seek(0)
     try:
         shape, dtype = npy_header(file)

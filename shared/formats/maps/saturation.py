@@ -1,4 +1,4 @@
-"""How many pixels of a defect are enough, by the value that its mask has: defects_config.json of MVTec LOCO AD."""
+"""Saturation areas of defects, by the values of their masks: defects_config.json of MVTec LOCO AD."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _KEYS = ("pixel_value", "saturation_threshold", "relative_saturation")
 
 
 class Saturation(NamedTuple):
-    """How many pixels of a defect are enough: so many, or, if relative, that share of its pixels."""
+    """The number of pixels of a defect that suffice or, if relative, their share."""
 
     threshold: float
     relative: bool
 
     def area(self, num_pixels: int) -> int:
-        """The saturation area of a defect of so many pixels, as the official code has it, but at least 1.
+        """The saturation area of a defect with `pixels` pixels, as in the official code, but at least 1.
 
         >>> Saturation(0.5, True).area(7), Saturation(0.5, True).area(1), Saturation(20, False).area(7)
         (3, 1, 20)

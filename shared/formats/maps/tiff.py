@@ -29,7 +29,7 @@ _OF_BYTES = frozenset([1, 5, 8, 32946, 32773, 34925, 34926, 50000])
 
 
 class TiffHeader(NamedTuple):
-    """What a .tiff says of its only page.
+    """The tags of the only page of a .tiff.
 
     shape: of the page, or of its tiles if these have more pixels
     of_bytes: whether it unpacks to that, and to no more
@@ -42,7 +42,7 @@ class TiffHeader(NamedTuple):
 
 
 def tiff_header(source: Path | IO[bytes]) -> TiffHeader:
-    """What a .tiff says before it is unpacked. Raises ValueError for several pages, too many pixels, and long tags."""
+    """Read the tags of a .tiff alone. Raises ValueError for several pages, too many pixels, and long tags."""
     with _only_page(source) as page:
         check_size(page.chunks)
         shape = max(page.shape, page.chunks, key=math.prod)
@@ -50,7 +50,7 @@ def tiff_header(source: Path | IO[bytes]) -> TiffHeader:
 
 
 def _check_tags(file: IO[bytes]) -> None:
-    """Raise ValueError for lists of so many numbers that the objects tifffile makes of them take gigabytes."""
+    """Raise ValueError for lists so long that tifffile's objects for them take gigabytes."""
     file.seek(0)
     start = file.read(16)
     order, sizes = {b"II": "<", b"MM": ">"}.get(start[:2], ""), {b"*": "IHI", b"+": "QQQ"}.get(start[2:4].strip(b"\0"))

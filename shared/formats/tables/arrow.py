@@ -35,7 +35,7 @@ def from_arrow(column: Any, *, gaps: bool = False) -> Any:
 
 
 def _flat(column: Any) -> np.ndarray:
-    """A column of no lists. Numbers and bools that are all there are taken as they lie: `to_numpy` imports pandas."""
+    """A column without lists. Numbers and bools without gaps are taken from the buffer: `to_numpy` imports pandas."""
     if not column.null_count and pa.types.is_boolean(column.type):
         return np.from_dlpack(pc.cast(column, pa.uint8())).astype(np.bool_)
     if not column.null_count and (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):

@@ -49,7 +49,7 @@ def open_column(place: str, column: str) -> Any:
 
 
 def file_of(place: str) -> Path | None:
-    """The file that a place names; None for standard input."""
+    """The file of a place; None for standard input."""
     path, _ = _split(place)
     return None if str(path) == "-" else path
 
@@ -130,7 +130,7 @@ _READERS: dict[str, Callable[[Path], Any]] = {
 
 @cache
 def _standard_input() -> Any:
-    """What JSON holds, or the bytes of comma-separated values; read once, though several columns may come from it."""
+    """The content of JSON, or the bytes of comma-separated values; read once for all columns."""
     if sys.stdin is None:
         raise ValueError("expected an open standard input, got a closed one")
     text = sys.stdin.buffer.read().removeprefix(codecs.BOM_UTF8).lstrip()
@@ -157,7 +157,7 @@ def _pick(content: Any, column: str, names: list[str]) -> Any:
 
 
 def _names(there: list[str], column: str, names: list[str]) -> list[str]:
-    """The names that are asked for, or else the one that is there, or that of the column."""
+    """The requested names, or else the only one that there is, or the column's."""
     names = names or (there if len(there) == 1 else [column])
     missing = [name for name in names if name not in there]
     if missing:

@@ -42,7 +42,7 @@ def read_csv(data: bytes, names: Sequence[str] = ()) -> tuple[Any, bool]:
 
 
 def separators(text: bytes) -> Separators:
-    r"""What stands between values and in numbers.
+    r"""The characters between values and in numbers.
 
     Tabs or semicolons, if the first line has some and no comma but in numbers; otherwise commas, and points in numbers.
 
@@ -63,7 +63,7 @@ def separators(text: bytes) -> Separators:
 
 
 class Separators(NamedTuple):
-    """What stands between values, and before the fraction of a number."""
+    """The characters between values and before the fraction of a number."""
 
     between: str
     decimal: str

@@ -19,7 +19,7 @@ def read_npy(path: Path) -> np.ndarray:
 
 
 def tried(read: Callable[[], _Read]) -> _Read:
-    """What a function reads that parses headers: CPython 3.11 fails at random where threads parse at the same time.
+    """Call a function that parses headers, again if it fails: CPython 3.11 may fail where threads parse at once.
 
     It says "SystemError: AST constructor recursion depth mismatch", since it counts the depth once for all threads.
     """

@@ -1,4 +1,4 @@
-"""How much the column chunks of a Parquet file take, from its footer.
+"""Sizes of the column chunks of a Parquet file, from its footer.
 
 Arrow's own objects of column chunks end the process where the footer's statistics of a chunk are damaged (its C++
 exception is caught nowhere; pyarrow 26, also through `pyarrow.dataset`). So the few numbers that say how much memory
@@ -25,7 +25,7 @@ class Chunk(NamedTuple):
 
 
 def column_chunks(file: BinaryIO) -> list[list[Chunk]]:
-    """The chunks of each row group. Raises ValueError for a footer that is none."""
+    """The chunks of each row group. Raises ValueError for a damaged footer."""
     size = file.seek(0, 2)
     file.seek(max(0, size - 8))
     tail = file.read(8)

@@ -1,4 +1,4 @@
-"""Scores of a detector on one data set after another, as they lie on disk: a file a set, and folders of them.
+"""Files of a detector's scores: one for each data set, and folders of them.
 
 OpenOOD saves an .npz for each set in one folder, `scores/cifar100.npz`, with `pred`, `conf` and `label` of its samples:
 its confidence is higher for the known, and so is turned.
@@ -63,7 +63,7 @@ def read_scores(place: str | Path) -> Scores:
 
 
 def score_files(folder: str | Path, known: str | Path) -> dict[str, Path]:
-    """The files of scores in a folder, by the names of their sets, with near and far where that is known.
+    """The files of scores in a folder, by the names of their sets, with near/ and far/ before OpenOOD's.
 
     A set is named by its file without the ending; in folders within the folder, with theirs: near/cifar100. In a folder
     without others, beside known samples of cifar10, cifar100, mnist, imagenet200 or imagenet, OpenOOD's sets are near/…

@@ -1,4 +1,4 @@
-"""Columns of text beneath each other."""
+"""Aligned columns of text."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 
 
 def aligned(rows: Sequence[Sequence[str]], left: Collection[int] = (0,)) -> str:
-    """Rows of cells as lines: columns of these places from the left, the others from the right.
+    """Align rows of cells: the columns in `left` to the left, the others to the right.
 
     >>> print(aligned([["key", "value"], ["auroc", "0.5"]]))
     key    value

@@ -75,7 +75,7 @@ def nearest_folder(folder: str | Path) -> Path:
 
 
 def _status(path: Path) -> os.stat_result | None:
-    """Of the file that is there; None if there is none. Raises OSError for what cannot be written to."""
+    """The status of an existing file; None if there is none. Raises OSError if it cannot be written to."""
     try:
         before = path.stat()
     except FileNotFoundError:
@@ -111,7 +111,7 @@ def _write_draft(draft: Path, data: bytes, before: os.stat_result | None) -> Non
 
 @contextmanager
 def _named(path: Path) -> Iterator[None]:
-    """Errors get the name that the caller gave, in place of a draft's or none."""
+    """Put the caller's name of a file into errors, in place of the draft's or of none."""
     try:
         yield
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Write boxes as YOLO labels and as COCO's JSON, with all digits; all files of a call, or none."""
+"""Write boxes as YOLO labels and as COCO's JSON with all digits, all files of a call or none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results for loggers: numbers by slash-joined names, as W&B, MLflow and TensorBoard take them."""
+"""Results for loggers: numbers by slash-joined names, for W&B, MLflow and TensorBoard."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results as the Hub of Hugging Face takes them: the model-index of a model's card, and `.eval_results/*.yaml`.
+"""Results for Hugging Face's Hub: the model-index of a model's card, and `.eval_results/*.yaml`.
 
 Both are plain dicts and lists for YAML, which is written by what writes the card, huggingface_hub for one:
 

@@ -9,9 +9,9 @@ import numpy as np
 import plotly.graph_objects as go
 
 from ...detection.boxes import DetectionState
-from ...detection.outcomes import Outcomes
-from ...detection.ow_dln import openset_outcomes
-from ...detection.voc import voc_outcomes
+from ...detection.openset_detection import OpenSetDetection
+from ...detection.outcomes import Outcomes, select_boxes
+from ...detection.ow_dln import one_to_one_outcomes
 from ...detection.words import (
     CALLED_UNKNOWN,
     CALLED_UNKNOWN_RIGHTLY,
@@ -23,7 +23,6 @@ from ...detection.words import (
     RIGHT,
     TAKEN_FOR_KNOWN,
     WRONG_CLASS,
-    one_to_one_rules,
     outcomes_in_words,
 )
 from .computed import Computed
@@ -78,12 +77,11 @@ class DrawnBoxes(NamedTuple):
 
 def boxes_to_draw(state: DetectionState, options: Mapping[str, Any]) -> DrawnBoxes:
     """Say for each box what the metric counts it as."""
-    one_to_one = openset_outcomes(state, one_to_one_rules(options))
-    boxes = one_to_one.boxes
-    outcome, true_outcome = outcomes_in_words(one_to_one)
-    if options["protocol"] == "owod":  # whose own matching goes class by class
-        outcome, true_outcome = outcomes_in_words(voc_outcomes(boxes, boxes.pairs()))
-        outcome[~np.isin(boxes.predictions[:, 5], [*boxes.known, boxes.unknown_id])] = LEFT_OUT
+    metric = OpenSetDetection(**options)
+    boxes = select_boxes(state, metric.rules)
+    pairs = boxes.pairs()
+    one_to_one = one_to_one_outcomes(boxes, pairs)
+    outcome, true_outcome = outcomes_in_words(metric.matched_images.match(boxes, pairs))
     # those of `boxes` are larger with plus_one
     predicted = state["predictions"][state["predictions"][:, 4] >= boxes.rules.conf_threshold]
     known = boxes.object_label != boxes.unknown_id

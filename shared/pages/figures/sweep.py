@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from ...detection.protocols import detection_results
-from ...metric.metric import keyword_options
+from ...detection.openset_detection import OpenSetDetection, detection_results
 from .computed import Computed
 from .style import BLUE, GREEN, LINES, ORANGE, curve, figure
 from .threshold import THRESHOLD, Sweep, moving_point, spread
 
 RATE_STYLES = {"U-Recall": (BLUE, "solid"), "WI": (ORANGE, "dash"), "A-OSE": (GREEN, "dot")}
+_TABLES = ("per_class", "per_image", "errors", "recall_budgets")  # which a sweep is without
 MAX_LEVELS = 200  # of a sweep that is not asked for
 
 
@@ -71,8 +71,8 @@ def _sweep(computed: Computed, by_iou: bool) -> Mapping[str, Any]:
     confidences = computed.state["predictions"][:, 4]
     levels = np.unique(confidences[np.isfinite(confidences) & (confidences >= computed.options["conf_threshold"])])
     chosen = levels[spread(len(levels), MAX_LEVELS)].tolist() or [0.0]
-    options = {name: computed.options[name] for name in keyword_options(detection_results)}
-    options |= {"conf_list": chosen, "per_class": False, "per_image": False}
+    options = {name: value for name, value in computed.options.items() if name not in _TABLES} | {"conf_list": chosen}
     if by_iou:
         options["matching"] = "confidence"
-    return detection_results(computed.state, **options)["sweep"]
+    state: Any = computed.state
+    return detection_results(state, OpenSetDetection(**options))["sweep"]

@@ -19,7 +19,7 @@ from ..page import Page
 
 _MAX_FILES = 5  # that are named one by one
 _WIDTH = 100
-_INSTALL = '# pip install "openworld-metrics[spaces]"'
+_INSTALL = "# in a checkout of openworld-metrics: pip install '.[spaces]'"
 
 
 class Recipe(NamedTuple):

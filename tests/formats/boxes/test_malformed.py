@@ -410,6 +410,14 @@ def test_damaged_tensors(name: str, tmp_path: Path) -> None:
         formats.read_references(tmp_path / "x.pt")
 
 
+def test_torch_that_may_run_what_a_file_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    torch = pytest.importorskip("torch")
+    torch.save([], tmp_path / "x.pt")
+    monkeypatch.setattr(torch, "__version__", "2.5.1+cpu")
+    with pytest.raises(ImportError, match=r"^expected torch 2\.6 or newer, .*CVE-2025-32434.*got 2\.5\.1"):
+        formats.read_references(tmp_path / "x.pt")
+
+
 def test_tensors_of_other_things(tmp_path: Path) -> None:
     torch = pytest.importorskip("torch")
     file = tmp_path / "x.pt"

@@ -48,7 +48,7 @@ def yolo_data_texts(data: str | Path, split: str = "val") -> Iterator[Path]:
 
 
 def _opened(data: Path, split: str) -> tuple[dict[str, Any], Path, list[Path]]:
-    """What a data.yaml says, the folder that it is about, and the folders and lists of images of a split."""
+    """The content of a data.yaml, its root folder, and the folders and lists of images of a split."""
     content = read_yaml(data)
     content.setdefault("val", content.get("validation"))  # Ultralytics takes either
     if split not in SPLITS or not content.get(split):
@@ -67,7 +67,7 @@ def read_yaml(path: Path) -> dict[str, Any]:
         import yaml
 
     class Loader(yaml.SafeLoader):
-        """Of what stands there once: with aliases of lists and mappings a few lines mean gigabytes."""
+        """A loader without aliases of lists and mappings, by which a few lines become gigabytes."""
 
         def compose_node(self, parent: Any, index: Any) -> Any:
             alias: Any = self.peek_event() if self.check_event(yaml.AliasEvent) else None  # type: ignore[no-untyped-call]

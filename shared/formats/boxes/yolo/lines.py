@@ -26,7 +26,7 @@ class Readable(Protocol):
     """A file, on disk or in an archive."""
 
     def read_bytes(self) -> bytes:
-        """What it holds."""
+        """The content of the file."""
 
 
 def read_lines(path: Readable, *, confidence: bool = False, place: str = "") -> np.ndarray:
@@ -50,7 +50,7 @@ def read_lines(path: Readable, *, confidence: bool = False, place: str = "") -> 
 
 
 def _plain_table(data: bytes, width: int) -> np.ndarray | None:
-    """Lines of numbers with a space between them, as most files are; None for what is written otherwise, or wrong.
+    """Parse lines of numbers with one space between them, as most files have; None for any other text.
 
     As JSON, a list for each line, they are parsed in a third of the time that `float` takes.
     """
@@ -95,7 +95,7 @@ def _around(row: list[float], width: int) -> list[float]:
 
 
 def _reason(rows: np.ndarray) -> str | None:
-    """What is expected of the first thing that is wrong with rows of the right length; None if nothing is."""
+    """The expectation that rows of the right length violate first; None if they are valid."""
     low, high = rows.min(axis=0).tolist(), rows.max(axis=0).tolist()  # NaN if one of a column is
     slack = _EDGE if rows.shape[1] == 5 else _FAR
     if not all(-slack <= least and most <= 1 + slack for least, most in zip(low[1:5], high[1:5])):

@@ -11,8 +11,8 @@ from hypothesis import given
 from openworld_metrics import OpenSetDetection, compare
 from openworld_metrics.detection import outcomes
 from openworld_metrics.detection.boxes import as_detection_state
-from openworld_metrics.detection.image_units import detection_units
-from openworld_metrics.metric.prepared_units import Units
+from openworld_metrics.detection.prepared_images import PreparedImages
+from openworld_metrics.metric.results import as_dict
 from tests import cases
 from tests.detection.test_image_counts import (
     FOUND,
@@ -28,9 +28,9 @@ from tests.detection.test_image_counts import (
 from tests.examples import few, many, seeds
 
 
-def units_of(state: State, options: Options) -> Units:
+def prepared(state: State, options: Options) -> PreparedImages:
     checked = as_detection_state({name: array for name, array in state.items() if name != "metric"})
-    return detection_units(checked, **{name: value for name, value in options.items() if name != "box_format"})
+    return OpenSetDetection(**options).prepare(checked)
 
 
 def scalars(results: Any) -> Any:
@@ -39,9 +39,9 @@ def scalars(results: Any) -> Any:
     return {name: value for name, value in results.items() if not isinstance(value, (list, dict))}
 
 
-def resampled(units: Units, counts: np.ndarray) -> Any:
+def resampled(images: PreparedImages, counts: np.ndarray) -> Any:
     try:
-        return units.results([counts])
+        return scalars(as_dict(images.rates(counts)))
     except ValueError as error:
         return str(error).removeprefix("among resampled images, ")
 
@@ -54,16 +54,16 @@ def test_other_counts_are_the_images_repeated_or_left_out(variant: Options, seed
     rng = np.random.default_rng(seed)
     columns = {name: [*column, *column[:3]] for name, column in columns.items()}  # some are equal
     images = np.arange(len(columns["predictions"]))
-    units = units_of(added(columns, images, options).state(), options)
-    rows, stratum = units.members()
+    ready = prepared(added(columns, images, options).state(), options)
+    rows = ready.rows()
     assert len(rows) == len(images)
-    assert not stratum.any()
-    assert np.array_equal(np.bincount(rows), units.strata[0])
-    assert resampled(units, *units.strata) == scalars(outcome(added(columns, images, options)))
+    assert not ready.strata.any()
+    assert np.array_equal(np.bincount(rows), ready.counts)
+    assert resampled(ready, ready.counts) == scalars(outcome(added(columns, images, options)))
     for _ in range(3):
         drawn = np.bincount(rng.choice(rows, int(rng.integers(1, 2 * len(rows)))), minlength=rows.max() + 1)
         chosen = [np.flatnonzero(rows == row)[0] for row, count in enumerate(drawn) for _ in range(count)]
-        assert resampled(units, drawn) == scalars(outcome(added(columns, chosen, options)))
+        assert resampled(ready, drawn) == scalars(outcome(added(columns, chosen, options)))
 
 
 @each_variant
@@ -84,41 +84,40 @@ def test_neither_the_order_of_images_nor_of_boxes_nor_how_they_are_counted_matte
     }
     once = {**added(columns, np.arange(len(images)), options).state(), "counts": counts}
     repeated = added(shuffled, np.repeat(images, counts[images]), options).state()
-    first, second = units_of(once, options), units_of(repeated, options)
-    assert np.array_equal(first.strata, second.strata)
-    drawn = rng.integers(0, 3, len(first.strata[0]))
+    first, second = prepared(once, options), prepared(repeated, options)
+    assert np.array_equal(first.counts, second.counts)
+    drawn = rng.integers(0, 3, len(first.counts))
     assert resampled(first, drawn) == resampled(second, drawn)
     asked: Options = {**options, "confidence_level": 0.9, "n_resamples": 5}
     assert outcome(merged([once], asked)) == outcome(merged([repeated], asked))
 
 
-def test_boxes_are_matched_once(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("more", [{}, {"errors": True, "recall_budgets": 1}], ids=["plain", "errors"])
+@pytest.mark.parametrize("protocol", [{}, {"protocol": "owod", "recall_level": None}], ids=["ow-dln", "owod"])
+def test_boxes_are_matched_once(protocol: Options, more: Options, monkeypatch: pytest.MonkeyPatch) -> None:
     calls = []
-    real = outcomes.overlapping_pairs
+    real = outcomes.overlaps
 
     def counted(*args: Any) -> Any:
         calls.append(len(args))
         return real(*args)
 
-    monkeypatch.setattr(outcomes, "overlapping_pairs", counted)
-    for options in ({}, {"protocol": "owod", "recall_level": None}):
-        metric = OpenSetDetection(known_classes=[0, 1], **options)
-        metric.add_batch(predictions=[FOUND, []], references=[TRUE, TRUE[:1]])
-        units = units_of(metric.state(), {"known_classes": [0, 1], **options})
-        for number in range(10):
-            units.results([np.asarray([number, 1])])
-    assert len(calls) == 2
+    monkeypatch.setattr(outcomes, "overlaps", counted)
+    tables: Options = {"per_class": True, "per_image": True}
+    metric = OpenSetDetection(known_classes=[0, 1], confidence_level=0.9, n_resamples=10, **protocol, **tables, **more)
+    results = metric.compute(predictions=[FOUND, []], references=[TRUE, TRUE[:1]])
+    assert "U-Recall_low" in results
+    assert len(calls) == 1
 
 
 def test_by_hand() -> None:
     metric = OpenSetDetection(known_classes=[0, 1])
     metric.add_batch(predictions=[FOUND, [], FOUND[::-1]], references=[TRUE, TRUE[:1], TRUE])
-    units = units_of(metric.state(), {"known_classes": [0, 1], "per_class": True})
-    assert [stratum.tolist() for stratum in units.strata] == [[1, 2]]  # the one without predictions comes first
-    assert units.members()[0].tolist() == [1, 0, 1]
-    none = units.results([np.asarray([0, 0])])
-    assert set(none.values()) == {0}
-    results = units.results([np.asarray([2, 3])])
+    images = prepared(metric.state(), {"known_classes": [0, 1], "per_class": True})
+    assert images.counts.tolist() == [1, 2]  # the one without predictions comes first
+    assert images.rows().tolist() == [1, 0, 1]
+    assert set(as_dict(images.rates(np.asarray([0, 0]))).values()) == {0}
+    results = as_dict(images.rates(np.asarray([2, 3])))
     assert (results["TP_known"], results["total_known"], results["Recall(Known)"]) == (3, 8, 3 / 8)
     assert "per_class" not in results
 
@@ -126,10 +125,10 @@ def test_by_hand() -> None:
 def test_a_resample_without_wi_is_refused() -> None:
     metric = OpenSetDetection(known_classes=[0, 1], protocol="owod", recall_level=1.0)
     metric.add_batch(predictions=[FOUND[:1], FOUND], references=[TRUE[:1], TRUE])
-    units = units_of(metric.state(), {"known_classes": [0, 1], "protocol": "owod", "recall_level": 1.0})
-    assert units.results(units.strata)["WI"] == metric.compute()["WI"] == 0.0
+    images = prepared(metric.state(), {"known_classes": [0, 1], "protocol": "owod", "recall_level": 1.0})
+    assert images.rates(images.counts)["WI"].value == metric.compute()["WI"] == 0.0
     with pytest.raises(ValueError, match="among resampled images, recall_level: WI compares with images without"):
-        units.results([np.asarray([0, 1])])
+        images.rates(np.asarray([0, 1]))
 
 
 @few

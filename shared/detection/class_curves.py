@@ -1,0 +1,169 @@
+"""Precision-recall curves class by class, with each image as often as it counts, and the area under them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from .outcomes import FP_KNOWN, FP_UNKNOWN, TP_KNOWN, TP_UNKNOWN, Outcomes
+
+
+class Curve(NamedTuple):
+    """TP, FP, and predictions on unknown objects, among those that reach each distinct confidence, from the highest."""
+
+    tp: np.ndarray
+    fp: np.ndarray
+    open: np.ndarray
+
+
+class RankedClass(NamedTuple):
+    """The predictions of a class, from the most confident on.
+
+    rows: (n,) of the predictions
+    image, confidence: of each
+    kinds: (4, n) int64, 1 for a TP, for a FP, for one on an unknown object, and for any
+    last: the places of the last ones of each distinct confidence
+    """
+
+    rows: np.ndarray
+    image: np.ndarray
+    confidence: np.ndarray
+    kinds: np.ndarray
+    last: np.ndarray
+
+    def sums(self, counts: np.ndarray) -> np.ndarray:
+        """Sums of the kinds over the most confident 1, 2, …, n predictions, with the counts of their images, (4, n)."""
+        return np.cumsum(self.kinds * counts[self.image], axis=1)
+
+    def curve(self, sums: np.ndarray) -> Curve:
+        """Counts at each distinct confidence that occurs."""
+        tp, fp, opened, number = sums[:, self.last]
+        occurs = number > np.concatenate([[0], number[:-1]])
+        return Curve(tp[occurs], fp[occurs], opened[occurs])
+
+    def mended(self, gone: np.ndarray, image: np.ndarray, confidence: np.ndarray) -> MendedClass:
+        """The class without some false positives, and with more true positives.
+
+        Parameters: gone, whether each prediction of the table goes; image and confidence of each true positive.
+        """
+        right = np.flatnonzero(self.kinds[0])
+        image, confidence = np.append(self.image[right], image), np.append(self.confidence[right], confidence)
+        order = np.argsort(-confidence, kind="stable")
+        lowest = -np.unique(-confidence)
+        going = np.flatnonzero(gone[self.rows])
+
+        def reaching(ranked: np.ndarray) -> np.ndarray:
+            return np.searchsorted(-ranked, -lowest, side="right")
+
+        return MendedClass(
+            image[order],
+            reaching(confidence[order]),
+            reaching(self.confidence),
+            self.image[going],
+            reaching(self.confidence[going]),
+        )
+
+
+class MendedClass(NamedTuple):
+    """What of a class changes: its counts are taken where there are true positives, which suffices for its AP.
+
+    tp_image: of each true positive, from the most confident on
+    tp, predictions: (K,) how many true positives, and predictions before, reach each of their confidences
+    gone_image, gone: the same of the false positives that went
+    """
+
+    tp_image: np.ndarray
+    tp: np.ndarray
+    predictions: np.ndarray
+    gone_image: np.ndarray
+    gone: np.ndarray
+
+    def points(self, sums: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """TP and FP at each of these confidences, from the sums of the class before."""
+        fp, tp, gone = map(_from_zero, (sums[1], *(np.cumsum(counts[at]) for at in (self.tp_image, self.gone_image))))
+        return tp[self.tp], fp[self.predictions] - gone[self.gone]
+
+
+def _from_zero(sums: np.ndarray) -> np.ndarray:
+    return np.concatenate([[0], sums])
+
+
+def ranked_classes(found: Outcomes, on_unknown: np.ndarray, rows: np.ndarray, size: int) -> list[RankedClass]:
+    """Rank the predictions of each class.
+
+    Parameters: on_unknown, whether each prediction lies on an unknown object; rows, its row in a table by class, which
+    has so many.
+    """
+    boxes = found.boxes
+    ranked = np.argsort(-boxes.predictions[:, 4])
+    few = rows[ranked].astype(np.int16) if size < 1 << 15 else rows[ranked]  # which NumPy sorts by their digits
+    ranked = ranked[np.argsort(few, kind="stable")]
+    outcome = found.outcome[ranked]
+    kinds = np.ones((4, len(rows)), np.int64)
+    kinds[0] = (outcome == TP_KNOWN) | (outcome == TP_UNKNOWN)
+    kinds[1] = (outcome == FP_KNOWN) | (outcome == FP_UNKNOWN)
+    kinds[2] = on_unknown[ranked]
+    ends = np.cumsum(np.bincount(rows, minlength=size))[:-1]
+    image, confidence = boxes.image[ranked], boxes.predictions[ranked, 4]
+    columns = (np.split(column, ends) for column in (ranked, image, confidence))
+    return [
+        RankedClass(rows, image, confidence, kinds, _last_of_each(confidence))
+        for (rows, image, confidence), kinds in zip(zip(*columns), np.split(kinds, ends, axis=1))
+    ]
+
+
+def _last_of_each(confidence: np.ndarray) -> np.ndarray:
+    """The last place of each distinct confidence."""
+    if not len(confidence):
+        return np.zeros(0, np.int64)
+    return np.flatnonzero(np.append(confidence[1:] != confidence[:-1], True))
+
+
+def voc_average_precision(tp: np.ndarray, fp: np.ndarray, num_objects: int) -> float:
+    """Area under the precision envelope: all-point average precision, as in VOC from 2010 on.
+
+    AP = 1/n Σₖ (TPₖ − TPₖ₋₁) · max over j ≥ k of TPⱼ / (TPⱼ + FPⱼ), in [0, 1]; 0.0 for n = 0.
+
+    Parameters: tp, fp (K,), counts of the predictions that reach each distinct confidence, from the highest;
+    num_objects n. Source: Everingham et al., The Pascal VOC Challenge, IJCV 2010, and its devkit of 2010.
+
+    >>> voc_average_precision(np.asarray([1, 1, 2]), np.asarray([0, 1, 1]), 2)
+    0.8333333333333333
+    """
+    if not num_objects:
+        return 0.0
+    envelope, steps = _envelope(tp, fp), np.diff(tp, prepend=0)
+    rising = np.flatnonzero(steps)  # the others, which are most, add nothing
+    return math.fsum((steps[rising] * envelope[rising]).tolist()) / num_objects
+
+
+def eleven_point_average_precision(tp: np.ndarray, fp: np.ndarray, num_objects: int) -> float:
+    """Average precision at eleven recalls, as in VOC until 2009.
+
+    AP = 1/11 Σ over t = 0, 1, …, 10 of max{TPₖ / (TPₖ + FPₖ) : 10·TPₖ ≥ t·n}, in [0, 1]; 0.0 for n = 0.
+
+    Recalls are compared as integers. Parameters: as those of `voc_average_precision`. Source: Everingham et al., The
+    Pascal VOC Challenge, IJCV 2010.
+
+    >>> eleven_point_average_precision(np.asarray([1, 2, 3]), np.asarray([0, 0, 0]), 10) == 4 / 11
+    True
+    """
+    if not num_objects:
+        return 0.0
+    places = np.searchsorted(10 * tp, num_objects * np.arange(11))
+    return math.fsum(_envelope(tp, fp)[places[places < len(tp)]].tolist()) / 11
+
+
+def _envelope(tp: np.ndarray, fp: np.ndarray) -> np.ndarray:
+    """The highest precision at each confidence or below."""
+    precision = tp / np.maximum(tp + fp, 1)
+    return np.maximum.accumulate(precision[::-1])[::-1]
+
+
+AVERAGE_PRECISIONS: dict[str, Callable[[np.ndarray, np.ndarray, int], float]] = {
+    "all": voc_average_precision,
+    "11-point": eleven_point_average_precision,
+}

@@ -1,0 +1,119 @@
+"""Errors of matched boxes: fates of objects, kinds of false positives, and what mending each kind gains.
+
+found, overlaps → pairs of false positives and objects → fates, kinds → counts by image → shares; tables
+                                                       → outcomes with a kind mended → gains, by the protocol
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..metric.results import Rate, Results
+from .counting import CountColumns, as_rows, class_rows, in_total, ratio, rows_of, tally
+from .false_positives import FALSE_POSITIVES, NEARBY, false_overlaps, kinds_of_false_positives
+from .fates import FATES, object_fates
+from .mending import mending, without_objects
+from .overlap import Overlaps
+from .protocols import MatchedImages, gain
+
+MISSED = "missed"  # the error of objects that nothing was predicted on
+_FATE_COLUMNS = [f"{side} objects {fate}" for side, fate in FATES]
+_SIDES = {side: [column for column in _FATE_COLUMNS if column.startswith(side)] for side, _ in FATES}
+_MEASURES = ("mAP", "U-AP", "U-Recall")
+
+
+class Errors:
+    """Fates and kinds of errors of matched images; see `object_fates`, `kinds_of_false_positives` and `mending`.
+
+    Mending "missed" takes the missed objects out of all denominators.
+    Raises ValueError for an IoU threshold below 1/10, at which no box is badly placed.
+    """
+
+    def __init__(self, matched: MatchedImages, overlaps: Overlaps) -> None:
+        found = matched.found
+        boxes, threshold = found.boxes, found.boxes.rules.iou_threshold
+        if threshold < NEARBY:
+            raise ValueError(f"errors: expected an iou_threshold of at least {float(NEARBY)}, got {threshold}")
+        beside = false_overlaps(found, overlaps)
+        self._matched, size = matched, len(boxes.num_predictions)
+        self._fates, self._called = object_fates(found, beside)
+        kinds, target = kinds_of_false_positives(found, beside)
+        is_missed = np.isin(self._fates, [place for place, (_, fate) in enumerate(FATES) if fate == MISSED])
+        self.by_image: CountColumns = {
+            **tables_of_places(boxes.object_image, self._fates, _FATE_COLUMNS, size),
+            **tables_of_places(boxes.image, kinds, [f"FP {kind}" for kind in FALSE_POSITIVES], size),
+        }
+        ranked = np.argsort(kinds.astype(np.int8), kind="stable")
+        ends = np.cumsum(np.bincount(kinds + 1, minlength=len(FALSE_POSITIVES) + 1))
+        for kind, going in zip(FALSE_POSITIVES, np.split(ranked, ends)[1:]):
+            matched.mend(kind, mending(found, going, target))
+        matched.mend(MISSED, without_objects(np.flatnonzero(is_missed)))
+
+    def rates(self, counts: np.ndarray) -> Results:
+        """The share of each fate, of all known or all unknown objects; 0.0 without any."""
+        totals = in_total(self.by_image, counts)
+        objects = {side: sum(totals[column] for column in columns) for side, columns in _SIDES.items()}
+        return {
+            share_of(side, fate): Rate(ratio(totals[column], objects[side]), fate == "found")
+            for (side, fate), column in zip(FATES, _FATE_COLUMNS)
+        }
+
+    def tables(self, results: Results) -> dict[str, Any]:
+        """The tables "fates" and "errors"."""
+        totals = in_total(self.by_image, self._matched.found.boxes.counts)
+        gains = {
+            f"Δ{measure}": [results[gain(error, measure)].value for error in (*FALSE_POSITIVES, MISSED)]
+            for measure in _MEASURES
+            if gain(MISSED, measure) in results
+        }
+        missed = sum(totals[column] for column in _FATE_COLUMNS if column.endswith(MISSED))
+        return {
+            "fates": {
+                "objects": [side for side, _ in FATES],
+                "fate": [fate for _, fate in FATES],
+                "count": [totals[column] for column in _FATE_COLUMNS],
+                "share": [results[share_of(*fate)].value for fate in FATES],
+            },
+            "errors": {
+                "error": [*FALSE_POSITIVES, MISSED],
+                "count": [*(totals[f"FP {kind}"] for kind in FALSE_POSITIVES), missed],
+                **gains,
+            },
+        }
+
+    def table_by_class(self) -> dict[str, list[Any]]:
+        """Fates of the objects of each class, and how many unknown objects were called the class."""
+        boxes = self._matched.found.boxes
+        classes, weights = class_rows(boxes), boxes.counts[boxes.object_image]
+
+        def number(labels: np.ndarray, which: np.ndarray) -> list[int]:
+            return tally(rows_of(labels[which], classes), weights[which], len(classes)).tolist()
+
+        fates = np.asarray([fate for _, fate in FATES] + [""])[self._fates]  # −1, of ignored objects, is the last
+        by_fate = {fate: number(boxes.object_label, fates == fate) for fate in dict.fromkeys(fate for _, fate in FATES)}
+        unknown_as_known = self._fates == FATES.index(("unknown", "called known"))
+        return {**by_fate, "unknown objects called it": number(self._called, unknown_as_known)}
+
+    def table_by_image(self) -> dict[str, list[Any]]:
+        """Counts of each image."""
+        rows = as_rows(self.by_image, self._matched.found.boxes.counts)
+        return {name: column.tolist() for name, column in rows.items()}
+
+
+def tables_of_places(image: np.ndarray, places: np.ndarray, names: Sequence[str], size: int) -> CountColumns:
+    """How many entries of each image have each place, by its name; −1 is none."""
+    width = len(names) + 1
+    counts = np.bincount(image * width + places + 1, minlength=size * width).reshape(size, width).T
+    return {name: np.ascontiguousarray(column) for name, column in zip(names, counts[1:])}
+
+
+def share_of(side: str, fate: str) -> str:
+    """The name of the share of known or unknown objects with a fate.
+
+    >>> share_of("unknown", "missed")
+    'fate(unknown, missed)'
+    """
+    return f"fate({side}, {fate})"

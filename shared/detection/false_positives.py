@@ -1,0 +1,115 @@
+"""Kinds of false positives, in the order of TIDE, with known and unknown objects told apart.
+
+boxes at IoU ≥ 1/10 → pairs of a false positive and an object that counts → the best object of its class, and of others
+      → the kind of each false positive, and the object that it should have taken
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+
+from .matching import first_pairs
+from .outcomes import BACKGROUND, FP_KNOWN, FP_UNKNOWN, OUTCOMES, Outcomes
+from .overlap import Overlaps
+from .pairs import Pairs
+
+NEARBY = Fraction(1, 10)  # boxes that overlap less have nothing to do with each other
+FALSE_POSITIVES = (
+    "badly placed",
+    "known called another known",
+    "known called unknown",
+    "unknown called known",
+    "duplicate",
+    "background called known",
+    "background called unknown",
+    "both, known called another known",
+    "both, known called unknown",
+    "both, unknown called known",
+)
+BADLY_PLACED, MISNAMED, DUPLICATE, BACKGROUND_CALLED, BOTH = 0, 1, 4, 5, 7  # the first place of each
+
+_IS_FALSE = np.isin(np.arange(len(OUTCOMES)), (FP_KNOWN, FP_UNKNOWN, BACKGROUND))
+
+
+class FalseOverlaps(NamedTuple):
+    """Pairs of a false positive and an object that is not ignored, at an IoU of at least 1/10.
+
+    pairs: ranked by their IoU
+    same: whether the prediction says the object's class; all unknown objects are of one
+    reached: whether the IoU reaches the threshold of the rules
+    above: whether it is more than 1/10
+    """
+
+    pairs: Pairs
+    same: np.ndarray
+    reached: np.ndarray
+    above: np.ndarray
+
+    def take(self, which: np.ndarray) -> FalseOverlaps:
+        """Some of the pairs, by a mask or by their places."""
+        return FalseOverlaps(self.pairs.take(which), self.same[which], self.reached[which], self.above[which])
+
+
+def is_false_positive(found: Outcomes) -> np.ndarray:
+    """Whether each prediction is wrong; "unknown" without an object is, whether or not the protocol counts it."""
+    return _IS_FALSE[found.outcome]
+
+
+def false_overlaps(found: Outcomes, overlaps: Overlaps) -> FalseOverlaps:
+    """The pairs of false positives among overlaps, compared with the two thresholds exactly."""
+    boxes, pairs = found.boxes, overlaps.pairs
+    overlaps = overlaps.take(is_false_positive(found)[pairs.rows] & ~boxes.ignored[pairs.columns])
+    overlaps = overlaps.take(overlaps.compared(NEARBY)[0] >= 0)
+    above, reached = (overlaps.compared(iou)[0] for iou in (NEARBY, boxes.rules.iou_threshold))
+    pairs = overlaps.ranked()
+    same = boxes.predictions[pairs.rows, 5] == boxes.object_label[pairs.columns]
+    return FalseOverlaps(pairs, same, reached >= 0, above > 0)
+
+
+def kinds_of_false_positives(found: Outcomes, beside: FalseOverlaps) -> tuple[np.ndarray, np.ndarray]:
+    """The kind of each prediction and the object that it should have taken, both −1 where there is none.
+
+    The first kind that applies, where t is the IoU threshold:
+
+    badly placed: 1/10 ≤ IoU < t with the object of its class that it overlaps most → that object
+    misnamed: IoU ≥ t with the object of another class that it overlaps most → that object
+    duplicate: IoU ≥ t with an object of its class
+    background: IoU ≤ 1/10 with each object
+    both badly placed and misnamed: all others
+
+    Misnamed and both are told apart by what was called what, background by what it was called. Of equal IoUs the
+    object with the smaller class and coordinates counts.
+
+    Returns two arrays (n,), places in `FALSE_POSITIVES` and rows of objects.
+    Source: Bolya et al., TIDE: A General Toolbox for Identifying Object Detection Errors, ECCV 2020.
+    """
+    boxes = found.boxes
+    own, own_reached, _ = _best(found, beside.take(beside.same))
+    other, other_reached, other_above = _best(found, beside.take(~beside.same))
+    says_unknown = boxes.predictions[:, 5] == boxes.unknown_id
+    is_unknown = np.append(boxes.object_label == boxes.unknown_id, False)[other]
+    sides = np.where(says_unknown, 1, np.where(is_unknown, 2, 0))
+
+    kind = BACKGROUND_CALLED + says_unknown
+    kind[other_above] = BOTH + sides[other_above]
+    kind[own_reached] = DUPLICATE
+    kind[other_reached] = MISNAMED + sides[other_reached]
+    badly_placed = (own >= 0) & ~own_reached
+    kind[badly_placed] = BADLY_PLACED
+    kind[~is_false_positive(found)] = -1
+    target = np.where(badly_placed, own, np.where(other_reached, other, -1))
+    return kind, target
+
+
+def _best(found: Outcomes, beside: FalseOverlaps) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """For each prediction the object that it overlaps most, −1 for none; whether the threshold, and 1/10, is passed."""
+    boxes, pairs = found.boxes, beside.pairs
+    best = beside.take(first_pairs(pairs, pairs.rows, boxes.predictions, boxes.references, [-pairs.ranks]))
+    number = len(boxes.predictions)
+    objects, reached, above = np.full(number, -1), np.zeros(number, dtype=bool), np.zeros(number, dtype=bool)
+    objects[best.pairs.rows], reached[best.pairs.rows] = best.pairs.columns, best.reached
+    above[best.pairs.rows] = best.above
+    return objects, reached, above

@@ -1,0 +1,52 @@
+"""What mending all errors of one kind would change."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .matching import first_of_each
+from .outcomes import TP_KNOWN, TP_UNKNOWN, Outcomes
+
+
+class Mending(NamedTuple):
+    """What changes where errors are mended.
+
+    going: rows of the false positives that are none any more
+    taking, objects: rows of those that become true positives instead, at their own confidence, and of the objects that
+        they take, whose class they say
+    leaving: rows of the objects that count no longer
+    """
+
+    going: np.ndarray
+    taking: np.ndarray
+    objects: np.ndarray
+    leaving: np.ndarray
+
+
+_NO_ROWS = np.zeros(0, np.int64)
+
+
+def mending(found: Outcomes, going: np.ndarray, target: np.ndarray) -> Mending:
+    """Mend some false positives.
+
+    One with a target becomes a TP of the target's class at its own confidence, if the object is not found and no more
+    confident one of these takes it. All others go.
+
+    Parameters: going, their rows; target (n,), the row of an object for each prediction, or −1.
+    """
+    boxes = found.boxes
+    taking = going[target[going] >= 0]
+    is_found = np.zeros(len(boxes.references), dtype=bool)
+    if len(taking):
+        is_found[found.matched[(found.outcome == TP_KNOWN) | (found.outcome == TP_UNKNOWN)]] = True
+    taking = taking[~is_found[target[taking]]]
+    taking = taking[np.lexsort((-boxes.predictions[taking, 4], target[taking]))]
+    taking = taking[first_of_each(target[taking])]
+    return Mending(going, taking, target[taking], _NO_ROWS)
+
+
+def without_objects(objects: np.ndarray) -> Mending:
+    """Take objects out of the evaluation."""
+    return Mending(_NO_ROWS, _NO_ROWS, _NO_ROWS, objects)

@@ -1,0 +1,107 @@
+"""The predictions and objects of all classes, and what they give where images count: curves, APs and their means."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from .class_curves import AVERAGE_PRECISIONS, Curve, MendedClass, RankedClass, ranked_classes
+from .counting import ClassObjects, class_rows, rows_of
+from .mending import Mending
+from .outcomes import Outcomes, SelectedBoxes
+
+
+class RankedClasses(NamedTuple):
+    """Ranked predictions and objects, class by class.
+
+    boxes: which they are
+    labels: of the classes, as `class_rows` lists them
+    rows, object_rows: the class of each prediction and of each object, as its place there
+    ranked: the predictions of each class
+    objects: those that count
+    rule: which average precision is meant
+    """
+
+    boxes: SelectedBoxes
+    labels: list[int]
+    rows: np.ndarray
+    object_rows: np.ndarray
+    ranked: list[RankedClass]
+    objects: ClassObjects
+    rule: str
+
+    @classmethod
+    def of(cls, found: Outcomes, on_unknown: np.ndarray, rule: str) -> RankedClasses:
+        """Rank predictions by what they count as; on_unknown says which lie on an unknown object."""
+        boxes, labels = found.boxes, class_rows(found.boxes)
+        rows, object_rows = (rows_of(classes, labels) for classes in (boxes.predictions[:, 5], boxes.object_label))
+        ranked, counted = ranked_classes(found, on_unknown, rows, len(labels)), ~boxes.ignored
+        objects = ClassObjects(object_rows[counted], boxes.object_image[counted], len(labels))
+        return cls(boxes, labels, rows, object_rows, ranked, objects, rule)
+
+    def mended(self, mending: Mending) -> MendedClasses:
+        """What changes where errors are mended."""
+        boxes = self.boxes
+        gone = np.zeros(len(self.rows), dtype=bool)
+        gone[mending.going] = True
+        into, changed = self.object_rows[mending.objects], {}
+        for row in np.union1d(self.rows[mending.going], into).tolist():
+            coming = mending.taking[into == row]
+            changed[row] = self.ranked[row].mended(gone, boxes.image[coming], boxes.predictions[coming, 4])
+        leaving = mending.leaving
+        left = ClassObjects(self.object_rows[leaving], boxes.object_image[leaving], len(self.labels))
+        return MendedClasses(changed, left)
+
+    def where(self, counts: np.ndarray) -> CountedClasses:
+        """What the classes give where each image occurs `counts` times."""
+        sums = [ranked.sums(counts) for ranked in self.ranked]
+        curves = [ranked.curve(of_class) for ranked, of_class in zip(self.ranked, sums)]
+        objects, average_precision = self.objects.number(counts).tolist(), AVERAGE_PRECISIONS[self.rule]
+        aps = [average_precision(curve.tp, curve.fp, number) for curve, number in zip(curves, objects)]
+        return CountedClasses(self, counts, sums, curves, objects, aps)
+
+
+class MendedClasses(NamedTuple):
+    """What changes where errors are mended: some classes, and the objects that no longer count."""
+
+    changed: dict[int, MendedClass]
+    leaving: ClassObjects
+
+
+class CountedClasses(NamedTuple):
+    """What classes give where images occur `counts` times: sums, a curve, a number of objects and an AP of each."""
+
+    classes: RankedClasses
+    counts: np.ndarray
+    sums: list[np.ndarray]
+    curves: list[Curve]
+    objects: list[int]
+    aps: list[float]
+
+    def after(self, mended: MendedClasses) -> CountedClasses:
+        """The same where errors are mended, but for the sums and curves."""
+        average_precision = AVERAGE_PRECISIONS[self.classes.rule]
+        objects, aps = (np.asarray(self.objects) - mended.leaving.number(self.counts)).tolist(), [*self.aps]
+        for row, number in enumerate(objects):
+            if row in mended.changed:
+                points = mended.changed[row].points(self.sums[row], self.counts)
+            elif number != self.objects[row]:
+                points = self.curves[row].tp, self.curves[row].fp
+            else:
+                continue
+            aps[row] = average_precision(*points, number)
+        return self._replace(objects=objects, aps=aps)
+
+    def mean(self, values: Sequence[float], group: Sequence[int]) -> float:
+        """The mean of values over those classes of a group that have objects; 0.0 if none has."""
+        rows = zip(self.classes.labels, self.objects, values)
+        some = [value for label, number, value in rows if label in group and number]
+        return math.fsum(some) / len(some) if some else 0.0
+
+    def predicted(self) -> tuple[list[int], list[int]]:
+        """TP and FP of all predictions of each class."""
+        tp = [int(curve.tp[-1]) if len(curve.tp) else 0 for curve in self.curves]
+        return tp, [int(curve.fp[-1]) if len(curve.fp) else 0 for curve in self.curves]

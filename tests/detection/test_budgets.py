@@ -1,0 +1,134 @@
+"""AR@k of unknown objects: by hand, against plain loops in fractions, and against COCO's tools."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from openworld_metrics import OpenSetDetection
+from tests import cases
+from tests.detection import slow_errors as slow
+from tests.detection.test_protocols import as_dicts, as_lists, ignoring
+from tests.examples import many, seeds
+
+
+def box(x: float, *rest: float, height: float = 10) -> list[float]:
+    return [x, 0, x + 10, height, *rest]
+
+
+def recalls(found: list[list[float]], true: Any, sizes: list[int], **options: Any) -> list[float]:
+    metric = OpenSetDetection(known_classes=[0], recall_budgets=sizes, **options)
+    results = metric.compute(predictions=[found], references=[true])
+    return [results[f"AR@{k}"] for k in sizes]
+
+
+FOUND = [box(300, 0.95, 0), box(0, 0.9, 0), box(50, 0.8, -1, height=6), box(103, 0.7, 0)]
+TRUE = [box(0, 7), box(50, 7), box(100, 7)]
+
+
+def test_a_scene_by_hand() -> None:
+    assert recalls(FOUND, TRUE, [1, 2, 100]) == [0.0, 1 / 3, 7 / 15]
+    assert recalls(FOUND, TRUE, [1, 2, 100], budget="all") == [0.0, 1 / 3, 7 / 15]
+
+
+def test_known_objects_spend_a_budget_of_all() -> None:
+    true = [*TRUE, box(300, 0)]
+    assert recalls(FOUND, true, [1, 2, 100]) == [1 / 3, (10 + 3) / 30, 7 / 15]
+    assert recalls(FOUND, true, [1, 2, 100], budget="all") == [0.0, 1 / 3, 7 / 15]
+    # a known object is taken once: the second prediction on it spends the budget
+    assert recalls([*FOUND, box(300, 0.99, 0)], true, [1, 2], protocol="owod", recall_level=None) == [0.0, 1 / 3]
+
+
+def test_predictions_on_ignored_objects_spend_no_budget_of_unknown() -> None:
+    true = {"boxes": [row[:4] for row in [*TRUE, box(300, 0)]], "labels": [7, 7, 7, 0], "ignored": [0, 0, 0, 1]}
+    found = [*FOUND, box(300, 0.99, 0)]
+    assert recalls(found, true, [1, 100]) == [1 / 3, 7 / 15]
+    assert recalls(found, true, [1, 100], budget="all") == [0.0, 7 / 15]
+    assert recalls(FOUND, {**true, "ignored": [1, 1, 1, 1]}, [1]) == [0.0]
+
+
+@many
+@given(seed=seeds)
+def test_recalls_equal_the_slow_reference(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    columns, options = cases.draw("openset_detection", seed)
+    flags = ignoring(columns, rng, 0.2)
+    scene = slow.matched_scene(*as_lists(columns), [image.tolist() for image in flags], **options)
+    sizes = [1, 2, 4]
+    for budget in ("unknown", "all"):
+        metric = OpenSetDetection(**options, recall_budgets=sizes, budget=budget, per_image=True)
+        results = metric.compute(**as_dicts(columns, flags))
+        for k in sizes:
+            assert results[f"AR@{k}"] == float(slow.recall_at(scene, k, budget))
+            assert len(results["per_image"][f"AR@{k}"]) == len(flags)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_recalls_equal_those_of_coco_without_ties(seed: int) -> None:
+    coco_module, evaluator = pytest.importorskip("pycocotools.coco"), pytest.importorskip("pycocotools.cocoeval")
+    rng = np.random.default_rng(seed)
+    found, true = [], []
+    for _ in range(8):
+        corner = rng.uniform(0, 60, (int(rng.integers(1, 6)), 2))
+        objects = np.concatenate([corner, corner + rng.uniform(10, 30, corner.shape)], axis=1)
+        near = objects[rng.integers(0, len(objects), int(rng.integers(0, 12)))]
+        moved = near + rng.uniform(-3, 3, near.shape)
+        found.append(np.column_stack([moved, rng.random(len(moved)), rng.choice([0, -1], len(moved))]))
+        true.append(np.column_stack([objects, np.full(len(objects), 7)]))
+    sizes = [1, 3, 100]
+    metric = OpenSetDetection(known_classes=[0], recall_budgets=sizes)
+    results = metric.compute(predictions=found, references=true)
+
+    def entries(images: list[np.ndarray]) -> list[dict[str, Any]]:
+        rows = [(i, row) for i, image in enumerate(images) for row in image.tolist()]
+        return [
+            {
+                "id": k + 1,
+                "image_id": i,
+                "category_id": 1,
+                "bbox": [x1, y1, x2 - x1, y2 - y1],
+                "area": (x2 - x1) * (y2 - y1),
+                "iscrowd": 0,
+                "score": rest[0],
+            }
+            for k, (i, (x1, y1, x2, y2, *rest)) in enumerate(rows)
+        ]
+
+    with contextlib.redirect_stdout(io.StringIO()):
+        coco = coco_module.COCO()
+        coco.dataset = {
+            "images": [{"id": i} for i in range(len(true))],
+            "categories": [{"id": 1}],
+            "annotations": entries(true),
+        }
+        coco.createIndex()
+        evaluation = evaluator.COCOeval(coco, coco.loadRes(entries(found)), "bbox")
+        evaluation.params.maxDets = sizes
+        evaluation.evaluate()
+        evaluation.accumulate()
+    recall = evaluation.eval["recall"][:, 0, 0, :].mean(axis=0)
+    assert [results[f"AR@{k}"] for k in sizes] == pytest.approx(recall.tolist(), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"recall_budgets": [10, 0]}, "recall_budgets: expected an int of at least 1 .*, got 0"),
+        ({"recall_budgets": [10, 10]}, r"recall_budgets: expected different numbers, got \[10, 10\]"),
+        ({"budget": "known"}, "budget: expected one of 'unknown', 'all', got 'known'"),
+    ],
+    ids=str,
+)
+def test_options_that_are_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        OpenSetDetection(known_classes=[0], **options)
+
+
+def test_a_mean_is_one_rounded_division() -> None:
+    assert recalls(FOUND, TRUE, [3]) == [float(Fraction(10 + 3, 30))]
