@@ -92,9 +92,9 @@ Returns:
     pixel_iou_max: the best intersection over union of the anomalous pixels and those above a threshold, TP/(TP+FP+FN).
     image_fpr95tpr, pixel_fpr95tpr and so on, with `points`, and with `thresholds` image_fpr95tpr_threshold and so on.
     sample_auroc, sample_ap, sample_f1_max: the same of samples, with that column.
-    siou, ppv, segment_f1, with `components`: the mean overlap of objects with the components that touch them (sIoU), the
-        mean share of predicted components inside objects (PPV), and F1 of both, averaged over thresholds of the overlap
-        from 1/4 to 3/4. None for a mean of nothing.
+    siou, ppv, segment_f1, with `components`: the mean overlap of objects with the components that touch them (sIoU),
+        the mean share of predicted components inside objects (PPV), and F1 of both, averaged over thresholds of the
+        overlap from 1/4 to 3/4. None for a mean of nothing.
     image_f1, image_precision, image_recall, pixel_f1, pixel_precision, pixel_recall: with a threshold of that level,
         the rates there; 0/0 is 0.
     aupro@0.3 and so on: 1/L times the area under the mean overlap of the regions (8-connected per image) over the

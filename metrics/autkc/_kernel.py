@@ -9,6 +9,9 @@ import io
 import math
 import numbers
 import os
+import platform
+import re
+import sys
 import threading
 import time
 import uuid
@@ -16,14 +19,43 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
+from fractions import Fraction
 from functools import cache, cached_property, reduce
+from itertools import chain
 from numbers import Integral, Real
 from operator import or_
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Protocol, TYPE_CHECKING, TypeVar, TypedDict
 
-import array_api_compat
 import numpy as np
+
+
+# ---- extras.py -------------------------------------------------------------------------------------------------------
+#
+# What to install where a library that only some of the project needs is missing.
+
+# import name → name on PyPI, where they differ
+DISTRIBUTIONS = {
+    "PIL": "pillow",
+    "array_api_compat": "array-api-compat",
+    "sklearn": "scikit-learn",
+    "yaml": "pyyaml",
+}
+
+
+@contextmanager
+def extra(name: str = "") -> Iterator[None]:
+    """Around imports of libraries that may be missing: an ImportError that says how to get them.
+
+    name: the extra of this package that brings them, if one does
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        library = str(error.name).partition(".")[0]
+        package = DISTRIBUTIONS.get(library, library)
+        checkout = f", or, in a checkout of openworld-metrics, pip install '.[{name}]'" if name else ""
+        raise ImportError(f"expected {package} to be installed, got none: pip install {package}{checkout}") from error
 
 
 # ---- arrays/arrays.py ------------------------------------------------------------------------------------------------
@@ -37,6 +69,13 @@ import numpy as np
 # Floating scores keep their precision; float16, bfloat16 and integers are widened to the smallest of float32 and
 # float64 that holds them exactly, so that equal values give equal results whatever type they came in.
 
+_FLOOR = (2, 1)
+if tuple(map(int, np.__version__.split(".")[:2])) < _FLOOR:
+    raise ImportError(
+        f"expected NumPy 2.1 or newer, the first with all functions of the array API that are used here, got "
+        f"{np.__version__}: pip install -U numpy"
+    )
+
 Array = Any  # a NumPy array, or a tensor on an accelerator
 State = dict[str, Array]  # of any metric; each has a TypedDict beside its reducer
 
@@ -46,7 +85,6 @@ _BLOCK = 1 << 17  # scores per block of rows: 512 KiB of float32
 _DEVICE_BLOCK = 1 << 27
 
 
-# array_api_compat looks at every library, which is slow for small batches, so NumPy arrays are recognised first
 def is_numpy_array(x: Any) -> bool:
     """Whether this is a NumPy array."""
     return isinstance(x, np.ndarray)
@@ -54,7 +92,8 @@ def is_numpy_array(x: Any) -> bool:
 
 def is_torch_array(x: Any) -> bool:
     """Whether this is a torch tensor."""
-    return not isinstance(x, np.ndarray) and bool(array_api_compat.is_torch_array(x))
+    tensor = getattr(sys.modules.get("torch"), "Tensor", None)
+    return tensor is not None and isinstance(x, tensor)
 
 
 def is_bfloat16(x: Any) -> bool:
@@ -63,19 +102,22 @@ def is_bfloat16(x: Any) -> bool:
 
 
 def array_namespace(*arrays: Array) -> Any:
-    """The array API namespace of the arrays."""
+    """The array API namespace of the arrays: NumPy itself, or what array-api-compat, imported now, has for others.
+
+    NumPy goes beyond the standard in what no test sees: its argsort is unstable and its unique_values unsorted unless
+    it is told otherwise. So `stable` is always given, and distinct values come from `distinct_values`.
+    """
     for array in arrays:
-        if type(array) is not np.ndarray:
+        if not isinstance(array, (np.ndarray, np.generic)):
+            with extra():
+                import array_api_compat
             return array_api_compat.array_namespace(*arrays)
-    return _numpy_namespace()
+    return np
 
 
-@cache
-def _numpy_namespace() -> Any:
-    """NumPy with the array API's names, at the first use: the import takes longer than that of NumPy."""
-    import array_api_compat.numpy
-
-    return array_api_compat.numpy
+def distinct_values(x: Array) -> Array:
+    """The distinct values of an array, ascending."""
+    return np.unique(x) if is_numpy_array(x) else array_namespace(x).unique_values(x)
 
 
 def as_array(x: Any, name: str) -> Array:
@@ -1120,9 +1162,9 @@ def _beside(first: _Packed, second: _Packed) -> _Packed:
 def _ranked(packed: _Packed) -> _Packed:
     """The same rows with their ranks as keys, which are as short as can be."""
     xp = array_namespace(packed.keys)
-    distinct = xp.unique_values(packed.keys)
-    keys = xp.astype(xp.searchsorted(distinct, packed.keys), xp.int64, copy=False)
-    return _Packed(keys, distinct.shape[0].bit_length(), lambda keys: packed.rows(distinct[keys]))
+    values = distinct_values(packed.keys)
+    keys = xp.astype(xp.searchsorted(values, packed.keys), xp.int64, copy=False)
+    return _Packed(keys, values.shape[0].bit_length(), lambda keys: packed.rows(values[keys]))
 
 
 def _counted(keys: Array, bits: int, counts: Array | None) -> tuple[Array, Array]:
@@ -1137,7 +1179,7 @@ def _counted(keys: Array, bits: int, counts: Array | None) -> tuple[Array, Array
     if counts is None:
         keys, running = xp.sort(keys), xp.arange(1, keys.shape[0] + 1, device=keys.device)
     else:
-        order = xp.argsort(keys)
+        order = xp.argsort(keys, stable=True)
         keys, running = keys[order], xp.cumulative_sum(counts[order])
     last = xp.nonzero(xp.concat([keys[1:] != keys[:-1], xp.ones_like(keys[:1], dtype=xp.bool)]))[0]
     return keys[last], xp.diff(running[last], prepend=xp.zeros_like(running[:1]))
@@ -2040,6 +2082,70 @@ class PreparedTable(Prepared):
         return self.metric.tables(self, results)
 
 
+# ---- arrays/ratios.py ------------------------------------------------------------------------------------------------
+#
+# Ratios of counts, and sums of them that are exact.
+
+RATIO_UNIT = 64 + 53  # ratios of counts below 2^64 are float64s of at least 2^-64: multiples of 2^-117
+_SPAN = 10  # exponents whose mantissas fit int64 in one unit
+
+
+def ratio_of(count: Array, total: Array | int) -> Array:
+    """Counts by totals, each a float64 that is rounded once."""
+    xp = array_namespace(count)
+    return xp.astype(count, xp.float64) / (total if isinstance(total, int) else xp.astype(total, xp.float64))
+
+
+def rounded_sum(ratios: Iterable[tuple[int, int]], divisor: int) -> float:
+    """Σ countᵢ/totalᵢ, divided by an integer: the float64 nearest to it.
+
+    >>> rounded_sum([(1, 3), (2, 3)], 1), rounded_sum([(1, 3), (1, 7)], 2)
+    (1.0, 0.23809523809523808)
+    """
+    pairs = list(ratios)
+    # each is rounded down to a multiple of 2^-117, so that all of them together are less than a unit each too low
+    low = sum((count << RATIO_UNIT) // total for count, total in pairs)
+    unit = divisor << RATIO_UNIT
+    nearest = low / unit
+    if nearest == (low + len(pairs)) / unit:
+        return nearest
+    return float(sum((Fraction(*pair) for pair in pairs), Fraction()) / divisor)
+
+
+def weighted_sum(sizes: Array, values: Array, bits: int, total: int) -> int:
+    """Σ sizes·values of integers of at least 0 with so many bits, exactly; the sizes sum to `total` at most.
+
+    It is a sum for each piece of the bits, as long as int64 holds.
+    """
+    xp = array_namespace(sizes)
+    piece = 62 - total.bit_length()
+    if bits <= piece:
+        return int(xp.sum(sizes * values))
+    pieces = ((values >> low) & ((1 << piece) - 1) for low in range(0, bits, piece))
+    return sum(int(xp.sum(sizes * part)) << low for low, part in zip(range(0, bits, piece), pieces))
+
+
+def sum_of_ratios(sizes: Array, counts: Array, totals: Array, total: int) -> int:
+    """Σ sizes·(counts/totals), at most 1 each, of ratios that are rounded to float64; exactly, in units of 2^-117."""
+    return sum_of_shares(sizes, ratio_of(counts, totals), total)
+
+
+def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
+    """Σ sizes·ratios of float64s that are 0 or in [2^-64, 1], exactly, in units of 2^-117; the sizes sum to `total`."""
+    xp = array_namespace(sizes)
+    smallest = float(xp.min(ratios)) or float(xp.min(xp.where(ratios > 0, ratios, 1.0)))
+    lowest, highest = math.frexp(smallest)[1], math.frexp(float(xp.max(ratios)))[1]
+    if highest - lowest < _SPAN:  # in almost all runs
+        units = xp.astype(ratios * 2.0 ** (53 - lowest), xp.int64)
+        return weighted_sum(sizes, units, 53 + highest - lowest, total) << (RATIO_UNIT - 53 + lowest)
+    found = 0
+    for low in range(lowest, highest + 1, _SPAN):
+        chosen = (ratios >= 2.0 ** (low - 1)) & (ratios < 2.0 ** (low - 1 + _SPAN))
+        units = xp.astype(ratios[chosen] * 2.0 ** (53 - low), xp.int64)
+        found += weighted_sum(sizes[chosen], units, 53 + _SPAN, total) << (RATIO_UNIT - 53 + low)
+    return found
+
+
 # ---- arrays/compiled.py ----------------------------------------------------------------------------------------------
 #
 # Loops that are worth compiling, by numba where it is installed and the work is large.
@@ -2440,10 +2546,10 @@ def mean_hits(above: Array, tied: Array, ks: range, *, ties: str, percent: bool,
     hits = hits_among_top(above, tied, ks, ties)
     if ties != "expected":
         return one * _sum(hits, counts) / total
-    xp = array_namespace(above, tied)
     hits = hits if counts is None else hits * counts
-    shares = [(_sum(hits[tied == count]), count + 1) for count in map(int, xp.unique_values(tied))]
-    return math.fsum(one * good / possible for good, possible in shares) / total
+    return rounded_sum(
+        ((one * _sum(hits[tied == count]), count + 1) for count in map(int, distinct_values(tied))), total
+    )
 
 
 def hits_among_top(above: Array, tied: Array, ks: range, ties: str) -> Array:
@@ -2497,8 +2603,8 @@ def topk_rates(
     as_choice(ties, "ties", TIES)
     if not macro:
         return {key: _over_samples(ranks, span, ties, percent) for key, span in ks.items()}
-    table = rates_by_class(ranks, ks, ties=ties, percent=percent)
-    return {key: math.fsum(table[key]) / len(table[key]) for key in ks}
+    of_classes = ratios_by_class(ranks, ks, ties=ties, percent=percent).ratios
+    return {key: rounded_sum(chain(*of_classes[key]), len(of_classes[key])) for key in ks}
 
 
 def rates_by_class(
@@ -2516,13 +2622,32 @@ def rates_by_class(
     >>> rates_by_class(ranks, {"accuracy@2": range(2, 3)}, ties="strict")
     {'class': [2, 7], 'count': [1, 3], 'accuracy@2': [1.0, 0.6666666666666666]}
     """
+    classes, counts, ratios = ratios_by_class(ranks, ks, ties=ties, percent=percent)
+    rates = {key: [rounded_sum(parts, 1) for parts in of_classes] for key, of_classes in ratios.items()}
+    return {"class": classes, "count": counts, **rates}
+
+
+class ClassRatios(NamedTuple):
+    """Rates of classes as fractions.
+
+    classes, counts: the ids that occur, ascending, and how many samples each has
+    ratios: for each key, and each class, the counts and totals whose ratios sum to its rate
+    """
+
+    classes: list[int]
+    counts: list[int]
+    ratios: dict[str, list[list[tuple[int, int]]]]
+
+
+def ratios_by_class(ranks: Ranks, ks: Mapping[str, range | None], *, ties: str, percent: bool = False) -> ClassRatios:
+    """As `rates_by_class`, in integers: with expected ties, a rate is a sum of one ratio for each number of ties."""
     one = 100 if as_bool(percent, "percent") else 1
     xp = array_namespace(ranks.classes)
     ranks = _by_class(ranks, by_ties=ties == "expected")
     weights = xp.ones_like(ranks.classes, dtype=xp.int64) if ranks.counts is None else ranks.counts
     last = _ends(ranks.classes)
     totals = _sums(weights, last)
-    table: dict[str, list[Any]] = {"class": ranks.classes[last].tolist(), "count": totals}
+    ratios = {}
     if ties == "expected":
         last_tied = _ends(ranks.classes, ranks.tied)
         # how many pairs of class and ties there are up to the last of each class
@@ -2531,17 +2656,17 @@ def rates_by_class(
     for key, span in ks.items():
         if span is None:
             good = _sums(xp.astype(ranks.correct, xp.int64) * weights, last)
-            table[key] = [one * hits / total for hits, total in zip(good, totals)]
+            ratios[key] = [[(one * hits, total)] for hits, total in zip(good, totals)]
             continue
         hits = hits_among_top(ranks.above, ranks.tied, span, ties) * weights
         places = [total * len(span) for total in totals]
         if ties != "expected":
-            table[key] = [one * good / total for good, total in zip(_sums(hits, last), places)]
+            ratios[key] = [[(one * good, total)] for good, total in zip(_sums(hits, last), places)]
             continue
-        shares = [one * good / chances for good, chances in zip(_sums(hits, last_tied), possible)]
-        parts = [slice(start, stop) for start, stop in zip([0, *until], until)]
-        table[key] = [math.fsum(shares[part]) / total for part, total in zip(parts, places)]
-    return table
+        shares = [*zip(_sums(hits, last_tied), possible)]
+        parts = [shares[start:stop] for start, stop in zip([0, *until], until)]
+        ratios[key] = [[(one * good, of * total) for good, of in part] for part, total in zip(parts, places)]
+    return ClassRatios(ranks.classes[last].tolist(), totals, ratios)
 
 
 def _over_samples(ranks: Ranks, span: range | None, ties: str, percent: bool) -> float:
@@ -2698,7 +2823,7 @@ class AUTKC(TopK):
 
 # ---- metric/processes.py ---------------------------------------------------------------------------------------------
 #
-# Bring the states of several processes to process 0, through files in a folder that all of them see.
+# Gather states on process 0, through files in a folder that all processes see.
 #
 # evaluate's own gathering is not used: two of its processes that look whether a third holds a lock take each other for
 # it, a process that dies leaves its file, and an error in process 0 leaves the others without their batches.
@@ -2715,7 +2840,7 @@ class AUTKC(TopK):
 Checked = TypeVar("Checked")
 
 _POLL = 0.01  # seconds
-# what launchers set to the same in all processes of a run, and to something else in any other run at that time
+# what launchers set to one value in all processes of a run, and to another in any other run at that time
 _OF_A_RUN = ("TORCHELASTIC_RUN_ID", "MASTER_ADDR", "MASTER_PORT", "SLURM_JOB_ID", "SLURM_STEP_ID", "PMIX_NAMESPACE")
 DEFAULT_ID = "default_experiment"  # evaluate's, which any two runs share
 
@@ -2726,6 +2851,9 @@ def run_key(experiment_id: str, num_process: int) -> str:
     Raises ValueError where neither a launcher nor the caller tells runs apart.
     """
     launcher = [f"{name}={os.environ[name]}" for name in _OF_A_RUN if os.environ.get(name)]
+    if re.fullmatch(r"localhost|127\..+|::1", os.environ.get("MASTER_ADDR", "")):
+        # then accelerate, and torchrun without an id, set the same in any run on any machine
+        launcher += [platform.node(), str(Path(os.environ.get("TORCHELASTIC_ERROR_FILE", "")).parent.parent)]
     if experiment_id == DEFAULT_ID and not launcher:
         raise ValueError(
             f"experiment_id: expected a name that all {num_process} processes of this run share and no other run has, "
@@ -2741,11 +2869,12 @@ def receive(
 ) -> None:
     """As process 0, append what `check` makes of the states of the others to `checked`.
 
-    Raises TimeoutError if one does not come within `timeout` seconds, ValueError if there is another process 0, and
-    what `check` raises for a state.
+    Raises TimeoutError if one does not come within `timeout` seconds, ValueError if there is another process 0 and for
+    a file that holds no state, which is removed, and what `check` raises for a state.
     """
     token, meeting = uuid.uuid4().hex, folder / f"{key}.round"
     answers = {rank: _answer(folder, key, token, rank) for rank in range(1, num_process)}
+    came: set[int] = set()
     deadline = time.monotonic() + timeout
     if not _write(meeting, token.encode()) and not folder.is_dir():
         raise FileNotFoundError(f"expected a folder in which the processes meet, got none: {folder}")
@@ -2754,18 +2883,26 @@ def receive(
         while missing := [rank for rank, answer in answers.items() if not answer.exists()]:
             if _read(meeting) != token:
                 raise ValueError(f"expected one process 0, another one uses {meeting}; give each run an experiment_id")
-            _check_time(deadline, 0, timeout, f"process {', '.join(map(str, missing))} of {num_process}", meeting)
+            came |= answers.keys() - missing
+            _check_time(deadline, 0, timeout, _missing(missing, came, num_process), meeting)
             time.sleep(_POLL)
         for rank, answer in answers.items():
             try:
-                found = check(_from_bytes(answer.read_bytes()))
+                found = check(_read_state(answer, rank))
                 answer.replace(_taken(answer))
             except FileNotFoundError:  # it has just given up
-                _check_time(0.0, 0, timeout, f"process {rank} of {num_process}", meeting)
+                _check_time(0.0, 0, timeout, _missing([rank], {rank}, num_process), meeting)
             checked.append(found)
     finally:
         if _read(meeting) == token:
             meeting.unlink()
+
+
+def _missing(missing: list[int], came: set[int], num_process: int) -> str:
+    """The processes that never came; if all did, those whose own timeout ended before all were there."""
+    never = [rank for rank in missing if rank not in came]
+    names = f"process {', '.join(map(str, never or missing))} of {num_process}"
+    return names if never else f"{names}, whose own timeout= ended earlier,"
 
 
 def send(state: State, folder: Path, key: str, rank: int, timeout: float) -> None:
@@ -2849,9 +2986,17 @@ def _to_bytes(state: State) -> bytes:
     return buffer.getvalue()
 
 
-def _from_bytes(data: bytes) -> State:
-    with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
-        return {name: arrays[name] for name in arrays.files}
+def _read_state(answer: Path, rank: int) -> State:
+    """The state that a process handed over. Raises ValueError for a broken file, and removes it."""
+    data = io.BytesIO(answer.read_bytes())
+    try:
+        with np.load(data, allow_pickle=False) as arrays:
+            return {name: arrays[name] for name in arrays.files}
+    except Exception as error:  # of zipfile, of NumPy and of what they call
+        answer.unlink(missing_ok=True)
+        raise ValueError(
+            f"process {rank}: expected a state in {answer}, got a file that cannot be read: {error}"
+        ) from None
 
 
 # ---- metric/evaluate_adapter.py --------------------------------------------------------------------------------------

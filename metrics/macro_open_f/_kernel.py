@@ -9,6 +9,9 @@ import io
 import math
 import numbers
 import os
+import platform
+import re
+import sys
 import threading
 import time
 import uuid
@@ -23,8 +26,35 @@ from operator import or_
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Protocol, TYPE_CHECKING, TypeVar, TypedDict
 
-import array_api_compat
 import numpy as np
+
+
+# ---- extras.py -------------------------------------------------------------------------------------------------------
+#
+# What to install where a library that only some of the project needs is missing.
+
+# import name → name on PyPI, where they differ
+DISTRIBUTIONS = {
+    "PIL": "pillow",
+    "array_api_compat": "array-api-compat",
+    "sklearn": "scikit-learn",
+    "yaml": "pyyaml",
+}
+
+
+@contextmanager
+def extra(name: str = "") -> Iterator[None]:
+    """Around imports of libraries that may be missing: an ImportError that says how to get them.
+
+    name: the extra of this package that brings them, if one does
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        library = str(error.name).partition(".")[0]
+        package = DISTRIBUTIONS.get(library, library)
+        checkout = f", or, in a checkout of openworld-metrics, pip install '.[{name}]'" if name else ""
+        raise ImportError(f"expected {package} to be installed, got none: pip install {package}{checkout}") from error
 
 
 # ---- arrays/arrays.py ------------------------------------------------------------------------------------------------
@@ -38,6 +68,13 @@ import numpy as np
 # Floating scores keep their precision; float16, bfloat16 and integers are widened to the smallest of float32 and
 # float64 that holds them exactly, so that equal values give equal results whatever type they came in.
 
+_FLOOR = (2, 1)
+if tuple(map(int, np.__version__.split(".")[:2])) < _FLOOR:
+    raise ImportError(
+        f"expected NumPy 2.1 or newer, the first with all functions of the array API that are used here, got "
+        f"{np.__version__}: pip install -U numpy"
+    )
+
 Array = Any  # a NumPy array, or a tensor on an accelerator
 State = dict[str, Array]  # of any metric; each has a TypedDict beside its reducer
 
@@ -47,7 +84,6 @@ _BLOCK = 1 << 17  # scores per block of rows: 512 KiB of float32
 _DEVICE_BLOCK = 1 << 27
 
 
-# array_api_compat looks at every library, which is slow for small batches, so NumPy arrays are recognised first
 def is_numpy_array(x: Any) -> bool:
     """Whether this is a NumPy array."""
     return isinstance(x, np.ndarray)
@@ -55,7 +91,8 @@ def is_numpy_array(x: Any) -> bool:
 
 def is_torch_array(x: Any) -> bool:
     """Whether this is a torch tensor."""
-    return not isinstance(x, np.ndarray) and bool(array_api_compat.is_torch_array(x))
+    tensor = getattr(sys.modules.get("torch"), "Tensor", None)
+    return tensor is not None and isinstance(x, tensor)
 
 
 def is_bfloat16(x: Any) -> bool:
@@ -64,19 +101,22 @@ def is_bfloat16(x: Any) -> bool:
 
 
 def array_namespace(*arrays: Array) -> Any:
-    """The array API namespace of the arrays."""
+    """The array API namespace of the arrays: NumPy itself, or what array-api-compat, imported now, has for others.
+
+    NumPy goes beyond the standard in what no test sees: its argsort is unstable and its unique_values unsorted unless
+    it is told otherwise. So `stable` is always given, and distinct values come from `distinct_values`.
+    """
     for array in arrays:
-        if type(array) is not np.ndarray:
+        if not isinstance(array, (np.ndarray, np.generic)):
+            with extra():
+                import array_api_compat
             return array_api_compat.array_namespace(*arrays)
-    return _numpy_namespace()
+    return np
 
 
-@cache
-def _numpy_namespace() -> Any:
-    """NumPy with the array API's names, at the first use: the import takes longer than that of NumPy."""
-    import array_api_compat.numpy
-
-    return array_api_compat.numpy
+def distinct_values(x: Array) -> Array:
+    """The distinct values of an array, ascending."""
+    return np.unique(x) if is_numpy_array(x) else array_namespace(x).unique_values(x)
 
 
 def as_array(x: Any, name: str) -> Array:
@@ -795,9 +835,9 @@ def _beside(first: _Packed, second: _Packed) -> _Packed:
 def _ranked(packed: _Packed) -> _Packed:
     """The same rows with their ranks as keys, which are as short as can be."""
     xp = array_namespace(packed.keys)
-    distinct = xp.unique_values(packed.keys)
-    keys = xp.astype(xp.searchsorted(distinct, packed.keys), xp.int64, copy=False)
-    return _Packed(keys, distinct.shape[0].bit_length(), lambda keys: packed.rows(distinct[keys]))
+    values = distinct_values(packed.keys)
+    keys = xp.astype(xp.searchsorted(values, packed.keys), xp.int64, copy=False)
+    return _Packed(keys, values.shape[0].bit_length(), lambda keys: packed.rows(values[keys]))
 
 
 def _counted(keys: Array, bits: int, counts: Array | None) -> tuple[Array, Array]:
@@ -812,7 +852,7 @@ def _counted(keys: Array, bits: int, counts: Array | None) -> tuple[Array, Array
     if counts is None:
         keys, running = xp.sort(keys), xp.arange(1, keys.shape[0] + 1, device=keys.device)
     else:
-        order = xp.argsort(keys)
+        order = xp.argsort(keys, stable=True)
         keys, running = keys[order], xp.cumulative_sum(counts[order])
     last = xp.nonzero(xp.concat([keys[1:] != keys[:-1], xp.ones_like(keys[:1], dtype=xp.bool)]))[0]
     return keys[last], xp.diff(running[last], prepend=xp.zeros_like(running[:1]))
@@ -1947,7 +1987,7 @@ def _is_empty(column: Any) -> bool:
 
 # ---- metric/processes.py ---------------------------------------------------------------------------------------------
 #
-# Bring the states of several processes to process 0, through files in a folder that all of them see.
+# Gather states on process 0, through files in a folder that all processes see.
 #
 # evaluate's own gathering is not used: two of its processes that look whether a third holds a lock take each other for
 # it, a process that dies leaves its file, and an error in process 0 leaves the others without their batches.
@@ -1964,7 +2004,7 @@ def _is_empty(column: Any) -> bool:
 Checked = TypeVar("Checked")
 
 _POLL = 0.01  # seconds
-# what launchers set to the same in all processes of a run, and to something else in any other run at that time
+# what launchers set to one value in all processes of a run, and to another in any other run at that time
 _OF_A_RUN = ("TORCHELASTIC_RUN_ID", "MASTER_ADDR", "MASTER_PORT", "SLURM_JOB_ID", "SLURM_STEP_ID", "PMIX_NAMESPACE")
 DEFAULT_ID = "default_experiment"  # evaluate's, which any two runs share
 
@@ -1975,6 +2015,9 @@ def run_key(experiment_id: str, num_process: int) -> str:
     Raises ValueError where neither a launcher nor the caller tells runs apart.
     """
     launcher = [f"{name}={os.environ[name]}" for name in _OF_A_RUN if os.environ.get(name)]
+    if re.fullmatch(r"localhost|127\..+|::1", os.environ.get("MASTER_ADDR", "")):
+        # then accelerate, and torchrun without an id, set the same in any run on any machine
+        launcher += [platform.node(), str(Path(os.environ.get("TORCHELASTIC_ERROR_FILE", "")).parent.parent)]
     if experiment_id == DEFAULT_ID and not launcher:
         raise ValueError(
             f"experiment_id: expected a name that all {num_process} processes of this run share and no other run has, "
@@ -1990,11 +2033,12 @@ def receive(
 ) -> None:
     """As process 0, append what `check` makes of the states of the others to `checked`.
 
-    Raises TimeoutError if one does not come within `timeout` seconds, ValueError if there is another process 0, and
-    what `check` raises for a state.
+    Raises TimeoutError if one does not come within `timeout` seconds, ValueError if there is another process 0 and for
+    a file that holds no state, which is removed, and what `check` raises for a state.
     """
     token, meeting = uuid.uuid4().hex, folder / f"{key}.round"
     answers = {rank: _answer(folder, key, token, rank) for rank in range(1, num_process)}
+    came: set[int] = set()
     deadline = time.monotonic() + timeout
     if not _write(meeting, token.encode()) and not folder.is_dir():
         raise FileNotFoundError(f"expected a folder in which the processes meet, got none: {folder}")
@@ -2003,18 +2047,26 @@ def receive(
         while missing := [rank for rank, answer in answers.items() if not answer.exists()]:
             if _read(meeting) != token:
                 raise ValueError(f"expected one process 0, another one uses {meeting}; give each run an experiment_id")
-            _check_time(deadline, 0, timeout, f"process {', '.join(map(str, missing))} of {num_process}", meeting)
+            came |= answers.keys() - missing
+            _check_time(deadline, 0, timeout, _missing(missing, came, num_process), meeting)
             time.sleep(_POLL)
         for rank, answer in answers.items():
             try:
-                found = check(_from_bytes(answer.read_bytes()))
+                found = check(_read_state(answer, rank))
                 answer.replace(_taken(answer))
             except FileNotFoundError:  # it has just given up
-                _check_time(0.0, 0, timeout, f"process {rank} of {num_process}", meeting)
+                _check_time(0.0, 0, timeout, _missing([rank], {rank}, num_process), meeting)
             checked.append(found)
     finally:
         if _read(meeting) == token:
             meeting.unlink()
+
+
+def _missing(missing: list[int], came: set[int], num_process: int) -> str:
+    """The processes that never came; if all did, those whose own timeout ended before all were there."""
+    never = [rank for rank in missing if rank not in came]
+    names = f"process {', '.join(map(str, never or missing))} of {num_process}"
+    return names if never else f"{names}, whose own timeout= ended earlier,"
 
 
 def send(state: State, folder: Path, key: str, rank: int, timeout: float) -> None:
@@ -2098,9 +2150,17 @@ def _to_bytes(state: State) -> bytes:
     return buffer.getvalue()
 
 
-def _from_bytes(data: bytes) -> State:
-    with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
-        return {name: arrays[name] for name in arrays.files}
+def _read_state(answer: Path, rank: int) -> State:
+    """The state that a process handed over. Raises ValueError for a broken file, and removes it."""
+    data = io.BytesIO(answer.read_bytes())
+    try:
+        with np.load(data, allow_pickle=False) as arrays:
+            return {name: arrays[name] for name in arrays.files}
+    except Exception as error:  # of zipfile, of NumPy and of what they call
+        answer.unlink(missing_ok=True)
+        raise ValueError(
+            f"process {rank}: expected a state in {answer}, got a file that cannot be read: {error}"
+        ) from None
 
 
 # ---- metric/evaluate_adapter.py --------------------------------------------------------------------------------------
@@ -2831,56 +2891,125 @@ def _quantiles(rows: Rows, most: int) -> np.ndarray:
     return rows.scores[np.searchsorted(reached, wanted, side="left")]
 
 
+# ---- arrays/ratios.py ------------------------------------------------------------------------------------------------
+#
+# Ratios of counts, and sums of them that are exact.
+
+RATIO_UNIT = 64 + 53  # ratios of counts below 2^64 are float64s of at least 2^-64: multiples of 2^-117
+_SPAN = 10  # exponents whose mantissas fit int64 in one unit
+
+
+def ratio_of(count: Array, total: Array | int) -> Array:
+    """Counts by totals, each a float64 that is rounded once."""
+    xp = array_namespace(count)
+    return xp.astype(count, xp.float64) / (total if isinstance(total, int) else xp.astype(total, xp.float64))
+
+
+def rounded_sum(ratios: Iterable[tuple[int, int]], divisor: int) -> float:
+    """Σ countᵢ/totalᵢ, divided by an integer: the float64 nearest to it.
+
+    >>> rounded_sum([(1, 3), (2, 3)], 1), rounded_sum([(1, 3), (1, 7)], 2)
+    (1.0, 0.23809523809523808)
+    """
+    pairs = list(ratios)
+    # each is rounded down to a multiple of 2^-117, so that all of them together are less than a unit each too low
+    low = sum((count << RATIO_UNIT) // total for count, total in pairs)
+    unit = divisor << RATIO_UNIT
+    nearest = low / unit
+    if nearest == (low + len(pairs)) / unit:
+        return nearest
+    return float(sum((Fraction(*pair) for pair in pairs), Fraction()) / divisor)
+
+
+def weighted_sum(sizes: Array, values: Array, bits: int, total: int) -> int:
+    """Σ sizes·values of integers of at least 0 with so many bits, exactly; the sizes sum to `total` at most.
+
+    It is a sum for each piece of the bits, as long as int64 holds.
+    """
+    xp = array_namespace(sizes)
+    piece = 62 - total.bit_length()
+    if bits <= piece:
+        return int(xp.sum(sizes * values))
+    pieces = ((values >> low) & ((1 << piece) - 1) for low in range(0, bits, piece))
+    return sum(int(xp.sum(sizes * part)) << low for low, part in zip(range(0, bits, piece), pieces))
+
+
+def sum_of_ratios(sizes: Array, counts: Array, totals: Array, total: int) -> int:
+    """Σ sizes·(counts/totals), at most 1 each, of ratios that are rounded to float64; exactly, in units of 2^-117."""
+    return sum_of_shares(sizes, ratio_of(counts, totals), total)
+
+
+def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
+    """Σ sizes·ratios of float64s that are 0 or in [2^-64, 1], exactly, in units of 2^-117; the sizes sum to `total`."""
+    xp = array_namespace(sizes)
+    smallest = float(xp.min(ratios)) or float(xp.min(xp.where(ratios > 0, ratios, 1.0)))
+    lowest, highest = math.frexp(smallest)[1], math.frexp(float(xp.max(ratios)))[1]
+    if highest - lowest < _SPAN:  # in almost all runs
+        units = xp.astype(ratios * 2.0 ** (53 - lowest), xp.int64)
+        return weighted_sum(sizes, units, 53 + highest - lowest, total) << (RATIO_UNIT - 53 + lowest)
+    found = 0
+    for low in range(lowest, highest + 1, _SPAN):
+        chosen = (ratios >= 2.0 ** (low - 1)) & (ratios < 2.0 ** (low - 1 + _SPAN))
+        units = xp.astype(ratios[chosen] * 2.0 ** (53 - low), xp.int64)
+        found += weighted_sum(sizes[chosen], units, 53 + _SPAN, total) << (RATIO_UNIT - 53 + low)
+    return found
+
+
 # ---- open_set/sweep.py -----------------------------------------------------------------------------------------------
 #
-# One sweep over samples in the order of their open-set scores: the F-scores after each of them.
+# One sweep over samples in the order of their open-set scores: what F-scores are made of after each of them.
 #
-# Macro averages need a sum over classes of ratios that change one at a time. Floating sums would depend on the order
-# of those changes, so ratios are rounded to a multiple of 2^−b, as large a b as lets the sum over the known classes that
-# occur fit int64 (at least 2^−52 for up to 1,023 of them, near float64's own resolution): integer sums are exact in every
-# order.
+# Macro averages need sums over classes of ratios that change one at a time. Floating sums would depend on the order of
+# those changes, and lose the digits of small ones. So each ratio, rounded to float64, is cut into pieces of b bits, as
+# many as hold it whole: p = Σⱼ pieceⱼ · 2^(−b·j). The sums of a piece over all classes are integers below 2^53, which
+# float64 adds exactly in every order.
 
 _SWEPT = 1 << 15  # samples
 _SWEPT_ON_DEVICE = 1 << 26
 
 
-def macro_sweep(outcomes: Array, totals: Array, num_classes: int, scale: float, sizes: Array | None = None) -> Array:
-    """Macro F after each sample, in score order; `totals` are the samples of each class that is predicted.
+class MacroSums(NamedTuple):
+    """Sums over classes of TP/(TP + FP) and of TP/(TP + FN) after each sample, (N,) each; within 2 roundings."""
 
-    An outcome is twice the predicted class, plus one if it is the true one. `scale` is that of the known classes that
-    occur: no other adds to a sum. `sizes` are how many equal samples each entry stands for, by default one.
+    precision: Array
+    recall: Array
+
+
+class MicroCounts(NamedTuple):
+    """Accepted samples after each sample, (N,) each: the correct ones, and all."""
+
+    hits: Array
+    accepted: Array
+
+
+def macro_sweep(outcomes: Array, totals: Array, occurring: int, sizes: Array | None = None) -> MacroSums:
+    """Sums after each sample, in score order; `totals` are the samples of each class that is predicted.
+
+    An outcome is twice the predicted class, plus one if it is the true one. `occurring` is the number of known classes
+    that occur: no other adds to a sum. `sizes` are how many equal samples each entry stands for, by default one.
     """
     xp = array_namespace(outcomes)
     hits, accepted = xp.zeros_like(totals), xp.zeros_like(totals)
-    precision, recall = 0, 0
-    f = xp.empty_like(outcomes, dtype=xp.float64)
+    samples = outcomes.shape[0] if sizes is None else int(xp.sum(sizes))
+    bits = 53 - occurring.bit_length()
+    num_pieces = -(-(52 + samples.bit_length()) // bits)  # a ratio is a multiple of 2^-52 times at least 1/samples
+    running = np.zeros((2, num_pieces))  # the sums so far, in pieces
+    sums = MacroSums(*(xp.empty_like(outcomes, dtype=xp.float64) for _ in range(2)))
     loop = worth_compiling(sweep_loop, 8 * outcomes.shape[0], outcomes)
+    sweep: Any = _sweep_block if loop is None else loop
     for block in _blocks(outcomes):
         part = xp.astype(outcomes[block], xp.int64)
-        ids, flags = part >> 1, (part & 1) == 1
-        here = xp.ones_like(ids) if sizes is None else sizes[block]
-        if loop is not None:
-            changes = np.empty(len(ids), np.int64), np.empty(len(ids), np.int64)
-            loop(ids, flags, here, hits, accepted, totals, scale, *changes)
-        else:
-            changes = _changes(ids, flags, here, hits, accepted, totals, scale)
-        precisions, recalls = (xp.cumulative_sum(change) for change in changes)
-        f[block] = macro_f(precision + precisions, recall + recalls, num_classes, scale)
-        precision, recall = precision + int(precisions[-1]), recall + int(recalls[-1])
-    return f
+        here = xp.ones_like(part) if sizes is None else sizes[block]
+        sweep(part >> 1, (part & 1) == 1, here, hits, accepted, totals, bits, running, *(x[block] for x in sums))
+    return sums
 
 
-def micro_sweep(correct: Array, known: int, sizes: Array | None = None) -> Array:
-    """Micro F after each sample, in score order, of so many known samples."""
+def micro_sweep(correct: Array, sizes: Array | None = None) -> MicroCounts:
+    """Counts after each sample, in score order."""
     xp = array_namespace(correct)
-    f, hits, accepted = xp.empty_like(correct, dtype=xp.float64), 0, 0
-    for block in _blocks(correct):
-        right = xp.astype(correct[block], xp.int64)
-        here = xp.ones_like(right) if sizes is None else sizes[block]
-        running, entered = hits + xp.cumulative_sum(right * here), accepted + xp.cumulative_sum(here)
-        f[block] = micro_f(running, entered, known)
-        hits, accepted = int(running[-1]), int(entered[-1])
-    return f
+    right = xp.astype(correct, xp.int64)
+    here = xp.ones_like(right) if sizes is None else sizes
+    return MicroCounts(xp.cumulative_sum(right * here), xp.cumulative_sum(here))
 
 
 def _blocks(samples: Array) -> list[slice]:
@@ -2888,10 +3017,19 @@ def _blocks(samples: Array) -> list[slice]:
     return [slice(start, start + length) for start in range(0, samples.shape[0], length)]
 
 
-def _changes(
-    ids: Array, flags: Array, sizes: Array, hits: Array, accepted: Array, totals: Array, scale: float
-) -> tuple[Array, Array]:
-    """As `sweep_loop`: what each sample adds to the sums over classes of precision and of recall."""
+def _sweep_block(
+    ids: Array,
+    flags: Array,
+    sizes: Array,
+    hits: Array,
+    accepted: Array,
+    totals: Array,
+    bits: int,
+    running: np.ndarray,
+    precision: Array,
+    recall: Array,
+) -> None:
+    """As `sweep_loop`, with array operations."""
     xp = array_namespace(ids)
     order = xp.argsort(ids, stable=True)
     groups, entering = ids[order], sizes[order]
@@ -2900,59 +3038,200 @@ def _changes(
     before, entered = (xp.cumulative_sum(column, include_initial=True) for column in (right, entering))
     hits_after = hits[groups] + before[1:] - before[first]
     accepted_after = accepted[groups] + entered[1:] - entered[first]
-    hits_before, accepted_before = hits_after - right, accepted_after - entering
-    precision = fixed_ratio(hits_after, accepted_after, scale) - fixed_ratio(hits_before, accepted_before, scale)
-    recall = fixed_ratio(hits_after, totals[groups], scale) - fixed_ratio(hits_before, totals[groups], scale)
+    of_class = xp.clip(totals[groups], 1, None)
+    divisors = ((accepted_after, xp.clip(accepted_after - entering, 1, None)), (of_class, of_class))
+    for sums, so_far, (after, earlier) in zip((precision, recall), running, divisors):
+        new, old = ratio_of(hits_after, after), ratio_of(hits_after - right, earlier)
+        pieces = []
+        for j in range(len(so_far)):
+            new, old = new * 2.0**bits, old * 2.0**bits
+            change = xp.empty_like(new)
+            change[order] = xp.floor(new) - xp.floor(old)
+            new, old = new - xp.floor(new), old - xp.floor(old)
+            pieces.append(xp.cumulative_sum(change) + float(so_far[j]))
+            so_far[j] = float(pieces[j][-1])
+        sums[...] = sum(pieces[j] * 2.0 ** (-bits * (j + 1)) for j in reversed(range(len(pieces))))
     last = xp.searchsorted(groups, groups, side="right") - 1
     hits[groups], accepted[groups] = hits_after[last], accepted_after[last]
-    changes = xp.empty_like(precision), xp.empty_like(recall)
-    changes[0][order], changes[1][order] = precision, recall
-    return changes
 
 
 def sweep_loop(
-    ids: Any, flags: Any, sizes: Any, hits: Any, accepted: Any, totals: Any, scale: float, precision: Any, recall: Any
+    ids: Any,
+    flags: Any,
+    sizes: Any,
+    hits: Any,
+    accepted: Any,
+    totals: Any,
+    bits: int,
+    running: Any,
+    precision: Any,
+    recall: Any,
 ) -> None:
-    """Accept entry by entry: what each adds to the sums over classes of precision and of recall, times `scale`.
+    """Accept entry by entry: the sums over classes of precision and of recall after each.
 
-    `hits` and `accepted` count by class, before and after; ratios are rounded as in `fixed_ratio`.
+    `hits` and `accepted` count by class, and `running` holds the pieces of both sums, before and after.
     """
+    scale = 2.0**bits
     for i in range(len(ids)):
         c = ids[i]
         total = max(totals[c], 1)
-        precision[i] = -np.int64(np.rint(hits[c] / max(accepted[c], 1) * scale))
-        recall[i] = -np.int64(np.rint(hits[c] / total * scale))
+        p0, r0 = hits[c] / max(accepted[c], 1), hits[c] / total
         hits[c] += flags[i] * sizes[i]
         accepted[c] += sizes[i]
-        precision[i] += np.int64(np.rint(hits[c] / accepted[c] * scale))
-        recall[i] += np.int64(np.rint(hits[c] / total * scale))
+        p1, r1 = hits[c] / accepted[c], hits[c] / total
+        for j in range(running.shape[1]):
+            p0, p1, r0, r1 = p0 * scale, p1 * scale, r0 * scale, r1 * scale
+            running[0, j] += np.floor(p1) - np.floor(p0)
+            running[1, j] += np.floor(r1) - np.floor(r0)
+            p0, p1, r0, r1 = p0 - np.floor(p0), p1 - np.floor(p1), r0 - np.floor(r0), r1 - np.floor(r1)
+        precision[i], recall[i] = 0.0, 0.0
+        for j in range(running.shape[1] - 1, -1, -1):
+            unit = scale ** -(j + 1)
+            precision[i] += running[0, j] * unit
+            recall[i] += running[1, j] * unit
 
 
-def macro_scale(num_classes: int) -> float:
-    """The denominator of ratios whose sum over so many classes fits int64."""
-    return 2.0 ** min(52, 62 - num_classes.bit_length())
+# ---- open_set/f_scores.py --------------------------------------------------------------------------------------------
+#
+# F-scores of a sweep: to compare its samples, as numbers, and as fractions where rounding hides which is greater.
+
+class MacroF(NamedTuple):
+    """F after each sample, of the precision and recall averaged over C classes.
+
+    sums: after each sample
+    num_classes: C
+    outcomes, totals, sizes: as of `macro_sweep`
+    rounding: by how much of each an approximate F may be off, twice
+    """
+
+    sums: MacroSums
+    num_classes: int
+    outcomes: Array
+    totals: Array
+    sizes: Array | None
+    rounding: float = 2.0**-48
+
+    def approximate(self) -> Array:
+        """P·R/(P + R) of all samples, which is proportional to F."""
+        xp, total = array_namespace(self.sums.recall), self.sums.precision + self.sums.recall
+        return self.sums.precision * self.sums.recall / xp.where(total == 0, xp.ones_like(total), total)
+
+    def rounded(self, places: Any) -> Array:
+        """F of an array or a slice of places: within 3 units in the last place, 2½ of them for the rounded sums."""
+        return macro_f(self.sums.precision[places], self.sums.recall[places], self.num_classes)
+
+    def exact(self, places: np.ndarray) -> list[Fraction]:
+        """P·R/(P + R) in fractions, of ascending places."""
+        outcomes = to_numpy(self.outcomes[: int(places[-1]) + 1])
+        sizes = None if self.sizes is None else to_numpy(self.sizes[: len(outcomes)])
+        ids, right = outcomes >> 1, outcomes & 1 == 1
+        first_hit = np.full(len(self.totals), len(ids))
+        hit = np.flatnonzero(right)[::-1]
+        first_hit[ids[hit]] = hit  # of several, the last that is assigned
+        # a sample of a class without a hit changes nothing, unless it is one
+        changes = np.cumsum(right | (np.arange(len(ids)) > first_hit[ids]))[places]
+        _, distinct, place = np.unique(changes, return_index=True, return_inverse=True)
+        hits, accepted = (np.zeros(len(self.totals), np.int64) for _ in range(2))
+        start, values = 0, []
+        for stop in (places[distinct] + 1).tolist():
+            part = slice(start, stop)
+            counts = None if sizes is None else sizes[part]
+            hits += count_ids(ids[part], len(hits), np.where(right[part], 1 if counts is None else counts, 0))
+            accepted += count_ids(ids[part], len(hits), counts)
+            values.append(exact_macro_f(hits, accepted, to_numpy(self.totals)))
+            start = stop
+        return [values[i] for i in place.tolist()]
 
 
-def fixed_ratio(count: Array, total: Array, scale: float) -> Array:
-    """count/total as an integer multiple of 1/scale; 0/0 is 0."""
-    xp = array_namespace(count)
-    ratio = xp.astype(count, xp.float64) / xp.astype(xp.clip(total, 1, None), xp.float64)
-    return xp.astype(xp.round(ratio * scale), xp.int64)
+class MicroF(NamedTuple):
+    """F after each sample, of pooled counts: 2·hits/(accepted + known).
+
+    counts: after each sample
+    known: the number of known samples
+    rounding: 0, since the order of distinct numbers survives one rounding
+    """
+
+    counts: MicroCounts
+    known: int
+    rounding: float = 0.0
+
+    def approximate(self) -> Array:
+        """F of all samples."""
+        return self.rounded(slice(None))
+
+    def rounded(self, places: Any) -> Array:
+        """F of an array or a slice of places, rounded once."""
+        xp = array_namespace(self.counts.hits)
+        hits, accepted = (column[places] for column in self.counts)
+        return xp.astype(2 * hits, xp.float64) / xp.astype(accepted + self.known, xp.float64)
+
+    def exact(self, places: np.ndarray) -> list[Fraction]:
+        """hits/(accepted + known) in fractions."""
+        hits, accepted = (to_numpy(column)[places] for column in self.counts)
+        common = np.gcd(hits, accepted + self.known)
+        distinct, place = np.unique(
+            np.stack([hits // common, (accepted + self.known) // common], axis=1), axis=0, return_inverse=True
+        )
+        values = [Fraction(*pair) for pair in distinct.tolist()]
+        return [values[i] for i in place.reshape(-1).tolist()]
 
 
-def macro_f(precision: Array, recall: Array, num_classes: int, scale: float) -> Array:
-    """F of the means over classes, from sums of `fixed_ratio` over them; 0/0 is 0."""
+def count_ids(ids: Array, length: int, counts: Array | None) -> Array:
+    """How many samples there are of each id."""
+    xp = array_namespace(ids)
+    if counts is None:
+        return xp.bincount(ids, minlength=length)
+    # float64 holds the sums of up to 2^53 samples
+    return xp.astype(xp.bincount(ids, weights=xp.astype(counts, xp.float64), minlength=length), xp.int64)
+
+
+def exact_macro_f(hits: np.ndarray, accepted: np.ndarray, samples: np.ndarray) -> Fraction:
+    """Macro F from counts by class, times the same factor for all: C is left out of P and R alike."""
+    found = np.flatnonzero(hits)
+    precision, recall = (_sum_of_fractions(hits[found], totals[found]) for totals in (accepted, samples))
+    return precision * recall / (precision + recall) if len(found) else Fraction()
+
+
+def _sum_of_fractions(counts: np.ndarray, totals: np.ndarray) -> Fraction:
+    """Σ counts/totals; those of one denominator are added first."""
+    distinct, place = np.unique(totals, return_inverse=True)
+    sums = count_ids(place.reshape(-1), len(distinct), counts)
+    return sum((Fraction(*pair) for pair in zip(sums.tolist(), distinct.tolist())), Fraction())
+
+
+def macro_f(precision: Array, recall: Array, num_classes: int) -> Array:
+    """F of the means over classes, from the sums over them, rounded as if once; 0/0 is 0.
+
+    F = 2·P·R / (C·(P + R)): the quotient of the rounded terms, plus what is left over by the quotient.
+    """
     xp = array_namespace(precision)
-    unit = num_classes * scale
-    precision, recall = xp.astype(precision, xp.float64) / unit, xp.astype(recall, xp.float64) / unit
-    total = precision + recall
-    return 2 * precision * recall / xp.where(total == 0, xp.ones_like(total), total)
+    total, total_rest = _sum_and_rest(precision, recall)
+    divisor = xp.where(total == 0, xp.ones_like(total), total * num_classes)
+    f = 2 * precision * recall / divisor
+    product, product_rest = _product_and_rest(2 * precision, recall)
+    times, times_rest = _product_and_rest(f, xp.full_like(f, float(num_classes)))
+    back, back_rest = _product_and_rest(times, total)
+    left = (product - back) + (product_rest - back_rest - times * total_rest - times_rest * total)
+    return f + left / divisor
 
 
-def micro_f(hits: Array, accepted: Array, known: int) -> Array:
-    """F of pooled counts: samples accepted correctly, samples accepted, and known samples."""
-    xp = array_namespace(hits)
-    return xp.astype(2 * hits, xp.float64) / xp.astype(accepted + known, xp.float64)
+def _sum_and_rest(a: Array, b: Array) -> tuple[Array, Array]:
+    """A + b rounded, and what rounding took off. Source: Knuth's TwoSum."""
+    total = a + b
+    rest = total - a
+    return total, (a - (total - rest)) + (b - rest)
+
+
+def _product_and_rest(a: Array, b: Array) -> tuple[Array, Array]:
+    """A·b rounded, and what rounding took off. Source: Dekker's product of halves of 26 bits."""
+    halves = []
+    for x in (a, b):
+        scaled = 134217729.0 * x  # 2^27 + 1
+        high = scaled - (scaled - x)
+        halves.append((high, x - high))
+    (a1, a2), (b1, b2) = halves
+    product = a * b
+    return product, ((a1 * b1 - product) + a1 * b2 + a2 * b1) + a2 * b2
 
 
 # ---- open_set/thresholds.py ------------------------------------------------------------------------------------------
@@ -3041,18 +3320,18 @@ def macro_open_f(
     predicted = xp.astype(predicted, xp.int64, copy=False)
     correct = predicted == classes
     if num_classes > predicted.shape[0]:  # counts by class are kept for those that are predicted
-        known, distinct = classes[classes >= 0], xp.unique_values(predicted)
-        occurring = xp.unique_values(known).shape[0]
+        known, distinct = classes[classes >= 0], distinct_values(predicted)
+        occurring = distinct_values(known).shape[0]
         predicted = _index_of(distinct, predicted)
         among = _is_among(distinct, known)
         of_known = None if counts is None else counts[classes >= 0][among]
-        totals = _totals(_index_of(distinct, known[among]), distinct.shape[0], of_known)
+        totals = count_ids(_index_of(distinct, known[among]), distinct.shape[0], of_known)
     else:
-        totals = _totals(classes + 1, num_classes + 1, counts)[1:]
+        totals = count_ids(classes + 1, num_classes + 1, counts)[1:]
         occurring = int(xp.count_nonzero(totals))
     thresholds, outcomes, sizes = _sorted_rows(scores, 2 * predicted + correct, counts)
-    f = macro_sweep(outcomes, totals, num_classes, macro_scale(max(1, occurring)), sizes)
-    return _best(thresholds, f, t_list, _exact_after(outcomes, totals, sizes))
+    sums = macro_sweep(outcomes, totals, occurring, sizes)
+    return _best(thresholds, MacroF(sums, num_classes, outcomes, totals, sizes), t_list)
 
 
 def _sorted_rows(scores: Array, outcomes: Array, counts: Array | None) -> tuple[Array, Array, Array | None]:
@@ -3061,15 +3340,6 @@ def _sorted_rows(scores: Array, outcomes: Array, counts: Array | None) -> tuple[
         return *sorted_with(scores, outcomes), None
     ordered, order = sorted_with(scores, indices(scores))
     return ordered, outcomes[order], counts[order]
-
-
-def _totals(ids: Array, length: int, counts: Array | None) -> Array:
-    """How many samples there are of each id."""
-    xp = array_namespace(ids)
-    if counts is None:
-        return xp.bincount(ids, minlength=length)
-    # float64 holds the sums of up to 2^53 samples
-    return xp.astype(xp.bincount(ids, weights=xp.astype(counts, xp.float64), minlength=length), xp.int64)
 
 
 def _index_of(distinct: Array, ids: Array) -> Array:
@@ -3099,70 +3369,46 @@ def micro_open_f(
     xp = array_namespace(classes)
     thresholds, correct, sizes = _sorted_rows(scores, predicted == classes, counts)
     known = int(xp.count_nonzero(classes >= 0) if counts is None else xp.sum(counts[classes >= 0]))
-    return _best(thresholds, micro_sweep(correct, known, sizes), t_list)
+    return _best(thresholds, MicroF(micro_sweep(correct, sizes), known), t_list)
 
 
-def _exact_after(outcomes: Array, totals: Array, sizes: Array | None) -> Callable[[int], Fraction]:
-    """A function that gives `exact_macro_f` after a sample, in score order; sample −1 is none."""
-    start, hits, accepted = 0, np.zeros(len(totals), np.int64), np.zeros(len(totals), np.int64)
+def _best(scores: Array, found: MacroF | MicroF, t_list: Any) -> BestF:
+    """Pick from the F-scores after each sample, in ascending order of the scores.
 
-    def exact(sample: int) -> Fraction:
-        nonlocal start, hits, accepted
-        if sample + 1 < start:
-            start, hits, accepted = 0, np.zeros_like(hits), np.zeros_like(accepted)
-        # counted on from the sample of the last call: those that are compared mostly come in ascending order
-        part = to_numpy(outcomes[start : sample + 1])
-        counts, right = None if sizes is None else to_numpy(sizes[start : sample + 1]), part & 1 == 1
-        hits = hits + _totals(part[right] >> 1, len(hits), None if counts is None else counts[right])
-        accepted = accepted + _totals(part >> 1, len(accepted), counts)
-        start = sample + 1
-        return exact_macro_f(hits, accepted, to_numpy(totals))
-
-    return exact
-
-
-def exact_macro_f(hits: np.ndarray, accepted: np.ndarray, samples: np.ndarray) -> Fraction:
-    """Macro F from counts by class, times the same factor for all: C is left out of P and R alike."""
-    found = np.flatnonzero(hits).tolist()
-    precision = sum((Fraction(int(hits[c]), int(accepted[c])) for c in found), Fraction())
-    recall = sum((Fraction(int(hits[c]), int(samples[c])) for c in found), Fraction())
-    return precision * recall / (precision + recall) if found else Fraction()
-
-
-_ROUNDING = 2.0**-36  # relative; far above that of F, and only says which thresholds are compared in fractions
-
-
-def first_best(f: Array, exact: Callable[[int], Fraction] | None) -> int:
-    """Index of the first maximum; values so close that rounding may have changed their order are compared exactly."""
-    xp = array_namespace(f)
-    best = int(xp.argmax(f))
-    if exact is None or float(f[best]) == 0:
-        return best
-    near = xp.nonzero(f >= f[best] * (1 - _ROUNDING))[0]
-    _, first = np.unique(to_numpy(f[near]), return_index=True)
-    if len(first) == 1:
-        return best
-    candidates = np.sort(to_numpy(near)[first]).tolist()
-    values = [exact(i) for i in candidates]
-    return candidates[values.index(max(values))]
-
-
-def _best(scores: Array, f: Array, t_list: Any, exact: Callable[[int], Fraction] | None = None) -> BestF:
-    """Pick from F after each sample, in ascending order of the scores; only the last of equal scores is a threshold.
-
-    `f` may be overwritten, which spares a copy of it. `exact` gives a number in the same order as F after a sample,
-    without rounding.
+    Only the last of equal scores is a threshold.
     """
     xp = array_namespace(scores)
     if t_list is None:
-        f[:-1][scores[1:] == scores[:-1]] = -1.0
-        at = first_best(f, exact)
-        return float(f[at]), float(scores[at]) + 0.0, None  # 0.0 for −0.0
+        values = found.approximate()
+        values[:-1][scores[1:] == scores[:-1]] = -1.0
+        at = first_best(values, None, found)
+        return float(found.rounded(slice(at, at + 1))[0]), float(scores[at]) + 0.0, None  # 0.0 for −0.0
     thresholds = check_thresholds(t_list)
-    accepted = xp.searchsorted(xp.astype(scores, xp.float64), on_device(thresholds, scores), side="right")
-    curve = to_numpy(xp.where(accepted > 0, f[xp.clip(accepted - 1, 0, None)], 0.0))
-    best = first_best(curve, None if exact is None else lambda i: exact(int(accepted[i]) - 1))
+    after = xp.searchsorted(xp.astype(scores, xp.float64), on_device(thresholds, scores), side="right") - 1
+    places = xp.clip(after, 0, None)
+    values = xp.where(after < 0, 0.0, found.approximate()[places])
+    curve = to_numpy(xp.where(after < 0, 0.0, found.rounded(places)))
+    best = first_best(values, places, found)
     return float(curve[best]), float(thresholds[best]), curve.tolist()
+
+
+def first_best(values: Array, places: Array | None, found: MacroF | MicroF) -> int:
+    """Index of the first maximum; values so close that rounding may have changed their order are compared exactly.
+
+    Parameters: values (T,) proportional to F within `found.rounding`; places (T,) of the samples that they are of,
+    by default their own; found, F after each sample.
+    """
+    xp = array_namespace(values)
+    best = int(xp.argmax(values))
+    if float(values[best]) <= 0:
+        return best
+    near = xp.nonzero(values >= values[best] * (1 - found.rounding))[0]
+    samples, first = np.unique(to_numpy(near if places is None else places[near]), return_index=True)
+    if len(samples) == 1:
+        return int(near[0])
+    exact = found.exact(samples)
+    greatest = max(exact)
+    return int(near[min(i for i, value in zip(first.tolist(), exact) if value == greatest)])
 
 
 # ---- ranking/per_sample.py -------------------------------------------------------------------------------------------

@@ -9,7 +9,9 @@ import io
 import math
 import numbers
 import os
+import platform
 import re
+import sys
 import threading
 import time
 import uuid
@@ -24,8 +26,35 @@ from operator import or_
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Protocol, TYPE_CHECKING, TypeVar, TypedDict
 
-import array_api_compat
 import numpy as np
+
+
+# ---- extras.py -------------------------------------------------------------------------------------------------------
+#
+# What to install where a library that only some of the project needs is missing.
+
+# import name → name on PyPI, where they differ
+DISTRIBUTIONS = {
+    "PIL": "pillow",
+    "array_api_compat": "array-api-compat",
+    "sklearn": "scikit-learn",
+    "yaml": "pyyaml",
+}
+
+
+@contextmanager
+def extra(name: str = "") -> Iterator[None]:
+    """Around imports of libraries that may be missing: an ImportError that says how to get them.
+
+    name: the extra of this package that brings them, if one does
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        library = str(error.name).partition(".")[0]
+        package = DISTRIBUTIONS.get(library, library)
+        checkout = f", or, in a checkout of openworld-metrics, pip install '.[{name}]'" if name else ""
+        raise ImportError(f"expected {package} to be installed, got none: pip install {package}{checkout}") from error
 
 
 # ---- arrays/arrays.py ------------------------------------------------------------------------------------------------
@@ -39,6 +68,13 @@ import numpy as np
 # Floating scores keep their precision; float16, bfloat16 and integers are widened to the smallest of float32 and
 # float64 that holds them exactly, so that equal values give equal results whatever type they came in.
 
+_FLOOR = (2, 1)
+if tuple(map(int, np.__version__.split(".")[:2])) < _FLOOR:
+    raise ImportError(
+        f"expected NumPy 2.1 or newer, the first with all functions of the array API that are used here, got "
+        f"{np.__version__}: pip install -U numpy"
+    )
+
 Array = Any  # a NumPy array, or a tensor on an accelerator
 State = dict[str, Array]  # of any metric; each has a TypedDict beside its reducer
 
@@ -48,7 +84,6 @@ _BLOCK = 1 << 17  # scores per block of rows: 512 KiB of float32
 _DEVICE_BLOCK = 1 << 27
 
 
-# array_api_compat looks at every library, which is slow for small batches, so NumPy arrays are recognised first
 def is_numpy_array(x: Any) -> bool:
     """Whether this is a NumPy array."""
     return isinstance(x, np.ndarray)
@@ -56,7 +91,8 @@ def is_numpy_array(x: Any) -> bool:
 
 def is_torch_array(x: Any) -> bool:
     """Whether this is a torch tensor."""
-    return not isinstance(x, np.ndarray) and bool(array_api_compat.is_torch_array(x))
+    tensor = getattr(sys.modules.get("torch"), "Tensor", None)
+    return tensor is not None and isinstance(x, tensor)
 
 
 def is_bfloat16(x: Any) -> bool:
@@ -65,19 +101,22 @@ def is_bfloat16(x: Any) -> bool:
 
 
 def array_namespace(*arrays: Array) -> Any:
-    """The array API namespace of the arrays."""
+    """The array API namespace of the arrays: NumPy itself, or what array-api-compat, imported now, has for others.
+
+    NumPy goes beyond the standard in what no test sees: its argsort is unstable and its unique_values unsorted unless
+    it is told otherwise. So `stable` is always given, and distinct values come from `distinct_values`.
+    """
     for array in arrays:
-        if type(array) is not np.ndarray:
+        if not isinstance(array, (np.ndarray, np.generic)):
+            with extra():
+                import array_api_compat
             return array_api_compat.array_namespace(*arrays)
-    return _numpy_namespace()
+    return np
 
 
-@cache
-def _numpy_namespace() -> Any:
-    """NumPy with the array API's names, at the first use: the import takes longer than that of NumPy."""
-    import array_api_compat.numpy
-
-    return array_api_compat.numpy
+def distinct_values(x: Array) -> Array:
+    """The distinct values of an array, ascending."""
+    return np.unique(x) if is_numpy_array(x) else array_namespace(x).unique_values(x)
 
 
 def as_array(x: Any, name: str) -> Array:
@@ -796,9 +835,9 @@ def _beside(first: _Packed, second: _Packed) -> _Packed:
 def _ranked(packed: _Packed) -> _Packed:
     """The same rows with their ranks as keys, which are as short as can be."""
     xp = array_namespace(packed.keys)
-    distinct = xp.unique_values(packed.keys)
-    keys = xp.astype(xp.searchsorted(distinct, packed.keys), xp.int64, copy=False)
-    return _Packed(keys, distinct.shape[0].bit_length(), lambda keys: packed.rows(distinct[keys]))
+    values = distinct_values(packed.keys)
+    keys = xp.astype(xp.searchsorted(values, packed.keys), xp.int64, copy=False)
+    return _Packed(keys, values.shape[0].bit_length(), lambda keys: packed.rows(values[keys]))
 
 
 def _counted(keys: Array, bits: int, counts: Array | None) -> tuple[Array, Array]:
@@ -813,7 +852,7 @@ def _counted(keys: Array, bits: int, counts: Array | None) -> tuple[Array, Array
     if counts is None:
         keys, running = xp.sort(keys), xp.arange(1, keys.shape[0] + 1, device=keys.device)
     else:
-        order = xp.argsort(keys)
+        order = xp.argsort(keys, stable=True)
         keys, running = keys[order], xp.cumulative_sum(counts[order])
     last = xp.nonzero(xp.concat([keys[1:] != keys[:-1], xp.ones_like(keys[:1], dtype=xp.bool)]))[0]
     return keys[last], xp.diff(running[last], prepend=xp.zeros_like(running[:1]))
@@ -1948,7 +1987,7 @@ def _is_empty(column: Any) -> bool:
 
 # ---- metric/processes.py ---------------------------------------------------------------------------------------------
 #
-# Bring the states of several processes to process 0, through files in a folder that all of them see.
+# Gather states on process 0, through files in a folder that all processes see.
 #
 # evaluate's own gathering is not used: two of its processes that look whether a third holds a lock take each other for
 # it, a process that dies leaves its file, and an error in process 0 leaves the others without their batches.
@@ -1965,7 +2004,7 @@ def _is_empty(column: Any) -> bool:
 Checked = TypeVar("Checked")
 
 _POLL = 0.01  # seconds
-# what launchers set to the same in all processes of a run, and to something else in any other run at that time
+# what launchers set to one value in all processes of a run, and to another in any other run at that time
 _OF_A_RUN = ("TORCHELASTIC_RUN_ID", "MASTER_ADDR", "MASTER_PORT", "SLURM_JOB_ID", "SLURM_STEP_ID", "PMIX_NAMESPACE")
 DEFAULT_ID = "default_experiment"  # evaluate's, which any two runs share
 
@@ -1976,6 +2015,9 @@ def run_key(experiment_id: str, num_process: int) -> str:
     Raises ValueError where neither a launcher nor the caller tells runs apart.
     """
     launcher = [f"{name}={os.environ[name]}" for name in _OF_A_RUN if os.environ.get(name)]
+    if re.fullmatch(r"localhost|127\..+|::1", os.environ.get("MASTER_ADDR", "")):
+        # then accelerate, and torchrun without an id, set the same in any run on any machine
+        launcher += [platform.node(), str(Path(os.environ.get("TORCHELASTIC_ERROR_FILE", "")).parent.parent)]
     if experiment_id == DEFAULT_ID and not launcher:
         raise ValueError(
             f"experiment_id: expected a name that all {num_process} processes of this run share and no other run has, "
@@ -1991,11 +2033,12 @@ def receive(
 ) -> None:
     """As process 0, append what `check` makes of the states of the others to `checked`.
 
-    Raises TimeoutError if one does not come within `timeout` seconds, ValueError if there is another process 0, and
-    what `check` raises for a state.
+    Raises TimeoutError if one does not come within `timeout` seconds, ValueError if there is another process 0 and for
+    a file that holds no state, which is removed, and what `check` raises for a state.
     """
     token, meeting = uuid.uuid4().hex, folder / f"{key}.round"
     answers = {rank: _answer(folder, key, token, rank) for rank in range(1, num_process)}
+    came: set[int] = set()
     deadline = time.monotonic() + timeout
     if not _write(meeting, token.encode()) and not folder.is_dir():
         raise FileNotFoundError(f"expected a folder in which the processes meet, got none: {folder}")
@@ -2004,18 +2047,26 @@ def receive(
         while missing := [rank for rank, answer in answers.items() if not answer.exists()]:
             if _read(meeting) != token:
                 raise ValueError(f"expected one process 0, another one uses {meeting}; give each run an experiment_id")
-            _check_time(deadline, 0, timeout, f"process {', '.join(map(str, missing))} of {num_process}", meeting)
+            came |= answers.keys() - missing
+            _check_time(deadline, 0, timeout, _missing(missing, came, num_process), meeting)
             time.sleep(_POLL)
         for rank, answer in answers.items():
             try:
-                found = check(_from_bytes(answer.read_bytes()))
+                found = check(_read_state(answer, rank))
                 answer.replace(_taken(answer))
             except FileNotFoundError:  # it has just given up
-                _check_time(0.0, 0, timeout, f"process {rank} of {num_process}", meeting)
+                _check_time(0.0, 0, timeout, _missing([rank], {rank}, num_process), meeting)
             checked.append(found)
     finally:
         if _read(meeting) == token:
             meeting.unlink()
+
+
+def _missing(missing: list[int], came: set[int], num_process: int) -> str:
+    """The processes that never came; if all did, those whose own timeout ended before all were there."""
+    never = [rank for rank in missing if rank not in came]
+    names = f"process {', '.join(map(str, never or missing))} of {num_process}"
+    return names if never else f"{names}, whose own timeout= ended earlier,"
 
 
 def send(state: State, folder: Path, key: str, rank: int, timeout: float) -> None:
@@ -2099,9 +2150,17 @@ def _to_bytes(state: State) -> bytes:
     return buffer.getvalue()
 
 
-def _from_bytes(data: bytes) -> State:
-    with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
-        return {name: arrays[name] for name in arrays.files}
+def _read_state(answer: Path, rank: int) -> State:
+    """The state that a process handed over. Raises ValueError for a broken file, and removes it."""
+    data = io.BytesIO(answer.read_bytes())
+    try:
+        with np.load(data, allow_pickle=False) as arrays:
+            return {name: arrays[name] for name in arrays.files}
+    except Exception as error:  # of zipfile, of NumPy and of what they call
+        answer.unlink(missing_ok=True)
+        raise ValueError(
+            f"process {rank}: expected a state in {answer}, got a file that cannot be read: {error}"
+        ) from None
 
 
 # ---- metric/evaluate_adapter.py --------------------------------------------------------------------------------------
@@ -2804,6 +2863,22 @@ def ratio_of(count: Array, total: Array | int) -> Array:
     return xp.astype(count, xp.float64) / (total if isinstance(total, int) else xp.astype(total, xp.float64))
 
 
+def rounded_sum(ratios: Iterable[tuple[int, int]], divisor: int) -> float:
+    """Σ countᵢ/totalᵢ, divided by an integer: the float64 nearest to it.
+
+    >>> rounded_sum([(1, 3), (2, 3)], 1), rounded_sum([(1, 3), (1, 7)], 2)
+    (1.0, 0.23809523809523808)
+    """
+    pairs = list(ratios)
+    # each is rounded down to a multiple of 2^-117, so that all of them together are less than a unit each too low
+    low = sum((count << RATIO_UNIT) // total for count, total in pairs)
+    unit = divisor << RATIO_UNIT
+    nearest = low / unit
+    if nearest == (low + len(pairs)) / unit:
+        return nearest
+    return float(sum((Fraction(*pair) for pair in pairs), Fraction()) / divisor)
+
+
 def weighted_sum(sizes: Array, values: Array, bits: int, total: int) -> int:
     """Σ sizes·values of integers of at least 0 with so many bits, exactly; the sizes sum to `total` at most.
 
@@ -2980,6 +3055,9 @@ def _bounded(quantity: Quantity, bounds: Bounds, bits: int) -> Quantity:
 #
 # What ROC and precision-recall curves say: areas and best points, from exceedance counts.
 
+_DISTINCT = 1 << 26  # different ratios of integers below it are different float64s
+
+
 def twice_wins(counts: Counts) -> int:
     """Twice the number of (positive, negative) pairs in which the positive scores higher, plus the tied pairs."""
     twice = 2 * counts.num_negatives
@@ -3095,14 +3173,24 @@ def aupr(counts: Counts) -> float:
     return float(AUPR.of([counts]))
 
 
-def _best_f1(counts: Counts) -> tuple[float, float]:
-    f1 = ratio_of(2 * counts.tp, counts.tp + counts.fp + counts.num_positives)
-    at = int(array_namespace(f1).argmax(f1))
-    return float(f1[at]), float(counts.thresholds[at]) + 0.0  # 0.0 for −0.0
+def _best_f1(counts: Counts) -> tuple[Fraction, float]:
+    """The highest F1 and its threshold; what rounds to the same number is compared in fractions."""
+    twice, total = 2 * counts.tp, counts.tp + counts.fp + counts.num_positives
+    f1, xp = ratio_of(twice, total), array_namespace(twice)
+    near = xp.nonzero(f1 == xp.max(f1))[0]
+    if int(total[-1]) < _DISTINCT:
+        near = near[:1]
+    exact = [Fraction(*pair) for pair in zip(twice[near].tolist(), total[near].tolist())]
+    best = max(exact)
+    return best, float(counts.thresholds[int(near[exact.index(best)])]) + 0.0  # 0.0 for −0.0
 
 
-# the first of equal values, which has the highest threshold
-F1_MAX = Quantity(_best_f1, lambda best, *_: max(best, key=lambda pair: pair[0]), True, at_best(_best_f1))
+def _first_best(bests: list[tuple[Fraction, float]], *_: int) -> tuple[float, float]:
+    f1, threshold = max(bests, key=lambda pair: pair[0])  # the first of equal ones, which has the highest threshold
+    return float(f1), threshold
+
+
+F1_MAX = Quantity(_best_f1, _first_best, True, at_best(_best_f1))
 
 
 def f1_max(counts: Counts) -> tuple[float, float]:
@@ -3333,6 +3421,15 @@ def bound_between_counts(bound: Fraction, total: int, *, from_below: bool) -> fl
     return min(1.0, count / total)
 
 
+def as_written(value: float) -> Fraction:
+    """A number as the decimal that it is written as: 0.1 is one tenth, which a float64 is not.
+
+    >>> as_written(0.1), as_written(1 / 3)
+    (Fraction(1, 10), Fraction(3333333333333333, 10000000000000000))
+    """
+    return Fraction(repr(value))
+
+
 def percent(share: float) -> str:
     """A share in percent, as it stands in the names of results.
 
@@ -3461,8 +3558,21 @@ def _margin(counts: Counts, was_cut: Array) -> int:
 
 
 def _area(sums: list[int], num_errors: int, num_right: int) -> float:
-    total = num_errors + num_right
-    return min(1.0, (sum(sums) << _LOG_BITS) / (total << RATIO_UNIT)) if num_right else 1.0
+    return area_of_sum(sum(sums), num_errors + num_right) if num_right else 1.0
+
+
+def area_of_sum(total_risk: int, number: int) -> float:
+    """A mean of risks from their sum as AURC's parts have it, divided once, at most 1."""
+    return min(1.0, (total_risk << _LOG_BITS) / (number << RATIO_UNIT))
+
+
+def both_sides(first: Side, second: Side) -> Side:
+    """The samples of two sides as one."""
+    xp = array_namespace(first.scores, second.scores)
+    scores = xp.concat([first.scores, second.scores])
+    if first.before is None or second.before is None:
+        return as_side(scores, owned=True)
+    return as_side(scores, xp.concat([xp.diff(first.before), xp.diff(second.before)]))
 
 
 def _generalised_area(wins: list[int], num_errors: int, num_right: int) -> float:
@@ -3482,6 +3592,149 @@ AURC = Quantity(
 AUGRC = Quantity(twice_wins, _generalised_area, False, in_either_order(twice_wins))
 
 
+# ---- open_set/risk_costs.py ------------------------------------------------------------------------------------------
+#
+# Selective risk where errors of two kinds cost differently, and unknown samples weigh as in the field.
+#
+# A sample that is accepted costs c if it is unknown, 1 − c if it is known and classified wrongly, and nothing else. With
+# a share π of unknown samples, each of these weighs π/N_u, and each known one (1 − π)/N_k; without it, all weigh 1/N.
+# So two numbers are in every sum, the loss and the weight of the samples accepted at each score, and both are integers
+# over a common denominator: each result is divided once.
+
+_LARGEST_INT = 1 << 62
+
+
+class Costs(NamedTuple):
+    """What errors cost, and how much samples weigh.
+
+    unknown, wrong: the loss of an accepted unknown, or wrongly classified, sample
+    unknown_share: π, the share of unknown samples; None for that of the samples given
+    """
+
+    unknown: Fraction
+    wrong: Fraction
+    unknown_share: Fraction | None = None
+
+
+class _Weights(NamedTuple):
+    """Integers, in one unit: the loss of an unknown and of a wrong sample, the weight of an unknown and a known one."""
+
+    loss_unknown: int
+    loss_wrong: int
+    unknown: int
+    known: int
+
+
+def risks_with_costs(
+    unknown: Side, wrong: Side, right: Side, wanted: Mapping[str, tuple[str, Fraction]], costs: Costs
+) -> dict[str, float]:
+    """Risks of `risk_coverage` by name, with costs.
+
+    Parameters: the three kinds of samples; wanted, by name the kind, such as "risk@cov", and its share.
+    Raises ValueError for aurc with an unknown_share, and for a share where one of both sides has no samples.
+    """
+    accepted = _accepted(unknown, wrong, right)
+    weights = _weights(unknown.total, wrong.total + right.total, costs)
+    found = {}
+    for name, (kind, share) in wanted.items():
+        if kind == "aurc":
+            found[name] = _area_with_costs(unknown, wrong, right, costs)
+        elif kind == "augrc":
+            found[name] = _generalised_with_costs(accepted, weights)
+        elif kind == "risk@cov":
+            found[name] = _risk_with_costs(share, accepted, weights, costs)
+        else:
+            found[name] = _coverage_with_costs(share, accepted, weights)
+    return found
+
+
+def _accepted(*sides: Side) -> list[np.ndarray]:
+    """How many samples of each side score at most each distinct score, ascending, after none: (T + 1,) int64 each."""
+    xp = array_namespace(*(side.scores for side in sides))
+    dtype = xp.result_type(*(side.scores for side in sides))
+    scores = [xp.astype(side.scores, dtype, copy=False) for side in sides]
+    distinct = xp.sort(xp.unique_values(xp.concat(scores)))
+    below = (side.below(xp.searchsorted(own, distinct, side="right")) for side, own in zip(sides, scores))
+    return [np.concatenate([[0], to_numpy(column).astype(np.int64)]) for column in below]
+
+
+def _weights(num_unknown: int, num_known: int, costs: Costs) -> _Weights:
+    of_unknown, of_known = Fraction(1), Fraction(1)
+    if costs.unknown_share is not None:
+        if not num_unknown or not num_known:
+            raise ValueError(
+                f"unknown_share: expected unknown and known samples, got {num_unknown} unknown and {num_known} known"
+            )
+        of_unknown, of_known = costs.unknown_share / num_unknown, (1 - costs.unknown_share) / num_known
+    exact = (costs.unknown * of_unknown, costs.wrong * of_known, of_unknown, of_known)
+    unit = math.lcm(*(each.denominator for each in exact))
+    return _Weights(*(int(each * unit) for each in exact))
+
+
+def _loss_and_weight(accepted: list[np.ndarray], weights: _Weights, factor: int = 1) -> tuple[Any, Any]:
+    """The loss and the weight of the samples accepted at each score; products with the factor do not overflow."""
+    unknown, wrong, right = accepted
+    most = factor * max(weights) * sum(int(column[-1]) for column in accepted)
+    if most >= _LARGEST_INT:
+        unknown, wrong, right = (column.astype(object) for column in accepted)
+    loss = weights.loss_unknown * unknown + weights.loss_wrong * wrong
+    return loss, weights.unknown * unknown + weights.known * (wrong + right)
+
+
+def _area_with_costs(unknown: Side, wrong: Side, right: Side, costs: Costs) -> float:
+    """1/N Σ_k e(k)/k, which is that of the unknown samples and that of the wrong ones, by their costs."""
+    if costs.unknown_share is not None:
+        raise ValueError("unknown_share: expected None with aurc, a mean over ranks, got a share; augrc has one")
+    unit = math.lcm(costs.unknown.denominator, costs.wrong.denominator)
+    total = unknown.total + wrong.total + right.total
+    sums = 0
+    for cost, errors, others in ((costs.unknown, unknown, (wrong, right)), (costs.wrong, wrong, (unknown, right))):
+        if errors.total:
+            counts = runs(*sort_sides(errors, both_sides(*others)))
+            sums += int(cost * unit) * sum(map(AURC.part, counts))
+    return area_of_sum(sums, unit * total)
+
+
+def _generalised_with_costs(accepted: list[np.ndarray], weights: _Weights) -> float:
+    """∫ e dκ, where both are linear between distinct scores: of pairs of samples, ties counting half."""
+
+    def twice_area(errors: np.ndarray, weighed: np.ndarray) -> int:
+        """2·∫ errors d(weighed), in counts."""
+        return int(np.sum((errors[1:] + errors[:-1]) * np.diff(weighed)))
+
+    unknown, wrong, right = accepted
+    known = wrong + right
+    area = sum(
+        loss * (weights.unknown * twice_area(errors, unknown) + weights.known * twice_area(errors, known))
+        for loss, errors in ((weights.loss_unknown, unknown), (weights.loss_wrong, wrong))
+    )
+    whole = weights.unknown * int(unknown[-1]) + weights.known * int(known[-1])
+    return area / (2 * whole**2)
+
+
+def _risk_with_costs(coverage: Fraction, accepted: list[np.ndarray], weights: _Weights, costs: Costs) -> float:
+    """The risk of the first ⌈coverage·N⌉ samples, ties in random order; by weight, at the lowest score that covers."""
+    loss, weight = _loss_and_weight(accepted, weights, coverage.denominator)
+    if costs.unknown_share is not None:
+        enough = weight * coverage.denominator >= int(weight[-1]) * coverage.numerator
+        at = int(np.argmax(enough))
+        return int(loss[at]) / int(weight[at])
+    # all weigh the same, so that weights are numbers of samples
+    counts = accepted[0] + accepted[1] + accepted[2]
+    number = least_reaching(float(coverage), int(counts[-1]))
+    at = int(np.searchsorted(counts, number))
+    before, tied = int(counts[at - 1]), int(counts[at] - counts[at - 1])
+    expected = int(loss[at - 1]) * tied + int(loss[at] - loss[at - 1]) * (number - before)
+    return expected / (weights.known * number * tied)
+
+
+def _coverage_with_costs(risk: Fraction, accepted: list[np.ndarray], weights: _Weights) -> float:
+    """The largest share of the weight that a threshold accepts whose risk is at most this; 0 where none is."""
+    loss, weight = _loss_and_weight(accepted, weights, max(risk.numerator, risk.denominator))
+    within = np.flatnonzero(loss[1:] * risk.denominator <= weight[1:] * risk.numerator)
+    return int(weight[1 + within[-1]]) / int(weight[-1]) if len(within) else 0.0
+
+
 # ---- open_set/risk.py ------------------------------------------------------------------------------------------------
 #
 # Risk and coverage of a classifier that abstains from what looks most unknown.
@@ -3492,10 +3745,18 @@ AUGRC = Quantity(twice_wins, _generalised_area, False, in_either_order(twice_win
 
 RISK_METRICS = ("aurc", "augrc")
 _AREAS = {"aurc": AURC, "augrc": AUGRC}
-_POINT = re.compile(r"(risk@cov|coverage@risk)((?!0\d)\d{1,3}(?:\.\d+)?)")
+_POINT = re.compile(r"(risk@cov|coverage@risk)((?!0\d)\d{1,3}(?:\.\d+)?)", re.ASCII)
 
 
-def risk_coverage(errors: Any, right: Any, metrics: Any = RISK_METRICS) -> dict[str, float]:
+def risk_coverage(
+    errors: Any,
+    right: Any,
+    metrics: Any = RISK_METRICS,
+    *,
+    unknown: Any = None,
+    ood_cost: float | None = None,
+    unknown_share: float | None = None,
+) -> dict[str, float]:
     """Risk of a classifier that abstains from the samples that score highest, by name.
 
     aurc            1/N Σ_k e(k)/k, the area under the risk-coverage curve
@@ -3506,26 +3767,62 @@ def risk_coverage(errors: Any, right: Any, metrics: Any = RISK_METRICS) -> dict[
 
     Parameters: errors (E,) and right (R,), scores of the samples that must not be accepted, and of the N − E = R
     others, higher is more uncertain or unknown; metrics, a name or a list of names. AUROC is that of errors over right.
+
+    Further errors are the unknown (U,) samples, which may cost and weigh otherwise: with an ood_cost c in [0, 1], an
+    unknown sample that is accepted costs c and one of `errors` 1 − c, in place of 1 each; with an unknown_share π in
+    (0, 1), unknown samples weigh π/U each and known ones (1 − π)/(E + R), in place of 1/N. There is then no aurc, and
+    risk@cov80 is that of the lowest threshold that accepts 0.8 of the weight. Both numbers are taken as the decimals
+    that they are written as.
+
     Returns {name: float in [0, 1]}. augrc, risk@ and coverage@ are divided once; aurc is off by 1e-14 at most.
-    Raises ValueError for NaN, an unknown name, and no samples at all.
+    Raises ValueError for NaN, an unknown name, no samples at all, and numbers out of range.
     Source: Geifman and El-Yaniv, Selective Classification for Deep Neural Networks, NeurIPS 2017; Traub et al.,
-    Overcoming Common Flaws in the Evaluation of Selective Classification Systems, NeurIPS 2024.
+    Overcoming Common Flaws in the Evaluation of Selective Classification Systems, NeurIPS 2024; costs: Xia and
+    Bouganis, Augmenting Softmax Information for Selective Classification with Out-of-Distribution Data, ACCV 2022,
+    whose β is 1 − c.
 
     >>> risk_coverage([0.2, 0.4], [0.05, 0.1, 0.3], ["augrc", "risk@cov80", "coverage@risk5"])
     {'augrc': 0.12, 'risk@cov80': 0.25, 'coverage@risk5': 0.4}
+    >>> risk_coverage([3.0], [1.0, 2.0, 5.0], unknown=[4.0], metrics=["augrc", "risk@cov80"], ood_cost=0.75)
+    {'augrc': 0.07, 'risk@cov80': 0.25}
     """
-    wanted = risk_quantities(metrics, "metrics")
+    wanted, costs = risk_names(metrics, "metrics"), as_costs(ood_cost, unknown_share)
     if not wanted:
         raise ValueError("metrics: expected at least one name, got none")
-    positives, negatives = on_one_device(as_scores(errors, "errors"), as_scores(right, "right"))
-    return risk_of_sides(as_side(positives), as_side(negatives), wanted)
+    scores = [as_scores(errors, "errors"), as_scores(right, "right")]
+    scores += [] if unknown is None else [as_scores(unknown, "unknown")]
+    wrong, accepted, *more = map(as_side, on_one_device(*scores))
+    if not more:
+        if costs is not None:
+            raise ValueError("unknown: expected scores with an ood_cost or an unknown_share, got none")
+        return risk_of_sides(wrong, accepted, risk_quantities(metrics, "metrics"))
+    if costs is not None:
+        return risks_with_costs(more[0], wrong, accepted, wanted, costs)
+    return risk_of_sides(both_sides(more[0], wrong), accepted, risk_quantities(metrics, "metrics"))
+
+
+def as_costs(ood_cost: Any, unknown_share: Any) -> Costs | None:
+    """Check the options of costs and shares; None where neither is given."""
+    if ood_cost is None and unknown_share is None:
+        return None
+    cost = None if ood_cost is None else as_written(as_share(ood_cost, "ood_cost"))
+    share = None if unknown_share is None else as_written(as_open_share(unknown_share, "unknown_share"))
+    return Costs(Fraction(1), Fraction(1), share) if cost is None else Costs(cost, 1 - cost, share)
+
+
+def risk_names(metrics: Any, name: str) -> dict[str, tuple[str, Fraction]]:
+    """Some names, or none, each with its kind, such as "risk@cov", and its share; see `risk_coverage`."""
+    given = plain_value(metrics)
+    names = [given] if isinstance(given, str) or not isinstance(given, Iterable) else [*given]
+    return {str(each): _parsed(each, name) for each in names}
 
 
 def risk_quantities(metrics: Any, name: str) -> dict[str, Quantity]:
     """Those of some names, or of none, of the errors as positives and the others as negatives; see `risk_coverage`."""
-    given = plain_value(metrics)
-    names = [given] if isinstance(given, str) or not isinstance(given, Iterable) else [*given]
-    return {str(each): _quantity(each, name) for each in names}
+    return {
+        each: _AREAS[kind] if kind in _AREAS else _POINTS[kind](float(share))
+        for each, (kind, share) in risk_names(metrics, name).items()
+    }
 
 
 def risk_of_sides(errors: Side, right: Side, wanted: Mapping[str, Quantity]) -> dict[str, Any]:
@@ -3537,23 +3834,14 @@ def risk_of_sides(errors: Side, right: Side, wanted: Mapping[str, Quantity]) -> 
     return quantities(runs(*sort_sides(errors, right)), wanted)
 
 
-def both_sides(first: Side, second: Side) -> Side:
-    """The samples of two sides as one."""
-    xp = array_namespace(first.scores, second.scores)
-    scores = xp.concat([first.scores, second.scores])
-    if first.before is None or second.before is None:
-        return as_side(scores, owned=True)
-    return as_side(scores, xp.concat([xp.diff(first.before), xp.diff(second.before)]))
-
-
-def _quantity(metric: Any, name: str) -> Quantity:
+def _parsed(metric: Any, name: str) -> tuple[str, Fraction]:
     if isinstance(metric, str) and metric in _AREAS:
-        return _AREAS[metric]
+        return metric, Fraction(1)
     match = _POINT.fullmatch(metric) if isinstance(metric, str) else None
     if match:
         share = Fraction(match[2]) / 100
         if share <= 1 and (share or match[1] == "coverage@risk"):
-            return _POINTS[match[1]](float(share))
+            return match[1], share
     points = "risk@cov<number in (0, 100]>, coverage@risk<number in [0, 100]>"
     raise ValueError(f"{name}: unknown metric {metric!r}; known are {', '.join(_AREAS)}, {points}")
 

@@ -9,23 +9,53 @@ import io
 import math
 import numbers
 import os
+import platform
+import re
+import sys
 import threading
 import time
 import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from fractions import Fraction
-from functools import cache, cached_property, partial, reduce
+from functools import cache, cached_property, reduce
 from itertools import pairwise
 from numbers import Integral, Real
 from operator import or_
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Protocol, TYPE_CHECKING, TypeVar, TypedDict
 
-import array_api_compat
 import numpy as np
+
+
+# ---- extras.py -------------------------------------------------------------------------------------------------------
+#
+# What to install where a library that only some of the project needs is missing.
+
+# import name → name on PyPI, where they differ
+DISTRIBUTIONS = {
+    "PIL": "pillow",
+    "array_api_compat": "array-api-compat",
+    "sklearn": "scikit-learn",
+    "yaml": "pyyaml",
+}
+
+
+@contextmanager
+def extra(name: str = "") -> Iterator[None]:
+    """Around imports of libraries that may be missing: an ImportError that says how to get them.
+
+    name: the extra of this package that brings them, if one does
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        library = str(error.name).partition(".")[0]
+        package = DISTRIBUTIONS.get(library, library)
+        checkout = f", or, in a checkout of openworld-metrics, pip install '.[{name}]'" if name else ""
+        raise ImportError(f"expected {package} to be installed, got none: pip install {package}{checkout}") from error
 
 
 # ---- arrays/arrays.py ------------------------------------------------------------------------------------------------
@@ -39,6 +69,13 @@ import numpy as np
 # Floating scores keep their precision; float16, bfloat16 and integers are widened to the smallest of float32 and
 # float64 that holds them exactly, so that equal values give equal results whatever type they came in.
 
+_FLOOR = (2, 1)
+if tuple(map(int, np.__version__.split(".")[:2])) < _FLOOR:
+    raise ImportError(
+        f"expected NumPy 2.1 or newer, the first with all functions of the array API that are used here, got "
+        f"{np.__version__}: pip install -U numpy"
+    )
+
 Array = Any  # a NumPy array, or a tensor on an accelerator
 State = dict[str, Array]  # of any metric; each has a TypedDict beside its reducer
 
@@ -48,7 +85,6 @@ _BLOCK = 1 << 17  # scores per block of rows: 512 KiB of float32
 _DEVICE_BLOCK = 1 << 27
 
 
-# array_api_compat looks at every library, which is slow for small batches, so NumPy arrays are recognised first
 def is_numpy_array(x: Any) -> bool:
     """Whether this is a NumPy array."""
     return isinstance(x, np.ndarray)
@@ -56,7 +92,8 @@ def is_numpy_array(x: Any) -> bool:
 
 def is_torch_array(x: Any) -> bool:
     """Whether this is a torch tensor."""
-    return not isinstance(x, np.ndarray) and bool(array_api_compat.is_torch_array(x))
+    tensor = getattr(sys.modules.get("torch"), "Tensor", None)
+    return tensor is not None and isinstance(x, tensor)
 
 
 def is_bfloat16(x: Any) -> bool:
@@ -65,19 +102,22 @@ def is_bfloat16(x: Any) -> bool:
 
 
 def array_namespace(*arrays: Array) -> Any:
-    """The array API namespace of the arrays."""
+    """The array API namespace of the arrays: NumPy itself, or what array-api-compat, imported now, has for others.
+
+    NumPy goes beyond the standard in what no test sees: its argsort is unstable and its unique_values unsorted unless
+    it is told otherwise. So `stable` is always given, and distinct values come from `distinct_values`.
+    """
     for array in arrays:
-        if type(array) is not np.ndarray:
+        if not isinstance(array, (np.ndarray, np.generic)):
+            with extra():
+                import array_api_compat
             return array_api_compat.array_namespace(*arrays)
-    return _numpy_namespace()
+    return np
 
 
-@cache
-def _numpy_namespace() -> Any:
-    """NumPy with the array API's names, at the first use: the import takes longer than that of NumPy."""
-    import array_api_compat.numpy
-
-    return array_api_compat.numpy
+def distinct_values(x: Array) -> Array:
+    """The distinct values of an array, ascending."""
+    return np.unique(x) if is_numpy_array(x) else array_namespace(x).unique_values(x)
 
 
 def as_array(x: Any, name: str) -> Array:
@@ -796,9 +836,9 @@ def _beside(first: _Packed, second: _Packed) -> _Packed:
 def _ranked(packed: _Packed) -> _Packed:
     """The same rows with their ranks as keys, which are as short as can be."""
     xp = array_namespace(packed.keys)
-    distinct = xp.unique_values(packed.keys)
-    keys = xp.astype(xp.searchsorted(distinct, packed.keys), xp.int64, copy=False)
-    return _Packed(keys, distinct.shape[0].bit_length(), lambda keys: packed.rows(distinct[keys]))
+    values = distinct_values(packed.keys)
+    keys = xp.astype(xp.searchsorted(values, packed.keys), xp.int64, copy=False)
+    return _Packed(keys, values.shape[0].bit_length(), lambda keys: packed.rows(values[keys]))
 
 
 def _counted(keys: Array, bits: int, counts: Array | None) -> tuple[Array, Array]:
@@ -813,7 +853,7 @@ def _counted(keys: Array, bits: int, counts: Array | None) -> tuple[Array, Array
     if counts is None:
         keys, running = xp.sort(keys), xp.arange(1, keys.shape[0] + 1, device=keys.device)
     else:
-        order = xp.argsort(keys)
+        order = xp.argsort(keys, stable=True)
         keys, running = keys[order], xp.cumulative_sum(counts[order])
     last = xp.nonzero(xp.concat([keys[1:] != keys[:-1], xp.ones_like(keys[:1], dtype=xp.bool)]))[0]
     return keys[last], xp.diff(running[last], prepend=xp.zeros_like(running[:1]))
@@ -1948,7 +1988,7 @@ def _is_empty(column: Any) -> bool:
 
 # ---- metric/processes.py ---------------------------------------------------------------------------------------------
 #
-# Bring the states of several processes to process 0, through files in a folder that all of them see.
+# Gather states on process 0, through files in a folder that all processes see.
 #
 # evaluate's own gathering is not used: two of its processes that look whether a third holds a lock take each other for
 # it, a process that dies leaves its file, and an error in process 0 leaves the others without their batches.
@@ -1965,7 +2005,7 @@ def _is_empty(column: Any) -> bool:
 Checked = TypeVar("Checked")
 
 _POLL = 0.01  # seconds
-# what launchers set to the same in all processes of a run, and to something else in any other run at that time
+# what launchers set to one value in all processes of a run, and to another in any other run at that time
 _OF_A_RUN = ("TORCHELASTIC_RUN_ID", "MASTER_ADDR", "MASTER_PORT", "SLURM_JOB_ID", "SLURM_STEP_ID", "PMIX_NAMESPACE")
 DEFAULT_ID = "default_experiment"  # evaluate's, which any two runs share
 
@@ -1976,6 +2016,9 @@ def run_key(experiment_id: str, num_process: int) -> str:
     Raises ValueError where neither a launcher nor the caller tells runs apart.
     """
     launcher = [f"{name}={os.environ[name]}" for name in _OF_A_RUN if os.environ.get(name)]
+    if re.fullmatch(r"localhost|127\..+|::1", os.environ.get("MASTER_ADDR", "")):
+        # then accelerate, and torchrun without an id, set the same in any run on any machine
+        launcher += [platform.node(), str(Path(os.environ.get("TORCHELASTIC_ERROR_FILE", "")).parent.parent)]
     if experiment_id == DEFAULT_ID and not launcher:
         raise ValueError(
             f"experiment_id: expected a name that all {num_process} processes of this run share and no other run has, "
@@ -1991,11 +2034,12 @@ def receive(
 ) -> None:
     """As process 0, append what `check` makes of the states of the others to `checked`.
 
-    Raises TimeoutError if one does not come within `timeout` seconds, ValueError if there is another process 0, and
-    what `check` raises for a state.
+    Raises TimeoutError if one does not come within `timeout` seconds, ValueError if there is another process 0 and for
+    a file that holds no state, which is removed, and what `check` raises for a state.
     """
     token, meeting = uuid.uuid4().hex, folder / f"{key}.round"
     answers = {rank: _answer(folder, key, token, rank) for rank in range(1, num_process)}
+    came: set[int] = set()
     deadline = time.monotonic() + timeout
     if not _write(meeting, token.encode()) and not folder.is_dir():
         raise FileNotFoundError(f"expected a folder in which the processes meet, got none: {folder}")
@@ -2004,18 +2048,26 @@ def receive(
         while missing := [rank for rank, answer in answers.items() if not answer.exists()]:
             if _read(meeting) != token:
                 raise ValueError(f"expected one process 0, another one uses {meeting}; give each run an experiment_id")
-            _check_time(deadline, 0, timeout, f"process {', '.join(map(str, missing))} of {num_process}", meeting)
+            came |= answers.keys() - missing
+            _check_time(deadline, 0, timeout, _missing(missing, came, num_process), meeting)
             time.sleep(_POLL)
         for rank, answer in answers.items():
             try:
-                found = check(_from_bytes(answer.read_bytes()))
+                found = check(_read_state(answer, rank))
                 answer.replace(_taken(answer))
             except FileNotFoundError:  # it has just given up
-                _check_time(0.0, 0, timeout, f"process {rank} of {num_process}", meeting)
+                _check_time(0.0, 0, timeout, _missing([rank], {rank}, num_process), meeting)
             checked.append(found)
     finally:
         if _read(meeting) == token:
             meeting.unlink()
+
+
+def _missing(missing: list[int], came: set[int], num_process: int) -> str:
+    """The processes that never came; if all did, those whose own timeout ended before all were there."""
+    never = [rank for rank in missing if rank not in came]
+    names = f"process {', '.join(map(str, never or missing))} of {num_process}"
+    return names if never else f"{names}, whose own timeout= ended earlier,"
 
 
 def send(state: State, folder: Path, key: str, rank: int, timeout: float) -> None:
@@ -2099,9 +2151,17 @@ def _to_bytes(state: State) -> bytes:
     return buffer.getvalue()
 
 
-def _from_bytes(data: bytes) -> State:
-    with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
-        return {name: arrays[name] for name in arrays.files}
+def _read_state(answer: Path, rank: int) -> State:
+    """The state that a process handed over. Raises ValueError for a broken file, and removes it."""
+    data = io.BytesIO(answer.read_bytes())
+    try:
+        with np.load(data, allow_pickle=False) as arrays:
+            return {name: arrays[name] for name in arrays.files}
+    except Exception as error:  # of zipfile, of NumPy and of what they call
+        answer.unlink(missing_ok=True)
+        raise ValueError(
+            f"process {rank}: expected a state in {answer}, got a file that cannot be read: {error}"
+        ) from None
 
 
 # ---- metric/evaluate_adapter.py --------------------------------------------------------------------------------------
@@ -2164,68 +2224,44 @@ class Evaluated(Metric):
         return super()._summary([*batches, *self._batches[first:]], asked)
 
 
-# ---- metric/prepared_units.py ----------------------------------------------------------------------------------------
+# ---- arrays/box_objects.py -------------------------------------------------------------------------------------------
 #
-# States whose results and resamples are made by two functions, until each metric has one.
+# Boxes of one image as other libraries hold them, as a dict; none of these libraries is imported.
 
-class Units(NamedTuple):
-    """Samples or images that are resampled, in strata that keep their sizes.
+def box_dict(image: Any, place: str) -> Any:
+    """A `supervision.Detections` or an Ultralytics `Results` as a dict, and anything else as it is.
 
-    strata: for each stratum, (R,) int64, how many equal units each of its rows stands for, in a canonical order
-    results: a function from as many arrays (R,), how many each row is to stand for instead (or none), to the results
-    members: a function to the row of each entry of the state, (N,) in their order, and its stratum, (N,)
+    Both hold corners x1, y1, x2, y2 in pixels. Returns {"boxes": (n, 4), "scores": (n,), "labels": (n,)}, without the
+    scores or labels that the object lacks. Raises TypeError for results of Ultralytics without boxes.
+
+    >>> from types import SimpleNamespace
+    >>> box_dict(SimpleNamespace(xyxy=[[0, 0, 4, 4]], confidence=[0.5], class_id=[1]), "predictions[0]")
+    {'boxes': [[0, 0, 4, 4]], 'scores': [0.5], 'labels': [1]}
     """
-
-    strata: tuple[np.ndarray, ...]
-    results: Callable[[Sequence[np.ndarray]], dict[Any, Any]]
-    members: Callable[[], tuple[np.ndarray, np.ndarray]]
-
-
-class PreparedUnits(Prepared):
-    """A state whose results and resamples are made by two functions, of flat results."""
-
-    def __init__(self, state: State, summarise: Callable[[Any], dict[str, Any]], units: Callable[[Any], Units]) -> None:
-        self._state, self._summarise, self._make = state, summarise, units
-
-    @cached_property
-    def _units(self) -> Units:
-        return self._make(self._state)
-
-    @property
-    def counts(self) -> np.ndarray:  # type: ignore[override]
-        """How many images each row stands for."""
-        return np.concatenate(self._units.strata)
-
-    @property
-    def strata(self) -> np.ndarray:  # type: ignore[override]
-        """The stratum of each row."""
-        return np.repeat(np.arange(len(self._units.strata)), [len(counts) for counts in self._units.strata])
-
-    def rates(self, counts: np.ndarray | None = None) -> Results:
-        """Results of the state, or of drawn rows."""
-        if counts is None:
-            return typed(self._summarise(self._state))
-        ends = np.cumsum([len(part) for part in self._units.strata])[:-1]
-        return typed(self._units.results(np.split(counts, ends)))
-
-    def rows(self) -> np.ndarray:
-        """The row of each entry of the state."""
-        rows, strata = self._units.members()
-        first = np.cumsum([0, *(len(part) for part in self._units.strata)])
-        return np.where(strata < 0, -1, rows + first[strata])
+    if is_supervision(image):
+        columns = {"boxes": image.xyxy, "scores": image.confidence, "labels": image.class_id}
+        missing = np.zeros(0) if len(image.xyxy) == 0 else None
+        columns = {key: missing if column is None else column for key, column in columns.items()}
+        return {key: column for key, column in columns.items() if column is not None}
+    if is_ultralytics(image):
+        boxes = image.boxes
+        if boxes is None:
+            raise TypeError(f"{place}: expected results with boxes, got results that have other predictions only")
+        return {"boxes": boxes.xyxy, "scores": boxes.conf, "labels": boxes.cls}
+    return image
 
 
-def typed(flat: dict[str, Any]) -> Results:
-    """Flat results as rates, counts and tables."""
-    results: Results = {}
-    for key, value in flat.items():
-        base, _, end = key.rpartition("_")
-        if isinstance(value, float) and end in ("error", "threshold") and isinstance(results.get(base), Rate):
-            results[base] = results[base]._replace(**{end: value})
-        else:
-            lower = key.startswith(("WI", "A-OSE"))
-            results[key] = Rate(value, not lower) if isinstance(value, float) else value
-    return results
+def is_supervision(image: Any) -> bool:
+    """Whether an object has the attributes of `supervision.Detections`."""
+    return all(hasattr(image, name) for name in ("xyxy", "confidence", "class_id"))
+
+
+def is_ultralytics(image: Any) -> bool:
+    """Whether an object has the attributes of Ultralytics' `Results`."""
+    boxes = getattr(image, "boxes", None)
+    if boxes is None:
+        return all(hasattr(image, name) for name in ("boxes", "orig_shape", "names"))
+    return all(hasattr(boxes, name) for name in ("xyxy", "conf", "cls"))
 
 
 # ---- detection/boxes.py ----------------------------------------------------------------------------------------------
@@ -2295,15 +2331,17 @@ def reduce_boxes(predictions: Any, references: Any, *, box_format: str = "xyxy")
     """Check the boxes of a batch of images and lay them out in two tables.
 
     Parameters: predictions, per image (n, 6) rows x1, y1, x2, y2, confidence, class, or {"boxes", "scores",
-    "labels"}; references, per image (m, 5) rows x1, y1, x2, y2, class, or {"boxes", "labels"} and, if there are
-    difficult or crowd objects, {"ignored"} or {"iscrowd"} with 1 for them and 0 for the others; box_format, "xyxy",
-    "xywh" (corner and size) or "cxcywh" (centre and size).
+    "labels"}, or a `supervision.Detections` or Ultralytics `Results`; references, per image (m, 5) rows x1, y1, x2,
+    y2, class, or {"boxes", "labels"} and, if there are difficult or crowd objects, {"ignored"} or {"iscrowd"} with 1
+    for them and 0 for the others, or a `supervision.Detections`; box_format, "xyxy", "xywh" (corner and size) or
+    "cxcywh" (centre and size), which must be "xyxy" beside objects of these two libraries.
 
     Returns a `DetectionState`.
     Raises ValueError naming the image for shapes, NaN, x2 < x1, fractional classes; TypeError for what is no box.
     """
     as_choice(box_format, "box_format", BOX_FORMATS)
-    predictions, references = _images(predictions, "predictions"), _images(references, "references")
+    predictions = _images(predictions, "predictions", box_format)
+    references = _images(references, "references", box_format)
     found, num_predictions, found_off = _table(predictions, "predictions", ("boxes", "scores", "labels"), box_format)
     true, num_references, true_off = _table(references, "references", ("boxes", "labels"), box_format)
     check_lengths(predictions=num_predictions, references=num_references)
@@ -2318,15 +2356,24 @@ def reduce_boxes(predictions: Any, references: Any, *, box_format: str = "xyxy")
     }
 
 
-def _images(images: Any, name: str) -> list[Any]:
+def _images(images: Any, name: str, box_format: str) -> list[Any]:
     images = as_array(images, name) if is_torch_array(images) else without_arrow(images)
     if (
         isinstance(images, Mapping)
         or (hasattr(images, "ndim") and images.ndim == 2)
         or not isinstance(images, Iterable)
+        or box_dict(images, name) is not images
     ):
         raise TypeError(f"{name}: expected a list with one table or dict of boxes per image, got a single one: [x]")
-    return list(images)
+    images = list(images)
+    dicts = [box_dict(image, f"{name}[{i}]") for i, image in enumerate(images)]
+    if box_format != "xyxy":
+        for i, (image, boxes) in enumerate(zip(images, dicts)):
+            if boxes is not image:
+                raise ValueError(
+                    f"{name}[{i}]: expected box_format='xyxy' with {type(image).__name__}, got {box_format!r}"
+                )
+    return dicts
 
 
 def _ignored(references: list[Any], counts: np.ndarray) -> np.ndarray:
@@ -2612,7 +2659,7 @@ def listed_pairs(
     loop = worth_compiling(pairs_above, work, predictions, references)
     if loop is None:
         counts, starts = objects_of_rows(num_predictions, num_references)
-        parts = (slice(*part) for part in pairwise(_cuts(counts)))
+        parts = (slice(*part) for part in pairwise(cuts_of_pairs(counts)))
         found = [_pairs_of(predictions, references, part, counts[part], starts[part], threshold) for part in parts]
         return Pairs(*(np.concatenate(arrays) for arrays in zip(*found)))
     length = 2 * len(predictions)
@@ -2656,7 +2703,7 @@ def pairs_above(
     return size
 
 
-def _cuts(counts: np.ndarray) -> list[int]:
+def cuts_of_pairs(counts: np.ndarray) -> list[int]:
     """Cut prediction rows into runs of about `_PAIRS` pairs."""
     chunk = np.cumsum(counts) // _PAIRS
     return [0, *(np.flatnonzero(chunk[1:] != chunk[:-1]) + 1).tolist(), len(counts)]
@@ -2733,12 +2780,18 @@ class Overlaps(NamedTuple):
         ious[near] = np.asarray([float(iou) for iou in exact])[place]
         return signs, ious
 
+    def take(self, which: np.ndarray) -> Overlaps:
+        """Some of the pairs, by a mask or by their places."""
+        return Overlaps(self.pairs.take(which), self.images[which], self.error, self.corners)
+
     def reaching(self, threshold: Fraction | float) -> Pairs:
         """The pairs whose IoU is at least the threshold, ranked."""
         signs, ious = self.compared(threshold)
-        reached = signs >= 0
-        pairs = self.pairs._replace(ious=ious).take(reached)
-        return pairs._replace(ranks=_exact_ranks(pairs, self.images[reached], self.error, *self.corners))
+        return self._replace(pairs=self.pairs._replace(ious=ious)).take(signs >= 0).ranked()
+
+    def ranked(self) -> Pairs:
+        """The pairs, ranked by their exact IoU."""
+        return self.pairs._replace(ranks=_exact_ranks(self.pairs, self.images, self.error, *self.corners))
 
 
 def overlapping_pairs(
@@ -2789,14 +2842,18 @@ def _pairs_of_lost(
     """List all pairs with a lost box that may overlap."""
     before = np.concatenate([[0], np.cumsum(lost[1])])
     some = np.flatnonzero(lost[0] | (before[starts + counts] > before[starts]))  # or with such an object in their image
-    rows, columns = all_pairs(some, counts[some], starts[some])
-    with_lost = lost[0][rows] | lost[1][columns]
-    rows, columns = rows[with_lost], columns[with_lost]
-    for near, far in ((0, 2), (1, 3)):
-        start = np.maximum(tables[0][rows, near], tables[1][columns, near])
-        stop = np.minimum(tables[0][rows, far], tables[1][columns, far])
-        overlap = start <= stop + 2 * np.spacing(np.abs(stop))  # neither is off by as much as one unit
-        rows, columns = rows[overlap], columns[overlap]
+    parts = []
+    for part in np.split(some, cuts_of_pairs(counts[some])[1:-1]):
+        rows, columns = all_pairs(part, counts[part], starts[part])
+        with_lost = lost[0][rows] | lost[1][columns]
+        rows, columns = rows[with_lost], columns[with_lost]
+        for near, far in ((0, 2), (1, 3)):
+            start = np.maximum(tables[0][rows, near], tables[1][columns, near])
+            stop = np.minimum(tables[0][rows, far], tables[1][columns, far])
+            overlap = start <= stop + 2 * np.spacing(np.abs(stop))  # neither is off by as much as one unit
+            rows, columns = rows[overlap], columns[overlap]
+        parts.append((rows, columns))
+    rows, columns = (np.concatenate(column) for column in zip(*parts))
     return rows, columns
 
 
@@ -2839,6 +2896,34 @@ def _of_either(between: np.ndarray) -> np.ndarray:
 MATCHINGS = ("iou", "confidence")
 
 
+def _as_class(value: Any, name: str) -> int:
+    return as_int(value, name, -MAX_EXACT, MAX_EXACT)
+
+
+def _as_classes(value: Any, name: str) -> list[int]:
+    return as_int_list(value, name, -MAX_EXACT, MAX_EXACT)
+
+
+def _as_matching(value: Any, name: str) -> str:
+    return as_choice(value, name, MATCHINGS)
+
+
+def _as_real_or_none(value: Any, name: str) -> float | None:
+    return None if value is None else as_real(value, name)
+
+
+RULE_CHECKS: dict[str, Callable[[Any, str], Any]] = {
+    "unknown_class_id": _as_class,
+    "known_classes": _as_classes,
+    "conf_threshold": as_real,
+    "plus_one": as_bool,
+    "iou_threshold": as_fraction,
+    "matching": _as_matching,
+    "count_background": as_bool,
+    "unknown_below": _as_real_or_none,
+}
+
+
 @dataclass(frozen=True)
 class Rules:
     """Checked rules of open-set detection.
@@ -2849,6 +2934,7 @@ class Rules:
     conf_threshold: predictions with a lower confidence are left out
     matching: which box takes an object first, see `match_boxes`
     count_background: whether "unknown" predictions without an object are FP_unknown
+    unknown_below: predictions of known classes with a lower confidence count as unknown; None, none does
     plus_one: whether widths and heights are x2 − x1 + 1, as the VOC devkit counts both border pixels
 
     Raises TypeError without known_classes and for other types, ValueError for values out of range.
@@ -2864,24 +2950,16 @@ class Rules:
     matching: str = "iou"
     count_background: bool = False
     plus_one: bool = False
+    unknown_below: float | None = None
 
     def __post_init__(self) -> None:
         """Check each, and keep it as a plain Python value."""
-        unknown_id = as_int(self.unknown_class_id, "unknown_class_id", -MAX_EXACT, MAX_EXACT)
         if self.known_classes is None:
             raise TypeError("known_classes: expected a list of the known class ids, got None; the option is required")
-        known = as_int_list(self.known_classes, "known_classes", -MAX_EXACT, MAX_EXACT)
+        checked = {name: check(getattr(self, name), name) for name, check in RULE_CHECKS.items()}
+        unknown_id, known = checked["unknown_class_id"], checked["known_classes"]
         if unknown_id in known:
             raise ValueError(f"known_classes: expected them without unknown_class_id, got {unknown_id} in {known}")
-        checked = {
-            "known_classes": known,
-            "unknown_class_id": unknown_id,
-            "conf_threshold": as_real(self.conf_threshold, "conf_threshold"),
-            "plus_one": as_bool(self.plus_one, "plus_one"),
-            "iou_threshold": as_fraction(self.iou_threshold, "iou_threshold"),
-            "matching": as_choice(self.matching, "matching", MATCHINGS),
-            "count_background": as_bool(self.count_background, "count_background"),
-        }
         for name, value in checked.items():
             object.__setattr__(self, name, value)  # as dataclasses does in a frozen one
 
@@ -2889,257 +2967,6 @@ class Rules:
     def known(self) -> list[int]:
         """Ids of the known classes, which are never None once they are checked."""
         return list(self.known_classes or ())
-
-
-# ---- detection/outcomes.py -------------------------------------------------------------------------------------------
-#
-# What takes part in an evaluation, and what each detection counts as, whatever the protocol.
-#
-# A protocol gives each prediction one of five outcomes, from the boxes of its image alone: so it is found once, however
-# many equal images each image stands for.
-
-TP_KNOWN, FP_KNOWN, TP_UNKNOWN, FP_UNKNOWN, NEITHER = range(5)
-
-
-class SelectedBoxes(NamedTuple):
-    """The boxes of a state that take part: confident predictions and all objects.
-
-    predictions, references, num_predictions, num_references, ignored: as in a `DetectionState`
-    counts: how many equal images each image stands for
-    image: of each prediction
-    object_image, object_label: of each object; the label of all unknown ones is the unknown id
-    rules: by which they were selected
-    corners: those of predictions and of objects, exactly
-    """
-
-    predictions: np.ndarray
-    references: np.ndarray
-    num_predictions: np.ndarray
-    num_references: np.ndarray
-    ignored: np.ndarray
-    counts: np.ndarray
-    image: np.ndarray
-    object_image: np.ndarray
-    object_label: np.ndarray
-    rules: Rules
-    corners: tuple[Corners, Corners]
-
-    @property
-    def known(self) -> list[int]:
-        """Ids of the known classes."""
-        return self.rules.known
-
-    @property
-    def unknown_id(self) -> int:
-        """The class by which a prediction says "unknown"."""
-        return self.rules.unknown_class_id
-
-    def pairs(self) -> Pairs:
-        """All pairs of a prediction and an object of one image whose IoU reaches the threshold."""
-        counts = self.num_predictions, self.num_references
-        return overlapping_pairs(self.predictions, self.references, *counts, self.rules.iou_threshold, self.corners)
-
-
-class Outcomes(NamedTuple):
-    """What each prediction counts as.
-
-    boxes: what takes part
-    outcome: TP_KNOWN, FP_KNOWN, TP_UNKNOWN, FP_UNKNOWN, or NEITHER
-    matched: the row of the object that it takes, or −1
-    """
-
-    boxes: SelectedBoxes
-    outcome: np.ndarray
-    matched: np.ndarray
-
-
-def select_boxes(state: DetectionState, rules: Rules) -> SelectedBoxes:
-    """Drop predictions below the confidence threshold, and label the objects.
-
-    With `plus_one` each box is a pixel wider and higher: the VOC devkit counts both border pixels, so that its widths
-    are x2 − x1 + 1.
-    """
-    predictions, references, num_predictions = state["predictions"], state["references"], state["num_predictions"]
-    images = np.arange(len(num_predictions))
-    image = np.repeat(images, num_predictions)
-    remainders = state["prediction_remainders"]
-    confident = predictions[:, 4] >= rules.conf_threshold
-    if not confident.all():
-        image, predictions, remainders = image[confident], predictions[confident], remainders[confident]
-        num_predictions = np.bincount(image, minlength=len(images))
-    corners = (
-        Corners(predictions[:, :4], remainders, int(rules.plus_one)),
-        Corners(references[:, :4], state["reference_remainders"], int(rules.plus_one)),
-    )
-    if rules.plus_one:
-        border = np.asarray([0, 0, 1, 1])
-        predictions = np.concatenate([predictions[:, :4] + border, predictions[:, 4:]], axis=1)
-        references = np.concatenate([references[:, :4] + border, references[:, 4:]], axis=1)
-    known = np.isin(references[:, 4], rules.known)
-    return SelectedBoxes(
-        predictions,
-        references,
-        num_predictions,
-        state["num_references"],
-        state["ignored"],
-        state.get("counts", np.ones(len(images), dtype=np.int64)),
-        image,
-        object_image=np.repeat(images, state["num_references"]),
-        object_label=np.where(known, references[:, 4], rules.unknown_class_id),
-        rules=rules,
-        corners=corners,
-    )
-
-
-# ---- detection/counting.py -------------------------------------------------------------------------------------------
-#
-# The counts and tables that are made of outcomes, whatever the protocol, with each image as often as it counts.
-#
-# All are outcomes counted by groups: by image, of which totals are weighted sums; by class; or those that reach each
-# threshold. Sums are of int64, so that an image with a count is, to the bit, the image repeated.
-
-CountColumns = dict[str, np.ndarray]
-
-
-class Ranked(NamedTuple):
-    """Confidences in ascending order, and the image of each.
-
-    >>> ranked = Ranked(np.asarray([0.2, 0.5, 0.9]), np.asarray([0, 1, 0]))
-    >>> ranked.reaching([0.5, 1.0, 0.0], np.asarray([1, 10])).tolist()
-    [11, 0, 12]
-    """
-
-    confidence: np.ndarray
-    image: np.ndarray
-
-    def reaching(self, thresholds: Sequence[float], counts: np.ndarray) -> np.ndarray:
-        """How many confidences reach each threshold, with the counts of their images."""
-        before = np.concatenate([[0], np.cumsum(counts[self.image])])
-        return before[-1] - before[np.searchsorted(self.confidence, thresholds)]
-
-
-def ranked(confidence: np.ndarray, image: np.ndarray) -> Ranked:
-    """Confidences and their images in ascending order."""
-    order = np.argsort(confidence)
-    return Ranked(confidence[order], image[order])
-
-
-def ranked_outcome(found: Outcomes, code: int) -> Ranked:
-    """The predictions that have an outcome."""
-    rows = np.flatnonzero(found.outcome == code)
-    return ranked(found.boxes.predictions[rows, 4], found.boxes.image[rows])
-
-
-def counts_by_image(found: Outcomes) -> CountColumns:
-    """The eight counts of one of each image."""
-    boxes = found.boxes
-    size, width = len(boxes.num_predictions), NEITHER + 1
-    outcomes = np.bincount(boxes.image * width + found.outcome, minlength=size * width).reshape(size, width)
-    is_known = boxes.object_label != boxes.unknown_id
-    kinds = (kind & ~boxes.ignored for kind in (is_known, ~is_known))
-    objects = (np.bincount(boxes.object_image[kind], minlength=size) for kind in kinds)
-    return _named(*(np.ascontiguousarray(column) for column in outcomes.T[:NEITHER]), *objects)
-
-
-def in_total(by_image: Mapping[str, np.ndarray], counts: np.ndarray) -> dict[str, int]:
-    """Sums over the images, each as often as it counts."""
-    return {name: int(counts @ column) for name, column in by_image.items()}
-
-
-def as_rows(by_image: Mapping[str, np.ndarray], counts: np.ndarray) -> CountColumns:
-    """The table by image, with a row for each of the images that an image stands for."""
-    return {name: np.repeat(column, counts) for name, column in by_image.items()}
-
-
-def counts_by_class(found: Outcomes, classes: Sequence[int]) -> dict[str, list[Any]]:
-    """Objects, TP, FP, FN, precision and recall of each class, as `class_rows` lists them."""
-    boxes, size, width = found.boxes, len(classes), NEITHER + 1
-    groups = rows_of(boxes.predictions[:, 5], classes) * width + found.outcome
-    outcomes = tally(groups, boxes.counts[boxes.image], size * width).reshape(size, width).T
-    tp, fp = outcomes[TP_KNOWN] + outcomes[TP_UNKNOWN], outcomes[FP_KNOWN] + outcomes[FP_UNKNOWN]
-    objects = ClassObjects.of(boxes, classes).number(boxes.counts)
-    columns = {"objects": objects, "TP": tp, "FP": fp, "FN": objects - tp}
-    return {
-        "class": [*classes],
-        **{name: column.tolist() for name, column in columns.items()},
-        "Precision": ratios(tp, tp + fp),
-        "Recall": ratios(tp, objects),
-    }
-
-
-class ClassObjects(NamedTuple):
-    """The objects that count: the row of each in a table by class of some size, and its image."""
-
-    rows: np.ndarray
-    image: np.ndarray
-    size: int
-
-    @classmethod
-    def of(cls, boxes: SelectedBoxes, classes: Sequence[int]) -> ClassObjects:
-        """Those of the boxes."""
-        counted = ~boxes.ignored
-        return cls(rows_of(boxes.object_label[counted], classes), boxes.object_image[counted], len(classes))
-
-    def number(self, counts: np.ndarray) -> np.ndarray:
-        """How many there are of each class, by the counts of the images."""
-        return tally(self.rows, counts[self.image], self.size)
-
-
-def class_rows(boxes: SelectedBoxes) -> list[int]:
-    """The classes of a table by class, in its order; the last is "unknown".
-
-    Classes that are predicted but neither known nor the unknown id have a row too, without objects.
-    """
-    labels = np.union1d(np.asarray(boxes.known, dtype=np.float64), boxes.predictions[:, 5])
-    return [*(int(label) for label in labels if label != boxes.unknown_id), boxes.unknown_id]
-
-
-def rows_of(labels: np.ndarray, classes: Sequence[int]) -> np.ndarray:
-    """The row of each label in a table by class."""
-    *others, unknown_id = classes
-    return np.where(labels == unknown_id, len(others), np.searchsorted(np.asarray(others, dtype=np.float64), labels))
-
-
-def counts_above(found: Outcomes, totals: Mapping[str, int], thresholds: Sequence[float]) -> CountColumns:
-    """The eight counts of the predictions that reach each confidence threshold, from those of all predictions."""
-    counts = found.boxes.counts
-    reached = (ranked_outcome(found, code).reaching(thresholds, counts) for code in range(NEITHER))
-    return _named(*reached, totals["total_known"], totals["total_unknown"])
-
-
-def tally(groups: np.ndarray, weights: np.ndarray, size: int) -> np.ndarray:
-    """The sum of integer weights in each group.
-
-    >>> tally(np.asarray([0, 2, 0]), np.asarray([1, 5, 2**40]), 3).tolist()
-    [1099511627777, 0, 5]
-    """
-    sums = np.zeros(size, dtype=np.int64)
-    np.add.at(sums, groups, weights)
-    return sums
-
-
-def _named(*columns: Any) -> CountColumns:
-    tp_known, fp_known, tp_unknown, fp_unknown, total_known, total_unknown = columns
-    return {
-        "TP_known": tp_known,
-        "FP_known": fp_known,
-        "FN_known": total_known - tp_known,
-        "TP_unknown": tp_unknown,
-        "FP_unknown": fp_unknown,
-        "FN_unknown": total_unknown - tp_unknown,
-        "total_known": np.broadcast_to(total_known, tp_known.shape),
-        "total_unknown": np.broadcast_to(total_unknown, tp_known.shape),
-    }
-
-
-def ratio(count: int, total: int) -> float:
-    """Divide, with 0.0 for 0/0."""
-    return count / total if total else 0.0
-
-
-def ratios(counts: np.ndarray, totals: np.ndarray) -> list[float]:
-    """Divide two columns, with 0.0 for 0/0."""
-    return [ratio(count, total) for count, total in zip(counts.tolist(), totals.tolist())]
 
 
 # ---- detection/matching.py -------------------------------------------------------------------------------------------
@@ -3191,7 +3018,21 @@ def match_pairs(pairs: Pairs, predictions: np.ndarray, references: np.ndarray, m
     if matching == "confidence":
         keys.reverse()
     ranked = rank_pairs(pairs, predictions, references, keys)
-    return _take_free(pairs.take(ranked), len(predictions), len(references))
+    return take_free(pairs.take(ranked), len(predictions), len(references))
+
+
+def first_pairs(
+    pairs: Pairs, of: np.ndarray, predictions: np.ndarray, references: np.ndarray, keys: list[np.ndarray]
+) -> np.ndarray:
+    """The place of the first pair of each prediction or of each object, ranked as by `rank_pairs`.
+
+    Parameters: of, the rows or the columns of the pairs. Only pairs that share one are ranked.
+    """
+    shared = np.bincount(of)[of] > 1
+    several = np.flatnonzero(shared)
+    order = rank_pairs(pairs.take(several), predictions, references, [*(key[several] for key in keys), of[several]])
+    several = several[order]
+    return np.concatenate([np.flatnonzero(~shared), several[first_of_each(of[several])]])
 
 
 def rank_pairs(pairs: Pairs, predictions: np.ndarray, references: np.ndarray, keys: list[np.ndarray]) -> np.ndarray:
@@ -3204,7 +3045,7 @@ def rank_pairs(pairs: Pairs, predictions: np.ndarray, references: np.ndarray, ke
     return ranked
 
 
-def _take_free(ranked: Pairs, num_rows: int, num_columns: int) -> Pairs:
+def take_free(ranked: Pairs, num_rows: int, num_columns: int) -> Pairs:
     """Take pairs listed best first, each whose boxes are both still free."""
     row_used, column_used, taken = bytearray(num_rows), bytearray(num_columns), []
     for pair, (row, column) in enumerate(zip(ranked.rows.tolist(), ranked.columns.tolist())):
@@ -3214,61 +3055,665 @@ def _take_free(ranked: Pairs, num_rows: int, num_columns: int) -> Pairs:
     return ranked.take(np.asarray(taken, dtype=np.int64))
 
 
+def first_of_each(groups: np.ndarray) -> np.ndarray:
+    """The first of each run of equal numbers."""
+    first = np.ones(len(groups), dtype=bool)
+    first[1:] = groups[1:] != groups[:-1]
+    return first
+
+
+# ---- detection/outcomes.py -------------------------------------------------------------------------------------------
+#
+# What takes part in an evaluation, and what each detection counts as, whatever the protocol.
+#
+# A protocol gives each prediction one of seven outcomes, from the boxes of its image alone: so it is found once, however
+# many equal images each image stands for.
+
+OUTCOMES = ("TP_known", "FP_known", "TP_unknown", "FP_unknown", "background", "on ignored", "left out")
+TP_KNOWN, FP_KNOWN, TP_UNKNOWN, FP_UNKNOWN, BACKGROUND, ON_IGNORED, LEFT_OUT_CLASS = range(len(OUTCOMES))
+COUNTED = range(BACKGROUND)  # the outcomes that are counted
+
+
+class SelectedBoxes(NamedTuple):
+    """The boxes of a state that take part: confident predictions and all objects.
+
+    predictions, references, num_predictions, num_references, ignored: as in a `DetectionState`
+    counts: how many equal images each image stands for
+    image: of each prediction
+    object_image, object_label: of each object; the label of all unknown ones is the unknown id
+    rules: by which they were selected
+    corners: those of predictions and of objects, exactly
+    """
+
+    predictions: np.ndarray
+    references: np.ndarray
+    num_predictions: np.ndarray
+    num_references: np.ndarray
+    ignored: np.ndarray
+    counts: np.ndarray
+    image: np.ndarray
+    object_image: np.ndarray
+    object_label: np.ndarray
+    rules: Rules
+    corners: tuple[Corners, Corners]
+
+    @property
+    def known(self) -> list[int]:
+        """Ids of the known classes."""
+        return self.rules.known
+
+    @property
+    def unknown_id(self) -> int:
+        """The class by which a prediction says "unknown"."""
+        return self.rules.unknown_class_id
+
+    def overlaps(self, lowest: float) -> Overlaps:
+        """All pairs of a prediction and an object of one image that may reach an IoU."""
+        counts = self.num_predictions, self.num_references
+        return overlaps(self.predictions, self.references, *counts, lowest, self.corners)
+
+    def pairs(self) -> Pairs:
+        """Those whose IoU reaches the threshold of the rules."""
+        return self.overlaps(self.rules.iou_threshold).reaching(self.rules.iou_threshold)
+
+
+class Outcomes(NamedTuple):
+    """What each prediction counts as.
+
+    boxes: what takes part
+    outcome: TP_KNOWN, FP_KNOWN, TP_UNKNOWN, FP_UNKNOWN; BACKGROUND, an "unknown" without an object where these do not
+        count; ON_IGNORED; or LEFT_OUT_CLASS, of a class that counts nowhere
+    matched: the row of the object that it takes, or −1
+    """
+
+    boxes: SelectedBoxes
+    outcome: np.ndarray
+    matched: np.ndarray
+
+
+def select_boxes(state: DetectionState, rules: Rules) -> SelectedBoxes:
+    """Drop predictions below the confidence threshold, and label the objects.
+
+    With `unknown_below`, less confident predictions of known classes say "unknown".
+    With `plus_one` each box is a pixel wider and higher: the VOC devkit counts both border pixels, so that its widths
+    are x2 − x1 + 1.
+    """
+    predictions, references, num_predictions = state["predictions"], state["references"], state["num_predictions"]
+    images = np.arange(len(num_predictions))
+    image = np.repeat(images, num_predictions)
+    remainders = state["prediction_remainders"]
+    confident = predictions[:, 4] >= rules.conf_threshold
+    if not confident.all():
+        image, predictions, remainders = image[confident], predictions[confident], remainders[confident]
+        num_predictions = np.bincount(image, minlength=len(images))
+    if rules.unknown_below is not None:
+        unsure = (predictions[:, 4] < rules.unknown_below) & np.isin(predictions[:, 5], rules.known)
+        labels = np.where(unsure, rules.unknown_class_id, predictions[:, 5])
+        predictions = np.column_stack([predictions[:, :5], labels])
+    corners = (
+        Corners(predictions[:, :4], remainders, int(rules.plus_one)),
+        Corners(references[:, :4], state["reference_remainders"], int(rules.plus_one)),
+    )
+    if rules.plus_one:
+        border = np.asarray([0, 0, 1, 1])
+        predictions = np.concatenate([predictions[:, :4] + border, predictions[:, 4:]], axis=1)
+        references = np.concatenate([references[:, :4] + border, references[:, 4:]], axis=1)
+    known = np.isin(references[:, 4], rules.known)
+    return SelectedBoxes(
+        predictions,
+        references,
+        num_predictions,
+        state["num_references"],
+        state["ignored"],
+        state.get("counts", np.ones(len(images), dtype=np.int64)),
+        image,
+        object_image=np.repeat(images, state["num_references"]),
+        object_label=np.where(known, references[:, 4], rules.unknown_class_id),
+        rules=rules,
+        corners=corners,
+    )
+
+
+# ---- detection/mending.py --------------------------------------------------------------------------------------------
+#
+# What mending all errors of one kind would change.
+
+class Mending(NamedTuple):
+    """What changes where errors are mended.
+
+    going: rows of the false positives that are none any more
+    taking, objects: rows of those that become true positives instead, at their own confidence, and of the objects that
+        they take, whose class they say
+    leaving: rows of the objects that count no longer
+    """
+
+    going: np.ndarray
+    taking: np.ndarray
+    objects: np.ndarray
+    leaving: np.ndarray
+
+
+_NO_ROWS = np.zeros(0, np.int64)
+
+
+def mending(found: Outcomes, going: np.ndarray, target: np.ndarray) -> Mending:
+    """Mend some false positives.
+
+    One with a target becomes a TP of the target's class at its own confidence, if the object is not found and no more
+    confident one of these takes it. All others go.
+
+    Parameters: going, their rows; target (n,), the row of an object for each prediction, or −1.
+    """
+    boxes = found.boxes
+    taking = going[target[going] >= 0]
+    is_found = np.zeros(len(boxes.references), dtype=bool)
+    if len(taking):
+        is_found[found.matched[(found.outcome == TP_KNOWN) | (found.outcome == TP_UNKNOWN)]] = True
+    taking = taking[~is_found[target[taking]]]
+    taking = taking[np.lexsort((-boxes.predictions[taking, 4], target[taking]))]
+    taking = taking[first_of_each(target[taking])]
+    return Mending(going, taking, target[taking], _NO_ROWS)
+
+
+def without_objects(objects: np.ndarray) -> Mending:
+    """Take objects out of the evaluation."""
+    return Mending(_NO_ROWS, _NO_ROWS, _NO_ROWS, objects)
+
+
+# ---- detection/counting.py -------------------------------------------------------------------------------------------
+#
+# The counts and tables that are made of outcomes, whatever the protocol, with each image as often as it counts.
+#
+# All are outcomes counted by groups: by image, of which totals are weighted sums; by class; or those that reach each
+# threshold. Sums are of int64, so that an image with a count is, to the bit, the image repeated.
+
+CountColumns = dict[str, np.ndarray]
+
+
+class Ranked(NamedTuple):
+    """Confidences in ascending order, and the image of each.
+
+    >>> ranked = Ranked(np.asarray([0.2, 0.5, 0.9]), np.asarray([0, 1, 0]))
+    >>> ranked.reaching([0.5, 1.0, 0.0], np.asarray([1, 10])).tolist()
+    [11, 0, 12]
+    """
+
+    confidence: np.ndarray
+    image: np.ndarray
+
+    def reaching(self, thresholds: Sequence[float], counts: np.ndarray) -> np.ndarray:
+        """How many confidences reach each threshold, with the counts of their images."""
+        before = np.concatenate([[0], np.cumsum(counts[self.image])])
+        return before[-1] - before[np.searchsorted(self.confidence, thresholds)]
+
+
+def ranked(confidence: np.ndarray, image: np.ndarray) -> Ranked:
+    """Confidences and their images in ascending order."""
+    order = np.argsort(confidence)
+    return Ranked(confidence[order], image[order])
+
+
+def ranked_outcome(found: Outcomes, code: int) -> Ranked:
+    """The predictions that have an outcome."""
+    rows = np.flatnonzero(found.outcome == code)
+    return ranked(found.boxes.predictions[rows, 4], found.boxes.image[rows])
+
+
+def counts_by_image(found: Outcomes) -> CountColumns:
+    """The eight counts of one of each image."""
+    boxes = found.boxes
+    size, width = len(boxes.num_predictions), len(OUTCOMES)
+    outcomes = np.bincount(boxes.image * width + found.outcome, minlength=size * width).reshape(size, width)
+    is_known = boxes.object_label != boxes.unknown_id
+    kinds = (kind & ~boxes.ignored for kind in (is_known, ~is_known))
+    objects = (np.bincount(boxes.object_image[kind], minlength=size) for kind in kinds)
+    return _named(*(np.ascontiguousarray(column) for column in outcomes.T[: len(COUNTED)]), *objects)
+
+
+def unknown_by_image(boxes: SelectedBoxes, mending: Mending) -> CountColumns:
+    """How many TP_unknown come, and how many unknown objects leave, in each image where errors are mended."""
+    size, is_unknown = len(boxes.num_predictions), boxes.object_label == boxes.unknown_id
+    coming, leaving = (
+        boxes.image[mending.taking[is_unknown[mending.objects]]],
+        mending.leaving[is_unknown[mending.leaving]],
+    )
+    return {
+        "TP_unknown": np.bincount(coming, minlength=size),
+        "total_unknown": -np.bincount(boxes.object_image[leaving], minlength=size),
+    }
+
+
+def in_total(by_image: Mapping[str, np.ndarray], counts: np.ndarray) -> dict[str, int]:
+    """Sums over the images, each as often as it counts."""
+    return {name: int(counts @ column) for name, column in by_image.items()}
+
+
+def as_rows(by_image: Mapping[str, np.ndarray], counts: np.ndarray) -> CountColumns:
+    """The table by image, with a row for each of the images that an image stands for."""
+    return {name: np.repeat(column, counts) for name, column in by_image.items()}
+
+
+def counts_by_class(found: Outcomes, classes: Sequence[int]) -> dict[str, list[Any]]:
+    """Objects, TP, FP, FN, precision and recall of each class, as `class_rows` lists them."""
+    boxes, size, width = found.boxes, len(classes), len(OUTCOMES)
+    groups = rows_of(boxes.predictions[:, 5], classes) * width + found.outcome
+    outcomes = tally(groups, boxes.counts[boxes.image], size * width).reshape(size, width).T
+    tp, fp = outcomes[TP_KNOWN] + outcomes[TP_UNKNOWN], outcomes[FP_KNOWN] + outcomes[FP_UNKNOWN]
+    objects = ClassObjects.of(boxes, classes).number(boxes.counts)
+    columns = {"objects": objects, "TP": tp, "FP": fp, "FN": objects - tp}
+    return {
+        "class": [*classes],
+        **{name: column.tolist() for name, column in columns.items()},
+        "Precision": ratios(tp, tp + fp),
+        "Recall": ratios(tp, objects),
+    }
+
+
+class ClassObjects(NamedTuple):
+    """The objects that count: the row of each in a table by class of some size, and its image."""
+
+    rows: np.ndarray
+    image: np.ndarray
+    size: int
+
+    @classmethod
+    def of(cls, boxes: SelectedBoxes, classes: Sequence[int]) -> ClassObjects:
+        """Those of the boxes."""
+        counted = ~boxes.ignored
+        return cls(rows_of(boxes.object_label[counted], classes), boxes.object_image[counted], len(classes))
+
+    def number(self, counts: np.ndarray) -> np.ndarray:
+        """How many there are of each class, by the counts of the images."""
+        return tally(self.rows, counts[self.image], self.size)
+
+
+def class_rows(boxes: SelectedBoxes) -> list[int]:
+    """The classes of a table by class, in its order; the last is "unknown".
+
+    Classes that are predicted but neither known nor the unknown id have a row too, without objects.
+    """
+    labels = np.union1d(np.asarray(boxes.known, dtype=np.float64), boxes.predictions[:, 5])
+    return [*(int(label) for label in labels if label != boxes.unknown_id), boxes.unknown_id]
+
+
+def rows_of(labels: np.ndarray, classes: Sequence[int]) -> np.ndarray:
+    """The row of each label in a table by class."""
+    *others, unknown_id = classes
+    return np.where(labels == unknown_id, len(others), np.searchsorted(np.asarray(others, dtype=np.float64), labels))
+
+
+def counts_above(found: Outcomes, totals: Mapping[str, int], thresholds: Sequence[float]) -> CountColumns:
+    """The eight counts of the predictions that reach each confidence threshold, from those of all predictions."""
+    counts = found.boxes.counts
+    reached = (ranked_outcome(found, code).reaching(thresholds, counts) for code in COUNTED)
+    return _named(*reached, totals["total_known"], totals["total_unknown"])
+
+
+def tally(groups: np.ndarray, weights: np.ndarray, size: int) -> np.ndarray:
+    """The sum of integer weights in each group.
+
+    >>> tally(np.asarray([0, 2, 0]), np.asarray([1, 5, 2**40]), 3).tolist()
+    [1099511627777, 0, 5]
+    """
+    sums = np.zeros(size, dtype=np.int64)
+    np.add.at(sums, groups, weights)
+    return sums
+
+
+def _named(*columns: Any) -> CountColumns:
+    tp_known, fp_known, tp_unknown, fp_unknown, total_known, total_unknown = columns
+    return {
+        "TP_known": tp_known,
+        "FP_known": fp_known,
+        "FN_known": total_known - tp_known,
+        "TP_unknown": tp_unknown,
+        "FP_unknown": fp_unknown,
+        "FN_unknown": total_unknown - tp_unknown,
+        "total_known": np.broadcast_to(total_known, tp_known.shape),
+        "total_unknown": np.broadcast_to(total_unknown, tp_known.shape),
+    }
+
+
+def ratio(count: int, total: int) -> float:
+    """Divide, with 0.0 for 0/0."""
+    return count / total if total else 0.0
+
+
+def ratios(counts: np.ndarray, totals: np.ndarray) -> list[float]:
+    """Divide two columns, with 0.0 for 0/0."""
+    return [ratio(count, total) for count, total in zip(counts.tolist(), totals.tolist())]
+
+
+# ---- detection/budgets.py --------------------------------------------------------------------------------------------
+#
+# Recall of unknown objects within a budget of predictions an image, whatever these are called.
+
+BUDGETS = ("unknown", "all")
+RECALL_IOUS = [Fraction(ious, 20) for ious in range(10, 20)]  # 0.5, 0.55, …, 0.95
+
+
+class BudgetRecall:
+    """AR@k of unknown objects for some k; see `found_within`."""
+
+    def __init__(self, boxes: SelectedBoxes, overlaps: Overlaps, sizes: Sequence[int], budget: str) -> None:
+        self._counts = boxes.counts
+        self._found = found_within(boxes, overlaps, sizes, budget)
+        objects = boxes.object_image[(boxes.object_label == boxes.unknown_id) & ~boxes.ignored]
+        self._total = len(RECALL_IOUS) * np.bincount(objects, minlength=len(boxes.num_predictions))
+
+    def rates(self, counts: np.ndarray) -> Results:
+        """The mean recall over ten IoU thresholds; 0.0 without unknown objects."""
+        total = int(counts @ self._total)
+        return {name: Rate(ratio(number, total), True) for name, number in in_total(self._found, counts).items()}
+
+    def table_by_image(self) -> dict[str, list[Any]]:
+        """AR@k of each image."""
+        rows, total = as_rows(self._found, self._counts), np.repeat(self._total, self._counts)
+        return {name: ratios(column, total) for name, column in rows.items()}
+
+
+def found_within(boxes: SelectedBoxes, overlaps: Overlaps, sizes: Sequence[int], budget: str) -> dict[str, np.ndarray]:
+    """In each image, unknown objects that the k most confident predictions find, summed over ten IoU thresholds.
+
+    The predictions of an image are ranked by confidence; equal ones by coordinates. At each IoU of 0.5, 0.55, …, 0.95,
+    one after the other takes the unknown object that it overlaps most, of those that are free. With budget="unknown",
+    predictions on known objects are left out first: at an IoU of 0.5, a prediction that overlaps no free unknown
+    object takes the known object that it overlaps most, of those that are free; or lies on an ignored object.
+
+    Parameters: overlaps from an IoU of at most 0.5 on; sizes, each k.
+    Returns "AR@k": (N,) counts, for each k; AR@k is their sum over 10 · total_unknown.
+    Sources: Kim et al., Learning Open-World Object Proposals without Learning to Classify, RA-L 2022 (OLN), whose code
+    lets a prediction that it leaves out at 0.5 take an unknown object at a higher IoU; Wang et al., Unidentified Video
+    Objects, ICCV 2021, for budget="all".
+    """
+    confidence, label = boxes.predictions[:, 4:].T
+    ranked = np.lexsort((-confidence, boxes.image))
+    columns = confidence[ranked], boxes.image[ranked]
+    if np.logical_and(*(column[1:] == column[:-1] for column in columns)).any():
+        ranked = np.lexsort((label, *boxes.predictions[:, 3::-1].T, -confidence, boxes.image))
+    rank = np.empty(len(ranked), dtype=np.int64)
+    rank[ranked] = np.arange(len(ranked))
+    is_unknown = boxes.object_label == boxes.unknown_id
+    kept = np.ones(len(ranked), dtype=bool)
+    if budget == "unknown":
+        kept &= ~_on_known(boxes, overlaps, rank, is_unknown)
+    overlaps = overlaps.take((is_unknown & ~boxes.ignored)[overlaps.pairs.columns] & kept[overlaps.pairs.rows])
+    before = np.concatenate([[0], np.cumsum(kept[ranked])])  # kept predictions that are ranked before each
+    first = np.cumsum(boxes.num_predictions) - boxes.num_predictions
+    place = before[rank] - before[first[boxes.image]]  # among those of its image
+
+    pairs = overlaps.ranked()
+    reached = [pairs.take(overlaps.compared(iou)[0] >= 0) for iou in RECALL_IOUS]
+    rows = np.concatenate([_taking(boxes, some, [-some.ranks, rank[some.rows]]).rows for some in reached])
+    size = len(boxes.num_predictions)
+    return {f"AR@{k}": np.bincount(boxes.image[rows[place[rows] < k]], minlength=size) for k in sizes}
+
+
+def _on_known(boxes: SelectedBoxes, overlaps: Overlaps, rank: np.ndarray, is_unknown: np.ndarray) -> np.ndarray:
+    """Whether each prediction takes a known object at an IoU of 0.5, or takes none and lies on an ignored one."""
+    pairs = overlaps.reaching(RECALL_IOUS[0])
+    to_ignored = boxes.ignored[pairs.columns]
+    counted = pairs.take(~to_ignored)
+    taking = _taking(boxes, counted, [-counted.ranks, ~is_unknown[counted.columns], rank[counted.rows]])
+    leaves = np.zeros(len(boxes.predictions), dtype=bool)
+    leaves[pairs.rows[to_ignored]] = True
+    leaves[taking.rows] = ~is_unknown[taking.columns]
+    return leaves
+
+
+def _taking(boxes: SelectedBoxes, pairs: Pairs, keys: list[np.ndarray]) -> Pairs:
+    """The pairs that are matched one after the other, in the order of the keys, of which the last counts first."""
+    order = rank_pairs(pairs, boxes.predictions, boxes.references, keys)
+    return take_free(pairs.take(order), len(boxes.predictions), len(boxes.references))
+
+
+# ---- detection/class_curves.py ---------------------------------------------------------------------------------------
+#
+# Precision-recall curves class by class, with each image as often as it counts, and the area under them.
+
+class Curve(NamedTuple):
+    """TP, FP, and predictions on unknown objects, among those that reach each distinct confidence, from the highest."""
+
+    tp: np.ndarray
+    fp: np.ndarray
+    open: np.ndarray
+
+
+class RankedClass(NamedTuple):
+    """The predictions of a class, from the most confident on.
+
+    rows: (n,) of the predictions
+    image, confidence: of each
+    kinds: (4, n) int64, 1 for a TP, for a FP, for one on an unknown object, and for any
+    last: the places of the last ones of each distinct confidence
+    """
+
+    rows: np.ndarray
+    image: np.ndarray
+    confidence: np.ndarray
+    kinds: np.ndarray
+    last: np.ndarray
+
+    def sums(self, counts: np.ndarray) -> np.ndarray:
+        """Sums of the kinds over the most confident 1, 2, …, n predictions, with the counts of their images, (4, n)."""
+        return np.cumsum(self.kinds * counts[self.image], axis=1)
+
+    def curve(self, sums: np.ndarray) -> Curve:
+        """Counts at each distinct confidence that occurs."""
+        tp, fp, opened, number = sums[:, self.last]
+        occurs = number > np.concatenate([[0], number[:-1]])
+        return Curve(tp[occurs], fp[occurs], opened[occurs])
+
+    def mended(self, gone: np.ndarray, image: np.ndarray, confidence: np.ndarray) -> MendedClass:
+        """The class without some false positives, and with more true positives.
+
+        Parameters: gone, whether each prediction of the table goes; image and confidence of each true positive.
+        """
+        right = np.flatnonzero(self.kinds[0])
+        image, confidence = np.append(self.image[right], image), np.append(self.confidence[right], confidence)
+        order = np.argsort(-confidence, kind="stable")
+        lowest = -np.unique(-confidence)
+        going = np.flatnonzero(gone[self.rows])
+
+        def reaching(ranked: np.ndarray) -> np.ndarray:
+            return np.searchsorted(-ranked, -lowest, side="right")
+
+        return MendedClass(
+            image[order],
+            reaching(confidence[order]),
+            reaching(self.confidence),
+            self.image[going],
+            reaching(self.confidence[going]),
+        )
+
+
+class MendedClass(NamedTuple):
+    """What of a class changes: its counts are taken where there are true positives, which suffices for its AP.
+
+    tp_image: of each true positive, from the most confident on
+    tp, predictions: (K,) how many true positives, and predictions before, reach each of their confidences
+    gone_image, gone: the same of the false positives that went
+    """
+
+    tp_image: np.ndarray
+    tp: np.ndarray
+    predictions: np.ndarray
+    gone_image: np.ndarray
+    gone: np.ndarray
+
+    def points(self, sums: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """TP and FP at each of these confidences, from the sums of the class before."""
+        fp, tp, gone = map(_from_zero, (sums[1], *(np.cumsum(counts[at]) for at in (self.tp_image, self.gone_image))))
+        return tp[self.tp], fp[self.predictions] - gone[self.gone]
+
+
+def _from_zero(sums: np.ndarray) -> np.ndarray:
+    return np.concatenate([[0], sums])
+
+
+def ranked_classes(found: Outcomes, on_unknown: np.ndarray, rows: np.ndarray, size: int) -> list[RankedClass]:
+    """Rank the predictions of each class.
+
+    Parameters: on_unknown, whether each prediction lies on an unknown object; rows, its row in a table by class, which
+    has so many.
+    """
+    boxes = found.boxes
+    ranked = np.argsort(-boxes.predictions[:, 4])
+    few = rows[ranked].astype(np.int16) if size < 1 << 15 else rows[ranked]  # which NumPy sorts by their digits
+    ranked = ranked[np.argsort(few, kind="stable")]
+    outcome = found.outcome[ranked]
+    kinds = np.ones((4, len(rows)), np.int64)
+    kinds[0] = (outcome == TP_KNOWN) | (outcome == TP_UNKNOWN)
+    kinds[1] = (outcome == FP_KNOWN) | (outcome == FP_UNKNOWN)
+    kinds[2] = on_unknown[ranked]
+    ends = np.cumsum(np.bincount(rows, minlength=size))[:-1]
+    image, confidence = boxes.image[ranked], boxes.predictions[ranked, 4]
+    columns = (np.split(column, ends) for column in (ranked, image, confidence))
+    return [
+        RankedClass(rows, image, confidence, kinds, _last_of_each(confidence))
+        for (rows, image, confidence), kinds in zip(zip(*columns), np.split(kinds, ends, axis=1))
+    ]
+
+
+def _last_of_each(confidence: np.ndarray) -> np.ndarray:
+    """The last place of each distinct confidence."""
+    if not len(confidence):
+        return np.zeros(0, np.int64)
+    return np.flatnonzero(np.append(confidence[1:] != confidence[:-1], True))
+
+
+def voc_average_precision(tp: np.ndarray, fp: np.ndarray, num_objects: int) -> float:
+    """Area under the precision envelope: all-point average precision, as in VOC from 2010 on.
+
+    AP = 1/n Σₖ (TPₖ − TPₖ₋₁) · max over j ≥ k of TPⱼ / (TPⱼ + FPⱼ), in [0, 1]; 0.0 for n = 0.
+
+    Parameters: tp, fp (K,), counts of the predictions that reach each distinct confidence, from the highest;
+    num_objects n. Source: Everingham et al., The Pascal VOC Challenge, IJCV 2010, and its devkit of 2010.
+
+    >>> voc_average_precision(np.asarray([1, 1, 2]), np.asarray([0, 1, 1]), 2)
+    0.8333333333333333
+    """
+    if not num_objects:
+        return 0.0
+    envelope, steps = _envelope(tp, fp), np.diff(tp, prepend=0)
+    rising = np.flatnonzero(steps)  # the others, which are most, add nothing
+    return math.fsum((steps[rising] * envelope[rising]).tolist()) / num_objects
+
+
+def eleven_point_average_precision(tp: np.ndarray, fp: np.ndarray, num_objects: int) -> float:
+    """Average precision at eleven recalls, as in VOC until 2009.
+
+    AP = 1/11 Σ over t = 0, 1, …, 10 of max{TPₖ / (TPₖ + FPₖ) : 10·TPₖ ≥ t·n}, in [0, 1]; 0.0 for n = 0.
+
+    Recalls are compared as integers. Parameters: as those of `voc_average_precision`. Source: Everingham et al., The
+    Pascal VOC Challenge, IJCV 2010.
+
+    >>> eleven_point_average_precision(np.asarray([1, 2, 3]), np.asarray([0, 0, 0]), 10) == 4 / 11
+    True
+    """
+    if not num_objects:
+        return 0.0
+    places = np.searchsorted(10 * tp, num_objects * np.arange(11))
+    return math.fsum(_envelope(tp, fp)[places[places < len(tp)]].tolist()) / 11
+
+
+def _envelope(tp: np.ndarray, fp: np.ndarray) -> np.ndarray:
+    """The highest precision at each confidence or below."""
+    precision = tp / np.maximum(tp + fp, 1)
+    return np.maximum.accumulate(precision[::-1])[::-1]
+
+
+AVERAGE_PRECISIONS: dict[str, Callable[[np.ndarray, np.ndarray, int], float]] = {
+    "all": voc_average_precision,
+    "11-point": eleven_point_average_precision,
+}
+
+
+# ---- detection/protocols.py ------------------------------------------------------------------------------------------
+#
+# What a protocol is: rules by which boxes are matched once, and one function from counts of images to results.
+
+class DetectionOptions(Protocol):
+    """Options of `OpenSetDetection` that a protocol reads, each of which is checked."""
+
+    known_classes: Sequence[int] | None
+    unknown_class_id: int
+    iou_threshold: float
+    conf_threshold: float
+    matching: str | None
+    count_background: bool
+    plus_one: bool
+    unknown_below: float | None
+    recall_level: float | None
+    previously_known: Sequence[int] | None
+    average_precision: str
+
+
+class MatchedImages(ABC):
+    """Images whose boxes are matched by the rules of a protocol.
+
+    found: what each prediction counts as
+    by_image: counts of one of each image, of which results are made
+    """
+
+    found: Outcomes
+    by_image: CountColumns
+
+    @staticmethod
+    @abstractmethod
+    def match(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
+        """Match boxes, of which those pairs reach the IoU threshold."""
+
+    @classmethod
+    @abstractmethod
+    def rules(cls, options: DetectionOptions) -> Rules:
+        """The rules among options. Raises ValueError for an option that the protocol does not have."""
+
+    @abstractmethod
+    def __init__(self, boxes: SelectedBoxes, pairs: Pairs, options: DetectionOptions) -> None:
+        """Match the boxes."""
+
+    @abstractmethod
+    def rates(self, counts: np.ndarray) -> Results:
+        """Rates and counts where each image occurs `counts` times, (N,) int64, 0 included."""
+
+    @abstractmethod
+    def table_by_class(self) -> dict[str, list[Any]]:
+        """A row for each class, the last for "unknown"."""
+
+    @abstractmethod
+    def table_by_image(self) -> dict[str, list[Any]]:
+        """A row for each image."""
+
+    @abstractmethod
+    def sweep(self, results: Results, thresholds: Sequence[float]) -> dict[str, list[Any]]:
+        """U-Recall, WI and A-OSE of the predictions that reach each confidence, from the results of all of them."""
+
+    @abstractmethod
+    def mend(self, error: str, mending: Mending) -> None:
+        """Add to the results what they gain where an error is mended."""
+
+
+def gain(error: str, measure: str) -> str:
+    """The name of what mending an error adds to a measure.
+
+    >>> gain("badly placed", "mAP")
+    'ΔmAP(badly placed)'
+    """
+    return f"Δ{measure}({error})"
+
+
 # ---- detection/ow_dln.py ---------------------------------------------------------------------------------------------
 #
 # Open-set detection after OW-DLN's evaluation guide: what each matched box counts as, and the rates.
 #
 # boxes → one-to-one matching, whatever the classes → an outcome for each prediction → counts → rates
 
-def openset_detection(
-    state: DetectionState,
-    rules: Rules,
-    *,
-    per_class: bool = False,
-    per_image: bool = False,
-    conf_list: Sequence[float] | None = None,
-) -> dict[str, Any]:
-    """Rates and counts of open-set detection, and the tables that are asked for, from one matching.
-
-    Parameters: state of `reduce_boxes`; rules; per_class and per_image add a table, a dict of columns of one length;
-    conf_list adds "sweep", a table of U-Recall, WI and A-OSE at these confidence thresholds, for which
-    matching="confidence" is needed: by IoU, leaving out a box changes what others take.
-    Returns `openset_detection_rates` and `count_openset_detections`, then "per_class", "per_image", "sweep".
-    Raises ValueError for conf_list with matching="iou", and NaN in it.
-
-    >>> from openworld_metrics import reduce_boxes
-    >>> state = reduce_boxes([[[0, 0, 4, 4, 0.9, 1]]], [[[0, 0, 4, 4, 1], [6, 6, 9, 9, 5]]])
-    >>> openset_detection(state, Rules(known_classes=[1]))["TP_known"]
-    1
-    """
-    if conf_list is not None and rules.matching == "iou":
-        raise ValueError(
-            "conf_list: expected matching='confidence', where a prediction takes nothing from a more confident one; "
-            "got matching='iou', where each threshold needs a matching of its own"
-        )
-    found = openset_outcomes(state, rules)
-    by_image = counts_by_image(found)
-    results: dict[str, Any] = openset_summary(by_image, found.boxes.counts)
-    if as_bool(per_class, "per_class"):
-        results["per_class"] = _by_class(found)
-    if as_bool(per_image, "per_image"):
-        images = as_rows(by_image, found.boxes.counts)
-        results["per_image"] = {"image": [*range(len(images["total_known"]))], **_with_rates(images)}
-    if conf_list is not None:
-        thresholds = as_reals(conf_list, "conf_list")
-        above = _with_rates(counts_above(found, results, thresholds))
-        results["sweep"] = {"confidence": thresholds, **{name: above[name] for name in ("U-Recall", "WI", "A-OSE")}}
-    return results
-
-
-def openset_summary(by_image: CountColumns, counts: np.ndarray) -> dict[str, Any]:
-    """Rates and counts where each image, of which there are the eight counts, counts so often."""
-    totals = in_total(by_image, counts)
-    return {**openset_detection_rates(totals), **totals}
+_LOWER = ("WI", "A-OSE")  # rates of which lower is better
 
 
 def count_openset_detections(state: DetectionState, rules: Rules) -> dict[str, int]:
-    """Count right and wrong detections of known and of unknown objects.
+    """Count correct and wrong detections of known and of unknown objects.
 
     A reference is known if its class is among the rules' `known_classes`, else unknown; a prediction says "unknown" if
     its class is `unknown_class_id`, else it says a known class. Predictions below `conf_threshold` are left out, the
@@ -3295,17 +3740,21 @@ def count_openset_detections(state: DetectionState, rules: Rules) -> dict[str, i
 def openset_outcomes(state: DetectionState, rules: Rules) -> Outcomes:
     """What each confident prediction counts as; see `count_openset_detections`."""
     boxes = select_boxes(state, rules)
-    pairs = boxes.pairs()
+    return one_to_one_outcomes(boxes, boxes.pairs())
+
+
+def one_to_one_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
+    """The same of selected boxes, of which those pairs reach the IoU threshold."""
     to_ignored = boxes.ignored[pairs.columns]
-    pairs_matched = match_pairs(pairs.take(~to_ignored), boxes.predictions, boxes.references, rules.matching)
+    pairs_matched = match_pairs(pairs.take(~to_ignored), boxes.predictions, boxes.references, boxes.rules.matching)
     matched = np.full(len(boxes.predictions), -1)
     matched[pairs_matched.rows] = pairs_matched.columns
 
     label = boxes.predictions[:, 5]
     says_unknown = label == boxes.unknown_id
     outcome = np.full(len(label), FP_KNOWN)
-    outcome[says_unknown] = FP_UNKNOWN if rules.count_background else NEITHER
-    outcome[pairs.rows[to_ignored]] = NEITHER
+    outcome[says_unknown] = FP_UNKNOWN if boxes.rules.count_background else BACKGROUND
+    outcome[pairs.rows[to_ignored]] = ON_IGNORED
     rows, called = pairs_matched.rows, boxes.object_label[pairs_matched.columns]
     right, unknown_said = label[rows] == called, says_unknown[rows]
     outcome[rows] = np.where(unknown_said, np.where(right, TP_UNKNOWN, FP_UNKNOWN), np.where(right, TP_KNOWN, FP_KNOWN))
@@ -3337,12 +3786,63 @@ def openset_detection_rates(counts: Mapping[str, int]) -> dict[str, float]:
     }
 
 
-def _by_class(found: Outcomes) -> dict[str, list[Any]]:
-    """The table by class, with how many of its objects were called unknown."""
-    boxes, classes = found.boxes, class_rows(found.boxes)
-    called = found.matched[(found.matched >= 0) & np.isin(found.outcome, (TP_UNKNOWN, FP_UNKNOWN))]
-    rows, weights = rows_of(boxes.object_label[called], classes), boxes.counts[boxes.object_image[called]]
-    return {**counts_by_class(found, classes), "called unknown": tally(rows, weights, len(classes)).tolist()}
+class OwDln(MatchedImages):
+    """Images whose boxes are matched one to one, whatever their classes; see `count_openset_detections`."""
+
+    match = staticmethod(one_to_one_outcomes)
+
+    @classmethod
+    def rules(cls, options: DetectionOptions) -> Rules:
+        """The rules among options, which have neither known classes of earlier tasks nor an average precision."""
+        if options.previously_known is not None:
+            got = f"got {options.previously_known!r}"
+            raise ValueError(f"previously_known: expected None, since mAP is of protocol='owod', {got}")
+        if options.average_precision != "all":
+            got = f"got {options.average_precision!r}"
+            raise ValueError(f"average_precision: expected 'all', since mAP is of protocol='owod', {got}")
+        rules = {field.name: getattr(options, field.name) for field in fields(Rules)}
+        return Rules(**{**rules, "matching": Rules.matching if options.matching is None else options.matching})
+
+    def __init__(self, boxes: SelectedBoxes, pairs: Pairs, options: DetectionOptions) -> None:
+        self.found = self.match(boxes, pairs)
+        self.by_image = counts_by_image(self.found)
+        self._mended: dict[str, CountColumns] = {}  # by error, changes of counts
+
+    def rates(self, counts: np.ndarray) -> Results:
+        """Rates and counts; see `openset_detection_rates`."""
+        totals = in_total(self.by_image, counts)
+        values = openset_detection_rates(totals)
+        rates: Results = {name: Rate(value, name not in _LOWER) for name, value in values.items()}
+        for error, columns in self._mended.items():
+            more = in_total(columns, counts)
+            after = ratio(*(totals[name] + more[name] for name in ("TP_unknown", "total_unknown")))
+            rates[gain(error, "U-Recall")] = Rate(after - values["U-Recall"], None)
+        return {**rates, **totals}
+
+    def mend(self, error: str, mending: Mending) -> None:
+        """Add what U-Recall gains."""
+        self._mended[error] = unknown_by_image(self.found.boxes, mending)
+
+    def table_by_class(self) -> dict[str, list[Any]]:
+        """Counts of each class, with how many of its objects were called unknown."""
+        found, boxes, classes = self.found, self.found.boxes, class_rows(self.found.boxes)
+        called = found.matched[(found.matched >= 0) & np.isin(found.outcome, (TP_UNKNOWN, FP_UNKNOWN))]
+        rows, weights = rows_of(boxes.object_label[called], classes), boxes.counts[boxes.object_image[called]]
+        return {**counts_by_class(found, classes), "called unknown": tally(rows, weights, len(classes)).tolist()}
+
+    def table_by_image(self) -> dict[str, list[Any]]:
+        """Rates and counts of each image."""
+        return _with_rates(as_rows(self.by_image, self.found.boxes.counts))
+
+    def sweep(self, results: Results, thresholds: Sequence[float]) -> dict[str, list[Any]]:
+        """Rates of the predictions that reach each confidence; only where they are matched in its order."""
+        if self.found.boxes.rules.matching == "iou":
+            raise ValueError(
+                "conf_list: expected matching='confidence', where a prediction takes nothing from a more confident one;"
+                " got matching='iou', where each threshold needs a matching of its own"
+            )
+        above = _with_rates(counts_above(self.found, results, thresholds))
+        return {name: above[name] for name in ("U-Recall", "WI", "A-OSE")}
 
 
 def _with_rates(counts: CountColumns) -> dict[str, list[Any]]:
@@ -3353,11 +3853,149 @@ def _with_rates(counts: CountColumns) -> dict[str, list[Any]]:
     return {**{name: [row[name] for row in rows] for name in rates}, **columns}
 
 
-# ---- detection/opened.py ---------------------------------------------------------------------------------------------
+# ---- detection/ranked_classes.py -------------------------------------------------------------------------------------
 #
-# Unknown objects that predictions of known classes lie on: what A-OSE counts.
+# The predictions and objects of all classes, and what they give where images count: curves, APs and their means.
 
-class Opened(NamedTuple):
+class RankedClasses(NamedTuple):
+    """Ranked predictions and objects, class by class.
+
+    boxes: which they are
+    labels: of the classes, as `class_rows` lists them
+    rows, object_rows: the class of each prediction and of each object, as its place there
+    ranked: the predictions of each class
+    objects: those that count
+    rule: which average precision is meant
+    """
+
+    boxes: SelectedBoxes
+    labels: list[int]
+    rows: np.ndarray
+    object_rows: np.ndarray
+    ranked: list[RankedClass]
+    objects: ClassObjects
+    rule: str
+
+    @classmethod
+    def of(cls, found: Outcomes, on_unknown: np.ndarray, rule: str) -> RankedClasses:
+        """Rank predictions by what they count as; on_unknown says which lie on an unknown object."""
+        boxes, labels = found.boxes, class_rows(found.boxes)
+        rows, object_rows = (rows_of(classes, labels) for classes in (boxes.predictions[:, 5], boxes.object_label))
+        ranked, counted = ranked_classes(found, on_unknown, rows, len(labels)), ~boxes.ignored
+        objects = ClassObjects(object_rows[counted], boxes.object_image[counted], len(labels))
+        return cls(boxes, labels, rows, object_rows, ranked, objects, rule)
+
+    def mended(self, mending: Mending) -> MendedClasses:
+        """What changes where errors are mended."""
+        boxes = self.boxes
+        gone = np.zeros(len(self.rows), dtype=bool)
+        gone[mending.going] = True
+        into, changed = self.object_rows[mending.objects], {}
+        for row in np.union1d(self.rows[mending.going], into).tolist():
+            coming = mending.taking[into == row]
+            changed[row] = self.ranked[row].mended(gone, boxes.image[coming], boxes.predictions[coming, 4])
+        leaving = mending.leaving
+        left = ClassObjects(self.object_rows[leaving], boxes.object_image[leaving], len(self.labels))
+        return MendedClasses(changed, left)
+
+    def where(self, counts: np.ndarray) -> CountedClasses:
+        """What the classes give where each image occurs `counts` times."""
+        sums = [ranked.sums(counts) for ranked in self.ranked]
+        curves = [ranked.curve(of_class) for ranked, of_class in zip(self.ranked, sums)]
+        objects, average_precision = self.objects.number(counts).tolist(), AVERAGE_PRECISIONS[self.rule]
+        aps = [average_precision(curve.tp, curve.fp, number) for curve, number in zip(curves, objects)]
+        return CountedClasses(self, counts, sums, curves, objects, aps)
+
+
+class MendedClasses(NamedTuple):
+    """What changes where errors are mended: some classes, and the objects that no longer count."""
+
+    changed: dict[int, MendedClass]
+    leaving: ClassObjects
+
+
+class CountedClasses(NamedTuple):
+    """What classes give where images occur `counts` times: sums, a curve, a number of objects and an AP of each."""
+
+    classes: RankedClasses
+    counts: np.ndarray
+    sums: list[np.ndarray]
+    curves: list[Curve]
+    objects: list[int]
+    aps: list[float]
+
+    def after(self, mended: MendedClasses) -> CountedClasses:
+        """The same where errors are mended, but for the sums and curves."""
+        average_precision = AVERAGE_PRECISIONS[self.classes.rule]
+        objects, aps = (np.asarray(self.objects) - mended.leaving.number(self.counts)).tolist(), [*self.aps]
+        for row, number in enumerate(objects):
+            if row in mended.changed:
+                points = mended.changed[row].points(self.sums[row], self.counts)
+            elif number != self.objects[row]:
+                points = self.curves[row].tp, self.curves[row].fp
+            else:
+                continue
+            aps[row] = average_precision(*points, number)
+        return self._replace(objects=objects, aps=aps)
+
+    def mean(self, values: Sequence[float], group: Sequence[int]) -> float:
+        """The mean of values over those classes of a group that have objects; 0.0 if none has."""
+        rows = zip(self.classes.labels, self.objects, values)
+        some = [value for label, number, value in rows if label in group and number]
+        return math.fsum(some) / len(some) if some else 0.0
+
+    def predicted(self) -> tuple[list[int], list[int]]:
+        """TP and FP of all predictions of each class."""
+        tp = [int(curve.tp[-1]) if len(curve.tp) else 0 for curve in self.curves]
+        return tp, [int(curve.fp[-1]) if len(curve.fp) else 0 for curve in self.curves]
+
+
+# ---- detection/voc.py ------------------------------------------------------------------------------------------------
+#
+# Pascal VOC's matching of detections, class by class.
+#
+# A prediction points at the object of its class that it overlaps most, and takes none when that one is taken. So no
+# loop is needed: of the predictions that point at one object, the most confident is the TP. The counts of all
+# predictions that reach a confidence then depend on no order, and each distinct confidence is a threshold.
+
+def voc_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
+    """What each prediction counts as within its class, where all unknown objects are of one class.
+
+    On an ignored object it counts nowhere. Of equal IoUs, an object that is not ignored comes first, then smaller
+    class and coordinates; of equally confident predictions that point at one object, the one with the higher IoU, then
+    smaller coordinates. Predictions of a class that is neither known nor the unknown id count nowhere.
+    """
+    confidence, label = boxes.predictions[:, 4:].T
+    pairs = pairs.take(label[pairs.rows] == boxes.object_label[pairs.columns])
+    keys = [boxes.ignored[pairs.columns], -pairs.ranks, pairs.rows]
+    pairs = pairs.take(rank_pairs(pairs, boxes.predictions, boxes.references, keys))
+    pointing = pairs.take(first_of_each(pairs.rows))
+    to_ignored = boxes.ignored[pointing.columns]
+    taking = pointing.take(~to_ignored)
+    keys = [-taking.ranks, -confidence[taking.rows], taking.columns]
+    taking = taking.take(rank_pairs(taking, boxes.predictions, boxes.references, keys))
+    taking = taking.take(first_of_each(taking.columns))
+
+    says_unknown = label == boxes.unknown_id
+    outcome = np.where(says_unknown, FP_UNKNOWN, np.where(np.isin(label, boxes.known), FP_KNOWN, LEFT_OUT_CLASS))
+    outcome[pointing.rows[to_ignored]] = ON_IGNORED
+    outcome[taking.rows] = np.where(says_unknown[taking.rows], TP_UNKNOWN, TP_KNOWN)
+    matched = np.full(len(label), -1)
+    matched[taking.rows] = taking.columns
+    return Outcomes(boxes, outcome, matched)
+
+
+# ---- detection/wilderness.py -----------------------------------------------------------------------------------------
+#
+# Wilderness impact: how much unknown objects lower the precision of the known classes.
+#
+# Dhamija et al. (2020) compare images of known objects with all images; Joseph et al. (OWOD, 2021) count the predictions
+# of known classes that lie on unknown objects, as A-OSE does.
+
+TENTHS = range(1, 10)  # recalls of WI(OWOD)
+
+
+class TakenForKnown(NamedTuple):
     """The predictions of known classes that reach the IoU threshold with an unknown object, and these objects.
 
     rows, objects: in the two tables, each once
@@ -3369,127 +4007,14 @@ class Opened(NamedTuple):
     confidence: np.ndarray
 
 
-def unknown_taken_for_known(boxes: SelectedBoxes, pairs: Pairs) -> Opened:
-    """Those among the pairs that reach the IoU threshold; ignored objects count nowhere."""
+def unknown_taken_for_known(boxes: SelectedBoxes, pairs: Pairs) -> TakenForKnown:
+    """Find them among the pairs that reach the IoU threshold; ignored objects count nowhere."""
     label, object_label = boxes.predictions[pairs.rows, 5], boxes.object_label[pairs.columns]
     pairs = pairs.take(np.isin(label, boxes.known) & (object_label == boxes.unknown_id) & ~boxes.ignored[pairs.columns])
     objects, place = np.unique(pairs.columns, return_inverse=True)
     highest = np.full(len(objects), -np.inf)
     np.maximum.at(highest, place, boxes.predictions[pairs.rows, 4])
-    return Opened(np.unique(pairs.rows), objects, highest)
-
-
-# ---- detection/voc.py ------------------------------------------------------------------------------------------------
-#
-# Pascal VOC's matching of detections, class by class, and the area under its precision-recall curve.
-#
-# A prediction points at the object of its class that it overlaps most, and takes none when that one is taken. So no
-# loop is needed: of the predictions that point at one object, the most confident is the TP. The counts of all
-# predictions that reach a confidence then depend on no order, and each distinct confidence is a threshold.
-
-class Curve(NamedTuple):
-    """TP, FP, and predictions on unknown objects, among those that reach each distinct confidence, from the highest."""
-
-    tp: np.ndarray
-    fp: np.ndarray
-    open: np.ndarray
-
-
-def voc_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
-    """What each prediction counts as within its class, where all unknown objects are of one class.
-
-    On an ignored object it counts nowhere. Of equal IoUs, an object that is not ignored comes first, then smaller
-    class and coordinates. Predictions of a class that is neither known nor the unknown id count nowhere.
-    """
-    confidence, label = boxes.predictions[:, 4:].T
-    pairs = pairs.take(label[pairs.rows] == boxes.object_label[pairs.columns])
-    keys = [boxes.ignored[pairs.columns], -pairs.ranks, pairs.rows]
-    pairs = pairs.take(rank_pairs(pairs, boxes.predictions, boxes.references, keys))
-    pointing = pairs.take(_first_of_each(pairs.rows))
-    to_ignored = boxes.ignored[pointing.columns]
-    taking = pointing.take(~to_ignored)
-    taking = taking.take(np.lexsort((-confidence[taking.rows], taking.columns)))
-    taking = taking.take(_first_of_each(taking.columns))
-
-    says_unknown = label == boxes.unknown_id
-    outcome = np.where(says_unknown, FP_UNKNOWN, np.where(np.isin(label, boxes.known), FP_KNOWN, NEITHER))
-    outcome[pointing.rows[to_ignored]] = NEITHER
-    outcome[taking.rows] = np.where(says_unknown[taking.rows], TP_UNKNOWN, TP_KNOWN)
-    matched = np.full(len(label), -1)
-    matched[taking.rows] = taking.columns
-    return Outcomes(boxes, outcome, matched)
-
-
-class RankedClass(NamedTuple):
-    """The predictions of a class, from the most confident on.
-
-    image: (n,) of each
-    kinds: (4, n) int64, 1 for a TP, for a FP, for one on an unknown object, and for any
-    last: the places of the last ones of each distinct confidence
-    """
-
-    image: np.ndarray
-    kinds: np.ndarray
-    last: np.ndarray
-
-    def curve(self, counts: np.ndarray) -> Curve:
-        """Counts at each distinct confidence that occurs, with those of the images."""
-        tp, fp, opened, number = np.cumsum(self.kinds * counts[self.image], axis=1)[:, self.last]
-        occurs = number > np.concatenate([[0], number[:-1]])
-        return Curve(tp[occurs], fp[occurs], opened[occurs])
-
-
-def ranked_classes(found: Outcomes, on_unknown: np.ndarray, classes: Sequence[int]) -> list[RankedClass]:
-    """Rank the predictions of each class; on_unknown says which lie on an unknown object."""
-    rows = rows_of(found.boxes.predictions[:, 5], classes)
-    ends = np.cumsum(np.bincount(rows, minlength=len(classes)))
-    ranked = np.lexsort((-found.boxes.predictions[:, 4], rows))
-    return [_ranked_class(found, on_unknown, part) for part in np.split(ranked, ends[:-1])]
-
-
-def _ranked_class(found: Outcomes, on_unknown: np.ndarray, ranked: np.ndarray) -> RankedClass:
-    confidence, outcome = found.boxes.predictions[ranked, 4], found.outcome[ranked]
-    is_tp = (outcome == TP_KNOWN) | (outcome == TP_UNKNOWN)
-    kinds = is_tp, ~is_tp & (outcome != NEITHER), on_unknown[ranked], np.ones(len(ranked), dtype=bool)
-    last = np.append(confidence[1:] != confidence[:-1], True) if len(ranked) else np.zeros(0, dtype=bool)
-    return RankedClass(found.boxes.image[ranked], np.stack(kinds).astype(np.int64), np.flatnonzero(last))
-
-
-def voc_average_precision(tp: np.ndarray, fp: np.ndarray, num_objects: int) -> float:
-    """Area under the precision envelope: all-point average precision, as in VOC from 2010 on.
-
-    AP = 1/n Σₖ (TPₖ − TPₖ₋₁) · max over j ≥ k of TPⱼ / (TPⱼ + FPⱼ), in [0, 1]; 0.0 for n = 0.
-
-    Parameters: tp, fp (K,), counts of the predictions that reach each distinct confidence, from the highest;
-    num_objects n. Source: Everingham et al., The Pascal VOC Challenge, IJCV 2010, and its devkit of 2010.
-
-    >>> voc_average_precision(np.asarray([1, 1, 2]), np.asarray([0, 1, 1]), 2)
-    0.8333333333333333
-    """
-    if not num_objects:
-        return 0.0
-    precision = tp / np.maximum(tp + fp, 1)
-    envelope = np.maximum.accumulate(precision[::-1])[::-1]
-    steps = np.diff(tp, prepend=0)
-    rising = np.flatnonzero(steps)  # the others, which are most, add nothing
-    return math.fsum((steps[rising] * envelope[rising]).tolist()) / num_objects
-
-
-def _first_of_each(groups: np.ndarray) -> np.ndarray:
-    """The first of each run of equal numbers."""
-    first = np.ones(len(groups), dtype=bool)
-    first[1:] = groups[1:] != groups[:-1]
-    return first
-
-
-# ---- detection/wilderness.py -----------------------------------------------------------------------------------------
-#
-# Wilderness impact: how much unknown objects lower the precision of the known classes.
-#
-# Dhamija et al. (2020) compare images of known objects with all images; Joseph et al. (OWOD, 2021) count the predictions
-# of known classes that lie on unknown objects.
-
-TENTHS = range(1, 10)  # recalls of WI(OWOD)
+    return TakenForKnown(np.unique(pairs.rows), objects, highest)
 
 
 def wilderness_by_recall(curves: list[tuple[Curve, int]]) -> list[float]:
@@ -3564,93 +4089,25 @@ def wilderness_above(closed: ClosedSet, counts: np.ndarray, thresholds: Sequence
     return impacts
 
 
-# ---- detection/owod_matches.py ---------------------------------------------------------------------------------------
-#
-# What the measures of open-world detection are made of, found once, and precision by class where images count.
-#
-# boxes → pairs that reach the IoU threshold → VOC matching: TP, FP or neither; predictions on unknown objects
-#       → predictions ranked, class by class → counts at each distinct confidence, with those of the images → AP
-
-class OwodMatches(NamedTuple):
-    """What became of the boxes of each image, ranked: all that the measures need but how often an image counts.
-
-    found, opened: what predictions count as, and those on unknown objects
-    by_image: the table by image without its rates
-    classes: those of the table by class
-    curves: the ranked predictions of each class
-    objects: by class
-    closed: what WI compares, if it is asked for
-    """
-
-    found: Outcomes
-    opened: Opened
-    by_image: CountColumns
-    classes: list[int]
-    curves: list[RankedClass]
-    objects: ClassObjects
-    closed: ClosedSet | None
-
-
-def match_owod(state: DetectionState, rules: Rules, *, with_wi: bool) -> OwodMatches:
-    """Match the boxes of each image, and rank them."""
-    boxes = select_boxes(state, rules)
-    pairs = boxes.pairs()
-    found = voc_outcomes(boxes, pairs)
-    opened = unknown_taken_for_known(boxes, pairs)
-    size, classes = len(boxes.num_predictions), class_rows(boxes)
-    by_image = {
-        "A-OSE": np.bincount(boxes.object_image[opened.objects], minlength=size),
-        "A-OSE(detections)": np.bincount(boxes.image[opened.rows], minlength=size),
-        **counts_by_image(found),
-    }
-    on_unknown = np.zeros(len(found.outcome), dtype=bool)
-    on_unknown[opened.rows] = True
-    curves = ranked_classes(found, on_unknown, classes)
-    closed = closed_set(found, by_image["total_known"]) if with_wi else None
-    return OwodMatches(found, opened, by_image, classes, curves, ClassObjects.of(boxes, classes), closed)
-
-
-class ClassPrecisions(NamedTuple):
-    """The curve, the number of objects and the AP of each class."""
-
-    curves: list[Curve]
-    objects: list[int]
-    aps: list[float]
-
-
-def class_precisions(matches: OwodMatches, counts: np.ndarray) -> ClassPrecisions:
-    """Those where each image counts so often."""
-    curves = [ranked.curve(counts) for ranked in matches.curves]
-    objects = matches.objects.number(counts).tolist()
-    return ClassPrecisions(curves, objects, [voc_average_precision(c.tp, c.fp, n) for c, n in zip(curves, objects)])
-
-
 # ---- detection/owod.py -----------------------------------------------------------------------------------------------
 #
 # Open-world detection as papers report it: mAP, U-Recall, A-OSE and wilderness impact, matched as in Pascal VOC.
 #
-# counts at each distinct confidence, class by class → AP, WI(OWOD)
-# counts in all images and in those without unknown objects, at one confidence → WI
-# pairs of a known class's prediction and an unknown object → A-OSE
+# boxes → VOC matching: TP, FP or neither; predictions of known classes on unknown objects
+#       → ranked, class by class → counts at each distinct confidence, with those of the images → AP, WI(OWOD)
 
-def owod_detection(
-    state: DetectionState,
-    rules: Rules,
-    *,
-    recall_level: float | None = 0.8,
-    previously_known: Any = None,
-    per_class: bool = False,
-    per_image: bool = False,
-    conf_list: Sequence[float] | None = None,
-) -> dict[str, Any]:
-    """The measures of open-world detection, and the tables that are asked for, from one matching.
+class Owod(MatchedImages):
+    """Images whose boxes are matched as in Pascal VOC.
 
     Within its class (all unknown objects are of one), a prediction points at the object of its image that it overlaps
     most. Below the IoU threshold it is FP, on an ignored object it counts nowhere; of the predictions that point at
     one object the most confident is TP, the others are FP. Predictions of other classes count nowhere.
 
     U-Recall = TP_unknown / total_unknown; 0.0 without unknown objects, as U-AP.
-    U-AP, mAP: see `voc_average_precision`; mAP is the mean over the known classes that have objects, 0.0 if none has.
+    U-AP, mAP: see `voc_average_precision` and `eleven_point_average_precision`; mAP is the mean over the known classes
+    that have objects, 0.0 if none has.
+    Precision(U) = TP_unknown / (TP_unknown + FP_unknown), and U-F1 = 2·TP / (2·TP + FP + FN) of "unknown".
+    Precision(K), Recall(K): means over the same classes as mAP of TP / (TP + FP) and TP / objects.
     WI = P_K / P_{K∪U} − 1: precision of the known classes over images without unknown objects, divided by that over
     all images, at the highest confidence at which the former reach `recall_level`, of all known objects in them.
     WI(OWOD) = Σ open / Σ (TP + FP) over the known classes, each at the confidence at which its recall is nearest to
@@ -3658,67 +4115,123 @@ def owod_detection(
     A-OSE is the number of unknown objects with which a prediction of a known class reaches the IoU threshold,
     A-OSE(detections) the number of such predictions: OWOD's code, and so the tables of papers, count these.
 
-    Parameters: state of `reduce_boxes`; rules, of which matching and count_background have no use here; recall_level
-    in (0, 1], None to leave WI out; previously_known, those of known_classes that earlier tasks knew; per_class and
-    per_image add a table, conf_list "sweep": U-Recall, WI and A-OSE of the predictions that reach these confidences.
-    Returns rates as floats, "WI(OWOD)" as a list of nine, counts as ints; tables as dicts of columns of one length.
-    Raises ValueError where there is no WI: no known object in images without unknown ones, or recall_level not
+    Rates raise ValueError where there is no WI: no known object in images without unknown ones, or recall_level not
     reached there.
     Sources: Dhamija et al., The Overlooked Elephant of Object Detection: Open Set, WACV 2020; Joseph et al., Towards
     Open World Object Detection, CVPR 2021, and its code.
     """
-    level, groups = owod_options(rules, recall_level, previously_known)
-    matches = match_owod(state, rules, with_wi=level is not None)
-    counts = matches.found.boxes.counts
-    precisions = class_precisions(matches, counts)
-    results = owod_summary(matches, precisions, counts, level, groups)
-    if as_bool(per_class, "per_class"):
-        results["per_class"] = _owod_by_class(matches, precisions)
-    if as_bool(per_image, "per_image"):
-        results["per_image"] = _owod_by_image(matches)
-    if conf_list is not None:
-        results["sweep"] = _owod_sweep(matches, results, as_reals(conf_list, "conf_list"))
-    return results
+
+    match = staticmethod(voc_outcomes)
+
+    @classmethod
+    def rules(cls, options: DetectionOptions) -> Rules:
+        """The rules among options; where pictures need boxes matched one to one, it is by confidence."""
+        if options.matching is not None:
+            got = f"got {options.matching!r}"
+            raise ValueError(f"matching: expected None, since protocol='owod' matches as Pascal VOC, {got}")
+        if options.count_background:
+            raise ValueError("count_background: expected False, since protocol='owod' always counts them, got True")
+        rules = {field.name: getattr(options, field.name) for field in fields(Rules)}
+        return Rules(**{**rules, "matching": "confidence"})
+
+    def __init__(self, boxes: SelectedBoxes, pairs: Pairs, options: DetectionOptions) -> None:
+        self.found = self.match(boxes, pairs)
+        self.taken = unknown_taken_for_known(boxes, pairs)
+        size = len(boxes.num_predictions)
+        self.by_image = {
+            "A-OSE": np.bincount(boxes.object_image[self.taken.objects], minlength=size),
+            "A-OSE(detections)": np.bincount(boxes.image[self.taken.rows], minlength=size),
+            **counts_by_image(self.found),
+        }
+        on_unknown = np.zeros(len(self.found.outcome), dtype=bool)
+        on_unknown[self.taken.rows] = True
+        self._classes = RankedClasses.of(self.found, on_unknown, options.average_precision)
+        self._groups = class_groups(boxes.known, options.previously_known)
+        self._level = options.recall_level
+        self._closed = None if self._level is None else closed_set(self.found, self.by_image["total_known"])
+        self._mended: dict[str, tuple[MendedClasses, CountColumns]] = {}  # by error
+
+    def rates(self, counts: np.ndarray) -> Results:
+        """Rates and counts, with WI(OWOD) as a list."""
+        totals, classes = in_total(self.by_image, counts), self._classes.where(counts)
+        rates: Results = {}
+        if self._level is not None and self._closed is not None:
+            confidence = closed_set_confidence(self._closed, counts, self._level)
+            rates["WI"] = Rate(wilderness_above(self._closed, counts, [confidence])[0], False)
+        of_known = zip(classes.classes.labels[:-1], classes.curves, classes.objects)
+        by_recall = wilderness_by_recall([(c, n) for label, c, n in of_known if label in self._groups["mAP"]])
+        rates |= {
+            "WI(OWOD)@0.8": Rate(by_recall[TENTHS.index(8)], False),
+            "WI(OWOD)": by_recall,
+            "A-OSE": totals.pop("A-OSE"),
+            "A-OSE(detections)": totals.pop("A-OSE(detections)"),
+            **{name: Rate(value, True) for name, value in self._values(classes, totals).items()},
+        }
+        for error, (mended, columns) in self._mended.items():
+            after = {name: number + totals[name] for name, number in in_total(columns, counts).items()}
+            for name, value in self._found(classes.after(mended), after).items():
+                rates[gain(error, name)] = Rate(value - rates[name].value, None)
+        return {**rates, **totals}
+
+    def _found(self, classes: CountedClasses, totals: Mapping[str, int]) -> dict[str, float]:
+        return {
+            "U-Recall": ratio(totals["TP_unknown"], totals["total_unknown"]),
+            "U-AP": classes.aps[-1],
+            **{name: classes.mean(classes.aps, group) for name, group in self._groups.items()},
+        }
+
+    def _values(self, classes: CountedClasses, totals: Mapping[str, int]) -> dict[str, float]:
+        tp, fp, fn = (totals[f"{name}_unknown"] for name in ("TP", "FP", "FN"))
+        right, wrong = classes.predicted()
+        precisions = [ratio(true, true + false) for true, false in zip(right, wrong)]
+        recalls = [ratio(true, number) for true, number in zip(right, classes.objects)]
+        return {
+            **self._found(classes, totals),
+            "Precision(U)": ratio(tp, tp + fp),
+            "U-F1": ratio(2 * tp, 2 * tp + fp + fn),
+            "Precision(K)": classes.mean(precisions, self._groups["mAP"]),
+            "Recall(K)": classes.mean(recalls, self._groups["mAP"]),
+        }
+
+    def mend(self, error: str, mending: Mending) -> None:
+        """Add what U-Recall, U-AP and each mAP gain."""
+        self._mended[error] = self._classes.mended(mending), unknown_by_image(self.found.boxes, mending)
+
+    def table_by_class(self) -> dict[str, list[Any]]:
+        """Counts of each class, its AP, and predictions of it on unknown objects."""
+        boxes, taken, classes = self.found.boxes, self.taken.rows, self._classes
+        on_unknown = tally(classes.rows[taken], boxes.counts[boxes.image[taken]], len(classes.labels))
+        return {
+            **counts_by_class(self.found, classes.labels),
+            "AP": classes.where(boxes.counts).aps,
+            "A-OSE(detections)": on_unknown.tolist(),
+        }
+
+    def table_by_image(self) -> dict[str, list[Any]]:
+        """A-OSE, U-Recall and the counts of each image."""
+        rows = {name: column.tolist() for name, column in as_rows(self.by_image, self.found.boxes.counts).items()}
+        return {
+            "A-OSE": rows.pop("A-OSE"),
+            "A-OSE(detections)": rows.pop("A-OSE(detections)"),
+            "U-Recall": [ratio(*row) for row in zip(rows["TP_unknown"], rows["total_unknown"])],
+            **rows,
+        }
+
+    def sweep(self, results: Results, thresholds: Sequence[float]) -> dict[str, list[Any]]:
+        """U-Recall, WI and A-OSE of the predictions that reach each confidence."""
+        boxes, taken = self.found.boxes, self.taken
+        above = counts_above(self.found, results, thresholds)
+        objects = ranked(taken.confidence, boxes.object_image[taken.objects])
+        rows = ranked(boxes.predictions[taken.rows, 4], boxes.image[taken.rows])
+        return {
+            "U-Recall": ratios(above["TP_unknown"], above["total_unknown"]),
+            **({"WI": wilderness_above(self._closed, boxes.counts, thresholds)} if self._closed else {}),
+            "A-OSE": objects.reaching(thresholds, boxes.counts).tolist(),
+            "A-OSE(detections)": rows.reaching(thresholds, boxes.counts).tolist(),
+        }
 
 
-def owod_summary(
-    matches: OwodMatches,
-    precisions: ClassPrecisions,
-    counts: np.ndarray,
-    level: float | None,
-    groups: Mapping[str, Sequence[int]],
-) -> dict[str, Any]:
-    """The measures without tables where each image counts so often; level and groups are checked."""
-    totals = in_total(matches.by_image, counts)
-    curves, objects, aps = precisions
-    known = [row for row, label in enumerate(matches.classes[:-1]) if label in groups["mAP"]]
-    by_recall = wilderness_by_recall([(curves[row], objects[row]) for row in known])
-    impact: dict[str, Any] = {}
-    if level is not None and matches.closed is not None:
-        confidence = closed_set_confidence(matches.closed, counts, level)
-        impact["WI"] = wilderness_above(matches.closed, counts, [confidence])[0]
-    return {
-        **impact,
-        "WI(OWOD)@0.8": by_recall[TENTHS.index(8)],
-        "WI(OWOD)": by_recall,
-        "A-OSE": totals.pop("A-OSE"),
-        "A-OSE(detections)": totals.pop("A-OSE(detections)"),
-        "U-Recall": ratio(totals["TP_unknown"], totals["total_unknown"]),
-        "U-AP": aps[-1],
-        **{name: _mean_ap(matches.classes, objects, aps, group) for name, group in groups.items()},
-        **totals,
-    }
-
-
-def owod_options(
-    rules: Rules, recall_level: float | None, previously_known: Any
-) -> tuple[float | None, dict[str, list[int]]]:
-    """Check the level of WI, and the classes over which each mAP is a mean."""
-    groups = _class_groups(rules.known, previously_known)
-    return None if recall_level is None else as_fraction(recall_level, "recall_level"), groups
-
-
-def _class_groups(known: list[int], previously_known: Any) -> dict[str, list[int]]:
+def class_groups(known: list[int], previously_known: Any) -> dict[str, list[int]]:
     """The classes over which each mAP is a mean."""
     if previously_known is None:
         return {"mAP": known}
@@ -3729,168 +4242,371 @@ def _class_groups(known: list[int], previously_known: Any) -> dict[str, list[int
     return {"mAP": known, "mAP(previously known)": previous, "mAP(newly known)": newly}
 
 
-def _mean_ap(classes: list[int], objects: list[int], aps: list[float], group: Sequence[int]) -> float:
-    """Mean AP over those classes of a group that have objects."""
-    some = [ap for label, number, ap in zip(classes, objects, aps) if label in group and number]
-    return math.fsum(some) / len(some) if some else 0.0
-
-
-def _owod_by_class(matches: OwodMatches, precisions: ClassPrecisions) -> dict[str, list[Any]]:
-    boxes, opened = matches.found.boxes, matches.opened.rows
-    rows = rows_of(boxes.predictions[opened, 5], matches.classes)
-    return {
-        **counts_by_class(matches.found, matches.classes),
-        "AP": precisions.aps,
-        "A-OSE(detections)": tally(rows, boxes.counts[boxes.image[opened]], len(matches.classes)).tolist(),
-    }
-
-
-def _owod_by_image(matches: OwodMatches) -> dict[str, list[Any]]:
-    rows = {name: column.tolist() for name, column in as_rows(matches.by_image, matches.found.boxes.counts).items()}
-    return {
-        "image": [*range(len(rows["A-OSE"]))],
-        "A-OSE": rows.pop("A-OSE"),
-        "A-OSE(detections)": rows.pop("A-OSE(detections)"),
-        "U-Recall": [ratio(*row) for row in zip(rows["TP_unknown"], rows["total_unknown"])],
-        **rows,
-    }
-
-
-def _owod_sweep(matches: OwodMatches, results: Mapping[str, Any], thresholds: list[float]) -> dict[str, list[Any]]:
-    boxes, opened = matches.found.boxes, matches.opened
-    above = counts_above(matches.found, results, thresholds)
-    objects = ranked(opened.confidence, boxes.object_image[opened.objects])
-    rows = ranked(boxes.predictions[opened.rows, 4], boxes.image[opened.rows])
-    return {
-        "confidence": thresholds,
-        "U-Recall": ratios(above["TP_unknown"], above["total_unknown"]),
-        **({"WI": wilderness_above(matches.closed, boxes.counts, thresholds)} if matches.closed else {}),
-        "A-OSE": objects.reaching(thresholds, boxes.counts).tolist(),
-        "A-OSE(detections)": rows.reaching(thresholds, boxes.counts).tolist(),
-    }
-
-
-# ---- detection/protocols.py ------------------------------------------------------------------------------------------
+# ---- detection/false_positives.py ------------------------------------------------------------------------------------
 #
-# The results of one protocol, from all options; of a state, or of its images with other counts.
-
-PROTOCOLS = ("ow-dln", "owod")
-
-
-def detection_results(
-    state: DetectionState,
-    *,
-    known_classes: Sequence[int] | None = None,
-    unknown_class_id: int = Rules.unknown_class_id,
-    iou_threshold: float = Rules.iou_threshold,
-    conf_threshold: float = Rules.conf_threshold,
-    count_background: bool = Rules.count_background,
-    protocol: str = "ow-dln",
-    matching: str | None = None,
-    recall_level: float | None = 0.8,
-    previously_known: Sequence[int] | None = None,
-    plus_one: bool = Rules.plus_one,
-    per_class: bool = False,
-    per_image: bool = False,
-    conf_list: Sequence[float] | None = None,
-) -> dict[str, Any]:
-    """Results of one protocol: `openset_detection` for "ow-dln", `owod_detection` for "owod".
-
-    Parameters: state of `reduce_boxes`; `Rules`, of which known_classes is required, and options of the two;
-    matching=None is "iou" for ow-dln, and the matching of Pascal VOC for owod, which has no other.
-    Returns what the protocol's function returns. Raises what it raises, and ValueError for an option that the protocol
-    has not.
-    """
-    chosen: dict[str, Any] = dict(
-        known_classes=known_classes,
-        unknown_class_id=unknown_class_id,
-        iou_threshold=iou_threshold,
-        conf_threshold=conf_threshold,
-        count_background=count_background,
-        protocol=protocol,
-        matching=matching,
-        recall_level=recall_level,
-        previously_known=previously_known,
-        plus_one=plus_one,
-    )
-    rules, tables = (
-        _protocol_rules(chosen),
-        dict[str, Any](per_class=per_class, per_image=per_image, conf_list=conf_list),
-    )
-    if protocol == "owod":
-        return owod_detection(state, rules, recall_level=recall_level, previously_known=previously_known, **tables)
-    return openset_detection(state, rules, **tables)
-
-
-def results_by_counts(state: DetectionState, **options: Any) -> Callable[[np.ndarray], dict[str, Any]]:
-    """Match the boxes once, for results of the same images with other counts.
-
-    Parameters: state; options of `detection_results`, with its defaults. Returns a function from how often each image
-    counts, (N,) int64, 0 included, to the results without tables; of the state's own counts they are those of
-    `detection_results`, to the bit. That function raises ValueError where there is no WI of "owod".
-    """
-    chosen = {**keyword_options(detection_results), **options}
-    rules = _protocol_rules(chosen)
-    if chosen["protocol"] == "owod":
-        level, groups = owod_options(rules, chosen["recall_level"], chosen["previously_known"])
-        matches = match_owod(state, rules, with_wi=level is not None)
-        return lambda counts: owod_summary(matches, class_precisions(matches, counts), counts, level, groups)
-    by_image = counts_by_image(openset_outcomes(state, rules))
-    return lambda counts: openset_summary(by_image, counts)
-
-
-def _protocol_rules(options: Mapping[str, Any]) -> Rules:
-    """The rules among all options, of which each is one that the protocol has."""
-    is_owod, matching = as_choice(options["protocol"], "protocol", PROTOCOLS) == "owod", options["matching"]
-    if is_owod and matching is not None:
-        raise ValueError(f"matching: expected None, since protocol='owod' matches as Pascal VOC, got {matching!r}")
-    if is_owod and as_bool(options["count_background"], "count_background"):
-        raise ValueError("count_background: expected False, since protocol='owod' always counts them, got True")
-    chosen = {field.name: options[field.name] for field in fields(Rules)}
-    rules = Rules(**{**chosen, "matching": Rules.matching if matching is None else matching})
-    if is_owod:
-        return rules
-    previous, level = options["previously_known"], options["recall_level"]
-    if previous is not None:
-        raise ValueError(f"previously_known: expected None, since mAP is of protocol='owod', got {previous!r}")
-    if level is not None:
-        as_fraction(level, "recall_level")  # which has no use here, and is not to be wrong all the same
-    return rules
-
-
-# ---- detection/image_units.py ----------------------------------------------------------------------------------------
+# Kinds of false positives, in the order of TIDE, with known and unknown objects told apart.
 #
-# Images as what is resampled: boxes of one image are not independent, so that resampling boxes says too much.
+# boxes at IoU ≥ 1/10 → pairs of a false positive and an object that counts → the best object of its class, and of others
+#       → the kind of each false positive, and the object that it should have taken
 
-def detection_units(state: DetectionState, **options: Any) -> Units:
-    """The images, in one stratum, for resampling; equal ones are one row, in the order of their boxes.
+NEARBY = Fraction(1, 10)  # boxes that overlap less have nothing to do with each other
+FALSE_POSITIVES = (
+    "badly placed",
+    "known called another known",
+    "known called unknown",
+    "unknown called known",
+    "duplicate",
+    "background called known",
+    "background called unknown",
+    "both, known called another known",
+    "both, known called unknown",
+    "both, unknown called known",
+)
+BADLY_PLACED, MISNAMED, DUPLICATE, BACKGROUND_CALLED, BOTH = 0, 1, 4, 5, 7  # the first place of each
 
-    Parameters: state of `reduce_boxes`; options of `detection_results`. Boxes are matched once, here. Results are those
-    without tables. Where an image is missing from a resample, 0/0 is 0.0 as it is elsewhere; WI of protocol="owod" has
-    to exist in each resample, else ValueError.
+_IS_FALSE = np.isin(np.arange(len(OUTCOMES)), (FP_KNOWN, FP_UNKNOWN, BACKGROUND))
+
+
+class FalseOverlaps(NamedTuple):
+    """Pairs of a false positive and an object that is not ignored, at an IoU of at least 1/10.
+
+    pairs: ranked by their IoU
+    same: whether the prediction says the object's class; all unknown objects are of one
+    reached: whether the IoU reaches the threshold of the rules
+    above: whether it is more than 1/10
     """
-    results = results_by_counts(state, **options)
-    places = _places(state)
-    counts = state.get("counts", np.ones(len(places), dtype=np.int64))
-    first = np.unique(places, return_index=True)[1]  # of each row, an image
 
-    def resampled(strata: Sequence[np.ndarray]) -> dict[str, Any]:
-        numbers = np.zeros(len(places), dtype=np.int64)
-        numbers[first] = strata[0]
+    pairs: Pairs
+    same: np.ndarray
+    reached: np.ndarray
+    above: np.ndarray
+
+    def take(self, which: np.ndarray) -> FalseOverlaps:
+        """Some of the pairs, by a mask or by their places."""
+        return FalseOverlaps(self.pairs.take(which), self.same[which], self.reached[which], self.above[which])
+
+
+def is_false_positive(found: Outcomes) -> np.ndarray:
+    """Whether each prediction is wrong; "unknown" without an object is, whether or not the protocol counts it."""
+    return _IS_FALSE[found.outcome]
+
+
+def false_overlaps(found: Outcomes, overlaps: Overlaps) -> FalseOverlaps:
+    """The pairs of false positives among overlaps, compared with the two thresholds exactly."""
+    boxes, pairs = found.boxes, overlaps.pairs
+    overlaps = overlaps.take(is_false_positive(found)[pairs.rows] & ~boxes.ignored[pairs.columns])
+    overlaps = overlaps.take(overlaps.compared(NEARBY)[0] >= 0)
+    above, reached = (overlaps.compared(iou)[0] for iou in (NEARBY, boxes.rules.iou_threshold))
+    pairs = overlaps.ranked()
+    same = boxes.predictions[pairs.rows, 5] == boxes.object_label[pairs.columns]
+    return FalseOverlaps(pairs, same, reached >= 0, above > 0)
+
+
+def kinds_of_false_positives(found: Outcomes, beside: FalseOverlaps) -> tuple[np.ndarray, np.ndarray]:
+    """The kind of each prediction and the object that it should have taken, both −1 where there is none.
+
+    The first kind that applies, where t is the IoU threshold:
+
+    badly placed: 1/10 ≤ IoU < t with the object of its class that it overlaps most → that object
+    misnamed: IoU ≥ t with the object of another class that it overlaps most → that object
+    duplicate: IoU ≥ t with an object of its class
+    background: IoU ≤ 1/10 with each object
+    both badly placed and misnamed: all others
+
+    Misnamed and both are told apart by what was called what, background by what it was called. Of equal IoUs the
+    object with the smaller class and coordinates counts.
+
+    Returns two arrays (n,), places in `FALSE_POSITIVES` and rows of objects.
+    Source: Bolya et al., TIDE: A General Toolbox for Identifying Object Detection Errors, ECCV 2020.
+    """
+    boxes = found.boxes
+    own, own_reached, _ = _best(found, beside.take(beside.same))
+    other, other_reached, other_above = _best(found, beside.take(~beside.same))
+    says_unknown = boxes.predictions[:, 5] == boxes.unknown_id
+    is_unknown = np.append(boxes.object_label == boxes.unknown_id, False)[other]
+    sides = np.where(says_unknown, 1, np.where(is_unknown, 2, 0))
+
+    kind = BACKGROUND_CALLED + says_unknown
+    kind[other_above] = BOTH + sides[other_above]
+    kind[own_reached] = DUPLICATE
+    kind[other_reached] = MISNAMED + sides[other_reached]
+    badly_placed = (own >= 0) & ~own_reached
+    kind[badly_placed] = BADLY_PLACED
+    kind[~is_false_positive(found)] = -1
+    target = np.where(badly_placed, own, np.where(other_reached, other, -1))
+    return kind, target
+
+
+def _best(found: Outcomes, beside: FalseOverlaps) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """For each prediction the object that it overlaps most, −1 for none; whether the threshold, and 1/10, is passed."""
+    boxes, pairs = found.boxes, beside.pairs
+    best = beside.take(first_pairs(pairs, pairs.rows, boxes.predictions, boxes.references, [-pairs.ranks]))
+    number = len(boxes.predictions)
+    objects, reached, above = np.full(number, -1), np.zeros(number, dtype=bool), np.zeros(number, dtype=bool)
+    objects[best.pairs.rows], reached[best.pairs.rows] = best.pairs.columns, best.reached
+    above[best.pairs.rows] = best.above
+    return objects, reached, above
+
+
+# ---- detection/fates.py ----------------------------------------------------------------------------------------------
+#
+# Fates: what became of each object, known or unknown.
+
+FATES = (
+    ("known", "found"),
+    ("known", "called another known"),
+    ("known", "called unknown"),
+    ("known", "badly placed"),
+    ("known", "both"),
+    ("known", "missed"),
+    ("unknown", "found"),
+    ("unknown", "called known"),
+    ("unknown", "badly placed"),
+    ("unknown", "both"),
+    ("unknown", "missed"),
+)
+_FOUND, _MISNAMED, _BADLY_PLACED, _BOTH, _MISSED = range(5)
+_AS_KNOWN, _AS_UNKNOWN = np.asarray([0, 1, 3, 4, 5]), np.asarray([6, 7, 8, 9, 10])  # their places in FATES
+
+
+def object_fates(found: Outcomes, beside: FalseOverlaps) -> tuple[np.ndarray, np.ndarray]:
+    """The fate of each object, and the class that it was called; −1 for ignored objects.
+
+    The first fate that applies, where t is the IoU threshold:
+
+    found: matched by a prediction of its class
+    called another class: a false positive of that class has IoU ≥ t; of several the most confident counts, then the
+        one with the higher IoU, then the smaller class
+    badly placed: a false positive of its class has IoU ≥ 1/10
+    both: a false positive of another class has 1/10 ≤ IoU < t
+    missed: none of these
+
+    Returns two arrays (m,): places in `FATES`, and the class that a misnamed object was called, else the object's own.
+    """
+    boxes, pairs = found.boxes, beside.pairs
+    fate = np.full(len(boxes.references), _MISSED)
+    fate[pairs.columns[~beside.same]] = _BOTH
+    fate[pairs.columns[beside.same]] = _BADLY_PLACED
+    naming = pairs.take(beside.reached & ~beside.same)
+    fate[naming.columns] = _MISNAMED
+    fate[found.matched[np.isin(found.outcome, (TP_KNOWN, TP_UNKNOWN))]] = _FOUND
+
+    keys = [-naming.ranks, -boxes.predictions[naming.rows, 4]]
+    naming = naming.take(first_pairs(naming, naming.columns, boxes.predictions, boxes.references, keys))
+    called = boxes.object_label.copy()
+    called[naming.columns] = boxes.predictions[naming.rows, 5]
+    called[fate != _MISNAMED] = boxes.object_label[fate != _MISNAMED]
+
+    is_unknown, called_unknown = boxes.object_label == boxes.unknown_id, called == boxes.unknown_id
+    place = np.where(is_unknown, _AS_UNKNOWN[fate], _AS_KNOWN[fate] + (called_unknown & ~is_unknown))
+    place[boxes.ignored] = -1
+    return place, called
+
+
+# ---- detection/errors.py ---------------------------------------------------------------------------------------------
+#
+# Errors of matched boxes: fates of objects, kinds of false positives, and what mending each kind gains.
+#
+# found, overlaps → pairs of false positives and objects → fates, kinds → counts by image → shares; tables
+#                                                        → outcomes with a kind mended → gains, by the protocol
+
+MISSED = "missed"  # the error of objects that nothing was predicted on
+_FATE_COLUMNS = [f"{side} objects {fate}" for side, fate in FATES]
+_SIDES = {side: [column for column in _FATE_COLUMNS if column.startswith(side)] for side, _ in FATES}
+_MEASURES = ("mAP", "U-AP", "U-Recall")
+
+
+class Errors:
+    """Fates and kinds of errors of matched images; see `object_fates`, `kinds_of_false_positives` and `mending`.
+
+    Mending "missed" takes the missed objects out of all denominators.
+    Raises ValueError for an IoU threshold below 1/10, at which no box is badly placed.
+    """
+
+    def __init__(self, matched: MatchedImages, overlaps: Overlaps) -> None:
+        found = matched.found
+        boxes, threshold = found.boxes, found.boxes.rules.iou_threshold
+        if threshold < NEARBY:
+            raise ValueError(f"errors: expected an iou_threshold of at least {float(NEARBY)}, got {threshold}")
+        beside = false_overlaps(found, overlaps)
+        self._matched, size = matched, len(boxes.num_predictions)
+        self._fates, self._called = object_fates(found, beside)
+        kinds, target = kinds_of_false_positives(found, beside)
+        is_missed = np.isin(self._fates, [place for place, (_, fate) in enumerate(FATES) if fate == MISSED])
+        self.by_image: CountColumns = {
+            **tables_of_places(boxes.object_image, self._fates, _FATE_COLUMNS, size),
+            **tables_of_places(boxes.image, kinds, [f"FP {kind}" for kind in FALSE_POSITIVES], size),
+        }
+        ranked = np.argsort(kinds.astype(np.int8), kind="stable")
+        ends = np.cumsum(np.bincount(kinds + 1, minlength=len(FALSE_POSITIVES) + 1))
+        for kind, going in zip(FALSE_POSITIVES, np.split(ranked, ends)[1:]):
+            matched.mend(kind, mending(found, going, target))
+        matched.mend(MISSED, without_objects(np.flatnonzero(is_missed)))
+
+    def rates(self, counts: np.ndarray) -> Results:
+        """The share of each fate, of all known or all unknown objects; 0.0 without any."""
+        totals = in_total(self.by_image, counts)
+        objects = {side: sum(totals[column] for column in columns) for side, columns in _SIDES.items()}
+        return {
+            share_of(side, fate): Rate(ratio(totals[column], objects[side]), fate == "found")
+            for (side, fate), column in zip(FATES, _FATE_COLUMNS)
+        }
+
+    def tables(self, results: Results) -> dict[str, Any]:
+        """The tables "fates" and "errors"."""
+        totals = in_total(self.by_image, self._matched.found.boxes.counts)
+        gains = {
+            f"Δ{measure}": [results[gain(error, measure)].value for error in (*FALSE_POSITIVES, MISSED)]
+            for measure in _MEASURES
+            if gain(MISSED, measure) in results
+        }
+        missed = sum(totals[column] for column in _FATE_COLUMNS if column.endswith(MISSED))
+        return {
+            "fates": {
+                "objects": [side for side, _ in FATES],
+                "fate": [fate for _, fate in FATES],
+                "count": [totals[column] for column in _FATE_COLUMNS],
+                "share": [results[share_of(*fate)].value for fate in FATES],
+            },
+            "errors": {
+                "error": [*FALSE_POSITIVES, MISSED],
+                "count": [*(totals[f"FP {kind}"] for kind in FALSE_POSITIVES), missed],
+                **gains,
+            },
+        }
+
+    def table_by_class(self) -> dict[str, list[Any]]:
+        """Fates of the objects of each class, and how many unknown objects were called the class."""
+        boxes = self._matched.found.boxes
+        classes, weights = class_rows(boxes), boxes.counts[boxes.object_image]
+
+        def number(labels: np.ndarray, which: np.ndarray) -> list[int]:
+            return tally(rows_of(labels[which], classes), weights[which], len(classes)).tolist()
+
+        fates = np.asarray([fate for _, fate in FATES] + [""])[self._fates]  # −1, of ignored objects, is the last
+        by_fate = {fate: number(boxes.object_label, fates == fate) for fate in dict.fromkeys(fate for _, fate in FATES)}
+        unknown_as_known = self._fates == FATES.index(("unknown", "called known"))
+        return {**by_fate, "unknown objects called it": number(self._called, unknown_as_known)}
+
+    def table_by_image(self) -> dict[str, list[Any]]:
+        """Counts of each image."""
+        rows = as_rows(self.by_image, self._matched.found.boxes.counts)
+        return {name: column.tolist() for name, column in rows.items()}
+
+
+def tables_of_places(image: np.ndarray, places: np.ndarray, names: Sequence[str], size: int) -> CountColumns:
+    """How many entries of each image have each place, by its name; −1 is none."""
+    width = len(names) + 1
+    counts = np.bincount(image * width + places + 1, minlength=size * width).reshape(size, width).T
+    return {name: np.ascontiguousarray(column) for name, column in zip(names, counts[1:])}
+
+
+def share_of(side: str, fate: str) -> str:
+    """The name of the share of known or unknown objects with a fate.
+
+    >>> share_of("unknown", "missed")
+    'fate(unknown, missed)'
+    """
+    return f"fate({side}, {fate})"
+
+
+# ---- detection/prepared_images.py ------------------------------------------------------------------------------------
+#
+# Images prepared once: their boxes are matched, and counts of the images give results.
+#
+# Resampled are images, not boxes: those of one image are not independent.
+
+class PreparedOptions(DetectionOptions, Protocol):
+    """Options of `OpenSetDetection`, each of which is checked."""
+
+    per_class: bool
+    per_image: bool
+    conf_list: Sequence[float] | None
+    errors: bool
+    budget: str
+
+    @property
+    def budget_sizes(self) -> list[int]:
+        """Numbers of predictions an image."""
+
+
+class PreparedImages(Prepared):
+    """Images whose boxes are matched once; equal images are one row, in the order of their boxes."""
+
+    def __init__(self, state: DetectionState, protocol: type[MatchedImages], options: PreparedOptions) -> None:
+        self.state, self._options = state, options
+        boxes = select_boxes(state, protocol.rules(options))
+        lowest = [boxes.rules.iou_threshold]
+        lowest += [float(NEARBY)] if options.errors else []
+        lowest += [float(RECALL_IOUS[0])] if options.budget_sizes else []
+        overlaps = boxes.overlaps(min(lowest))
+        self.matched = protocol(boxes, overlaps.reaching(boxes.rules.iou_threshold), options)
+        self._own = boxes.counts
+        self._errors = Errors(self.matched, overlaps) if options.errors else None
+        self._recall = None
+        if options.budget_sizes:
+            self._recall = BudgetRecall(boxes, overlaps, options.budget_sizes, options.budget)
+
+    @cached_property
+    def _places(self) -> np.ndarray:
+        return places_of_images(self.state)
+
+    @cached_property
+    def _first(self) -> np.ndarray:
+        return np.unique(self._places, return_index=True)[1]  # of each row, an image
+
+    @cached_property
+    def counts(self) -> np.ndarray:  # type: ignore[override]
+        """How many images each row stands for."""
+        return tally(self._places, self._own, len(self._first))
+
+    @property
+    def strata(self) -> np.ndarray:  # type: ignore[override]
+        """One for all images."""
+        return np.zeros_like(self.counts)
+
+    def rows(self) -> np.ndarray:
+        """The row of each image."""
+        return self._places
+
+    def rates(self, counts: np.ndarray | None = None) -> Results:
+        """Rates and counts of the images; where an image is missing from a resample, 0/0 is 0.0 as elsewhere.
+
+        Raises ValueError where there is no WI of protocol="owod".
+        """
+        if counts is None:
+            return self._rates(self._own)
+        images = np.zeros_like(self._own)
+        images[self._first] = counts
         try:
-            found = results(numbers)
+            return self._rates(images)
         except ValueError as error:
             raise ValueError(f"among resampled images, {error}") from None
-        return {name: value for name, value in found.items() if not isinstance(value, list)}
 
-    def members() -> tuple[np.ndarray, np.ndarray]:
-        return places, np.zeros_like(places)
+    def _rates(self, images: np.ndarray) -> Results:
+        results = self.matched.rates(images)
+        for more in (self._recall, self._errors):
+            results |= more.rates(images) if more is not None else {}
+        return results
 
-    return Units((tally(places, counts, len(first)),), resampled, members)
+    def tables(self, results: Results) -> dict[str, Any]:
+        """The tables by class and by image, the sweep over confidences, fates and errors."""
+        options, tables = self._options, dict[str, Any]()
+        if options.per_class:
+            more = self._errors.table_by_class() if self._errors is not None else {}
+            tables["per_class"] = {**self.matched.table_by_class(), **more}
+        if options.per_image:
+            tables["per_image"] = {"image": [*range(int(self._own.sum()))], **self.matched.table_by_image()}
+            for beside in (self._recall, self._errors):
+                tables["per_image"] |= beside.table_by_image() if beside is not None else {}
+        if options.conf_list is not None:
+            sweep = self.matched.sweep(results, options.conf_list)
+            tables["sweep"] = {"confidence": options.conf_list, **sweep}
+        return {**tables, **(self._errors.tables(results) if self._errors is not None else {})}
 
 
-def _places(state: DetectionState) -> np.ndarray:
-    """The place of each image among the different ones; neither their order nor that of their boxes has a say in it."""
+def places_of_images(state: DetectionState) -> np.ndarray:
+    """The place of each image among the distinct ones, which depends on no order of images or boxes."""
     found = _contents(state["num_predictions"], state["predictions"], state["prediction_remainders"])
     objects = np.column_stack([state["references"], state["ignored"]])
     images = [*zip(found, _contents(state["num_references"], objects, state["reference_remainders"]))]
@@ -3911,9 +4627,30 @@ def _contents(numbers: np.ndarray, boxes: np.ndarray, remainders: np.ndarray) ->
 #
 # openset_detection: known objects found, unknown objects called unknown; two families of measures.
 
+PROTOCOLS: dict[str, type[MatchedImages]] = {"ow-dln": OwDln, "owod": Owod}
+
+
 @dataclass(kw_only=True, eq=False, repr=False)
 class OpenSetDetection(Metric):
-    """Object detection with objects of unknown classes: see `reduce_boxes` and `detection_results`.
+    """Object detection with objects of unknown classes.
+
+    Columns: see `reduce_boxes`. Options, beside those of every metric (see `Metric`):
+
+    known_classes to unknown_below: see `Rules`; matching=None is "iou", and Pascal VOC's with protocol="owod"
+    protocol: "ow-dln", see `count_openset_detections` and `openset_detection_rates`; or "owod", see `Owod`
+    recall_level: in (0, 1], that of WI of "owod"; None leaves WI out
+    previously_known: those of known_classes that earlier tasks knew, for mAP of "owod"
+    average_precision: "all" or "11-point", of "owod"
+    per_class, per_image: whether to add a table, a dict of columns of one length
+    conf_list: confidences at which to add "sweep", a table of U-Recall, WI and A-OSE of the predictions that reach
+        them; "ow-dln" needs matching="confidence" for it: by IoU, leaving out a box changes what others take
+    errors: whether to add "fates" and "errors", tables of what became of the objects, and of the kinds of false
+        positives with what mending them gains; see `Errors`
+    recall_budgets, budget: numbers k of predictions an image for which to add AR@k of unknown objects; see
+        `found_within`
+    box_format: "xyxy", "xywh" or "cxcywh". Fixed at load
+
+    Raises ValueError for an option that the protocol does not have, and what its rates raise.
 
     >>> found, true = [[10, 10, 50, 50, 0.9, 0]], [[10, 10, 50, 50, 0], [60, 60, 100, 100, 5]]
     >>> OpenSetDetection(known_classes=[0]).compute(predictions=[found], references=[true])["FN_unknown"]
@@ -3936,12 +4673,87 @@ class OpenSetDetection(Metric):
     recall_level: float | None = 0.8
     previously_known: Sequence[int] | None = None
     plus_one: bool = Rules.plus_one
+    unknown_below: float | None = Rules.unknown_below
+    average_precision: str = "all"
     per_class: bool = False
     per_image: bool = False
     conf_list: Sequence[float] | None = None
+    errors: bool = False
+    recall_budgets: int | Sequence[int] = ()
+    budget: str = "unknown"
     box_format: str = "xyxy"
 
-    def prepare(self, state: Any) -> PreparedUnits:
+    def __post_init__(self) -> None:
+        """Check each option."""
+        super().__post_init__()
+        for name, check in RULE_CHECKS.items():
+            value = getattr(self, name)
+            if value is not None or name not in ("known_classes", "matching"):
+                setattr(self, name, check(value, name))
+        self.protocol = as_choice(self.protocol, "protocol", [*PROTOCOLS])
+        self.average_precision = as_choice(self.average_precision, "average_precision", [*AVERAGE_PRECISIONS])
+        self.budget = as_choice(self.budget, "budget", BUDGETS)
+        self.box_format = as_choice(self.box_format, "box_format", BOX_FORMATS)
+        self.recall_level = None if self.recall_level is None else as_fraction(self.recall_level, "recall_level")
+        self.conf_list = None if self.conf_list is None else as_reals(self.conf_list, "conf_list")
+        for name in ("per_class", "per_image", "errors"):
+            setattr(self, name, as_bool(getattr(self, name), name))
+        _ = self.budget_sizes
+
+    @property
+    def budget_sizes(self) -> list[int]:
+        """The numbers of `recall_budgets`."""
+        given = plain_value(self.recall_budgets)
+        sizes = [] if given in ((), []) else as_int_list(given, "recall_budgets", 1, MAX_EXACT)
+        if len(set(sizes)) < len(sizes):
+            raise ValueError(f"recall_budgets: expected different numbers, got {sizes}")
+        return sizes
+
+    @property
+    def matched_images(self) -> type[MatchedImages]:
+        """The protocol."""
+        return PROTOCOLS[self.protocol]
+
+    @property
+    def rules(self) -> Rules:
+        """The rules of the protocol among the options."""
+        return self.matched_images.rules(self)
+
+    def prepare(self, state: DetectionState) -> PreparedImages:
         """Match the boxes of each image."""
-        options = {name: getattr(self, name) for name in keyword_options(detection_results)}
-        return PreparedUnits(state, partial(detection_results, **options), partial(detection_units, **options))
+        return PreparedImages(state, self.matched_images, self)
+
+
+def openset_detection(
+    state: DetectionState,
+    rules: Rules,
+    *,
+    per_class: bool = False,
+    per_image: bool = False,
+    conf_list: Sequence[float] | None = None,
+) -> dict[str, Any]:
+    """The results of `OpenSetDetection` with protocol="ow-dln", of a state of `reduce_boxes`.
+
+    >>> state = reduce_boxes([[[0, 0, 4, 4, 0.9, 1]]], [[[0, 0, 4, 4, 1], [6, 6, 9, 9, 5]]])
+    >>> openset_detection(state, Rules(known_classes=[1]))["TP_known"]
+    1
+    """
+    return detection_results(
+        state, OpenSetDetection(**asdict(rules), per_class=per_class, per_image=per_image, conf_list=conf_list)
+    )
+
+
+def owod_detection(state: DetectionState, rules: Rules, **options: Any) -> dict[str, Any]:
+    """The results of `OpenSetDetection` with protocol="owod" and its other options, of a state of `reduce_boxes`.
+
+    Parameters: rules, of which matching and count_background have no use here.
+    """
+    of_rules = {**asdict(rules), "matching": None, "count_background": False}
+    return detection_results(state, OpenSetDetection(**of_rules, protocol="owod", **options))
+
+
+def detection_results(state: DetectionState, metric: OpenSetDetection) -> dict[str, Any]:
+    """The results of a metric, of a state of `reduce_boxes`."""
+    prepared = metric.prepare(state)
+    results = prepared.rates()
+    return as_dict({**results, **prepared.tables(results)})
