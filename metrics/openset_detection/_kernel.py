@@ -3850,6 +3850,70 @@ def _with_rates(counts: CountColumns) -> dict[str, list[Any]]:
     return {**{name: [row[name] for row in rows] for name in rates}, **columns}
 
 
+# ---- arrays/ratios.py ------------------------------------------------------------------------------------------------
+#
+# Ratios of counts, and sums of them that are exact.
+
+RATIO_UNIT = 64 + 53  # ratios of counts below 2^64 are float64s of at least 2^-64: multiples of 2^-117
+_SPAN = 10  # exponents whose mantissas fit int64 in one unit
+
+
+def ratio_of(count: Array, total: Array | int) -> Array:
+    """Counts by totals, each a float64 that is rounded once."""
+    xp = array_namespace(count)
+    return xp.astype(count, xp.float64) / (total if isinstance(total, int) else xp.astype(total, xp.float64))
+
+
+def rounded_sum(ratios: Iterable[tuple[int, int]], divisor: int) -> float:
+    """Σ countᵢ/totalᵢ, divided by an integer: the float64 nearest to it.
+
+    >>> rounded_sum([(1, 3), (2, 3)], 1), rounded_sum([(1, 3), (1, 7)], 2)
+    (1.0, 0.23809523809523808)
+    """
+    pairs = list(ratios)
+    # each is rounded down to a multiple of 2^-117, so that all of them together are less than a unit each too low
+    low = sum((count << RATIO_UNIT) // total for count, total in pairs)
+    unit = divisor << RATIO_UNIT
+    nearest = low / unit
+    if nearest == (low + len(pairs)) / unit:
+        return nearest
+    return float(sum((Fraction(*pair) for pair in pairs), Fraction()) / divisor)
+
+
+def weighted_sum(sizes: Array, values: Array, bits: int, total: int) -> int:
+    """Σ sizes·values of integers of at least 0 with so many bits, exactly; the sizes sum to `total` at most.
+
+    It is a sum for each piece of the bits, as long as int64 holds.
+    """
+    xp = array_namespace(sizes)
+    piece = 62 - total.bit_length()
+    if bits <= piece:
+        return int(xp.sum(sizes * values))
+    pieces = ((values >> low) & ((1 << piece) - 1) for low in range(0, bits, piece))
+    return sum(int(xp.sum(sizes * part)) << low for low, part in zip(range(0, bits, piece), pieces))
+
+
+def sum_of_ratios(sizes: Array, counts: Array, totals: Array, total: int) -> int:
+    """Σ sizes·(counts/totals), at most 1 each, of ratios that are rounded to float64; exactly, in units of 2^-117."""
+    return sum_of_shares(sizes, ratio_of(counts, totals), total)
+
+
+def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
+    """Σ sizes·ratios of float64s that are 0 or in [2^-64, 1], exactly, in units of 2^-117; the sizes sum to `total`."""
+    xp = array_namespace(sizes)
+    smallest = float(xp.min(ratios)) or float(xp.min(xp.where(ratios > 0, ratios, 1.0)))
+    lowest, highest = math.frexp(smallest)[1], math.frexp(float(xp.max(ratios)))[1]
+    if highest - lowest < _SPAN:  # in almost all runs
+        units = xp.astype(ratios * 2.0 ** (53 - lowest), xp.int64)
+        return weighted_sum(sizes, units, 53 + highest - lowest, total) << (RATIO_UNIT - 53 + lowest)
+    found = 0
+    for low in range(lowest, highest + 1, _SPAN):
+        chosen = (ratios >= 2.0 ** (low - 1)) & (ratios < 2.0 ** (low - 1 + _SPAN))
+        units = xp.astype(ratios[chosen] * 2.0 ** (53 - low), xp.int64)
+        found += weighted_sum(sizes[chosen], units, 53 + _SPAN, total) << (RATIO_UNIT - 53 + low)
+    return found
+
+
 # ---- detection/ranked_classes.py -------------------------------------------------------------------------------------
 #
 # The predictions and objects of all classes, and what they give where images count: curves, APs and their means.
@@ -3935,11 +3999,20 @@ class CountedClasses(NamedTuple):
             aps[row] = average_precision(*points, number)
         return self._replace(objects=objects, aps=aps)
 
-    def mean(self, values: Sequence[float], group: Sequence[int]) -> float:
-        """The mean of values over those classes of a group that have objects; 0.0 if none has."""
-        rows = zip(self.classes.labels, self.objects, values)
-        some = [value for label, number, value in rows if label in group and number]
-        return math.fsum(some) / len(some) if some else 0.0
+    def mean_ap(self, group: Sequence[int]) -> float:
+        """The mean AP of those classes of a group that have objects; 0.0 if none has."""
+        aps = [self.aps[row] for row in self._with_objects(group)]
+        return math.fsum(aps) / len(aps) if aps else 0.0
+
+    def mean_ratio(self, counts: Sequence[int], totals: Sequence[int], group: Sequence[int]) -> float:
+        """The mean over the same classes of counts by totals, rounded once; 0/0 is 0."""
+        rows = self._with_objects(group)
+        ratios = [(counts[row], totals[row]) for row in rows if totals[row]]
+        return rounded_sum(ratios, len(rows)) if ratios else 0.0
+
+    def _with_objects(self, group: Sequence[int]) -> list[int]:
+        labels = enumerate(self.classes.labels)
+        return [row for row, label in labels if label in group and self.objects[row]]
 
     def predicted(self) -> tuple[list[int], list[int]]:
         """TP and FP of all predictions of each class."""
@@ -4174,20 +4247,19 @@ class Owod(MatchedImages):
         return {
             "U-Recall": ratio(totals["TP_unknown"], totals["total_unknown"]),
             "U-AP": classes.aps[-1],
-            **{name: classes.mean(classes.aps, group) for name, group in self._groups.items()},
+            **{name: classes.mean_ap(group) for name, group in self._groups.items()},
         }
 
     def _values(self, classes: CountedClasses, totals: Mapping[str, int]) -> dict[str, float]:
         tp, fp, fn = (totals[f"{name}_unknown"] for name in ("TP", "FP", "FN"))
         right, wrong = classes.predicted()
-        precisions = [ratio(true, true + false) for true, false in zip(right, wrong)]
-        recalls = [ratio(true, number) for true, number in zip(right, classes.objects)]
+        predicted = [true + false for true, false in zip(right, wrong)]
         return {
             **self._found(classes, totals),
             "Precision(U)": ratio(tp, tp + fp),
             "U-F1": ratio(2 * tp, 2 * tp + fp + fn),
-            "Precision(K)": classes.mean(precisions, self._groups["mAP"]),
-            "Recall(K)": classes.mean(recalls, self._groups["mAP"]),
+            "Precision(K)": classes.mean_ratio(right, predicted, self._groups["mAP"]),
+            "Recall(K)": classes.mean_ratio(right, classes.objects, self._groups["mAP"]),
         }
 
     def mend(self, error: str, mending: Mending) -> None:
