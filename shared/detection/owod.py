@@ -126,7 +126,7 @@ class Owod(MatchedImages):
         return {
             "U-Recall": ratio(totals["TP_unknown"], totals["total_unknown"]),
             "U-AP": classes.aps[-1],
-            **{name: classes.mean_ap(group) for name, group in self._groups.items()},
+            "mAP": classes.mean_ap(self._groups["mAP"]),
         }
 
     def _values(self, classes: CountedClasses, totals: Mapping[str, int]) -> dict[str, float]:
@@ -135,6 +135,7 @@ class Owod(MatchedImages):
         predicted = [true + false for true, false in zip(right, wrong)]
         return {
             **self._found(classes, totals),
+            **{name: classes.mean_ap(group) for name, group in self._groups.items()},
             "Precision(U)": ratio(tp, tp + fp),
             "U-F1": ratio(2 * tp, 2 * tp + fp + fn),
             "Precision(K)": classes.mean_ratio(right, predicted, self._groups["mAP"]),
