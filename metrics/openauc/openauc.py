@@ -44,6 +44,10 @@ Args:
         rate. Defaults to None.
     risk_metrics: a name or names of what it costs to accept the samples that score lowest: "aurc", "augrc",
         "risk@cov80" and "coverage@risk5" (of any percentage). Defaults to (), none.
+    ood_cost: in these risks, an accepted unknown sample costs ood_cost, in [0, 1], and a known one of a wrong class
+        1 - ood_cost. Defaults to None: both cost 1.
+    unknown_share: in these risks, unknown samples weigh as if this share of all were unknown, in (0, 1). There is no
+        "aurc" then. Defaults to None: the share of the data.
     per_sample: whether to add a table of what became of each sample. Given at load where batches are added. Defaults to
         False.
     confidence_level, n_resamples, random_state: with a level such as 0.95, rates get `<key>_low` and `<key>_high`, a

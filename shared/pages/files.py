@@ -1,4 +1,4 @@
-"""Files read as the pages read them: what the Python that a page shows begins with."""
+"""Files read as the pages read them, as in the Python that a page shows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from ..loading import metric_class
 from .assembly.reading import read
+from .columns.column import READ_AS
 from .page import Page
 
 Files = str | Path | Sequence[str | Path]  # a file, a folder, or several files
@@ -20,17 +22,15 @@ def read_columns(
     read_as: str = "automatic",
     leave_out: bool = False,
 ) -> dict[str, Any]:
-    """The columns of a metric from files, as its page reads them.
+    """The columns of a metric from files, as its page reads them, and within the page's limits of size.
 
-    Args:
-        metric: its name.
-        inputs: a file, a folder or a list of files for each input of the page, such as maps and masks.
-        columns: what each column is made of, by names of arrays in the files; guessed from names and values by default.
-        read_as: "scores" or "class ids", for matrices of whole numbers; by default they are class ids.
-        leave_out: whether to leave out rows with cells that cannot be read.
+    Parameters: metric, its name; inputs, a file, a folder or a list of files for each input of the page, such as maps
+    and masks; columns, the names of the arrays that each column is made of, by default guessed from names and values;
+    read_as, "scores" or "class ids", for whole numbers in a matrix, by default class ids; leave_out, whether rows with
+    cells that cannot be read are left out.
 
-    Returns the arguments of `compute`. Raises ValueError for files of several detectors, which `read_detectors` reads,
-    for files that cannot be read or are larger than a page takes, and for cells that cannot be read.
+    Returns the arguments of `compute`. Raises ValueError for an unknown metric, for files of several detectors, which
+    `read_detectors` reads, and for files and cells that cannot be read; TypeError for a required column without arrays.
     """
     detectors = read_detectors(metric, *inputs, columns=columns, read_as=read_as, leave_out=leave_out)
     if len(detectors) > 1:
@@ -46,10 +46,35 @@ def read_detectors(
     leave_out: bool = False,
 ) -> dict[str, dict[str, Any]]:
     """As `read_columns`, for each of several detectors by its name."""
-    page: Page = import_module(f"openworld_metrics.pages.metrics.{metric}").PAGE
+    page = page_of(metric)
+    _check(page, inputs, columns or {}, read_as)
     files = [*map(_paths, inputs), *[[]] * (len(page.sources) - len(inputs))]
     reading = read(page, [], files, columns, read_as, leave_out)
+    for name, names in (columns or {}).items():
+        if list(names) != [*reading.made_of[name]]:  # a page would guess instead
+            there = ", ".join(reading.offers[name])
+            raise ValueError(f"{name}: expected names of columns, got {', '.join(names)}; there are {there}")
     return {name: dict(arguments.columns) for name, arguments in reading.detectors().items()}
+
+
+def page_of(metric: str) -> Page:
+    """The page of a metric, as data. Raises ValueError for an unknown name."""
+    metric_class(metric)
+    page: Page = import_module(f".metrics.{metric}", __package__).PAGE
+    return page
+
+
+def _check(page: Page, inputs: Sequence[Files], columns: Mapping[str, Sequence[str]], read_as: str) -> None:
+    """Raise ValueError for too many inputs, an unknown column and another `read_as`."""
+    if len(inputs) > len(page.sources):
+        labels = " and ".join(source.label for source in page.sources)
+        raise ValueError(f"inputs: expected at most {len(page.sources)}, such as {labels}, got {len(inputs)}")
+    known = [column.name for column in page.columns]
+    unknown = [name for name in columns if name not in known]
+    if unknown:
+        raise ValueError(f"columns: expected names of {', '.join(known)}, got {', '.join(unknown)}")
+    if read_as not in READ_AS:
+        raise ValueError(f"read_as: expected one of {', '.join(READ_AS)}, got {read_as!r}")
 
 
 def _paths(files: Files) -> list[Path]:

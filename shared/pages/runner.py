@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..metric.groups import GROUPS
+from ..metric.groups import GROUPS, rows_of_groups
 from ..metric.metric import OF_EVERY_METRIC
 from ..texts import texts
 from .assembly.data_sets import shares_of_groups
@@ -17,7 +17,16 @@ from .form.form import Form, as_names
 from .page import Page
 from .results.call import recipe_of
 from .results.view import Computation, View, Viewer
-from .serving.costs import check_costs, image_costs, interval_costs, option_costs, step_costs
+from .serving.costs import (
+    MAX_GROUPS,
+    Cost,
+    check_costs,
+    drawn_costs,
+    image_costs,
+    interval_costs,
+    option_costs,
+    step_costs,
+)
 from .serving.limits import without_paths
 
 MAX_WORDS = 2_000  # letters of a message
@@ -39,17 +48,17 @@ class Runner:
         return {name: default for name, default in self.metric.options.items() if name not in NOT_ON_PAGES}
 
     def results(self, columns: Any, options: Any) -> dict[str, Any]:
-        """The metric's own answer: what the API returns. Raises as `compute`, and TypeError for what is not by name."""
-        for name, given in (("columns", columns), ("options", options)):
-            if not isinstance(given, Mapping):
-                raise TypeError(f"{name}: expected an object of values by name, got {type(given).__name__}")
+        """The metric's own results, for the API. Raises as `compute`, and TypeError for arguments not by name."""
+        for name, value in (("columns", columns), ("options", options)):
+            if not isinstance(value, Mapping):
+                raise TypeError(f"{name}: expected an object of values by name, got {type(value).__name__}")
         # the metric takes options among its columns
         within = {name: value for name, value in columns.items() if name in self.defaults}
         others = {name: value for name, value in columns.items() if name not in within}
         return dict(self.compute(others, {**options, **within}).results)
 
     def compute(self, columns: Mapping[str, Any], options: Mapping[str, Any], times: int = 1) -> Computed:
-        """Compute, once it is known what that costs, so many times.
+        """Compute, unless it costs too much; `times` is the number of such computations.
 
         Raises what the metric raises, and RefusedError for the costs.
         """
@@ -62,16 +71,27 @@ class Runner:
             check_costs(image_costs(columns))
         options = {**self.defaults, **options}
         metric = self.metric(**options)
+        if GROUPS in columns:
+            check_costs([Cost("groups", len(rows_of_groups(columns[GROUPS])), MAX_GROUPS)])
         metric.add_batch(**columns)
         state = metric.state()
         if GROUPS in columns:  # the costs are those of all samples, which have to be computed together too
-            rest = {name: column for name, column in columns.items() if name != GROUPS}
-            together = self.compute(rest, options, times * shares_of_groups(columns[GROUPS]))
+            rest, shares = {name: x for name, x in columns.items() if name != GROUPS}, shares_of_groups(columns[GROUPS])
+            self._check_draws(state, options, times * shares)
+            together = self.compute(rest, options, times * shares)
             return Computed(state, options, metric.compute(), columns, together=together)
         if state:
             costs = (step_costs(options, state), interval_costs(options, state), self.page.costs(state, options))
             check_costs(cost._replace(amount=times * cost.amount) for part in costs for cost in part)
+            self._check_draws(state, options, times)
         return Computed(state, options, metric.compute(), columns)
+
+    def _check_draws(self, state: Any, options: Mapping[str, Any], times: int) -> None:
+        """Raise RefusedError for intervals of too many numbers, of which the results without them say how many."""
+        if options["confidence_level"] is not None:
+            plain = self.metric(**{**options, "confidence_level": None})
+            plain.merge(state)
+            check_costs(drawn_costs(plain.compute(), state, times))
 
     def run(self, form: Form) -> Computation:
         """Read and compute. Raises what the metric raises, and RefusedError for files that are not taken."""
@@ -93,7 +113,7 @@ class Runner:
         return self.viewer.picture(done, form.detector or "", form.image, as_names(form.photographs))
 
     def view(self, done: Computation, form: Form) -> View:
-        """What there is to show, with the detector and the image that are chosen."""
+        """The results to show, with the detector and the image that are chosen."""
         return self.viewer.view(done, form.detector or "", form.image, as_names(form.photographs))
 
     def show(self, form: Form) -> View:
@@ -102,7 +122,7 @@ class Runner:
 
 
 def explain(error: Exception) -> str:
-    """What is said of an error: the message of the metric or of a reader, and no more than its kind of any other."""
+    """The message of an error of the metric or of a reader; of any other error no more than its kind."""
     if isinstance(error, (ValueError, TypeError)):
         # half a surrogate pair cannot be sent
         text = without_paths(str(error)).encode("utf-8", "backslashreplace").decode()

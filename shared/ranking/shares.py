@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 
 
@@ -64,3 +65,19 @@ def percent(share: float) -> str:
     ('95', '7', '0.1')
     """
     return f"{100 * share:.12g}"
+
+
+def with_own_names(shares: Sequence[float], name: str) -> Sequence[float]:
+    """Return shares, each of which stands in the names of results by itself.
+
+    Raises ValueError for two that differ and have one name.
+    """
+    named: dict[str, float] = {}
+    for share in shares:
+        other = named.setdefault(percent(share), share)
+        if other != share:
+            raise ValueError(
+                f"{name}: expected numbers with names of their own, got {other!r} and {share!r}, "
+                f"which both are {percent(share)} %"
+            )
+    return shares

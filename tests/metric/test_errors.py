@@ -307,6 +307,12 @@ BAD_OPTIONS = [
         "metrics: unknown metric 'auc'; known are auroc, .*roc_auc_score",
     ),
     ("ood_bench", dict(metrics=["fpr0tpr"]), ValueError, "metrics: unknown metric 'fpr0tpr'"),
+    (
+        "openauc",
+        dict(fpr_list=[0.1, 0.1 + 1e-15]),
+        ValueError,
+        "fpr_list: expected numbers with names of their own, got 0.1 and",
+    ),
     ("ood_bench", dict(metrics=["fpr９５tpr"]), ValueError, "metrics: unknown metric 'fpr９５tpr'"),
     ("ood_bench", dict(metrics=["fpr101tpr"]), ValueError, "metrics: unknown metric 'fpr101tpr'"),
     ("ood_bench", dict(metrics=[print]), ValueError, "metrics: unknown metric 'print'"),

@@ -275,6 +275,9 @@ def test_no_group_at_all_is_as_without_the_column() -> None:
         (np.zeros((5, 1), int), ValueError, r"groups: expected shape \(N,\), got shape \(5, 1\)"),
         (["a/"] * 5, ValueError, "groups: expected names such as near/cifar100, got 'a/'"),
         (["a", "a/b", "a", "a", "a"], ValueError, "got 'a' for both"),
+        (["a/" * 11 + "a"] * 5, ValueError, "at most 10 slashes and 1,000 characters, got one of 11 and 23 "),
+        (["a" * 1001] * 5, ValueError, "at most 10 slashes and 1,000 characters, got one of 0 and 1,001 "),
+        (["a/" * 200_000 + "a"] * 5, ValueError, "got one of 200,000 and 400,001 "),
     ],
 )
 def test_errors(groups: Any, error: type[Exception], message: str) -> None:
@@ -292,6 +295,12 @@ def test_a_message_names_the_row_of_the_batch() -> None:
         OODBench().add_batch(predictions=scores, references=[0, 1, 0, 1], groups=["b", "b", "a", "a"])
 
 
+def test_the_longest_name() -> None:
+    name = "/".join(["a" * 90] * 11)
+    found = OODBench().compute(**SCORES, groups=[name] * 5)["groups"]["group"]
+    assert (len(name), max(found, key=len)) == (1_000, name)
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -299,6 +308,7 @@ def test_a_message_names_the_row_of_the_batch() -> None:
         ({"groups": np.asarray([1, 2])}, "expected different names"),
         ({"groups": np.asarray(["a"])}, "expected arrays 0/… to 0/… of 1 groups, got 1/scores"),
         ({"groups": np.asarray(["a", "a/b"])}, "got 'a' for both"),
+        ({"groups": np.asarray(["a", "a/" * 11 + "b"])}, "at most 10 slashes"),
         ({"scores": np.zeros(3)}, "of 2 groups, got scores"),
         ({"0/scores": np.zeros(3)}, "expected arrays of one length"),
         ({"0/scores": np.asarray([np.nan])}, "expected no NaN"),

@@ -58,6 +58,21 @@ LONG = [0.5] * 99_999
 KNOWN = {"known_classes": [0]}
 EMPTY: list[Any] = [[]] * 20_001
 
+LEVEL = {"confidence_level": 0.95}
+LIMITS = [(i + 1) / 5_001 for i in range(5_000)]
+KNOWN_OR_NOT = {
+    "predictions": [0, 1] * 20,
+    "references": [0, -1, 1, 1] * 10,
+    "open_scores": [i / 40 for i in range(40)],
+}
+
+
+def of_groups(count: int) -> dict[str, Any]:
+    """Two samples of each group."""
+    groups = [i // 2 for i in range(2 * count)]
+    return {"predictions": [0.1, 0.9] * count, "references": [0, 1] * count, "groups": groups}
+
+
 COSTLY = {
     "pairs": ("openset_detection", boxes(3_000), KNOWN, "at most 4,000,000 pairs of a prediction and an object"),
     "known-classes": ("openset_detection", boxes(1), {"known_classes": [*range(10**6)]}, "5,000 values of known_cla"),
@@ -87,6 +102,21 @@ COSTLY = {
     "t_list": ("macro_open_f", OPEN_SET, {"t_list": LONG}, "5,000 values of t_list"),
     "t_list-micro": ("micro_open_f", OPEN_SET, {"t_list": LONG}, "5,000 values of t_list"),
     "metrics": ("ood_bench", OOD, {"metrics": ["auroc"] * 99_999}, "5,000 values of metrics"),
+    "groups": ("ood_bench", of_groups(2_001), {}, "2,000 groups on a page, got 2,001"),
+    "intervals-of-groups": ("ood_bench", of_groups(800), LEVEL, "650,000 numbers times rows of the data with a"),
+    "intervals-of-keys": (
+        "ood_bench",
+        {"predictions": [0.1, 0.9] * 2_500, "references": [0, 1] * 2_500},
+        {"metrics": [f"fpr{i / 5 + 1:g}tpr" for i in range(400)], **LEVEL},
+        "650,000 numbers times rows",
+    ),
+    "intervals-of-limits": (
+        "anomaly_suite",
+        MAPS,
+        {"integration_limits": LIMITS, **LEVEL},
+        "650,000 numbers times rows",
+    ),
+    "intervals-of-fpr_list": ("openauc", KNOWN_OR_NOT, {"fpr_list": LIMITS, **LEVEL}, "650,000 numbers times rows"),
     "among-columns": ("anomaly_suite", {**MAPS, "num_thresholds": 10**8}, {}, "5,000,000 num_thresholds"),
 }
 

@@ -14,13 +14,13 @@ import pytest
 import openworld_metrics
 from openworld_metrics.arrays.compacting import compact_table
 from openworld_metrics.detection import words as outcomes
-from openworld_metrics.ood.points import parse_point
 from openworld_metrics.pages.figures import boxes, maps, sweep
 from openworld_metrics.pages.figures.computed import Computed
 from openworld_metrics.pages.metrics import openset_detection
 from openworld_metrics.pages.page import Page
 from openworld_metrics.pages.results import numbers
 from openworld_metrics.pages.serving import limits
+from openworld_metrics.ranking.named_points import parse_point
 from tests import cases
 
 Load = Any

@@ -14,13 +14,15 @@ from openworld_metrics import (
     aupro,
     auroc,
     average_precision,
+    delong,
     detection_accuracy,
     exceedance_counts,
     f1_max,
+    risk_coverage,
     topk_accuracy,
 )
 from openworld_metrics.arrays.ratios import rounded_sum
-from openworld_metrics.classification.averages import rates_by_class, topk_results
+from openworld_metrics.classification.averages import rates_by_class, topk_rates
 from openworld_metrics.classification.topk_rates import Ranks
 from tests.hardest import ulps, worst_of
 
@@ -75,7 +77,7 @@ def test_expected_ties_are_rounded_once(most: int) -> None:
             assert topk_accuracy(ranks.above, ranks.tied, k, ties="expected", counts=ranks.counts) == float(pooled)
             spans = {"a": range(k, k + 1)}
             assert rates_by_class(ranks, spans, ties="expected")["a"] == [*map(float, rates)]
-            found = topk_results(ranks, spans, ties="expected", average="macro", per_class=False, percent=False)
+            found = topk_rates(ranks, spans, ties="expected", average="macro", percent=False)
             assert found["a"] == float(sum(rates, Fraction()) / classes)
 
 
@@ -187,3 +189,56 @@ def test_aupro_is_within_two_ulps(most: int) -> None:
 
     worst = max(worst_of(error, (levels, 1 + n), 0, most, rng) for levels in (2, 3, 6) for n in (1, 2, 5))
     assert 0.5 < worst <= 2
+
+
+def risks(counts: np.ndarray, share: Fraction) -> dict[str, Fraction]:
+    """Areas under risk and generalised risk, and the risk at a coverage, sample by sample from the lowest score on."""
+    expected, errors = [], Fraction()
+    for wrong, right in counts[::-1].tolist():
+        tied = wrong + right
+        expected += [errors + Fraction(wrong * k, tied) for k in range(1, tied + 1)]
+        errors += wrong
+    total = len(expected)
+    accepted = -(-total * share.numerator // share.denominator)
+    generalised = sum(((a + b) / 2 for a, b in zip([Fraction(), *expected], expected)), Fraction()) / total**2
+    area = sum((errors / k for k, errors in enumerate(expected, 1)), Fraction()) / total
+    return {"aurc": area, "augrc": generalised, f"risk@cov{100 * share}": expected[accepted - 1] / accepted}
+
+
+@pytest.mark.parametrize("most", [2, 7, 40])
+def test_risks_are_rounded_once_and_their_area_is_within_1e_14(most: int) -> None:
+    rng = np.random.default_rng(most)
+
+    def error(counts: np.ndarray) -> float:
+        if not counts.sum(axis=0).all():
+            return 0.0
+        exact = risks(counts, Fraction(4, 5))
+        wrong, right = (np.repeat(-np.arange(len(counts)) * 1.0, side) for side in counts.T)
+        found = risk_coverage(wrong, right, [*exact])
+        area = exact.pop("aurc")
+        assert {name: found[name] for name in exact} == {name: float(value) for name, value in exact.items()}
+        return float(abs(Fraction(found["aurc"]) - area))
+
+    assert max(worst_of(error, (length, 2), 0, most, rng) for length in (1, 2, 5) for _ in range(2)) <= 1e-14
+
+
+@pytest.mark.parametrize("most", [2, 7, 40])
+def test_delongs_variance_is_rounded_once(most: int) -> None:
+    rng = np.random.default_rng(most)
+    for _ in range(60):
+        counts = rng.integers(0, most, (rng.integers(1, 5), 2), endpoint=True)
+        counts[0] += 2
+        positives, negatives = (np.repeat(-np.arange(len(counts)) * 1.0, side) for side in counts.T)
+        placed = [
+            [
+                Fraction(sum((p > n) * 2 + (p == n) for n in negatives.tolist()), 2 * len(negatives))
+                for p in positives.tolist()
+            ],
+            [
+                Fraction(sum((p > n) * 2 + (p == n) for p in positives.tolist()), 2 * len(positives))
+                for n in negatives.tolist()
+            ],
+        ]
+        mean = sum(placed[0], Fraction()) / len(positives)
+        spread = [sum((share - mean) ** 2 for share in side) / (len(side) - 1) / len(side) for side in placed]
+        assert delong(positives, negatives)[:2] == (float(mean), float(sum(spread, Fraction())))

@@ -1,4 +1,4 @@
-"""A column of data sets: each is a group of the metric, and known samples are those of every group."""
+"""A column of data sets: each is a group of the metric, and known samples belong to every group."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def with_groups(page: Page, arguments: Arguments) -> Arguments:
 
 
 def shares_of_groups(groups: Any) -> int:
-    """How many times over all samples are gone through, at most: those of no group once for each group.
+    """The factor by which groups multiply the samples to go through: samples without a group count for each.
 
     >>> shares_of_groups(["near", "far"]), shares_of_groups([None, "near", "far"])
     (1, 2)

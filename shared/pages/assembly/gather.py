@@ -40,7 +40,7 @@ def gather(
 ) -> Arguments:
     """Put the metric's columns together; what they are made of is guessed from the names where it is not chosen.
 
-    detector: the one whose rows are taken, where a column says it of each row
+    detector: its rows alone are taken, where a column names the detector of each row
     Raises TypeError for a required column without anything to make it of, ValueError for a name that is not there.
     """
     made_of = completed(page, sources, chosen)
@@ -87,7 +87,7 @@ def gather(
 
 
 def completed(page: Page, sources: Sequence[Data], chosen: MadeOf | None) -> dict[str, list[str]]:
-    """What each column is made of: what was chosen, and the guess where nothing was."""
+    """The names that each column is made of: the choice, or a guess where there is none."""
     return {name: list((chosen or {}).get(name) or names) for name, names in guess(page, sources).items()}
 
 

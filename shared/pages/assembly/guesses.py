@@ -1,4 +1,4 @@
-"""What each column of the metric is made of: by names first, and where none is known by what the values are."""
+"""Guesses of what the metric's columns are made of: by names first, then by values."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def offered(page: Page, sources: Sequence[Data]) -> dict[str, list[str]]:
 
 
 def source_of(column: Column, names: Sequence[str] | None, sources: Sequence[Data]) -> Data:
-    """The data that a column comes from: those of its own input, or of the first, which may hold all columns."""
+    """The data of a column's own input, or of the first, which may hold all columns."""
     own, first = sources[column.source], sources[0]
     has = own.arrays if names is None else {*names} & {*own.arrays, *runs(own)}
     return own if has else first
@@ -44,7 +44,7 @@ def guess(page: Page, sources: Sequence[Data]) -> dict[str, list[str]]:
 
 
 def settled(page: Page, sources: Sequence[Data], chosen: MadeOf, offers: MadeOf) -> dict[str, list[str]]:
-    """What each column is made of: what a person chose, where there are columns of these names, or the guess."""
+    """The names that each column is made of: the choice as long as the data offer it, otherwise the guess."""
     kept = {name: list(names) for name, names in chosen.items() if names and set(names) <= set(offers[name])}
     return guess(page, sources) | kept
 
@@ -56,7 +56,7 @@ def _free(data: Data, guesses: MadeOf) -> list[str]:
 
 
 def _guess_by_values(page: Page, sources: Sequence[Data], guesses: dict[str, list[str]]) -> None:
-    """In place: labels are the one column of two values, class ids the one of integers, scores all that are left."""
+    """Guess in place: labels are the one column of two values, class ids the one of integers, scores the rest."""
     for column in sorted(page.columns, key=lambda column: column.precedence):
         if column.required and not column.part_of and not guesses[column.name]:
             data = sources[column.source]
@@ -76,7 +76,7 @@ def missing_columns(page: Page, made_of: MadeOf) -> list[str]:
 
 
 def columns_of(page: Page, made_of: MadeOf) -> list[Column]:
-    """The metric's columns; those that stand in their place, if only these are all there."""
+    """The metric's columns; their stand-ins (`part_of`) if these alone are complete."""
     usual = [column for column in page.columns if not column.part_of]
     instead = [column for column in page.columns if column.part_of]
     has_usual, has_instead = (

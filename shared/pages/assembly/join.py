@@ -19,7 +19,7 @@ from .pairing import check_common
 
 
 class Owned(NamedTuple):
-    """Of a column of rows, the detector of each row, and the one whose rows are to be taken."""
+    """The detector of each row of a column, and the detector whose rows are to be taken."""
 
     side: str
     detectors: Any
@@ -27,7 +27,7 @@ class Owned(NamedTuple):
 
     @property
     def rows(self) -> np.ndarray:
-        """Which rows are those of the one."""
+        """The rows of the detector, (N,) booleans."""
         return np.asarray(self.detectors).astype(str) == self.name
 
     def part(self, column: Any) -> np.ndarray:
@@ -52,11 +52,11 @@ def split_images(
     Parameters: ids, for each column of rows, the image of each row; origin, which columns are of one input, since the
     images of another may come in another order; owned, the detector whose rows are kept, while all images stay.
     """
-    listed = {name: _images(name, part) for name, part in ids.items()}
-    check_common(listed)
-    images = list(dict.fromkeys(image for rows in listed.values() for image in rows))
-    split = {name: _splitter(rows, images) for name, rows in listed.items()}
-    for name, rows in listed.items():
+    images_of = {name: _images(name, part) for name, part in ids.items()}
+    check_common(images_of)
+    images = list(dict.fromkeys(image for rows in images_of.values() for image in rows))
+    split = {name: _splitter(rows, images) for name, rows in images_of.items()}
+    for name, rows in images_of.items():
         value = values[name]
         if len(value) != len(rows):
             raise ValueError(f"{name}: expected an image for each row, got {len(rows)} for {len(value)} rows")
@@ -66,7 +66,7 @@ def split_images(
         values[name] = split[name](value)
     for column in page.columns:
         if column.name in values and not isinstance(column, (Images, Names)):
-            for side, rows in listed.items():
+            for side, rows in images_of.items():
                 together = origin[side] == origin[column.name] and len(values[column.name]) == len(rows)
                 if together and len(rows) > len(images) and (owned is None or owned.side != side):
                     values[column.name] = _one_each(column.name, split[side](values[column.name]), images)
@@ -75,7 +75,7 @@ def split_images(
 def group_images(
     column: Column, names: Sequence[str], sources: Sequence[Data], ids: Mapping[str, Any], origin: Mapping[str, int]
 ) -> tuple[list[Any], list[str]]:
-    """The group of each image, None for those of none, and the names of these.
+    """The group of each image, None for an image without one, and the names of the images without one.
 
     The group is that of the image's rows, in either input, or of its file. Raises ValueError for an image of several.
     """

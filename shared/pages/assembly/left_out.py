@@ -1,4 +1,4 @@
-"""Rows of a table with cells that cannot be read: which there are, and the data without them, if a person asks so."""
+"""Rows of a table with cells that cannot be read, and the data without them."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ class Unread(NamedTuple):
 
     @property
     def question(self) -> str:
-        """What is wrong, and what helps."""
+        """The errors, and their cure."""
         rows = "this row" if len(self.rows) == 1 else f"these {len(self.rows):,} rows"
         return f"{'. '.join(self.wrong)}. Correct the file, or leave {rows} of {self.size:,} out."
 
     @property
     def note(self) -> str:
-        """That the rows are left out."""
+        """The sentence that the rows are left out."""
         first = 1 if self.line is None else self.line
         places = ", ".join(f"{row + first:,}" for row in self.rows[:MAX_PLACES].tolist())
         more = f" and {len(self.rows) - MAX_PLACES:,} more" if len(self.rows) > MAX_PLACES else ""

@@ -21,31 +21,31 @@ def pair(
     Names count from their end, as many folders as tell the maps apart. Raises ValueError where no name is in both, and
     for two masks of one map.
     """
-    parts, wanted = keys(map_names)
-    if len(set(wanted)) < len(wanted):
-        twice = next(name for i, name in enumerate(wanted) if name in wanted[:i])
+    parts, map_keys = keys(map_names)
+    if len(set(map_keys)) < len(map_keys):
+        twice = next(name for i, name in enumerate(map_keys) if name in map_keys[:i])
         raise ValueError(f"maps: expected files of different names, got two named {twice}")
-    held = last_parts(mask_names, parts)
-    places = {name: i for i, name in enumerate(held)}
-    if len(places) < len(held):
-        twice = next(name for i, name in enumerate(held) if places[name] != i)
+    mask_keys = last_parts(mask_names, parts)
+    places = {name: i for i, name in enumerate(mask_keys)}
+    if len(places) < len(mask_keys):
+        twice = next(name for i, name in enumerate(mask_keys) if places[name] != i)
         raise ValueError(f"masks: expected one for each map, got two named {twice}")
-    if not places.keys() & set(wanted):
+    if not places.keys() & set(map_keys):
         raise ValueError(
-            f"masks: expected files named like the maps ({some(wanted)}), got {some(held)}: no name is in both"
+            f"masks: expected files named like the maps ({some(map_keys)}), got {some(mask_keys)}: no name is in both"
         )
     paired = [
         np.asarray(masks[places[name]]) if name in places else np.zeros(np.shape(score_map), dtype=bool)
-        for name, score_map in zip(wanted, maps)
+        for name, score_map in zip(map_keys, maps)
     ]
-    return paired, _note(wanted, held)
+    return paired, _note(map_keys, mask_keys)
 
 
-def _note(wanted: Sequence[str], held: Sequence[str]) -> str:
+def _note(map_keys: Sequence[str], mask_keys: Sequence[str]) -> str:
     """How many images are normal for want of a mask, and which masks belong to no map."""
-    without = [name for name in wanted if name not in set(held)]
-    alone = [name for name in held if name not in set(wanted)]
-    note = f"{len(wanted):,} maps, paired with their masks by name."
+    without = [name for name in map_keys if name not in set(mask_keys)]
+    alone = [name for name in mask_keys if name not in set(map_keys)]
+    note = f"{len(map_keys):,} maps, paired with their masks by name."
     if without:
         note += f" {len(without):,} have no mask and count as normal: {some(without)}."
     return note + (f" Left out, since no map has their name: {len(alone):,} masks: {some(alone)}." if alone else "")
@@ -56,10 +56,10 @@ def with_categories(sources: Sequence[Data]) -> list[Data]:
     maps, masks = sources
     if FOLDER not in maps.arrays or "references" not in masks.names:
         return [maps, masks]
-    parts, wanted = keys(next(iter(maps.names.values())))
-    held = last_parts(masks.names["references"], parts)
-    anomalous = {name for name, mask in zip(held, masks.arrays["references"]) if np.any(mask)}
-    kinds = {(folder, name in anomalous) for folder, name in zip(maps.arrays[FOLDER], wanted)}
+    parts, map_keys = keys(next(iter(maps.names.values())))
+    mask_keys = last_parts(masks.names["references"], parts)
+    anomalous = {name for name, mask in zip(mask_keys, masks.arrays["references"]) if np.any(mask)}
+    kinds = {(folder, name in anomalous) for folder, name in zip(maps.arrays[FOLDER], map_keys)}
     if len(kinds) < 2 * len(set(maps.arrays[FOLDER])):
         return [maps, masks]
     arrays = {CATEGORY if name == FOLDER else name: array for name, array in maps.arrays.items()}

@@ -1,4 +1,4 @@
-"""What the data of a page are taken for: one pipeline, for a look at them and for a computation alike.
+"""Reading the data of a page: one pipeline, for a look at them and for a computation alike.
 
 inputs ─ checked_sources ─→ arrays ─ offered, settled ─→ what columns are made of
 └─ unread, without ─→ arrays without rows that cannot be read ─ detectors ─→ arguments
@@ -19,11 +19,11 @@ from .sources import checked_sources
 
 
 class Reading(NamedTuple):
-    """Data, and what the metric's columns are made of.
+    """Data, and the names of the arrays that the metric's columns are made of.
 
     sources: the arrays of each input, without rows that are left out
-    offers, made_of: for each column of the metric, what it may be made of, and what it is made of
-    read_as: what whole numbers of a matrix are, one of `columns.column.READ_AS`
+    offers, made_of: for each column of the metric, the names it may be made of, and the names it is made of
+    read_as: how whole numbers of a matrix are read, one of `columns.column.READ_AS`
     missing: required columns that are made of nothing
     unread: rows that cannot be read, and whether they are left out
     """
@@ -55,7 +55,7 @@ def read(
     read_as: str = "automatic",
     leave_out: bool = False,
 ) -> Reading:
-    """Read the inputs of a page. What a person chose stays as long as there are columns of these names.
+    """Read the inputs of a page. A choice of columns stays as long as the data offer it.
 
     leave_out: whether rows that cannot be read are left out
 

@@ -81,7 +81,7 @@ class Images(Column):
     """Rows or arrays of each image: a stack, a list of arrays, or a table whose column `image` says it of each row."""
 
     def guess(self, data: Data, free: Sequence[str]) -> list[str]:
-        """A stack of images by its name, or the only one, or those whose images have the same names.
+        """A stack of images by its name, the only stack, or all stacks if their images have the same names.
 
         Otherwise, of a table, the image column and the columns in their order.
         """

@@ -40,7 +40,7 @@ class Column:
     is_read_as: ClassVar[bool] = False  # whether a person may say what whole numbers are, one of READ_AS
 
     def guess(self, data: Data, free: Sequence[str]) -> list[str]:
-        """The arrays that the column is made of, by their names; `free` are those that no other column has taken."""
+        """The arrays that the column is made of, by their names; no other column has taken the arrays in `free`."""
         return self.named([name for name in free if num_dimensions(data.arrays[name]) == 1])
 
     def guess_by_values(self, arrays: Mapping[str, np.ndarray]) -> list[str]:
@@ -98,7 +98,7 @@ class Column:
             raise ValueError(f"{wrong}. {advice}, or leave the row out.")
 
     def wrong(self, name: str, value: Any, line: int | None) -> str:
-        """What is wrong with the first unreadable cell, with its line or row and how many more; "" for none.
+        """The error of the first unreadable cell, with its line or row and the number of others; "" for none.
 
         Parameters: name, the column in the file; line, of its first value there, None for data without lines.
         """
@@ -142,7 +142,7 @@ class Column:
         return numbers.astype(np.int64) if is_whole else numbers
 
     def role(self, array: Any) -> str:
-        """What an array is taken for, in a few words."""
+        """The role of an array in the metric, in a few words."""
         return self.name
 
 

@@ -67,7 +67,7 @@ class Labels(Column):
         return fitting if len(fitting) == 1 else []
 
     def take(self, names: Sequence[str], data: Data, read_as: str = "automatic") -> Any:
-        """The labels, 1 for words that mean unknown and 0 for those that mean known."""
+        """The labels, 1 for words that mean unknown and 0 for words that mean known."""
         array = super().take(names, data, read_as)
         try:
             labels = as_labels(np.asarray(array), data.lines.get(names[0]))

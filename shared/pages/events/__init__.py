@@ -1,1 +1,1 @@
-"""What happens on a page: which event takes which parts, and what it changes."""
+"""The events of a page: which parts each takes, and which it changes."""

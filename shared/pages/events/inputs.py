@@ -1,4 +1,4 @@
-"""What happens to a page's inputs: an example is chosen, files come, cells are pasted, columns are chosen."""
+"""Events of a page's inputs: an example is chosen, files come, cells are pasted, columns are chosen."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ LOAD = ("example", "tables", "files", "read_as", "photographs", *_LOOK)
 
 
 class Events:
-    """The events of a page's inputs, each from the form to changes of it and of what is said beside it."""
+    """The events of a page's inputs, each from the form to changes of the form and of the notes beside it."""
 
     def __init__(self, runner: Runner) -> None:
         self.runner, self.page, self.folder = runner, runner.page, runner.folder
 
     def load(self, title: str, held: Mapping[str, Any] | None = None) -> Changes:
-        """Show an example, with its options, and what a link says of them."""
+        """Show an example, with its options or, from a link, `held` values of them."""
         page = self.page
         if title == OWN:  # is chosen already
             return {}
@@ -96,14 +96,14 @@ class Events:
         return self.again(form._replace(leave_out=not form.leave_out))
 
     def turn(self, form: Form) -> Changes:
-        """The columns, with those scores turned that rank the wrong way round."""
+        """Turn the sign of scores that rank the wrong way round."""
         seen, column = self._look(form), column_of_scores(self.page)
         if column is None or isinstance(seen, str) or not seen.flipped:
             return {}
         return {"made_of": {column.name: gr.update(value=seen.flipped)}}
 
     def paste(self, text: str) -> Changes:
-        """Cells of a spreadsheet as the page's table; raises what is wrong with them as a message beside them."""
+        """Take cells of a spreadsheet as the page's table, or show a message with their error."""
         if not text.strip():
             raise gr.Error("nothing was pasted", visible=False, print_exception=False)
         try:
@@ -117,7 +117,7 @@ class Events:
         return query_of(self.page, self.runner.defaults, form)
 
     def _look(self, form: Form) -> Look | str:
-        """What there is to see of the data, or what is wrong with them."""
+        """A look at the data, or their error as text."""
         form = with_sample(self.page, self.folder, form)
         try:
             reading = bounded(read, self.page, form.tables, form.files, form.chosen, form.read_as, form.leave_out)
@@ -126,7 +126,7 @@ class Events:
             return explain(error)
 
     def _derived(self, seen: Look) -> dict[str, Any]:
-        """What the controls hold for options that follow of the data."""
+        """The values of controls for options that follow from the data."""
         return {
             option.name: shown(option, seen.options[option.name])
             for option in self.page.options
@@ -134,7 +134,7 @@ class Events:
         }
 
     def _changes(self, seen: Look | str, options: Mapping[str, Any] | None = None, note: str = "") -> Changes:
-        """Changes of what is read, of the buttons that mend it, and of the columns and options."""
+        """Changes of the preview, of the buttons that mend the data, and of the columns and options."""
         changes: Changes = {"options": dict(options or {})}
         if isinstance(seen, str):
             hidden = gr.update(visible=False)

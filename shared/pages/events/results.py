@@ -69,7 +69,7 @@ class Answers:
         return {"message": box(""), "token": token, "plots": {0: picture}}
 
     def _done(self, form: Form) -> tuple[Computation, str]:
-        """What was computed, as long as it is kept; otherwise it is computed again."""
+        """The last computation, or the same computation again if it is no longer kept."""
         token = str(form.token or "")
         done = self.kept.get(token)
         if done is None:

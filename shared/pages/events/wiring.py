@@ -1,4 +1,4 @@
-"""The events of a page: what each listens to, which parts it takes and which it changes."""
+"""The events of a page connected: when each comes, which parts it takes and which it changes."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class Wiring:
         self.outputs.download.click(inputs=[self.outputs.json], **self._script("download"))
 
     def _opening(self, opened: Any) -> None:
-        """What the address says is shown once, and computed."""
+        """The example and the options of the address are shown and computed, once."""
         before, loaded = gr.Checkbox(visible=False), self._parts(LOAD)
 
         def load(was_opened: bool, request: gr.Request) -> list[Any]:

@@ -1,4 +1,4 @@
-"""What the pictures of a page are drawn from."""
+"""A computation, from which the pictures of a page are drawn."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ _HEAT = ((68, 1, 84), (59, 82, 139), (33, 145, 140), (94, 201, 98), (253, 231, 3
 
 
 class Thumbnail(NamedTuple):
-    """A small picture of an image: its place, from 0, what is said of it, and its bytes as .png."""
+    """A small picture of an image: its place, from 0, a caption, and its bytes as .png."""
 
     image: int
     said: str

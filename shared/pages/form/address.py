@@ -35,14 +35,14 @@ def options_of_title(page: Page, title: str) -> Mapping[str, Any]:
 
 
 def from_query(page: Page, query: Mapping[str, str]) -> dict[str, Any]:
-    """What controls hold by a query; an entry that is no option, or whose value a control cannot hold, is left out."""
-    held = {}
+    """The values of controls in a query; unknown options, and values that a control cannot hold, are left out."""
+    values = {}
     for option in page.options:
         text = query.get(option.name, "")[:MAX_TEXT]
-        value = _held(option, text) if option.name in query else None
+        value = _control_value(option, text) if option.name in query else None
         if value is not None:
-            held[option.name] = value
-    return held
+            values[option.name] = value
+    return values
 
 
 def _text(value: Any) -> str:
@@ -51,8 +51,8 @@ def _text(value: Any) -> str:
     return str(int(value)) if isinstance(value, bool) else str(value)
 
 
-def _held(option: Option, text: str) -> Any:
-    """What the control of an option holds for a text; None for a text that it cannot hold."""
+def _control_value(option: Option, text: str) -> Any:
+    """The value of an option's control for a text; None for a text that it cannot hold."""
     items = [item.strip() for item in text.split(",") if item.strip()]
     if option.control == "flag":
         return text in ("1", "true", "True")

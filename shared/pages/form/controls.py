@@ -20,12 +20,12 @@ def control(option: Option, value: Any, default: Any, text: str, elem_id: str) -
 
 
 def shown(option: Option, value: Any) -> Any:
-    """What the control shows for a value of its option."""
+    """The value of the control for a value of its option."""
     return CONTROLS[option.control].show(value)
 
 
 def parse(option: Option, value: Any, default: Any) -> Any:
-    """The option's value; what cannot be read is passed on as it is, and the metric says what it expected."""
+    """The option's value; an unreadable one is passed on as it is, and the metric says what it expected."""
     if value is None or value == "" or value == []:
         return default if CONTROLS[option.control].blank_is_default else None
     return CONTROLS[option.control].parse(value)

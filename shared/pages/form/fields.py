@@ -48,7 +48,7 @@ def updates(parts: Mapping[str, Any], changes: Mapping[str, Any]) -> list[Any]:
 
 
 def _of_part(part: Any, change: Any) -> list[Any]:
-    """The updates of one part; those of a list in its order, or by name or place, where some may be left out."""
+    """The updates of one part; of a list or mapping in its order, or by place or name, which may be left out."""
     if change is None:
         return [gr.skip()] * len(leaves(part))
     if isinstance(change, Mapping) and isinstance(part, (Mapping, list)):

@@ -1,4 +1,4 @@
-"""The inputs of a page by name: what a person has filled in, or the components that hold it."""
+"""The inputs of a page by name: their values, or the components that hold them."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class Form(NamedTuple):
 
     tables, files: one for each source
     made_of: for each column of the metric the names that are chosen for it
-    read_as: what whole numbers of a matrix are
-    options: for each option of the metric what its control holds; an option that is left out has its default
+    read_as: how whole numbers of a matrix are read
+    options: for each option of the metric the value of its control; an option that is left out has its default
     leave_out: whether rows that cannot be read are left out
     image, photographs: the image that is shown, from 1, and what lies behind images
     detector, token: the detector that is shown in full, and by what the last computation is kept
@@ -46,7 +46,7 @@ class Form(NamedTuple):
 
     @property
     def chosen(self) -> dict[str, list[str]]:
-        """What a person chose for each column."""
+        """The names that a person chose for each column."""
         return {name: as_names(names) for name, names in self.made_of.items()}
 
 

@@ -1,4 +1,4 @@
-"""A look at data before anything is computed: what they are taken for, what is missing, what follows of them."""
+"""A look at data before anything is computed: roles of columns, missing columns, options that follow."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from .preview import preview
 
 
 class Look(NamedTuple):
-    """What a page shows of a reading.
+    """A reading as a page shows it.
 
-    html: the first rows with what each column is taken for, and notes below
-    options: those that the format brings, or that follow of the data
-    flipped: what scores are made of once the signs of those are turned that rank the wrong way round
+    html: the first rows with the role of each column, and notes below
+    options: the options that the format implies, or that follow from the data
+    flipped: the names that scores are made of, once wrong signs are turned; empty where none is wrong
     """
 
     reading: Reading
@@ -34,15 +34,15 @@ def look(reading: Reading, rows: bool = True) -> Look:
 
     Raises what putting the columns together raises.
     """
-    shown = preview(reading.page, reading.sources, reading.made_of, rows)
+    data = preview(reading.page, reading.sources, reading.made_of, rows)
     options = {name: value for data in reading.sources for name, value in data.options.items()}
     if reading.unread and not reading.leaves_out:
-        return Look(reading, shown + message(reading.unread.question), options)
+        return Look(reading, data + message(reading.unread.question), options)
     notes = [html.escape(reading.unread.note)] if reading.unread else []
     if reading.missing:
         which = " and ".join(f"<strong>{html.escape(name)}</strong>" for name in reading.missing)
         return Look(
-            reading, shown + _as_html([*notes, f"Which column holds {which}? Choose below, under Columns."]), options
+            reading, data + _as_html([*notes, f"Which column holds {which}? Choose below, under Columns."]), options
         )
     detectors = reading.detectors()
     derived = reading.page.derive(pooled(detectors))
@@ -50,7 +50,7 @@ def look(reading: Reading, rows: bool = True) -> Look:
     notes += [html.escape(sentence) for sentence in sentences if sentence]
     turned = _turned(reading, detectors)
     notes += [_sign(name, value) for name, value in turned.items()]
-    return Look(reading, shown + _as_html(notes), {**options, **derived.options}, _flipped(reading, turned))
+    return Look(reading, data + _as_html(notes), {**options, **derived.options}, _flipped(reading, turned))
 
 
 def _as_html(notes: Sequence[str]) -> str:
@@ -67,7 +67,7 @@ def _turned(reading: Reading, detectors: Mapping[str, Arguments]) -> dict[str, f
 
 
 def _flipped(reading: Reading, turned: Mapping[str, float]) -> list[str]:
-    """What scores are made of once these are turned; nothing where none is."""
+    """The names that scores are made of, once `turned` ones have the other sign; none where none is turned."""
     column = column_of_scores(reading.page)
     names = reading.made_of[column.name] if column and turned else []
     return [_turn(name) if name in turned else name for name in names] if {*names} & {*turned} else []

@@ -95,9 +95,11 @@ def _tables(page: Page) -> list[Any]:
     tables = []
     for i, source in enumerate(page.sources):
         table = data_frame(page.examples[0].tables[i])
-        place, shown = f"{page.name}-table{i}", not page.samples
+        place = f"{page.name}-table{i}"
         tables.append(
-            gr.Dataframe(table, label=source.label, interactive=True, max_height=320, elem_id=place, visible=shown)
+            gr.Dataframe(
+                table, label=source.label, interactive=True, max_height=320, elem_id=place, visible=not page.samples
+            )
         )
     return tables
 

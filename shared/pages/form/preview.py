@@ -1,4 +1,4 @@
-"""Data as they were read: the first rows, and above each column what it is taken for."""
+"""Data as they were read: the first rows, and above each column its role."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ MAX_SHOWN = 9  # columns
 
 def preview(page: Page, sources: Sequence[Data], made_of: MadeOf, rows: bool = True) -> str:
     """The data of each source as HTML; `rows` False where an editable table shows the rows already."""
-    taken = _taken(page, sources, made_of)
-    return "".join(_source_html(page, i, data, taken[i], rows) for i, data in enumerate(sources) if data.arrays)
+    roles = _roles(page, sources, made_of)
+    return "".join(_source_html(page, i, data, roles[i], rows) for i, data in enumerate(sources) if data.arrays)
 
 
-def _taken(page: Page, sources: Sequence[Data], made_of: MadeOf) -> list[dict[str, list[str]]]:
-    """What each array of each source is taken for."""
+def _roles(page: Page, sources: Sequence[Data], made_of: MadeOf) -> list[dict[str, list[str]]]:
+    """The roles of each array of each source."""
     roles: list[dict[str, list[str]]] = [{} for _ in sources]
     for column in page.columns:
         names = made_of.get(column.name, ())
@@ -39,10 +39,10 @@ def _taken(page: Page, sources: Sequence[Data], made_of: MadeOf) -> list[dict[st
     return roles
 
 
-def _source_html(page: Page, place: int, data: Data, taken: Mapping[str, list[str]], rows: bool) -> str:
+def _source_html(page: Page, place: int, data: Data, roles: Mapping[str, list[str]], rows: bool) -> str:
     flat = {name: array for name, array in data.arrays.items() if num_dimensions(array) == 1}
     wide = {name: array for name, array in data.arrays.items() if name not in flat}
-    first = [name for name in flat if name in taken] + [name for name in flat if name not in taken]
+    first = [name for name in flat if name in roles] + [name for name in flat if name not in roles]
     names = [name for name in flat if name in first[:MAX_SHOWN]]
     title = f"<strong>{html.escape(page.sources[place].label)}</strong> " if len(page.sources) > 1 else ""
     lengths = sorted({len(array) for array in flat.values()})
@@ -51,7 +51,7 @@ def _source_html(page: Page, place: int, data: Data, taken: Mapping[str, list[st
     size += f" in {len(images):,} files" if flat and images else ""
     parts = [f"<p>{title}{size}</p>"] if title or size else []
     if flat:
-        chips = "".join(f"<th>{_chips(name, taken)}</th>" for name in names)
+        chips = "".join(f"<th>{_chips(name, roles)}</th>" for name in names)
         heads = "".join(f'<th scope="col">{html.escape(name)}</th>' for name in names)
         cells = (
             "".join(_row_html(flat, names, row) for row in range(min(ROWS + 1 - len(page.sources), lengths[-1])))
@@ -63,7 +63,7 @@ def _source_html(page: Page, place: int, data: Data, taken: Mapping[str, list[st
         parts.append(f'<div class="scroll">{table}</div>{more}')
     for name, array in wide.items():
         shape = _shape(array, data.names.get(name))
-        parts.append(f"<p>{_chips(name, taken)} {html.escape(name)}: {html.escape(shape)}</p>")
+        parts.append(f"<p>{_chips(name, roles)} {html.escape(name)}: {html.escape(shape)}</p>")
     return f'<div class="preview">{"".join(parts)}</div>'
 
 
@@ -77,11 +77,11 @@ def _shown_cell(value: Any) -> str:
     return html.escape(text if len(text) <= 24 else f"{text[:23]}…")
 
 
-def _chips(name: str, taken: Mapping[str, list[str]]) -> str:
-    roles = taken.get(name)
-    if not roles:
+def _chips(name: str, roles: Mapping[str, list[str]]) -> str:
+    own = roles.get(name)
+    if not own:
         return '<span class="chip unused">not used</span>'
-    return "".join(f'<span class="chip">{html.escape(role)}</span>' for role in roles)
+    return "".join(f'<span class="chip">{html.escape(role)}</span>' for role in own)
 
 
 def _shape(array: Any, names: Sequence[str] | None) -> str:
@@ -89,5 +89,5 @@ def _shape(array: Any, names: Sequence[str] | None) -> str:
         return " × ".join(f"{size:,}" for size in array.shape)
     sizes = {np.shape(image) for image in array}
     each = f" of {' × '.join(map(str, next(iter(sizes))))}" if len(sizes) == 1 else ""
-    shown = f": {', '.join(names[:4])}{', …' if len(names) > 4 else ''}" if names else ""
-    return f"{len(array):,} images{each}{shown}"
+    first = f": {', '.join(names[:4])}{', …' if len(names) > 4 else ''}" if names else ""
+    return f"{len(array):,} images{each}{first}"

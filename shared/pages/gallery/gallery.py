@@ -6,13 +6,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any
 
 import gradio as gr
 
 from ...loading import METRICS, script
 from ..build import fill
+from ..files import page_of
 from ..page import Page
 from ..serving.launch import QUIET, blocks
 from .choosing import BOXES, CLASSES, MAPS, NO, SAYS, SCORE, SUMS, UNKNOWN, YES, questions, suggestion
@@ -53,12 +53,6 @@ def build_gallery() -> gr.Blocks:
                     fill(page, script(name).parent, endpoint=f"compute_{name}", opened=tab.select)
         demo.load(asked_for, None, [tabs], **QUIET)
     return demo
-
-
-def page_of(name: str) -> Page:
-    """The page of a metric, as data."""
-    page: Page = import_module(f"...metrics.{name}", __name__).PAGE
-    return page
 
 
 def home(pages: dict[str, Page], tabs: gr.Tabs) -> None:

@@ -208,10 +208,9 @@ PAGE = Page(
     sweep=sweep_boxes,
     headline=r"U-Recall|WI|A-OSE",
     sections={
-        "Rates": r"(U-|m)?(AP|Recall|Precision|A-OSE|WI).*",
+        "Rates": r"(U-|m)?(AP|AR@|Recall|Precision|A-OSE|WI).*",
+        "Errors": r"(Δ|fate\().*",
         "Counts": r"(TP|FP|FN|total)_.*",
-        "Fates": r"fate.*",
-        "Gains": "Δ.*",
     },
     sources=(
         Source("Predictions", {".txt": read_predictions, ".json": read_results}),

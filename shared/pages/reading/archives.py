@@ -1,4 +1,4 @@
-"""Files of an upload as members, each with a name: files as they came, and those within .zip archives, in memory.
+"""Files of an upload as members with names: files as they came, and files within .zip archives, in memory.
 
 Nothing is written to disk, and no member's name is ever a path on the server.
 """
@@ -63,20 +63,20 @@ def members(paths: Sequence[Path], suffixes: tuple[str, ...], skipped: Sequence[
     Raises RefusedError for an archive that is too large, for one without such files, and for two of one name.
     """
     archives = [path for path in paths if path.suffix.lower() == ".zip"]
-    found = [Member(path.name, path) for path in paths if path not in archives]
+    files = [Member(path.name, path) for path in paths if path not in archives]
     total = 0
     for path in archives:
         check_contents(path)
-        listed = [*_members_of(path, suffixes, skipped)]
-        total += sum(size for _, size in listed)
+        inside = [*_members_of(path, suffixes, skipped)]
+        total += sum(size for _, size in inside)
         check_unpacked(path.name, total)
-        if not listed:
+        if not inside:
             raise RefusedError(f"{path.name}: expected files that end on {' or '.join(suffixes)}, got none")
-        found += [member._replace(folder=path.stem if len(archives) > 1 else "") for member, _ in listed]
-    twice = [name for name, count in Counter(map(_label, found)).items() if count > 1]
+        files += [member._replace(folder=path.stem if len(archives) > 1 else "") for member, _ in inside]
+    twice = [name for name, count in Counter(map(_label, files)).items() if count > 1]
     if twice:
         raise RefusedError(f"{twice[0]}: expected files of different names, got two; a .zip keeps folders apart")
-    return sorted(found, key=_label)
+    return sorted(files, key=_label)
 
 
 def _label(member: Member) -> str:

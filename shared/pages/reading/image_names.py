@@ -48,5 +48,5 @@ def _renamed(data: Data, by_id: Mapping[Any, str], parts: int) -> Data:
     names = {name: files if name == FOLDER else last_parts(files, parts) for name, files in names.items()}
     if FILES in names:
         names["image"] = names.pop(FILES)
-    shown = np.asarray(last_parts(images, parts), dtype=object)
-    return data._replace(arrays={**data.arrays, "image": shown}, names=names)
+    short = np.asarray(last_parts(images, parts), dtype=object)
+    return data._replace(arrays={**data.arrays, "image": short}, names=names)

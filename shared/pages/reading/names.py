@@ -44,7 +44,7 @@ def num_dimensions(value: Any) -> int:
 
 
 def choices(data: Data) -> list[str]:
-    """What a column of the metric may be made of: runs, arrays, and the columns of two-dimensional arrays."""
+    """The names that a column of the metric may be made of: runs, arrays, and columns of two-dimensional arrays."""
     numbered = runs(data)
     hidden = {name for names in numbered.values() if len(names) > _MAX_MEMBERS for name in names}
     members = [

@@ -18,15 +18,15 @@ def photograph_of(paths: Sequence[Path], image: int, names: Sequence[str]) -> An
     if not paths:
         return None
     check_files(list(paths))
-    found = members(list(paths), _PHOTOGRAPHS)
+    files = members(list(paths), _PHOTOGRAPHS)
     if names and image < len(names):
-        parts, wanted = keys(names)
-        named = dict(zip(last_parts([member.key for member in found], parts), found))
-        if wanted[image] in named:
-            return read_photograph(named[wanted[image]])
-        if named.keys() & set(wanted):
+        parts, short_names = keys(names)
+        by_name = dict(zip(last_parts([member.key for member in files], parts), files))
+        if short_names[image] in by_name:
+            return read_photograph(by_name[short_names[image]])
+        if by_name.keys() & set(short_names):
             return None
-    return read_photograph(found[0]) if len(found) == 1 else None
+    return read_photograph(files[0]) if len(files) == 1 else None
 
 
 _PHOTOGRAPHS = (".png", ".jpg", ".jpeg")

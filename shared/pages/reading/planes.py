@@ -75,15 +75,15 @@ def _check_tiff(content: io.BytesIO, masks: bool) -> None:
 
 @contextmanager
 def _refused(member: Member) -> Iterator[None]:
-    """What is wrong with a file becomes a RefusedError with its name, and that of its archive."""
+    """Turn any error of a file into a RefusedError with its name, and that of its archive."""
     try:
         yield
     except RefusedError:
         raise
     except Exception as error:  # of the decoders
         where = f"{member.path.name}: {member.name}" if member.archive else member.name
-        said = without_paths(reason(error).partition("\n")[0])[:200]
-        raise RefusedError(f"{where}: cannot be read as {ending(member.name)[1:]}: {said}") from None
+        text = without_paths(reason(error).partition("\n")[0])[:200]
+        raise RefusedError(f"{where}: cannot be read as {ending(member.name)[1:]}: {text}") from None
 
 
 def split_planes(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:

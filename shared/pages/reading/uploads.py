@@ -21,7 +21,7 @@ Reader = Callable[[list[Path], bool], Data]  # all files of its suffix, and whet
 
 
 def read_table(frame: pd.DataFrame | None) -> Data:
-    """Columns of the page's table. Rows and columns that are empty are left out; what is no number stays as it is."""
+    """Columns of the page's table, without empty rows and columns; columns of numbers become numeric."""
     frame = pd.DataFrame() if frame is None else frame.map(_filled).dropna(how="all").dropna(how="all", axis=1)
     return Data({str(name).strip(): _as_numbers(frame[name]) for name in frame.columns})
 
@@ -56,8 +56,8 @@ def read_files(paths: list[Path], readers: Mapping[str, Reader], apart: bool = F
             for path in group:
                 pooled = pooled.joined(_read([path], partial(READERS[suffix], path)), path.stem)
         else:
-            known = ", ".join([*readers, *READERS])
-            raise RefusedError(f"{group[0].name}: expected one of {known}, got {suffix or 'no suffix'}")
+            endings = ", ".join([*readers, *READERS])
+            raise RefusedError(f"{group[0].name}: expected one of {endings}, got {suffix or 'no suffix'}")
     return pooled
 
 

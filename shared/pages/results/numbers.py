@@ -43,7 +43,7 @@ def _switch() -> str:
 def _others(
     page: Page, keys: Sequence[str], large: Sequence[str], results: Mapping[str, Any], said: Mapping[str, str]
 ) -> list[str]:
-    """The sections of what is not large; what no pattern fits comes last."""
+    """The sections of results that are not large; a result that no pattern fits comes last."""
     rest = [key for key in keys if key not in large]
     parts = []
     for title, pattern in {**page.sections, "Others" if page.sections else "": ".*"}.items():

@@ -1,4 +1,4 @@
-"""A computation drawn and written: what the results side of a page shows."""
+"""A computation drawn and written, for the results side of a page."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class View(NamedTuple):
 
 
 class Computation(NamedTuple):
-    """The results of each detector by its name, what they were computed from, and what was left out, in words."""
+    """Results by detector, the arguments and the recipe of their data, and a note on rows that were left out."""
 
     arguments: Mapping[str, Arguments]
     detectors: Mapping[str, Computed]
@@ -109,7 +109,7 @@ class Viewer:
 
 
 def as_drawn(computed: Computed) -> Computed:
-    """What the pictures show: all groups together, of the rivals too."""
+    """A computation as the pictures show it: all groups together, of the rivals too."""
     rivals = {name: as_drawn(rival) for name, rival in computed.rivals.items()}
     whole = computed.together
     if whole is None:

@@ -12,7 +12,10 @@ from .limits import RefusedError
 MAX_ITEMS = 5_000  # of an option that is a list
 MAX_STEPS = 1_000_000_000  # items of such a list, times the rows that each of them may go over
 MAX_SAMPLES = 20_000  # images
-MAX_RESAMPLED = 200_000  # rows, in some seconds
+MAX_GROUPS = 2_000
+MAX_RESAMPLED = 200_000  # rows
+MAX_DRAWN = 650_000  # numbers times rows, in each of a thousand resamples: some 0.1 ms for a thousand of them
+_PER_NUMBER = 400  # as many rows as a number that a resample gives takes, whatever it is of
 
 
 class Cost(NamedTuple):
@@ -57,6 +60,27 @@ def interval_costs(options: Mapping[str, Any], state: Mapping[str, Any]) -> Iter
     if options.get("confidence_level") is not None:
         size = max((len(array) for array in state.values() if np.ndim(array)), default=0)
         yield Cost("rows of the data with a confidence_level", size, MAX_RESAMPLED)
+
+
+def drawn_costs(results: Mapping[str, Any], state: Mapping[str, Any], times: int = 1) -> Iterator[Cost]:
+    """The numbers that are drawn in each resample, from the results without intervals, and the rows they go over.
+
+    Each key goes over all rows, those of each group by turns; each number of a table has its own interval.
+    """
+    keys = sum(not isinstance(value, (list, Mapping)) for value in results.values())
+    tables = [table for table in results.values() if isinstance(table, Mapping)]
+    numbers = keys + sum(len(column) for table in tables for column in table.values() if isinstance(column, list))
+    amount = times * keys * _rows(state) + _PER_NUMBER * numbers
+    yield Cost("numbers times rows of the data with a confidence_level", amount, MAX_DRAWN)
+
+
+def _rows(state: Mapping[str, Any]) -> int:
+    """The rows of the longest array of a state; of one with groups, of each group of it."""
+    sizes: dict[str, int] = {}
+    for name, array in state.items():
+        group = name.rpartition("/")[0]
+        sizes[group] = max(sizes.get(group, 0), len(array) if np.ndim(array) else 0)
+    return sum(sizes.values())
 
 
 def step_costs(options: Mapping[str, Any], state: Mapping[str, Any]) -> Iterator[Cost]:

@@ -15,7 +15,7 @@ from gradio.context import LocalContext
 
 from .limits import RefusedError
 
-MAX_SECONDS = 60.0
+MAX_SECONDS = 120.0
 _TOO_LONG = "expected at most {:g} seconds of computing on a page; the package and the command line have no such limit"
 _raise_in = ctypes.pythonapi.PyThreadState_SetAsyncExc
 T = TypeVar("T")
