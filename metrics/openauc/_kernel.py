@@ -107,7 +107,8 @@ def array_namespace(*arrays: Array) -> Any:
     it is told otherwise. So `stable` is always given, and distinct values come from `distinct_values`.
     """
     for array in arrays:
-        if not isinstance(array, (np.ndarray, np.generic)):
+        # the type first, which is quicker to ask, as small batches notice
+        if type(array) is not np.ndarray and not isinstance(array, (np.ndarray, np.generic)):
             with extra():
                 import array_api_compat
             return array_api_compat.array_namespace(*arrays)
@@ -1387,10 +1388,13 @@ def intervals(replicates: Mapping[Key, np.ndarray], level: float) -> dict[Key, I
 
 
 def percentiles(values: np.ndarray, level: float) -> Interval:
-    """The bounds between which a share of the values lies, with equal shares below and above.
+    """The bounds between which a share of the values lies, with equal shares below and above; NaN is left out.
 
     Those of the opposite values are their opposites, to the last bit.
     """
+    values = values[~np.isnan(values)]  # of a resample in which there was nothing to take a mean of
+    if not len(values):
+        return math.nan, math.nan
     low, high = (float(sign * np.quantile(sign * values, (1 - level) / 2)) + 0.0 for sign in (1.0, -1.0))
     return low, high
 
@@ -1629,7 +1633,7 @@ def _counts(state: State) -> np.ndarray:
 ROWS = 1 << 16  # of a table, up to which they are kept as they come
 
 # columns that metrics of this collection take: one that a metric does not use is ignored by it, for combine()
-SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels"})
+SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels", "samples"})
 
 
 class _Options:
@@ -3222,6 +3226,14 @@ def f1_max(counts: Counts) -> tuple[float, float]:
     return best, threshold
 
 
+def _best_iou(counts: Counts) -> float:
+    return float(array_namespace(counts.tp).max(ratio_of(counts.tp, counts.fp + counts.num_positives)))
+
+
+# max_t TP / (TP + FP + FN), at the threshold of the best F1
+IOU_MAX = Quantity(_best_iou, lambda best, *_: max(best), True, at_best(_best_iou))
+
+
 def _gain(counts: Counts) -> int:
     return int(array_namespace(counts.tp).max(counts.tp - counts.fp))
 
@@ -3252,17 +3264,6 @@ def detection_accuracy(counts: Counts) -> float:
 
 
 CURVE = {"auroc": AUROC, "ap": AVERAGE_PRECISION, "aupr": AUPR, "f1_max": F1_MAX}
-
-
-def curve_metrics(values: Mapping[str, Any], prefix: str) -> dict[str, float]:
-    """AUROC, AP, AUPR, F1-max and its threshold, from values of the quantities `CURVE`, named with a prefix."""
-    return {**curve_rates(values, prefix), f"{prefix}f1_max_threshold": values["f1_max"][1]}
-
-
-def curve_rates(values: Mapping[str, Any], prefix: str) -> dict[str, float]:
-    """As `curve_metrics`, without the threshold."""
-    rates = {**values, "f1_max": values["f1_max"][0]}
-    return {f"{prefix}{name}": rates[name] for name in CURVE}
 
 
 # ---- ranking/rows.py -------------------------------------------------------------------------------------------------
@@ -3683,7 +3684,7 @@ def _accepted(*sides: Side) -> list[np.ndarray]:
     xp = array_namespace(*(side.scores for side in sides))
     dtype = xp.result_type(*(side.scores for side in sides))
     scores = [xp.astype(side.scores, dtype, copy=False) for side in sides]
-    distinct = xp.sort(xp.unique_values(xp.concat(scores)))
+    distinct = distinct_values(xp.concat(scores))
     below = (side.below(xp.searchsorted(own, distinct, side="right")) for side, own in zip(sides, scores))
     return [np.concatenate([[0], to_numpy(column).astype(np.int64)]) for column in below]
 
@@ -4385,6 +4386,8 @@ class OpenAUC(Metric):
     significant_bits: how many bits of each score are kept, in [4, 52]; None keeps all. Fixed at load
     fpr_list: numbers in [0, 1] at which to add the correct-classification rate, as of `ccr_at_fpr`
     risk_metrics: names of `risk_coverage` to add, unknown samples being errors too
+    ood_cost: the cost of an accepted unknown sample in them, in [0, 1], one of a wrong class costing 1 − ood_cost
+    unknown_share: the share of unknown samples by which they are weighed there, in (0, 1); None for that of the data
     per_sample: whether to add the threshold of the operating point and the table of `open_set_samples`
 
     Results: "openauc", "closed_set_accuracy", "open_set_auroc", "open_set_accuracy@tpr95", and "ccr@fpr0.1" and so on;
@@ -4408,6 +4411,8 @@ class OpenAUC(Metric):
     significant_bits: int | None = None
     fpr_list: float | Sequence[float] | None = None
     risk_metrics: str | Sequence[str] = ()
+    ood_cost: float | None = None
+    unknown_share: float | None = None
     per_sample: bool = False
 
     def __post_init__(self) -> None:
@@ -4416,7 +4421,7 @@ class OpenAUC(Metric):
         self.tpr = as_fraction(self.tpr, "tpr")
         self.significant_bits = check_bits(self.significant_bits)
         self.per_sample = as_bool(self.per_sample, "per_sample")
-        _ = self.fprs, self.risks
+        _ = self.fprs, self.risks, self.costs
 
     @property
     def fprs(self) -> Sequence[float]:
@@ -4429,12 +4434,23 @@ class OpenAUC(Metric):
         return risk_quantities(self.risk_metrics, "risk_metrics")
 
     @property
+    def costs(self) -> Costs | None:
+        """The costs and weights of samples in risks; None where all count the same."""
+        return as_costs(self.ood_cost, self.unknown_share)
+
+    @property
     def at_tpr(self) -> str:
         """The key of the operating point."""
         return f"open_set_accuracy@tpr{percent(self.tpr)}"
 
     def prepare(self, state: OpenSetState) -> PreparedSides:
         """Sort the unknown, the correctly and the wrongly classified samples; the latter two are drawn together."""
+        if self.costs is not None and not self.risks:
+            raise ValueError("risk_metrics: expected names with an ood_cost or an unknown_share, got none")
+        if self.costs is not None and "significant_bits" in state:
+            raise ValueError(
+                "significant_bits: expected None with an ood_cost or an unknown_share, whose risks have no error bound"
+            )
         arrays: Any = state
         return PreparedSides(self, arrays, open_set_sides(state), stratum_of=(0, 1, 1))
 
@@ -4454,9 +4470,12 @@ class OpenAUC(Metric):
         }
         for fpr in self.fprs:
             rates[f"ccr@fpr{percent(fpr)}"] = Rate(ccr_of_sides(unknown, correct, num_known, fpr), True)
-        risks = self.risks
+        risks, costs = self.risks, self.costs
         if risks:
-            values = risk_of_sides(both_sides(unknown, wrong), correct, risks)
+            if costs is None:
+                values = risk_of_sides(both_sides(unknown, wrong), correct, risks)
+            else:
+                values = risks_with_costs(unknown, wrong, correct, risk_names(self.risk_metrics, "risk_metrics"), costs)
             rates |= {name: Rate(value, risks[name].higher) for name, value in values.items()}
         if unknown.bits is None:
             return rates

@@ -108,7 +108,8 @@ def array_namespace(*arrays: Array) -> Any:
     it is told otherwise. So `stable` is always given, and distinct values come from `distinct_values`.
     """
     for array in arrays:
-        if not isinstance(array, (np.ndarray, np.generic)):
+        # the type first, which is quicker to ask, as small batches notice
+        if type(array) is not np.ndarray and not isinstance(array, (np.ndarray, np.generic)):
             with extra():
                 import array_api_compat
             return array_api_compat.array_namespace(*arrays)
@@ -1388,10 +1389,13 @@ def intervals(replicates: Mapping[Key, np.ndarray], level: float) -> dict[Key, I
 
 
 def percentiles(values: np.ndarray, level: float) -> Interval:
-    """The bounds between which a share of the values lies, with equal shares below and above.
+    """The bounds between which a share of the values lies, with equal shares below and above; NaN is left out.
 
     Those of the opposite values are their opposites, to the last bit.
     """
+    values = values[~np.isnan(values)]  # of a resample in which there was nothing to take a mean of
+    if not len(values):
+        return math.nan, math.nan
     low, high = (float(sign * np.quantile(sign * values, (1 - level) / 2)) + 0.0 for sign in (1.0, -1.0))
     return low, high
 
@@ -1630,7 +1634,7 @@ def _counts(state: State) -> np.ndarray:
 ROWS = 1 << 16  # of a table, up to which they are kept as they come
 
 # columns that metrics of this collection take: one that a metric does not use is ignored by it, for combine()
-SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels"})
+SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels", "samples"})
 
 
 class _Options:
@@ -4024,11 +4028,20 @@ class CountedClasses(NamedTuple):
             aps[row] = average_precision(*points, number)
         return self._replace(objects=objects, aps=aps)
 
-    def mean(self, values: Sequence[Ratio], group: Sequence[int]) -> float:
-        """The mean of ratios over those classes of a group that have objects, rounded once; 0.0 if none has."""
-        rows = zip(self.classes.labels, self.objects, values)
-        some = [value for label, number, value in rows if label in group and number]
-        return rounded_sum(some, len(some)) if some else 0.0
+    def mean_ap(self, group: Sequence[int]) -> float:
+        """The mean AP of those classes of a group that have objects, rounded once; 0.0 if none has."""
+        aps = [self.aps[row] for row in self._with_objects(group)]
+        return rounded_sum(aps, len(aps)) if aps else 0.0
+
+    def mean_ratio(self, counts: Sequence[int], totals: Sequence[int], group: Sequence[int]) -> float:
+        """The mean over the same classes of counts by totals, rounded once; 0/0 is 0."""
+        rows = self._with_objects(group)
+        ratios = [(counts[row], totals[row]) for row in rows if totals[row]]
+        return rounded_sum(ratios, len(rows)) if ratios else 0.0
+
+    def _with_objects(self, group: Sequence[int]) -> list[int]:
+        labels = enumerate(self.classes.labels)
+        return [row for row, label in labels if label in group and self.objects[row]]
 
     def predicted(self) -> tuple[list[int], list[int]]:
         """TP and FP of all predictions of each class."""
@@ -4263,20 +4276,20 @@ class Owod(MatchedImages):
         return {
             "U-Recall": ratio(totals["TP_unknown"], totals["total_unknown"]),
             "U-AP": ratio(*classes.aps[-1]),
-            **{name: classes.mean(classes.aps, group) for name, group in self._groups.items()},
+            "mAP": classes.mean_ap(self._groups["mAP"]),
         }
 
     def _values(self, classes: CountedClasses, totals: Mapping[str, int]) -> dict[str, float]:
         tp, fp, fn = (totals[f"{name}_unknown"] for name in ("TP", "FP", "FN"))
         right, wrong = classes.predicted()
-        precisions = [(true, max(1, true + false)) for true, false in zip(right, wrong)]
-        recalls = [(true, max(1, number)) for true, number in zip(right, classes.objects)]
+        predicted = [true + false for true, false in zip(right, wrong)]
         return {
             **self._found(classes, totals),
+            **{name: classes.mean_ap(group) for name, group in self._groups.items()},
             "Precision(U)": ratio(tp, tp + fp),
             "U-F1": ratio(2 * tp, 2 * tp + fp + fn),
-            "Precision(K)": classes.mean(precisions, self._groups["mAP"]),
-            "Recall(K)": classes.mean(recalls, self._groups["mAP"]),
+            "Precision(K)": classes.mean_ratio(right, predicted, self._groups["mAP"]),
+            "Recall(K)": classes.mean_ratio(right, classes.objects, self._groups["mAP"]),
         }
 
     def mend(self, error: str, mending: Mending) -> None:
@@ -4389,15 +4402,15 @@ def false_overlaps(found: Outcomes, overlaps: Overlaps) -> FalseOverlaps:
 
 
 def kinds_of_false_positives(found: Outcomes, beside: FalseOverlaps) -> tuple[np.ndarray, np.ndarray]:
-    """The kind of each prediction and the object that it should have taken, both −1 where there is none.
+    """The kind of each prediction, −1 where it is right or counts nowhere, and the object that it is about, or −1.
 
     The first kind that applies, where t is the IoU threshold:
 
-    badly placed: 1/10 ≤ IoU < t with the object of its class that it overlaps most → that object
-    misnamed: IoU ≥ t with the object of another class that it overlaps most → that object
+    badly placed: 1/10 ≤ IoU < t with the object of its class that it overlaps most
+    misnamed: IoU ≥ t with the object of another class that it overlaps most
     duplicate: IoU ≥ t with an object of its class
     background: IoU ≤ 1/10 with each object
-    both badly placed and misnamed: all others
+    both badly placed and misnamed: all others; it is about the object of another class that it overlaps most
 
     Misnamed and both are told apart by what was called what, background by what it was called. Of equal IoUs the
     object with the smaller class and coordinates counts.
@@ -4419,8 +4432,14 @@ def kinds_of_false_positives(found: Outcomes, beside: FalseOverlaps) -> tuple[np
     badly_placed = (own >= 0) & ~own_reached
     kind[badly_placed] = BADLY_PLACED
     kind[~is_false_positive(found)] = -1
-    target = np.where(badly_placed, own, np.where(other_reached, other, -1))
-    return kind, target
+    about = np.where(badly_placed, own, np.where(other_reached, other, np.where(own_reached, own, other)))
+    about[(kind < 0) | (kind == BACKGROUND_CALLED) | (kind == BACKGROUND_CALLED + 1)] = -1
+    return kind, about
+
+
+def mended_to(kind: np.ndarray, about: np.ndarray) -> np.ndarray:
+    """The object that each prediction takes where it is mended: what is badly placed or misnamed, else −1."""
+    return np.where((kind == BADLY_PLACED) | ((kind >= MISNAMED) & (kind < DUPLICATE)), about, -1)
 
 
 def _best(found: Outcomes, beside: FalseOverlaps) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -4500,10 +4519,18 @@ MISSED = "missed"  # the error of objects that nothing was predicted on
 _FATE_COLUMNS = [f"{side} objects {fate}" for side, fate in FATES]
 _SIDES = {side: [column for column in _FATE_COLUMNS if column.startswith(side)] for side, _ in FATES}
 _MEASURES = ("mAP", "U-AP", "U-Recall")
+KEYS_OF_TABLES = frozenset(
+    [f"fate({side}, {fate})" for side, fate in FATES]
+    + [gain(error, measure) for error in (*FALSE_POSITIVES, MISSED) for measure in _MEASURES]
+)  # of the rates that the two tables hold, too
 
 
 class Errors:
     """Fates and kinds of errors of matched images; see `object_fates`, `kinds_of_false_positives` and `mending`.
+
+    fates, called: the fate of each object and the class that it was called
+    kinds, about: the kind of each prediction and the object that it is about
+    by_image: counts of one of each image
 
     Mending "missed" takes the missed objects out of all denominators.
     Raises ValueError for an IoU threshold below 1/10, at which no box is badly placed.
@@ -4516,15 +4543,16 @@ class Errors:
             raise ValueError(f"errors: expected an iou_threshold of at least {float(NEARBY)}, got {threshold}")
         beside = false_overlaps(found, overlaps)
         self._matched, size = matched, len(boxes.num_predictions)
-        self._fates, self._called = object_fates(found, beside)
-        kinds, target = kinds_of_false_positives(found, beside)
-        is_missed = np.isin(self._fates, [place for place, (_, fate) in enumerate(FATES) if fate == MISSED])
+        self.fates, self.called = object_fates(found, beside)
+        self.kinds, self.about = kinds_of_false_positives(found, beside)
+        target = mended_to(self.kinds, self.about)
+        is_missed = np.isin(self.fates, [place for place, (_, fate) in enumerate(FATES) if fate == MISSED])
         self.by_image: CountColumns = {
-            **tables_of_places(boxes.object_image, self._fates, _FATE_COLUMNS, size),
-            **tables_of_places(boxes.image, kinds, [f"FP {kind}" for kind in FALSE_POSITIVES], size),
+            **tables_of_places(boxes.object_image, self.fates, _FATE_COLUMNS, size),
+            **tables_of_places(boxes.image, self.kinds, [f"FP {kind}" for kind in FALSE_POSITIVES], size),
         }
-        ranked = np.argsort(kinds.astype(np.int8), kind="stable")
-        ends = np.cumsum(np.bincount(kinds + 1, minlength=len(FALSE_POSITIVES) + 1))
+        ranked = np.argsort(self.kinds.astype(np.int8), kind="stable")
+        ends = np.cumsum(np.bincount(self.kinds + 1, minlength=len(FALSE_POSITIVES) + 1))
         for kind, going in zip(FALSE_POSITIVES, np.split(ranked, ends)[1:]):
             matched.mend(kind, mending(found, going, target))
         matched.mend(MISSED, without_objects(np.flatnonzero(is_missed)))
@@ -4569,10 +4597,10 @@ class Errors:
         def number(labels: np.ndarray, which: np.ndarray) -> list[int]:
             return tally(rows_of(labels[which], classes), weights[which], len(classes)).tolist()
 
-        fates = np.asarray([fate for _, fate in FATES] + [""])[self._fates]  # −1, of ignored objects, is the last
+        fates = np.asarray([fate for _, fate in FATES] + [""])[self.fates]  # −1, of ignored objects, is the last
         by_fate = {fate: number(boxes.object_label, fates == fate) for fate in dict.fromkeys(fate for _, fate in FATES)}
-        unknown_as_known = self._fates == FATES.index(("unknown", "called known"))
-        return {**by_fate, "unknown objects called it": number(self._called, unknown_as_known)}
+        unknown_as_known = self.fates == FATES.index(("unknown", "called known"))
+        return {**by_fate, "unknown objects called it": number(self.called, unknown_as_known)}
 
     def table_by_image(self) -> dict[str, list[Any]]:
         """Counts of each image."""
@@ -4628,7 +4656,7 @@ class PreparedImages(Prepared):
         overlaps = boxes.overlaps(min(lowest))
         self.matched = protocol(boxes, overlaps.reaching(boxes.rules.iou_threshold), options)
         self._own = boxes.counts
-        self._errors = Errors(self.matched, overlaps) if options.errors else None
+        self.errors = Errors(self.matched, overlaps) if options.errors else None
         self._recall = None
         if options.budget_sizes:
             self._recall = BudgetRecall(boxes, overlaps, options.budget_sizes, options.budget)
@@ -4671,7 +4699,7 @@ class PreparedImages(Prepared):
 
     def _rates(self, images: np.ndarray) -> Results:
         results = self.matched.rates(images)
-        for more in (self._recall, self._errors):
+        for more in (self._recall, self.errors):
             results |= more.rates(images) if more is not None else {}
         return results
 
@@ -4679,16 +4707,16 @@ class PreparedImages(Prepared):
         """The tables by class and by image, the sweep over confidences, fates and errors."""
         options, tables = self._options, dict[str, Any]()
         if options.per_class:
-            more = self._errors.table_by_class() if self._errors is not None else {}
+            more = self.errors.table_by_class() if self.errors is not None else {}
             tables["per_class"] = {**self.matched.table_by_class(), **more}
         if options.per_image:
             tables["per_image"] = {"image": [*range(int(self._own.sum()))], **self.matched.table_by_image()}
-            for beside in (self._recall, self._errors):
+            for beside in (self._recall, self.errors):
                 tables["per_image"] |= beside.table_by_image() if beside is not None else {}
         if options.conf_list is not None:
             sweep = self.matched.sweep(results, options.conf_list)
             tables["sweep"] = {"confidence": options.conf_list, **sweep}
-        return {**tables, **(self._errors.tables(results) if self._errors is not None else {})}
+        return {**tables, **(self.errors.tables(results) if self.errors is not None else {})}
 
 
 def places_of_images(state: DetectionState) -> np.ndarray:
@@ -4765,7 +4793,7 @@ class OpenSetDetection(Metric):
     per_image: bool = False
     conf_list: Sequence[float] | None = None
     errors: bool = False
-    recall_budgets: int | Sequence[int] = ()
+    recall_budgets: int | Sequence[int] | None = ()
     budget: str = "unknown"
     box_format: str = "xyxy"
 
@@ -4790,7 +4818,7 @@ class OpenSetDetection(Metric):
     def budget_sizes(self) -> list[int]:
         """The numbers of `recall_budgets`."""
         given = plain_value(self.recall_budgets)
-        sizes = [] if given in ((), []) else as_int_list(given, "recall_budgets", 1, MAX_EXACT)
+        sizes = [] if given in (None, (), []) else as_int_list(given, "recall_budgets", 1, MAX_EXACT)
         if len(set(sizes)) < len(sizes):
             raise ValueError(f"recall_budgets: expected different numbers, got {sizes}")
         return sizes
