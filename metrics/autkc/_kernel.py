@@ -1034,7 +1034,10 @@ def intervals(replicates: Mapping[Key, np.ndarray], level: float) -> dict[Key, I
 
 
 def percentiles(values: np.ndarray, level: float) -> Interval:
-    """The bounds between which a share of the values lies, with equal shares below and above."""
+    """The bounds between which a share of the values lies, with equal shares below and above; NaN is left out."""
+    values = values[~np.isnan(values)]  # of a resample in which there was nothing to take a mean of
+    if not len(values):
+        return math.nan, math.nan
     low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2]).tolist()
     return low, high
 
@@ -1628,7 +1631,7 @@ def _counts(state: State) -> np.ndarray:
 ROWS = 1 << 16  # of a table, up to which they are kept as they come
 
 # columns that metrics of this collection take: one that a metric does not use is ignored by it, for combine()
-SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels"})
+SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels", "samples"})
 
 
 class _Options:

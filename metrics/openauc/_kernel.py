@@ -1388,7 +1388,10 @@ def intervals(replicates: Mapping[Key, np.ndarray], level: float) -> dict[Key, I
 
 
 def percentiles(values: np.ndarray, level: float) -> Interval:
-    """The bounds between which a share of the values lies, with equal shares below and above."""
+    """The bounds between which a share of the values lies, with equal shares below and above; NaN is left out."""
+    values = values[~np.isnan(values)]  # of a resample in which there was nothing to take a mean of
+    if not len(values):
+        return math.nan, math.nan
     low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2]).tolist()
     return low, high
 
@@ -1627,7 +1630,7 @@ def _counts(state: State) -> np.ndarray:
 ROWS = 1 << 16  # of a table, up to which they are kept as they come
 
 # columns that metrics of this collection take: one that a metric does not use is ignored by it, for combine()
-SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels"})
+SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels", "samples"})
 
 
 class _Options:
@@ -3220,6 +3223,14 @@ def f1_max(counts: Counts) -> tuple[float, float]:
     return best, threshold
 
 
+def _best_iou(counts: Counts) -> float:
+    return float(array_namespace(counts.tp).max(ratio_of(counts.tp, counts.fp + counts.num_positives)))
+
+
+# max_t TP / (TP + FP + FN), at the threshold of the best F1
+IOU_MAX = Quantity(_best_iou, lambda best, *_: max(best), True, at_best(_best_iou))
+
+
 def _gain(counts: Counts) -> int:
     return int(array_namespace(counts.tp).max(counts.tp - counts.fp))
 
@@ -3250,17 +3261,6 @@ def detection_accuracy(counts: Counts) -> float:
 
 
 CURVE = {"auroc": AUROC, "ap": AVERAGE_PRECISION, "aupr": AUPR, "f1_max": F1_MAX}
-
-
-def curve_metrics(values: Mapping[str, Any], prefix: str) -> dict[str, float]:
-    """AUROC, AP, AUPR, F1-max and its threshold, from values of the quantities `CURVE`, named with a prefix."""
-    return {**curve_rates(values, prefix), f"{prefix}f1_max_threshold": values["f1_max"][1]}
-
-
-def curve_rates(values: Mapping[str, Any], prefix: str) -> dict[str, float]:
-    """As `curve_metrics`, without the threshold."""
-    rates = {**values, "f1_max": values["f1_max"][0]}
-    return {f"{prefix}{name}": rates[name] for name in CURVE}
 
 
 # ---- ranking/rows.py -------------------------------------------------------------------------------------------------
@@ -3681,7 +3681,7 @@ def _accepted(*sides: Side) -> list[np.ndarray]:
     xp = array_namespace(*(side.scores for side in sides))
     dtype = xp.result_type(*(side.scores for side in sides))
     scores = [xp.astype(side.scores, dtype, copy=False) for side in sides]
-    distinct = xp.sort(xp.unique_values(xp.concat(scores)))
+    distinct = distinct_values(xp.concat(scores))
     below = (side.below(xp.searchsorted(own, distinct, side="right")) for side, own in zip(sides, scores))
     return [np.concatenate([[0], to_numpy(column).astype(np.int64)]) for column in below]
 

@@ -6,6 +6,7 @@ rows. Rows are in a canonical order, so an interval has the same bits for any or
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
@@ -115,7 +116,10 @@ def intervals(replicates: Mapping[Key, np.ndarray], level: float) -> dict[Key, I
 
 
 def percentiles(values: np.ndarray, level: float) -> Interval:
-    """The bounds between which a share of the values lies, with equal shares below and above."""
+    """The bounds between which a share of the values lies, with equal shares below and above; NaN is left out."""
+    values = values[~np.isnan(values)]  # of a resample in which there was nothing to take a mean of
+    if not len(values):
+        return math.nan, math.nan
     low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2]).tolist()
     return low, high
 

@@ -15,12 +15,7 @@ from ..metric.results import Rate, Results, as_dict
 from ..ranking.bounds import with_errors
 from ..ranking.counts import Counts, Side, check_both_classes
 from ..ranking.curves import AUPR, AUROC, AVERAGE_PRECISION
-from ..ranking.operating_points import RATES
-from ..ranking.quantities import Quantity, bounded, quantities
-from ..ranking.rounding import check_bits
-from .measures import Measure, Sides, measure_of
-from .oodeel import curve_of_sides, sampled_measure
-from .points import (
+from ..ranking.named_points import (
     DETECTION_ACCURACY_REACHED,
     Reached,
     check_thresholds_exist,
@@ -29,6 +24,11 @@ from .points import (
     rate_above,
     reached_point,
 )
+from ..ranking.operating_points import RATES
+from ..ranking.quantities import Quantity, bounded, quantities
+from ..ranking.rounding import check_bits
+from .measures import Measure, Sides, measure_of
+from .oodeel import curve_of_sides, sampled_measure
 from .sklearn_metrics import SKLEARN_LABELS, SKLEARN_PARTIAL, SKLEARN_SCORES, called, is_function, sklearn_measure
 
 DEFAULT_METRICS = ("auroc", "fpr95tpr")

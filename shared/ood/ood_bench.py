@@ -11,11 +11,11 @@ from ..arrays.options import as_bool, as_int, as_real
 from ..metric.metric import Metric
 from ..metric.results import Results
 from ..ranking.counts import Side
+from ..ranking.named_points import check_thresholds_exist
 from ..ranking.prepared_sides import PreparedSides
 from ..ranking.rounding import check_bits
 from .bench import DEFAULT_METRICS, bench_rates, function_results, names_and_functions
 from .per_sample import ood_samples
-from .points import check_thresholds_exist
 from .sides import LabelValues, OODState, as_ood_state, check_label_values, is_ood, ood_sides, reduce_ood
 
 Name = str | Callable[..., Any]  # of a metric
