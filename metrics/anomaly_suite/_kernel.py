@@ -108,7 +108,8 @@ def array_namespace(*arrays: Array) -> Any:
     it is told otherwise. So `stable` is always given, and distinct values come from `distinct_values`.
     """
     for array in arrays:
-        if not isinstance(array, (np.ndarray, np.generic)):
+        # the type first, which is quicker to ask, as small batches notice
+        if type(array) is not np.ndarray and not isinstance(array, (np.ndarray, np.generic)):
             with extra():
                 import array_api_compat
             return array_api_compat.array_namespace(*arrays)
@@ -548,6 +549,8 @@ def check_not_negative(ids: Array, name: str, hint: str = "") -> None:
 
 GROUPS = "groups"  # the column
 ALL = ""  # the group of samples that belong to every group
+MAX_SLASHES = 10  # what is before each of them has a row of the results
+MAX_LENGTH = 1_000  # characters of a name
 
 Parts = Mapping[str, State]  # the states of a batch, by group
 
@@ -616,9 +619,18 @@ def group_name(item: Any) -> str:
 
 
 def check_names(names: Iterable[str]) -> None:
-    """Raise ValueError unless these can all be names of groups: near/cifar100 is one, and near then none."""
+    """Raise ValueError unless these can all be names of groups: near/cifar100 is one, and near then none.
+
+    A name has at most 10 slashes and 1,000 characters: the results have a row for each part before a slash.
+    """
     given = [name for name in names if name != ALL]
     for name in given:
+        slashes = name.count("/")
+        if slashes > MAX_SLASHES or len(name) > MAX_LENGTH:
+            got = f"one of {slashes:,} and {len(name):,} ({name[:50]!r}…)"
+            raise ValueError(
+                f"groups: expected names of at most {MAX_SLASHES} slashes and {MAX_LENGTH:,} characters, got {got}"
+            )
         if not all(name.split("/")):
             raise ValueError(f"groups: expected names such as near/cifar100, got {name!r}")
     both = sorted(prefixes(given) & set(given))
@@ -3161,6 +3173,22 @@ def percent(share: float) -> str:
     return f"{100 * share:.12g}"
 
 
+def with_own_names(shares: Sequence[float], name: str) -> Sequence[float]:
+    """Return shares, each of which stands in the names of results by itself.
+
+    Raises ValueError for two that differ and have one name.
+    """
+    named: dict[str, float] = {}
+    for share in shares:
+        other = named.setdefault(percent(share), share)
+        if other != share:
+            raise ValueError(
+                f"{name}: expected numbers with names of their own, got {other!r} and {share!r}, "
+                f"which both are {percent(share)} %"
+            )
+    return shares
+
+
 # ---- ranking/named_points.py -----------------------------------------------------------------------------------------
 #
 # Operating points by name, the thresholds that reach them, and the rates at a threshold.
@@ -3220,7 +3248,7 @@ DETECTION_ACCURACY_REACHED = Quantity(_best_gain, _best_accuracy, True, at_best(
 F1_MAX_REACHED = F1_MAX._replace(value=lambda *parts: Reached(*F1_MAX.value(*parts)))
 
 
-def exceeded_threshold(reached: Reached, sides: tuple[Side, Side]) -> float:
+def exceeded_threshold(reached: Reached, sides: Sequence[Side]) -> float:
     """The threshold t such that score > t is the decision of a point: the next lower score, or −inf below all.
 
     It is a score of the data, so it stays what it is in whatever precision it is compared. Returns NaN where samples

@@ -107,7 +107,8 @@ def array_namespace(*arrays: Array) -> Any:
     it is told otherwise. So `stable` is always given, and distinct values come from `distinct_values`.
     """
     for array in arrays:
-        if not isinstance(array, (np.ndarray, np.generic)):
+        # the type first, which is quicker to ask, as small batches notice
+        if type(array) is not np.ndarray and not isinstance(array, (np.ndarray, np.generic)):
             with extra():
                 import array_api_compat
             return array_api_compat.array_namespace(*arrays)
@@ -547,6 +548,8 @@ def check_not_negative(ids: Array, name: str, hint: str = "") -> None:
 
 GROUPS = "groups"  # the column
 ALL = ""  # the group of samples that belong to every group
+MAX_SLASHES = 10  # what is before each of them has a row of the results
+MAX_LENGTH = 1_000  # characters of a name
 
 Parts = Mapping[str, State]  # the states of a batch, by group
 
@@ -615,9 +618,18 @@ def group_name(item: Any) -> str:
 
 
 def check_names(names: Iterable[str]) -> None:
-    """Raise ValueError unless these can all be names of groups: near/cifar100 is one, and near then none."""
+    """Raise ValueError unless these can all be names of groups: near/cifar100 is one, and near then none.
+
+    A name has at most 10 slashes and 1,000 characters: the results have a row for each part before a slash.
+    """
     given = [name for name in names if name != ALL]
     for name in given:
+        slashes = name.count("/")
+        if slashes > MAX_SLASHES or len(name) > MAX_LENGTH:
+            got = f"one of {slashes:,} and {len(name):,} ({name[:50]!r}…)"
+            raise ValueError(
+                f"groups: expected names of at most {MAX_SLASHES} slashes and {MAX_LENGTH:,} characters, got {got}"
+            )
         if not all(name.split("/")):
             raise ValueError(f"groups: expected names such as near/cifar100, got {name!r}")
     both = sorted(prefixes(given) & set(given))
@@ -3719,18 +3731,17 @@ def check_classes(state: OpenSetState, num_classes: int | None = None) -> int | 
 #
 # What became of each sample of an open-set problem, where it is called unknown by its score.
 
-def open_set_samples(state: OpenSetState, threshold: float, *, reached: bool) -> dict[str, list[Any]]:
+def open_set_samples(state: OpenSetState, threshold: float) -> dict[str, list[Any]]:
     """What became of each sample at a threshold: see `sample_table`.
 
-    Parameters: state of `reduce_open_set` or `reduce_openauc`; threshold of the scores; reached, whether a sample that
-    scores the threshold itself is called unknown.
+    Parameters: state of `reduce_open_set` or `reduce_openauc`; threshold, a sample being called unknown iff
+    its score is above it.
     Raises ValueError for a state whose rows are not samples.
     """
     check_samples(state)
     # in float64: a float32 score must not round the threshold to its own precision
     scores = to_numpy(state["scores"]).astype(np.float64)
-    called = scores >= threshold if reached else scores > threshold
-    return sample_table(scores, state["classes"] < 0, called, state["predicted"] == state["classes"])
+    return sample_table(scores, state["classes"] < 0, scores > threshold, state["predicted"] == state["classes"])
 
 
 def open_f_samples(state: OpenSetState, threshold: float) -> dict[str, list[Any]]:
@@ -3740,7 +3751,7 @@ def open_f_samples(state: OpenSetState, threshold: float) -> dict[str, list[Any]
     """
     classes = {"true_class": "classes", "predicted_class": "predicted"}
     columns: Any = {name: to_numpy(state[column]).tolist() for name, column in classes.items()}  # type: ignore[literal-required]
-    return {**open_set_samples(state, threshold, reached=False), **columns}
+    return {**open_set_samples(state, threshold), **columns}
 
 
 # ---- open_set/open_f_metrics.py --------------------------------------------------------------------------------------

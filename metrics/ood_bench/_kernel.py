@@ -108,7 +108,8 @@ def array_namespace(*arrays: Array) -> Any:
     it is told otherwise. So `stable` is always given, and distinct values come from `distinct_values`.
     """
     for array in arrays:
-        if not isinstance(array, (np.ndarray, np.generic)):
+        # the type first, which is quicker to ask, as small batches notice
+        if type(array) is not np.ndarray and not isinstance(array, (np.ndarray, np.generic)):
             with extra():
                 import array_api_compat
             return array_api_compat.array_namespace(*arrays)
@@ -548,6 +549,8 @@ def check_not_negative(ids: Array, name: str, hint: str = "") -> None:
 
 GROUPS = "groups"  # the column
 ALL = ""  # the group of samples that belong to every group
+MAX_SLASHES = 10  # what is before each of them has a row of the results
+MAX_LENGTH = 1_000  # characters of a name
 
 Parts = Mapping[str, State]  # the states of a batch, by group
 
@@ -616,9 +619,18 @@ def group_name(item: Any) -> str:
 
 
 def check_names(names: Iterable[str]) -> None:
-    """Raise ValueError unless these can all be names of groups: near/cifar100 is one, and near then none."""
+    """Raise ValueError unless these can all be names of groups: near/cifar100 is one, and near then none.
+
+    A name has at most 10 slashes and 1,000 characters: the results have a row for each part before a slash.
+    """
     given = [name for name in names if name != ALL]
     for name in given:
+        slashes = name.count("/")
+        if slashes > MAX_SLASHES or len(name) > MAX_LENGTH:
+            got = f"one of {slashes:,} and {len(name):,} ({name[:50]!r}…)"
+            raise ValueError(
+                f"groups: expected names of at most {MAX_SLASHES} slashes and {MAX_LENGTH:,} characters, got {got}"
+            )
         if not all(name.split("/")):
             raise ValueError(f"groups: expected names such as near/cifar100, got {name!r}")
     both = sorted(prefixes(given) & set(given))
@@ -3399,6 +3411,22 @@ def percent(share: float) -> str:
     return f"{100 * share:.12g}"
 
 
+def with_own_names(shares: Sequence[float], name: str) -> Sequence[float]:
+    """Return shares, each of which stands in the names of results by itself.
+
+    Raises ValueError for two that differ and have one name.
+    """
+    named: dict[str, float] = {}
+    for share in shares:
+        other = named.setdefault(percent(share), share)
+        if other != share:
+            raise ValueError(
+                f"{name}: expected numbers with names of their own, got {other!r} and {share!r}, "
+                f"which both are {percent(share)} %"
+            )
+    return shares
+
+
 # ---- ranking/named_points.py -----------------------------------------------------------------------------------------
 #
 # Operating points by name, the thresholds that reach them, and the rates at a threshold.
@@ -3458,7 +3486,7 @@ DETECTION_ACCURACY_REACHED = Quantity(_best_gain, _best_accuracy, True, at_best(
 F1_MAX_REACHED = F1_MAX._replace(value=lambda *parts: Reached(*F1_MAX.value(*parts)))
 
 
-def exceeded_threshold(reached: Reached, sides: tuple[Side, Side]) -> float:
+def exceeded_threshold(reached: Reached, sides: Sequence[Side]) -> float:
     """The threshold t such that score > t is the decision of a point: the next lower score, or −inf below all.
 
     It is a score of the data, so it stays what it is in whatever precision it is compared. Returns NaN where samples
@@ -4009,6 +4037,27 @@ def sklearn_measure(metric: Any, name: str, threshold: float | None) -> Measure:
     return Measure(measure, higher)
 
 
+def is_function(metric: Any) -> bool:
+    """Whether a metric is a function of sklearn.metrics, or a partial of one, that has no name here: see `called`."""
+    function = getattr(metric, "func", metric)  # func of a functools.partial
+    name = getattr(function, "__name__", "")
+    named = name in (*SKLEARN_SCORES, *SKLEARN_LABELS, *SKLEARN_PARTIAL)
+    return callable(function) and str(function.__module__).startswith("sklearn.metrics") and not named
+
+
+def called(function: Any, name: str, sides: Sides, threshold: float | None) -> Any:
+    """What a function of sklearn.metrics returns, as it is: of the labels, 1 for OOD, and of the scores or decisions.
+
+    Names that begin with roc or end in _curve get the scores, all others the decisions score > threshold.
+    """
+    labels, scores = sides.ordered
+    if name.startswith("roc") or name.endswith("_curve"):
+        return function(*_finite(labels, scores, name))
+    if threshold is None:
+        raise ValueError(f"threshold: expected a number, since {name!r} judges scores > threshold; got None")
+    return function(labels, (scores > threshold).astype(np.int64))
+
+
 def _finite(labels: np.ndarray, scores: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray]:
     if not np.isfinite(scores).all():
         if name in _RANKS:
@@ -4044,7 +4093,7 @@ def bench_metrics(
     thresholds: bool = False,
     step: int | None = None,
     significant_bits: int | None = None,
-) -> dict[str, float]:
+) -> dict[str, Any]:
     """Metrics of an OOD detector by name, from one sort of the scores.
 
     auroc         area under the ROC curve, ties counting half
@@ -4058,6 +4107,9 @@ def bench_metrics(
     tpr, …        that rate where a sample is OOD iff its score > threshold
     f1_score, …   a scalar binary metric of sklearn.metrics, by name or as the function: a score-based one gets the
                   scores, a label-based one gets scores > threshold
+    a function    any other function of sklearn.metrics, or a partial of one, such as confusion_matrix: it is called
+                  with the labels, 1 for OOD, and scores > threshold, or the scores if its name begins with roc or ends
+                  in _curve; what it returns is a result as it is
 
     Parameters: positives, the scores of the OOD samples, and negatives, those of the in-distribution samples, higher
     is more OOD; metrics, a name or a list of names and functions; threshold, for the rates and the label-based metrics;
@@ -4067,8 +4119,9 @@ def bench_metrics(
     to so many (see `cut`), to add `<name>_error` with |value − value of the scores before| ≤ error, and to leave out
     what has no such bound: thresholds, rates at a threshold, sampled curves, and metrics of scikit-learn.
 
-    Returns {name: float}. Raises ValueError for an unknown name, a missing threshold, thresholds of sampled points or
-    of such that only scores of −inf reach, no name left that has a bound, or a class without samples.
+    Returns {name: float}, and the results of functions. Raises ValueError for an unknown name, a missing threshold,
+    thresholds of sampled points or of such that only scores of −inf reach, no name left that has a bound, or a class
+    without samples.
     Source: oodeel's bench_metrics.
 
     >>> import numpy as np
@@ -4077,17 +4130,33 @@ def bench_metrics(
     >>> bench_metrics(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1]), "fpr95tpr", thresholds=True)
     {'fpr95tpr': 0.5, 'fpr95tpr_threshold': 0.1}
     """
+    bits = check_bits(significant_bits)
+    threshold = None if threshold is None else as_real(threshold, "threshold")
     rates = bench_rates(
         positives,
         negatives,
         metrics,
-        bits=check_bits(significant_bits),
-        threshold=None if threshold is None else as_real(threshold, "threshold"),
+        bits=bits,
+        threshold=threshold,
         thresholds=as_bool(thresholds, "thresholds"),
         step=None if step is None else as_int(step, "step", 1),
     )
     check_thresholds_exist(rates)
-    return as_dict(rates)
+    return as_dict(rates) | function_results(positives, negatives, metrics, threshold=threshold, bits=bits)
+
+
+def function_results(
+    positives: Array | Side, negatives: Array | Side, metrics: Any, *, threshold: float | None, bits: int | None
+) -> dict[str, Any]:
+    """What functions of scikit-learn return, by name: no rates, so that they have neither mean nor interval.
+
+    Of scores that were cut there are none.
+    """
+    functions = [metric for metric in names_and_functions(metrics) if is_function(metric)]
+    if bits is not None or not functions:
+        return {}
+    sides = Sides(positives, negatives)
+    return {_name_of(function): called(function, _name_of(function), sides, threshold) for function in functions}
 
 
 def bench_rates(
@@ -4128,12 +4197,15 @@ def parsed_measures(metrics: Any, threshold: float | None, step: int | None, siz
     """What computes each metric, by name."""
     curve = None if step is None else curve_of_sides(step)
     measures: dict[str, Measure] = {}
+    names = set()
     for metric in dict.fromkeys(names_and_functions(metrics)):
-        name, measure = _parse(metric, threshold=threshold, curve=curve, sizes=sizes)
-        if name in measures:
+        name = metric if isinstance(metric, str) else _name_of(metric)
+        if name in names:
             raise ValueError(f"metrics: expected each name once, since they name the results; got {name!r} twice")
-        measures[name] = measure
-    if not measures:
+        names.add(name)
+        if not is_function(metric):
+            measures[name] = _parse(metric, name, threshold=threshold, curve=curve, sizes=sizes)
+    if not names:
         raise ValueError("metrics: expected at least one name, got none")
     return measures
 
@@ -4175,27 +4247,26 @@ def _with_errors(measures: Mapping[str, Measure], passes: _Passes, bits: int) ->
     return with_errors({name: Rate(ends[name][0], measures[name].higher) for name in ends}, ends)
 
 
-def _parse(metric: Any, *, threshold: float | None, curve: Any, sizes: list[int]) -> tuple[str, Measure]:
-    """Return the name of a metric and what computes it."""
-    name = metric if isinstance(metric, str) else _name_of(metric)
+def _parse(metric: Any, name: str, *, threshold: float | None, curve: Any, sizes: list[int]) -> Measure:
+    """What computes a metric."""
     by_name = isinstance(metric, str)
     if name in (*SKLEARN_SCORES, *SKLEARN_LABELS) or (not by_name and name in SKLEARN_PARTIAL):
-        return name, sklearn_measure(metric, name, threshold)
+        return sklearn_measure(metric, name, threshold)
     point = parse_point(name) if by_name else None
     if by_name and curve is not None and (point or name in _SAMPLED):
-        return name, sampled_measure(name, curve)
+        return sampled_measure(name, curve)
     if point:
-        return name, measure_of(reached_point(*point, *sizes))
+        return measure_of(reached_point(*point, *sizes))
     if by_name and name in _OF_OUT:
-        return name, measure_of(_OF_OUT[name])
+        return measure_of(_OF_OUT[name])
     if by_name and name in _OF_IN:
-        return name, measure_of(_OF_IN[name], of_inside=True)
+        return measure_of(_OF_IN[name], of_inside=True)
     if by_name and name in RATES:
-        return name, _rate_measure(name, threshold)
+        return _rate_measure(name, threshold)
     raise ValueError(
         f"metrics: unknown metric {name!r}; known are {', '.join((*_OF_OUT, *_OF_IN, *RATES))}, "
         f"<rate><number in (0, 100]><rate> such as 'fpr95tpr' with rates {', '.join(RATES)}, sklearn.metrics' "
-        f"{', '.join(SKLEARN_SCORES + SKLEARN_LABELS)}, and functools.partial of {', '.join(SKLEARN_PARTIAL)}"
+        f"{', '.join(SKLEARN_SCORES + SKLEARN_LABELS)}, any function of sklearn.metrics, and functools.partial of one"
     )
 
 
@@ -4388,10 +4459,12 @@ class OODBench(Metric):
         return sides if kept is None else xp.where(kept, sides, -1)
 
     def tables(self, prepared: PreparedSides, results: Results) -> dict[str, Any]:
-        """The table of samples, if it is asked for, with the threshold of its decisions."""
+        """The results of functions; the table of samples, if it is asked for, with the threshold of its decisions."""
         check_thresholds_exist(results)
-        if not self.per_sample:
-            return {}
         out, inside = prepared.sides
+        tables = function_results(out, inside, self.metrics, threshold=self.threshold, bits=out.bits)
+        if not self.per_sample:
+            return tables
         state: Any = prepared.state
-        return ood_samples(state, self.labels, (out, inside), names_and_functions(self.metrics), self.threshold)
+        names = names_and_functions(self.metrics)
+        return {**tables, **ood_samples(state, self.labels, (out, inside), names, self.threshold)}

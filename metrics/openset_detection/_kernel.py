@@ -108,7 +108,8 @@ def array_namespace(*arrays: Array) -> Any:
     it is told otherwise. So `stable` is always given, and distinct values come from `distinct_values`.
     """
     for array in arrays:
-        if not isinstance(array, (np.ndarray, np.generic)):
+        # the type first, which is quicker to ask, as small batches notice
+        if type(array) is not np.ndarray and not isinstance(array, (np.ndarray, np.generic)):
             with extra():
                 import array_api_compat
             return array_api_compat.array_namespace(*arrays)
@@ -548,6 +549,8 @@ def check_not_negative(ids: Array, name: str, hint: str = "") -> None:
 
 GROUPS = "groups"  # the column
 ALL = ""  # the group of samples that belong to every group
+MAX_SLASHES = 10  # what is before each of them has a row of the results
+MAX_LENGTH = 1_000  # characters of a name
 
 Parts = Mapping[str, State]  # the states of a batch, by group
 
@@ -616,9 +619,18 @@ def group_name(item: Any) -> str:
 
 
 def check_names(names: Iterable[str]) -> None:
-    """Raise ValueError unless these can all be names of groups: near/cifar100 is one, and near then none."""
+    """Raise ValueError unless these can all be names of groups: near/cifar100 is one, and near then none.
+
+    A name has at most 10 slashes and 1,000 characters: the results have a row for each part before a slash.
+    """
     given = [name for name in names if name != ALL]
     for name in given:
+        slashes = name.count("/")
+        if slashes > MAX_SLASHES or len(name) > MAX_LENGTH:
+            got = f"one of {slashes:,} and {len(name):,} ({name[:50]!r}…)"
+            raise ValueError(
+                f"groups: expected names of at most {MAX_SLASHES} slashes and {MAX_LENGTH:,} characters, got {got}"
+            )
         if not all(name.split("/")):
             raise ValueError(f"groups: expected names such as near/cifar100, got {name!r}")
     both = sorted(prefixes(given) & set(given))
