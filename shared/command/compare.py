@@ -16,7 +16,6 @@ from ..formats.written.results import as_json
 from ..loading import METRICS, metric_class
 from ..metric.groups import GROUPS
 from ..metric.metric import keyword_options
-from ..reports.directions import better
 from ..reports.forest import draw_differences
 from .files import check_json_and_picture, files_of, naming_files
 from .flags import INTERVALS, MetricCommand
@@ -27,11 +26,10 @@ _HELP = """Compare two models on the same samples: differences, their intervals 
 
 \b
     openworld-metrics compare ood_bench --first-predictions ours.npy --second-predictions theirs.npy \\
-        --references labels.npy --option metrics=auroc,fpr95tpr
+        --references labels.npy --metrics auroc,fpr95tpr
 
 Files are those of compute, and name their columns in the same way. Each resample draws the same samples for both
-models, or the same images. On a terminal, the last column says which model is better, where the interval of the
-difference leaves out 0 and it is known which way is better.
+models, or the same images. The last column names the better model where the interval of the difference excludes 0.
 """
 DEFAULTS = keyword_options(compare_models)
 OWN = ("predictions", "open_scores", "image_scores")
@@ -102,24 +100,23 @@ def _read(place: str, column: str) -> Any:
 
 
 def as_text(table: Mapping[str, list[Any]]) -> str:
-    """The table to read, a line for each result, with the better model where that is sure.
+    """The table as text: a line for each result, with the better model where the interval excludes 0.
 
     >>> row = dict(first=[0.75], second=[0.5], difference=[0.25], low=[0.125], high=[0.375], p_value=[0.01])
-    >>> print(as_text({"key": ["auroc"], **row}))
+    >>> print(as_text({"key": ["auroc"], **row, "better": ["first"]}))
     key       first    second  difference       low      high  p_value  better
     auroc  0.750000  0.500000   +0.250000  0.125000  0.375000   0.0100  first
     """
-    ends = zip(*(table[name] for name in ("key", "difference", "low", "high")))
-    numbers = zip(*(table[name] for name in TABLE))
-    rows = [[*TABLE, "better"], *([*_numbers(*row), better(*end) or "–"] for row, end in zip(numbers, ends))]
+    rows = [[*TABLE], *(_cells(*row) for row in zip(*(table[name] for name in TABLE)))]
+    last = len(TABLE) - 1
     if "group" not in table:
-        return aligned(rows, left=(0, len(TABLE)))
+        return aligned(rows, left=(0, last))
     groups = ["group", *("mean" if name is None else name for name in table["group"])]
-    return aligned([[group, *row] for group, row in zip(groups, rows)], left=(0, 1, len(TABLE) + 1))
+    return aligned([[group, *row] for group, row in zip(groups, rows)], left=(0, 1, last + 1))
 
 
-def _numbers(key: str, *values: float) -> list[str]:
-    *rates, difference, low, high, p_value = values
+def _cells(key: str, *values: Any) -> list[str]:
+    *rates, difference, low, high, p_value, better = values
     return [
         key,
         *(f"{rate:.6f}" for rate in rates),
@@ -127,4 +124,5 @@ def _numbers(key: str, *values: float) -> list[str]:
         f"{low:.6f}",
         f"{high:.6f}",
         f"{p_value:.4f}",
+        better or "–",
     ]

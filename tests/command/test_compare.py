@@ -44,10 +44,10 @@ def test_it_is_what_compare_returns(run: Run, models: dict[str, Any], tmp_path: 
     assert as_text(expected).splitlines()[2].split()[-1] == "–"  # closed_set_accuracy, which is the same
 
 
-def test_lower_may_be_better() -> None:
+def test_the_better_model_is_the_last_word() -> None:
     row: dict[str, Any] = dict(first=[0.5], second=[0.25], difference=[0.25], low=[0.125], high=[0.375], p_value=[0.01])
-    assert as_text({"key": ["fpr95tpr"], **row}).endswith("second")
-    assert as_text({"key": ["a_threshold"], **row}).endswith("–")
+    assert as_text({"key": ["fpr95tpr"], **row, "better": ["second"]}).endswith("second")
+    assert as_text({"key": ["auroc"], **row, "better": [None]}).endswith("–")
 
 
 @pytest.mark.parametrize(

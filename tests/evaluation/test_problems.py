@@ -163,7 +163,9 @@ def test_folders_and_names(tree: None) -> None:
     for path in Path("data/screw/test/good").iterdir():
         path.unlink()
         (Path("maps/screw/test/good") / path.with_suffix(".tiff").name).unlink()
-    with pytest.raises(ValueError, match=r"^screw: references: expected anomalous and normal images, got 6 anomalous"):
+    with pytest.raises(
+        ValueError, match=r"^group 'screw': references: expected anomalous and normal images, got 6 anomalous"
+    ):
         evaluate_anomaly_folder("maps", "data")
 
 
