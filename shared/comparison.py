@@ -200,7 +200,8 @@ def better(higher: bool | None, low: float, high: float) -> str | None:
 
 
 def p_value(differences: np.ndarray) -> float:
-    """The p-value of no difference, from the differences in resamples."""
+    """The p-value of no difference, from the differences in resamples that have one."""
+    differences = differences[~np.isnan(differences)]
     rarer = min(np.count_nonzero(differences <= 0), np.count_nonzero(differences >= 0))
     return min(1.0, 2 * (int(rarer) + 1) / (len(differences) + 1))
 

@@ -123,6 +123,9 @@ def openset_detection(rng: Rng, n: int) -> tuple[Columns, Options]:
     return {"predictions": found, "references": true}, options
 
 
+POINTS = (("fpr", "95", "tpr"), ("tnr", "62.5", "tpr"), ("tpr", "5", "fpr"))
+
+
 def anomaly_suite(rng: Rng, n: int) -> tuple[Columns, Options]:
     height, width = (int(k) for k in rng.integers(2, 6, 2))
     masks = rng.integers(0, 2, (n, height, width)) * rng.integers(0, 2, (n, 1, 1))
@@ -136,6 +139,10 @@ def anomaly_suite(rng: Rng, n: int) -> tuple[Columns, Options]:
         options["image_reduction"] = rng.choice(np.asarray(["max", "mean", 1], dtype=object))
     if rng.random() < 0.3:
         options["regions"] = "labels"
+    if rng.random() < 0.4:
+        options["points"] = [f"{rate}{bound}{other}" for rate, bound, other in POINTS[: int(rng.integers(1, 4))]]
+    if rng.random() < 0.3:
+        columns["samples"] = np.concatenate([[n, n + 1], rng.integers(0, n, n - 2)])
     return columns, options
 
 
@@ -174,10 +181,10 @@ def with_groups(columns: Columns, seed: int) -> Columns:
     again = np.concatenate([np.tile(np.arange(number), 3), rng.integers(0, number, number // 2)])
     names = [name for name in ("near/a", "near/b", "far") for _ in range(number)] + [""] * (number // 2)
     order = rng.permutation(len(again))
-    return {
-        **{name: take(column, again[order].tolist()) for name, column in columns.items()},
-        "groups": np.asarray(names)[order],
-    }
+    taken = {name: take(column, again[order].tolist()) for name, column in columns.items()}
+    if "samples" in columns:  # the images of a sample lie in one group
+        taken["samples"] = [f"{sample} of {names[i]}" for sample, i in zip(taken["samples"], order)]
+    return {**taken, "groups": np.asarray(names)[order]}
 
 
 def as_lists(column: Any) -> list[Any]:

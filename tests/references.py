@@ -6,6 +6,7 @@ Each takes the columns as lists and returns what `compute` should, as fractions.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from itertools import pairwise, product
@@ -285,15 +286,28 @@ def area_up_to(points: list[tuple[Fraction, Fraction]], limit: Fraction) -> Frac
     return area
 
 
+def of_samples(scores: Scores, labels: Labels, ids: Sequence[str]) -> Results:
+    judged = [[i for i, other in enumerate(ids) if other == name] for name in dict.fromkeys(ids)]
+    scored = [(max(scores[i] for i in own), max(int(labels[i]) for i in own)) for own in judged]
+    bad, good = ([score for score, label in scored if label == want] for want in (1, 0))
+    return {
+        "sample_auroc": auroc(bad, good),
+        "sample_ap": average_precision(bad, good),
+        "sample_f1_max": f1_max(bad, good)[0],
+    }
+
+
 def anomaly_suite(
     predictions: Sequence[Rows],
     references: Sequence[Sequence[Labels]],
     image_scores: Scores | None = None,
     image_labels: Labels | None = None,
+    samples: Labels | None = None,
     integration_limits: Sequence[float] = (0.3, 0.1, 0.05, 0.01),
     image_reduction: str | int = "max",
     levels: Sequence[str] = ("image", "pixel"),
     regions: str = "components",
+    points: Sequence[str] = (),
 ) -> Results:
     flat = [[s for row in score_map for s in row] for score_map in predictions]
     if image_scores is None:
@@ -320,13 +334,23 @@ def anomaly_suite(
     results: Results = {}
     for level in levels:
         best, threshold = f1_max(*sides[level])
+        lower = [-math.inf, *(s for side in sides[level] for s in side if s < threshold)]
         results |= {
             f"{level}_auroc": auroc(*sides[level]),
             f"{level}_ap": average_precision(*sides[level]),
             f"{level}_aupr": aupr(*sides[level]),
             f"{level}_f1_max": best,
-            f"{level}_f1_max_threshold": Fraction(threshold),
+            f"{level}_f1_max_threshold": max(lower),
         }
+        if level == "pixel":
+            results["pixel_iou_max"] = best / (2 - best)
+        for name in points:
+            rate, bound, bounded = re.fullmatch("([a-z]+)(.*\\d)([a-z]+)", name).groups()  # type: ignore[union-attr]
+            results[f"{level}_{name}"] = operating_point(
+                sides[level][0], sides[level][1], rate, bounded, Fraction(bound) / 100
+            )
+        if level == "image" and samples is not None:
+            results |= of_samples(image_scores, image_labels, [*map(str, samples)])
     if "pixel" not in levels:
         return results
     curve = [(Fraction(0), Fraction(0))]

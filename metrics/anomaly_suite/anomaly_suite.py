@@ -51,6 +51,8 @@ Args:
         D may be 0. Then sPRO is reported, and all else is of the union of the masks.
     image_scores: optional (N,) scores of the images. Default to the maps' maxima, see `image_reduction`.
     image_labels: optional (N,) 1 for anomalous, 0 for normal. Default to whether the mask has an anomaly.
+    samples: optional (N,) strings or integers, the id of the sample that each image shows, such as a product seen from
+        several sides. It is anomalous if any image is, and its score is the highest of its images'.
     groups: optional (N,) strings or integers, of each image the group, such as a category, a data set or a
         seed; None, "" or NaN where it belongs to every group. Rates are then unweighted means over the groups.
     integration_limits: limits of the false-positive rate for AUPRO, in (0, 1]. Default to (0.3, 0.1, 0.05, 0.01).
@@ -58,6 +60,9 @@ Args:
         that is wrong where scores tie; by default every distinct score counts.
     image_reduction: "max" (default), "mean", or an int k for the mean of the k highest scores of a map.
     levels: which of "image" and "pixel" to report. Defaults to both. AUPRO belongs to "pixel".
+    points: operating points to add for each level, such as "fpr95tpr", the lowest FPR at a TPR of at least 95 %: any of
+        fpr, tpr, fnr and tnr on both sides of a number in (0, 100]. Defaults to ().
+    thresholds: add the thresholds of the points. Defaults to False.
     significant_bits: bits of each pixel's significand that are kept, 4 to 52; the rest are cut off, so that memory for
         normal pixels is bounded, and results of pixels get an error bound. Given at load. Defaults to None: all.
     ignore_value: the value of void pixels in masks, such as 255: they are neither normal nor anomalous, part regions,
@@ -65,7 +70,11 @@ Args:
     regions: "components" (default), the 8-connected ones of binary masks, or "labels": masks hold the number of each
         pixel's region, from 1, and 0 for normal pixels, as point clouds of shape (1, points) need. Given at load.
     image_threshold, pixel_threshold: thresholds that were chosen before, to add F1, precision and recall there;
-        anomalous is what scores at least the threshold. Default to None and None.
+        anomalous is what scores above the threshold. Default to None and None.
+    components: judge components of the pixels above the pixel_threshold, which is then needed at load: adds siou, ppv
+        and segment_f1. Given at load. Defaults to False.
+    min_predicted, min_object: pixels below which a predicted component is erased, and an object of a mask is void.
+        Given at load. Default to 0 and 0.
     pimo_bounds: two false-positive rates such as (1e-5, 1e-4), the lower one first, to add AUPIMO between them; not
         with `significant_bits`. Give it at load when you add batches. Defaults to None: no AUPIMO.
     per_image: add "per_image", a table of the images. Give it at load when you add batches. Defaults to False.
@@ -78,8 +87,14 @@ Returns:
     image_auroc, pixel_auroc: area under the ROC curve, ties counting half.
     image_ap, pixel_ap: average precision, the step sum under the precision-recall curve.
     image_aupr, pixel_aupr: area under the same curve by trapezoids.
-    image_f1_max, pixel_f1_max: the best F1, and image_f1_max_threshold, pixel_f1_max_threshold: the highest threshold
-        that attains it; anomalous is what scores at least the threshold.
+    image_f1_max, pixel_f1_max: the best F1, and image_f1_max_threshold, pixel_f1_max_threshold: a threshold that
+        attains it; anomalous is what scores above the threshold, and everything where it is -inf.
+    pixel_iou_max: the best intersection over union of the anomalous pixels and those above a threshold, TP/(TP+FP+FN).
+    image_fpr95tpr, pixel_fpr95tpr and so on, with `points`, and with `thresholds` image_fpr95tpr_threshold and so on.
+    sample_auroc, sample_ap, sample_f1_max: the same of samples, with that column.
+    siou, ppv, segment_f1, with `components`: the mean overlap of objects with the components that touch them (sIoU),
+        the mean share of predicted components inside objects (PPV), and F1 of both, averaged over thresholds of the
+        overlap from 1/4 to 3/4. None for a mean of nothing.
     image_f1, image_precision, image_recall, pixel_f1, pixel_precision, pixel_recall: with a threshold of that level,
         the rates there; 0/0 is 0.
     aupro@0.3 and so on: 1/L times the area under the mean overlap of the regions (8-connected per image) over the

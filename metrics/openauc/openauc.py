@@ -44,6 +44,10 @@ Args:
         rate. Defaults to None.
     risk_metrics: a name or names of what it costs to accept the samples that score lowest: "aurc", "augrc",
         "risk@cov80" and "coverage@risk5" (of any percentage). Defaults to (), none.
+    ood_cost: in these risks, an accepted unknown sample costs ood_cost, in [0, 1], and a known one of a wrong class
+        1 - ood_cost. Defaults to None: both cost 1.
+    unknown_share: in these risks, unknown samples weigh as if this share of all were unknown, in (0, 1). There is no
+        "aurc" then. Defaults to None: the share of the data.
     per_sample: whether to add a table of what became of each sample. Given at load where batches are added. Defaults to
         False.
     confidence_level, n_resamples, random_state: with a level such as 0.95, rates get `<key>_low` and `<key>_high`, a
@@ -66,8 +70,8 @@ Returns:
         highest share of the samples that a threshold accepts with at most 5 % errors among them.
     openauc_error and so on, with `significant_bits`: the value of the whole scores is at most that far off. The
         closed-set accuracy has none, since it ranks no scores; coverage@risk is left out.
-    open_set_accuracy@tpr95_threshold, per_sample, with `per_sample`: the threshold of that accuracy, which is reached
-        by what is called unknown, and a table: "sample" (its place in the order of addition, from 0), "score",
+    open_set_accuracy@tpr95_threshold, per_sample, with `per_sample`: the threshold of that accuracy, which is
+        exceeded by what is called unknown, and a table: "sample" (its place in the order of addition, from 0), "score",
         "reference" and "decision" ("known" or "unknown"), and "outcome": "known, right class", "known, wrong class",
         "known, called unknown", "unknown, called unknown" or "unknown, taken for known".
     groups, with that column: a table, {"group": [names, sorted], "<key>": [of each], …}, with a row for what is before

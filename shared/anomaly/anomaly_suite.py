@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from ..arrays.arrays import Array
-from ..arrays.options import as_bool, as_choice, as_fractions, as_int
-from ..metric.metric import Metric, keyword_options
-from ..metric.prepared_units import PreparedUnits
-from ..ranking.counts import Counts, Side, as_side, exceedance_counts, split
-from .aupimo import aupimo_of_images, check_pimo_bounds, mean_aupimo
-from .decisions import as_thresholds
-from .levels import LEVELS, check_levels
+from ..arrays.arrays import State
+from ..arrays.options import as_bool, as_fractions, as_int, as_real
+from ..metric.groups import Parts
+from ..metric.metric import Metric
+from ..metric.prepared import MissingClassError
+from ..metric.results import Results, as_dict
+from ..ranking.counts import Counts, exceedance_counts
+from ..ranking.named_points import check_thresholds_exist
+from ..ranking.rounding import check_bits
+from .aupimo import check_pimo_bounds
+from .component_state import ComponentJudge
+from .image_rates import ImageRates
+from .image_scores import check_reduction
+from .judging import Judge, Points, check_points
+from .levels import LEVELS, check_levels, level_sides
 from .maps import AnomalyState, as_anomaly_state, reduce_maps
 from .per_image import per_image_table
-from .resampling import anomaly_units
-from .results import bounded_pixel_results, image_results, pixel_results
-
-LIMITS = (0.3, 0.1, 0.05, 0.01)  # of the false-positive rate, for AUPRO
+from .pimo_rates import PimoRates
+from .pixel_rates import PixelRates
+from .prepared_maps import PreparedMaps
+from .samples import SampleRates, check_one_group
+from .truth import check_regions
+from .void import check_ignore_value
 
 
 def level_counts(state: AnomalyState, level: str) -> Counts:
@@ -32,77 +41,28 @@ def level_counts(state: AnomalyState, level: str) -> Counts:
     return exceedance_counts(*level_sides(state, level))
 
 
-def level_sides(state: AnomalyState, level: str) -> tuple[Side, Side]:
-    """What is anomalous and what is normal; parameters and errors as of `level_counts`."""
-    positives, negatives, counts = _level_sides(state, level)
-    return as_side(positives), as_side(negatives, counts)
-
-
-def _level_sides(state: AnomalyState, level: str) -> tuple[Array, Array, Array | None]:
-    """Scores of what is anomalous and of what is normal, and how many samples each of the latter stands for."""
-    counts = None
-    if as_choice(level, "levels", LEVELS) == "pixel":
-        positives, negatives, counts = state["anomalous"], state["normal"], state.get("normal_counts")
-    else:
-        positives, negatives = split(state["image_scores"], state["image_labels"])
-    if not positives.shape[0] or not negatives.shape[0]:
-        raise ValueError(
-            f"references: expected anomalous and normal {level}s, got {positives.shape[0]} anomalous and "
-            f"{negatives.shape[0]} normal; leave {level!r} out of levels={LEVELS} to go without"
-        )
-    return positives, negatives, counts
-
-
-def anomaly_metrics(
-    state: AnomalyState,
-    *,
-    integration_limits: Any = LIMITS,
-    levels: Any = LEVELS,
-    num_thresholds: int | None = None,
-    image_threshold: float | None = None,
-    pixel_threshold: float | None = None,
-    pimo_bounds: Any = None,
-    per_image: bool = False,
-) -> dict[str, Any]:
-    """All metrics of the levels asked for: those of `curve_metrics`, and for pixels AUPRO up to each limit.
-
-    Parameters: state of `reduce_maps`; the others as of `aupro` and `sampled_aupro`, which num_thresholds asks for;
-    image_threshold and pixel_threshold, to add F1, precision and recall of the decision score ≥ threshold;
-    pimo_bounds, to add AUPIMO between these (see `aupimo`); per_image, to add "per_image", the `per_image_table` at the
-    thresholds of the best F1.
-    Returns {"image_auroc": …, "pixel_auroc": …, "aupro@0.3": …}, and "auspro@0.3" and so on where references told
-    defects apart; of pixels whose scores were cut, each with `<name>_error`, |value − value of the scores before| ≤
-    error, and without what has no such bound: the threshold of the best F1, and AUPRO of sampled thresholds.
-    Raises ValueError if a level has one class only.
-    """
-    chosen = check_levels(levels)
-    if num_thresholds is not None:
-        num_thresholds = as_int(num_thresholds, "num_thresholds", 2)
-    thresholds = as_thresholds(image_threshold, pixel_threshold)
-    bounds = check_pimo_bounds(pimo_bounds)
-    sides = {level: _level_sides(state, level) for level in chosen}
-    limits = as_fractions(integration_limits, "integration_limits")
-    pimo = aupimo_of_images(state, bounds) if bounds is not None and "pixel" in chosen else None
-    with_table = as_bool(per_image, "per_image")
-    results: dict[str, Any] = {}
-    for level, (positives, normal, counts) in sides.items():
-        if level == "image":
-            results |= image_results(positives, normal, thresholds[level])
-        else:
-            of_pixels = pixel_results if "significant_bits" not in state else bounded_pixel_results
-            negatives = as_side(normal, counts)
-            results |= of_pixels(state, negatives, limits, num_thresholds, thresholds[level])
-    if pimo is not None:
-        results["aupimo"] = mean_aupimo(pimo)
-    if with_table:
-        best = {f"{level}_threshold": results.get(f"{level}_f1_max_threshold") for level in LEVELS}
-        results["per_image"] = per_image_table(state, **best, pimo=pimo)
-    return results
-
-
 @dataclass(kw_only=True, eq=False, repr=False)
 class AnomalySuite(Metric):
-    """Metrics of anomaly maps, of images and of pixels: see `reduce_maps` and `anomaly_metrics`.
+    """Metrics of anomaly maps, of images and of pixels.
+
+    Columns: see `reduce_maps`. Results are those of the curves of each level, and for pixels AUPRO up to each limit, as
+    "image_auroc", "pixel_auroc", "aupro@0.3"; where references tell defects apart, "auspro@0.3" beside it. Where scores
+    were cut, those of pixels have errors, and what has no bound is left out.
+    Options, beside those of every metric (see `Metric`):
+
+    integration_limits: false-positive rates up to which AUPRO is taken, in (0, 1]
+    levels: "image", "pixel" or both
+    points: operating points of the levels, such as "fpr95tpr", in the grammar of `bench_metrics`
+    thresholds: whether to add the thresholds of the points
+    num_thresholds: take AUPRO from this many sampled thresholds (see `sampled_aupro`); None takes all
+    image_threshold, pixel_threshold: add F1, precision and recall of the decision score > threshold
+    components: add siou, ppv and segment_f1 of components at the pixel_threshold (see `component_rates`). Fixed at load
+    min_predicted, min_object: pixels below which a predicted component is erased, and an object is void. Fixed at load
+    pimo_bounds: add AUPIMO between two false-positive rates (see `aupimo`)
+    per_image: add the table of images (see `per_image_table`), at the thresholds of the best F1
+    image_reduction, significant_bits, ignore_value, regions: see `reduce_maps`. Fixed at load
+
+    Raises ValueError if a level has one class only.
 
     >>> maps = [[[0.1, 0.2], [0.3, 0.9]], [[0.1, 0.4], [0.0, 0.2]]]
     >>> masks = [[[0, 0], [1, 1]], [[0, 0], [0, 0]]]
@@ -113,15 +73,22 @@ class AnomalySuite(Metric):
     name = "anomaly_suite"
     reduce = staticmethod(reduce_maps)
     as_state = staticmethod(as_anomaly_state)
-    fixed_options = frozenset({"ignore_value", "image_reduction", "regions", "significant_bits"})
+    fixed_options = frozenset(
+        {"components", "ignore_value", "image_reduction", "min_object", "min_predicted", "regions", "significant_bits"}
+    )
     countable_tables = {"normal_counts": ("normal",)}
     owned_arrays = frozenset({"normal"})  # by far the most of a state
 
     integration_limits: float | Sequence[float] = (0.3, 0.1, 0.05, 0.01)
-    levels: str | Sequence[str] = ("image", "pixel")
+    levels: str | Sequence[str] = LEVELS
+    points: str | Sequence[str] = ()
+    thresholds: bool = False
     num_thresholds: int | None = None
     image_threshold: float | None = None
     pixel_threshold: float | None = None
+    components: bool = False
+    min_predicted: int = 0
+    min_object: int = 0
     pimo_bounds: Sequence[float] | None = None
     per_image: bool = False
     image_reduction: str | int = "max"
@@ -129,14 +96,109 @@ class AnomalySuite(Metric):
     ignore_value: int | None = None
     regions: str = "components"
 
-    def prepare(self, state: Any) -> PreparedUnits:
-        """Sort the images and the pixels."""
-        options = {name: getattr(self, name) for name in keyword_options(anomaly_metrics)}
-        of_units = {name: getattr(self, name) for name in keyword_options(anomaly_units)}
-        return PreparedUnits(state, partial(anomaly_metrics, **options), partial(anomaly_units, **of_units))
+    def __post_init__(self) -> None:
+        """Check each option."""
+        super().__post_init__()
+        _ = self.limits, check_levels(self.levels), self.operating_points, self.bounds
+        self.thresholds = as_bool(self.thresholds, "thresholds")
+        self.num_thresholds = None if self.num_thresholds is None else as_int(self.num_thresholds, "num_thresholds", 2)
+        self.image_threshold, self.pixel_threshold = (
+            None if threshold is None else as_real(threshold, name)
+            for threshold, name in (
+                (self.image_threshold, "image_threshold"),
+                (self.pixel_threshold, "pixel_threshold"),
+            )
+        )
+        self.components = as_bool(self.components, "components")
+        self.min_predicted = as_int(self.min_predicted, "min_predicted", 0)
+        self.min_object = as_int(self.min_object, "min_object", 0)
+        self.per_image = as_bool(self.per_image, "per_image")
+        check_reduction(self.image_reduction)
+        self.significant_bits = check_bits(self.significant_bits)
+        self.ignore_value = check_ignore_value(self.ignore_value)
+        self.regions = check_regions(self.regions)
+
+    @property
+    def limits(self) -> list[float]:
+        """The limits of AUPRO."""
+        return as_fractions(self.integration_limits, "integration_limits")
+
+    @property
+    def operating_points(self) -> Points:
+        """The rate, the bounded rate and the bound of each of the points."""
+        return check_points(self.points)
+
+    @property
+    def bounds(self) -> tuple[float, float] | None:
+        """The bounds of AUPIMO."""
+        return check_pimo_bounds(self.pimo_bounds)
+
+    def prepare(self, state: Any) -> PreparedMaps:
+        """Sort images and pixels; with groups_without="skip", leave out a level that lacks a class."""
+        judges: dict[str, Judge] = {}
+        missing: list[MissingClassError] = []
+        for name, judge in self._judges(state).items():
+            try:
+                judges[name] = judge()
+            except MissingClassError as error:
+                missing.append(error)
+        if missing and (self.groups_without == "raise" or not judges):
+            raise missing[0]
+        return PreparedMaps(self, state, judges)
+
+    def _judges(self, state: AnomalyState) -> dict[str, Callable[[], Judge]]:
+        judges: dict[str, Callable[[], Judge]] = {}
+        for level in check_levels(self.levels):
+            judges |= self._of_images(state) if level == "image" else self._of_pixels(state)
+        return judges
+
+    def _of_images(self, state: AnomalyState) -> dict[str, Callable[[], Judge]]:
+        judges: dict[str, Callable[[], Judge]] = {"image": partial(ImageRates, self, state)}
+        return {**judges, "sample": partial(SampleRates, state)} if "samples" in state else judges
+
+    def _of_pixels(self, state: AnomalyState) -> dict[str, Callable[[], Judge]]:
+        judges: dict[str, Callable[[], Judge]] = {"pixel": partial(PixelRates, self, state)}
+        if self.bounds is not None:
+            judges["pimo"] = partial(PimoRates, state, self.bounds)
+        if self.components:
+            found_at = float(state["component_threshold"])
+            if found_at != self.pixel_threshold:
+                raise ValueError(
+                    f"pixel_threshold: components were found at {found_at} as batches were added; give it at load, not "
+                    "at compute"
+                )
+            judges["components"] = partial(ComponentJudge, state)
+        return judges
+
+    def _states(self, batches: Sequence[Parts]) -> Mapping[str, Sequence[State]]:
+        states = super()._states(batches)
+        check_one_group(states)
+        return states
+
+    def tables(self, prepared: PreparedMaps, results: Results) -> dict[str, Any]:
+        """The table of images, if it is asked for."""
+        check_thresholds_exist(results)
+        if not self.per_image:
+            return {}
+        best = {level: results.get(f"{level}_f1_max") for level in LEVELS}
+        thresholds = {f"{level}_threshold": None if rate is None else rate.threshold for level, rate in best.items()}
+        pimo = prepared.judges.get("pimo")
+        of_images = pimo.of_images if isinstance(pimo, PimoRates) else None
+        return {"per_image": per_image_table(prepared.state, **thresholds, pimo=of_images)}
 
     def counts_rows(self) -> bool:
         """Not for intervals, AUPIMO and the table of images, which need to know of which image a pixel is."""
         # of pixels that were cut, the table says nothing
         table = self.per_image and self.significant_bits is None
         return self.confidence_level is None and self.pimo_bounds is None and not table
+
+
+def _as_threshold(threshold: Any, name: str) -> float | None:
+    return None if threshold is None else as_real(threshold, name)
+
+
+def anomaly_metrics(state: AnomalyState, **options: Any) -> dict[str, Any]:
+    """The results of `AnomalySuite`, with its options, of a state of `reduce_maps`."""
+    prepared = AnomalySuite(**options).prepare(state)
+    results = prepared.rates()
+    return as_dict({**results, **prepared.tables(results)})

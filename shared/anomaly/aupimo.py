@@ -70,7 +70,7 @@ def pimo_pixels(state: Mapping[str, Any], bounds: tuple[float, float]) -> PimoPi
             "pimo_bounds: pixels of several images have been counted together; give it at load, not at compute"
         )
     labels, sizes = to_numpy(state["image_labels"]), to_numpy(state["num_normal"])
-    num_pixels = regions_of(state)["aupro"].num_pixels
+    num_pixels = regions_of(state).num_pixels
     normal, judged = (np.flatnonzero(here) for here in (~labels & (sizes > 0), labels & (num_pixels > 0)))
     if not len(normal) or not len(judged):
         raise ValueError(

@@ -14,7 +14,7 @@ import numpy as np
 from ..arrays.ratios import RATIO_UNIT, sum_of_ratios
 from .regions import connected_components
 
-_FIRST, _LAST = 5, 15  # τ in twentieths: 1/4, 3/10 … 3/4
+_TWENTIETHS = range(5, 16)  # τ: 1/4, 3/10 … 3/4
 
 
 class Components(NamedTuple):
@@ -119,12 +119,12 @@ def component_rates(
     of_predicted = np.ones(len(sizes), np.int64) if predicted_counts is None else predicted_counts
     total = int(of_objects.sum())
     f1 = Fraction()
-    for twentieths in range(_FIRST, _LAST + 1):
+    for twentieths in _TWENTIETHS:
         tp = int(of_objects[20 * found >= twentieths * expected].sum())
         fp = int(of_predicted[20 * inside < twentieths * sizes].sum())
         f1 += Fraction(2 * tp, max(1, tp + total + fp))
     return ComponentRates(
-        _mean(found, expected, of_objects), _mean(inside, sizes, of_predicted), float(f1 / (_LAST - _FIRST + 1))
+        _mean(found, expected, of_objects), _mean(inside, sizes, of_predicted), float(f1 / len(_TWENTIETHS))
     )
 
 

@@ -1,40 +1,51 @@
-"""F1, precision and recall at a threshold that was chosen before: what scores at least the threshold is anomalous."""
+"""F1, precision and recall at a threshold that was chosen before: what scores above the threshold is anomalous."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
-from ..arrays.options import as_real
+from ..metric.results import Rate, Results
+from ..ranking.bounds import error_of
 from ..ranking.counts import Side
+from ..ranking.named_points import samples_above
 from ..ranking.rounding import cut, was_cut
 
 
-def as_thresholds(image_threshold: Any, pixel_threshold: Any) -> dict[str, Any]:
-    """Check the thresholds of the levels, by level: each a float that is not NaN, or None."""
-    given = {"image": image_threshold, "pixel": pixel_threshold}
-    return {level: None if t is None else as_real(t, f"{level}_threshold") for level, t in given.items()}
-
-
-def decision_rates(positives: Side, negatives: Side, threshold: float, prefix: str) -> dict[str, float]:
-    """F1, precision and recall of the decision score ≥ threshold, named with a prefix.
+def decision_rates(positives: Side, negatives: Side, threshold: float | None, prefix: str) -> Results:
+    """F1, precision and recall of the decision score > threshold, named with a prefix; nothing without a threshold.
 
     F1 = 2·TP / (TP + FP + P),  precision = TP / (TP + FP),  recall = TP / P;  0/0 is 0
 
     Parameters: the two sides, the positives not empty; threshold, no NaN.
-    Returns floats in [0, 1]. At the threshold of `f1_max`, F1 is that of `f1_max`, to the bit.
+    Returns rates in [0, 1], with errors where scores were cut. At the threshold of the best F1, F1 is the best.
     Source: van Rijsbergen, Information Retrieval, 1979.
 
-    >>> decision_rates(Side(np.asarray([0.4, 0.9])), Side(np.asarray([0.1, 0.6])), 0.5, "pixel_")
+    >>> sides = Side(np.asarray([0.4, 0.9])), Side(np.asarray([0.1, 0.6]))
+    >>> {key: rate.value for key, rate in decision_rates(*sides, 0.5, "pixel_").items()}
     {'pixel_f1': 0.5, 'pixel_precision': 0.5, 'pixel_recall': 0.5}
     """
-    tp, fp = (_reaching(side, threshold) for side in (positives, negatives))
-    return rates_of_decision(tp, fp, positives.total, prefix)
+    if threshold is None:
+        return {}
+    at = cut_threshold(threshold, positives.bits)
+    least = samples_above(positives, at), samples_above(negatives, at)
+    rates = rates_of_decision(*least, positives.total, prefix)
+    if positives.bits is None:
+        return rates
+    # scores that were cut to the threshold's own value may have been above it, if the threshold was cut as well
+    unsure = bool(was_cut(np.asarray([at]), positives.bits)[0])
+    below = math.nextafter(at, -math.inf)
+    most = (samples_above(positives, below), samples_above(negatives, below)) if unsure else least
+    # all three rates rise with TP and fall with FP
+    ends = [rates_of_decision(tp, fp, positives.total, prefix) for tp, fp in ((least[0], most[1]), (most[0], least[1]))]
+    return {
+        key: rate._replace(error=error_of(rate.value, (rate.value, *(end[key].value for end in ends))))
+        for key, rate in rates.items()
+    }
 
 
-def rates_of_decision(tp: int, fp: int, num_positives: int, prefix: str) -> dict[str, float]:
+def rates_of_decision(tp: int, fp: int, num_positives: int, prefix: str) -> Results:
     """As `decision_rates`, from the counts of what was called anomalous; 0 where there are no positives."""
     called = tp + fp
     counts = {
@@ -42,32 +53,11 @@ def rates_of_decision(tp: int, fp: int, num_positives: int, prefix: str) -> dict
         "precision": (tp, called),
         "recall": (tp, num_positives),
     }
-    return {f"{prefix}{name}": count / total if total else 0.0 for name, (count, total) in counts.items()}
+    return {
+        f"{prefix}{name}": Rate(count / total if total else 0.0, higher=True) for name, (count, total) in counts.items()
+    }
 
 
-def bounded_decision_rates(
-    positives: Side, negatives: Side, threshold: float, bits: int, prefix: str
-) -> dict[str, tuple[float, ...]]:
-    """As `decision_rates`, of scores that were cut to so many bits: each rate, and the two ends of what it was before.
-
-    Only scores that were cut as the threshold is may have been on its other side. All three rates rise with TP and fall
-    with FP.
-    """
-    at = cut_threshold(threshold, bits)
-    unsure = bool(was_cut(np.asarray([at]), bits)[0])
-    sides = (positives, negatives)
-    most = [_reaching(side, at) for side in sides]
-    least = [_reaching(side, math.nextafter(at, math.inf)) for side in sides] if unsure else most
-    decisions = (most, (least[0], most[1]), (most[0], least[1]))
-    rates = [rates_of_decision(tp, fp, positives.total, prefix) for tp, fp in decisions]
-    return {name: tuple(each[name] for each in rates) for name in rates[0]}
-
-
-def cut_threshold(threshold: float, bits: int) -> float:
-    """A threshold that is cut as scores are: what scored at least the threshold reaches it."""
-    return float(cut(np.asarray([threshold], dtype=np.float64), bits)[0])
-
-
-def _reaching(side: Side, threshold: float) -> int:
-    with np.errstate(over="ignore"):  # a threshold beyond float32 is inf there
-        return side.total - side.below_score(threshold)
+def cut_threshold(threshold: float, bits: int | None) -> float:
+    """A threshold that is cut as scores are, to so many bits: what scores above it now has scored above it before."""
+    return threshold if bits is None else float(cut(np.asarray([threshold], dtype=np.float64), bits)[0])

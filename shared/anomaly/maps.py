@@ -11,9 +11,18 @@ from ..arrays.arrays import MAX_EXACT, Array, on_one_device
 from ..arrays.columns import as_flags, as_scores, check_lengths
 from ..arrays.states import check_arrays, check_rows, count_column, flag_column, integer_column, score_column
 from ..ranking.rounding import check_bits, checked_bits, cut
+from .component_state import (
+    COMPONENT_ARRAYS,
+    NUMBERS,
+    ComponentColumns,
+    check_rule,
+    checked_components,
+    component_columns,
+)
 from .image_scores import check_reduction, checked_reduction, reduced_maps
 from .masks import as_images, checked_maps, image_labels_of
 from .regions import RegionPixels, check_sum, pixels_by_region
+from .samples import as_sample_ids, checked_ids
 from .spro import DefectPixels, check_defects, checked_defects, defect_columns, saturated_pixels
 from .truth import as_truth, check_regions, checked_regions
 from .void import check_ignore_value, check_left, checked_ignore_value, pixels_left
@@ -25,7 +34,7 @@ if TYPE_CHECKING:
 SCORES_OF_PIXELS = ("normal", "anomalous", "defect_pixels")  # in a state
 
 
-class AnomalyState(RegionPixels, DefectPixels):
+class AnomalyState(RegionPixels, DefectPixels, ComponentColumns):
     """Scores of images, and of their pixels.
 
     image_scores: (N,) higher is more anomalous
@@ -34,6 +43,7 @@ class AnomalyState(RegionPixels, DefectPixels):
     significant_bits: how many of a pixel's score were kept; absent where all were
     ignore_value: that of void pixels in masks, which were not counted; absent where there is none
     regions: "labels" where masks held the numbers of regions; absent where these are connected components
+    samples: (N,) the id of the sample that each image shows; absent where there are none
     """
 
     image_scores: Array
@@ -42,6 +52,7 @@ class AnomalyState(RegionPixels, DefectPixels):
     significant_bits: NotRequired[np.ndarray]
     ignore_value: NotRequired[np.ndarray]
     regions: NotRequired[np.ndarray]
+    samples: NotRequired[np.ndarray]
 
 
 def as_anomaly_state(
@@ -51,12 +62,17 @@ def as_anomaly_state(
     significant_bits: int | None = None,
     ignore_value: int | None = None,
     regions: str = "components",
+    components: bool = False,
+    pixel_threshold: float | None = None,
+    min_predicted: int = 0,
+    min_object: int = 0,
 ) -> AnomalyState:
     """Check a state from elsewhere. Raises ValueError and TypeError for one that `reduce_maps` cannot have made."""
     pixels = ("normal", "anomalous", "region_sizes", "num_normal", "num_regions")
     names = ("image_scores", "image_labels", *pixels, "image_reduction")
-    optional = ("normal_counts", "significant_bits", "ignore_value", "regions")
-    check_arrays(state, [*names, *defect_columns(state), *optional], optional)
+    optional = ("normal_counts", "significant_bits", "ignore_value", "regions", "samples")
+    rule = check_rule(components, pixel_threshold, min_predicted, min_object)
+    check_arrays(state, [*names, *defect_columns(state), *(COMPONENT_ARRAYS if rule else ()), *optional], optional)
     checked: Any = {
         "image_scores": score_column(state, "image_scores"),
         "image_labels": flag_column(state, "image_labels"),
@@ -70,10 +86,12 @@ def as_anomaly_state(
         **checked_ignore_value(state, ignore_value),
         **checked_regions(state, regions),
         **checked_defects(state),
+        **checked_components(state, rule),
+        **checked_ids(state),
     }
     if "normal_counts" in state:
         checked["normal_counts"] = count_column(state, "normal_counts")
-    of_images = ("image_scores", "image_labels", "num_normal", "num_regions", "num_defects")
+    of_images = ("image_scores", "image_labels", "num_normal", "num_regions", "num_defects", "samples", *NUMBERS)
     for table in (of_images, ("normal", "normal_counts")):
         check_rows({name: column for name, column in checked.items() if name in table})
     check_sum(checked["region_sizes"], "region_sizes", len(checked["anomalous"]), "anomalous pixels")
@@ -89,11 +107,16 @@ def reduce_maps(
     references: Any,
     image_scores: Any = None,
     image_labels: Any = None,
+    samples: Any = None,
     *,
     image_reduction: str | int = "max",
     significant_bits: int | None = None,
     ignore_value: int | None = None,
     regions: str = "components",
+    components: bool = False,
+    pixel_threshold: float | None = None,
+    min_predicted: int = 0,
+    min_object: int = 0,
 ) -> AnomalyState:
     """Reduce a batch of anomaly maps and masks to the scores of their pixels, regions and images.
 
@@ -105,7 +128,9 @@ def reduce_maps(
     memory that does not grow with the normal pixels, unless intervals are asked for at load; None keeps them as they
     are. Scores of images are kept whole; ignore_value, that of void pixels in the masks, such as 255: they are neither
     normal nor anomalous, part regions, and do not count for the scores and labels of images; regions, "components" for
-    the 8-connected ones of binary masks, or "labels" for masks of integers, k > 0 in region k of that image.
+    the 8-connected ones of binary masks, or "labels" for masks of integers, k > 0 in region k of that image;
+    components, whether to find those of score > pixel_threshold (see `components_of`, also for the two sizes); samples
+    (N,), the id of the sample that each image shows, a string or an integer.
 
     Returns an `AnomalyState`.
     Raises ValueError for NaN, shapes that differ, masks with other values, binary masks of one row with several
@@ -113,6 +138,7 @@ def reduce_maps(
     """
     value, kind = check_ignore_value(ignore_value), check_regions(regions)
     reduction, bits = check_reduction(image_reduction), check_bits(significant_bits)
+    rule = check_rule(components, pixel_threshold, min_predicted, min_object)
     maps = as_images(predictions, "predictions")
     truth = as_truth(references, maps, value, kind)
     maps, masks = checked_maps(maps, truth.masks, kind)
@@ -121,7 +147,11 @@ def reduce_maps(
     pixels: Any = pixels_by_region(list(zip(maps, masks)), truth.voids, regions=kind)
     if truth.defects is not None:
         pixels |= saturated_pixels(maps, truth.defects)
+    if rule is not None:
+        pixels |= component_columns(maps, masks, truth.voids, rule)
     state: Any = {**of_images, "image_reduction": reduction, **pixels}
+    if samples is not None:
+        state["samples"] = as_sample_ids(samples, maps)
     if bits is not None:
         state |= {name: cut(state[name], bits) for name in SCORES_OF_PIXELS if name in state}
         state["significant_bits"] = np.asarray(bits)

@@ -20,10 +20,10 @@ def per_image_table(
 ) -> dict[str, list[Any]]:
     """The images in their order, each with its score and label, and what thresholds make of it.
 
-    IoU = |A ∩ P| / |A ∪ P| of the anomalous pixels A and those P that score at least the threshold; where both are
+    IoU = |A ∩ P| / |A ∪ P| of the anomalous pixels A and those P that score above the threshold; where both are
     none, as in a normal image in which nothing was found, 0/0 is None: there is nothing that could overlap.
 
-    Parameters: state of `reduce_maps`, whose pixels lie image by image; the thresholds of decisions score ≥ threshold,
+    Parameters: state of `reduce_maps`, whose pixels lie image by image; the thresholds of decisions score > threshold,
     or None to leave their columns out; pimo, the AUPIMO of each image, None for those that have none.
     Returns {"image": [0, 1, …], "score": […], "label": [0 or 1, …], "decision": […], "iou": […], "aupimo": […]}.
     Raises ValueError where pixels of several images have been counted together.
@@ -35,7 +35,7 @@ def per_image_table(
         "label": labels.astype(int).tolist(),
     }
     if image_threshold is not None:
-        table["decision"] = (scores >= np.float64(image_threshold)).astype(int).tolist()
+        table["decision"] = (scores > np.float64(image_threshold)).astype(int).tolist()
     if pixel_threshold is not None:
         table["iou"] = _ious(state, pixel_threshold)
     if pimo is not None:
@@ -48,21 +48,21 @@ def _ious(state: AnomalyState, threshold: float) -> list[float | None]:
         raise ValueError(
             "per_image: pixels of several images have been counted together; give it at load, not at compute"
         )
-    num_pixels = regions_of(state)["aupro"].num_pixels
-    tp = reaching(state["anomalous"], num_pixels, threshold)
-    fp = reaching(state["normal"], to_numpy(state["num_normal"]), threshold)
+    num_pixels = regions_of(state).num_pixels
+    tp = exceeding(state["anomalous"], num_pixels, threshold)
+    fp = exceeding(state["normal"], to_numpy(state["num_normal"]), threshold)
     pairs = zip(tp.tolist(), (num_pixels + fp).tolist())
     return [common / either if either else None for common, either in pairs]
 
 
-def reaching(scores: Array, numbers: np.ndarray, threshold: float) -> np.ndarray:
-    """How many of each image's scores are at least the threshold, (N,); numbers, how many scores each image has.
+def exceeding(scores: Array, numbers: np.ndarray, threshold: float) -> np.ndarray:
+    """How many of each image's scores exceed the threshold, (N,); numbers, how many scores each image has.
 
-    >>> reaching(np.asarray([0.1, 0.9, 0.5, 0.7]), np.asarray([2, 0, 2]), 0.5).tolist()
+    >>> exceeding(np.asarray([0.1, 0.9, 0.5, 0.7]), np.asarray([2, 0, 2]), 0.5).tolist()
     [1, 0, 2]
     """
     xp = array_namespace(scores)
     # as an array, float32 scores are compared in float64
     at = xp.asarray([threshold], dtype=xp.float64, device=device_of(scores))
-    places = to_numpy(xp.nonzero(scores >= at)[0])
+    places = to_numpy(xp.nonzero(scores > at)[0])
     return np.bincount(np.searchsorted(np.cumsum(numbers), places, side="right"), minlength=len(numbers))

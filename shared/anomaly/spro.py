@@ -62,13 +62,22 @@ def saturated_pixels(maps: Iterable[Array], defects: Iterable[Defects]) -> Defec
     }
 
 
-def regions_of(state: Mapping[str, Any]) -> dict[str, Regions]:
-    """The regions of a state, by the name of the area under their mean overlap; what is kept of defects is one, too."""
-    regions = {"aupro": Regions(state["anomalous"], to_numpy(state["region_sizes"]), to_numpy(state["num_regions"]))}
-    if "defect_pixels" in state:
-        sizes, numbers = to_numpy(state["saturation_areas"]), to_numpy(state["num_defects"])
-        regions["auspro"] = Regions(state["defect_pixels"], sizes, numbers)
-    return regions
+def regions_of(state: Mapping[str, Any]) -> Regions:
+    """The regions of the masks of a state."""
+    return Regions(state["anomalous"], to_numpy(state["region_sizes"]), to_numpy(state["num_regions"]))
+
+
+def defects_of(state: Mapping[str, Any]) -> Regions | None:
+    """The pixels that decide whether defects are found, as regions; None where defects are not told apart."""
+    if "defect_pixels" not in state:
+        return None
+    return Regions(state["defect_pixels"], to_numpy(state["saturation_areas"]), to_numpy(state["num_defects"]))
+
+
+def overlaps_of(state: Mapping[str, Any]) -> dict[str, Regions]:
+    """The regions of masks and those of defects, by the name of the area under their mean overlap."""
+    regions, defects = regions_of(state), defects_of(state)
+    return {"aupro": regions} if defects is None else {"aupro": regions, "auspro": defects}
 
 
 def defect_columns(state: Mapping[str, Any]) -> tuple[str, ...]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from ..anomaly.anomaly_suite import level_sides
-from ..anomaly.levels import check_levels
+from ..anomaly.levels import check_levels, level_sides
 from ..anomaly.pro import pro_curve
 from ..ranking.roc import roc_curve
 

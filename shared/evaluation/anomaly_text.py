@@ -12,6 +12,7 @@ from ..formats.maps.layouts import LAYOUTS
 from ..formats.written.atomic import write_file
 from ..formats.written.results import as_json, value_text
 from ..metric.results import Results
+from .anomaly_comparison import ENDS
 from .anomaly_run import AnomalyRun, ScoredImage, images_table
 
 _WIDTH = 110  # of a table: further columns are a table below
@@ -36,7 +37,7 @@ def anomaly_summary(results: Results) -> str:
 
 
 def described(results: Results) -> str:
-    """What was evaluated, in a line: the folder, the layout, how many categories and maps."""
+    """The folder, the layout, and the numbers of categories and maps, in a line."""
     record = results["evaluation"]
     title = _TITLES.get(record["layout"], "masks in a folder")
     count = len(record["categories"])
@@ -54,13 +55,13 @@ def group_rows(results: Results) -> dict[str, list[Any]]:
 def difference_rows(comparison: Mapping[str, Any]) -> dict[str, list[Any]]:
     """The table of the differences by group, with that of the means below."""
     last: dict[str, Any] = {"group": "mean", **dict(zip(comparison["key"], comparison["difference"]))}
-    for end in ("low", "high", "p_value", "better"):
+    for end in ENDS:
         last |= {f"{key}_{end}": value for key, value in zip(comparison["key"], comparison.get(end, ()))}
     return {key: [*column, last[key]] for key, column in comparison["groups"].items()}
 
 
 def cell_text(value: Any) -> str:
-    """A value as it is printed in a table; nothing for one that there is not, as the mean of thresholds."""
+    """A value as it is printed in a table; nothing for None, such as the mean of thresholds."""
     return "" if value is None else value_text(value)
 
 
@@ -69,7 +70,7 @@ def _nested(column: Sequence[Any]) -> bool:
 
 
 def _tables(columns: Mapping[str, Sequence[Any]]) -> str:
-    """Tables of at most so many characters, each with the names of the groups."""
+    """Tables of at most `_WIDTH` characters, each with the names of the groups."""
     cells = {key: [key, *map(cell_text, column)] for key, column in columns.items()}
     widths = {key: max(map(len, column)) for key, column in cells.items()}
     names = [cell.ljust(widths["group"]) for cell in cells.pop("group")]

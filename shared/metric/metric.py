@@ -35,7 +35,7 @@ from .summary import Part, prepared_parts, results_and_replicates, summary
 ROWS = 1 << 16  # of a table, up to which they are kept as they come
 
 # columns that metrics of this collection take: one that a metric does not use is ignored by it, for combine()
-SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels"})
+SIBLING_COLUMNS = frozenset({"open_scores", "open_labels", "image_scores", "image_labels", "samples"})
 
 
 class _Options:

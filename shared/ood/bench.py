@@ -15,12 +15,7 @@ from ..metric.results import Rate, Results, as_dict
 from ..ranking.bounds import with_errors
 from ..ranking.counts import Counts, Side, check_both_classes
 from ..ranking.curves import AUPR, AUROC, AVERAGE_PRECISION
-from ..ranking.operating_points import RATES
-from ..ranking.quantities import Quantity, bounded, quantities
-from ..ranking.rounding import check_bits
-from .measures import Measure, Sides, measure_of
-from .oodeel import curve_of_sides, sampled_measure
-from .points import (
+from ..ranking.named_points import (
     DETECTION_ACCURACY_REACHED,
     Reached,
     check_thresholds_exist,
@@ -29,7 +24,12 @@ from .points import (
     rate_above,
     reached_point,
 )
-from .sklearn_metrics import SKLEARN_LABELS, SKLEARN_PARTIAL, SKLEARN_SCORES, sklearn_measure
+from ..ranking.operating_points import RATES
+from ..ranking.quantities import Quantity, bounded, quantities
+from ..ranking.rounding import check_bits
+from .measures import Measure, Sides, measure_of
+from .oodeel import curve_of_sides, sampled_measure
+from .sklearn_metrics import SKLEARN_LABELS, SKLEARN_PARTIAL, SKLEARN_SCORES, called, is_function, sklearn_measure
 
 DEFAULT_METRICS = ("auroc", "fpr95tpr")
 _OF_OUT = {
@@ -51,7 +51,7 @@ def bench_metrics(
     thresholds: bool = False,
     step: int | None = None,
     significant_bits: int | None = None,
-) -> dict[str, float]:
+) -> dict[str, Any]:
     """Metrics of an OOD detector by name, from one sort of the scores.
 
     auroc         area under the ROC curve, ties counting half
@@ -65,6 +65,9 @@ def bench_metrics(
     tpr, …        that rate where a sample is OOD iff its score > threshold
     f1_score, …   a scalar binary metric of sklearn.metrics, by name or as the function: a score-based one gets the
                   scores, a label-based one gets scores > threshold
+    a function    any other function of sklearn.metrics, or a partial of one, such as confusion_matrix: it is called
+                  with the labels, 1 for OOD, and scores > threshold, or the scores if its name begins with roc or ends
+                  in _curve; what it returns is a result as it is
 
     Parameters: positives, the scores of the OOD samples, and negatives, those of the in-distribution samples, higher
     is more OOD; metrics, a name or a list of names and functions; threshold, for the rates and the label-based metrics;
@@ -74,8 +77,9 @@ def bench_metrics(
     to so many (see `cut`), to add `<name>_error` with |value − value of the scores before| ≤ error, and to leave out
     what has no such bound: thresholds, rates at a threshold, sampled curves, and metrics of scikit-learn.
 
-    Returns {name: float}. Raises ValueError for an unknown name, a missing threshold, thresholds of sampled points or
-    of such that only scores of −inf reach, no name left that has a bound, or a class without samples.
+    Returns {name: float}, and the results of functions. Raises ValueError for an unknown name, a missing threshold,
+    thresholds of sampled points or of such that only scores of −inf reach, no name left that has a bound, or a class
+    without samples.
     Source: oodeel's bench_metrics.
 
     >>> import numpy as np
@@ -84,17 +88,33 @@ def bench_metrics(
     >>> bench_metrics(np.asarray([0.9, 0.4]), np.asarray([0.6, 0.1]), "fpr95tpr", thresholds=True)
     {'fpr95tpr': 0.5, 'fpr95tpr_threshold': 0.1}
     """
+    bits = check_bits(significant_bits)
+    threshold = None if threshold is None else as_real(threshold, "threshold")
     rates = bench_rates(
         positives,
         negatives,
         metrics,
-        bits=check_bits(significant_bits),
-        threshold=None if threshold is None else as_real(threshold, "threshold"),
+        bits=bits,
+        threshold=threshold,
         thresholds=as_bool(thresholds, "thresholds"),
         step=None if step is None else as_int(step, "step", 1),
     )
     check_thresholds_exist(rates)
-    return as_dict(rates)
+    return as_dict(rates) | function_results(positives, negatives, metrics, threshold=threshold, bits=bits)
+
+
+def function_results(
+    positives: Array | Side, negatives: Array | Side, metrics: Any, *, threshold: float | None, bits: int | None
+) -> dict[str, Any]:
+    """What functions of scikit-learn return, by name: no rates, so that they have neither mean nor interval.
+
+    Of scores that were cut there are none.
+    """
+    functions = [metric for metric in names_and_functions(metrics) if is_function(metric)]
+    if bits is not None or not functions:
+        return {}
+    sides = Sides(positives, negatives)
+    return {_name_of(function): called(function, _name_of(function), sides, threshold) for function in functions}
 
 
 def bench_rates(
@@ -135,12 +155,15 @@ def parsed_measures(metrics: Any, threshold: float | None, step: int | None, siz
     """What computes each metric, by name."""
     curve = None if step is None else curve_of_sides(step)
     measures: dict[str, Measure] = {}
+    names = set()
     for metric in dict.fromkeys(names_and_functions(metrics)):
-        name, measure = _parse(metric, threshold=threshold, curve=curve, sizes=sizes)
-        if name in measures:
+        name = metric if isinstance(metric, str) else _name_of(metric)
+        if name in names:
             raise ValueError(f"metrics: expected each name once, since they name the results; got {name!r} twice")
-        measures[name] = measure
-    if not measures:
+        names.add(name)
+        if not is_function(metric):
+            measures[name] = _parse(metric, name, threshold=threshold, curve=curve, sizes=sizes)
+    if not names:
         raise ValueError("metrics: expected at least one name, got none")
     return measures
 
@@ -182,27 +205,26 @@ def _with_errors(measures: Mapping[str, Measure], passes: _Passes, bits: int) ->
     return with_errors({name: Rate(ends[name][0], measures[name].higher) for name in ends}, ends)
 
 
-def _parse(metric: Any, *, threshold: float | None, curve: Any, sizes: list[int]) -> tuple[str, Measure]:
-    """Return the name of a metric and what computes it."""
-    name = metric if isinstance(metric, str) else _name_of(metric)
+def _parse(metric: Any, name: str, *, threshold: float | None, curve: Any, sizes: list[int]) -> Measure:
+    """What computes a metric."""
     by_name = isinstance(metric, str)
     if name in (*SKLEARN_SCORES, *SKLEARN_LABELS) or (not by_name and name in SKLEARN_PARTIAL):
-        return name, sklearn_measure(metric, name, threshold)
+        return sklearn_measure(metric, name, threshold)
     point = parse_point(name) if by_name else None
     if by_name and curve is not None and (point or name in _SAMPLED):
-        return name, sampled_measure(name, curve)
+        return sampled_measure(name, curve)
     if point:
-        return name, measure_of(reached_point(*point, *sizes))
+        return measure_of(reached_point(*point, *sizes))
     if by_name and name in _OF_OUT:
-        return name, measure_of(_OF_OUT[name])
+        return measure_of(_OF_OUT[name])
     if by_name and name in _OF_IN:
-        return name, measure_of(_OF_IN[name], of_inside=True)
+        return measure_of(_OF_IN[name], of_inside=True)
     if by_name and name in RATES:
-        return name, _rate_measure(name, threshold)
+        return _rate_measure(name, threshold)
     raise ValueError(
         f"metrics: unknown metric {name!r}; known are {', '.join((*_OF_OUT, *_OF_IN, *RATES))}, "
         f"<rate><number in (0, 100]><rate> such as 'fpr95tpr' with rates {', '.join(RATES)}, sklearn.metrics' "
-        f"{', '.join(SKLEARN_SCORES + SKLEARN_LABELS)}, and functools.partial of {', '.join(SKLEARN_PARTIAL)}"
+        f"{', '.join(SKLEARN_SCORES + SKLEARN_LABELS)}, any function of sklearn.metrics, and functools.partial of one"
     )
 
 

@@ -11,11 +11,11 @@ from ..arrays.options import as_bool, as_int, as_real
 from ..metric.metric import Metric
 from ..metric.results import Results
 from ..ranking.counts import Side
+from ..ranking.named_points import check_thresholds_exist
 from ..ranking.prepared_sides import PreparedSides
 from ..ranking.rounding import check_bits
-from .bench import DEFAULT_METRICS, bench_rates, names_and_functions
+from .bench import DEFAULT_METRICS, bench_rates, function_results, names_and_functions
 from .per_sample import ood_samples
-from .points import check_thresholds_exist
 from .sides import LabelValues, OODState, as_ood_state, check_label_values, is_ood, ood_sides, reduce_ood
 
 Name = str | Callable[..., Any]  # of a metric
@@ -103,10 +103,12 @@ class OODBench(Metric):
         return sides if kept is None else xp.where(kept, sides, -1)
 
     def tables(self, prepared: PreparedSides, results: Results) -> dict[str, Any]:
-        """The table of samples, if it is asked for, with the threshold of its decisions."""
+        """The results of functions; the table of samples, if it is asked for, with the threshold of its decisions."""
         check_thresholds_exist(results)
-        if not self.per_sample:
-            return {}
         out, inside = prepared.sides
+        tables = function_results(out, inside, self.metrics, threshold=self.threshold, bits=out.bits)
+        if not self.per_sample:
+            return tables
         state: Any = prepared.state
-        return ood_samples(state, self.labels, (out, inside), names_and_functions(self.metrics), self.threshold)
+        names = names_and_functions(self.metrics)
+        return {**tables, **ood_samples(state, self.labels, (out, inside), names, self.threshold)}

@@ -11,9 +11,9 @@ import numpy as np
 from ..arrays.arrays import Array, array_namespace, to_numpy
 from ..arrays.options import as_int, as_real
 from ..ranking.counts import check_both_classes
+from ..ranking.named_points import parse_point
 from ..ranking.operating_points import RATES
 from .measures import Measure, Sides
-from .points import parse_point
 from .sides import reduce_ood, split_ood
 
 _Arrays = tuple[np.ndarray, ...]

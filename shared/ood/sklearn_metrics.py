@@ -68,6 +68,27 @@ def sklearn_measure(metric: Any, name: str, threshold: float | None) -> Measure:
     return Measure(measure, **facts)
 
 
+def is_function(metric: Any) -> bool:
+    """Whether a metric is a function of sklearn.metrics, or a partial of one, that has no name here: see `called`."""
+    function = getattr(metric, "func", metric)  # func of a functools.partial
+    name = getattr(function, "__name__", "")
+    named = name in (*SKLEARN_SCORES, *SKLEARN_LABELS, *SKLEARN_PARTIAL)
+    return callable(function) and str(function.__module__).startswith("sklearn.metrics") and not named
+
+
+def called(function: Any, name: str, sides: Sides, threshold: float | None) -> Any:
+    """What a function of sklearn.metrics returns, as it is: of the labels, 1 for OOD, and of the scores or decisions.
+
+    Names that begin with roc or end in _curve get the scores, all others the decisions score > threshold.
+    """
+    labels, scores = sides.ordered
+    if name.startswith("roc") or name.endswith("_curve"):
+        return function(*_finite(labels, scores, name))
+    if threshold is None:
+        raise ValueError(f"threshold: expected a number, since {name!r} judges scores > threshold; got None")
+    return function(labels, (scores > threshold).astype(np.int64))
+
+
 def _finite(labels: np.ndarray, scores: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray]:
     if not np.isfinite(scores).all():
         if name in _RANKS:

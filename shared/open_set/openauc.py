@@ -17,6 +17,7 @@ from ..metric.results import Rate, Results, as_dict
 from ..ranking.bounds import with_errors
 from ..ranking.counts import Side, as_side, check_both_classes, runs, sort_sides, split
 from ..ranking.curves import twice_wins
+from ..ranking.named_points import Reached, check_thresholds_exist, exceeded_threshold
 from ..ranking.prepared_sides import PreparedSides
 from ..ranking.quantities import Quantity
 from ..ranking.rounding import check_bits
@@ -26,8 +27,9 @@ from .ccr import ccr_of_sides
 from .cut_scores import ends_of_cut
 from .known_unknown import SIDES_OF_XCURVE, as_openauc_state, reduce_openauc
 from .per_sample import open_set_samples
-from .risk import risk_of_sides, risk_quantities
+from .risk import as_costs, risk_names, risk_of_sides, risk_quantities
 from .risk_areas import both_sides
+from .risk_costs import Costs, risks_with_costs
 from .samples import OPEN_SET_ALIASES, OPEN_SET_TABLES, OpenSetState
 
 
@@ -41,6 +43,8 @@ class OpenAUC(Metric):
     significant_bits: how many bits of each score are kept, in [4, 52]; None keeps all. Fixed at load
     fpr_list: numbers in [0, 1] at which to add the correct-classification rate, as of `ccr_at_fpr`
     risk_metrics: names of `risk_coverage` to add, unknown samples being errors too
+    ood_cost: the cost of an accepted unknown sample in them, in [0, 1], one of a wrong class costing 1 − ood_cost
+    unknown_share: the share of unknown samples by which they are weighed there, in (0, 1); None for that of the data
     per_sample: whether to add the threshold of the operating point and the table of `open_set_samples`
 
     Results: "openauc", "closed_set_accuracy", "open_set_auroc", "open_set_accuracy@tpr95", and "ccr@fpr0.1" and so on;
@@ -64,6 +68,8 @@ class OpenAUC(Metric):
     significant_bits: int | None = None
     fpr_list: float | Sequence[float] | None = None
     risk_metrics: str | Sequence[str] = ()
+    ood_cost: float | None = None
+    unknown_share: float | None = None
     per_sample: bool = False
 
     def __post_init__(self) -> None:
@@ -72,7 +78,7 @@ class OpenAUC(Metric):
         self.tpr = as_fraction(self.tpr, "tpr")
         self.significant_bits = check_bits(self.significant_bits)
         self.per_sample = as_bool(self.per_sample, "per_sample")
-        _ = self.fprs, self.risks
+        _ = self.fprs, self.risks, self.costs
 
     @property
     def fprs(self) -> Sequence[float]:
@@ -85,12 +91,23 @@ class OpenAUC(Metric):
         return risk_quantities(self.risk_metrics, "risk_metrics")
 
     @property
+    def costs(self) -> Costs | None:
+        """The costs and weights of samples in risks; None where all count the same."""
+        return as_costs(self.ood_cost, self.unknown_share)
+
+    @property
     def at_tpr(self) -> str:
         """The key of the operating point."""
         return f"open_set_accuracy@tpr{percent(self.tpr)}"
 
     def prepare(self, state: OpenSetState) -> PreparedSides:
         """Sort the unknown, the correctly and the wrongly classified samples; the latter two are drawn together."""
+        if self.costs is not None and not self.risks:
+            raise ValueError("risk_metrics: expected names with an ood_cost or an unknown_share, got none")
+        if self.costs is not None and "significant_bits" in state:
+            raise ValueError(
+                "significant_bits: expected None with an ood_cost or an unknown_share, whose risks have no error bound"
+            )
         arrays: Any = state
         return PreparedSides(self, arrays, open_set_sides(state), stratum_of=(0, 1, 1))
 
@@ -100,19 +117,25 @@ class OpenAUC(Metric):
         check_both_classes(unknown.total, num_known)
         over_correct, over_wrong = twice_wins_over(unknown, correct), twice_wins_over(unknown, wrong)
         pairs = 2 * unknown.total * num_known
-        threshold = threshold_at_tpr(unknown, self.tpr)
-        accuracy = accuracy_of_sides(unknown, (correct, wrong), threshold)
+        reached = threshold_at_tpr(unknown, self.tpr)
+        accuracy = accuracy_of_sides(unknown, (correct, wrong), reached)
+        threshold = (
+            exceeded_threshold(Reached(accuracy, reached), (unknown, correct, wrong)) if self.per_sample else None
+        )
         rates = {
             "openauc": Rate(over_correct / pairs, True),
             "closed_set_accuracy": Rate(correct.total / num_known, True),
             "open_set_auroc": Rate((over_correct + over_wrong) / pairs, True),
-            self.at_tpr: Rate(accuracy, True, threshold=threshold if self.per_sample else None),
+            self.at_tpr: Rate(accuracy, True, threshold=threshold),
         }
         for fpr in self.fprs:
             rates[f"ccr@fpr{percent(fpr)}"] = Rate(ccr_of_sides(unknown, correct, num_known, fpr), True)
-        risks = self.risks
+        risks, costs = self.risks, self.costs
         if risks:
-            values = risk_of_sides(both_sides(unknown, wrong), correct, risks)
+            if costs is None:
+                values = risk_of_sides(both_sides(unknown, wrong), correct, risks)
+            else:
+                values = risks_with_costs(unknown, wrong, correct, risk_names(self.risk_metrics, "risk_metrics"), costs)
             rates |= {name: Rate(value, risks[name].higher) for name, value in values.items()}
         if unknown.bits is None:
             return rates
@@ -126,10 +149,11 @@ class OpenAUC(Metric):
 
     def tables(self, prepared: PreparedSides, results: Results) -> dict[str, Any]:
         """The table of samples, if it is asked for."""
+        check_thresholds_exist(results)
         if not self.per_sample:
             return {}
         state: Any = prepared.state
-        return {"per_sample": open_set_samples(state, results[self.at_tpr].threshold, reached=True)}
+        return {"per_sample": open_set_samples(state, results[self.at_tpr].threshold)}
 
 
 def openauc_metrics(state: OpenSetState, **options: Any) -> dict[str, Any]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
 
 from ..arrays.arrays import Array, array_namespace
 from ..arrays.ratios import RATIO_UNIT, ratio_of, sum_of_ratios, weighted_sum
@@ -178,6 +177,14 @@ def f1_max(counts: Counts) -> tuple[float, float]:
     return best, threshold
 
 
+def _best_iou(counts: Counts) -> float:
+    return float(array_namespace(counts.tp).max(ratio_of(counts.tp, counts.fp + counts.num_positives)))
+
+
+# max_t TP / (TP + FP + FN), at the threshold of the best F1
+IOU_MAX = Quantity(_best_iou, lambda best, *_: max(best), True, at_best(_best_iou))
+
+
 def _gain(counts: Counts) -> int:
     return int(array_namespace(counts.tp).max(counts.tp - counts.fp))
 
@@ -208,14 +215,3 @@ def detection_accuracy(counts: Counts) -> float:
 
 
 CURVE = {"auroc": AUROC, "ap": AVERAGE_PRECISION, "aupr": AUPR, "f1_max": F1_MAX}
-
-
-def curve_metrics(values: Mapping[str, Any], prefix: str) -> dict[str, float]:
-    """AUROC, AP, AUPR, F1-max and its threshold, from values of the quantities `CURVE`, named with a prefix."""
-    return {**curve_rates(values, prefix), f"{prefix}f1_max_threshold": values["f1_max"][1]}
-
-
-def curve_rates(values: Mapping[str, Any], prefix: str) -> dict[str, float]:
-    """As `curve_metrics`, without the threshold."""
-    rates = {**values, "f1_max": values["f1_max"][0]}
-    return {f"{prefix}{name}": rates[name] for name in CURVE}

@@ -67,7 +67,7 @@ def contour_picture(path: Path | None, score_map: np.ndarray, mask: np.ndarray, 
     pixels = np.array(picture)
     regions = [(mask, TRUE_COLOR)]
     if threshold is not None:
-        regions.append((score_map >= threshold, FOUND_COLOR))
+        regions.append((score_map > threshold, FOUND_COLOR))
     for region, color in regions:
         inside = _display(region)
         line = _grown(_grown(inside))  # around the region: one that is thin can still be seen

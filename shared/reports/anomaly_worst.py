@@ -25,7 +25,7 @@ class Model(NamedTuple):
 
 
 def model_of(run: AnomalyRun, group: str) -> Model:
-    """A run with its thresholds in one of its groups: those of the highest F1, which are reached (≥)."""
+    """A run with its thresholds in one of its groups: those of the best F1."""
     table = run.results["groups"]
     at = table["group"].index(group)
     image, pixel = (table.get(f"{level}_f1_max_threshold") for level in ("image", "pixel"))
@@ -36,13 +36,13 @@ def worst_scored_images(group: str, model: Model, count: int) -> Iterator[tuple[
     """The anomalous images with the lowest scores, and the normal ones with the highest, each with a title."""
     threshold = model.image_threshold
     images = sorted(images_of(model.run, group), key=lambda image: image.score)
-    for anomalous, title, verb in ((True, "Missed defects", "below"), (False, "False alarms", "at or above")):
+    for anomalous, title, verb in ((True, "Missed defects", "at or below"), (False, "False alarms", "above")):
         own = [image for image in images if image.anomalous == anomalous]
         kind = "anomalous" if anomalous else "normal"
         if threshold is None:
             said = f"{len(own)} {kind} images"
         else:
-            wrong = sum((image.score >= threshold) != anomalous for image in own)
+            wrong = sum((image.score > threshold) != anomalous for image in own)
             said = f"{wrong} of {len(own)} {kind} images score {verb} {threshold:.4g}"
         chosen = own[:count] if anomalous else own[::-1][:count]
         if chosen:
@@ -93,7 +93,7 @@ def figure_html(image: ScoredImage, files: Sequence[str], models: Sequence[Model
     threshold = models[0].image_threshold
     verdict = ""
     if threshold is not None:
-        called = "anomalous" if image.score >= threshold else "normal"
+        called = "anomalous" if image.score > threshold else "normal"
         verdict = f", called {called}"
     true = "anomalous" if image.anomalous else "normal"
     caption = f"<b>{escape(image.image.name)}</b>: {true}{verdict}, score {image.score:.4g}"

@@ -12,10 +12,9 @@ import pytest
 from hypothesis import given
 
 from openworld_metrics import AnomalySuite
-from openworld_metrics.anomaly import pimo_resampling
+from openworld_metrics.anomaly import pimo_rates
 from openworld_metrics.anomaly.aupimo import aupimo, pixel_weights
 from openworld_metrics.metric import metric as metric_module
-from openworld_metrics.metric.bootstrap import parts_of_strata
 from tests.examples import many, seeds
 
 NORMAL = np.arange(20).reshape(2, 2, 5) / 20
@@ -177,18 +176,19 @@ def test_with_intervals_void_pixels_and_torch() -> None:
 @many
 @given(seed=seeds)
 def test_a_resample_has_the_value_of_its_images(one_size: bool, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pimo_resampling, "_FIRST", 2)
+    monkeypatch.setattr(pimo_rates, "_FIRST", 2)
     maps, masks, labels, rng = drawn(seed, one_size)
     high = float(rng.choice([0.4, 1.0, rng.uniform(0.25, 1)]))
     metric = AnomalySuite(levels="pixel", integration_limits=[1.0], pimo_bounds=(0.2, high))
     columns = dict(predictions=maps, references=masks, image_labels=labels)
-    (part,) = metric.prepared(**columns)
-    prepared, results = part.prepared, part.results[""]
-    assert prepared.rates(prepared.counts)["aupimo"].value == pytest.approx(results["aupimo"].value, abs=1e-13)
-    strata = parts_of_strata(prepared)
-    counts = np.concatenate([np.bincount(rng.integers(0, len(x), len(x)), minlength=len(x)) for x in strata])
-    often = counts[prepared.rows()].tolist()
-    images = np.repeat(np.arange(9), often).tolist()
+    [part] = metric.prepared(**columns)
+    prepared = part.prepared
+    assert prepared.rates(prepared.counts)["aupimo"].value == pytest.approx(part.rates()["aupimo"].value, abs=1e-13)
+    counts = np.zeros(len(prepared.strata), np.int64)
+    for kind in np.unique(prepared.strata):
+        rows = np.flatnonzero(prepared.strata == kind)
+        counts += np.bincount(rng.choice(rows, len(rows)), minlength=len(counts))
+    images = np.repeat(np.arange(9), counts[prepared.rows()]).tolist()
     expected = metric.compute(**{name: [column[i] for i in images] for name, column in columns.items()})
     assert prepared.rates(counts)["aupimo"].value == pytest.approx(expected["aupimo"], abs=1e-13)
 

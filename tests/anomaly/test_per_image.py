@@ -41,12 +41,12 @@ def test_against_a_count_of_each_pixel(seed: int) -> None:
     assert found == plain
     assert table["image"] == [*range(6)]
     for i, (scores, mask) in enumerate(zip(columns["predictions"], columns["references"])):
-        called = scores.astype(float) >= found["pixel_f1_max_threshold"]
+        called = scores.astype(float) > found["pixel_f1_max_threshold"]
         both, either = int((called & (mask == 1)).sum()), int((called | (mask == 1)).sum())
         assert table["iou"][i] == (both / either if either else None)
         assert table["score"][i] == float(scores.max())
         assert table["label"][i] == (columns["image_labels"][i] if seed % 2 else int(mask.any()))
-        assert table["decision"][i] == int(float(scores.max()) >= found["image_f1_max_threshold"])
+        assert table["decision"][i] == int(float(scores.max()) > found["image_f1_max_threshold"])
         assert (table["aupimo"][i] is None) == (not table["label"][i] or not mask.any())
     values = [value for value in table["aupimo"] if value is not None]
     assert found["aupimo"] == pytest.approx(sum(values) / len(values), abs=1e-15)

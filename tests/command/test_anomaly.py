@@ -127,10 +127,11 @@ def test_normal_images_of_loco_are_judged_in_both_groups(tmp_path: Path) -> None
     wanted = AnomalySuite(**options).compute(
         predictions=[one.score_map for one in own], references=[one.mask for one in own]
     )["per_image"]
-    at = [i for i, name in enumerate(table["group"]) if name == group]
+    rows = {table["image"][i]: i for i, name in enumerate(table["group"]) if name == group}
+    at = [rows.pop(f"test/{one.defect or 'good'}/{one.number:03}") for one in own]
+    assert not rows
     for key in ("score", "label", "decision", "iou", "aupimo"):
         assert [table[key][i] for i in at] == wanted[key]
-    assert [table["image"][i] for i in at] == [f"test/{one.defect or 'good'}/{one.number:03}" for one in own]
 
 
 def test_two_models(made: list[Drawn], run: Run) -> None:
@@ -280,19 +281,26 @@ def test_infinite_maps_can_be_drawn() -> None:
 
 
 def test_means_and_differences() -> None:
-    one = {"a": Rate(0.5, True, interval=(0.25, 0.75)), "n": 2, "image_f1_max_threshold": 3.0, "table": {"x": [1]}}
-    found = summary_of_groups({"p": one, "q": {**one, "a": one["a"]._replace(value=0.25)}}).as_dict()
+    one = {
+        "a": Rate(0.5, True, interval=(0.25, 0.75)),
+        "n": 2,
+        "b": Rate(0.5, True, threshold=3.0),
+        "table": {"x": [1]},
+    }
+    found = summary_of_groups({"p": one, "q": {**one, "a": Rate(0.25, True)}}).as_dict()
     assert found == {
         "a": 0.375,
         "n": 4,
+        "b": 0.5,
         "groups": {
             "group": ["p", "q"],
             "a": [0.5, 0.25],
-            "a_low": [0.25, 0.25],
-            "a_high": [0.75, 0.75],
+            "a_low": [0.25, None],
+            "a_high": [0.75, None],
             "n": [2, 2],
-            "image_f1_max_threshold": [3.0, 3.0],
+            "b": [0.5, 0.5],
+            "b_threshold": [3.0, 3.0],
             "table": [{"x": [1]}, {"x": [1]}],
         },
     }
-    assert differences(found, found)["groups"] == {"group": ["p", "q"], "a": [0.0, 0.0]}
+    assert differences(found, found)["groups"] == {"group": ["p", "q"], "a": [0.0, 0.0], "b": [0.0, 0.0]}

@@ -12,7 +12,7 @@ import pytest
 from openworld_metrics import METRICS, Metric, OODBench, OpenAUC, compare, metric_class
 from openworld_metrics.arrays.columns import as_numbers, check_lengths
 from openworld_metrics.metric.prepared_table import Drawn, PreparedTable
-from openworld_metrics.metric.results import Rate, Results, kind_of
+from openworld_metrics.metric.results import Count, Rate, Results, kind_of
 from openworld_metrics.reports.directions import direction
 from tests import cases
 
@@ -94,10 +94,11 @@ def test_results_know_what_they_are(name: str, seed: int) -> None:
     plain = summary.as_dict()
     for key, result in summary.results.items():
         known = direction(key)
-        if isinstance(result, Rate):
+        if isinstance(result, (Rate, Count)) and result.higher is not None:
             assert plain[key] == result.value
             assert known is not None
             assert known.higher is result.higher
+            assert known.rate is (isinstance(result, Rate) and result.share)
         else:
             assert known is None
     kinds = summary.kinds()

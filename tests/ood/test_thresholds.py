@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 
 from openworld_metrics import OODBench, bench_metrics, reduce_ood, split_ood
-from openworld_metrics.ood.points import parse_point
+from openworld_metrics.ranking.named_points import parse_point
 from openworld_metrics.ranking.shares import bound_between_counts, most_within
 from tests import cases, references
 from tests.examples import many, seeds

@@ -163,3 +163,41 @@ def test_long_decimals() -> None:
 def test_errors(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         om.risk_coverage(**{**sides(DISTINCT), "metrics": "augrc", **options})
+
+
+COLUMNS: dict[str, Any] = {
+    "predictions": [0, 1, 1, 0, 1],
+    "references": [0, 1, 0, -1, 1],
+    "open_scores": DISTINCT,
+}
+
+
+@pytest.mark.parametrize(("ood_cost", "unknown_share"), [(None, None), (0.75, None), (None, 0.25), (0.3, 0.1)])
+def test_openauc_has_the_same_risks(ood_cost: float | None, unknown_share: float | None) -> None:
+    names = NAMES if unknown_share is None else NAMES[1:]
+    options: dict[str, Any] = {"ood_cost": ood_cost, "unknown_share": unknown_share}
+    metric = om.OpenAUC(risk_metrics=names, **options)
+    found = metric.compute(**COLUMNS)
+    assert {name: found[name] for name in names} == om.risk_coverage(**sides(DISTINCT), metrics=names, **options)
+    metric.add_batch(**{name: column[:2] for name, column in COLUMNS.items()})
+    metric.add_batch(**{name: column[2:] for name, column in COLUMNS.items()})
+    assert metric.compute() == found
+    rng = np.random.default_rng(0)
+    many_columns = {
+        "predictions": rng.integers(0, 2, 80), "references": rng.integers(-1, 2, 80), "open_scores": rng.random(80)
+    }  # fmt: skip
+    both = om.OpenAUC(risk_metrics=names, confidence_level=0.9, n_resamples=50, **options).compute(**many_columns)
+    assert all(both[f"{name}_low"] <= both[name] <= both[f"{name}_high"] for name in names)
+    table = om.compare("openauc", COLUMNS, COLUMNS, risk_metrics="augrc", n_resamples=20, **options)
+    assert (table["key"][-1], table["difference"][-1], table["p_value"][-1]) == ("augrc", 0.0, 1.0)
+
+
+def test_options_of_openauc_that_do_not_go_together() -> None:
+    with pytest.raises(ValueError, match="risk_metrics: expected names with an ood_cost or an unknown_share, got none"):
+        om.OpenAUC(ood_cost=0.5).compute(**COLUMNS)
+    with pytest.raises(ValueError, match="significant_bits: expected None with an ood_cost or an unknown_share"):
+        om.OpenAUC(ood_cost=0.5, risk_metrics="augrc", significant_bits=8).compute(**COLUMNS)
+    with pytest.raises(ValueError, match="unknown_share: expected None with aurc"):
+        om.OpenAUC(unknown_share=0.5, risk_metrics="aurc").compute(**COLUMNS)
+    with pytest.raises(ValueError, match=r"ood_cost: expected a number in \[0, 1\], got 2"):
+        om.OpenAUC(ood_cost=2, risk_metrics="aurc")

@@ -55,6 +55,14 @@ def test_the_workflow_calls_the_makefile() -> None:
     assert (called | matrix) - {"docs"} <= targets
 
 
+def test_actions_are_pinned_by_commit() -> None:
+    """A tag may be moved to other code; the version is said beside the commit."""
+    text = (ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8")
+    used = re.findall(r"uses: (.*)", text)
+    assert used
+    assert [line for line in used if not re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", line)] == []
+
+
 def test_the_tests_of_the_core_are_there() -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8").replace("\\\n", " ")
     names = re.search(r"^CORE := \$\(addprefix tests/,(.*)\)$", makefile, flags=re.MULTILINE)

@@ -90,7 +90,7 @@ def test_anomaly_suite_against_scikit_learn(seed: int, load: Load) -> None:
     }
     for level, (labels, scores) in levels.items():
         precision, recall, thresholds = sk.precision_recall_curve(labels, scores)
-        f1 = sk.f1_score(labels, scores >= results[f"{level}_f1_max_threshold"])
+        f1 = sk.f1_score(labels, scores > results[f"{level}_f1_max_threshold"])
         assert results[f"{level}_auroc"] == pytest.approx(sk.roc_auc_score(labels, scores), abs=1e-14)
         assert results[f"{level}_ap"] == pytest.approx(sk.average_precision_score(labels, scores), abs=1e-14)
         assert results[f"{level}_aupr"] == pytest.approx(sk.auc(recall, precision), abs=1e-14)

@@ -60,7 +60,7 @@ def predicted_boxes(boxes: np.ndarray, scores: np.ndarray, labels: np.ndarray) -
 
 
 def no_predictions() -> Boxes:
-    """The predicted boxes of an image without detections."""
+    """The predicted boxes of an image without any detections: no rows."""
     return predicted_boxes(np.zeros((0, 4)), np.zeros(0), np.zeros(0))
 
 

@@ -49,7 +49,7 @@ def open_column(place: str, column: str) -> Any:
 
 
 def file_of(place: str) -> Path | None:
-    """The file of a place; None for standard input."""
+    """The file that holds the column of a place; None for standard input."""
     path, _ = _split(place)
     return None if str(path) == "-" else path
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import plotly.graph_objects as go
 
-from ...anomaly.anomaly_suite import level_sides
+from ...anomaly.levels import level_sides
 from ...anomaly.pro import mean_overlap, pro_curve
 from ...arrays.options import as_fractions
 from ...ranking.counts import Counts, Side
@@ -79,8 +79,8 @@ def _panel(fig: go.Figure, computed: Computed, axes: Mapping[str, str]) -> None:
     )
     threshold = computed.results.get("pixel_f1_max_threshold")
     if threshold is not None:
-        name = f"score ≥ {short(threshold)} (best F1{computed.title and ' of '}{computed.title})"
-        _outline(fig, score_map >= threshold, name, ORANGE, "dot", **axes)
+        name = f"score > {short(threshold)} (best F1{computed.title and ' of '}{computed.title})"
+        _outline(fig, score_map > threshold, name, ORANGE, "dot", **axes)
     _outline(fig, mask > 0, "mask", BLUE, "solid", **axes)
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ...anomaly.anomaly_suite import AnomalySuite, level_sides
-from ...anomaly.levels import check_levels
+from ...anomaly.anomaly_suite import AnomalySuite
+from ...anomaly.levels import check_levels, level_sides
 from ...arrays.options import as_fractions
 from ...ranking.counts import Side, exceedance_counts
 from ..assembly.pairing import CATEGORY, with_categories
@@ -56,7 +56,7 @@ def _thumbnails(computed: Computed, count: int) -> list[Thumbnail]:
     pairs = [*zip(computed.columns["predictions"], computed.columns["references"])][:MAX_IMAGES]
     wrong = []
     for image, (score_map, mask) in enumerate(pairs):
-        found, true = np.asarray(score_map) >= threshold, np.asarray(mask)
+        found, true = np.asarray(score_map) > threshold, np.asarray(mask)
         judged = True if ignored is None else true != ignored
         missed = int(np.count_nonzero(judged & ~found & (true != 0)))
         wrong.append((missed + int(np.count_nonzero(judged & found & (true == 0))), missed, image))

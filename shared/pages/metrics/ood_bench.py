@@ -10,9 +10,9 @@ import numpy as np
 import plotly.graph_objects as go
 
 from ...ood.ood_bench import OODBench
-from ...ood.points import parse_point
 from ...ood.sides import check_label_values, is_ood, ood_sides
 from ...ranking.counts import Side, exceedance_counts
+from ...ranking.named_points import parse_point
 from ...ranking.operating_points import OperatingPoint, operating_point
 from ..columns.column import Column
 from ..columns.samples import Labels, Scores

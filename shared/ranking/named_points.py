@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import math
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from ..arrays.arrays import array_namespace
+from ..arrays.arrays import array_namespace, device_of
 from ..metric.results import Results, rates_of
-from ..ranking.bounds import at_best
-from ..ranking.counts import Counts, Side
-from ..ranking.operating_points import RATES, best_point
-from ..ranking.quantities import Quantity
-from ..ranking.shares import bound_between_counts
+from .bounds import at_best
+from .counts import Counts, Side
+from .curves import F1_MAX
+from .operating_points import RATES, best_point
+from .quantities import Quantity
+from .shares import bound_between_counts
 
 _POINT = re.compile(rf"({'|'.join(RATES)})((?!0\d)\d{{1,3}}(?:\.\d+)?)({'|'.join(RATES)})", re.ASCII)
 
@@ -68,7 +70,10 @@ def _best_accuracy(gains: list[tuple[int, float]], positives: int, negatives: in
 DETECTION_ACCURACY_REACHED = Quantity(_best_gain, _best_accuracy, True, at_best(_best_gain))
 
 
-def exceeded_threshold(reached: Reached, sides: tuple[Side, Side]) -> float:
+F1_MAX_REACHED = F1_MAX._replace(value=lambda *parts: Reached(*F1_MAX.value(*parts)))
+
+
+def exceeded_threshold(reached: Reached, sides: Sequence[Side]) -> float:
     """The threshold t such that score > t is the decision of a point: the next lower score, or −inf below all.
 
     It is a score of the data, so it stays what it is in whatever precision it is compared. Returns NaN where samples
@@ -80,9 +85,10 @@ def exceeded_threshold(reached: Reached, sides: tuple[Side, Side]) -> float:
     if score == -math.inf:
         return math.nan
     lower = [-math.inf]
-    for side in sides:
-        rows = bisect_left(range(side.scores.shape[0]), score, key=lambda row: float(side.scores[row]))
-        lower += [float(side.scores[rows - 1])] if rows else []
+    for scores, *_ in sides:
+        xp = array_namespace(scores)
+        at = xp.asarray([score], dtype=scores.dtype, device=device_of(scores))  # a score of either: their type holds it
+        lower += scores[: int(xp.searchsorted(scores, at, side="left")[0])][-1:].tolist()
     return max(lower) + 0.0  # 0.0 for −0.0
 
 
@@ -99,7 +105,12 @@ def check_thresholds_exist(results: Results) -> None:
 def rate_above(name: str, positives: Side, negatives: Side, threshold: float) -> float:
     """One of the rates fpr, tpr, fnr and tnr where a sample is detected iff its score > threshold."""
     side = positives if name in ("tpr", "fnr") else negatives
+    above = samples_above(side, threshold)
+    return (above if name in ("tpr", "fpr") else side.total - above) / side.total
+
+
+def samples_above(side: Side, threshold: float) -> int:
+    """The number of samples whose score > threshold."""
     # compared as Python floats: a float32 score must not round the threshold to its own precision
     rows = bisect_right(range(side.scores.shape[0]), threshold, key=lambda row: float(side.scores[row]))
-    kept = int(side.below(rows))
-    return (side.total - kept if name in ("tpr", "fpr") else kept) / side.total
+    return side.total - int(side.below(rows))

@@ -1,0 +1,134 @@
+"""Components of the maps of a state: found at a threshold as maps are reduced, so that a state holds counts alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
+
+import numpy as np
+
+from ..arrays.arrays import MAX_EXACT, Array, to_numpy
+from ..arrays.options import as_bool, as_int, as_real
+from ..arrays.states import integer_column
+from ..metric.results import Rate, Results
+from .components import Components, component_rates, components_of
+from .regions import check_sum, connected_components
+
+if TYPE_CHECKING:
+    from typing_extensions import NotRequired
+
+_TABLES = ("object_found", "object_expected", "num_objects", "component_inside", "component_sizes", "num_components")
+_FOUND_BY = ("component_threshold", "min_predicted", "min_object")
+NUMBERS = ("num_objects", "num_components")  # (N,)
+COMPONENT_ARRAYS = (*_TABLES, *_FOUND_BY)
+
+
+class ComponentColumns(TypedDict):
+    """Objects and predicted components of maps, see `Components`; absent unless they were asked for.
+
+    object_found, object_expected: (K,) image by image
+    component_inside, component_sizes: (M,) image by image
+    num_objects, num_components: (N,) of each image, how many of these are its own
+    component_threshold, min_predicted, min_object: what they were found by
+    """
+
+    object_found: NotRequired[np.ndarray]
+    object_expected: NotRequired[np.ndarray]
+    num_objects: NotRequired[np.ndarray]
+    component_inside: NotRequired[np.ndarray]
+    component_sizes: NotRequired[np.ndarray]
+    num_components: NotRequired[np.ndarray]
+    component_threshold: NotRequired[np.ndarray]
+    min_predicted: NotRequired[np.ndarray]
+    min_object: NotRequired[np.ndarray]
+
+
+class ComponentRule(NamedTuple):
+    """How components are found: pixels with score > threshold, and the sizes below which they do not count."""
+
+    threshold: float
+    min_predicted: int
+    min_object: int
+
+
+def check_rule(components: Any, pixel_threshold: Any, min_predicted: Any, min_object: Any) -> ComponentRule | None:
+    """Check the options of components; None where these are not asked for."""
+    sizes = as_int(min_predicted, "min_predicted", 0), as_int(min_object, "min_object", 0)
+    if not as_bool(components, "components"):
+        return None
+    if pixel_threshold is None:
+        raise ValueError(
+            "pixel_threshold: expected a number with components=True, since components are found as maps come; fit it "
+            "on validation data (pixel_f1_max_threshold of the same data is optimistic)"
+        )
+    return ComponentRule(as_real(pixel_threshold, "pixel_threshold"), *sizes)
+
+
+def component_columns(
+    maps: Iterable[Array], masks: Iterable[Array], voids: Sequence[Array] | None, rule: ComponentRule
+) -> ComponentColumns:
+    """The components of maps.
+
+    Parameters: maps; masks, of booleans, whose regions are the objects, or of region numbers; voids, where pixels are
+    void, None for nowhere; rule. Raises ValueError for a map of one row, of which components cannot be grown.
+    """
+    found: list[Components] = []
+    for i, (score_map, mask) in enumerate(zip(maps, masks)):
+        scores, objects = to_numpy(score_map), to_numpy(mask)
+        if min(scores.shape) == 1 < math.prod(scores.shape):
+            raise ValueError(
+                f"predictions[{i}]: expected a map with rows and columns, since components are grown from neighbouring "
+                f"pixels, got shape {scores.shape}; leave components out to go without"
+            )
+        numbers = connected_components(objects) if objects.dtype == bool else objects
+        void = None if voids is None else to_numpy(voids[i])
+        # as an array of float64, the threshold is not rounded to the scores' type
+        predicted = scores > np.float64(rule.threshold)
+        found.append(components_of(predicted, numbers, void, **dict(zip(_FOUND_BY[1:], rule[1:]))))
+    columns = [np.concatenate([np.zeros(0, np.int64), *column]) for column in zip(*found)] or [
+        np.zeros(0, np.int64)
+    ] * 4
+    numbers_of = [np.asarray([len(each[column]) for each in found], np.int64) for column in (0, 2)]
+    named: Any = dict(zip(_TABLES, (*columns[:2], numbers_of[0], *columns[2:], numbers_of[1])))
+    return named | {name: np.asarray(value) for name, value in zip(_FOUND_BY, rule)}
+
+
+def checked_components(state: Mapping[str, Any], rule: ComponentRule | None) -> dict[str, np.ndarray]:
+    """The columns of a state from elsewhere. Raises ValueError unless they fit each other and the rule."""
+    if rule is None:
+        return {}
+    columns = {
+        "object_found": integer_column(state, "object_found", 0, MAX_EXACT),
+        "object_expected": integer_column(state, "object_expected", 1, MAX_EXACT),
+        "num_objects": integer_column(state, "num_objects", 0, MAX_EXACT),
+        "component_inside": integer_column(state, "component_inside", 0, MAX_EXACT),
+        "component_sizes": integer_column(state, "component_sizes", 1, MAX_EXACT),
+        "num_components": integer_column(state, "num_components", 0, MAX_EXACT),
+    }
+    for part, whole, number in (_TABLES[:3], _TABLES[3:]):
+        check_sum(columns[number], number, len(columns[whole]), whole)
+        if len(columns[part]) != len(columns[whole]) or (columns[part] > columns[whole]).any():
+            raise ValueError(f"state: expected {part} of at most {whole} each")
+    for name, value in zip(_FOUND_BY, rule):
+        stored = np.asarray(state[name])
+        if stored.ndim or stored.dtype.kind not in "iuf" or float(stored) != value:
+            raise ValueError(f"state: expected {name}={value}, as here, got {str(state[name])[:80]}")
+        columns[name] = np.asarray(value)
+    return columns
+
+
+class ComponentJudge:
+    """Mean sIoU and PPV and mean F1 of the components of a state; None where there is nothing to take a mean of."""
+
+    def __init__(self, state: Mapping[str, Any]) -> None:
+        names = (*_TABLES[:2], *_TABLES[3:5])
+        self.components = Components(*(to_numpy(state[name]) for name in names))
+        self.numbers = [to_numpy(state[name]) for name in (_TABLES[2], _TABLES[5])]
+
+    def rates(self, images: np.ndarray | None = None) -> Results:
+        """Results where each image occurs `images` times; NaN in place of None."""
+        counts = [None if images is None else np.repeat(images, numbers) for numbers in self.numbers]
+        rates = component_rates(self.components, *counts)._asdict()
+        none = None if images is None else Rate(math.nan, higher=True)
+        return {name: none if value is None else Rate(value, higher=True) for name, value in rates.items()}

@@ -1,0 +1,99 @@
+"""Rates of pixels: those of their curves, of decisions at a threshold, and areas under the mean overlap of regions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..arrays.sorting import indices, sorted_with
+from ..metric.results import Rate, Results
+from ..ranking.bounds import error_of
+from ..ranking.counts import Side, as_side, runs, sort_sides
+from ..ranking.quantities import Quantity, quantities
+from .aupro import areas_up_to, by_limit, counts_of_pixels, sampled_aupro
+from .decisions import decision_rates
+from .judging import PIXEL_CURVE, MapOptions, level_rates, with_ends, with_points
+from .levels import level_scores
+from .maps import AnomalyState
+from .pixel_bins import PixelBins
+from .regions import Regions
+from .spro import defects_of, regions_of
+
+
+class PixelRates:
+    """Rates of pixels: exact ones at all thresholds, and those of drawn images, whose pixels lie in bins of the scores.
+
+    Raises ValueError unless there are anomalous and normal pixels.
+    """
+
+    def __init__(self, options: MapOptions, state: AnomalyState) -> None:
+        self.options, self.state = options, state
+        _, normal, counts = level_scores(state, "pixel")
+        bits = state.get("significant_bits")
+        self.normal = as_side(normal, counts, bits=None if bits is None else int(bits))
+
+    @cached_property
+    def anomalous(self) -> RankedRegions:
+        """The anomalous pixels, region by region."""
+        return RankedRegions(regions_of(self.state), self.normal)
+
+    @cached_property
+    def bins(self) -> PixelBins:
+        """The pixels of each image, in bins."""
+        return PixelBins(self.options, self.state, self.anomalous.sides)
+
+    def rates(self, images: np.ndarray | None = None) -> Results:
+        """Results where each image occurs `images` times."""
+        return self._exact() if images is None else self.bins.rates(images)
+
+    def _exact(self) -> Results:
+        options, bits, sides = self.options, self.normal.bits, self.anomalous.sides
+        wanted = with_ends(with_points(PIXEL_CURVE, options, sides), bits)
+        values, areas = self.anomalous.values_and_areas(wanted, options)
+        rates = level_rates(values, wanted, sides, "pixel_", options)
+        rates |= decision_rates(*sides, options.pixel_threshold, "pixel_")
+        rates |= by_limit("aupro", options.limits, areas)
+        defects = defects_of(self.state)
+        if defects is not None:
+            rates |= by_limit(
+                "auspro", options.limits, RankedRegions(defects, self.normal).values_and_areas({}, options)[1]
+            )
+        return rates
+
+
+class RankedRegions:
+    """The pixels of regions, ranked against the normal ones.
+
+    Parameters: regions; normal, the side of the normal pixels, whose bits are those of all pixels.
+    """
+
+    def __init__(self, regions: Regions, normal: Side) -> None:
+        self.regions = regions
+        ordered, self._order = sorted_with(regions.scores, indices(regions.scores))
+        self.sides = sort_sides(Side(ordered, None, normal.bits), normal)
+
+    def values_and_areas(
+        self, wanted: Mapping[str, Quantity], options: MapOptions
+    ) -> tuple[dict[str, Any], list[Rate]]:
+        """Values of quantities and the area under the mean overlap up to each limit, from one pass over the counts.
+
+        Where scores were cut, areas have errors; those of sampled thresholds have no bound, and are left out.
+        """
+        positives, negatives = self.sides
+        _, sizes, _ = self.regions
+        if options.num_thresholds is not None:
+            values = quantities(runs(positives, negatives), wanted) if wanted else {}
+            if negatives.bits is not None:
+                return values, []
+            pixels = (self.regions.scores, sizes, negatives.repeated())
+            areas = sampled_aupro(*pixels, options.limits, options.num_thresholds)
+            return values, [Rate(area, higher=True) for area in areas]
+        overlap = with_ends({"": counts_of_pixels(self._order)}, negatives.bits)
+        values = quantities(runs(positives, negatives), {**wanted, **overlap})
+        counts = values.pop("") if negatives.bits is not None else (values.pop(""),)
+        ends = [*zip(*(areas_up_to(each, sizes, negatives.total, options.limits) for each in counts))]
+        errors = [None if negatives.bits is None else error_of(three[0], three) for three in ends]
+        return values, [Rate(three[0], higher=True, error=error) for three, error in zip(ends, errors)]

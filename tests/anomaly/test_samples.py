@@ -1,0 +1,144 @@
+"""Samples of several images: hand-worked, against a plain loop, in batches and groups, resampled as one."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from openworld_metrics import AnomalySuite, compare
+from tests import references
+from tests.examples import many, seeds
+
+
+def drawn(seed: int) -> tuple[dict[str, Any], np.random.Generator]:
+    """Images of ten samples, one to four each, in any order."""
+    rng = np.random.default_rng(seed)
+    ids = rng.permutation(np.concatenate([np.arange(10), rng.integers(0, 10, 15)]))
+    masks = np.zeros((25, 2, 3), int)
+    masks[:, 0, 0] = (ids < 4) & (rng.random(25) < 0.7)
+    masks[np.flatnonzero(ids == 0)[0], 0, 0] = 1
+    maps = rng.integers(0, 9, masks.shape) / 8
+    return {"predictions": maps, "references": masks, "samples": [f"S{i}" for i in ids.tolist()]}, rng
+
+
+def test_by_hand() -> None:
+    maps, masks = [[[0.3, 0.0]], [[0.7, 0.0]], [[0.4, 0.0]], [[0.5, 0.0]]], [[[1, 0]], [[0, 0]], [[0, 0]], [[0, 0]]]
+    found = AnomalySuite(levels="image").compute(predictions=maps, references=masks, samples=[0, 0, 1, 1])
+    assert (found["image_auroc"], found["sample_auroc"]) == (0.0, 1.0)
+    assert (found["sample_ap"], found["sample_f1_max"]) == (1.0, 1.0)
+
+
+@many
+@given(seed=seeds)
+def test_against_a_loop_in_any_order_and_batches(seed: int) -> None:
+    columns, rng = drawn(seed)
+    metric = AnomalySuite(levels="image")
+    found = metric.compute(**columns)
+    positives: list[float] = []
+    negatives: list[float] = []
+    for name in set(columns["samples"]):
+        own = [i for i, each in enumerate(columns["samples"]) if each == name]
+        side = positives if any(columns["references"][i].any() for i in own) else negatives
+        side.append(float(max(columns["predictions"][i].max() for i in own)))
+    assert found["sample_auroc"] == float(references.auroc(positives, negatives))
+    assert found["sample_ap"] == pytest.approx(float(references.average_precision(positives, negatives)), rel=1e-15)
+    assert found["sample_f1_max"] == float(references.f1_max(positives, negatives)[0])
+    for part in np.array_split(rng.permutation(25), 4):
+        other = AnomalySuite(levels="image")
+        other.add_batch(**{name: [column[i] for i in part] for name, column in columns.items()})
+        metric.merge({key: np.asarray(array) for key, array in other.state().items()})
+    assert metric.compute() == found
+
+
+def test_a_resample_draws_samples() -> None:
+    columns, rng = drawn(3)
+    metric = AnomalySuite(levels="image")
+    [part] = metric.prepared(**columns)
+    prepared = part.prepared
+    assert len(prepared.counts) == 10
+    assert sorted(prepared.rows()[prepared.rows() >= 0].tolist()) == [*range(10)]
+    counts = rng.integers(0, 3, 10)
+    names = np.asarray(columns["samples"])
+    row_of = {names[i]: row for i, row in enumerate(prepared.rows().tolist()) if row >= 0}
+    images, ids = [], []
+    for copy in range(3):
+        chosen = [i for i, name in enumerate(names) if counts[row_of[name]] > copy]
+        images += chosen
+        ids += [f"{names[i]} {copy}" for i in chosen]
+    repeated = {"predictions": columns["predictions"][images], "references": columns["references"][images]}
+    expected = metric.compute(**repeated, samples=ids)
+    assert {key: rate.value for key, rate in prepared.rates(counts).items()} == {
+        key: expected[key] for key in part.rates()
+    }
+
+
+def test_intervals_groups_and_comparisons() -> None:
+    columns, rng = drawn(4)
+    metric = AnomalySuite(confidence_level=0.9, n_resamples=50, levels="image")
+    found = metric.compute(**columns)
+    assert found["sample_auroc_low"] <= found["sample_auroc"] <= found["sample_auroc_high"]
+    order = rng.permutation(25)
+    assert metric.compute(**{name: [column[i] for i in order] for name, column in columns.items()}) == found
+    groups = ["a" if int(name[1:]) % 2 else "b" for name in columns["samples"]]
+    table = AnomalySuite(levels="image").compute(**columns, groups=groups)["groups"]
+    own = [i for i, group in enumerate(groups) if group == "a"]
+    alone = AnomalySuite(levels="image").compute(**{name: [x[i] for i in own] for name, x in columns.items()})
+    assert table["sample_auroc"][0] == alone["sample_auroc"]
+    others = dict(references=columns["references"], samples=columns["samples"], n_resamples=20)
+    maps = columns["predictions"]
+    same = compare("anomaly_suite", maps, maps, **others)
+    assert same["p_value"][same["key"].index("sample_auroc")] == 1.0
+
+
+def test_states_of_json() -> None:
+    columns, _ = drawn(5)
+    metric = AnomalySuite(levels="image")
+    metric.add_batch(**columns)
+    again = AnomalySuite(levels="image")
+    again.merge(json.loads(json.dumps({key: array.tolist() for key, array in metric.state().items()})))
+    assert again.compute() == metric.compute()
+
+
+MAPS: Any = dict(predictions=[[[0.1]], [[0.2]]], references=[[[0]], [[1]]])
+
+
+@pytest.mark.parametrize(
+    ("samples", "error", "message"),
+    [
+        (["a", None], ValueError, r"samples\[1\]: expected the id of a sample, got None"),
+        (["a", float("nan")], ValueError, r"samples\[1\]: expected the id of a sample, got nan"),
+        (["a", 0.5], TypeError, r"samples\[1\]: expected a string or an integer, got 0.5"),
+        (["a"], ValueError, "one length, got 2 predictions, 1 samples"),
+        ("ab", TypeError, "samples: expected a column of strings or integers, got str"),
+        (
+            ["a", "a"],
+            ValueError,
+            "expected anomalous and normal samples, got 1 anomalous and 0 normal; leave the column",
+        ),
+    ],
+)
+def test_what_is_refused(samples: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        AnomalySuite(levels="image").compute(**MAPS, samples=samples)
+
+
+def test_a_sample_lies_in_one_group() -> None:
+    metric = AnomalySuite(levels="image")
+    metric.add_batch(**MAPS, samples=["a", "b"], groups=["x", "x"])
+    metric.add_batch(**MAPS, samples=["c", "b"], groups=["y", None])
+    with pytest.raises(
+        ValueError,
+        match="samples: expected all images of a sample in one group, got those of 'b' in group 'x' and in no",
+    ):
+        metric.compute()
+
+
+def test_all_batches_have_samples_or_none() -> None:
+    metric = AnomalySuite(levels="image")
+    metric.add_batch(**MAPS, samples=["a", "b"])
+    with pytest.raises(ValueError, match=r"expected a state of .*samples"):
+        metric.add_batch(**MAPS)
