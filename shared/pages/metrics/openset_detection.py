@@ -138,9 +138,14 @@ PAGE = Page(
         Option("recall_level", "number or none"),
         Option("previously_known", "numbers"),
         Option("plus_one", "flag"),
+        Option("unknown_below", "number or none"),
+        Option("average_precision", "choice", ("all", "11-point")),
         Option("per_class", "flag"),
         Option("per_image", "flag"),
         Option("conf_list", "numbers"),
+        Option("errors", "flag"),
+        Option("recall_budgets", "numbers"),
+        Option("budget", "choice", ("unknown", "all")),
         CONFIDENCE,
     ),
     examples=(
@@ -196,7 +201,11 @@ PAGE = Page(
     thumbnails=_thumbnails,
     sweep=sweep_boxes,
     headline=r"U-Recall|WI|A-OSE",
-    sections={"Rates": r"(U-|m)?(AP|Recall|Precision|A-OSE|WI).*", "Counts": r"(TP|FP|FN|total)_.*"},
+    sections={
+        "Rates": r"(U-|m)?(AP|AR@|Recall|Precision|A-OSE|WI).*",
+        "Errors": r"(Δ|fate\().*",
+        "Counts": r"(TP|FP|FN|total)_.*",
+    },
     sources=(
         Source("Predictions", {".txt": read_predictions, ".json": read_results}),
         Source("References", {".txt": read_objects, ".json": read_annotations}),

@@ -55,7 +55,11 @@ def python_call(
 
     Of several detectors the results are by name.
     """
-    changed = [f"{name}={value!r}" for name, value in options.items() if value != defaults[name]]
+    changed = [
+        f"{name}={_quoted(value) if isinstance(value, str) else repr(value)}"
+        for name, value in options.items()
+        if value != defaults[name]
+    ]
     path = os.environ.get("SPACE_ID") or f"metrics/{page.name}"
     load = f'{page.name} = evaluate.load("{path}")'
     compute = f"{page.name}.compute"
