@@ -15,6 +15,7 @@ from ..formats.maps.folders import AnomalyImage
 from ..formats.maps.listing import AnomalyMaps
 from ..formats.reasons import named
 from .anomaly_run import ScoredImage, belongs_to
+from .category_options import options_of
 from .map_reading import MapAndMask, read_ahead
 
 _BATCH = 64  # images
@@ -42,9 +43,10 @@ def read_category(
 ) -> tuple[AnomalySuite, list[ScoredImage]]:
     """A metric with the images of a category, in groups where its defects are judged apart, and the image scores.
 
-    Normal images belong to all groups of their category. `sample_pattern`, see `sample_ids`, says what images show.
+    Normal images belong to all groups of their category. Options may differ by category (see `options_of`);
+    `sample_pattern` finds the samples that images show (see `sample_ids`).
     """
-    metric = AnomalySuite(**options)
+    metric = AnomalySuite(**options_of(options, pairs[0][0].category))
     groups = groups_of(listed, pairs)
     by_defect = groups != [pairs[0][0].category]
     images: list[ScoredImage] = []

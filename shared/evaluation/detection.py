@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ..detection.errors import KEYS_OF_TABLES
 from ..detection.openset_detection import OpenSetDetection
 from ..formats.boxes.dataset import Dataset, Detections
 from ..formats.written.atomic import write_file
@@ -29,7 +30,11 @@ _MEANINGS_OWOD = {
     "A-OSE(detections)": "predictions of known classes on unknown objects; lower is better",
     "U-Recall": "unknown objects called unknown; higher is better",
     "U-AP": "average precision of unknown; higher is better",
-    "mAP": "average precision at all recalls, as Pascal VOC; higher is better",
+    "mAP": "mean average precision, as Pascal VOC; higher is better",
+    "Precision(U)": "of predictions called unknown; higher is better",
+    "U-F1": "of unknown; higher is better",
+    "Precision(K)": "mean over the known classes; higher is better",
+    "Recall(K)": "mean over the known classes; higher is better",
 }
 _MEANINGS_STANDARD = {
     "mAP50": "average precision at 101 recalls, IoU 0.5; higher is better",
@@ -106,6 +111,8 @@ def summary(results: Results) -> str:
     parts = []
     for section, values in results.items():
         rows = {key: value for key, value in values.items() if not isinstance(value, Mapping)}
+        if not any(f"{key}_low" in rows for key in KEYS_OF_TABLES):  # which the tables do not hold
+            rows = {key: value for key, value in rows.items() if key not in KEYS_OF_TABLES}
         tables = {key: value for key, value in values.items() if isinstance(value, Mapping)}
         width = max(map(len, rows))
         meanings = _MEANINGS_STANDARD | (_MEANINGS_OWOD if "U-AP" in rows else _MEANINGS)

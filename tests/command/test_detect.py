@@ -87,6 +87,20 @@ def test_options_reach_the_metric(made: Detections, run: Run) -> None:
     assert json.loads(output) == expected(made, **options, conf_list=(0.6, 0.8), plus_one=True)
 
 
+def test_errors(made: Detections, run: Run) -> None:
+    code, output, errors = run(
+        *FILES, *CLASSES, "--errors", "--no-standard", "--save", "errors.txt", "--report", "report"
+    )
+    assert (code, errors) == (0, "")
+    results = json.loads(output)["openset_metrics"]
+    assert results == expected(made, errors=True)["openset_metrics"]
+    assert results["fate(unknown, found)"] == results["U-Recall"]
+    text = Path("errors.txt").read_text()
+    assert "fates\n" in text
+    assert "fate(" not in text  # what stands in the tables stands nowhere else
+    assert "Where the errors go" in Path("report/index.html").read_text()
+
+
 def test_a_warning_of_a_class_that_is_none(made: Detections, run: Run) -> None:
     code, output, errors = run(*FILES, "--known-classes", "0", "1", "2", "--no-standard")
     assert (code, errors.count("\n")) == (0, 1)
