@@ -23,6 +23,7 @@ from ..metric.summary import assembled
 from .anomaly_batches import members_of, read_category
 from .anomaly_curves import Curves, curves_of
 from .anomaly_run import AnomalyRun, ScoredImage, images_table
+from .category_options import by_category, check_categories, options_of
 from .map_reading import check_names, map_reader
 
 _VERSIONS = ("openworld-metrics", "numpy", "scipy")
@@ -43,7 +44,8 @@ def evaluate_anomaly_folder(
     Parameters: maps, a folder of a model's anomaly maps; data, the folder of a data set, or of masks alone; layout,
     one of NAMES of `formats.maps.layouts`, recognised unless given; categories, by default all; resize, "nearest"
     or "bilinear" for maps of another size than their masks, which are refused otherwise; progress, whether to show a
-    bar on a terminal; options of the metric, such as integration_limits or image_reduction.
+    bar on a terminal; options of the metric, such as integration_limits or image_reduction, each a value, or a dict of
+    values by category, as of the thresholds that `openworld-metrics threshold` fits.
 
     An image is anomalous if its folder says so, even if its mask is empty; in a plain folder, if its mask has a pixel
     that is. What is above 0 in a mask is anomalous, and what has the `ignore_value` is void. Where a layout has kinds
@@ -69,8 +71,9 @@ def evaluate_maps(
     from tqdm import tqdm
 
     check_names(listed)
-    asked = AnomalySuite(**options)
-    settings = asked.loaded_options
+    check_categories(options, (image.category for image, _ in listed.pairs))
+    asked = AnomalySuite(**options_of(options, listed.pairs[0][0].category))
+    settings = {**asked.loaded_options, **by_category(options)}
     read = map_reader(listed, resize, settings["ignore_value"])
     check_reduction(settings["image_reduction"])  # before the files are read
     check_levels(settings["levels"])

@@ -14,6 +14,7 @@ from ..formats.maps.folders import AnomalyImage
 from ..formats.maps.listing import AnomalyMaps
 from ..formats.reasons import named
 from .anomaly_run import ScoredImage, belongs_to
+from .category_options import options_of
 from .map_reading import MapAndMask, read_ahead
 
 _BATCH = 64  # images
@@ -40,9 +41,9 @@ def read_category(
 ) -> tuple[AnomalySuite, list[ScoredImage]]:
     """A metric with the images of a category, in groups where its defects are judged apart, and the image scores.
 
-    Normal images belong to all groups of their category.
+    Normal images belong to all groups of their category. Options may differ by category (see `options_of`).
     """
-    metric = AnomalySuite(**options)
+    metric = AnomalySuite(**options_of(options, pairs[0][0].category))
     groups = groups_of(listed, pairs)
     by_defect = groups != [pairs[0][0].category]
     images: list[ScoredImage] = []

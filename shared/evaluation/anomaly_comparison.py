@@ -12,6 +12,7 @@ from ..metric.bootstrap import ByGroup
 from ..metric.summary import Part
 from .anomaly_batches import read_category
 from .anomaly_run import AnomalyRun
+from .category_options import options_of
 from .differences import differences
 from .map_reading import map_reader
 
@@ -30,7 +31,8 @@ def compared_runs(first: AnomalyRun, second: AnomalyRun, **options: Any) -> dict
     `differences`.
     """
     table = differences(first.results, second.results)
-    metric = AnomalySuite(**{**options, "per_image": False})
+    options = {**options, "per_image": False}
+    metric = AnomalySuite(**options_of(options, first.listed.pairs[0][0].category))
     level = metric.confidence_level
     if level is None:
         return table
@@ -41,7 +43,7 @@ def compared_runs(first: AnomalyRun, second: AnomalyRun, **options: Any) -> dict
     def parts() -> Iterator[tuple[Part, Part, ByGroup]]:
         for (category, own), (_, theirs) in categories:
             models = [
-                read_category(run.listed, [*pairs], read, metric.loaded_options)[0].prepared(category)
+                read_category(run.listed, [*pairs], read, options)[0].prepared(category)
                 for run, pairs, read in zip((first, second), (own, theirs), readers)
             ]
             yield from differences_of_parts(*models, n_resamples=metric.n_resamples, random_state=metric.random_state)
