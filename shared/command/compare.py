@@ -33,7 +33,7 @@ models, or the same images. The last column names the better model where the int
 """
 DEFAULTS = keyword_options(compare_models)
 OWN = ("predictions", "open_scores", "image_scores")
-SHARED = ("references", "open_labels", "image_labels", GROUPS)
+SHARED = ("references", "open_labels", "image_labels", "samples", GROUPS)
 COLUMNS = (*(f"{which}_{column}" for which in ("first", "second") for column in OWN), *SHARED)
 
 

@@ -26,7 +26,11 @@ _KEYS = {
         r"(balanced_)?accuracy_score|(f1|fbeta|jaccard|precision|recall|average_precision|roc_auc)_score",
     ),
     Direction(True, False): (r"cohen_kappa_score|matthews_corrcoef|d2_\w+_score",),
-    Direction(False, True): (r"((image|pixel)_)?f[pn]r([\d.]+[tf][pn]r)?", r"(hamming|zero_one)_loss", r"aurc|augrc|risk@cov.+"),
+    Direction(False, True): (
+        r"((image|pixel)_)?f[pn]r([\d.]+[tf][pn]r)?",
+        r"(hamming|zero_one)_loss",
+        r"aurc|augrc|risk@cov.+",
+    ),
     Direction(False, False): (r"WI(\(OWOD\))?(@.+)?", r"A-OSE(\(detections\))?", r"(brier_score|hinge|log)_loss"),
 }
 
