@@ -1034,11 +1034,14 @@ def intervals(replicates: Mapping[Key, np.ndarray], level: float) -> dict[Key, I
 
 
 def percentiles(values: np.ndarray, level: float) -> Interval:
-    """The bounds between which a share of the values lies, with equal shares below and above; NaN is left out."""
+    """The bounds between which a share of the values lies, with equal shares below and above; NaN is left out.
+
+    Those of the opposite values are their opposites, to the last bit.
+    """
     values = values[~np.isnan(values)]  # of a resample in which there was nothing to take a mean of
     if not len(values):
         return math.nan, math.nan
-    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2]).tolist()
+    low, high = (float(sign * np.quantile(sign * values, (1 - level) / 2)) + 0.0 for sign in (1.0, -1.0))
     return low, high
 
 
@@ -3248,7 +3251,7 @@ DETECTION_ACCURACY_REACHED = Quantity(_best_gain, _best_accuracy, True, at_best(
 F1_MAX_REACHED = F1_MAX._replace(value=lambda *parts: Reached(*F1_MAX.value(*parts)))
 
 
-def exceeded_threshold(reached: Reached, sides: tuple[Side, Side]) -> float:
+def exceeded_threshold(reached: Reached, sides: Sequence[Side]) -> float:
     """The threshold t such that score > t is the decision of a point: the next lower score, or −inf below all.
 
     It is a score of the data, so it stays what it is in whatever precision it is compared. Returns NaN where samples

@@ -125,21 +125,21 @@ class Owod(MatchedImages):
     def _found(self, classes: CountedClasses, totals: Mapping[str, int]) -> dict[str, float]:
         return {
             "U-Recall": ratio(totals["TP_unknown"], totals["total_unknown"]),
-            "U-AP": classes.aps[-1],
-            **{name: classes.mean(classes.aps, group) for name, group in self._groups.items()},
+            "U-AP": ratio(*classes.aps[-1]),
+            "mAP": classes.mean_ap(self._groups["mAP"]),
         }
 
     def _values(self, classes: CountedClasses, totals: Mapping[str, int]) -> dict[str, float]:
         tp, fp, fn = (totals[f"{name}_unknown"] for name in ("TP", "FP", "FN"))
         right, wrong = classes.predicted()
-        precisions = [ratio(true, true + false) for true, false in zip(right, wrong)]
-        recalls = [ratio(true, number) for true, number in zip(right, classes.objects)]
+        predicted = [true + false for true, false in zip(right, wrong)]
         return {
             **self._found(classes, totals),
+            **{name: classes.mean_ap(group) for name, group in self._groups.items()},
             "Precision(U)": ratio(tp, tp + fp),
             "U-F1": ratio(2 * tp, 2 * tp + fp + fn),
-            "Precision(K)": classes.mean(precisions, self._groups["mAP"]),
-            "Recall(K)": classes.mean(recalls, self._groups["mAP"]),
+            "Precision(K)": classes.mean_ratio(right, predicted, self._groups["mAP"]),
+            "Recall(K)": classes.mean_ratio(right, classes.objects, self._groups["mAP"]),
         }
 
     def mend(self, error: str, mending: Mending) -> None:
@@ -152,7 +152,7 @@ class Owod(MatchedImages):
         on_unknown = tally(classes.rows[taken], boxes.counts[boxes.image[taken]], len(classes.labels))
         return {
             **counts_by_class(self.found, classes.labels),
-            "AP": classes.where(boxes.counts).aps,
+            "AP": [ratio(*ap) for ap in classes.where(boxes.counts).aps],
             "A-OSE(detections)": on_unknown.tolist(),
         }
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays.arrays import array_namespace, to_numpy
+from ..arrays.arrays import array_namespace, distinct_values, to_numpy
 from ..ranking.counts import Side, runs, sort_sides
 from ..ranking.shares import least_reaching
 from .risk_areas import AURC, area_of_sum, both_sides
@@ -72,7 +72,7 @@ def _accepted(*sides: Side) -> list[np.ndarray]:
     xp = array_namespace(*(side.scores for side in sides))
     dtype = xp.result_type(*(side.scores for side in sides))
     scores = [xp.astype(side.scores, dtype, copy=False) for side in sides]
-    distinct = xp.sort(xp.unique_values(xp.concat(scores)))
+    distinct = distinct_values(xp.concat(scores))
     below = (side.below(xp.searchsorted(own, distinct, side="right")) for side, own in zip(sides, scores))
     return [np.concatenate([[0], to_numpy(column).astype(np.int64)]) for column in below]
 

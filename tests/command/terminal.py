@@ -25,5 +25,5 @@ def on_terminal(arguments: list[str], folder: Path) -> str:
             printed += os.read(ours, 4096)
         except OSError:  # the other side is closed
             break
-    assert process.wait(timeout=60) == 0
+    assert process.wait(timeout=60) == 0, printed.decode()
     return printed.decode()
